@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The one decorator for compiled code: cached by content, GIL-free, IEEE-exact."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar('F', bound=Callable[..., Any])
+_config: Any = numba.config
+
+
+def _layer_fingerprint() -> str:
+    """Return a hash of every kernel source: Numba alone does not see a changed helper."""
+    digest = hashlib.sha256(f'{numba.__version__} boundscheck={_config.BOUNDSCHECK}'.encode())
+    layer = Path(__file__).parent
+    for source in sorted(layer.rglob('*.py')):
+        digest.update(str(source.relative_to(layer)).encode() + source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _candidate_folders() -> Iterator[Path]:
+    for variable in ('NUMBA_CACHE_DIR', 'XDG_CACHE_HOME'):
+        if os.environ.get(variable):
+            yield Path(os.environ[variable]) / 'geolin_ros'
+    home = os.environ.get('HOME') or os.environ.get('USERPROFILE')
+    if home:
+        yield Path(home) / '.cache' / 'geolin_ros'
+    yield Path(tempfile.gettempdir()) / f'geolin_ros-{os.getuid()}'
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether only this user writes into ``folder``: cached machine code is trusted as is."""
+    status = folder.stat()
+    return status.st_uid == os.getuid() and not status.st_mode & 0o022
+
+
+def _cache_folder() -> Path | None:
+    """Return the first folder that can hold the cache, or None: compile in memory then."""
+    fingerprint = _layer_fingerprint()
+    for root in _candidate_folders():
+        folder = root / fingerprint
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if _is_private(root) and _is_private(folder) and os.access(folder, os.W_OK):
+                return folder
+        except OSError:
+            continue
+    return None
+
+
+CACHE_FOLDER = _cache_folder()
+
+
+def kernel(function: F) -> F:
+    """Compile ``function`` on first use; leave Numba's global cache setting as it was."""
+    if CACHE_FOLDER is None:
+        return cast(F, numba.njit(nogil=True, error_model='numpy')(function))
+    saved, _config.CACHE_DIR = _config.CACHE_DIR, str(CACHE_FOLDER)
+    try:
+        return cast(F, numba.njit(cache=True, nogil=True, error_model='numpy')(function))
+    finally:
+        _config.CACHE_DIR = saved

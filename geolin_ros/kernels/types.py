@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The numbered tree that kernels read, and the workspace they write."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.typing import Array, IntArray
+
+# How joint i moves body i; a new joint type adds its code here and its transform in joints.py.
+BASE = 0
+SINGLE_AXIS = 1
+
+# What an external wrench keeps constant while its link moves, see wrenches.py.
+BODY_WRENCH = 0
+WORLD_WRENCH = 1
+WORLD_ORIENTED_WRENCH = 2
+
+
+class Tree(NamedTuple):
+    """A robot as read-only arrays: bodies 0..nb-1 depth-first, body 0 is the base.
+
+    Body i is moved relative to its parent by joint i, which owns the coordinates
+    ``s[q_start[i] : q_start[i] + q_size[i]]`` and the rates
+    ``r[v_start[i] : v_start[i] + v_size[i]]``; their order is the caller's, not the bodies'.
+    """
+
+    parent: IntArray
+    """(nb,) parent[i] < i; parent[0] = -1."""
+    kind: IntArray
+    """(nb,) `BASE` for body 0, else the joint kind."""
+    q_start: IntArray
+    """(nb,)"""
+    q_size: IntArray
+    """(nb,)"""
+    v_start: IntArray
+    """(nb,)"""
+    v_size: IntArray
+    """(nb,)"""
+    subspace: Array
+    """(n, 6) motion subspace: row c is the unit twist of rate c, in the moved body's frame."""
+    rotation: Array
+    """(nb, 3, 3) joint frame at zero position to parent body frame."""
+    translation: Array
+    """(nb, 3) origin of the joint frame in the parent body frame [m]."""
+    inertia: Array
+    """(nb, 6, 6) spatial inertia in the body frame; symmetric, any such matrix."""
+    armature: Array
+    """(n,) rotor inertia seen at the joint [kg m^2 or kg]."""
+    damping: Array
+    """(n,) viscous friction [N m s/rad or N s/m]."""
+    friction: Array
+    """(n,) Coulomb friction f in f tanh(r / friction_speed) [N m or N]."""
+    friction_speed: Array
+    """(n,) smoothing speed of the Coulomb friction [rad/s or m/s]."""
+    stiffness: Array
+    """(n,) joint spring k in k (s - rest) [N m/rad or N/m]."""
+    rest: Array
+    """(n,) rest position of the spring [rad or m]."""
+
+
+class Wrenches(NamedTuple):
+    """External wrenches on bodies, packed for kernels."""
+
+    body: IntArray
+    """(nw,) body acted on."""
+    kind: IntArray
+    """(nw,) one of the codes above."""
+    value: Array
+    """(nw, 6) [force; moment]: in the body frame (body), about the world origin in world axes
+    (world), about ``point`` in world axes (world oriented)."""
+    point: Array
+    """(nw, 3) point of application in the body frame; only for the world-oriented kind."""
+
+
+class Workspace(NamedTuple):
+    """Scratch of the body-frame recursions; m = 6 + n, k = 2 m, columns [H; s; v; r]."""
+
+    R: Array
+    """(nb, 3, 3) rotation from body i to its parent (body 0: to the world)."""
+    o: Array
+    """(nb, 3) origin of body i in its parent (body 0: in the world)."""
+    world_R: Array
+    """(nb, 3, 3) rotation from body i to the world."""
+    world_o: Array
+    """(nb, 3) origin of body i in the world."""
+    v: Array
+    """(nb, 6) twist of body i relative to the world, in i."""
+    a: Array
+    """(nb, 6) its rate, minus gravity, in i."""
+    f: Array
+    """(nb, 6) wrench across joint i, on body i, in i."""
+    v_joint: Array
+    """(nb, 6) S_i r_i."""
+    wrench: Array
+    """(nb, 6) external wrench on body i, in i."""
+    inertia: Array
+    """(nb, 6, 6) composite inertia."""
+    upward: Array
+    """(3,) minus gravity, in base axes."""
+    moved: Array
+    """(6,) temporary."""
+    rate: Array
+    """(6,) temporary."""
+    dv: Array
+    """(nb, k, 6) row c: derivative of v by coordinate c of [H; s; v; r]."""
+    da: Array
+    """(nb, k, 6) the same of a."""
+    df: Array
+    """(nb, k, 6) the same of f."""
+    d: Array
+    """(nb, k, 6) displacement of body i by [H; s], in i; zero by [v; r]."""
+    M: Array
+    """(m, m) mass matrix."""
+    chol: Array
+    """(m, m) its lower Cholesky factor."""
+    tau: Array
+    """(m,) inverse dynamics [base wrench; joint efforts]."""
+    dtau: Array
+    """(m, k) its derivative."""
+
+
+def make_workspace(tree: Tree) -> Workspace:
+    """Return zeroed scratch for ``tree``."""
+    nb, n = tree.parent.shape[0], tree.armature.shape[0]
+    m, k = 6 + n, 12 + 2 * n
+    return Workspace(
+        R=np.zeros((nb, 3, 3)),
+        o=np.zeros((nb, 3)),
+        world_R=np.zeros((nb, 3, 3)),
+        world_o=np.zeros((nb, 3)),
+        v=np.zeros((nb, 6)),
+        a=np.zeros((nb, 6)),
+        f=np.zeros((nb, 6)),
+        v_joint=np.zeros((nb, 6)),
+        wrench=np.zeros((nb, 6)),
+        inertia=np.zeros((nb, 6, 6)),
+        upward=np.zeros(3),
+        moved=np.zeros(6),
+        rate=np.zeros(6),
+        dv=np.zeros((nb, k, 6)),
+        da=np.zeros((nb, k, 6)),
+        df=np.zeros((nb, k, 6)),
+        d=np.zeros((nb, k, 6)),
+        M=np.zeros((m, m)),
+        chol=np.zeros((m, m)),
+        tau=np.zeros(m),
+        dtau=np.zeros((m, k)),
+    )

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Names and units of the rows and columns of A and B."""
+
+from typing import NamedTuple
+
+from geolin_ros.model.tree import TreeModel
+
+
+class Label(NamedTuple):
+    """Name and unit of one row or column."""
+
+    name: str
+    unit: str
+
+    def __str__(self) -> str:
+        """Return ``name [unit]``."""
+        return f'{self.name} [{self.unit}]'
+
+
+def state_labels(model: TreeModel) -> tuple[Label, ...]:
+    """Return one label for each entry of z = [H; s; v; r] (fixed base: [s; r])."""
+    units = joint_units(model)
+    positions = tuple(
+        Label(f's.{name}', unit) for name, unit in zip(model.joint_names, units, strict=True)
+    )
+    rates = tuple(
+        Label(f'r.{name}', f'{unit}/s') for name, unit in zip(model.joint_names, units, strict=True)
+    )
+    if model.base == 'fixed':
+        return positions + rates
+    pose = tuple(
+        Label(f'H.{axis}', unit)
+        for axis, unit in zip(('x', 'y', 'z', 'rx', 'ry', 'rz'), 'm m m rad rad rad'.split(), strict=True)
+    )
+    twist = tuple(
+        Label(f'v.{axis}', unit)
+        for axis, unit in zip(
+            ('x', 'y', 'z', 'wx', 'wy', 'wz'), ('m/s',) * 3 + ('rad/s',) * 3, strict=True
+        )
+    )
+    return pose + positions + twist + rates
+
+
+def input_labels(model: TreeModel) -> tuple[Label, ...]:
+    """Return one label for each joint effort."""
+    return tuple(
+        Label(f'tau.{name}', 'N m' if unit == 'rad' else 'N')
+        for name, unit in zip(model.joint_names, joint_units(model), strict=True)
+    )
+
+
+def rate_label(label: Label) -> Label:
+    """Return the label of the time derivative: a row of A or B."""
+    unit = f'{label.unit}^2' if label.unit.endswith('/s') else f'{label.unit}/s'
+    return Label(f'd{label.name}/dt', unit)
+
+
+def joint_units(model: TreeModel) -> tuple[str, ...]:
+    """Return ``rad`` or ``m`` for each joint coordinate."""
+    turns = (model.tree.subspace[:, 3:] != 0.0).any(axis=1)
+    return tuple('rad' if turn else 'm' for turn in turns)

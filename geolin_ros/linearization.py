@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A and B of a robot about a state: what everything else of the package calls."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.errors import (
+    ConfigurationError,
+    GeolinError,
+    NotFiniteError,
+    ShapeError,
+    SingularInertiaError,
+)
+from geolin_ros.kernels import general_linearization
+from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
+from geolin_ros.kernels.types import make_workspace
+from geolin_ros.labels import Label, input_labels, rate_label, state_labels
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+from geolin_ros.wrenches import Wrench, pack
+
+Reference = Literal['moving', 'frozen']
+
+
+class Linearization:
+    """zdot = A z + B dtau + drift about a state, z = [H; s; v; r] left-trivialized.
+
+    Attributes
+    ----------
+    A : (2 m, 2 m)
+        m = 6 + n with rows and columns [H; s; v; r]; fixed base m = n, [s; r]
+        [Bos 2022, Proposition 1].
+    B : (2 m, n)
+        Columns are joint efforts.
+    nu_dot : (m,)
+        Forward dynamics: base twist rate in base axes [m/s^2, rad/s^2], joint accelerations.
+    drift : (2 m,)
+        Zero for the moving reference, [v; r; nu_dot] for the frozen one.
+    reference
+        ``'moving'``: the error is taken to the motion through the state; ``'frozen'``: to the
+        state itself, held still.
+    columns, rows, inputs
+        Names and units of the state entries, of their rates, and of the inputs.
+    """
+
+    __slots__ = ('A', 'B', 'columns', 'drift', 'inputs', 'nu_dot', 'reference', 'rows')
+
+    def __init__(
+        self,
+        A: Array,
+        B: Array,
+        nu_dot: Array,
+        drift: Array,
+        columns: tuple[Label, ...],
+        inputs: tuple[Label, ...],
+        reference: Reference = 'moving',
+    ) -> None:
+        self.A, self.B, self.nu_dot, self.drift = A, B, nu_dot, drift
+        self.columns, self.inputs = columns, inputs
+        self.rows = tuple(rate_label(label) for label in columns)
+        self.reference = reference
+
+    def copy(self) -> 'Linearization':
+        """Return a linearization with arrays of its own."""
+        return Linearization(
+            self.A.copy(),
+            self.B.copy(),
+            self.nu_dot.copy(),
+            self.drift.copy(),
+            self.columns,
+            self.inputs,
+            self.reference,
+        )
+
+
+class Linearizer:
+    """Linearizes one robot, again and again, in a workspace of its own (one per thread).
+
+    Parameters
+    ----------
+    model
+        The robot.
+
+    Examples
+    --------
+    >>> from geolin_ros import Linearizer, TreeModel, robots
+    >>> model = TreeModel.from_urdf(robots.path('quadruped'))
+    >>> lin = Linearizer(model)
+    >>> L = lin(model.neutral_state(), np.zeros(model.n))
+    >>> L.A.shape, L.B.shape
+    ((36, 36), (36, 12))
+    """
+
+    def __init__(self, model: TreeModel) -> None:
+        self.model = model
+        n = model.n
+        k = 12 + 2 * n
+        self._size = 22 + 2 * n
+        self._tau = np.zeros(n)
+        self._workspace = make_workspace(model.tree)
+        self._full_A, self._full_B = np.zeros((k, k)), np.zeros((k, n))
+        self._full_nu_dot = np.zeros(6 + n)
+        self._no_wrenches = pack(model, ())
+        kept = np.arange(k)
+        if model.base == 'fixed':
+            kept = np.concatenate((np.arange(6, 6 + n), np.arange(12 + n, k)))
+        self._kept = kept
+        self._A, self._B = self._full_A, self._full_B
+        self._nu_dot = self._full_nu_dot[6 + n - model.m :]
+        if kept.size != k:
+            self._A, self._B = np.zeros((kept.size, kept.size)), np.zeros((kept.size, n))
+        self._no_drift, self._drift = np.zeros(kept.size), np.zeros(kept.size)
+        self._result = Linearization(
+            _read_only(self._A),
+            _read_only(self._B),
+            _read_only(self._nu_dot),
+            _read_only(self._no_drift),
+            state_labels(model),
+            input_labels(model),
+        )
+        self._drift_views = (_read_only(self._no_drift), _read_only(self._drift))
+
+    def __call__(
+        self,
+        state: State,
+        tau: ArrayLike,
+        reference: Reference = 'moving',
+        wrenches: Sequence[Wrench] = (),
+    ) -> Linearization:
+        """Linearize about a state.
+
+        Parameters
+        ----------
+        state
+            Where; its sizes must be the model's.
+        tau : (n,)
+            Joint efforts [N m or N].
+        reference
+            See `Linearization`.
+        wrenches
+            External wrenches on links.
+
+        Returns
+        -------
+        Linearization
+            Its arrays are read-only views of the workspace, valid until the next call.
+
+        Raises
+        ------
+        ShapeError
+            If the state or tau has not the model's size.
+        NotFiniteError
+            If an input holds NaN or inf.
+        SingularInertiaError
+            If a joint moves no inertia at this state.
+        """
+        if state.data.shape[0] != self._size:
+            raise self._wrong_state(state)
+        if len(tau) != self._tau.shape[0]:  # type: ignore[arg-type]
+            raise ShapeError(f'tau has {len(tau)} entries, expected {self.model.n}, one a joint')  # type: ignore[arg-type]
+        self._tau[:] = tau
+        status = general_linearization.linearize(
+            self.model.tree,
+            self._workspace,
+            state.data,
+            self._tau,
+            self.model.gravity,
+            pack(self.model, wrenches) if wrenches else self._no_wrenches,
+            self._full_A,
+            self._full_B,
+            self._full_nu_dot,
+        )
+        if status != OK:
+            raise self._failure(status, state)
+        if self._A is not self._full_A:
+            self._A[:] = self._full_A[np.ix_(self._kept, self._kept)]
+            self._B[:] = self._full_B[self._kept]
+        result = self._result
+        if reference != result.reference:
+            self._set_reference(reference)
+        if reference == 'frozen':
+            self._freeze(state)
+        return result
+
+    def _set_reference(self, reference: Reference) -> None:
+        if reference not in ('moving', 'frozen'):
+            raise ConfigurationError(
+                f"reference is {reference!r}, expected 'moving' or 'frozen'"
+            )
+        self._result.reference = reference
+        self._result.drift = self._drift_views[reference == 'frozen']
+
+    def _freeze(self, state: State) -> None:
+        """Halve -(v x) and fill the drift: the error to a reference that stands still.
+
+        First order of zdot = J_r^-1(z) f(g exp z): block (H, H) is -(1/2)(v x), drift f.
+        """
+        m = self.model.m
+        joints = self._drift[: m - self.model.n + self.model.n]
+        if self.model.base == 'floating':
+            self._A[:6, :6] *= 0.5
+            joints[:6] = state.v
+        joints[m - self.model.n :] = state.r
+        self._drift[m:] = self._nu_dot
+
+    def _wrong_state(self, state: State) -> ShapeError:
+        return ShapeError(
+            f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
+            f'{self.model.n} of each for robot {self.model.name!r}'
+        )
+
+    def _failure(self, status: int, state: State) -> GeolinError:
+        if status == NOT_FINITE:
+            culprits = [
+                name
+                for name, array in (
+                    ('H', state.H),
+                    ('s', state.s),
+                    ('v', state.v),
+                    ('r', state.r),
+                    ('tau', self._tau),
+                )
+                if not np.all(np.isfinite(array))
+            ]
+            return NotFiniteError(
+                f'{" and ".join(culprits) or "the accelerations"} of robot {self.model.name!r} '
+                'hold NaN or inf, expected finite numbers'
+            )
+        velocity = status - SINGULAR
+        part = 'the base' if velocity < 6 else f'joint {self.model.joint_names[velocity - 6]!r}'
+        return SingularInertiaError(
+            f'robot {self.model.name!r}: {part} moves no inertia at this state, expected a '
+            'positive share; check the masses behind it and the state for NaN'
+        )
+
+
+def _read_only(array: Array) -> Array:
+    view = array.view()
+    view.setflags(write=False)
+    return view

@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot as plain data: links and joints with names, before any numbering or merging.
+
+The URDF reader and the builder both end here, and `geolin_ros.model.tree` starts here.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from geolin_ros.typing import Array
+
+FIXED_KINDS = ('fixed',)
+SINGLE_AXIS_KINDS = ('revolute', 'continuous', 'prismatic', 'helical')
+JOINT_KINDS = (*FIXED_KINDS, *SINGLE_AXIS_KINDS, 'planar', 'floating')
+
+
+def _identity() -> Array:
+    return np.eye(4)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A rigid body.
+
+    Attributes
+    ----------
+    name
+        Unique in its description.
+    inertia : (6, 6)
+        Spatial inertia about the link frame, in link axes, for [linear; angular] twists
+        [kg, kg m, kg m^2]; zeros for a massless link.
+    """
+
+    name: str
+    inertia: Array = field(default_factory=lambda: np.zeros((6, 6)))
+
+    @classmethod
+    def from_mass(cls, name: str, mass: float, com: Array, rotational: Array) -> 'Link':
+        """Return a link from mass [kg], centre of mass [m], inertia about it [kg m^2], link axes."""
+        cx, cy, cz = (float(value) for value in com)
+        skew = np.array([[0.0, -cz, cy], [cz, 0.0, -cx], [-cy, cx, 0.0]])
+        inertia = np.zeros((6, 6))
+        inertia[:3, :3] = mass * np.eye(3)
+        inertia[:3, 3:] = -mass * skew
+        inertia[3:, :3] = mass * skew
+        inertia[3:, 3:] = np.asarray(rotational) - mass * skew @ skew
+        return cls(name, inertia)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Joint limits [rad or m, rad/s or m/s, N m or N]; infinite where none is given."""
+
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity: float = np.inf
+    effort: float = np.inf
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """s = multiplier * s_master + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint from a parent link to a child link.
+
+    Attributes
+    ----------
+    kind
+        One of `JOINT_KINDS`. A helical joint advances ``pitch`` metres per radian.
+    placement : (4, 4)
+        Pose of the joint frame (= child link frame at zero position) in the parent link frame.
+    axis : (3,)
+        Axis in the joint frame (normal of the plane for ``planar``); need not be normalised.
+    damping, friction
+        URDF ``<dynamics>`` values [N m s/rad or N s/m, N m or N].
+    gear_ratio
+        Motor revolutions per joint revolution, ``mechanicalReduction`` of its transmission;
+        1 where none is given. Efforts are on the joint side all the same.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    placement: Array = field(default_factory=_identity)
+    axis: Array = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
+    pitch: float = 0.0
+    limits: Limits = Limits()
+    damping: float = 0.0
+    friction: float = 0.0
+    gear_ratio: float = 1.0
+    mimic: Mimic | None = None
+
+
+@dataclass(frozen=True)
+class Description:
+    """Links and joints of one robot, in document order.
+
+    ``source`` says where it came from (a file path, or a phrase such as ``URDF text``) and opens
+    every error message about it.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    source: str = 'description'

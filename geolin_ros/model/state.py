@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The state g = (H, s, v, r) on SE(3) x R^n x R^6 x R^n [Bos 2022, Eq. (16)]."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.errors import NotFiniteError, ShapeError
+from geolin_ros.typing import Array
+
+
+class State:
+    """Base pose, joint positions, base twist and joint rates of a robot.
+
+    Parameters
+    ----------
+    H : (4, 4)
+        Pose of the base frame in the world.
+    s : (n,)
+        Joint positions [rad or m].
+    v : (6,)
+        Body twist of the base, [linear; angular] in base axes [m/s, rad/s].
+    r : (n,)
+        Joint rates [rad/s or m/s].
+
+    Attributes
+    ----------
+    data : (22 + 2 n,)
+        All numbers in one array, [H by rows (16) | s | v | r]. ``H``, ``s``, ``v`` and ``r`` are
+        views into it: write into them to change the state in place.
+
+    Raises
+    ------
+    ShapeError
+        If an array has another shape, or the last row of ``H`` is not [0, 0, 0, 1].
+    NotFiniteError
+        If a number is NaN or inf.
+    """
+
+    __slots__ = ('H', 'data', 'r', 's', 'v')
+
+    def __init__(self, H: ArrayLike, s: ArrayLike, v: ArrayLike, r: ArrayLike) -> None:
+        pose = _array('H', H, (4, 4))
+        positions, twist, rates = _array('s', s, None), _array('v', v, (6,)), _array('r', r, None)
+        if np.any(pose[3] != (0.0, 0.0, 0.0, 1.0)):
+            raise ShapeError(f'H has last row {pose[3].tolist()}, expected [0, 0, 0, 1]')
+        self._adopt(
+            np.concatenate((pose.ravel(), positions, twist, rates)), positions.size, rates.size
+        )
+
+    def _adopt(self, data: Array, nq: int, n: int) -> None:
+        self.data = data
+        self.H = data[:16].reshape(4, 4)
+        self.s = data[16 : 16 + nq]
+        self.v = data[16 + nq : 22 + nq]
+        self.r = data[22 + nq :]
+
+    def copy(self) -> 'State':
+        """Return a state with arrays of its own."""
+        twin = object.__new__(State)
+        twin._adopt(self.data.copy(), self.s.size, self.r.size)
+        return twin
+
+    def __repr__(self) -> str:
+        """Return the four parts, one a line."""
+        with np.printoptions(precision=4, suppress=True):
+            return f'State(H=\n{self.H},\n s={self.s},\n v={self.v},\n r={self.r})'
+
+
+def _array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:
+    array = np.array(value, dtype=np.float64)
+    if shape is None and array.ndim != 1:
+        raise ShapeError(f'{name} has shape {array.shape}, expected one dimension')
+    if shape is not None and array.shape != shape:
+        raise ShapeError(f'{name} has shape {array.shape}, expected {shape}')
+    if not np.all(np.isfinite(array)):
+        index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise NotFiniteError(f'{name}{list(index)} is {array[index]}, expected a finite number')
+    return array
