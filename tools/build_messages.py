@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Build geolin_msgs and install it into the virtual environment whose Python runs this."""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import numpy
+
+SOURCE = Path(__file__).resolve().parent.parent / 'geolin_msgs'
+PREFIX = Path(sys.prefix)
+
+
+def point_wheels_at_this_python() -> None:
+    """Replace header folders of the machine that built the ROS wheels by those of this one."""
+    for pattern, here in (
+        (r'/opt/python/[^/]+/include/python3\.\d+', sysconfig.get_paths()['include']),
+        (r'/opt/python/[^;"\s]+/numpy/_?core/include', numpy.get_include()),
+    ):
+        for file in PREFIX.glob('share/*/cmake/*.cmake'):
+            text = file.read_text()
+            patched = re.sub(pattern, lambda _, here=here: here, text)
+            if patched != text:
+                file.write_text(patched)
+
+
+def build() -> None:
+    """Configure, compile and install with CMake."""
+    scripts = Path(sysconfig.get_paths()['scripts'])
+    environment = dict(os.environ)
+    environment['PATH'] = f'{scripts}{os.pathsep}{environment["PATH"]}'
+    for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
+        found = environment.get(variable)
+        environment[variable] = f'{PREFIX}{os.pathsep}{found}' if found else str(PREFIX)
+    work = PREFIX / 'build' / SOURCE.name
+    configure = [
+        'cmake', '-S', str(SOURCE), '-B', str(work), '--fresh', '-Wno-dev',
+        '-DCMAKE_BUILD_TYPE=Release', '-DBUILD_TESTING=OFF',
+        f'-DCMAKE_INSTALL_PREFIX={PREFIX}', f'-DPython3_EXECUTABLE={sys.executable}',
+    ]  # fmt: skip
+    compile_and_install = ['cmake', '--build', str(work), '--parallel', '--target', 'install']
+    for command in (configure, compile_and_install):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f'{done.stdout}\n{done.stderr}\ngeolin_msgs: {" ".join(command)} failed')
+
+
+if __name__ == '__main__':
+    if sys.prefix == sys.base_prefix:
+        sys.exit('geolin_msgs is installed into a virtual environment; run .venv/bin/python')
+    if 'ROS_DISTRO' not in os.environ:
+        point_wheels_at_this_python()
+    build()
