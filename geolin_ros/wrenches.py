@@ -35,14 +35,17 @@ class Wrench:
     kind
         ``'body'``: link axes, about the link origin; constant there (force/torque sensor,
         thruster). ``'world'``: world axes, about the world origin; line of action fixed in the
-        world. ``'world_oriented'``: world axes, applied at the link origin; turns not with the
-        link (a push, the weight of a load).
+        world. ``'world_oriented'``: world axes, about ``point``; does not turn with the link (a
+        push, the weight of a load).
+    point : (3,)
+        Point of application in the link frame [m]; only for ``'world_oriented'``.
     """
 
     link: str
     force: ArrayLike = field(default_factory=lambda: np.zeros(3))
     moment: ArrayLike = field(default_factory=lambda: np.zeros(3))
     kind: WrenchKind = 'body'
+    point: ArrayLike = field(default_factory=lambda: np.zeros(3))
 
 
 def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
@@ -55,11 +58,14 @@ def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
     ConfigurationError
         If a kind is none of the three.
     ShapeError
-        If a force or moment is not three numbers.
+        If a force, moment or point is not three numbers.
     """
     count = len(wrenches)
     packed = Wrenches(
-        np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros((count, 6)), np.zeros((count, 3))
+        np.zeros(count, np.int64),
+        np.zeros(count, np.int64),
+        np.zeros((count, 6)),
+        np.zeros((count, 3)),
     )
     for w, wrench in enumerate(wrenches):
         frame = model.frame(wrench.link)
@@ -70,7 +76,8 @@ def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
             )
         force = np.asarray(wrench.force, dtype=np.float64)
         moment = np.asarray(wrench.moment, dtype=np.float64)
-        for name, value in (('force', force), ('moment', moment)):
+        point = np.asarray(wrench.point, dtype=np.float64)
+        for name, value in (('force', force), ('moment', moment), ('point', point)):
             if value.shape != (3,):
                 raise ShapeError(
                     f'{name} on link {wrench.link!r} has shape {value.shape}, expected (3,)'
@@ -81,5 +88,5 @@ def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
             moment = R @ moment + np.cross(o, force)
         packed.body[w], packed.kind[w] = frame.body, _CODES[wrench.kind]
         packed.value[w, :3], packed.value[w, 3:] = force, moment
-        packed.point[w] = o
+        packed.point[w] = o + R @ point
     return packed

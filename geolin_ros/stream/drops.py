@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Why an input was not answered: one exception, one cause from a fixed list."""
+
+from enum import Enum
+
+from geolin_ros.errors import InputError
+
+
+class Cause(Enum):
+    """What was wrong with an input; the values are the keys of the diagnostics."""
+
+    NO_MODEL = 'no robot description yet'
+    NO_ODOMETRY = 'no odometry yet'
+    NO_EFFORT = 'no efforts yet'
+    SKEW = 'odometry too far from the joint state'
+    BACKWARDS = 'stamp not after the last one'
+    MISSING_JOINT = 'joint missing'
+    LENGTH = 'array of wrong length'
+    MISSING_VELOCITY = 'joint velocities missing'
+    MISSING_EFFORT = 'joint efforts missing'
+    NOT_FINITE = 'NaN or inf'
+    QUATERNION = 'quaternion not of unit length'
+    FRAME = 'frame not on the base link'
+    SINGULAR = 'singular inertia'
+
+
+class DroppedInput(InputError):
+    """An input that is dropped, with its `Cause`; the stream goes on with the next one."""
+
+    def __init__(self, cause: Cause, message: str) -> None:
+        super().__init__(message)
+        self.cause = cause

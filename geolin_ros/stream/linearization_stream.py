@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states and odometry in, linearizations out."""
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.errors import NotFiniteError, SingularInertiaError
+from geolin_ros.linearization import Linearizer
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.representation import convert
+from geolin_ros.stream.base_input import BaseInput
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.joint_input import JointInput
+from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.stamps import nanoseconds
+from geolin_ros.typing import Array
+
+CLOCK_RESET = 1_000_000_000
+"""A stamp this much earlier [ns] than the last one is a clock that was set back: start anew."""
+
+
+@dataclass
+class Counts:
+    """What became of the joint states, since the start."""
+
+    received: int = 0
+    answered: int = 0
+    skipped: int = 0
+    """Left out on purpose, to keep to max_rate."""
+    drops: Counter[Cause] = field(default_factory=Counter)
+
+    @property
+    def dropped(self) -> int:
+        """All drops, of any cause."""
+        return sum(self.drops.values())
+
+
+class Answer:
+    """One linearization with all that belongs to it; arrays are views until the next one.
+
+    ``A``, ``B``, ``drift`` and ``nu_dot`` are in the form and representation of the settings;
+    ``nu_dot`` is always that of the body twist. ``next_state`` is None in continuous form.
+    """
+
+    __slots__ = (
+        'A',
+        'B',
+        'compute_time',
+        'drift',
+        'next_state',
+        'nu_dot',
+        'odometry_age',
+        'odometry_stamp',
+        'stamp',
+        'state',
+        'tau',
+    )
+
+    A: Array
+    B: Array
+    compute_time: float
+    drift: Array
+    next_state: State | None
+    nu_dot: Array
+    odometry_age: float
+    odometry_stamp: int
+    stamp: int
+    state: State
+    tau: Array
+
+
+class LinearizationStream:
+    """Pairs the newest odometry with each joint state and linearizes there.
+
+    The node, a replay and the tests drive this object with messages; it knows no clock, no graph.
+    Every ``on_`` method raises `DroppedInput` for an input that it cannot use and counts it; the
+    next input is taken as if nothing had happened.
+
+    Parameters
+    ----------
+    model
+        The robot.
+    settings
+        What to do; see `StreamSettings`.
+    counts
+        Where to count, to go on with the counts of an earlier stream.
+    """
+
+    def __init__(
+        self, model: TreeModel, settings: StreamSettings, counts: Counts | None = None
+    ) -> None:
+        self.model = model
+        self.settings = settings
+        self.counts = counts if counts is not None else Counts()
+        self._linearizer = Linearizer(model)
+        self._joints = JointInput(model)
+        self._efforts = JointInput(model)
+        self._base = BaseInput(
+            model,
+            settings.twist_frame,
+            settings.child_frame,
+            settings.max_skew,
+            settings.quaternion_tolerance,
+        )
+        self._least_gap = 0.999e9 / settings.max_rate if settings.max_rate > 0.0 else 0.0
+        self._last_stamp: int | None = None
+        self._last_answered: int | None = None
+        self._has_effort = settings.torque_source == 'zero'
+        self._answer = Answer()
+        self._answer.state = model.neutral_state()
+        self._answer.tau = np.zeros(model.n)
+
+    def on_odometry(self, message: Any) -> None:
+        """Take a nav_msgs/Odometry."""
+        try:
+            self._base.take(message)
+        except DroppedInput as drop:
+            self.counts.drops[drop.cause] += 1
+            raise
+
+    def on_effort(self, message: Any) -> None:
+        """Take a sensor_msgs/JointState whose efforts are used from now on."""
+        try:
+            self._efforts.read(message, 'effort', self._answer.tau, Cause.MISSING_EFFORT)
+        except DroppedInput as drop:
+            self.counts.drops[drop.cause] += 1
+            raise
+        self._has_effort = True
+
+    def on_joint_state(self, message: Any) -> Answer | None:
+        """Take a sensor_msgs/JointState and linearize there; None if max_rate leaves it out."""
+        self.counts.received += 1
+        try:
+            return self._linearize(message)
+        except DroppedInput as drop:
+            self.counts.drops[drop.cause] += 1
+            raise
+
+    def _linearize(self, message: Any) -> Answer | None:
+        start = time.perf_counter()
+        answer, settings = self._answer, self.settings
+        stamp = nanoseconds(message.header.stamp)
+        self._check_order(stamp)
+        if self._last_answered is not None and stamp - self._last_answered < self._least_gap:
+            self.counts.skipped += 1
+            return None
+        state = answer.state
+        self._joints.read(message, 'position', state.s, Cause.MISSING_JOINT)
+        self._joints.read(message, 'velocity', state.r, Cause.MISSING_VELOCITY)
+        if settings.torque_source == 'effort':
+            self._joints.read(message, 'effort', answer.tau, Cause.MISSING_EFFORT)
+        elif not self._has_effort:
+            raise DroppedInput(
+                Cause.NO_EFFORT, 'no efforts yet, expected a message on the effort topic first'
+            )
+        if self.model.base == 'floating':
+            answer.odometry_age = self._base.at(stamp, state.data, self.model.n)
+            answer.odometry_stamp = stamp - round(answer.odometry_age * 1e9)
+        else:
+            answer.odometry_age, answer.odometry_stamp = 0.0, 0
+        self._fill(answer)
+        answer.stamp = stamp
+        answer.compute_time = time.perf_counter() - start
+        self._last_answered = stamp
+        self.counts.answered += 1
+        return answer
+
+    def _fill(self, answer: Answer) -> None:
+        """Linearize about ``answer.state`` and ``answer.tau`` as the settings say."""
+        settings = self.settings
+        try:
+            if settings.form == 'discrete':
+                step = self._linearizer.discretize(
+                    answer.state, answer.tau, settings.dt, settings.method, settings.reference
+                )
+                answer.A, answer.B, answer.drift = step.Phi, step.Gamma, step.drift
+                answer.nu_dot, answer.next_state = step.nu_dot, step.next_state
+            else:
+                result = self._linearizer(answer.state, answer.tau, settings.reference)
+                answer.A, answer.B, answer.drift = result.A, result.B, result.drift
+                answer.nu_dot, answer.next_state = result.nu_dot, None
+        except SingularInertiaError as error:
+            raise DroppedInput(Cause.SINGULAR, str(error)) from error
+        except NotFiniteError as error:
+            raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
+        if settings.representation != 'body' and self.model.base == 'floating':
+            answer.A, answer.B, answer.drift = convert(answer, settings)
+
+    def _check_order(self, stamp: int) -> None:
+        """Refuse a stamp that is not after the last one, unless the clock was set back."""
+        last, self._last_stamp = self._last_stamp, stamp
+        if last is None or stamp > last:
+            return
+        if last - stamp >= CLOCK_RESET:
+            self._last_answered = None
+            self._base.forget()
+        else:
+            self._last_stamp = last
+        raise DroppedInput(
+            Cause.BACKWARDS,
+            f'joint state is stamped {(last - stamp) * 1e-9:.6f} s before the last one taken, '
+            'expected a later stamp; check the clock and the order of the publisher',
+        )
