@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The referees agree with each other before they judge anything else."""
+
+import numpy as np
+import pytest
+from support import finite_difference
+from support.close import assert_blocks_close, assert_close, blocks, deviation
+from support.dense_reference import DenseReference
+from support.pinocchio_oracle import PinocchioOracle
+from support.robots import example_robot, read_robot
+from support.trees import random_model
+
+ROBOTS = ('solo12', 'talos_reduced')
+
+
+def drawn(rng, model):
+    return model.random_state(rng, speed=2.0), rng.normal(size=model.n), rng.normal(size=model.m)
+
+
+@pytest.fixture(params=['floating', 'fixed'])
+def base(request):
+    return request.param
+
+
+@pytest.mark.parametrize('shape', ['chain', 'star', 'branched'])
+def test_dense_reference__equals_pinocchio_on_random_trees(shape, base):
+    rng = np.random.default_rng(7)
+    description, model = random_model(rng, 9, shape, base=base, damping=0.3)
+    dense = DenseReference(description, model)
+    pinocchio = PinocchioOracle.from_description(description, model)
+    state, tau, nu_dot = drawn(rng, model)
+    assert_close(dense.mass_matrix(state), pinocchio.mass_matrix(state), 1e-12)
+    assert_close(
+        dense.inverse_dynamics(state, nu_dot), pinocchio.inverse_dynamics(state, nu_dot), 1e-12
+    )
+    assert_close(dense.forward_dynamics(state, tau), pinocchio.forward_dynamics(state, tau), 1e-9)
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_dense_reference__equals_pinocchio_on_robots(name, base):
+    rng = np.random.default_rng(8)
+    path = example_robot(name)
+    description, model = read_robot(path, base=base)
+    dense, pinocchio = DenseReference(description, model), PinocchioOracle.read_urdf(path, model)
+    state, _, nu_dot = drawn(rng, model)
+    assert_close(dense.mass_matrix(state), pinocchio.mass_matrix(state), 1e-12)
+    assert_close(
+        dense.inverse_dynamics(state, nu_dot), pinocchio.inverse_dynamics(state, nu_dot), 1e-12
+    )
+
+
+def test_pinocchio_linearization__equals_differences_of_the_dense_reference(base):
+    rng = np.random.default_rng(9)
+    description, model = random_model(rng, 6, base=base, damping=0.3)
+    dense = DenseReference(description, model)
+    state, tau, _ = drawn(rng, model)
+    A, B, nu_dot = PinocchioOracle.from_description(description, model).linearization(state, tau)
+    differences = finite_difference.linearization(dense.forward_dynamics, model, state, tau)
+    assert_close(nu_dot, dense.forward_dynamics(state, tau), 1e-10)
+    for ours, theirs in zip(differences, (A, B), strict=True):
+        for (name, block), (_, other) in zip(
+            blocks(ours, model), blocks(theirs, model), strict=True
+        ):
+            assert_close(block, other, 1e-9, name, scale=max(1.0, np.abs(other).max()))
+
+
+def test_richardson__converges_with_order_six():
+    errors = [
+        abs(finite_difference.derivative(lambda t: np.exp(3.0 * t), h) - 3.0) for h in (0.4, 0.2)
+    ]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(6.0, abs=0.1)
+
+
+def test_assert_close__rejects_nan_and_a_wrong_shape():
+    with pytest.raises(AssertionError, match='deviation inf'):
+        assert_close([np.nan, 1.0], [np.nan, 1.0], 1e9)
+    with pytest.raises(AssertionError, match='shape'):
+        assert_close([1.0], [1.0, 1.0], 1e9)
+    assert deviation([1e-30], [0.0]) == np.inf
+
+
+def test_assert_blocks_close__sees_a_small_block_beside_a_large_one():
+    _, model = random_model(np.random.default_rng(1), 3)
+    A = np.ones((2 * model.m, 2 * model.m))
+    A[:6, :6] = 1e-6
+    wrong = A.copy()
+    wrong[0, 0] = 1.1e-6
+    with pytest.raises(AssertionError, match='block HH'):
+        assert_blocks_close(wrong, A, model, 1e-3)
