@@ -1,0 +1,7 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From URDF (text, file or parsed object) to a `Description`; the only package that sees XML."""
+
+from geolin_ros.urdf.reader import read
+
+__all__ = ['read']

@@ -1,0 +1,266 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The bundled robots are plausible machines that others load and that can stand."""
+
+import importlib.util
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from geolin_ros import robots
+from geolin_ros.errors import UnknownNameError
+from geolin_ros.urdf import read
+
+NAMES = ('humanoid', 'quadruped')
+JOINTS = {'quadruped': 12, 'humanoid': 28}
+MASS = {'quadruped': 15.0, 'humanoid': 42.2}
+FEET = {
+    'quadruped': ['FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'],
+    'humanoid': ['left_sole', 'right_sole'],
+}
+STANDING = {
+    'quadruped': {'thigh_joint': 0.8, 'calf_joint': -1.6},
+    'humanoid': {'hip_pitch': -0.35, 'knee': 0.7, 'ankle_pitch': -0.35, 'elbow': -0.4},
+}
+MIRROR = np.diag([1.0, -1.0, 1.0])
+TWIST_MIRROR = np.diag([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])  # axial vectors turn the other way
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+def other_side(name):
+    for left, right in (('left_', 'right_'), ('FL_', 'FR_'), ('RL_', 'RR_')):
+        if name.startswith(left):
+            return name.replace(left, right, 1)
+    return None
+
+
+class TestFiles:
+    def test_path__knows_the_two_robots(self):
+        assert sorted(robots.ROBOTS) == list(NAMES)
+        with pytest.raises(UnknownNameError, match="did you mean 'quadruped'"):
+            robots.path('quadrupde')
+
+    def test_files__are_what_the_tool_writes(self, name):
+        tool = Path(__file__).parents[2] / 'tools' / 'make_robots.py'
+        spec = importlib.util.spec_from_file_location('make_robots', tool)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        assert robots.path(name).read_text(encoding='utf-8') == str(getattr(module, name)())
+
+    def test_files__name_no_mesh(self, name):
+        assert 'mesh' not in robots.path(name).read_text(encoding='utf-8')
+
+
+class TestBodies:
+    def test_counts_and_names__are_as_documented(self, name):
+        robot = read(robots.path(name))
+        moving = [joint for joint in robot.joints if joint.kind != 'fixed']
+        assert len(moving) == JOINTS[name]
+        assert {joint.kind for joint in moving} == {'revolute'}
+        links = [link.name for link in robot.links]
+        assert links[0] == {'quadruped': 'base', 'humanoid': 'pelvis'}[name]
+        assert {'imu', *FEET[name]} < set(links)
+        assert sum(link.inertia[0, 0] for link in robot.links) == pytest.approx(MASS[name])
+        for joint in moving:
+            limits = joint.limits
+            assert joint.damping > 0.0
+            assert np.isfinite([limits.lower, limits.upper]).all()
+            assert limits.lower < limits.upper
+            assert 0.0 < limits.effort <= 150.0
+            assert 0.0 < limits.velocity <= 30.0
+
+    def test_inertias__obey_the_triangle_inequality(self, name):
+        for link in read(robots.path(name)).links:
+            mass = link.inertia[0, 0]
+            if mass == 0.0:
+                continue
+            com = link.inertia[[5, 3, 4], [1, 2, 0]] / mass
+            rotational = link.inertia[3:, 3:] - mass * (com @ com * np.eye(3) - np.outer(com, com))
+            low, middle, high = np.linalg.eigvalsh(rotational)
+            assert low > 0.0, link.name
+            assert high < low + middle, link.name
+
+    def test_inertias__are_those_of_the_primitives(self, name):
+        """Sampled: a link's mass is spread evenly over what one sees."""
+        rng = np.random.default_rng(0)
+        described = {link.name: link for link in read(robots.path(name)).links}
+        for link in ElementTree.parse(robots.path(name)).getroot().iter('link'):
+            if link.find('inertial') is None:
+                continue
+            inertia = described[link.get('name')].inertia
+            points, volumes = zip(*(_samples(v, rng) for v in link.iter('visual')), strict=True)
+            weights = np.concatenate(
+                [np.full(len(p), v / len(p)) for p, v in zip(points, volumes, strict=True)]
+            )
+            weights *= inertia[0, 0] / weights.sum()
+            p = np.concatenate(points)
+            com = weights @ p / inertia[0, 0]
+            second = (p * weights[:, None]).T @ p
+            expected = np.trace(second) * np.eye(3) - second
+            assert_allclose(inertia[[5, 3, 4], [1, 2, 0]] / inertia[0, 0], com, rtol=0, atol=2e-3)
+            size = np.abs(expected).max()
+            assert_allclose(inertia[3:, 3:], expected, rtol=0, atol=0.03 * size)
+
+    def test_sides__mirror_each_other(self, name):
+        robot = read(robots.path(name))
+        links = {link.name: link for link in robot.links}
+        joints = {joint.name: joint for joint in robot.joints}
+        pairs = 0
+        for link in robot.links:
+            if other_side(link.name):
+                twin = links[other_side(link.name)]
+                mirrored = TWIST_MIRROR @ link.inertia @ TWIST_MIRROR
+                assert_allclose(twin.inertia, mirrored, rtol=1e-9, atol=1e-12)
+                pairs += 1
+        for joint in robot.joints:
+            if not other_side(joint.name):
+                continue
+            twin = joints[other_side(joint.name)]
+            assert twin.parent == (other_side(joint.parent) or joint.parent)
+            assert_allclose(twin.placement[:3, 3], MIRROR @ joint.placement[:3, 3])
+            assert_allclose(twin.placement[:3, :3], np.eye(3))
+            assert twin.axis.tolist() == joint.axis.tolist()
+            ours, theirs = joint.limits, twin.limits
+            span = (ours.lower, ours.upper)
+            expected = span if joint.axis[1] or joint.kind == 'fixed' else (-span[1], -span[0])
+            assert (theirs.lower, theirs.upper) == expected
+            assert (theirs.effort, theirs.velocity) == (ours.effort, ours.velocity)
+        assert pairs == {'quadruped': 8, 'humanoid': 13}[name]
+
+    def test_feet__are_no_larger_than_those_of_go2_and_g1(self, name):
+        # Go2: sphere of 22 mm under 0.213 + 0.213 m. G1: contact points 0.17 x 0.06 m apart, each
+        # of 5 mm, under 0.685 m from the hip pitch axis to the sole.
+        joints = {joint.name: joint for joint in read(robots.path(name)).joints}
+        root = ElementTree.parse(robots.path(name)).getroot()
+
+        def collision(link):
+            return root.find(f"link[@name='{link}']/collision/geometry")[0]
+
+        if name == 'quadruped':
+            down = ['FL_calf_joint', 'FL_foot_fixed']
+            length = -sum(joints[key].placement[2, 3] for key in down)
+            radius = float(collision('FL_foot').get('radius'))
+            assert radius / length <= 0.022 / 0.426
+        else:
+            down = ['hip_roll', 'hip_yaw', 'knee', 'ankle_pitch', 'ankle_roll', 'sole_fixed']
+            length = -sum(joints[f'left_{key}'].placement[2, 3] for key in down)
+            size = [float(value) for value in collision('left_foot').get('size').split()]
+            assert length == pytest.approx(0.73)
+            assert size[0] / length <= 0.17 / 0.685
+            assert size[1] / length <= 0.06 / 0.685
+
+
+def _samples(visual, rng, count=40_000):
+    """Return points spread evenly over a primitive, in the link frame, and its volume."""
+    shape = visual.find('geometry')[0]
+    at, rpy = (
+        np.array([float(value) for value in visual.find('origin').get(key).split()])
+        for key in ('xyz', 'rpy')
+    )
+    if shape.tag == 'box':
+        half = np.array([float(value) for value in shape.get('size').split()]) / 2
+        points, volume = rng.uniform(-half, half, (count, 3)), 8 * np.prod(half)
+    else:
+        r = float(shape.get('radius'))
+        half = r if shape.tag == 'sphere' else float(shape.get('length')) / 2
+        points = rng.uniform([-r, -r, -half], [r, r, half], (count, 3))
+        if shape.tag == 'sphere':
+            points, volume = points[np.linalg.norm(points, axis=1) <= r], 4 / 3 * np.pi * r**3
+        else:
+            inside = np.linalg.norm(points[:, :2], axis=1) <= r
+            points, volume = points[inside], 2 * np.pi * r**2 * half
+    if rpy[0]:  # z to -y
+        points = points[:, [0, 2, 1]] * [1, -1, 1]
+    elif rpy[1]:  # z to x
+        points = points[:, [2, 1, 0]] * [1, 1, -1]
+    return points + at, volume
+
+
+class TestReferees:
+    def test_mujoco__loads_the_same_robot(self, name):
+        mujoco = pytest.importorskip('mujoco')
+        model = mujoco.MjModel.from_xml_path(str(robots.path(name)))
+        assert model.nv == JOINTS[name]  # a URDF root is welded to the world there
+        assert model.body_mass.sum() == pytest.approx(MASS[name])
+        for foot in FEET[name]:
+            assert mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, foot) > 0
+        assert model.dof_damping.min() > 0.0
+
+    def test_pinocchio__loads_the_same_robot(self, name):
+        pin = pytest.importorskip('pinocchio')
+        model = pin.buildModelFromUrdf(str(robots.path(name)), pin.JointModelFreeFlyer())
+        assert model.nv == 6 + JOINTS[name]
+        assert pin.computeTotalMass(model) == pytest.approx(MASS[name])
+
+
+class TestStanding:
+    def test_standing__needs_at_most_40_percent_of_the_effort(self, name):
+        pin = pytest.importorskip('pinocchio')
+        model, data, q = self.posture(pin, name)
+        feet = [data.oMf[model.getFrameId(foot)] for foot in FEET[name]]
+        heights = [foot.translation[2] for foot in feet]
+        assert_allclose(heights, heights[0], rtol=0, atol=1e-12)
+        if name == 'humanoid':
+            for foot in feet:
+                assert_allclose(foot.rotation, np.eye(3), rtol=0, atol=1e-12)
+        com = pin.centerOfMass(model, data, q)
+        assert 0.25 < com[2] - heights[0] < 0.9
+        efforts, wrenches = self.static_efforts(pin, model, data, q, FEET[name], name)
+        for wrench in wrenches:
+            assert wrench[2] > 0.0
+            if name == 'humanoid':  # the centre of pressure lies on the sole
+                assert abs(wrench[4] / wrench[2]) < 0.176 / 2
+                assert abs(wrench[3] / wrench[2]) < 0.06 / 2
+        limit = np.array(model.effortLimit)[6:]
+        assert (np.abs(efforts) <= 0.4 * limit).all()
+        assert np.abs(efforts).max() > 0.5  # it carries something
+
+    def test_one_sole__carries_the_humanoid(self):
+        pin = pytest.importorskip('pinocchio')
+        lean = {'left_hip_roll': -0.2, 'left_ankle_roll': 0.2, 'right_hip_roll': -0.2}
+        model, data, q = self.posture(pin, 'humanoid', lean)
+        tilt = data.oMf[model.getFrameId('left_sole')].rotation
+        q[3:7] = pin.Quaternion(tilt.T.copy()).coeffs()  # stand on it
+        pin.computeJointJacobians(model, data, q)
+        pin.updateFramePlacements(model, data)
+        sole = data.oMf[model.getFrameId('left_sole')]
+        assert_allclose(sole.rotation, np.eye(3), rtol=0, atol=1e-12)
+        assert abs(pin.centerOfMass(model, data, q)[1] - sole.translation[1]) < 0.01
+        efforts, (wrench,) = self.static_efforts(pin, model, data, q, ['left_sole'], 'humanoid')
+        assert abs(wrench[4] / wrench[2]) < 0.176 / 2
+        assert abs(wrench[3] / wrench[2]) < 0.06 / 2
+        assert (np.abs(efforts) <= 0.4 * np.array(model.effortLimit)[6:]).all()
+
+    def posture(self, pin, name, extra=None):
+        model = pin.buildModelFromUrdf(str(robots.path(name)), pin.JointModelFreeFlyer())
+        data, q = model.createData(), pin.neutral(model)
+        for i in range(2, model.njoints):
+            for key, value in {**STANDING[name], **(extra or {})}.items():
+                if model.names[i].endswith(key):
+                    q[model.joints[i].idx_q] = value
+        lower, upper = model.lowerPositionLimit[7:], model.upperPositionLimit[7:]
+        assert ((lower <= q[7:]) & (q[7:] <= upper)).all()
+        pin.computeJointJacobians(model, data, q)
+        pin.updateFramePlacements(model, data)
+        return model, data, q
+
+    def static_efforts(self, pin, model, data, q, feet, name):
+        """Return joint efforts and foot wrenches of least norm that hold the robot."""
+        rows = 3 if name == 'quadruped' else 6
+        jacobians = [
+            pin.getFrameJacobian(model, data, model.getFrameId(foot), pin.LOCAL_WORLD_ALIGNED)
+            for foot in feet
+        ]
+        J = np.vstack([jacobian[:rows] for jacobian in jacobians])
+        gravity = pin.computeGeneralizedGravity(model, data, q)
+        forces = np.linalg.lstsq(J.T[:6], gravity[:6], rcond=None)[0]
+        left = gravity - J.T @ forces
+        assert_allclose(left[:6], 0.0, atol=1e-10)
+        return left[6:], forces.reshape(len(feet), rows)
