@@ -146,14 +146,14 @@ class _Keeper(ContentHandler):
         self._open: list[Element] = []
         self._elements = 0
 
-    def setDocumentLocator(self, locator: Locator) -> None:  # noqa: N802
+    def setDocumentLocator(self, locator: Locator) -> None:
         self._line = locator.getLineNumber
 
     def close(self) -> Element:
         robot: Element = self._builder.close()
         return robot
 
-    def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802
+    def startElement(self, name: str, attrs: AttributesImpl) -> None:
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
             raise self._error(f'more than {MAX_ELEMENTS} elements', 'split the robot')
@@ -172,7 +172,7 @@ class _Keeper(ContentHandler):
         if known is not None:
             self._keep(name, known, attrs)
 
-    def endElement(self, name: str) -> None:  # noqa: N802
+    def endElement(self, name: str) -> None:
         if self._known.pop() is not None:
             self._builder.end(name)
             self._open.pop()

@@ -238,6 +238,34 @@ class TestStanding:
         assert abs(wrench[3] / wrench[2]) < 0.06 / 2
         assert (np.abs(efforts) <= 0.4 * np.array(model.effortLimit)[6:]).all()
 
+    def test_joint_springs_within_the_limits__keep_it_up_in_mujoco(self, name):
+        mujoco = pytest.importorskip('mujoco')
+        spec = mujoco.MjSpec.from_file(str(robots.path(name)))
+        spec.option.timestep = 1e-3
+        spec.worldbody.bodies[0].add_freejoint()
+        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 0.1])
+        model = spec.compile()
+        data = mujoco.MjData(model)
+        for i in range(1, model.njnt):
+            for key, value in STANDING[name].items():
+                if model.joint(i).name.endswith(key):
+                    data.qpos[model.jnt_qposadr[i]] = value
+        data.qpos[2] = 5.0
+        mujoco.mj_forward(model, data)
+        assert data.ncon == 0  # no part touches another
+        feet = [data.body(foot).xpos[2] for foot in FEET[name]]
+        radius = 0.02 if name == 'quadruped' else 0.0
+        data.qpos[2] = start = 5.0 - min(feet) + radius
+        goal, limit = data.qpos[7:].copy(), model.jnt_actfrcrange[1:]
+        stiffness = 6.0 * limit[:, 1]
+        while data.time < 1.0:
+            spring = stiffness * (goal - data.qpos[7:] - data.qvel[6:] / 30.0)
+            data.qfrc_applied[6:] = np.clip(spring, limit[:, 0], limit[:, 1])
+            mujoco.mj_step(model, data)
+        assert data.ncon == {'quadruped': 4, 'humanoid': 8}[name]
+        assert data.qpos[2] == pytest.approx(start, abs=0.02)
+        assert data.qpos[3] > 0.999
+
     def posture(self, pin, name, extra=None):
         model = pin.buildModelFromUrdf(str(robots.path(name)), pin.JointModelFreeFlyer())
         data, q = model.createData(), pin.neutral(model)
