@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Packaging: a plain Python package that is an ament_python package as well."""
+
+from glob import glob
+
+from setuptools import find_packages, setup
+
+name = 'geolin_ros'
+
+setup(
+    name=name,
+    version='0.1.0',
+    description='Geometric linearization of moving-base robots in ROS 2: exact A and B on SE(3)',
+    maintainer='geolin_ros contributors',
+    maintainer_email='geolin_ros@example.org',
+    license='Apache-2.0',
+    python_requires='>=3.10',
+    packages=find_packages(include=[name, f'{name}.*']),
+    package_data={name: ['py.typed', 'robots/*.urdf']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{name}']),
+        (f'share/{name}', ['package.xml']),
+        (f'share/{name}/config', glob('config/*.yaml')),
+        (f'share/{name}/launch', glob('launch/*.launch.py')),
+        (f'share/{name}/robots', glob(f'{name}/robots/*.urdf')),
+    ],
+    zip_safe=False,
+    # rclpy and the messages come with ROS 2, or from requirements/ros-kilted.txt.
+    install_requires=[
+        'defusedxml>=0.7.1',
+        'matplotlib>=3.6',
+        'numba>=0.61',
+        'numpy>=1.26',
+        'scipy>=1.11',
+        'urdfdom_py>=1.2.1',
+    ],
+    extras_require={
+        'test': [
+            'example-robot-data',
+            'hypothesis>=6.100',
+            'mujoco>=3.2',
+            'pin>=4.0',
+            'pytest>=8',
+            'pytest-xdist>=3.6',
+            'yourdfpy',
+        ],
+        'dev': ['import-linter>=2.0', 'mypy', 'ruff'],
+    },
+    entry_points={
+        'console_scripts': [
+            f'geolin = {name}.cli:main',
+            f'linearizer = {name}.ros.linearization_node:main',
+        ],
+    },
+)
