@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Online linearization of moving-base robots: exact A and B on SE(3) x R^n x R^6 x R^n."""
 
+from geolin_ros.discretization import Discretization
 from geolin_ros.linearization import Linearization, Linearizer
 from geolin_ros.model.description import Description, Joint, Link
 from geolin_ros.model.state import State
@@ -10,6 +11,7 @@ from geolin_ros.wrenches import Wrench
 
 __all__ = [
     'Description',
+    'Discretization',
     'Joint',
     'Linearization',
     'Linearizer',

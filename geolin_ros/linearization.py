@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geolin_ros.discretization import Discretization, Method, discretize
 from geolin_ros.errors import (
     ConfigurationError,
     GeolinError,
@@ -15,7 +16,7 @@ from geolin_ros.errors import (
     ShapeError,
     SingularInertiaError,
 )
-from geolin_ros.kernels import general_linearization
+from geolin_ros.kernels import forward_dynamics, general_linearization
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
 from geolin_ros.kernels.types import make_workspace
 from geolin_ros.labels import Label, input_labels, rate_label, state_labels
@@ -159,11 +160,7 @@ class Linearizer:
         SingularInertiaError
             If a joint moves no inertia at this state.
         """
-        if state.data.shape[0] != self._size:
-            raise self._wrong_state(state)
-        if len(tau) != self._tau.shape[0]:  # type: ignore[arg-type]
-            raise ShapeError(f'tau has {len(tau)} entries, expected {self.model.n}, one a joint')  # type: ignore[arg-type]
-        self._tau[:] = tau
+        self._take(state, tau)
         status = general_linearization.linearize(
             self.model.tree,
             self._workspace,
@@ -186,6 +183,83 @@ class Linearizer:
         if reference == 'frozen':
             self._freeze(state)
         return result
+
+    def forward_dynamics(
+        self, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] = ()
+    ) -> Array:
+        """Return nu_dot (m,) alone: base twist rate in base axes, joint accelerations.
+
+        Same arguments and errors as a linearization; the array is the caller's.
+        """
+        self._take(state, tau)
+        nu_dot = np.empty(6 + self.model.n)
+        status = forward_dynamics.forward_dynamics(
+            self.model.tree,
+            self._workspace,
+            state.data,
+            self._tau,
+            self.model.gravity,
+            pack(self.model, wrenches) if wrenches else self._no_wrenches,
+            nu_dot,
+        )
+        if status != OK:
+            raise self._failure(status, state)
+        return nu_dot[6 + self.model.n - self.model.m :]
+
+    def discretize(
+        self,
+        state: State,
+        tau: ArrayLike,
+        dt: float,
+        method: Method = 'midpoint',
+        reference: Reference = 'moving',
+        wrenches: Sequence[Wrench] = (),
+        next_reference: State | None = None,
+    ) -> Discretization:
+        """Step over ``dt`` with the efforts held, and linearize the step.
+
+        Parameters
+        ----------
+        state, tau, wrenches
+            As for a linearization.
+        dt
+            Time step [s].
+        method
+            ``'midpoint'``: local error dt^3 for one linearization; ``'euler'``, ``'zoh'``: dt^2;
+            ``'rkmk4'``: dt^5, the exact derivative of its own step. See `discretization`.
+        reference
+            ``'moving'``: the error is taken to the motion through the state. ``'frozen'``: to the
+            state itself, held still; the drift is the defect, and Phi and Gamma have a local
+            error of dt^2 with ``'euler'`` and ``'zoh'``, which discretize A, B and drift.
+        next_reference
+            Where a reference that does not follow the model is after ``dt`` (``'moving'`` only);
+            the defect is then log(next_reference^-1 next_state).
+
+        Returns
+        -------
+        Discretization
+            Its arrays are the caller's.
+
+        Raises
+        ------
+        ConfigurationError
+            If dt is not positive, or method or reference is none of the above.
+        InputError
+            If the base is fixed and the state gives it a twist.
+        ShapeError, NotFiniteError, SingularInertiaError
+            As for a linearization; NotFiniteError also if the step overflows.
+        """
+        return discretize(
+            self, state, tau, dt, method, reference, wrenches, next_reference
+        )
+
+    def _take(self, state: State, tau: ArrayLike) -> None:
+        """Check the sizes of the inputs and keep the efforts."""
+        if state.data.shape[0] != self._size:
+            raise self._wrong_state(state)
+        if len(tau) != self._tau.shape[0]:  # type: ignore[arg-type]
+            raise ShapeError(f'tau has {len(tau)} entries, expected {self.model.n}, one a joint')  # type: ignore[arg-type]
+        self._tau[:] = tau
 
     def _set_reference(self, reference: Reference) -> None:
         if reference not in ('moving', 'frozen'):

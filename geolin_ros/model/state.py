@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.errors import NotFiniteError, ShapeError
+from geolin_ros.kernels import se3
 from geolin_ros.typing import Array
 
 
@@ -60,6 +61,59 @@ class State:
         twin = object.__new__(State)
         twin._adopt(self.data.copy(), self.s.size, self.r.size)
         return twin
+
+    def retract(self, z: ArrayLike) -> 'State':
+        """Return the state g exp(z), reached from this one by a step in its own axes.
+
+        Parameters
+        ----------
+        z : (12 + 2 n,) or (2 n,)
+            [H; s; v; r], H as a twist in base axes [m, rad]; or [s; r], which leaves the base
+            where it is (fixed base).
+
+        Raises
+        ------
+        ShapeError
+            If z has another size.
+        NotFiniteError
+            If a number is NaN or inf.
+        """
+        step = _array('z', z, None)
+        n = self.r.size
+        if step.size not in (2 * n, 12 + 2 * n) or self.s.size != n:
+            raise ShapeError(
+                f'z has {step.size} entries, expected {12 + 2 * n}, [H; s; v; r], or {2 * n}, '
+                '[s; r]'
+            )
+        moved = self.copy()
+        if step.size == 2 * n:
+            moved.data[16 : 16 + n] += step[:n]
+            moved.data[22 + n :] += step[n:]
+            return moved
+        se3.retract(self.H, step[:6], moved.H)
+        moved.data[16:] += step[6:]
+        return moved
+
+    def difference(self, other: 'State') -> Array:
+        """Return z (12 + 2 n,) with ``self.retract(z)`` equal to ``other``: log(g^-1 g_other).
+
+        The rotation takes the short way, at most pi; [s; r] of a fixed base are the entries
+        [6 : 6 + n] and [12 + n :].
+
+        Raises
+        ------
+        ShapeError
+            If the states have different sizes.
+        """
+        if self.data.size != other.data.size or self.s.size != other.s.size:
+            raise ShapeError(
+                f'other state has {other.s.size} joint positions and {other.r.size} rates, '
+                f'expected {self.s.size} and {self.r.size}'
+            )
+        z = np.empty(self.data.size - 10)
+        se3.difference(self.H, other.H, np.empty((4, 4)), z[:6])
+        np.subtract(other.data[16:], self.data[16:], out=z[6:])
+        return z
 
     def __repr__(self) -> str:
         """Return the four parts, one a line."""

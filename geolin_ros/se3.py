@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Poses and twists: SE(3) with [linear; angular] six-vectors [Traversaro 2019, section 2].
+
+Arrays in, new arrays out. A pose H (4, 4) of frame B in A takes B coordinates to A coordinates.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.errors import InputError, ShapeError
+from geolin_ros.kernels import se3 as kernels
+from geolin_ros.typing import Array
+
+
+def exp(z: ArrayLike) -> Array:
+    """Return the pose (4, 4) reached by the twist z (6,) [m, rad] within unit time."""
+    H = np.empty((4, 4))
+    kernels.exp(_twist(z), H)
+    return H
+
+
+def log(H: ArrayLike) -> Array:
+    """Return the twist (6,) of smallest angle whose `exp` is H (4, 4).
+
+    Its angle is at most pi, and exact to rounding near 0 and near pi; at pi its axis has either
+    sign.
+    """
+    z = np.empty(6)
+    kernels.log(_pose(H), z)
+    return z
+
+
+def adjoint(H: ArrayLike) -> Array:
+    """Return X = [[R, o^ R], [0, R]] (6, 6): twists in B to twists in A."""
+    pose = _pose(H)
+    R = pose[:3, :3]
+    return np.block([[R, cross3(pose[:3, 3]) @ R], [np.zeros((3, 3)), R]])
+
+
+def inverse(H: ArrayLike) -> Array:
+    """Return the pose (4, 4) of A in B."""
+    pose = _pose(H)
+    G = np.eye(4)
+    G[:3, :3] = pose[:3, :3].T
+    G[:3, 3] = -pose[:3, :3].T @ pose[:3, 3]
+    return G
+
+
+def cross(v: ArrayLike) -> Array:
+    """Return (v x) = ad_v = [[w^, u^], [0, w^]] (6, 6) of a twist v = (u; w)."""
+    twist = _twist(v)
+    u, w = cross3(twist[:3]), cross3(twist[3:])
+    return np.block([[w, u], [np.zeros((3, 3)), w]])
+
+
+def cross3(w: ArrayLike) -> Array:
+    """Return w^ (3, 3), w^ y = w x y."""
+    x, y, z = np.asarray(w, dtype=np.float64)
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def left_jacobian(z: ArrayLike) -> Array:
+    """Return J (6, 6) of exp(z + dz) = exp(J dz) exp(z), to first order."""
+    return _six_by_six(kernels.left_jacobian, z, 1.0)
+
+
+def right_jacobian(z: ArrayLike) -> Array:
+    """Return J (6, 6) of exp(z + dz) = exp(z) exp(J dz), to first order."""
+    return _six_by_six(kernels.left_jacobian, z, -1.0)
+
+
+def left_jacobian_inverse(z: ArrayLike) -> Array:
+    """Return the inverse of `left_jacobian`; the angle must be below 2 pi."""
+    return _six_by_six(kernels.left_jacobian_inverse, z, 1.0)
+
+
+def right_jacobian_inverse(z: ArrayLike) -> Array:
+    """Return the inverse of `right_jacobian`; the angle must be below 2 pi."""
+    return _six_by_six(kernels.left_jacobian_inverse, z, -1.0)
+
+
+def adjoint_of_exp(z: ArrayLike) -> Array:
+    """Return ``adjoint(exp(z))`` (6, 6)."""
+    return _six_by_six(kernels.adjoint_of_exp, z, 1.0)
+
+
+def rotation_from_quaternion(q: ArrayLike) -> Array:
+    """Return R (3, 3) of a quaternion (x, y, z, w), normalised on the way.
+
+    Raises
+    ------
+    InputError
+        If the quaternion is zero or not finite.
+    """
+    quaternion = np.asarray(q, dtype=np.float64)
+    if quaternion.shape != (4,):
+        raise ShapeError(f'quaternion has shape {quaternion.shape}, expected (4,): x, y, z, w')
+    largest = float(np.max(np.abs(quaternion)))
+    if not 0.0 < largest < np.inf:
+        raise InputError(
+            f'quaternion {quaternion.tolist()} has no direction, expected one of unit length'
+        )
+    R = np.empty((3, 3))
+    kernels.rotation(*(quaternion / largest), R)
+    return R
+
+
+def quaternion_from_rotation(R: ArrayLike) -> Array:
+    """Return the unit quaternion (x, y, z, w), w >= 0, of R (3, 3)."""
+    matrix = np.array(R, dtype=np.float64, order='C')
+    if matrix.shape != (3, 3):
+        raise ShapeError(f'rotation has shape {matrix.shape}, expected (3, 3)')
+    return np.array(kernels.quaternion(matrix))
+
+
+def _six_by_six(fill: Callable[[Array, float, Array], None], z: ArrayLike, sign: float) -> Array:
+    out = np.empty((6, 6))
+    fill(_twist(z), sign, out)
+    return out
+
+
+def _twist(z: ArrayLike) -> Array:
+    twist = np.array(z, dtype=np.float64)
+    if twist.shape != (6,):
+        raise ShapeError(f'twist has shape {twist.shape}, expected (6,): [linear; angular]')
+    return twist
+
+
+def _pose(H: ArrayLike) -> Array:
+    pose = np.array(H, dtype=np.float64, order='C')
+    if pose.shape != (4, 4):
+        raise ShapeError(f'pose has shape {pose.shape}, expected (4, 4)')
+    return pose
