@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot as a numbered tree with names: what every algorithm of the package works on."""
 
+import dataclasses
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from geolin_ros.errors import unknown_name
+from geolin_ros.errors import NotFiniteError, ShapeError, unknown_name
 from geolin_ros.kernels.types import Tree
 from geolin_ros.model.description import Description
 from geolin_ros.model.numbering import number_bodies
@@ -115,8 +116,6 @@ class TreeModel:
             If a joint is of a kind that cannot be read here.
         """
         numbered = number_bodies(description, base, mimic, joints)
-        down = np.array(gravity, dtype=np.float64)
-        down.setflags(write=False)
         return cls(
             name=description.name,
             base=base,
@@ -124,7 +123,7 @@ class TreeModel:
             body_names=numbered.body_names,
             frames={name: Frame(*place) for name, place in numbered.frames.items()},
             limits=JointLimits(*numbered.limits),
-            gravity=down,
+            gravity=_gravity(gravity),
             warnings=numbered.warnings,
             tree=numbered.tree,
         )
@@ -221,6 +220,16 @@ class TreeModel:
         except ValueError:
             raise unknown_name('joint', name, self.joint_names, f'robot {self.name!r}') from None
 
+    def with_gravity(self, gravity: Sequence[float]) -> 'TreeModel':
+        """Return the same robot under another gravity (3,) in world axes [m/s^2].
+
+        Raises
+        ------
+        ShapeError, NotFiniteError
+            If it is not three finite numbers.
+        """
+        return dataclasses.replace(self, gravity=_gravity(gravity))
+
     def neutral_state(self) -> State:
         """Return the state at the origin, joints at zero, at rest."""
         return State(np.eye(4), np.zeros(self.n), np.zeros(6), np.zeros(self.n))
@@ -260,6 +269,16 @@ class TreeModel:
     def __repr__(self) -> str:
         """Return name, base and size."""
         return f'TreeModel({self.name!r}, base={self.base!r}, n={self.n})'
+
+
+def _gravity(values: Sequence[float]) -> Array:
+    down = np.array(values, dtype=np.float64)
+    if down.shape != (3,):
+        raise ShapeError(f'gravity has shape {down.shape}, expected (3,) in world axes [m/s^2]')
+    if not np.all(np.isfinite(down)):
+        raise NotFiniteError(f'gravity is {down.tolist()}, expected finite numbers [m/s^2]')
+    down.setflags(write=False)
+    return down
 
 
 def _random_rotation(rng: np.random.Generator) -> Array:

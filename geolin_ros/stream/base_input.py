@@ -6,10 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from geolin_ros.kernels.odometry import CHILD_TWIST, WORLD_TWIST, carry_base, place_base
+from geolin_ros.kernels.odometry import CHILD_TWIST, WORLD_TWIST, place_base
+from geolin_ros.kernels.se3 import retract
+from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.stamps import nanoseconds
+from geolin_ros.stream.stamps import nanoseconds, was_set_back
 from geolin_ros.typing import Array
 
 TwistFrame = Literal['child', 'world']
@@ -48,8 +50,8 @@ class BaseInput:
         self._max_skew = max_skew
         self._tolerance = quaternion_tolerance
         self._placements: dict[str, Array] = {}
-        self._sample, self._incoming = np.zeros(13), np.zeros(13)
-        self._pose = np.zeros(16)
+        self._sample = np.zeros(13)
+        self._H, self._v, self._step = np.eye(4), np.zeros(6), np.zeros(6)
         self.stamp: int | None = None
 
     def take(self, message: Any) -> None:
@@ -63,7 +65,7 @@ class BaseInput:
         """
         placement = self._placement(self._child_frame or message.child_frame_id)
         stamp = nanoseconds(message.header.stamp)
-        if self.stamp is not None and stamp <= self.stamp:
+        if self.stamp is not None and stamp <= self.stamp and not was_set_back(self.stamp, stamp):
             raise DroppedInput(
                 Cause.BACKWARDS,
                 f'odometry is stamped {(self.stamp - stamp) * 1e-9:.6f} s before the last one '
@@ -71,7 +73,7 @@ class BaseInput:
             )
         pose, twist = message.pose.pose, message.twist.twist
         place, turn, linear, angular = pose.position, pose.orientation, twist.linear, twist.angular
-        sample = self._incoming
+        sample = self._sample
         sample[:] = (
             place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w,
             linear.x, linear.y, linear.z, angular.x, angular.y, angular.z,
@@ -89,12 +91,11 @@ class BaseInput:
                 f'odometry orientation has length {norm:g}, expected 1 within {self._tolerance:g};'
                 ' let the publisher send a unit quaternion (x, y, z, w)',
             )
-        place_base(sample, self._twist_code, placement, self._pose)
-        self._sample, self._incoming = sample, self._sample
+        place_base(sample, self._twist_code, placement, self._H, self._v)
         self.stamp = stamp
 
-    def at(self, stamp: int, state_data: Array, nq: int) -> float:
-        """Write H exp(v dt) and v into ``state_data`` = [H | s | v | r]; return dt [s].
+    def carry_to(self, stamp: int, state: State) -> float:
+        """Write H exp(v dt) and v into ``state`` for the instant ``stamp`` [ns]; return dt [s].
 
         Raises
         ------
@@ -112,14 +113,10 @@ class BaseInput:
                 f'the newest odometry is {dt:+.4f} s away from the joint state, expected at most '
                 f'{self._max_skew:g} s; raise max_skew or synchronize the publishers',
             )
-        twist = self._sample[7:13]
-        carry_base(self._pose, twist, dt, state_data)
-        state_data[16 + nq : 22 + nq] = twist
+        np.multiply(self._v, dt, out=self._step)
+        retract(self._H, self._step, state.H)
+        state.v[:] = self._v
         return dt
-
-    def forget(self) -> None:
-        """Start anew, as after a clock that jumped."""
-        self.stamp = None
 
     def _placement(self, name: str) -> Array:
         """Return the pose of frame ``name`` on the base link."""

@@ -4,6 +4,7 @@
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,17 +14,13 @@ from geolin_ros.errors import NotFiniteError, SingularInertiaError
 from geolin_ros.linearization import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.representation import convert
 from geolin_ros.stream.base_input import BaseInput
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.joint_input import JointInput
 from geolin_ros.stream.settings import StreamSettings
-from geolin_ros.stream.stamps import nanoseconds
+from geolin_ros.stream.stamps import nanoseconds, was_set_back
 from geolin_ros.typing import Array
-
-CLOCK_RESET = 1_000_000_000
-"""A stamp this much earlier [ns] than the last one is a clock that was set back: start anew."""
-
+from geolin_ros.wrenches import Wrench
 
 @dataclass
 class Counts:
@@ -160,7 +157,7 @@ class LinearizationStream:
                 Cause.NO_EFFORT, 'no efforts yet, expected a message on the effort topic first'
             )
         if self.model.base == 'floating':
-            answer.odometry_age = self._base.at(stamp, state.data, self.model.n)
+            answer.odometry_age = self._base.carry_to(stamp, state)
             answer.odometry_stamp = stamp - round(answer.odometry_age * 1e9)
         else:
             answer.odometry_age, answer.odometry_stamp = 0.0, 0
@@ -171,39 +168,53 @@ class LinearizationStream:
         self.counts.answered += 1
         return answer
 
+    def rehearse(self) -> None:
+        """Linearize once at rest, so that the first joint state pays for nothing."""
+        self._fill(self._answer)
+
     def _fill(self, answer: Answer) -> None:
-        """Linearize about ``answer.state`` and ``answer.tau`` as the settings say."""
-        settings = self.settings
+        """Linearize; what the robot cannot answer is a drop like any other."""
         try:
-            if settings.form == 'discrete':
-                step = self._linearizer.discretize(
-                    answer.state, answer.tau, settings.dt, settings.method, settings.reference
-                )
-                answer.A, answer.B, answer.drift = step.Phi, step.Gamma, step.drift
-                answer.nu_dot, answer.next_state = step.nu_dot, step.next_state
-            else:
-                result = self._linearizer(answer.state, answer.tau, settings.reference)
-                answer.A, answer.B, answer.drift = result.A, result.B, result.drift
-                answer.nu_dot, answer.next_state = result.nu_dot, None
+            fill(answer, self._linearizer, self.settings)
         except SingularInertiaError as error:
             raise DroppedInput(Cause.SINGULAR, str(error)) from error
         except NotFiniteError as error:
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
-        if settings.representation != 'body' and self.model.base == 'floating':
-            answer.A, answer.B, answer.drift = convert(answer, settings)
 
     def _check_order(self, stamp: int) -> None:
         """Refuse a stamp that is not after the last one, unless the clock was set back."""
         last, self._last_stamp = self._last_stamp, stamp
         if last is None or stamp > last:
             return
-        if last - stamp >= CLOCK_RESET:
+        if was_set_back(last, stamp):
             self._last_answered = None
-            self._base.forget()
-        else:
-            self._last_stamp = last
+            return
+        self._last_stamp = last
         raise DroppedInput(
             Cause.BACKWARDS,
             f'joint state is stamped {(last - stamp) * 1e-9:.6f} s before the last one taken, '
             'expected a later stamp; check the clock and the order of the publisher',
         )
+
+
+def fill(
+    answer: Answer,
+    linearizer: Linearizer,
+    settings: StreamSettings,
+    wrenches: Sequence[Wrench] = (),
+) -> None:
+    """Linearize about ``answer.state`` and ``answer.tau`` in the form that ``settings`` say."""
+    if settings.form == 'discrete':
+        step = linearizer.discretize(
+            answer.state, answer.tau, settings.dt, settings.method, settings.reference, wrenches
+        )
+        answer.A, answer.B, answer.drift = step.Phi, step.Gamma, step.defect
+        answer.nu_dot, answer.next_state = step.nu_dot, step.next_state
+    else:
+        result = linearizer(answer.state, answer.tau, settings.reference, wrenches)
+        answer.A, answer.B, answer.drift = result.A, result.B, result.drift
+        answer.nu_dot, answer.next_state = result.nu_dot, None
+    if settings.representation != 'body' and linearizer.model.base == 'floating':
+        from geolin_ros.representation import convert
+
+        answer.A, answer.B, answer.drift = convert(answer, settings)

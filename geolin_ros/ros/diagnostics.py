@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the node says about itself once a second."""
+
+import time
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.statistics import Latencies
+from geolin_ros.stream.linearization_stream import Counts
+
+
+class Diagnostics:
+    """Turns counts and latencies into a diagnostic_msgs/DiagnosticArray.
+
+    ``latencies`` [s] collects one entry per answer, from entry of the joint-state callback to
+    return of publish; ``ages`` [s] the distance of each joint state to its odometry.
+    """
+
+    def __init__(self, name: str, hardware_id: str) -> None:
+        self._name, self._hardware_id = name, hardware_id
+        self.latencies, self.ages = Latencies(), Latencies()
+        self._before = (time.monotonic(), 0, 0, 0)
+
+    def report(
+        self, stamp: Any, model: TreeModel | None, counts: Counts, waits_for: str | None
+    ) -> DiagnosticArray:
+        """Return the message for the time since the last report."""
+        now, last = time.monotonic(), self._before
+        self._before = (now, counts.received, counts.answered, counts.dropped)
+        elapsed = max(now - last[0], 1e-9)
+        received, answered, dropped = (
+            value - before for value, before in zip(self._before[1:], last[1:], strict=True)
+        )
+        latency, age = self.latencies.take(), self.ages.take()
+        values = {
+            'joint states [1/s]': f'{received / elapsed:.1f}',
+            'linearizations [1/s]': f'{answered / elapsed:.1f}',
+            'latency p50 [us]': f'{latency["p50"] * 1e6:.0f}',
+            'latency p99 [us]': f'{latency["p99"] * 1e6:.0f}',
+            'latency max [us]': f'{latency["max"] * 1e6:.0f}',
+            'odometry age p50 [ms]': f'{age["p50"] * 1e3:.3f}',
+            'odometry age max [ms]': f'{age["max"] * 1e3:.3f}',
+            'joint states': str(counts.received),
+            'linearizations': str(counts.answered),
+            'left out by max_rate': str(counts.skipped),
+            'dropped': str(counts.dropped),
+        }
+        for cause, count in counts.drops.items():
+            values[f'dropped: {cause.value}'] = str(count)
+        if model is not None:
+            values |= {
+                'robot': model.name,
+                'model hash': model.hash,
+                'joint coordinates': str(model.n),
+                'total mass [kg]': f'{model.total_mass:.3f}',
+            }
+        status = DiagnosticStatus(name=self._name, hardware_id=self._hardware_id)
+        status.level, status.message = _judgement(waits_for, received, answered, dropped)
+        status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = stamp
+        return message
+
+
+def _judgement(
+    waits_for: str | None, received: int, answered: int, dropped: int
+) -> tuple[bytes, str]:
+    """Return level and message for one interval."""
+    if waits_for is not None:
+        return DiagnosticStatus.WARN, f'waits for {waits_for}'
+    if received == 0:
+        return DiagnosticStatus.STALE, 'no joint states'
+    if answered == 0 and dropped:
+        return DiagnosticStatus.ERROR, f'none of {received} joint states could be used'
+    if dropped:
+        return DiagnosticStatus.WARN, f'{dropped} of {received} joint states dropped'
+    return DiagnosticStatus.OK, f'{answered} linearizations'

@@ -1,0 +1,204 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of the linearization node: one table, from which everything else is made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.stream.settings import StreamSettings
+
+Value = str | float | bool | list[float]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One row of the table.
+
+    Attributes
+    ----------
+    unit
+        Unit of the value, empty where it has none.
+    choices
+        Allowed values of a text.
+    bounds
+        Smallest and largest allowed number.
+    live
+        Whether a change takes effect while the node runs; else it needs a new configuration.
+    """
+
+    name: str
+    default: Value
+    text: str
+    unit: str = ''
+    choices: tuple[str, ...] = ()
+    bounds: tuple[float, float] | None = None
+    live: bool = True
+
+    def check(self, value: Any) -> None:
+        """Raise `ConfigurationError` if ``value`` is not allowed."""
+        if self.choices and value not in self.choices:
+            raise ConfigurationError(
+                f'parameter {self.name} is {value!r}, expected one of '
+                f'{", ".join(map(repr, self.choices))}'
+            )
+        if self.bounds is not None and not self.bounds[0] <= value <= self.bounds[1]:
+            low, high = self.bounds
+            raise ConfigurationError(
+                f'parameter {self.name} is {value!r}, expected {low:g} to {high:g} {self.unit}'
+            )
+        if isinstance(self.default, list) and len(value) != len(self.default):
+            raise ConfigurationError(
+                f'parameter {self.name} has {len(value)} numbers, expected {len(self.default)}'
+            )
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values, for people."""
+        if self.choices:
+            return ', '.join(f'`{choice}`' for choice in self.choices)
+        if self.bounds is not None:
+            return f'{self.bounds[0]:g} ... {self.bounds[1]:g}'
+        return ''
+
+
+TABLE: tuple[Parameter, ...] = (
+    Parameter(
+        'robot_description',
+        '',
+        'URDF text. Empty: taken from robot_description_file, else from the topic '
+        'robot_description.',
+    ),
+    Parameter('robot_description_file', '', 'Path of a URDF file.'),
+    Parameter(
+        'description_timeout',
+        10.0,
+        'After this long without a description the node says what it waits for, again and again.',
+        unit='s',
+        bounds=(0.1, 3600.0),
+    ),
+    Parameter(
+        'base',
+        'floating',
+        'Whether pose and twist of the root link are part of the state.',
+        choices=('floating', 'fixed'),
+    ),
+    Parameter(
+        'mimic',
+        'exact',
+        'How mimic joints are read: following their master, or as joints of their own.',
+        choices=('exact', 'independent'),
+    ),
+    Parameter('gravity', [0.0, 0.0, -9.81], 'Gravity in world axes.', unit='m/s^2'),
+    Parameter(
+        'odometry.twist_frame',
+        'child',
+        'Axes of the odometry twist: those of child_frame_id, or the world axes at its origin.',
+        choices=('child', 'world'),
+    ),
+    Parameter(
+        'odometry.child_frame',
+        '',
+        "Link that the odometry is about, instead of the messages' child_frame_id.",
+    ),
+    Parameter(
+        'odometry.quaternion_tolerance',
+        0.01,
+        "Largest deviation of the orientation's length from 1; within it it is normalised.",
+        bounds=(1e-9, 1.0),
+    ),
+    Parameter(
+        'max_skew',
+        0.05,
+        'Longest distance in time between a joint state and the odometry carried to it.',
+        unit='s',
+        bounds=(0.0, 10.0),
+    ),
+    Parameter(
+        'torque_source',
+        'effort',
+        'Joint efforts: of the joint states, zero, or from the topic joint_efforts.',
+        choices=('effort', 'zero', 'topic'),
+    ),
+    Parameter(
+        'trigger',
+        'joint_states',
+        'When to linearize: at each joint state, or at timer_rate about the newest one.',
+        choices=('joint_states', 'timer'),
+    ),
+    Parameter(
+        'timer_rate', 200.0, 'Rate of the timer trigger.', unit='Hz', bounds=(0.1, 10000.0)
+    ),
+    Parameter(
+        'max_rate',
+        0.0,
+        'Joint states that come faster are left out; 0: none.',
+        unit='Hz',
+        bounds=(0.0, 10000.0),
+    ),
+    Parameter(
+        'form',
+        'continuous',
+        'A and B of the differential equation or of a step of dt.',
+        choices=('continuous', 'discrete'),
+    ),
+    Parameter('dt', 0.002, 'Step of the discrete form.', unit='s', bounds=(1e-6, 1.0)),
+    Parameter(
+        'method',
+        'midpoint',
+        'How the discrete form is made.',
+        choices=('midpoint', 'euler', 'zoh', 'rkmk4'),
+    ),
+    Parameter(
+        'reference',
+        'moving',
+        'What the error is taken to: the motion through the state, or the state held still.',
+        choices=('moving', 'frozen'),
+    ),
+    Parameter(
+        'representation',
+        'body',
+        'Base twist coordinates of A and B.',
+        choices=('body', 'inertial', 'mixed'),
+    ),
+    Parameter(
+        'autostart',
+        True,
+        'Configure and activate at start; else a lifecycle manager does.',
+        live=False,
+    ),
+)
+
+BY_NAME = {parameter.name: parameter for parameter in TABLE}
+MODEL_NAMES = (
+    'robot_description',
+    'robot_description_file',
+    'base',
+    'mimic',
+    'gravity',
+)
+
+
+def check_all(values: Mapping[str, Any]) -> None:
+    """Raise `ConfigurationError` for the first value of the table that is not allowed."""
+    for name, value in values.items():
+        if name in BY_NAME:
+            BY_NAME[name].check(value)
+
+
+def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
+    """Return the settings of the stream from parameter values."""
+    return StreamSettings(
+        twist_frame=values['odometry.twist_frame'],
+        child_frame=values['odometry.child_frame'],
+        quaternion_tolerance=values['odometry.quaternion_tolerance'],
+        max_skew=values['max_skew'],
+        torque_source=values['torque_source'],
+        max_rate=values['max_rate'],
+        form=values['form'],
+        dt=values['dt'],
+        method=values['method'],
+        reference=values['reference'],
+        representation=values['representation'],
+    )

@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""geolin_msgs/srv/Linearize: about a state that the caller gives."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.errors import ConfigurationError, GeolinError, InputError, unknown_name
+from geolin_ros.linearization import Linearizer
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.se3 import rotation_from_quaternion
+from geolin_ros.stream.linearization_stream import Answer, fill
+from geolin_ros.stream.messages import CODES, WRENCH_KINDS, LinearizationWriter
+from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.typing import Array
+from geolin_ros.wrenches import Wrench
+
+QUATERNION_TOLERANCE = 1e-3
+
+
+class RequestAnswerer:
+    """Answers requests with a linearizer of its own, so that the stream is not disturbed.
+
+    Parameters
+    ----------
+    model, settings
+        Used where a request leaves something open.
+    make_message
+        Returns an empty geolin_msgs/LinearizedDynamics.
+    """
+
+    def __init__(
+        self, model: TreeModel, settings: StreamSettings, make_message: Callable[[], Any]
+    ) -> None:
+        self._model, self._settings = model, settings
+        self._make_message = make_message
+        self._linearizer = Linearizer(model)
+
+    def answer(self, request: Any, response: Any, stamp: int) -> Any:
+        """Fill ``response``; what is wrong with the request goes into its message."""
+        try:
+            response.linearization = self._linearize(request, stamp)
+        except GeolinError as error:
+            response.success, response.message = False, str(error)
+        else:
+            response.success = True
+        return response
+
+    def _linearize(self, request: Any, stamp: int) -> Any:
+        if request.contacts:
+            raise ConfigurationError(
+                f'request holds {len(request.contacts)} contacts, expected none: this node '
+                'linearizes the unconstrained dynamics; give contact forces as external wrenches'
+            )
+        settings = self._requested_settings(request)
+        model, linearizer = self._model, self._linearizer
+        if request.override_gravity:
+            g = request.gravity
+            model = model.with_gravity((g.x, g.y, g.z))
+            linearizer = Linearizer(model)
+        answer = Answer()
+        order = self._order(list(request.joint_names))
+        answer.state = self._state(request.state, order)
+        answer.tau = self._values('joint_efforts', request.joint_efforts, order)
+        answer.stamp, answer.odometry_stamp, answer.odometry_age = stamp, 0, 0.0
+        fill(answer, linearizer, settings, [_wrench(w) for w in request.external_wrenches])
+        message = self._make_message()
+        message.external_wrenches = list(request.external_wrenches)
+        return LinearizationWriter(message, model, settings, effort_given=True).write(answer)
+
+    def _requested_settings(self, request: Any) -> StreamSettings:
+        changed: dict[str, Any] = {}
+        for name, codes in CODES.items():
+            code = getattr(request, name)
+            if code == 0:
+                continue
+            if code not in codes.values():
+                raise ConfigurationError(
+                    f'request has {name} = {code}, expected 0 or one of {sorted(codes.values())}'
+                )
+            changed[name] = next(key for key, value in codes.items() if value == code)
+        if request.dt != 0.0:
+            changed['dt'] = request.dt
+        return dataclasses.replace(self._settings, **changed)
+
+    def _order(self, names: list[str]) -> Array | None:
+        """Return where each joint coordinate stands in the request, or None for the same order."""
+        known = self._model.joint_names
+        for name in names:
+            if name not in known:
+                raise unknown_name('joint', name, known, f'robot {self._model.name!r}')
+        if names and sorted(names) != sorted(known):
+            raise InputError(
+                f'request names {len(names)} joints, expected each of the {len(known)} once'
+            )
+        return np.array([names.index(name) for name in known], dtype=np.intp) if names else None
+
+    def _values(self, name: str, values: Any, order: Array | None) -> Array:
+        array = np.array(values, dtype=np.float64)
+        if array.size == 0:
+            return np.zeros(self._model.n)
+        if array.size != self._model.n:
+            raise InputError(
+                f'request has {array.size} entries in {name}, expected {self._model.n} or none'
+            )
+        return array if order is None else array[order]
+
+    def _state(self, message: Any, order: Array | None) -> State:
+        place, turn = message.base_pose.position, message.base_pose.orientation
+        linear, angular = message.base_twist.linear, message.base_twist.angular
+        sample = np.array(
+            [
+                place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w,
+                linear.x, linear.y, linear.z, angular.x, angular.y, angular.z,
+            ]
+        )  # fmt: skip
+        length = float(np.linalg.norm(sample[3:7]))
+        if not abs(length - 1.0) <= QUATERNION_TOLERANCE:
+            raise InputError(
+                f'request has an orientation of length {length:g}, expected 1 within '
+                f'{QUATERNION_TOLERANCE:g}; send a unit quaternion (x, y, z, w)'
+            )
+        H = np.eye(4)
+        H[:3, :3], H[:3, 3] = rotation_from_quaternion(sample[3:7]), sample[:3]
+        return State(
+            H,
+            self._values('state.joint_positions', message.joint_positions, order),
+            sample[7:],
+            self._values('state.joint_rates', message.joint_rates, order),
+        )
+
+
+def _wrench(message: Any) -> Wrench:
+    """Return a geolin_msgs/ExternalWrench as a `Wrench`."""
+    if message.kind not in WRENCH_KINDS.values():
+        raise InputError(
+            f'wrench on link {message.link!r} has kind {message.kind}, expected one of '
+            f'{sorted(WRENCH_KINDS.values())}'
+        )
+    force, moment, point = message.wrench.force, message.wrench.torque, message.point
+    return Wrench(
+        message.link,
+        (force.x, force.y, force.z),
+        (moment.x, moment.y, moment.z),
+        next(kind for kind, code in WRENCH_KINDS.items() if code == message.kind),
+        (point.x, point.y, point.z),
+    )

@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compile, or load from the cache, everything that a running node needs."""
+
+import numpy as np
+
+from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
+from geolin_ros.kernels.se3 import quaternion, retract
+from geolin_ros.linearization import Linearizer
+from geolin_ros.model.description import Description, Joint, Link
+from geolin_ros.model.tree import TreeModel
+
+
+def warm_up() -> None:
+    """Run each kernel once on a small robot; they are the same for every robot.
+
+    Takes a few seconds on a new machine and a fraction of one afterwards, see the cache folder
+    `geolin_ros.kernels._jit.CACHE_FOLDER`.
+    """
+    links = [Link.from_mass(f'link{i}', 1.0, np.zeros(3), np.eye(3)) for i in range(10)]
+    joints = [
+        Joint(f'joint{i}', 'revolute', f'link{i - 1}', f'link{i}', axis=np.array([0.0, 1.0, 0.0]))
+        for i in range(1, 10)
+    ]
+    model = TreeModel.from_description(Description('warm_up', tuple(links), tuple(joints)))
+    linearizer, state, tau = Linearizer(model), model.neutral_state(), np.zeros(model.n)
+    linearizer(state, tau)
+    linearizer(state, tau, 'frozen')
+    for method in () and ('euler', 'midpoint', 'zoh', 'rkmk4'):
+        linearizer.discretize(state, tau, 1e-3, method)
+    sample, H, v = np.zeros(13), np.eye(4), np.zeros(6)
+    sample[6] = 1.0
+    place_base(sample, CHILD_TWIST, model.frames['link0'].placement, H, v)
+    retract(H, v, state.H)
+    quaternion(H)
