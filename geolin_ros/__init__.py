@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Online linearization of moving-base robots: exact A and B on SE(3) x R^n x R^6 x R^n."""
 
+from geolin_ros.description import Description, Joint, Link
 from geolin_ros.discretization import Discretization
 from geolin_ros.linearization import Linearization, Linearizer
-from geolin_ros.model.description import Description, Joint, Link
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.wrenches import Wrench

@@ -25,13 +25,16 @@ def state_labels(model: TreeModel) -> tuple[Label, ...]:
         Label(f's.{name}', unit) for name, unit in zip(model.joint_names, units, strict=True)
     )
     rates = tuple(
-        Label(f'r.{name}', f'{unit}/s') for name, unit in zip(model.joint_names, units, strict=True)
+        Label(f'r.{name}', f'{unit}/s')
+        for name, unit in zip(model.joint_names, units, strict=True)
     )
     if model.base == 'fixed':
         return positions + rates
     pose = tuple(
         Label(f'H.{axis}', unit)
-        for axis, unit in zip(('x', 'y', 'z', 'rx', 'ry', 'rz'), 'm m m rad rad rad'.split(), strict=True)
+        for axis, unit in zip(
+            ('x', 'y', 'z', 'rx', 'ry', 'rz'), ['m', 'm', 'm', 'rad', 'rad', 'rad'], strict=True
+        )
     )
     twist = tuple(
         Label(f'v.{axis}', unit)

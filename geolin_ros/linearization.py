@@ -249,9 +249,7 @@ class Linearizer:
         ShapeError, NotFiniteError, SingularInertiaError
             As for a linearization; NotFiniteError also if the step overflows.
         """
-        return discretize(
-            self, state, tau, dt, method, reference, wrenches, next_reference
-        )
+        return discretize(self, state, tau, dt, method, reference, wrenches, next_reference)
 
     def _take(self, state: State, tau: ArrayLike) -> None:
         """Check the sizes of the inputs and keep the efforts."""
@@ -263,9 +261,7 @@ class Linearizer:
 
     def _set_reference(self, reference: Reference) -> None:
         if reference not in ('moving', 'frozen'):
-            raise ConfigurationError(
-                f"reference is {reference!r}, expected 'moving' or 'frozen'"
-            )
+            raise ConfigurationError(f"reference is {reference!r}, expected 'moving' or 'frozen'")
         self._result.reference = reference
         self._result.drift = self._drift_views[reference == 'frozen']
 

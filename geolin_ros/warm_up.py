@@ -4,10 +4,10 @@
 
 import numpy as np
 
+from geolin_ros.description import Description, Joint, Link
 from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
 from geolin_ros.kernels.se3 import quaternion, retract
 from geolin_ros.linearization import Linearizer
-from geolin_ros.model.description import Description, Joint, Link
 from geolin_ros.model.tree import TreeModel
 
 

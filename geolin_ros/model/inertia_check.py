@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Are the inertias of a description physical, and does every joint move some of it?"""
+"""Checks that inertias are physical, and that every joint moves some."""
 
 import numpy as np
 
+from geolin_ros.description import Description
 from geolin_ros.errors import SingularInertiaError
 from geolin_ros.kernels.types import Tree
-from geolin_ros.model.description import Description
 from geolin_ros.typing import Array
 
 SMALLEST_SHARE = 1e-12  # of a joint's composite inertia that must be left when the base is free

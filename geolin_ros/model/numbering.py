@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geolin_ros.description import SINGLE_AXIS_KINDS, Description, Joint, Link, check_tree
 from geolin_ros.errors import ModelError, ModelWarning, UnsupportedJointError, unknown_name
 from geolin_ros.kernels.types import BASE, SINGLE_AXIS, Tree
-from geolin_ros.model.description import SINGLE_AXIS_KINDS, Description, Joint, Link
 from geolin_ros.model.inertia_check import check_joint_inertias, suspicious_inertias
 from geolin_ros.typing import Array
 
@@ -45,7 +45,8 @@ class Numbered(NamedTuple):
 def number_bodies(
     description: Description, base: str, mimic: str, joints: Sequence[str] | None
 ) -> Numbered:
-    """Number the bodies of a description depth first; see `TreeModel.from_description`."""
+    """Give numbers to the bodies of a description depth first; see `TreeModel.from_description`."""
+    check_tree(description)
     description = _expand_planar_joints(description)
     links = {link.name: link for link in description.links}
     children: dict[str, list[Joint]] = {name: [] for name in links}
@@ -60,9 +61,7 @@ def number_bodies(
         warnings.warn(sentence, ModelWarning, stacklevel=4)
     tree, names, limits = _tree_arrays(description, bodies, base, joints)
     check_joint_inertias(description.source, tree, [body.name for body in bodies])
-    return Numbered(
-        tree, names, tuple(body.name for body in bodies), frames, limits, tuple(found)
-    )
+    return Numbered(tree, names, tuple(body.name for body in bodies), frames, limits, tuple(found))
 
 
 def _expand_planar_joints(description: Description) -> Description:
@@ -103,22 +102,15 @@ def _expand_planar_joints(description: Description) -> Description:
 
 def _root_link(description: Description, base: str, children: dict[str, list[Joint]]) -> str:
     """Return the base link; a world link with one floating joint is not part of the robot."""
-    source = description.source
     moved = {joint.child for joint in description.joints}
-    roots = [link.name for link in description.links if link.name not in moved]
-    if len(roots) != 1:
-        raise ModelError(
-            f'{source}: {len(roots)} links have no parent joint ({", ".join(roots)}), expected '
-            'one root; connect the others by joints'
-        )
-    root = roots[0]
+    root = next(link.name for link in description.links if link.name not in moved)
     if any(joint.kind == 'floating' for joint in children[root]):
         if base == 'floating' and len(children[root]) == 1:
             return children[root][0].child
         name = next(joint.name for joint in children[root] if joint.kind == 'floating')
         raise UnsupportedJointError(
-            f'{source}: joint {name!r} is floating below root {root!r}, expected it to be the '
-            "only joint of the root and base='floating'; remove the joint and the root link"
+            f'{description.source}: joint {name!r} is floating below root {root!r}, '
+            "expected it to be the only joint of the root and base='floating'; remove the joint and the root link"
         )
     return root
 
@@ -141,9 +133,7 @@ def _merge_fixed_joints(
         frames[name] = (carrier, placement)
         bodies[carrier].inertia += moved_inertia(links[name].inertia, placement)
         for following in reversed(children[name]):
-            pending.append(
-                (following.child, following, carrier, placement @ following.placement)
-            )
+            pending.append((following.child, following, carrier, placement @ following.placement))
     return bodies, frames
 
 
@@ -193,7 +183,7 @@ def _motion_subspace(source: str, joint: Joint) -> Array:
 def _tree_arrays(
     description: Description, bodies: list[Body], base: str, order: Sequence[str] | None
 ) -> tuple[Tree, tuple[str, ...], tuple[Array, Array, Array, Array]]:
-    """Number the coordinates and pack everything into read-only arrays."""
+    """Assign coordinates and pack everything into read-only arrays."""
     moving = [body.joint for body in bodies[1:]]
     names = [joint.name for joint in moving]
     coordinate = _coordinate_order(description, names, order)

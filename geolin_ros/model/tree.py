@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from geolin_ros import urdf
+from geolin_ros.description import Description
 from geolin_ros.errors import NotFiniteError, ShapeError, unknown_name
 from geolin_ros.kernels.types import Tree
-from geolin_ros.model.description import Description
 from geolin_ros.model.numbering import number_bodies
 from geolin_ros.model.state import State
 from geolin_ros.typing import Array
@@ -90,7 +91,7 @@ class TreeModel:
         mimic: MimicReading = 'exact',
         joints: Sequence[str] | None = None,
     ) -> 'TreeModel':
-        """Number a description: merge fixed joints, check inertias.
+        """Make a tree of a description: merge fixed joints, check inertias.
 
         Parameters
         ----------
@@ -153,8 +154,6 @@ class TreeModel:
         >>> TreeModel.from_urdf(robots.path('quadruped')).n
         12
         """
-        from geolin_ros import urdf
-
         return cls.from_description(
             urdf.read(source), base=base, gravity=gravity, mimic=mimic, joints=joints
         )

@@ -13,8 +13,6 @@ from typing import Any
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
-from geolin_msgs.srv import Linearize
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -23,6 +21,8 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
+from geolin_msgs.srv import Linearize
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.diagnostics import Diagnostics
@@ -249,9 +249,9 @@ class LinearizationNode(LifecycleNode):
         if not changed:
             return
         self._values |= changed
-        if 'robot_description' in changed and changed['robot_description']:
+        if changed.get('robot_description'):
             self._description = changed['robot_description']
-        elif 'robot_description_file' in changed and changed['robot_description_file']:
+        elif changed.get('robot_description_file'):
             self._description = Path(changed['robot_description_file'])
         if self._description is not None:
             self._builder.submit(self._build)
@@ -407,7 +407,7 @@ def main(arguments: list[str] | None = None) -> int:
             node.destroy_node()
         rclpy.try_shutdown()
     if failure is not None:
-        print(f'linearizer: {failure}', file=sys.stderr)
+        sys.stderr.write(f'linearizer: {failure}\n')
         return 1
     return 0
 

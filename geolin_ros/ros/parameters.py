@@ -127,9 +127,7 @@ TABLE: tuple[Parameter, ...] = (
         'When to linearize: at each joint state, or at timer_rate about the newest one.',
         choices=('joint_states', 'timer'),
     ),
-    Parameter(
-        'timer_rate', 200.0, 'Rate of the timer trigger.', unit='Hz', bounds=(0.1, 10000.0)
-    ),
+    Parameter('timer_rate', 200.0, 'Rate of the timer trigger.', unit='Hz', bounds=(0.1, 10000.0)),
     Parameter(
         'max_rate',
         0.0,

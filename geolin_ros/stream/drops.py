@@ -25,7 +25,7 @@ class Cause(Enum):
     SINGULAR = 'singular inertia'
 
 
-class DroppedInput(InputError):
+class DroppedInput(InputError):  # noqa: N818 - an event, not a failure
     """An input that is dropped, with its `Cause`; the stream goes on with the next one."""
 
     def __init__(self, cause: Cause, message: str) -> None:

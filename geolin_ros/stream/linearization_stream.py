@@ -14,6 +14,7 @@ from geolin_ros.errors import NotFiniteError, SingularInertiaError
 from geolin_ros.linearization import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.representation import convert
 from geolin_ros.stream.base_input import BaseInput
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.joint_input import JointInput
@@ -21,6 +22,7 @@ from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.stream.stamps import nanoseconds, was_set_back
 from geolin_ros.typing import Array
 from geolin_ros.wrenches import Wrench
+
 
 @dataclass
 class Counts:
@@ -208,13 +210,13 @@ def fill(
         step = linearizer.discretize(
             answer.state, answer.tau, settings.dt, settings.method, settings.reference, wrenches
         )
+        if settings.representation != 'body':
+            step = convert(step, answer.state, settings.representation)
         answer.A, answer.B, answer.drift = step.Phi, step.Gamma, step.defect
         answer.nu_dot, answer.next_state = step.nu_dot, step.next_state
     else:
         result = linearizer(answer.state, answer.tau, settings.reference, wrenches)
+        if settings.representation != 'body':
+            result = convert(result, answer.state, settings.representation)
         answer.A, answer.B, answer.drift = result.A, result.B, result.drift
         answer.nu_dot, answer.next_state = result.nu_dot, None
-    if settings.representation != 'body' and linearizer.model.base == 'floating':
-        from geolin_ros.representation import convert
-
-        answer.A, answer.B, answer.drift = convert(answer, settings)

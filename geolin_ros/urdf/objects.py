@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from geolin_ros.description import Description, Joint, Limits, Link, Mimic, check_tree
 from geolin_ros.errors import ModelWarning, UrdfError
-from geolin_ros.model.description import Description, Joint, Limits, Link, Mimic
 from geolin_ros.typing import Array
 from geolin_ros.urdf.safe_xml import URDF_KINDS
-from geolin_ros.urdf.topology import check_tree
 
 MAX_MAGNITUDE = 1e9
 MIN_AXIS_NORM = 1e-9
@@ -67,7 +66,7 @@ def describe(
             f'{source}: {error}, expected an object of the shape of urdfpy.URDF (links, joints); '
             'pass URDF text, a path, or such an object'
         ) from error
-    check_tree(description)
+    check_tree(description, UrdfError)
     return description
 
 

@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element, tostring
 from urdf_parser_py.urdf import URDF
 from urdf_parser_py.xml_reflection.core import ParseError
 
+from geolin_ros.description import Description
 from geolin_ros.errors import UrdfError
-from geolin_ros.model.description import Description
 from geolin_ros.urdf.objects import describe
 from geolin_ros.urdf.safe_xml import MAX_BYTES, is_decimal, one_line, read_robot
 

@@ -9,14 +9,8 @@ package but the plain data of `Description`, `State` and `Wrench`.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import expm
 
-from support.finite_difference import ad, hat
-
-
-def cross(p):
-    """Return the 3x3 matrix of p x."""
-    return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
+from support.finite_difference import ad, cross, exp
 
 
 def adjoint(H):
@@ -82,7 +76,7 @@ class DenseReference:
                 parent.H @ joint.placement, X @ parent.J, X @ parent.twist, X @ parent.bias
             )
         S, c = axis_twist(joint), self.model.joint_names.index(joint.name)
-        step = joint.placement @ expm(hat(S) * state.s[c])
+        step = joint.placement @ exp(S * state.s[c])
         X = adjoint(np.linalg.inv(step))
         J = X @ parent.J
         J[:, self.model.m - self.model.n + c] += S
@@ -94,31 +88,38 @@ class DenseReference:
 
     def mass_matrix(self, state):
         """Return M (m, m) = sum of J' M_link J."""
-        moving = self.moving_links(state)
+        return self._mass_matrix(self.moving_links(state))
+
+    def _mass_matrix(self, moving):
         return sum(at.J.T @ self.links[name].inertia @ at.J for name, at in moving.items())
 
     def bias(self, state, wrenches=()):
         """Return h (m,): Coriolis, gravity and damping, less the wrenches, at nu_dot = 0."""
-        m, n = self.model.m, self.model.n
-        h = np.zeros(m)
-        moving = self.moving_links(state)
+        return self._bias(state, self.moving_links(state), wrenches)
+
+    def _bias(self, state, moving, wrenches):
+        h = np.zeros(self.model.m)
         for name, at in moving.items():
             M = self.links[name].inertia
             upward = np.concatenate((-at.H[:3, :3].T @ self.model.gravity, np.zeros(3)))
             h += at.J.T @ (M @ (at.bias + upward) - ad(at.twist).T @ M @ at.twist)
         for wrench in wrenches:
             h -= moving[wrench.link].J.T @ in_link(wrench, moving[wrench.link].H)
-        h[m - n :] += self.damping * state.r
+        h[self.model.m - self.model.n :] += self.damping * state.r
         return h
 
     def inverse_dynamics(self, state, nu_dot, wrenches=()):
         """Return M nu_dot + h, base wrench first."""
-        return self.mass_matrix(state) @ nu_dot + self.bias(state, wrenches)
+        moving = self.moving_links(state)
+        return self._mass_matrix(moving) @ nu_dot + self._bias(state, moving, wrenches)
 
     def forward_dynamics(self, state, tau, wrenches=()):
         """Return nu_dot (m,) for joint efforts ``tau`` (n,)."""
+        moving = self.moving_links(state)
         applied = np.concatenate((np.zeros(self.model.m - self.model.n), tau))
-        return np.linalg.solve(self.mass_matrix(state), applied - self.bias(state, wrenches))
+        return np.linalg.solve(
+            self._mass_matrix(moving), applied - self._bias(state, moving, wrenches)
+        )
 
     def kinetic_energy(self, state):
         """Return the sum of v' M v / 2 over the links."""

@@ -5,15 +5,46 @@
 import itertools
 
 import numpy as np
-from scipy.linalg import expm
+from scipy.linalg import logm
 
 from geolin_ros import State
 
 
+def cross(w):
+    """Return the 3x3 matrix of w x."""
+    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+
+
+def ad(twist):
+    """Return the 6x6 matrix v x of [linear; angular] twists."""
+    V = np.zeros((6, 6))
+    V[:3, :3] = V[3:, 3:] = cross(twist[3:])
+    V[:3, 3:] = cross(twist[:3])
+    return V
+
+
 def hat(twist):
     """Return the 4x4 matrix of a twist (u; w)."""
-    (a, b, c), (x, y, z) = twist[:3], twist[3:]
-    return np.array([[0, -z, y, a], [z, 0, -x, b], [-y, x, 0, c], [0, 0, 0, 0]], dtype=float)
+    V = np.zeros((4, 4))
+    V[:3, :3], V[:3, 3] = cross(twist[3:]), twist[:3]
+    return V
+
+
+def vee(V):
+    """Return the twist of a 4x4 matrix of se(3)."""
+    return np.array([V[0, 3], V[1, 3], V[2, 3], V[2, 1], V[0, 2], V[1, 0]])
+
+
+def exp(twist):
+    """Return the pose exp(twist^): the series of the matrix over 16, squared four times."""
+    step = hat(twist) / 16.0
+    term = result = np.eye(4)
+    for k in range(1, 19):
+        term = term @ step / k
+        result = result + term
+    for _ in range(4):
+        result = result @ result
+    return result
 
 
 def retract(state, z):
@@ -21,8 +52,14 @@ def retract(state, z):
     n = state.s.size
     if z.size == 2 * n:
         z = np.concatenate((np.zeros(6), z[:n], np.zeros(6), z[n:]))
-    H = state.H @ expm(hat(z[:6]))
+    H = state.H @ exp(z[:6])
     return State(H, state.s + z[6 : 6 + n], state.v + z[6 + n : 12 + n], state.r + z[12 + n :])
+
+
+def difference(start, end):
+    """Return z = [H; s; v; r] with end = start exp(z), the inverse of `retract`."""
+    relative = np.real(logm(np.linalg.solve(start.H, end.H)))
+    return np.concatenate((vee(relative), end.s - start.s, end.v - start.v, end.r - start.r))
 
 
 def derivative(function, step=2e-2):
@@ -71,14 +108,3 @@ def linearization(forward_dynamics, model, state, tau, step=2e-2):
     B = np.zeros((2 * m, n))
     B[m:] = derivative_by_vector(lambda at: forward_dynamics(state, at), tau, step)
     return A, B
-
-
-def ad(twist):
-    """Return the 6x6 matrix v x of [linear; angular] twists."""
-    V = hat(twist)
-    return np.array([vee(V @ hat(e) - hat(e) @ V) for e in np.eye(6)]).T
-
-
-def vee(V):
-    """Return the twist of a 4x4 matrix of se(3)."""
-    return np.array([V[0, 3], V[1, 3], V[2, 3], V[2, 1], V[0, 2], V[1, 0]])

@@ -6,19 +6,18 @@ import dataclasses
 
 import numpy as np
 from hypothesis import strategies as st
-from scipy.linalg import expm
 
 from geolin_ros import Description, Joint, Link, TreeModel
-from support.finite_difference import hat
+from support.finite_difference import exp
 
 KINDS = ('revolute', 'prismatic', 'helical')
 SHAPES = ('chain', 'star', 'branched')
+TILTED_GRAVITY = (1.0, -2.0, -9.0)  # no axis to hide behind
 
 
 def random_pose(rng, reach=0.5):
     """Return a pose with any rotation and a translation within ``reach``."""
-    H = np.eye(4)
-    H[:3, :3] = expm(hat(np.concatenate((np.zeros(3), rng.uniform(-3.0, 3.0, 3)))))[:3, :3]
+    H = exp(np.concatenate((np.zeros(3), rng.uniform(-3.0, 3.0, 3))))
     H[:3, 3] = rng.uniform(-reach, reach, 3)
     return H
 
@@ -74,12 +73,14 @@ def random_description(
     return tree_description(rng, random_parents(rng, count, shape), drawn, make_link, damping)
 
 
-def random_model(rng, count, shape='branched', base='floating', **options):
+def random_model(rng, count, shape='branched', base='floating', gravity=TILTED_GRAVITY, **options):
     """Return description and model of a random robot with its coordinates in random order."""
     description = random_description(rng, count, shape, **options)
     names = [joint.name for joint in description.joints]
     order = [names[i] for i in rng.permutation(count)]
-    return description, TreeModel.from_description(description, base=base, joints=order)
+    return description, TreeModel.from_description(
+        description, base=base, gravity=gravity, joints=order
+    )
 
 
 @st.composite

@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from geolin_ros.errors import UrdfError
-from geolin_ros.model.description import Limits, Mimic
+from geolin_ros.description import Limits, Mimic
 from geolin_ros.urdf import read
 
 EXAMPLES = Path(sysconfig.get_path('purelib')) / 'cmeel.prefix/share/example-robot-data/robots'

@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot as plain data: links and joints with names, before any numbering or merging.
-
-The URDF reader and the builder both end here, and `geolin_ros.model.tree` starts here.
-"""
+"""The parts of a description."""
 
 from dataclasses import dataclass, field
 
@@ -38,7 +35,10 @@ class Link:
 
     @classmethod
     def from_mass(cls, name: str, mass: float, com: Array, rotational: Array) -> 'Link':
-        """Return a link from mass [kg], centre of mass [m], inertia about it [kg m^2], link axes."""
+        """Return a link of mass [kg], centre of mass [m] and inertia about it [kg m^2].
+
+        All in link axes.
+        """
         cx, cy, cz = (float(value) for value in com)
         skew = np.array([[0.0, -cz, cy], [cz, 0.0, -cx], [-cy, cx, 0.0]])
         inertia = np.zeros((6, 6))

@@ -5,18 +5,18 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from geolin_ros.errors import UrdfError
-from geolin_ros.model.description import Description, Joint
+from geolin_ros.description.elements import Description, Joint
+from geolin_ros.errors import ModelError
 
 
-def check_tree(description: Description) -> None:
-    """Raise `UrdfError` unless names are unique and every link hangs on one root."""
+def check_tree(description: Description, error: type[ModelError] = ModelError) -> None:
+    """Raise ``error`` unless names are unique and every link hangs on one root."""
     source = description.source
     links = [link.name for link in description.links]
     if not links:
-        raise UrdfError(f'{source}: no links, expected at least one; add <link name="..."/>')
-    _check_unique('link', links, source)
-    _check_unique('joint', (joint.name for joint in description.joints), source)
+        raise error(f'{source}: no links, expected at least one; add a <link>')
+    _check_unique('link', links, source, error)
+    _check_unique('joint', (joint.name for joint in description.joints), source, error)
 
     known = set(links)
     parent_joint: dict[str, Joint] = {}
@@ -24,13 +24,13 @@ def check_tree(description: Description) -> None:
     for joint in description.joints:
         for role, link in (('parent', joint.parent), ('child', joint.child)):
             if link not in known:
-                raise UrdfError(
+                raise error(
                     f'{source}: joint {joint.name!r}: {role} link {link!r} does not exist; '
-                    f'correct the name or add <link name="{link}"/>'
+                    f'correct the name or add a link of that name'
                 )
         other = parent_joint.setdefault(joint.child, joint)
         if other is not joint:
-            raise UrdfError(
+            raise error(
                 f'{source}: link {joint.child!r} is the child of joints {other.name!r} and '
                 f'{joint.name!r}, expected one parent; a closed loop must be cut at one of them'
             )
@@ -38,7 +38,7 @@ def check_tree(description: Description) -> None:
 
     roots = [name for name in links if name not in parent_joint]
     if len(roots) > 1:
-        raise UrdfError(
+        raise error(
             f'{source}: {len(roots)} root links ({_listed(roots)}), expected one; '
             'connect the others by joints'
         )
@@ -47,16 +47,16 @@ def check_tree(description: Description) -> None:
         reached.extend(children[link])
     looped = known.difference(reached)
     if looped:
-        raise UrdfError(
+        raise error(
             f'{source}: links {_listed(sorted(looped))} form a loop of joints, expected a tree; '
             'cut the loop at one joint'
         )
 
 
-def _check_unique(kind: str, names: Iterable[str], source: str) -> None:
+def _check_unique(kind: str, names: Iterable[str], source: str, error: type[ModelError]) -> None:
     for name, count in Counter(names).most_common(1):
         if count > 1:
-            raise UrdfError(
+            raise error(
                 f'{source}: {count} {kind}s are named {name!r}, expected unique names; rename them'
             )
 
