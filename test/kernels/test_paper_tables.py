@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of [Bos 2022] against dense dynamics, differences and the linearization in use."""
+
+import dataclasses
+from functools import cached_property
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from scipy.integrate import solve_ivp
+from support.close import assert_close, blocks
+from support.dense_reference import DenseReference, adjoint
+from support.finite_difference import (
+    ad,
+    derivative,
+    derivative_by_state,
+    difference,
+    exp,
+    hat,
+    linearization,
+    retract,
+)
+from support.trees import breadth_first, gram_link, random_model, renumber_bodies
+
+from geolin_ros import Linearizer, State
+from geolin_ros.kernels import paper
+from geolin_ros.kernels.paper.joints import jcalc, jcalcderv
+from geolin_ros.kernels.paper.spatial import (
+    columns_cross_twist,
+    columns_cross_wrench,
+    cross_wrench,
+)
+from geolin_ros.kernels.types import Tree
+
+
+@dataclasses.dataclass
+class Case:
+    """A random tree, once numbered depth-first and once not, at a random motion."""
+
+    description: object
+    model: object
+    tree: Tree
+    state: State
+    nu_dot: np.ndarray
+    tau: np.ndarray
+
+    @cached_property
+    def dense(self):
+        return DenseReference(self.description, self.model)
+
+    @cached_property
+    def differences(self):
+        """D_1, D_2, D_3, D_4 by differences of the dense dynamics."""
+        columns = derivative_by_state(
+            lambda at: self.dense.inverse_dynamics(at, self.nu_dot), self.state, 2 * self.model.m
+        )
+        n = self.model.n
+        return np.split(columns, [6, 6 + n, 12 + n], axis=1)
+
+    def eid(self, state=None, nu_dot=None):
+        at = self.state if state is None else state
+        nu_dot = self.nu_dot if nu_dot is None else nu_dot
+        return paper.extended_inverse_dynamics(
+            self.tree, at.H, at.s, at.v, at.r, nu_dot[6:], self.model.gravity, nu_dot[:6]
+        )
+
+    def linearization(self):
+        at = self.state
+        return paper.linearization(self.tree, at.H, at.s, at.v, at.r, self.tau, self.model.gravity)
+
+
+CASES = {
+    'chain': (7, 'chain', {}),
+    'star': (5, 'star', {}),
+    'branched': (9, 'branched', {}),
+    'any inertias': (8, 'branched', {'make_link': gram_link}),
+    'one joint': (1, 'chain', {}),
+}
+
+
+@pytest.fixture(scope='module', params=CASES)
+def case(request):
+    count, shape, options = CASES[request.param]
+    rng = default_rng(3)
+    description, model = random_model(rng, count, shape, **options)
+    tree = renumber_bodies(model.tree, breadth_first(model.tree))
+    if shape == 'branched':
+        assert np.any(tree.parent != model.tree.parent), 'the numbering is not depth-first'
+    state = model.random_state(rng, speed=2.0)
+    return Case(description, model, tree, state, rng.normal(size=model.m), rng.normal(size=count))
+
+
+def test_extended_inverse_dynamics__equals_dense_dynamics(case):
+    expected = case.dense.inverse_dynamics(case.state, case.nu_dot)
+    assert_close(case.eid().tau_bar, expected, 1e-12)
+
+
+def test_extended_inverse_dynamics__gives_the_base_rows_of_the_mass_matrix(case):
+    eid, M = case.eid(), case.dense.mass_matrix(case.state)
+    assert_close(eid.M_c[0], M[:6, :6], 1e-12, 'M11, Eq. (54)')
+    assert_close(eid.F[0], M[:6, 6:], 1e-12, 'M12, Eq. (56)')
+
+
+def test_extended_inverse_dynamics__without_a_base_acceleration__leaves_no_base_wrench(case):
+    at, nu_dot = case.state, case.nu_dot
+    eid = paper.extended_inverse_dynamics(
+        case.tree, at.H, at.s, at.v, at.r, nu_dot[6:], case.model.gravity
+    )
+    assert np.abs(eid.tau_bar[:6]).max() <= 1e-12 * np.abs(eid.b_c[0]).max()
+    consistent = np.concatenate((eid.a[0], nu_dot[6:]))
+    assert_close(case.eid(nu_dot=consistent).tau_bar[6:], eid.tau_bar[6:], 1e-12)
+
+
+@pytest.mark.parametrize('column', [0, 1, 2, 3], ids='Hsvr')
+def test_derivatives__equal_differences_of_dense_dynamics(case, column):
+    table = (
+        paper.derivative_by_pose,
+        paper.derivative_by_positions,
+        paper.derivative_by_twist,
+        paper.derivative_by_rates,
+    )[column]
+    assert_close(table(case.tree, case.eid()), case.differences[column], 1e-9)
+
+
+def test_derivative_by_pose__is_the_mass_matrix_times_gravity_cross(case):
+    eid = case.eid()
+    D1 = paper.derivative_by_pose(case.tree, eid)
+    Minv = paper.inverse_mass_matrix(case.tree, case.state.s)
+    M = case.dense.mass_matrix(case.state)
+    assert_close(D1, M[:, :6] @ ad(eid.a_r[0]), 1e-12)
+    assert_close((Minv @ D1)[:6], ad(eid.a_r[0]), 1e-10)
+    assert np.abs((Minv @ D1)[6:]).max() <= 1e-10 * np.abs(D1).max()
+
+
+def test_inverse_mass_matrix__times_dense_mass_matrix_is_one(case):
+    M = case.dense.mass_matrix(case.state)
+    Minv = paper.inverse_mass_matrix(case.tree, case.state.s)
+    assert_close(Minv @ M, np.eye(case.model.m), 1e-10)
+    assert_close(Minv, np.linalg.inv(M), 1e-10)
+    assert np.array_equal(Minv[:6, 6:], Minv[6:, :6].T)
+
+
+def test_linearization__equals_the_linearization_in_use(case):
+    A, B, nu_dot = case.linearization()
+    ours = Linearizer(case.model)(case.state, case.tau)
+    assert_close(nu_dot, ours.nu_dot, 1e-10)
+    for table, used in ((A, ours.A), (B, ours.B)):
+        sizes = {name: np.abs(block).max() for name, block in blocks(used, case.model)}
+        for (name, block), (_, other) in zip(
+            blocks(table, case.model), blocks(used, case.model), strict=True
+        ):
+            # gravity turns the whole robot, no joint: zero up to rounding of its neighbour
+            scale = sizes['vH'] if name == 'rH' else None
+            assert_close(block, other, 1e-9, f'block {name}', scale)
+
+
+def test_linearization__equals_differences_of_dense_dynamics(case):
+    A, B, nu_dot = case.linearization()
+    assert_close(nu_dot, case.dense.forward_dynamics(case.state, case.tau), 1e-10)
+    A_differences, B_differences = linearization(
+        case.dense.forward_dynamics, case.model, case.state, case.tau
+    )
+    assert_close(A, A_differences, 1e-7)
+    assert_close(B, B_differences, 1e-9)
+
+
+def test_linearization__carries_the_error_between_two_flows():
+    """z(t) = log(g^-1 g_eps) / eps of two nonlinear flows solves zdot = A z [Eq. (11)]."""
+    rng = default_rng(5)
+    _, model = random_model(rng, 5)
+    start, tau = model.random_state(rng), rng.normal(size=model.n)
+    z0 = rng.normal(size=2 * model.m)
+    lin, n = Linearizer(model), model.n
+
+    def unpack(x):
+        H = np.vstack((x[:12].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]))
+        return State(H, *np.split(x[12:], [n, n + 6]))
+
+    def pack(state):
+        return np.concatenate((state.H[:3].ravel(), state.s, state.v, state.r))
+
+    def rate(x):
+        at = unpack(x)
+        return np.concatenate(((at.H @ hat(at.v))[:3].ravel(), at.r, lin(at, tau).nu_dot))
+
+    def rate_with_z(_, x):
+        at, z = unpack(x[: -2 * model.m]), x[-2 * model.m :]
+        A = paper.linearization(model.tree, at.H, at.s, at.v, at.r, tau, model.gravity)[0]
+        return np.concatenate((rate(x[: -2 * model.m]), A @ z))
+
+    def flow(function, x):
+        return solve_ivp(function, (0.0, 0.1), x, method='DOP853', rtol=1e-12, atol=1e-12).y[:, -1]
+
+    carried = flow(rate_with_z, np.concatenate((pack(start), z0)))
+    end = unpack(carried[: -2 * model.m])
+    observed = derivative(
+        lambda t: difference(end, unpack(flow(lambda _, x: rate(x), pack(retract(start, t * z0)))))
+    )
+    assert_close(carried[-2 * model.m :], observed, 1e-7)
+
+
+def test_jcalc__and_its_derivative_equal_the_exponential(case):
+    tree, rng = case.tree, default_rng(2)
+    for i in range(1, tree.parent.size):
+        s = rng.uniform(-3.0, 3.0)
+        X, Gamma = jcalc(tree, i, s)
+        assert_close(X, adjoint(exp(-Gamma * s)), 1e-13)
+        expected = derivative(lambda t, i=i, s=s: jcalc(tree, i, s + t)[0])
+        assert_close(jcalcderv(tree, i, s), expected, 1e-11)
+
+
+def test_columns_cross__is_the_cross_product_of_each_column():
+    rng = default_rng(4)
+    V, y = rng.normal(size=(6, 4)), rng.normal(size=6)
+    twists = np.array([ad(v) @ y for v in V.T]).T
+    wrenches = np.array([cross_wrench(v) @ y for v in V.T]).T
+    assert_close(columns_cross_twist(V, y), twists, 1e-14)
+    assert_close(columns_cross_wrench(V, y), wrenches, 1e-14)
+    assert_close(cross_wrench(y), -ad(y).T, 1e-15)
