@@ -7,6 +7,17 @@ from typing import NamedTuple
 from geolin_ros.model.tree import TreeModel
 
 
+_POSE = (('x', 'm'), ('y', 'm'), ('z', 'm'), ('rx', 'rad'), ('ry', 'rad'), ('rz', 'rad'))
+_TWIST = (
+    ('x', 'm/s'),
+    ('y', 'm/s'),
+    ('z', 'm/s'),
+    ('wx', 'rad/s'),
+    ('wy', 'rad/s'),
+    ('wz', 'rad/s'),
+)
+
+
 class Label(NamedTuple):
     """Name and unit of one row or column."""
 
@@ -21,27 +32,13 @@ class Label(NamedTuple):
 def state_labels(model: TreeModel) -> tuple[Label, ...]:
     """Return one label for each entry of z = [H; s; v; r] (fixed base: [s; r])."""
     units = joint_units(model)
-    positions = tuple(
-        Label(f's.{name}', unit) for name, unit in zip(model.joint_names, units, strict=True)
-    )
-    rates = tuple(
-        Label(f'r.{name}', f'{unit}/s')
-        for name, unit in zip(model.joint_names, units, strict=True)
-    )
+    joints = list(zip(model.joint_names, units, strict=True))
+    positions = tuple(Label(f's.{name}', unit) for name, unit in joints)
+    rates = tuple(Label(f'r.{name}', f'{unit}/s') for name, unit in joints)
     if model.base == 'fixed':
         return positions + rates
-    pose = tuple(
-        Label(f'H.{axis}', unit)
-        for axis, unit in zip(
-            ('x', 'y', 'z', 'rx', 'ry', 'rz'), ['m', 'm', 'm', 'rad', 'rad', 'rad'], strict=True
-        )
-    )
-    twist = tuple(
-        Label(f'v.{axis}', unit)
-        for axis, unit in zip(
-            ('x', 'y', 'z', 'wx', 'wy', 'wz'), ('m/s',) * 3 + ('rad/s',) * 3, strict=True
-        )
-    )
+    pose = tuple(Label(f'H.{axis}', unit) for axis, unit in _POSE)
+    twist = tuple(Label(f'v.{axis}', unit) for axis, unit in _TWIST)
     return pose + positions + twist + rates
 
 

@@ -14,7 +14,7 @@ def check_tree(description: Description, error: type[ModelError] = ModelError) -
     source = description.source
     links = [link.name for link in description.links]
     if not links:
-        raise error(f'{source}: no links, expected at least one; add a <link>')
+        raise error(f'{source}: no links, expected at least one; add <link name="..."/>')
     _check_unique('link', links, source, error)
     _check_unique('joint', (joint.name for joint in description.joints), source, error)
 

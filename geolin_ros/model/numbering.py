@@ -54,8 +54,8 @@ def number_bodies(
         children[joint.parent].append(joint)
     root = _root_link(description, base, children)
     bodies, frames = _merge_fixed_joints(description, root, links, children)
-    for body in bodies[1:]:
-        _check_joint(description, body.joint, mimic)
+    for joint in _moving_joints(bodies):
+        _check_joint(description, joint, mimic)
     found = suspicious_inertias(description)
     for sentence in found:
         warnings.warn(sentence, ModelWarning, stacklevel=4)
@@ -137,12 +137,17 @@ def _merge_fixed_joints(
     return bodies, frames
 
 
+def _moving_joints(bodies: list[Body]) -> list[Joint]:
+    return [body.joint for body in bodies[1:] if body.joint is not None]
+
+
 def moved_inertia(inertia: Array, placement: Array) -> Array:
     """Return a spatial inertia given in a frame with pose ``placement``, in the outer frame."""
     R, o = placement[:3, :3], placement[:3, 3]
     cross = np.array([[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]])
     to_inner = np.block([[R.T, -R.T @ cross], [np.zeros((3, 3)), R.T]])
-    return to_inner.T @ inertia @ to_inner
+    moved: Array = to_inner.T @ inertia @ to_inner
+    return moved
 
 
 def _check_joint(description: Description, joint: Joint, mimic: str) -> None:
@@ -184,7 +189,7 @@ def _tree_arrays(
     description: Description, bodies: list[Body], base: str, order: Sequence[str] | None
 ) -> tuple[Tree, tuple[str, ...], tuple[Array, Array, Array, Array]]:
     """Assign coordinates and pack everything into read-only arrays."""
-    moving = [body.joint for body in bodies[1:]]
+    moving = _moving_joints(bodies)
     names = [joint.name for joint in moving]
     coordinate = _coordinate_order(description, names, order)
     nb, n = len(bodies), len(names)
@@ -212,10 +217,13 @@ def _tree_arrays(
         stiffness=np.zeros(n),
         rest=np.zeros(n),
     )
-    limits = tuple(
-        np.array([getattr(joint.limits, key) for joint in by_coordinate], dtype=np.float64)
-        for key in ('lower', 'upper', 'velocity', 'effort')
-    )
+    bounds = np.array(
+        [
+            (j.limits.lower, j.limits.upper, j.limits.velocity, j.limits.effort)
+            for j in by_coordinate
+        ]
+    ).reshape(n, 4)
+    limits = (bounds[:, 0], bounds[:, 1], bounds[:, 2], bounds[:, 3])
     for array in (*tree, *limits):
         array.setflags(write=False)
     return tree, tuple(joint.name for joint in by_coordinate), limits

@@ -12,7 +12,7 @@ from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedE
 def make_executor() -> Executor:
     """Return an events executor, at half the CPU load, or the single-threaded one."""
     try:
-        from rclpy.experimental import EventsExecutor
+        from rclpy.experimental.events_executor import EventsExecutor
     except ImportError:
         return SingleThreadedExecutor()
     return EventsExecutor()

@@ -217,6 +217,8 @@ class LinearizationNode(LifecycleNode):
         cannot be read ends the process only where there is no old one.
         """
         values, description = dict(self._values), self._description
+        if description is None:
+            return
         try:
             key = (description, *(str(values[name]) for name in MODEL_NAMES))
             if self._model is None or self._model[0] != key:

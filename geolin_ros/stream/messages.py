@@ -18,6 +18,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.linearization_stream import Answer, Counts
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.typing import Array
+from geolin_ros.wrenches import WrenchKind
 
 # The constants of geolin_msgs, by the words of the settings.
 CODES = {
@@ -26,7 +27,7 @@ CODES = {
     'method': {'euler': 2, 'zoh': 3, 'midpoint': 4, 'rkmk4': 5},
     'representation': {'body': 1, 'inertial': 2, 'mixed': 3},
 }
-WRENCH_KINDS = {'body': 1, 'world': 2, 'world_oriented': 3}
+WRENCH_KINDS: dict[WrenchKind, int] = {'body': 1, 'world': 2, 'world_oriented': 3}
 _EFFORT_SOURCES = {'effort': 1, 'zero': 2, 'topic': 3}
 _EFFORT_GIVEN = 5
 _NU_DOT_PREDICTED = 1

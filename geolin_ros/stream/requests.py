@@ -17,7 +17,7 @@ from geolin_ros.stream.linearization_stream import Answer, fill
 from geolin_ros.stream.messages import CODES, WRENCH_KINDS, LinearizationWriter
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.typing import Array
-from geolin_ros.wrenches import Wrench
+from geolin_ros.wrenches import Wrench, WrenchKind
 
 QUATERNION_TOLERANCE = 1e-3
 
@@ -142,10 +142,11 @@ def _wrench(message: Any) -> Wrench:
             f'{sorted(WRENCH_KINDS.values())}'
         )
     force, moment, point = message.wrench.force, message.wrench.torque, message.point
+    kinds: dict[int, WrenchKind] = {code: kind for kind, code in WRENCH_KINDS.items()}
     return Wrench(
         message.link,
         (force.x, force.y, force.z),
         (moment.x, moment.y, moment.z),
-        next(kind for kind, code in WRENCH_KINDS.items() if code == message.kind),
+        kinds[message.kind],
         (point.x, point.y, point.z),
     )
