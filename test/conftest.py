@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What holds for every test: a graph of its own, warm kernels, and no skip where all is required.
+
+GEOLIN_REQUIRE=all       a skip is a failure, except for what no package index has
+HYPOTHESIS_PROFILE=name  dev (default), ci, nightly
+"""
+
+import os
+from collections.abc import Generator
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile('dev', max_examples=20, deadline=None)
+settings.register_profile('ci', max_examples=50, deadline=None, derandomize=True)
+settings.register_profile('nightly', max_examples=1000, deadline=None)
+settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))
+
+NOT_IN_ANY_INDEX = ('launch_ros', 'ros2 CLI')
+
+
+def own_domain() -> int:
+    """Return a DDS domain of this process: 1 to 100, below the ports that the system hands out."""
+    worker = os.environ.get('PYTEST_XDIST_WORKER', '')
+    session = os.getppid() if worker else os.getpid()
+    return 1 + (7 * session + int(worker.removeprefix('gw') or 0)) % 100
+
+
+# Before rclpy is imported anywhere, and for the processes that tests start.
+os.environ['ROS_DOMAIN_ID'] = str(own_domain())
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+os.environ['MPLBACKEND'] = 'Agg'
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a GEOLIN_REQUIRE that would require nothing."""
+    if os.environ.get('GEOLIN_REQUIRE', 'all') != 'all':
+        raise pytest.UsageError(
+            f"GEOLIN_REQUIRE is {os.environ['GEOLIN_REQUIRE']!r}, expected 'all', or not set"
+        )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the kernels once, before workers would all do it at the same time."""
+    options = session.config.option
+    if getattr(options, 'numprocesses', None) and not options.collectonly:
+        from geolin_ros.warm_up import warm_up
+
+        warm_up()
+
+
+def _forbid_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if not report.skipped or hasattr(report, 'wasxfail') or 'GEOLIN_REQUIRE' not in os.environ:
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    if not any(name in reason for name in NOT_IN_ANY_INDEX):
+        report.outcome = 'failed'
+        report.longrepr = f'{report.nodeid}: skipped where GEOLIN_REQUIRE=all forbids it: {reason}'
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn the skip of a test into a failure where all is required."""
+    report = yield
+    _forbid_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Turn the skip of a whole module into a failure where all is required."""
+    report = yield
+    _forbid_skip(report)
+    return report

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What package.xml, setup.py and the code say of each other."""
+
+import ast
+import re
+import subprocess
+import sys
+from importlib.metadata import entry_points, requires, version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# Where the name to install is not the name to import.
+PIP_NAME = {'urdf_parser_py': 'urdfdom_py'}
+# Looked for at run time, and done without where absent.
+OPTIONAL = {'pinocchio'}
+
+
+def manifest(folder: Path):
+    package = pytest.importorskip('catkin_pkg.package')
+    warnings: list[str] = []
+    parsed = package.parse_package(str(folder), warnings=warnings)
+    parsed.validate(warnings=warnings)
+    assert warnings == []
+    return parsed
+
+
+def imported() -> set[str]:
+    """Return the packages that geolin_ros and its launch files import, standard library left out."""
+    names = set()
+    for file in [*ROOT.glob('geolin_ros/**/*.py'), *ROOT.glob('launch/*.py')]:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition('.')[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names.add((node.module or '').partition('.')[0])
+    return names - set(sys.stdlib_module_names) - {'geolin_ros'} - OPTIONAL
+
+
+def test_versions__agree() -> None:
+    stated = {manifest(ROOT).version, manifest(ROOT / 'geolin_msgs').version, version('geolin_ros')}
+    assert len(stated) == 1
+    assert f'Forthcoming ({stated.pop()})' in (ROOT / 'CHANGELOG.rst').read_text()
+
+
+def test_imports__are_declared() -> None:
+    in_manifest = {dependency.name for dependency in manifest(ROOT).exec_depends}
+    with_pip = {re.split(r'[^\w-]', line)[0] for line in requires('geolin_ros') if ';' not in line}
+    names = imported()
+    assert {'numpy', 'rclpy', 'geolin_msgs'} <= names
+    for name in names:
+        pip_name = PIP_NAME.get(name, name)
+        assert {pip_name, f'python3-{pip_name}'} & in_manifest, f'package.xml lacks {name}'
+        if f'python3-{pip_name}' in in_manifest or name in PIP_NAME:
+            assert pip_name in with_pip, f'setup.py lacks {pip_name}'
+
+
+def test_requirements__are_pinned() -> None:
+    pinned = {
+        re.sub(r'[-_.]+', '-', line.partition('==')[0].lower())
+        for line in (ROOT / 'requirements' / 'constraints.txt').read_text().splitlines()
+    }
+    wanted = [
+        line
+        for file in ('build.txt', 'ros-kilted.txt')
+        for line in (ROOT / 'requirements' / file).read_text().splitlines()
+        if not line.startswith('#')
+    ]
+    for requirement in [*wanted, *requires('geolin_ros')]:
+        name = re.sub(r'[-_.]+', '-', re.split(r'[^\w.-]', requirement)[0].lower())
+        assert name in pinned, f'requirements/constraints.txt lacks {name}; run tools/lock.py'
+
+
+@pytest.mark.parametrize('name', ['geolin', 'linearizer'])
+def test_console_scripts__point_at_functions(name: str) -> None:
+    (script,) = [s for s in entry_points(group='console_scripts') if s.name == name]
+    assert callable(script.load())
+
+
+def test_python__finds_its_libraries_whatever_it_inherits() -> None:
+    pytest.importorskip('rclpy')
+    use = (
+        'from rclpy.serialization import serialize_message; from geolin_msgs.msg import Matrix;'
+        'print(len(serialize_message(Matrix())))'
+    )
+    for inherited in ({}, {'_ROS_WHEELS_BOOTSTRAP_COMPLETE': '1'}):
+        done = subprocess.run(
+            [sys.executable, '-c', use], env=inherited, capture_output=True, text=True
+        )
+        assert done.stdout.strip().isdigit(), done.stderr
