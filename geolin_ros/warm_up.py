@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compile, or load from the cache, everything that a running node needs."""
 
+from typing import get_args
+
 import numpy as np
 
 from geolin_ros.description import Description, Joint, Link
+from geolin_ros.discretization import Method
 from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
 from geolin_ros.kernels.se3 import quaternion, retract
 from geolin_ros.linearization import Linearizer
@@ -26,7 +29,7 @@ def warm_up() -> None:
     linearizer, state, tau = Linearizer(model), model.neutral_state(), np.zeros(model.n)
     linearizer(state, tau)
     linearizer(state, tau, 'frozen')
-    for method in () and ('euler', 'midpoint', 'zoh', 'rkmk4'):
+    for method in get_args(Method):
         linearizer.discretize(state, tau, 1e-3, method)
     sample, H, v = np.zeros(13), np.eye(4), np.zeros(6)
     sample[6] = 1.0
