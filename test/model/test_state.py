@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geolin_ros import State
+from geolin_ros.errors import NotFiniteError, ShapeError
+from support import finite_difference
+from support.close import assert_close
+from support.states import rotation_about
+
+N = 4
+
+
+def random_state(rng):
+    """Return a state of a robot with N joints."""
+    H = rotation_about(rng.normal(size=3), rng.uniform(0.0, np.pi))
+    H[:3, 3] = rng.uniform(-1.0, 1.0, 3)
+    return State(H, rng.normal(size=N), rng.normal(size=6), rng.normal(size=N))
+
+
+def test_state__parts_are_views_of_one_array():
+    state = random_state(np.random.default_rng(0))
+    state.H[0, 3], state.s[1], state.v[2], state.r[3] = 1.5, 2.5, 3.5, 4.5
+    assert state.data.shape == (22 + 2 * N,)
+    assert list(state.data[[3, 17, 22, 29]]) == [1.5, 2.5, 3.5, 4.5]
+
+
+def test_state__copy_is_independent():
+    state = random_state(np.random.default_rng(0))
+    twin = state.copy()
+    twin.s[0] += 1.0
+    assert twin.s[0] == state.s[0] + 1.0
+    assert np.array_equal(twin.H, state.H)
+
+
+def test_state__takes_no_ownership_of_its_arguments():
+    H, s = np.eye(4), np.zeros(N)
+    state = State(H, s, np.zeros(6), np.zeros(N))
+    H[0, 3], s[0] = 9.0, 9.0
+    assert state.H[0, 3] == 0.0
+    assert state.s[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'error', 'words'),
+    [
+        ((np.eye(3), [0], np.zeros(6), [0]), ShapeError, r'H has shape \(3, 3\)'),
+        ((np.ones((4, 4)), [0], np.zeros(6), [0]), ShapeError, 'last row'),
+        ((np.eye(4), [[0]], np.zeros(6), [0]), ShapeError, 's has shape'),
+        ((np.eye(4), [0], np.zeros(5), [0]), ShapeError, 'v has shape'),
+        ((np.eye(4), [0], np.zeros(6), 0.0), ShapeError, 'r has shape'),
+        ((np.eye(4), [np.nan], np.zeros(6), [0]), NotFiniteError, r's\[0\] is nan'),
+        ((np.eye(4), [0], [0, 0, 0, np.inf, 0, 0], [0]), NotFiniteError, r'v\[3\] is inf'),
+    ],
+)
+def test_state__names_the_wrong_part(arguments, error, words):
+    with pytest.raises(error, match=words):
+        State(*arguments)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    angle=st.sampled_from([0.0, 1e-12, 1e-6, 1.0, 3.0, np.pi - 1e-6, np.pi - 1e-12]),
+)
+def test_difference__returns_what_retract_took(seed, angle):
+    rng = np.random.default_rng(seed)
+    state, z = random_state(rng), rng.uniform(-1.0, 1.0, 12 + 2 * N)
+    z[3:6] *= angle / np.linalg.norm(z[3:6])
+    reached = state.retract(z)
+    assert_close(state.difference(reached), z, 1e-12, scale=1.0)
+    assert_close(state.retract(state.difference(reached)).data, reached.data, 1e-13)
+
+
+def test_retract__is_the_group_product_with_exp():
+    rng = np.random.default_rng(1)
+    state, z = random_state(rng), rng.normal(size=12 + 2 * N)
+    before = state.data.copy()
+    expected = finite_difference.retract(state, z)
+    assert_close(state.retract(z).data, expected.data, 1e-14)
+    assert np.array_equal(state.data, before), 'the state itself does not move'
+
+
+def test_retract__of_a_fixed_base_takes_joint_entries_only():
+    rng = np.random.default_rng(2)
+    state, z = random_state(rng), rng.normal(size=2 * N)
+    reached = state.retract(z)
+    assert np.array_equal(reached.H, state.H)
+    assert np.array_equal(reached.v, state.v)
+    assert np.array_equal(reached.s, state.s + z[:N])
+    assert np.array_equal(reached.r, state.r + z[N:])
+
+
+def test_retract_and_difference__agree_with_pinocchio():
+    pin = pytest.importorskip('pinocchio')
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), 'base')
+
+    def q(state):
+        return pin.SE3ToXYZQUAT(pin.SE3(state.H[:3, :3], state.H[:3, 3]))
+
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        state, other = random_state(rng), random_state(rng)
+        z = state.difference(other)
+        assert_close(z[:6], pin.difference(model, q(state), q(other)), 1e-10)
+        moved = pin.integrate(model, q(state), z[:6])
+        assert_close(pin.XYZQUATToSE3(moved).homogeneous, state.retract(z).H, 1e-13)
+
+
+def test_retract__names_the_expected_sizes():
+    state = random_state(np.random.default_rng(0))
+    with pytest.raises(ShapeError, match=r'z has 5 entries, expected 20, .*or 8'):
+        state.retract(np.zeros(5))
+    with pytest.raises(NotFiniteError, match=r'z\[2\] is nan'):
+        state.retract([0.0, 0.0, np.nan] + [0.0] * 17)
+
+
+def test_difference__of_another_robots_state_raises():
+    state = random_state(np.random.default_rng(0))
+    other = State(np.eye(4), np.zeros(2), np.zeros(6), np.zeros(2))
+    with pytest.raises(ShapeError, match='2 joint positions'):
+        state.difference(other)
