@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The numerical validation of [Bos 2022, section 5] with limits, and the example that draws it.
+
+The paper publishes neither seed nor placements, pitch or units of the inertias, so that its
+numbers (88)-(91) are upper bounds; our own are asserted too.
+"""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.close import assert_close
+from support.trees import renumber_bodies
+
+from geolin_ros import Linearizer, State, se3
+from geolin_ros.kernels import paper
+
+EXAMPLE = Path(__file__).parents[2] / 'examples' / 'paper_experiment.py'
+
+
+@pytest.fixture(scope='module')
+def experiment():
+    spec = importlib.util.spec_from_file_location('paper_experiment', EXAMPLE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope='module')
+def found(experiment):
+    return experiment.sweep()
+
+
+@pytest.fixture(scope='module')
+def curves(experiment, found):
+    return np.log10(np.array([experiment.mean(one) for one in found]))
+
+
+# (e_max, e_avg) of seed 2024
+MEASURED = {
+    'H': (1.62e-6, 5.90e-7),
+    's': (1.58e-5, 8.49e-7),
+    'v': (5.76e-6, 2.56e-7),
+    'r': (5.33e-6, 2.42e-7),
+}
+
+
+@pytest.mark.parametrize('variable', 'Hsvr')
+def test_experiment__stays_below_the_limits_and_the_paper(experiment, found, variable):
+    error = found[experiment.PERTURBATIONS.index(1e-6)][variable]
+    assert error.max <= min(5e-5, experiment.PAPER[variable][0])
+    assert error.avg <= min(2e-6, experiment.PAPER[variable][1])
+    assert error == pytest.approx(MEASURED[variable], rel=0.05)
+
+
+def test_sweep__falls_with_the_first_order_of_forward_differences(experiment, curves):
+    exponents = np.log10(experiment.PERTURBATIONS)
+    first_order = (exponents > -5.5) & (exponents < -1.5)
+    for error in curves.T:
+        slopes = np.diff(error[first_order]) / np.diff(exponents[first_order])
+        assert slopes == pytest.approx(1.0, abs=0.05)
+
+
+def test_sweep__rises_again_where_rounding_takes_over(experiment, curves):
+    exponents = np.log10(experiment.PERTURBATIONS)
+    rounding = exponents < -8.5
+    for error in curves.T:
+        assert -8.5 < exponents[np.argmin(error)] < -6.5
+        slope = np.polyfit(exponents[rounding], error[rounding], 1)[0]
+        assert slope == pytest.approx(-1.0, abs=0.15)
+
+
+def test_experiment__with_the_inertial_twist_held__stays_below_the_limits(experiment):
+    """The reading under which e_1 of the paper divides nothing by zero (errata B1, B23)."""
+    exact, approximate, delta = [], [], 1e-6
+    m = experiment.M
+    for draw in experiment.draws(100, 2024):
+        lin, state = Linearizer(draw.model), draw.state
+        point = lin(state, draw.tau).copy()
+        D = point.A[m:].copy()
+        D[:, :6] += D[:, m : m + 6] @ se3.cross(state.v)
+        differences = D.copy()
+        for k, step in enumerate(delta * np.eye(6)):
+            body_twist = se3.adjoint(se3.exp(-step)) @ state.v
+            moved = State(state.H @ se3.exp(step), state.s, body_twist, state.r)
+            differences[:, k] = (lin(moved, draw.tau).nu_dot - point.nu_dot) / delta
+        exact.append(D)
+        approximate.append(differences)
+    error = experiment.errors(np.array(exact), np.array(approximate))['H']
+    assert error == pytest.approx((9.91e-6, 4.33e-7), rel=0.05)
+    assert error.max <= experiment.PAPER['H'][0]
+    assert error.avg <= experiment.PAPER['H'][1]
+
+
+def test_tables__on_the_paper_tree_in_its_own_numbering__equal_the_linearizer(experiment):
+    draw = next(experiment.draws(1, 7))
+    model, at = draw.model, draw.state
+    body_of_joint = np.argsort(model.tree.v_start[1:]) + 1
+    tree = renumber_bodies(model.tree, np.array([0, *body_of_joint]))
+    assert tuple(tree.parent[1:]) == experiment.PARENTS
+    assert tuple(model.tree.parent[1:]) != experiment.PARENTS, 'the paper is not depth-first'
+    A, B, nu_dot = paper.linearization(tree, at.H, at.s, at.v, at.r, draw.tau, model.gravity)
+    ours = Linearizer(model)(at, draw.tau)
+    assert_close(nu_dot, ours.nu_dot, 1e-9)
+    assert_close(A, ours.A, 1e-9)
+    assert_close(B, ours.B, 1e-9)
+
+
+def test_example__draws_the_figure(experiment, tmp_path, capsys):
+    pytest.importorskip('matplotlib')
+    picture = tmp_path / 'figure.png'
+    experiment.main(['--draws', '2', '--output', str(picture)])
+    assert picture.read_bytes().startswith(b'\x89PNG')
+    assert picture.stat().st_size > 10_000
+    assert 'paper e_max' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'status', 'said'),
+    [(['--help'], 0, '--draws'), (['--draws', '0'], 2, 'expected at least 1')],
+)
+def test_example__explains_its_options(experiment, capsys, arguments, status, said):
+    with pytest.raises(SystemExit) as stopped:
+        experiment.main(arguments)
+    assert stopped.value.code == status
+    assert said in ''.join(capsys.readouterr())
