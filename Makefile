@@ -38,4 +38,4 @@ bench: setup  ## speed against Pinocchio
 	.venv/bin/python -m benchmarks
 
 clean:  ## remove what the targets above made, except .venv
-	rm -rf build install log dist .hypothesis .pytest_cache .mypy_cache .ruff_cache *.egg-info
+	rm -rf build install log dist .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
