@@ -28,7 +28,7 @@ def manifest(folder: Path):
 
 
 def imported() -> set[str]:
-    """Return the packages that geolin_ros and its launch files import, standard library left out."""
+    """Return the packages outside the standard library that the product imports."""
     names = set()
     for file in [*ROOT.glob('geolin_ros/**/*.py'), *ROOT.glob('launch/*.py')]:
         for node in ast.walk(ast.parse(file.read_text())):
@@ -40,7 +40,11 @@ def imported() -> set[str]:
 
 
 def test_versions__agree() -> None:
-    stated = {manifest(ROOT).version, manifest(ROOT / 'geolin_msgs').version, version('geolin_ros')}
+    stated = {
+        manifest(ROOT).version,
+        manifest(ROOT / 'geolin_msgs').version,
+        version('geolin_ros'),
+    }
     assert len(stated) == 1
     assert f'Forthcoming ({stated.pop()})' in (ROOT / 'CHANGELOG.rst').read_text()
 
