@@ -3,6 +3,7 @@
 """A and B of a robot about a state: what everything else of the package calls."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -16,13 +17,19 @@ from geolin_ros.errors import (
     ShapeError,
     SingularInertiaError,
 )
-from geolin_ros.kernels import forward_dynamics, general_linearization
+from geolin_ros.kernels import (
+    forward_dynamics,
+    general_linearization,
+    plain_linearization,
+    records,
+)
+from geolin_ros.kernels.selection import select
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
-from geolin_ros.kernels.types import make_workspace
+from geolin_ros.kernels.types import Workspace, make_workspace
 from geolin_ros.labels import Label, input_labels, rate_label, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
 from geolin_ros.wrenches import Wrench, pack
 
 Reference = Literal['moving', 'frozen']
@@ -99,23 +106,22 @@ class Linearizer:
 
     def __init__(self, model: TreeModel) -> None:
         self.model = model
-        n = model.n
-        k = 12 + 2 * n
+        n, m = model.n, model.m
         self._size = 22 + 2 * n
-        self._tau = np.zeros(n)
-        self._workspace = make_workspace(model.tree)
-        self._full_A, self._full_B = np.zeros((k, k)), np.zeros((k, n))
-        self._full_nu_dot = np.zeros(6 + n)
         self._no_wrenches = pack(model, ())
-        kept = np.arange(k)
-        if model.base == 'fixed':
-            kept = np.concatenate((np.arange(6, 6 + n), np.arange(12 + n, k)))
-        self._kept = kept
-        self._A, self._B = self._full_A, self._full_B
-        self._nu_dot = self._full_nu_dot[6 + n - model.m :]
-        if kept.size != k:
-            self._A, self._B = np.zeros((kept.size, kept.size)), np.zeros((kept.size, n))
-        self._no_drift, self._drift = np.zeros(kept.size), np.zeros(kept.size)
+        self._packed = records.pack(model.tree, model.gravity)
+        self._tau = np.zeros(n)
+        if self._packed is not None:
+            self._ints, self._floats = self._packed.ints, self._packed.floats
+            self._fast_workspace = records.make_workspace(self._packed)
+            self._tau = self._inputs = records.make_inputs(self._packed, self._no_wrenches)
+        self._full, self._full_A, self._full_B, self._full_nu_dot = records.make_output(n)
+        self._kept = self._selection()
+        self._A, self._B, self._nu_dot = self._full_A, self._full_B, self._full_nu_dot
+        if self._kept is not None:
+            self._A, self._B = np.zeros((2 * m, 2 * m)), np.zeros((2 * m, n))
+            self._nu_dot = np.zeros(m)
+        self._no_drift, self._drift = np.zeros(2 * m), np.zeros(2 * m)
         self._result = Linearization(
             _read_only(self._A),
             _read_only(self._B),
@@ -125,6 +131,19 @@ class Linearizer:
             input_labels(model),
         )
         self._drift_views = (_read_only(self._no_drift), _read_only(self._drift))
+
+    @property
+    def algorithm(self) -> Literal['fast', 'general']:
+        """Which kernel serves the model.
+
+        ``'fast'``: single-axis joints between rigid bodies, cost grows with the entries of A.
+        ``'general'``: everything else, a dense factorization.
+        """
+        return 'general' if self._packed is None else 'fast'
+
+    @cached_property
+    def _workspace(self) -> Workspace:
+        return make_workspace(self.model.tree)
 
     def __call__(
         self,
@@ -161,22 +180,25 @@ class Linearizer:
             If a joint moves no inertia at this state.
         """
         self._take(state, tau)
-        status = general_linearization.linearize(
-            self.model.tree,
-            self._workspace,
-            state.data,
-            self._tau,
-            self.model.gravity,
-            pack(self.model, wrenches) if wrenches else self._no_wrenches,
-            self._full_A,
-            self._full_B,
-            self._full_nu_dot,
-        )
+        if self._packed is None:
+            status = self._run_general(state, wrenches)
+        else:
+            inputs = self._inputs if not wrenches else self._inputs_with(self._packed, wrenches)
+            status = plain_linearization.linearize(
+                self._ints, self._floats, state.data, inputs, self._fast_workspace, self._full
+            )
         if status != OK:
             raise self._failure(status, state)
-        if self._A is not self._full_A:
-            self._A[:] = self._full_A[np.ix_(self._kept, self._kept)]
-            self._B[:] = self._full_B[self._kept]
+        if self._kept is not None:
+            select(
+                *self._kept,
+                self._full_A,
+                self._full_B,
+                self._full_nu_dot,
+                self._A,
+                self._B,
+                self._nu_dot,
+            )
         result = self._result
         if reference != result.reference:
             self._set_reference(reference)
@@ -259,6 +281,38 @@ class Linearizer:
             raise ShapeError(f'tau has {len(tau)} entries, expected {self.model.n}, one a joint')  # type: ignore[arg-type]
         self._tau[:] = tau
 
+    def _run_general(self, state: State, wrenches: Sequence[Wrench]) -> int:
+        status: int = general_linearization.linearize(
+            self.model.tree,
+            self._workspace,
+            state.data,
+            self._tau,
+            self.model.gravity,
+            pack(self.model, wrenches) if wrenches else self._no_wrenches,
+            self._full_A,
+            self._full_B,
+            self._full_nu_dot,
+        )
+        return status
+
+    def _inputs_with(self, packed: records.Packed, wrenches: Sequence[Wrench]) -> Array:
+        inputs = records.make_inputs(packed, pack(self.model, wrenches))
+        inputs[: self.model.n] = self._tau
+        return inputs
+
+    def _selection(self) -> tuple[IntArray, IntArray] | None:
+        """Return the kernel's rows and inputs in the model's order, or None if that is theirs."""
+        n = self.model.n
+        joints = np.arange(n)
+        if self._packed is not None:
+            joints[self.model.tree.v_start[1:]] = np.arange(n)
+        if self.model.base == 'fixed':
+            return np.concatenate((6 + joints, 12 + n + joints)), joints
+        if np.array_equal(joints, np.arange(n)):
+            return None
+        base = np.arange(6)
+        return np.concatenate((base, 6 + joints, 6 + n + base, 12 + n + joints)), joints
+
     def _set_reference(self, reference: Reference) -> None:
         if reference not in ('moving', 'frozen'):
             raise ConfigurationError(f"reference is {reference!r}, expected 'moving' or 'frozen'")
@@ -270,12 +324,11 @@ class Linearizer:
 
         First order of zdot = J_r^-1(z) f(g exp z): block (H, H) is -(1/2)(v x), drift f.
         """
-        m = self.model.m
-        joints = self._drift[: m - self.model.n + self.model.n]
+        n, m = self.model.n, self.model.m
         if self.model.base == 'floating':
             self._A[:6, :6] *= 0.5
-            joints[:6] = state.v
-        joints[m - self.model.n :] = state.r
+            self._drift[:6] = state.v
+        self._drift[m - n : m] = state.r
         self._drift[m:] = self._nu_dot
 
     def _wrong_state(self, state: State) -> ShapeError:
@@ -285,18 +338,18 @@ class Linearizer:
         )
 
     def _failure(self, status: int, state: State) -> GeolinError:
-        if status == NOT_FINITE:
-            culprits = [
-                name
-                for name, array in (
-                    ('H', state.H),
-                    ('s', state.s),
-                    ('v', state.v),
-                    ('r', state.r),
-                    ('tau', self._tau),
-                )
-                if not np.all(np.isfinite(array))
-            ]
+        culprits = [
+            name
+            for name, array in (
+                ('H', state.H),
+                ('s', state.s),
+                ('v', state.v),
+                ('r', state.r),
+                ('tau', self._tau),
+            )
+            if not np.all(np.isfinite(array))
+        ]
+        if culprits or status == NOT_FINITE:
             return NotFiniteError(
                 f'{" and ".join(culprits) or "the accelerations"} of robot {self.model.name!r} '
                 'hold NaN or inf, expected finite numbers'
@@ -305,7 +358,7 @@ class Linearizer:
         part = 'the base' if velocity < 6 else f'joint {self.model.joint_names[velocity - 6]!r}'
         return SingularInertiaError(
             f'robot {self.model.name!r}: {part} moves no inertia at this state, expected a '
-            'positive share; check the masses behind it and the state for NaN'
+            'positive share; check the masses behind it'
         )
 
 

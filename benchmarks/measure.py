@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Interleaved medians: what else runs on the machine then meets all contenders alike."""
+
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from importlib import metadata
+
+import llvmlite.binding as llvm
+
+
+def interleaved_medians(
+    contenders: Mapping[str, Callable[[], object]],
+    rounds: int = 200,
+    block_seconds: float = 5e-4,
+) -> dict[str, float]:
+    """Return the median time of one call of each contender [s].
+
+    Short blocks of calls take turns, ``rounds`` times; the block of a contender is as long as
+    ``block_seconds`` allows.
+    """
+    repeats = {name: _calls_within(call, block_seconds) for name, call in contenders.items()}
+    times: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, call in contenders.items():
+            times[name].append(_time_block(call, repeats[name]))
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def _calls_within(call: Callable[[], object], seconds: float) -> int:
+    call()
+    return max(1, int(seconds / max(_time_block(call, 20), 1e-9)))
+
+
+def _time_block(call: Callable[[], object], repeats: int) -> float:
+    turns = range(repeats)
+    start = time.perf_counter()
+    for _ in turns:
+        call()
+    return (time.perf_counter() - start) / repeats
+
+
+def environment() -> dict[str, str]:
+    """Return what a figure depends on: processor, its vector instructions, versions."""
+    features = llvm.get_host_cpu_features()
+    widest = next(
+        name for name in ('avx512f', 'avx2', 'sse2', 'neon', '') if features.get(name, not name)
+    )
+    versions = {name: metadata.version(name) for name in ('numpy', 'numba', 'pin')}
+    return {
+        'processor': llvm.get_host_cpu_name(),
+        'vectors': widest or 'unknown',
+        'python': platform.python_version(),
+        **versions,
+    }
