@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from scipy.linalg import expm
+from support.close import assert_close
+from support.finite_difference import ad, derivative_by_vector, hat, vee
 
 from geolin_ros import se3
 from geolin_ros.errors import InputError, ShapeError
-from support.close import assert_close
-from support.finite_difference import ad, derivative_by_vector, hat, vee
 
 SMALL = (0.0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-5, 1e-3, 0.1)
 MIDDLE = (0.4, 0.4999999, 0.5, 0.5000001, 1.0, 2.0, 3.0)
@@ -32,7 +32,7 @@ def integral_of_exp(matrix):
     return expm(augmented)[:size, size:]
 
 
-@pytest.mark.parametrize('angle', (*ANGLES, *BEYOND_PI))
+@pytest.mark.parametrize('angle', [*ANGLES, *BEYOND_PI])
 def test_exp__equals_the_matrix_exponential(angle):
     for z in twists([angle]):
         assert_close(se3.exp(z), expm(hat(z)), 1e-13)
@@ -70,7 +70,7 @@ def test_log__of_half_turns_in_exact_numbers_is_exact():
         assert_close(np.abs(z[3:]), np.where(np.array(diagonal) > 0.0, np.pi, 0.0), 1e-15)
 
 
-@pytest.mark.parametrize('angle', (*ANGLES, *BEYOND_PI))
+@pytest.mark.parametrize('angle', [*ANGLES, *BEYOND_PI])
 def test_jacobians__equal_the_integral_of_the_adjoint(angle):
     for z in twists([angle]):
         left, right = integral_of_exp(ad(z)), integral_of_exp(-ad(z))
@@ -122,7 +122,7 @@ def test_se3__has_pinocchios_conventions():
         assert_close(ours, np.copysign(1.0, quaternion[3]) * quaternion, 1e-13)
 
 
-@pytest.mark.parametrize('angle', (*ANGLES, *BEYOND_PI))
+@pytest.mark.parametrize('angle', [*ANGLES, *BEYOND_PI])
 def test_quaternion__goes_to_a_rotation_and_back(angle):
     for z in twists([angle]):
         R = se3.exp(z)[:3, :3]

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from geolin_ros import State
-from geolin_ros.errors import NotFiniteError, ShapeError
 from support import finite_difference
 from support.close import assert_close
 from support.states import rotation_about
+
+from geolin_ros import State
+from geolin_ros.errors import NotFiniteError, ShapeError
 
 N = 4
 

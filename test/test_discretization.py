@@ -1,0 +1,417 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.linalg import expm
+from support.close import assert_close, deviation
+from support.finite_difference import (
+    derivative_by_state,
+    derivative_by_vector,
+    linearization,
+    retract,
+)
+
+from geolin_ros import Linearizer, TreeModel, Wrench, robots, se3
+from geolin_ros.discretization import phi_functions
+from geolin_ros.errors import (
+    ConfigurationError,
+    InputError,
+    NotFiniteError,
+    ShapeError,
+)
+
+METHODS = ('euler', 'zoh', 'midpoint', 'rkmk4')
+BASES = ('floating', 'fixed')
+STEPS = (2e-3, 1e-3, 5e-4)
+STEPS_OF_HIGH_ORDER = (8e-3, 4e-3, 2e-3)  # finer ones end in rounding
+
+
+class Case:
+    """A quadruped in motion, and its flow as fine as numbers allow."""
+
+    def __init__(self, base):
+        self.model = TreeModel.from_urdf(robots.path('quadruped'), base=base)
+        rng = np.random.default_rng(5)
+        self.state = self.model.random_state(rng)
+        self.lin = Linearizer(self.model)
+        self.tau = self._efforts_of_moderate_acceleration(rng)
+        self.width = 2 * self.model.m
+
+    def _efforts_of_moderate_acceleration(self, rng):
+        """Return efforts with accelerations of a few units: far from equilibrium, but not wild."""
+        L = self.lin(self.state, np.zeros(self.model.n))
+        wanted = rng.uniform(-8.0, 8.0, self.model.n)
+        joints = slice(self.model.m - self.model.n, None)
+        return np.linalg.solve(L.B[self.model.m :][joints], wanted - L.nu_dot[joints])
+
+    def step(self, dt, method='rkmk4', **options):
+        return self.lin.discretize(self.state, self.tau, dt, method, **options)
+
+    def flow(self, dt, substeps=16):
+        """Return state, Phi and Gamma after ``dt``, composed of small rkmk4 steps."""
+        state, Phi = self.state, np.eye(self.width)
+        Gamma = np.zeros((self.width, self.model.n))
+        for _ in range(substeps):
+            small = self.lin.discretize(state, self.tau, dt / substeps, 'rkmk4')
+            state = small.next_state
+            Phi, Gamma = small.Phi @ Phi, small.Phi @ Gamma + small.Gamma
+        return state, Phi, Gamma
+
+    def own(self, z):
+        """Return [s; r] of a fixed base, all of z of a floating one."""
+        n = self.model.n
+        fixed = np.concatenate((z[6 : 6 + n], z[12 + n :]))
+        return z if self.model.base == 'floating' else fixed
+
+
+@pytest.fixture(scope='module', params=BASES)
+def case(request):
+    return Case(request.param)
+
+
+@pytest.fixture(scope='module')
+def floating():
+    return Case('floating')
+
+
+def assert_rows_close(actual, expected, model, tolerance):
+    """Compare the rows of H, s, v and r apart, relative to the largest entry of each."""
+    base, n = model.m - model.n, model.n
+    ends = np.cumsum([base, n, base, n])
+    parts = zip('Hsvr', np.split(actual, ends[:-1]), np.split(expected, ends[:-1]), strict=True)
+    for name, ours, theirs in parts:
+        assert_close(ours, theirs, tolerance, f'rows of {name}')
+
+
+def assert_order(errors, expected):
+    """Errors at halved steps must fall by 2^expected, within 0.1 of the exponent."""
+    found = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
+    assert np.all(np.abs(found - expected) < 0.1), f'orders {found}, expected {expected}'
+
+
+def test_flow__equals_differences_of_pinocchios_flow(floating):
+    """The yardstick of the other tests, by another integrator, dynamics and derivative."""
+    pytest.importorskip('pinocchio')
+    from support.pinocchio_oracle import PinocchioOracle
+
+    model, dt = floating.model, 0.02
+    n, m = model.n, model.m
+    oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), model)
+
+    def displacement(start, tau):
+        """Integrate z = log(g^-1 g(t)) about the start, zdot = J_r^-1(z) f(g exp z)."""
+
+        def rate(_, z):
+            at = retract(start, z)
+            f = np.concatenate((at.v, at.r, oracle.forward_dynamics(at, tau)))
+            f[:6] = se3.right_jacobian_inverse(z[:6]) @ f[:6]
+            return f
+
+        solved = solve_ivp(rate, (0.0, dt), np.zeros(2 * m), 'DOP853', rtol=1e-13, atol=1e-14)
+        return solved.y[:, -1]
+
+    end, Phi, Gamma = floating.flow(dt, substeps=64)
+    assert_close(
+        retract(floating.state, displacement(floating.state, floating.tau)).data, end.data, 1e-11
+    )
+
+    def end_by_state(start):
+        return end.difference(retract(start, displacement(start, floating.tau)))
+
+    def end_by_effort(tau):
+        return end.difference(retract(floating.state, displacement(floating.state, tau)))
+
+    some = np.r_[0, 4, 7, 6 + n + 1, 6 + n + 5, 12 + n + 3]  # of every part of z
+    directions = np.eye(2 * m)[some]
+
+    def along(direction):
+        return lambda t: end_by_state(retract(floating.state, t[0] * direction))
+
+    columns = [derivative_by_vector(along(e), np.zeros(1))[:, 0] for e in directions]
+    assert_close(Phi[:, some], np.array(columns).T, 1e-9)
+    one = derivative_by_vector(
+        lambda t: end_by_effort(floating.tau + t[0] * np.eye(n)[2]), np.zeros(1)
+    )
+    assert_close(Gamma[:, [2]], one, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ('method', 'by_state', 'by_effort', 'of_state'),
+    [('euler', 2, 2, 2), ('zoh', 2, 2, 3), ('midpoint', 3, 3, 3), ('rkmk4', 5, 5, 5)],
+)
+def test_local_errors__have_the_orders_of_the_table(case, method, by_state, by_effort, of_state):
+    errors = []
+    for dt in STEPS_OF_HIGH_ORDER if by_state == 5 else STEPS:
+        end, Phi, Gamma = case.flow(dt)
+        found = case.step(dt, method)
+        errors.append(
+            (
+                deviation(found.Phi, Phi),
+                deviation(found.Gamma, Gamma, scale=1.0),
+                np.linalg.norm(end.difference(found.next_state)),
+            )
+        )
+    by_quantity = list(zip(*errors, strict=True))
+    assert_order(by_quantity[0], by_state)
+    assert_order(by_quantity[1], by_effort)
+    assert_order(by_quantity[2], of_state)
+
+
+@pytest.mark.parametrize(
+    ('method', 'by_state', 'of_drift'),
+    [('euler', 2, 2), ('zoh', 2, 3), ('midpoint', 3, 3), ('rkmk4', 5, 5)],
+)
+def test_frozen_reference__has_the_orders_of_the_table(floating, method, by_state, of_drift):
+    errors = []
+    for dt in STEPS_OF_HIGH_ORDER if by_state == 5 else STEPS:
+        end, Phi, Gamma = floating.flow(dt)
+        drift = floating.state.difference(end)
+        J = se3.right_jacobian_inverse(drift[:6])
+        Phi[:6], Gamma[:6] = J @ Phi[:6], J @ Gamma[:6]
+        found = floating.step(dt, method, reference='frozen')
+        errors.append(
+            (
+                deviation(found.Phi, Phi),
+                deviation(found.Gamma, Gamma, scale=1.0),
+                np.linalg.norm(found.defect - drift),
+            )
+        )
+    by_quantity = list(zip(*errors, strict=True))
+    assert_order(by_quantity[0], by_state)
+    assert_order(by_quantity[1], by_state)
+    assert_order(by_quantity[2], of_drift)
+
+
+def test_frozen_reference__with_the_matrix_of_the_moving_one_is_inconsistent(floating):
+    """Block (H, H) of the one-step map: order 2 with -(v x)/2, order 1 with -(v x)."""
+    right, wrong = [], []
+    moving = floating.lin(floating.state, floating.tau).A.copy()
+    for dt in STEPS:
+        end, Phi, _ = floating.flow(dt)
+        drift = floating.state.difference(end)
+        exact = (se3.right_jacobian_inverse(drift[:6]) @ Phi[:6])[:, :6]
+        found = floating.step(dt, 'zoh', reference='frozen').Phi[:6, :6]
+        right.append(deviation(found, exact))
+        wrong.append(deviation(phi_functions(dt * moving)[0][:6, :6], exact))
+    assert_order(right, 2)
+    assert_order(wrong, 1)
+    assert min(wrong) > 10.0 * max(right[-1], 1e-6)
+
+
+def test_rkmk4__is_the_derivative_of_its_own_step(case):
+    dt = 0.02
+    found = case.step(dt)
+
+    def end_by_state(start):
+        end = case.lin.discretize(start, case.tau, dt, 'rkmk4').next_state
+        return case.own(found.next_state.difference(end))
+
+    def end_by_effort(tau):
+        end = case.lin.discretize(case.state, tau, dt, 'rkmk4').next_state
+        return case.own(found.next_state.difference(end))
+
+    expected = derivative_by_state(end_by_state, case.state, case.width)
+    assert_rows_close(found.Phi, expected, case.model, 1e-9)
+    expected = derivative_by_vector(end_by_effort, case.tau)
+    assert_rows_close(found.Gamma, expected, case.model, 1e-9)
+
+
+def test_midpoint__differs_from_the_derivative_of_its_own_step_by_the_third_order(floating):
+    errors = []
+    for dt in STEPS:
+        found = floating.step(dt, 'midpoint')
+
+        def end(start, dt=dt, found=found):
+            reached = floating.lin.discretize(start, floating.tau, dt, 'midpoint').next_state
+            return found.next_state.difference(reached)
+
+        exact = derivative_by_state(end, floating.state, floating.width)
+        errors.append(deviation(found.Phi, exact))
+    assert_order(errors, 3)
+
+
+@pytest.mark.parametrize('reference', ['moving', 'frozen'])
+def test_zoh__is_the_exponential_of_the_augmented_matrix(case, reference):
+    for dt in (1e-4, 0.01, 0.3):
+        L = case.lin(case.state, case.tau, reference).copy()
+        k, n = L.B.shape
+        f = case.lin(case.state, case.tau, 'frozen').drift
+        augmented = np.zeros((k + n + 1, k + n + 1))
+        augmented[:k] = np.column_stack((L.A, L.B, f))
+        expected = expm(dt * augmented)
+        found = case.step(dt, 'zoh', reference=reference)
+        assert_close(found.Phi, expected[:k, :k], 1e-12)
+        assert_close(found.Gamma, expected[:k, k:-1], 1e-12)
+        reached = case.state.retract(expected[:k, -1])
+        assert_close(found.next_state.data, reached.data, 1e-12)
+        if reference == 'frozen':
+            assert_close(found.defect, expected[:k, -1], 1e-12)
+
+
+def test_zoh__is_exact_at_an_equilibrium():
+    model = TreeModel.from_urdf(robots.path('quadruped'), gravity=(0.0, 0.0, 0.0))
+    lin, state, tau = Linearizer(model), model.neutral_state(), np.zeros(model.n)
+    found = lin.discretize(state, tau, 0.05, 'zoh')
+    Phi = np.eye(2 * model.m)
+    for _ in range(400):
+        Phi = lin.discretize(state, tau, 1.25e-4, 'rkmk4').Phi @ Phi
+    assert_rows_close(found.Phi, Phi, model, 1e-10)
+    assert_close(found.next_state.data, state.data, 0.0)
+
+
+@pytest.mark.parametrize('norm', [0.0, 1e-9, 0.3, 0.5, 1.0, 17.0, 200.0])
+def test_phi_functions__equal_blocks_of_one_exponential(norm):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(9, 9)) - 2.0 * np.eye(9)
+    X *= norm / np.linalg.norm(X, 1)
+    phi0, phi1 = phi_functions(X)
+    expected = expm(np.block([[X, np.eye(9)], [np.zeros((9, 18))]]))
+    assert_close(phi0, expected[:9, :9], 1e-12)
+    assert_close(phi1, expected[:9, 9:], 1e-12)
+
+
+@pytest.mark.parametrize('method', ['midpoint', 'rkmk4'])
+def test_defect__leads_from_the_reference_to_the_next_state(floating, method):
+    dt = 0.01
+    ahead = floating.step(dt, method).next_state
+    offset = 0.1 * np.random.default_rng(8).normal(size=floating.width)
+    reference = ahead.retract(offset)
+    found = floating.step(dt, method, next_reference=reference)
+    assert_close(reference.retract(found.defect).data, ahead.data, 1e-13)
+    assert_close(found.next_state.data, ahead.data, 0.0)
+
+    def seen_from_reference(start):
+        end = floating.lin.discretize(start, floating.tau, dt, method).next_state
+        return reference.difference(end)
+
+    expected = derivative_by_state(seen_from_reference, floating.state, floating.width)
+    tolerance = 1e-9 if method == 'rkmk4' else 5e-3  # midpoint: third order in dt, see above
+    assert_close(found.Phi, expected, tolerance)
+    plain = floating.step(dt, method).Phi
+    assert deviation(plain[:6], expected[:6]) > 1e-2, 'without the chart it is another matrix'
+
+
+def test_defect__of_the_moving_reference_is_zero(case):
+    for method in METHODS:
+        found = case.step(0.01, method)
+        assert found.defect.shape == (case.width,)
+        assert not np.any(found.defect)
+
+
+def test_discretization__follows_external_wrenches(floating):
+    dt, tau = 0.01, floating.tau
+    wrenches = (
+        Wrench(floating.model.link_names[-1], (0.2, -0.3, 0.5), (0.02, 0.05, -0.03), 'world'),
+        Wrench(floating.model.base_link, (-20.0, 5.0, 9.0), kind='world_oriented'),
+    )
+    found = floating.lin.discretize(floating.state, tau, dt, 'rkmk4', wrenches=wrenches)
+
+    def end(start):
+        after = floating.lin.discretize(start, tau, dt, 'rkmk4', wrenches=wrenches)
+        return found.next_state.difference(after.next_state)
+
+    expected = derivative_by_state(end, floating.state, floating.width)
+    assert_close(found.Phi, expected, 1e-9)
+    near = floating.lin.discretize(floating.state, tau, dt, 'midpoint', wrenches=wrenches)
+    assert deviation(near.Phi, found.Phi) < 1e-2
+    assert deviation(floating.step(dt).Phi, found.Phi) > 5e-2, 'the wrenches matter'
+
+
+class CountingLinearizer(Linearizer):
+    """Counts its evaluations."""
+
+    linearizations = forward = 0
+
+    def __call__(self, *arguments, **options):
+        self.linearizations += 1
+        return super().__call__(*arguments, **options)
+
+    def forward_dynamics(self, *arguments, **options):
+        self.forward += 1
+        return super().forward_dynamics(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ('method', 'evaluations'),
+    [('euler', (1, 0)), ('zoh', (1, 0)), ('midpoint', (1, 1)), ('rkmk4', (4, 0))],
+)
+def test_discretization__evaluates_the_dynamics_as_often_as_it_says(floating, method, evaluations):
+    lin = CountingLinearizer(floating.model)
+    lin.discretize(floating.state, floating.tau, 0.01, method)
+    assert (lin.linearizations, lin.forward) == evaluations
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_discretization__is_complete_and_owns_its_arrays(case, method):
+    model, n = case.model, case.model.n
+    for reference in ('moving', 'frozen'):
+        first = case.step(0.01, method, reference=reference)
+        kept = first.copy()
+        case.lin.discretize(model.neutral_state(), np.zeros(n), 0.002, method)
+        for name in ('Phi', 'Gamma', 'defect', 'nu_dot'):
+            assert np.array_equal(getattr(first, name), getattr(kept, name))
+            assert not np.shares_memory(getattr(first, name), getattr(kept, name))
+        assert np.array_equal(first.next_state.data, kept.next_state.data)
+        assert first.Phi.shape == (case.width, case.width) == (len(first.columns),) * 2
+        assert first.Gamma.shape == (case.width, n) == (case.width, len(first.inputs))
+        assert (first.dt, first.method, first.reference) == (0.01, method, reference)
+        assert_close(first.nu_dot, case.lin.forward_dynamics(case.state, case.tau), 1e-12)
+
+
+@pytest.mark.parametrize('dt', [0.0, -0.01, np.nan, np.inf, '0.01', None])
+def test_discretize__refuses_a_step_that_is_no_time(floating, dt):
+    with pytest.raises(
+        ConfigurationError, match=r'dt is .* expected a positive number of seconds'
+    ):
+        floating.step(dt)
+
+
+def test_discretize__names_what_it_was_given(floating, case):
+    state, tau = floating.state, floating.tau
+    with pytest.raises(ConfigurationError, match="method is 'rk4', expected one of midpoint, eul"):
+        floating.step(0.01, 'rk4')
+    with pytest.raises(ConfigurationError, match="reference is 'still', expected 'moving'"):
+        floating.step(0.01, reference='still')
+    with pytest.raises(ConfigurationError, match='next_reference is given'):
+        floating.step(0.01, reference='frozen', next_reference=state)
+    with pytest.raises(ShapeError, match='tau has 3 entries'):
+        floating.lin.discretize(state, tau[:3], 0.01)
+    broken = state.copy()
+    broken.r[0] = np.nan
+    for method in METHODS:
+        with pytest.raises(NotFiniteError, match='r of robot'):
+            floating.lin.discretize(broken, tau, 0.01, method)
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_discretize__of_an_endless_step_says_so(floating, method):
+    with pytest.raises(NotFiniteError, match='finite number'):
+        floating.step(1e308, method)
+
+
+def test_discretize__refuses_a_moving_fixed_base():
+    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
+    state = model.neutral_state()
+    state.v[2] = 0.1
+    with pytest.raises(InputError, match=r'base twist .* is fixed'):
+        Linearizer(model).discretize(state, np.zeros(model.n), 0.01)
+
+
+def test_euler__is_one_plus_dt_times_the_linearization(case):
+    found, L = case.step(0.01, 'euler'), case.lin(case.state, case.tau)
+    assert_close(found.Phi, np.eye(case.width) + 0.01 * L.A, 1e-15)
+    assert_close(found.Gamma, 0.01 * L.B, 1e-15)
+
+
+def test_small_steps__recover_the_linearization(floating):
+    """(Phi - 1) / dt tends to A by differences of dynamics that share no code with ours."""
+    pytest.importorskip('pinocchio')
+    from support.pinocchio_oracle import PinocchioOracle
+
+    oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), floating.model)
+    A, B = linearization(oracle.forward_dynamics, floating.model, floating.state, floating.tau)
+    for method in METHODS:
+        found = floating.step(1e-7, method)
+        assert_close((found.Phi - np.eye(floating.width)) / 1e-7, A, 1e-5)
+        assert_close(found.Gamma / 1e-7, B, 1e-5)
