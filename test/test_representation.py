@@ -1,0 +1,237 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+from support.close import assert_blocks_close, assert_close, blocks, deviation
+from support.finite_difference import derivative_by_vector
+from support.pinocchio_oracle import PinocchioOracle, pin
+
+from geolin_ros import Linearizer, State, TreeModel, robots, se3
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.representation import (
+    convert,
+    displacement_from_body,
+    displacement_to_body,
+    twist_from_body,
+    twist_to_body,
+)
+
+REPRESENTATIONS = ('body', 'inertial', 'mixed')
+PINOCCHIO = {
+    'body': pin.ReferenceFrame.LOCAL,
+    'inertial': pin.ReferenceFrame.WORLD,
+    'mixed': pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
+}
+
+
+class Case:
+    """A quadruped in motion."""
+
+    def __init__(self):
+        self.model = TreeModel.from_urdf(robots.path('quadruped'))
+        self.lin = Linearizer(self.model)
+        rng = np.random.default_rng(11)
+        self.state = self.model.random_state(rng)
+        self.tau = 0.1 * rng.normal(size=self.model.n)
+        self.width = 2 * self.model.m
+        n = self.model.n
+        self.v = slice(6 + n, 12 + n)
+        self.offset = 0.1 * rng.normal(size=self.width)
+        self.oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), self.model)
+
+
+@pytest.fixture(scope='module')
+def case():
+    return Case()
+
+
+def twist_by_pinocchio(case, state, representation):
+    oracle = case.oracle
+    pin.forwardKinematics(oracle.pin_model, oracle.data, oracle.q(state), oracle.velocity(state))
+    return pin.getVelocity(oracle.pin_model, oracle.data, 1, PINOCCHIO[representation]).vector
+
+
+def moved(case, z, representation):
+    """Return the state displaced by z whose third part adds to the numbers of the twist."""
+    reached = case.state.retract(np.where(np.isin(np.arange(case.width), np.r_[case.v]), 0.0, z))
+    twist = twist_by_pinocchio(case, case.state, representation) + z[case.v]
+    reached.v[:] = twist_to_body(reached.H, twist, representation)
+    return reached
+
+
+def displacement(case, reference, state, representation):
+    """Return z from one state to another, third part in the numbers of the twist."""
+    z = reference.difference(state)
+    z[case.v] = twist_by_pinocchio(case, state, representation)
+    z[case.v] -= twist_by_pinocchio(case, reference, representation)
+    return z
+
+
+@pytest.mark.parametrize('representation', REPRESENTATIONS)
+def test_twist__is_pinocchios(case, representation):
+    rng = np.random.default_rng(12)
+    for _ in range(10):
+        state = case.model.random_state(rng)
+        twist = twist_from_body(state.H, state.v, representation)
+        assert_close(twist, twist_by_pinocchio(case, state, representation), 1e-13)
+        assert_close(twist_to_body(state.H, twist, representation), state.v, 1e-13)
+
+
+@pytest.mark.parametrize('representation', REPRESENTATIONS)
+def test_twist__transforms_like_pinocchios_jacobians(case, representation):
+    """The base columns of a Jacobian take body twists: J_LOCAL = 1, J_other = its twist map."""
+    oracle = case.oracle
+    pin.computeJointJacobians(oracle.pin_model, oracle.data, oracle.q(case.state))
+    J = pin.getJointJacobian(oracle.pin_model, oracle.data, 1, PINOCCHIO[representation])
+    Y = twist_from_body(case.state.H, np.eye(6), representation)
+    assert_close(Y, J[:, :6], 1e-14)
+
+
+def test_twist__means_what_its_name_says(case):
+    """By differences of the pose: velocity of the base origin, and of the point at the origin."""
+    H, v, h = case.state.H, case.state.v, 1e-5
+    rate = (H @ se3.exp(h * v) - H @ se3.exp(-h * v)) / (2.0 * h)
+    mixed = twist_from_body(H, v, 'mixed')
+    assert_close(mixed[:3], rate[:3, 3], 1e-9)
+    at_world_origin = rate @ np.linalg.inv(H) @ np.array([0.0, 0.0, 0.0, 1.0])
+    assert_close(twist_from_body(H, v, 'inertial')[:3], at_world_origin[:3], 1e-9)
+    assert_close(mixed[3:], H[:3, :3] @ v[3:], 1e-14)
+
+
+@pytest.mark.parametrize('representation', REPRESENTATIONS)
+def test_displacement__is_the_derivative_of_the_change_of_numbers(case, representation):
+    def new_numbers(z):
+        return displacement(case, case.state, case.state.retract(z), representation)
+
+    T = derivative_by_vector(new_numbers, np.zeros(case.width))
+    eye = np.eye(case.width)
+    assert_close(displacement_from_body(case.state, eye, representation), T, 1e-10)
+    assert_close(displacement_to_body(case.state, T, representation), eye, 1e-10)
+    z = np.arange(case.width, dtype=float)
+    there = displacement_from_body(case.state, z, representation)
+    assert there.shape == z.shape
+    assert_close(displacement_to_body(case.state, there, representation), z, 1e-13)
+
+
+@pytest.mark.parametrize('reference', ['moving', 'frozen'])
+@pytest.mark.parametrize('representation', REPRESENTATIONS)
+def test_linearization__is_the_derivative_of_the_vector_field(case, representation, reference):
+    """In coordinates z' = (log(H_0^-1 H), s, displacement of the twist's numbers, r).
+
+    The rate of the twist is a difference of its numbers along Pinocchio's accelerations.
+    """
+    model, n = case.model, case.model.n
+
+    def rate(z, tau):
+        at = moved(case, z, representation)
+        nu_dot = case.oracle.forward_dynamics(at, tau)
+
+        def numbers(t):
+            return twist_from_body(
+                at.H @ se3.exp(t[0] * at.v), at.v + t[0] * nu_dot[:6], representation
+            )
+
+        twist_dot = derivative_by_vector(numbers, np.zeros(1), 1e-2)[:, 0]
+        H_dot = se3.right_jacobian_inverse(z[:6]) @ at.v
+        return np.concatenate((H_dot, at.r, twist_dot, nu_dot[6:]))
+
+    zero = np.zeros(case.width)
+    A = derivative_by_vector(lambda z: rate(z, case.tau), zero)
+    B = derivative_by_vector(lambda tau: rate(zero, tau), case.tau)
+    drift = rate(zero, case.tau)
+    if reference == 'moving':  # z of the moving reference: -ad of its own velocity more
+        A[:6, :6] -= 0.5 * se3.cross(case.state.v)
+        drift = zero
+    L = convert(case.lin(case.state, case.tau, reference), case.state, representation)
+    assert L.reference == reference
+    for (name, ours), (_, theirs) in zip(blocks(L.A, model), blocks(A, model), strict=True):
+        assert_close(ours, theirs, 1e-8, f'block {name}', scale=max(1e-2, np.abs(theirs).max()))
+    assert_close(L.B, B, 1e-9)
+    assert_close(L.drift, drift, 1e-10, scale=1.0)
+    assert n == L.B.shape[1]
+
+
+def test_linearization__in_inertial_coordinates_has_no_spin_in_the_pose(case):
+    """Row [0, 0, X(H), 0] of H in place of [-(v x), 0, 1, 0] [Bos 2022, section 3]."""
+    L = convert(case.lin(case.state, case.tau), case.state, 'inertial')
+    expected = np.zeros((6, case.width))
+    expected[:, case.v] = se3.adjoint(se3.inverse(case.state.H))
+    assert_close(L.A[:6], expected, 1e-13)
+
+
+@pytest.mark.parametrize('reference', ['moving', 'frozen', 'given'])
+@pytest.mark.parametrize('representation', REPRESENTATIONS)
+def test_discretization__is_the_derivative_of_the_step(case, representation, reference):
+    dt = 0.01
+    options = {'reference': 'frozen'} if reference == 'frozen' else {}
+    ahead = case.lin.discretize(case.state, case.tau, dt, 'rkmk4').next_state
+    arrival = {'moving': ahead, 'frozen': case.state, 'given': ahead.retract(case.offset)}[
+        reference
+    ]
+    if reference == 'given':
+        options = {'next_reference': arrival}
+    found = case.lin.discretize(case.state, case.tau, dt, 'rkmk4', **options)
+    found = convert(found, case.state, representation)
+
+    def end(z, tau):
+        after = case.lin.discretize(moved(case, z, representation), tau, dt, 'rkmk4')
+        return displacement(case, arrival, after.next_state, representation)
+
+    zero = np.zeros(case.width)
+    assert_close(found.Phi, derivative_by_vector(lambda z: end(z, case.tau), zero), 1e-9)
+    assert_close(found.Gamma, derivative_by_vector(lambda t: end(zero, t), case.tau), 1e-9)
+    assert_close(found.defect, end(zero, case.tau), 1e-12, scale=1.0)
+    assert_close(found.next_state.data, ahead.data, 0.0)
+
+
+def test_representations__differ(case):
+    L = case.lin(case.state, case.tau).copy()
+    A = {name: convert(L, case.state, name).A for name in REPRESENTATIONS}
+    assert_close(A['body'], L.A, 0.0)
+    assert deviation(A['inertial'], A['body']) > 1e-3
+    assert deviation(A['mixed'], A['body']) > 1e-3
+    assert deviation(A['mixed'], A['inertial']) > 1e-3
+
+
+def test_representation__at_the_origin_with_aligned_axes_is_the_body_twist():
+    v = np.arange(6.0)
+    for representation in REPRESENTATIONS:
+        assert_close(twist_from_body(np.eye(4), v, representation), v, 0.0)
+
+
+@pytest.mark.parametrize('representation', REPRESENTATIONS)
+def test_fixed_base__has_no_twist_to_convert(representation):
+    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
+    lin, state = Linearizer(model), model.random_state(np.random.default_rng(0))
+    tau = np.ones(model.n)
+    L = convert(lin(state, tau), state, representation)
+    assert_blocks_close(L.A, lin(state, tau).A, model, 0.0)
+    step = convert(lin.discretize(state, tau, 0.01), state, representation)
+    assert_close(step.Phi, lin.discretize(state, tau, 0.01).Phi, 0.0)
+
+
+def test_convert__leaves_its_argument_alone(case):
+    L = case.lin(case.state, case.tau)
+    before = L.copy()
+    convert(L, case.state, 'mixed')
+    step = case.lin.discretize(case.state, case.tau, 0.01)
+    kept = step.copy()
+    convert(step, case.state, 'mixed')
+    assert_close(before.A, case.lin(case.state, case.tau).A, 0.0)
+    assert_close(kept.Phi, step.Phi, 0.0)
+    assert_close(kept.defect, step.defect, 0.0)
+
+
+def test_unknown_representation__is_named(case):
+    L = case.lin(case.state, case.tau)
+    words = "representation is 'spatial', expected one of body, inertial, mixed"
+    for call in (
+        lambda: twist_from_body(np.eye(4), np.zeros(6), 'spatial'),
+        lambda: twist_to_body(np.eye(4), np.zeros(6), 'spatial'),
+        lambda: convert(L, case.state, 'spatial'),
+        lambda: displacement_from_body(
+            State(np.eye(4), [], np.zeros(6), []), np.zeros(12), 'spatial'
+        ),
+    ):
+        with pytest.raises(ConfigurationError, match=words):
+            call()
