@@ -161,7 +161,7 @@ def test_linearization__equals_differences_of_dense_dynamics(case):
     A_differences, B_differences = linearization(
         case.dense.forward_dynamics, case.model, case.state, case.tau
     )
-    assert_close(A, A_differences, 1e-7)
+    assert_close(A, A_differences, 1e-9)
     assert_close(B, B_differences, 1e-9)
 
 
