@@ -77,13 +77,12 @@ def convert(result: Result, state: State, representation: Representation) -> Res
     ConfigurationError
         If the representation is unknown.
     """
+    change = TwistChange(state, representation)
     if isinstance(result, Linearization):
-        if result.A.shape[0] == 2 * state.r.size:
-            return result.copy()
-        return _convert_linearization(result, state, TwistChange(state, representation))
-    if result.Phi.shape[0] == 2 * state.r.size:
-        return result.copy()
-    return _convert_discretization(result, state, representation)
+        fixed = result.A.shape[0] == 2 * state.r.size
+        return result.copy() if fixed else _convert_linearization(result, state, change)
+    fixed = result.Phi.shape[0] == 2 * state.r.size
+    return result.copy() if fixed else _convert_discretization(result, change)
 
 
 class TwistChange:
@@ -138,13 +137,9 @@ def _convert_linearization(L: Linearization, state: State, change: TwistChange) 
     )
 
 
-def _convert_discretization(
-    step: Discretization, state: State, representation: Representation
-) -> Discretization:
-    before, after = (
-        TwistChange(state, representation),
-        TwistChange(step.next_state, representation),
-    )
+def _convert_discretization(step: Discretization, before: TwistChange) -> Discretization:
+    representation = before.representation
+    after = TwistChange(step.next_state, representation)
     reference = step.next_state.retract(-step.defect)
     # z_H is a displacement of the reference: J_r(d) makes it one of the next state
     after.K = after.K @ se3.right_jacobian(step.defect[:6])
