@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from geolin_ros.model.tree import TreeModel
 
-
 _POSE = (('x', 'm'), ('y', 'm'), ('z', 'm'), ('rx', 'rad'), ('ry', 'rad'), ('rz', 'rad'))
 _TWIST = (
     ('x', 'm/s'),
@@ -43,10 +42,11 @@ def state_labels(model: TreeModel) -> tuple[Label, ...]:
 
 
 def input_labels(model: TreeModel) -> tuple[Label, ...]:
-    """Return one label for each joint effort."""
+    """Return one label for each actuated joint's effort."""
+    units = dict(zip(model.joint_names, joint_units(model), strict=True))
     return tuple(
-        Label(f'tau.{name}', 'N m' if unit == 'rad' else 'N')
-        for name, unit in zip(model.joint_names, joint_units(model), strict=True)
+        Label(f'tau.{name}', 'N m' if units[name] == 'rad' else 'N')
+        for name in model.actuated_joints
     )
 
 
@@ -58,5 +58,5 @@ def rate_label(label: Label) -> Label:
 
 def joint_units(model: TreeModel) -> tuple[str, ...]:
     """Return ``rad`` or ``m`` for each joint coordinate."""
-    turns = (model.tree.subspace[:, 3:] != 0.0).any(axis=1)
+    turns = (model.tree.subspace[model.own_coordinate, 3:] != 0.0).any(axis=1)
     return tuple('rad' if turn else 'm' for turn in turns)

@@ -43,8 +43,8 @@ class Linearization:
     A : (2 m, 2 m)
         m = 6 + n with rows and columns [H; s; v; r]; fixed base m = n, [s; r]
         [Bos 2022, Proposition 1].
-    B : (2 m, n)
-        Columns are joint efforts.
+    B : (2 m, n_u)
+        Columns are the efforts of the model's actuated joints, all n by default.
     nu_dot : (m,)
         Forward dynamics: base twist rate in base axes [m/s^2, rad/s^2], joint accelerations.
     drift : (2 m,)
@@ -119,7 +119,7 @@ class Linearizer:
         self._kept = self._selection()
         self._A, self._B, self._nu_dot = self._full_A, self._full_B, self._full_nu_dot
         if self._kept is not None:
-            self._A, self._B = np.zeros((2 * m, 2 * m)), np.zeros((2 * m, n))
+            self._A, self._B = np.zeros((2 * m, 2 * m)), np.zeros((2 * m, self._kept[1].size))
             self._nu_dot = np.zeros(m)
         self._no_drift, self._drift = np.zeros(2 * m), np.zeros(2 * m)
         self._result = Linearization(
@@ -306,12 +306,13 @@ class Linearizer:
         joints = np.arange(n)
         if self._packed is not None:
             joints[self.model.tree.v_start[1:]] = np.arange(n)
+        inputs = joints[[self.model.joint_index(name) for name in self.model.actuated_joints]]
         if self.model.base == 'fixed':
-            return np.concatenate((6 + joints, 12 + n + joints)), joints
-        if np.array_equal(joints, np.arange(n)):
+            return np.concatenate((6 + joints, 12 + n + joints)), inputs
+        if np.array_equal(joints, np.arange(n)) and np.array_equal(inputs, joints):
             return None
         base = np.arange(6)
-        return np.concatenate((base, 6 + joints, 6 + n + base, 12 + n + joints)), joints
+        return np.concatenate((base, 6 + joints, 6 + n + base, 12 + n + joints)), inputs
 
     def _set_reference(self, reference: Reference) -> None:
         if reference not in ('moving', 'frozen'):

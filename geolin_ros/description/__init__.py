@@ -14,6 +14,8 @@ from geolin_ros.description.elements import (
     Link,
     Mimic,
 )
+from geolin_ros.description.locking import lock_joints
+from geolin_ros.description.overlay import apply_overlay, attach_payloads
 from geolin_ros.description.topology import check_tree
 
 __all__ = [
@@ -24,5 +26,8 @@ __all__ = [
     'Limits',
     'Link',
     'Mimic',
+    'apply_overlay',
+    'attach_payloads',
     'check_tree',
+    'lock_joints',
 ]

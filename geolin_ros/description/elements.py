@@ -82,6 +82,12 @@ class Joint:
         Axis in the joint frame (normal of the plane for ``planar``); need not be normalised.
     damping, friction
         URDF ``<dynamics>`` values [N m s/rad or N s/m, N m or N].
+    friction_speed
+        Smoothing speed v0 of the Coulomb friction f tanh(r / v0) [rad/s or m/s].
+    rotor_inertia
+        Of the motor, about its own axis [kg m^2]; the joint feels gear_ratio^2 times as much.
+    stiffness, rest
+        Joint spring k (s - rest) [N m/rad or N/m, rad or m].
     gear_ratio
         Motor revolutions per joint revolution, ``mechanicalReduction`` of its transmission;
         1 where none is given. Efforts are on the joint side all the same.
@@ -97,7 +103,11 @@ class Joint:
     limits: Limits = Limits()
     damping: float = 0.0
     friction: float = 0.0
+    friction_speed: float = 0.01
     gear_ratio: float = 1.0
+    rotor_inertia: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
     mimic: Mimic | None = None
 
 

@@ -7,6 +7,12 @@ Serves what the fast kernel of `linearization` does not carry, and checks it in 
 
 from geolin_ros.kernels._jit import kernel
 from geolin_ros.kernels.cholesky import factor, solve_rows
+from geolin_ros.kernels.coupling import (
+    expand_state,
+    expand_velocity,
+    reduce_force,
+    reduce_matrix,
+)
 from geolin_ros.kernels.inverse_dynamics import (
     place_wrenches,
     project_wrenches,
@@ -23,60 +29,65 @@ from geolin_ros.kernels.types import Tree, Workspace, Wrenches
 
 
 @kernel
-def linearize(tree: Tree, ws: Workspace, x, tau, gravity, wrenches: Wrenches, A, B, nu_dot_out):
+def linearize(tree: Tree, ws: Workspace, x_y, tau_y, gravity, wrenches: Wrenches, A, B, nu_dot_y):
     """Fill A (k, k), B (k, n) and nu_dot (m,) at x = [H (16) | s | v | r]; return the status.
 
-    The system is that of the moving reference, rows and columns [H; s; v; r], m = 6 + n, k = 2 m:
+    The system is that of the moving reference, rows and columns [H; s; v; r], m = 6 + n, k = 2 m,
+    n independent coordinates (suffix y; the same as the tree's without mimic joints):
 
         nu_dot = M^-1 ([0; tau] - h)                                              (1)
         A = [[-(v x), 0, 1, 0], [0, 0, 0, 1], [-M^-1 dtau]],  B = [0; 0; M^-1 [0; 1]]   (2)
 
     A fixed base keeps its rows and columns: its acceleration is zero, as are their derivatives.
     """
-    n = tree.armature.shape[0]
-    m = 6 + n
+    m, n = nu_dot_y.shape[0], tau_y.shape[0]
     first = 0 if tree.v_size[0] == 6 else 6
-    place_bodies(tree, ws, x)
+    expand_state(tree, x_y, ws.x)
+    place_bodies(tree, ws, ws.x)
     place_wrenches(tree, ws, wrenches)
     mass_matrix(tree, ws, ws.M)
-    failed = factor(ws.M, first, ws.chol)
+    reduce_matrix(tree, ws.M, 1, ws.M_y)
+    failed = factor(ws.M_y, first, ws.chol)
     if failed != 0:
         return failed
-    solve_forward_dynamics(tree, ws, x, tau, gravity, first, nu_dot_out)
-    propagate_motion(tree, ws, x, gravity, nu_dot_out)
-    project_wrenches(tree, ws, x, nu_dot_out, ws.tau)
+    solve_forward_dynamics(tree, ws, tau_y, gravity, first, nu_dot_y)
+    expand_velocity(tree, nu_dot_y, ws.nu_dot)
+    propagate_motion(tree, ws, ws.x, gravity, ws.nu_dot)
+    project_wrenches(tree, ws, ws.x, ws.nu_dot, ws.tau)
     differentiate_motion(tree, ws)
-    differentiate_wrenches(tree, ws, x, wrenches, ws.dtau)
+    differentiate_wrenches(tree, ws, ws.x, wrenches, ws.dtau)
+    reduce_matrix(tree, ws.dtau, 2, ws.dtau_y)
     if first == 6:
-        ws.dtau[:6, :] = 0.0
-    solve_rows(ws.chol, first, ws.dtau)
+        ws.dtau_y[:6, :] = 0.0
+    solve_rows(ws.chol, first, ws.dtau_y)
     B[:, :] = 0.0
     for c in range(n):
         B[m + 6 + c, c] = 1.0
     solve_rows(ws.chol, first, B[m:])
     A[:m, :] = 0.0
-    write_kinematic_rows(x[x.shape[0] - m : x.shape[0] - n], A)
+    write_kinematic_rows(x_y[16 + n : 22 + n], A)
     for row in range(m):
         for c in range(2 * m):
-            A[m + row, c] = -ws.dtau[row, c]
+            A[m + row, c] = -ws.dtau_y[row, c]
     total = 0.0
     for row in range(m):
-        total += nu_dot_out[row]
+        total += nu_dot_y[row]
     return OK if total - total == 0.0 else NOT_FINITE
 
 
 @kernel
-def solve_forward_dynamics(tree: Tree, ws: Workspace, x, tau, gravity, first, nu_dot_out):
-    """Fill ``nu_dot_out`` by Eq. (1); needs poses, wrenches and the factor of M."""
-    m = 6 + tree.armature.shape[0]
-    nu_dot_out[:] = 0.0
-    propagate_motion(tree, ws, x, gravity, nu_dot_out)
-    project_wrenches(tree, ws, x, nu_dot_out, ws.tau)
+def solve_forward_dynamics(tree: Tree, ws: Workspace, tau_y, gravity, first, nu_dot_y):
+    """Fill ``nu_dot_y`` by Eq. (1); needs state, poses, wrenches and the factor of M."""
+    m = nu_dot_y.shape[0]
+    ws.nu_dot[:] = 0.0
+    propagate_motion(tree, ws, ws.x, gravity, ws.nu_dot)
+    project_wrenches(tree, ws, ws.x, ws.nu_dot, ws.tau)
+    reduce_force(tree, ws.tau, ws.tau_y)
     for row in range(m):
-        nu_dot_out[row] = (tau[row - 6] if row >= 6 else 0.0) - ws.tau[row]
+        nu_dot_y[row] = (tau_y[row - 6] if row >= 6 else 0.0) - ws.tau_y[row]
     if first == 6:
-        nu_dot_out[:6] = 0.0
-    solve_rows(ws.chol, first, nu_dot_out.reshape((m, 1)))
+        nu_dot_y[:6] = 0.0
+    solve_rows(ws.chol, first, nu_dot_y.reshape((m, 1)))
 
 
 @kernel

@@ -128,11 +128,13 @@ class Packed(NamedTuple):
 def pack(tree: Tree, gravity: Array) -> Packed | None:
     """Return the packed robot, or None where the fast linearization does not apply.
 
-    It applies to single-axis joints, depth-first numbers and inertias of the form
+    It applies to independent single-axis joints, depth-first numbers and inertias of the form
     [[m 1, -h^], [h^, Ibar]].
     """
     nb = tree.parent.shape[0]
     ends = _subtree_ends(tree)
+    if not np.array_equal(tree.master, np.arange(nb - 1)):
+        return None
     if nb == 1 or ends is None or np.any(tree.kind[1:] != SINGLE_AXIS) or tree.kind[0] != BASE:
         return None
     floats = np.zeros(MODEL_HEADER + nb * MODEL_RECORD)

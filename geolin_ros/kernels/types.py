@@ -24,6 +24,7 @@ class Tree(NamedTuple):
     Body i is moved relative to its parent by joint i, which owns the coordinates
     ``s[q_start[i] : q_start[i] + q_size[i]]`` and the rates
     ``r[v_start[i] : v_start[i] + v_size[i]]``; their order is the caller's, not the bodies'.
+    With mimic joints these follow fewer independent ones, which are then the caller's.
     """
 
     parent: IntArray
@@ -58,6 +59,12 @@ class Tree(NamedTuple):
     """(n,) joint spring k in k (s - rest) [N m/rad or N/m]."""
     rest: Array
     """(n,) rest position of the spring [rad or m]."""
+    master: IntArray
+    """(n,) independent coordinate y that coordinate s follows: s = G y + s0, r = G y_dot."""
+    multiplier: Array
+    """(n,) the entry of G in that column."""
+    offset: Array
+    """(n,) the entry of s0 [rad or m]."""
 
 
 class Wrenches(NamedTuple):
@@ -75,7 +82,10 @@ class Wrenches(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Scratch of the body-frame recursions; m = 6 + n, k = 2 m, columns [H; s; v; r]."""
+    """Scratch of the body-frame recursions; m = 6 + n, k = 2 m, columns [H; s; v; r].
+
+    Suffix y: on the independent coordinates, m_y = 6 + their number, see coupling.py.
+    """
 
     R: Array
     """(nb, 3, 3) rotation from body i to its parent (body 0: to the world)."""
@@ -111,20 +121,31 @@ class Workspace(NamedTuple):
     """(nb, k, 6) the same of f."""
     d: Array
     """(nb, k, 6) displacement of body i by [H; s], in i; zero by [v; r]."""
+    x: Array
+    """(22 + 2 n,) state of the tree, [H by rows (16) | s | v | r]."""
+    nu_dot: Array
+    """(m,) acceleration of the tree."""
     M: Array
     """(m, m) mass matrix."""
+    M_y: Array
+    """(m_y, m_y) mass matrix of the independent coordinates."""
     chol: Array
-    """(m, m) its lower Cholesky factor."""
+    """(m_y, m_y) its lower Cholesky factor."""
     tau: Array
     """(m,) inverse dynamics [base wrench; joint efforts]."""
+    tau_y: Array
+    """(m_y,) the same on the independent coordinates."""
     dtau: Array
-    """(m, k) its derivative."""
+    """(m, k) derivative of ``tau``."""
+    dtau_y: Array
+    """(m_y, k_y) the same on the independent coordinates."""
 
 
 def make_workspace(tree: Tree) -> Workspace:
     """Return zeroed scratch for ``tree``."""
     nb, n = tree.parent.shape[0], tree.armature.shape[0]
     m, k = 6 + n, 12 + 2 * n
+    m_y = 7 + int(tree.master.max(initial=-1))
     return Workspace(
         R=np.zeros((nb, 3, 3)),
         o=np.zeros((nb, 3)),
@@ -143,8 +164,13 @@ def make_workspace(tree: Tree) -> Workspace:
         da=np.zeros((nb, k, 6)),
         df=np.zeros((nb, k, 6)),
         d=np.zeros((nb, k, 6)),
+        x=np.zeros(22 + 2 * n),
+        nu_dot=np.zeros(m),
         M=np.zeros((m, m)),
-        chol=np.zeros((m, m)),
+        M_y=np.zeros((m_y, m_y)),
+        chol=np.zeros((m_y, m_y)),
         tau=np.zeros(m),
+        tau_y=np.zeros(m_y),
         dtau=np.zeros((m, k)),
+        dtau_y=np.zeros((m_y, 2 * m_y)),
     )

@@ -4,7 +4,7 @@
 
 import dataclasses
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,10 +14,10 @@ from geolin_ros.description import SINGLE_AXIS_KINDS, Description, Joint, Link, 
 from geolin_ros.errors import ModelError, ModelWarning, UnsupportedJointError, unknown_name
 from geolin_ros.kernels.types import BASE, SINGLE_AXIS, Tree
 from geolin_ros.model.inertia_check import check_joint_inertias, suspicious_inertias
+from geolin_ros.model.mimics import DependentJoint, resolve_mimics
 from geolin_ros.typing import Array
 
 SHORTEST_AXIS = 1e-9
-FRICTION_SPEED = 0.01  # rad/s or m/s; the smoothing speed while Coulomb friction is off
 
 
 @dataclass
@@ -35,7 +35,9 @@ class Numbered(NamedTuple):
     """A description in numbers."""
 
     tree: Tree
+    coordinate_names: tuple[str, ...]
     joint_names: tuple[str, ...]
+    dependent_joints: tuple[DependentJoint, ...]
     body_names: tuple[str, ...]
     frames: dict[str, tuple[int, Array]]
     limits: tuple[Array, Array, Array, Array]
@@ -43,9 +45,13 @@ class Numbered(NamedTuple):
 
 
 def number_bodies(
-    description: Description, base: str, mimic: str, joints: Sequence[str] | None
+    description: Description,
+    base: str,
+    mimic: str,
+    order: Sequence[str] | None,
+    coulomb_friction: bool,
 ) -> Numbered:
-    """Give numbers to the bodies of a description depth first; see `TreeModel.from_description`."""
+    """Give numbers to bodies, depth first; options as in `TreeModel.from_description`."""
     check_tree(description)
     description = _expand_planar_joints(description)
     links = {link.name: link for link in description.links}
@@ -54,14 +60,33 @@ def number_bodies(
         children[joint.parent].append(joint)
     root = _root_link(description, base, children)
     bodies, frames = _merge_fixed_joints(description, root, links, children)
-    for joint in _moving_joints(bodies):
-        _check_joint(description, joint, mimic)
+    moving = [body.joint for body in bodies[1:] if body.joint is not None]
+    for joint in moving:
+        _check_kind(description, joint)
     found = suspicious_inertias(description)
     for sentence in found:
         warnings.warn(sentence, ModelWarning, stacklevel=4)
-    tree, names, limits = _tree_arrays(description, bodies, base, joints)
+    following = resolve_mimics(description, moving) if mimic == 'exact' else {}
+    independent = [joint.name for joint in moving if joint.name not in following]
+    names = tuple(_coordinate_order(description, independent, order))
+    ordered = moving
+    if not following:  # the tree's coordinates are the independent ones, in their order
+        by_name = {joint.name: joint for joint in moving}
+        ordered = [by_name[name] for name in names]
+    tree = _tree_arrays(
+        description.source, bodies, ordered, base, names, following, coulomb_friction
+    )
     check_joint_inertias(description.source, tree, [body.name for body in bodies])
-    return Numbered(tree, names, tuple(body.name for body in bodies), frames, limits, tuple(found))
+    return Numbered(
+        tree,
+        tuple(joint.name for joint in ordered),
+        names,
+        tuple(following.values()),
+        tuple(body.name for body in bodies),
+        frames,
+        _limits(moving, names),
+        tuple(found),
+    )
 
 
 def _expand_planar_joints(description: Description) -> Description:
@@ -110,7 +135,8 @@ def _root_link(description: Description, base: str, children: dict[str, list[Joi
         name = next(joint.name for joint in children[root] if joint.kind == 'floating')
         raise UnsupportedJointError(
             f'{description.source}: joint {name!r} is floating below root {root!r}, '
-            "expected it to be the only joint of the root and base='floating'; remove the joint and the root link"
+            "expected it to be the only joint of the root and base='floating'; remove the joint "
+            'and the root link'
         )
     return root
 
@@ -137,10 +163,6 @@ def _merge_fixed_joints(
     return bodies, frames
 
 
-def _moving_joints(bodies: list[Body]) -> list[Joint]:
-    return [body.joint for body in bodies[1:] if body.joint is not None]
-
-
 def moved_inertia(inertia: Array, placement: Array) -> Array:
     """Return a spatial inertia given in a frame with pose ``placement``, in the outer frame."""
     R, o = placement[:3, :3], placement[:3, 3]
@@ -150,18 +172,13 @@ def moved_inertia(inertia: Array, placement: Array) -> Array:
     return moved
 
 
-def _check_joint(description: Description, joint: Joint, mimic: str) -> None:
+def _check_kind(description: Description, joint: Joint) -> None:
     """Refuse what a single-axis tree cannot hold."""
-    where = f'{description.source}: joint {joint.name!r}'
     if joint.kind not in SINGLE_AXIS_KINDS:
         raise UnsupportedJointError(
-            f'{where} is {joint.kind}, expected one of {", ".join(SINGLE_AXIS_KINDS)}, planar or '
-            'fixed, or floating at the root; change its type'
-        )
-    if joint.mimic is not None and mimic != 'independent':
-        raise UnsupportedJointError(
-            f'{where} mimics joint {joint.mimic.joint!r}, expected a joint of its own; '
-            "read it as one with mimic='independent'"
+            f'{description.source}: joint {joint.name!r} is {joint.kind}, expected one of '
+            f'{", ".join(SINGLE_AXIS_KINDS)}, planar or fixed, or floating at the root; change '
+            'its type'
         )
 
 
@@ -186,17 +203,31 @@ def _motion_subspace(source: str, joint: Joint) -> Array:
 
 
 def _tree_arrays(
-    description: Description, bodies: list[Body], base: str, order: Sequence[str] | None
-) -> tuple[Tree, tuple[str, ...], tuple[Array, Array, Array, Array]]:
-    """Assign coordinates and pack everything into read-only arrays."""
-    moving = _moving_joints(bodies)
-    names = [joint.name for joint in moving]
-    coordinate = _coordinate_order(description, names, order)
-    nb, n = len(bodies), len(names)
-    by_coordinate = sorted(moving, key=lambda joint: coordinate[joint.name])
-    start = np.array([0, *(coordinate[name] for name in names)], dtype=np.int64)
+    source: str,
+    bodies: list[Body],
+    ordered: list[Joint],
+    base: str,
+    names: tuple[str, ...],
+    following: Mapping[str, DependentJoint],
+    coulomb_friction: bool,
+) -> Tree:
+    """Pack everything into read-only arrays; coordinates are those of the ``ordered`` joints."""
+    coordinate = {joint.name: c for c, joint in enumerate(ordered)}
+    nb, n = len(bodies), len(ordered)
+    start = np.array(
+        [0, *(coordinate[body.joint.name] for body in bodies if body.joint is not None)],
+        dtype=np.int64,
+    )
     single = np.array([0] + [1] * n, dtype=np.int64)
     placements = np.array([body.placement for body in bodies])
+    couplings = [
+        following.get(joint.name) or DependentJoint(joint.name, joint.name, 1.0, 0.0)
+        for joint in ordered
+    ]
+
+    def column(values: Iterable[float]) -> Array:
+        return np.fromiter(values, dtype=np.float64, count=n)
+
     tree = Tree(
         parent=np.array([body.parent for body in bodies], dtype=np.int64),
         kind=np.array([BASE] + [SINGLE_AXIS] * n, dtype=np.int64),
@@ -204,45 +235,48 @@ def _tree_arrays(
         q_size=single,
         v_start=start,
         v_size=np.array([6 if base == 'floating' else 0] + [1] * n, dtype=np.int64),
-        subspace=np.array(
-            [_motion_subspace(description.source, joint) for joint in by_coordinate]
-        ).reshape(n, 6),
+        subspace=np.array([_motion_subspace(source, joint) for joint in ordered]).reshape(n, 6),
         rotation=np.ascontiguousarray(placements[:, :3, :3]),
         translation=np.ascontiguousarray(placements[:, :3, 3]),
         inertia=np.array([body.inertia for body in bodies]).reshape(nb, 6, 6),
-        armature=np.zeros(n),
-        damping=np.array([joint.damping for joint in by_coordinate], dtype=np.float64),
-        friction=np.zeros(n),
-        friction_speed=np.full(n, FRICTION_SPEED),
-        stiffness=np.zeros(n),
-        rest=np.zeros(n),
+        armature=column(joint.gear_ratio**2 * joint.rotor_inertia for joint in ordered),
+        damping=column(joint.damping for joint in ordered),
+        friction=column(joint.friction if coulomb_friction else 0.0 for joint in ordered),
+        friction_speed=column(joint.friction_speed for joint in ordered),
+        stiffness=column(joint.stiffness for joint in ordered),
+        rest=column(joint.rest for joint in ordered),
+        master=np.array([names.index(row.master) for row in couplings], dtype=np.int64),
+        multiplier=column(row.multiplier for row in couplings),
+        offset=column(row.offset for row in couplings),
     )
-    bounds = np.array(
-        [
-            (j.limits.lower, j.limits.upper, j.limits.velocity, j.limits.effort)
-            for j in by_coordinate
-        ]
-    ).reshape(n, 4)
-    limits = (bounds[:, 0], bounds[:, 1], bounds[:, 2], bounds[:, 3])
-    for array in (*tree, *limits):
+    for array in tree:
         array.setflags(write=False)
-    return tree, tuple(joint.name for joint in by_coordinate), limits
+    return tree
+
+
+def _limits(moving: list[Joint], names: tuple[str, ...]) -> tuple[Array, Array, Array, Array]:
+    """Return lower, upper, velocity and effort limits of the independent coordinates."""
+    by_name = {joint.name: joint.limits for joint in moving}
+    rows = [by_name[name] for name in names]
+    bounds = np.array([(b.lower, b.upper, b.velocity, b.effort) for b in rows]).reshape(-1, 4).T
+    bounds = np.ascontiguousarray(bounds, dtype=np.float64)
+    bounds.setflags(write=False)
+    return bounds[0], bounds[1], bounds[2], bounds[3]
 
 
 def _coordinate_order(
     description: Description, names: list[str], order: Sequence[str] | None
-) -> dict[str, int]:
-    """Return the coordinate of each joint; ``order`` must name each of ``names`` once."""
+) -> list[str]:
+    """Return ``order``, which must name each of ``names`` once, or ``names`` without one."""
     if order is None:
-        order = names
-    where = f'robot {description.name!r}'
+        return names
     for name in order:
         if name not in names:
-            raise unknown_name('joint', name, names, where)
-    if len(set(order)) != len(order) or len(order) != len(names):
-        missing = sorted(set(names) - set(order))
+            raise unknown_name('independent joint', name, names, f'robot {description.name!r}')
+    if len(set(order)) != len(order):
+        twice = next(name for name in order if list(order).count(name) > 1)
         raise ModelError(
-            f'{description.source}: the order of joints has {len(order)} names, expected each of '
-            f'the {len(names)} moving joints once; missing: {missing}'
+            f'{description.source}: joint {twice!r} is named twice in the order of joints, '
+            'expected each once'
         )
-    return {name: c for c, name in enumerate(order)}
+    return list(order)

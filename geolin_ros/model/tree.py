@@ -4,25 +4,49 @@
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
 from geolin_ros import urdf
-from geolin_ros.description import Description
+from geolin_ros.description import SINGLE_AXIS_KINDS, Description, apply_overlay, lock_joints
 from geolin_ros.errors import NotFiniteError, ShapeError, unknown_name
 from geolin_ros.kernels.types import Tree
+from geolin_ros.model.mimics import DependentJoint
 from geolin_ros.model.numbering import number_bodies
 from geolin_ros.model.state import State
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Base = Literal['floating', 'fixed']
 MimicReading = Literal['exact', 'independent']
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+
+class ReadingOptions(TypedDict, total=False):
+    """The options of `TreeModel.from_description`."""
+
+    base: Base
+    gravity: Sequence[float]
+    mimic: MimicReading
+    joints: Sequence[str] | None
+    locked_joints: Mapping[str, float] | None
+    actuated_joints: Sequence[str] | None
+    overlay: Mapping[str, Any] | str | Path | None
+    coulomb_friction: bool
+
+
+class LockedJoint(NamedTuple):
+    """A joint held at a position [rad or m]."""
+
+    name: str
+    position: float
 
 
 @dataclass(frozen=True)
@@ -69,6 +93,14 @@ class TreeModel:
         What is suspicious about the description, one sentence each.
     tree
         The numbers, for kernels.
+    coordinate_names
+        Names of the coordinates of ``tree``; ``joint_names`` and the dependent joints.
+    dependent_joints
+        Joints that follow one of ``joint_names``, with master, multiplier and offset.
+    locked_joints
+        Joints held at a position [rad or m]; they are part of the bodies.
+    actuated_joints
+        Joints whose efforts are the columns of B.
     """
 
     name: str
@@ -80,6 +112,10 @@ class TreeModel:
     gravity: Array
     warnings: tuple[str, ...]
     tree: Tree
+    coordinate_names: tuple[str, ...]
+    dependent_joints: tuple[DependentJoint, ...] = ()
+    locked_joints: tuple[LockedJoint, ...] = ()
+    actuated_joints: tuple[str, ...] = ()
 
     @classmethod
     def from_description(
@@ -90,6 +126,10 @@ class TreeModel:
         gravity: Sequence[float] = STANDARD_GRAVITY,
         mimic: MimicReading = 'exact',
         joints: Sequence[str] | None = None,
+        locked_joints: Mapping[str, float] | None = None,
+        actuated_joints: Sequence[str] | None = None,
+        overlay: Mapping[str, Any] | str | Path | None = None,
+        coulomb_friction: bool = False,
     ) -> 'TreeModel':
         """Make a tree of a description: merge fixed joints, check inertias.
 
@@ -102,42 +142,64 @@ class TreeModel:
         gravity
             Gravity in world axes [m/s^2].
         mimic
-            ``'exact'``: a mimic joint follows its master; ``'independent'``: it is a joint of
-            its own.
+            ``'exact'``: a mimic joint follows its master and is no coordinate;
+            ``'independent'``: it is a joint of its own.
         joints
-            Order of the joint coordinates; by default depth first, children in the order of the
-            description.
+            The joint coordinates, in order; other joints are locked. By default all, depth
+            first, children in the order of the description.
+        locked_joints
+            Positions of joints to hold still [rad or m]; those not in ``joints`` and not here
+            are held at zero, or at the limit nearest to it.
+        actuated_joints
+            The columns of B, in order; by default all joint coordinates.
+        overlay
+            Rotors, gears, springs, friction, payloads: a mapping or the path of a YAML file, see
+            `description.overlay`.
+        coulomb_friction
+            Whether the Coulomb friction of the description acts, smoothed as f tanh(r / v0).
 
         Raises
         ------
         ModelError
-            If the links and joints are no tree, or a joint moves no inertia; the message names
-            the element.
+            If the links and joints are no tree, a joint moves no inertia, or a mimic joint
+            follows none; the message names the element.
+        UnknownNameError
+            If a name is not part of the description.
         UnsupportedJointError
             If a joint is of a kind that cannot be read here.
         """
-        numbered = number_bodies(description, base, mimic, joints)
+        if overlay is not None:
+            description = apply_overlay(description, overlay)
+        held = dict(locked_joints or {})
+        if joints is not None:
+            held |= _unlisted(description, joints, held, mimic)
+        description, held = lock_joints(description, held)
+        numbered = number_bodies(description, base, mimic, joints, coulomb_friction)
+        names = numbered.joint_names
+        for name in actuated_joints or ():
+            if name not in names:
+                raise unknown_name('joint', name, names, f'robot {description.name!r}')
         return cls(
             name=description.name,
             base=base,
-            joint_names=numbered.joint_names,
+            joint_names=names,
             body_names=numbered.body_names,
             frames={name: Frame(*place) for name, place in numbered.frames.items()},
             limits=JointLimits(*numbered.limits),
             gravity=_gravity(gravity),
             warnings=numbered.warnings,
             tree=numbered.tree,
+            coordinate_names=numbered.coordinate_names,
+            dependent_joints=numbered.dependent_joints,
+            locked_joints=tuple(LockedJoint(*item) for item in held.items()),
+            actuated_joints=names if actuated_joints is None else tuple(actuated_joints),
         )
 
     @classmethod
     def from_urdf(
         cls,
         source: str | bytes | Path | Any,
-        *,
-        base: Base = 'floating',
-        gravity: Sequence[float] = STANDARD_GRAVITY,
-        mimic: MimicReading = 'exact',
-        joints: Sequence[str] | None = None,
+        **options: 'Unpack[ReadingOptions]',
     ) -> 'TreeModel':
         """Read a URDF text, path or urdfpy-shaped object; options as in `from_description`.
 
@@ -154,13 +216,11 @@ class TreeModel:
         >>> TreeModel.from_urdf(robots.path('quadruped')).n
         12
         """
-        return cls.from_description(
-            urdf.read(source), base=base, gravity=gravity, mimic=mimic, joints=joints
-        )
+        return cls.from_description(urdf.read(source), **options)
 
     @property
     def n(self) -> int:
-        """Number of joint coordinates."""
+        """Number of joint coordinates: dependent and locked joints do not count."""
         return len(self.joint_names)
 
     @property
@@ -187,7 +247,15 @@ class TreeModel:
     def hash(self) -> str:
         """Sixteen hex digits that change with every number and name of the model."""
         digest = hashlib.sha256()
-        for names in (self.joint_names, self.body_names, self.link_names, (self.base,)):
+        coupled = tuple(f'{row.name} {row.master}' for row in self.dependent_joints)
+        for names in (
+            self.joint_names,
+            self.actuated_joints,
+            coupled,
+            self.body_names,
+            self.link_names,
+            (self.base,),
+        ):
             digest.update('\n'.join(names).encode() + b'\0')
         for array in (*self.tree, self.gravity, *(f.placement for f in self.frames.values())):
             digest.update(array.tobytes() + b'\0')
@@ -229,6 +297,13 @@ class TreeModel:
         """
         return dataclasses.replace(self, gravity=_gravity(gravity))
 
+    @cached_property
+    def own_coordinate(self) -> IntArray:
+        """The tree's coordinate (n,) of each joint coordinate; not arange with mimic joints."""
+        return np.array(
+            [self.coordinate_names.index(name) for name in self.joint_names], dtype=np.int64
+        )
+
     def neutral_state(self) -> State:
         """Return the state at the origin, joints at zero, at rest."""
         return State(np.eye(4), np.zeros(self.n), np.zeros(6), np.zeros(self.n))
@@ -261,13 +336,25 @@ class TreeModel:
             lines.append(
                 f'  {c:3d} {name}: {limits.lower[c]:.3g} ... {limits.upper[c]:.3g}, '
                 f'speed {limits.velocity[c]:.3g}, effort {limits.effort[c]:.3g}, '
-                f'damping {self.tree.damping[c]:.3g}'
+                f'damping {self.tree.damping[self.own_coordinate[c]]:.3g}'
             )
         return '\n'.join((*lines, *(f'  warning: {warning}' for warning in self.warnings)))
 
     def __repr__(self) -> str:
         """Return name, base and size."""
         return f'TreeModel({self.name!r}, base={self.base!r}, n={self.n})'
+
+
+def _unlisted(
+    description: Description, joints: Sequence[str], held: Mapping[str, float], mimic: str
+) -> dict[str, float]:
+    """Return positions for the joints that are neither listed nor held nor follow another."""
+    found = {}
+    for joint in description.joints:
+        follows = joint.mimic is not None and mimic == 'exact'
+        if joint.kind in SINGLE_AXIS_KINDS and joint.name not in {*joints, *held} and not follows:
+            found[joint.name] = float(np.clip(0.0, joint.limits.lower, joint.limits.upper))
+    return found
 
 
 def _gravity(values: Sequence[float]) -> Array:

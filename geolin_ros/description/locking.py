@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joints held at a value: fixed joints with the motion in their placement."""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from geolin_ros.description.elements import SINGLE_AXIS_KINDS, Description, Joint, Mimic
+from geolin_ros.errors import ModelError, unknown_name
+from geolin_ros.typing import Array
+
+
+def lock_joints(
+    description: Description, positions: Mapping[str, float]
+) -> tuple[Description, dict[str, float]]:
+    """Return a description in which some single-axis joints are fixed, and where each is.
+
+    Joints that mimic a locked one are locked with it, chains of mimics too.
+
+    Parameters
+    ----------
+    positions
+        Position of each joint to lock, by name [rad or m].
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such joint.
+    ModelError
+        If a joint is of a kind that cannot be locked, its position is not finite, or a mimic
+        joint is asked to be elsewhere than its locked master puts it.
+    """
+    by_name = {joint.name: joint for joint in description.joints}
+    where = f'{description.source}: joint'
+    for name, position in positions.items():
+        if name not in by_name:
+            raise unknown_name('joint', name, by_name, f'robot {description.name!r}')
+        if by_name[name].kind not in SINGLE_AXIS_KINDS:
+            raise ModelError(
+                f'{where} {name!r} is {by_name[name].kind}, expected one of '
+                f'{", ".join(SINGLE_AXIS_KINDS)} to be locked; take it off the locked joints'
+            )
+        if not math.isfinite(position):
+            raise ModelError(
+                f'{where} {name!r} is locked at {position}, expected a finite position [rad or m]'
+            )
+    all_positions = _with_followers(description, dict(positions))
+    joints = tuple(
+        _fixed(joint, all_positions[joint.name]) if joint.name in all_positions else joint
+        for joint in description.joints
+    )
+    return dataclasses.replace(description, joints=joints), all_positions
+
+
+def _with_followers(description: Description, positions: dict[str, float]) -> dict[str, float]:
+    """Add the joints that mimic a locked one, until no more are found."""
+    followers: list[tuple[Joint, Mimic]] = [
+        (joint, joint.mimic) for joint in description.joints if joint.mimic is not None
+    ]
+    grown = True
+    while grown:
+        grown = False
+        for joint, mimic in followers:
+            if mimic.joint not in positions:
+                continue
+            position = mimic.multiplier * positions[mimic.joint] + mimic.offset
+            given = positions.setdefault(joint.name, position)
+            grown = grown or given is position
+            if abs(given - position) > 1e-9:
+                raise ModelError(
+                    f'{description.source}: joint {joint.name!r} is locked at {given:g}, but it '
+                    f'mimics {mimic.joint!r}, which puts it at {position:g}; lock only one'
+                )
+        followers = [(joint, mimic) for joint, mimic in followers if joint.name not in positions]
+    return positions
+
+
+def _fixed(joint: Joint, position: float) -> Joint:
+    """Return ``joint`` as a fixed one at ``position``."""
+    motion = np.eye(4)
+    axis = np.asarray(joint.axis, dtype=np.float64)
+    axis = axis / np.linalg.norm(axis)
+    if joint.kind == 'prismatic':
+        motion[:3, 3] = position * axis
+    else:
+        motion[:3, :3] = _rotation(axis, position)
+        motion[:3, 3] = joint.pitch * position * axis if joint.kind == 'helical' else 0.0
+    return dataclasses.replace(joint, kind='fixed', placement=joint.placement @ motion, mimic=None)
+
+
+def _rotation(axis: Array, angle: float) -> Array:
+    x, y, z = axis
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    turned: Array = np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
+    return turned

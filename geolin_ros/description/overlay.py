@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a URDF cannot say: rotors, gears, springs, friction and payloads, laid over it.
+
+An overlay is a mapping, usually from a YAML file::
+
+    joints:
+      "*_knee_joint": {rotor_inertia: 1.0e-4, gear_ratio: 9.1, damping: 0.1}
+      spine: {stiffness: 300.0, rest: 0.0}
+    payloads:
+      - {frame: base, mass: 2.0, com: [0.0, 0.0, 0.1], inertia: [0.01, 0.01, 0.01, 0, 0, 0]}
+
+Names of joints may hold the wildcards ``*`` and ``?``.
+"""
+
+import dataclasses
+import fnmatch
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.description.elements import Description, Link
+from geolin_ros.errors import ModelError, unknown_name
+
+JOINT_KEYS = {
+    'rotor_inertia': 'moment of inertia of the rotor about its own axis [kg m^2]',
+    'gear_ratio': 'rotor revolutions per joint revolution (rad/m for a prismatic joint)',
+    'damping': 'viscous friction [N m s/rad or N s/m]',
+    'friction': 'Coulomb friction [N m or N]',
+    'friction_speed': 'speed over which the Coulomb friction changes sign [rad/s or m/s]',
+    'stiffness': 'joint spring [N m/rad or N/m]',
+    'rest': 'rest position of the spring [rad or m]',
+}
+_SIGNED_KEYS = ('rest', 'gear_ratio')
+_NOT_ZERO = ('gear_ratio', 'friction_speed')
+PAYLOAD_KEYS = ('frame', 'mass', 'com', 'inertia')
+LARGEST_FILE = 1_000_000
+
+
+def apply_overlay(
+    description: Description, overlay: Mapping[str, Any] | str | Path
+) -> Description:
+    """Return the description with an overlay (mapping, or path of a YAML file) laid over it.
+
+    Raises
+    ------
+    ModelError
+        If a key is unknown, a value is no finite number in its range, or a file cannot be read.
+    UnknownNameError
+        If a joint pattern matches nothing, or a frame is unknown.
+    """
+    where = 'overlay'
+    if not isinstance(overlay, Mapping):
+        where = str(overlay)
+        overlay = _read(Path(overlay))
+    _check_keys(where, overlay, ('joints', 'payloads'))
+    description = _over_joints(description, overlay.get('joints') or {}, where)
+    return attach_payloads(description, overlay.get('payloads') or (), where)
+
+
+def attach_payloads(
+    description: Description, payloads: Sequence[Mapping[str, Any]], where: str = 'payload'
+) -> Description:
+    """Return the description with masses attached to links.
+
+    Parameters
+    ----------
+    payloads
+        Each with ``frame`` (a link), ``mass`` [kg], and if not zero ``com`` (3) [m] and
+        ``inertia`` about it (ixx, iyy, izz, ixy, ixz, iyz) [kg m^2], in link axes.
+    """
+    if not isinstance(payloads, Sequence) or isinstance(payloads, str):
+        raise ModelError(f'{where}: payloads is {payloads!r}, expected a list of mappings')
+    links = {link.name: link for link in description.links}
+    for payload in payloads:
+        _check_keys(where, payload, PAYLOAD_KEYS)
+        name = payload.get('frame')
+        if name not in links:
+            raise unknown_name('link', str(name), links, f'robot {description.name!r}')
+        at = f'{where}: payload on {name!r}'
+        (mass,) = _numbers(at, 'mass', [payload.get('mass')], 1)
+        com = _numbers(at, 'com', payload.get('com', (0.0, 0.0, 0.0)), 3)
+        ixx, iyy, izz, ixy, ixz, iyz = _numbers(
+            at, 'inertia', payload.get('inertia', (0.0,) * 6), 6
+        )
+        rotational = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+        if mass < 0.0 or float(np.linalg.eigvalsh(rotational)[0]) < 0.0:
+            raise ModelError(f'{at}: mass {mass:g} and inertia must not be negative')
+        load = Link.from_mass(name, mass, com, rotational)
+        links[name] = Link(name, links[name].inertia + load.inertia)
+    return dataclasses.replace(description, links=tuple(links.values()))
+
+
+def _over_joints(description: Description, rows: Any, where: str) -> Description:
+    if not isinstance(rows, Mapping):
+        raise ModelError(f'{where}: joints is {rows!r}, expected a mapping of names to values')
+    joints = {joint.name: joint for joint in description.joints}
+    for pattern, values in rows.items():
+        matched = fnmatch.filter(joints, str(pattern))
+        if not matched:
+            raise unknown_name('joint', str(pattern), joints, f'robot {description.name!r}')
+        at = f'{where}: joint {pattern!r}'
+        _check_keys(at, values, tuple(JOINT_KEYS))
+        checked: dict[str, Any] = {
+            key: _numbers(at, key, [value], 1)[0] for key, value in values.items()
+        }
+        for key, value in checked.items():
+            if (value < 0.0 and key not in _SIGNED_KEYS) or (value == 0.0 and key in _NOT_ZERO):
+                least = 'more than 0' if key in _NOT_ZERO else '0 or more'
+                raise ModelError(f'{at}: {key} is {value:g}, expected {least}: {JOINT_KEYS[key]}')
+        for name in matched:
+            joints[name] = dataclasses.replace(joints[name], **checked)
+    return dataclasses.replace(description, joints=tuple(joints.values()))
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    import yaml
+
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ModelError(f'{path}: larger than {LARGEST_FILE} bytes, expected an overlay')
+        content = yaml.safe_load(path.read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ModelError(f'{path}: cannot be read as YAML: {error}') from error
+    return content or {}
+
+
+def _check_keys(where: str, mapping: Any, allowed: tuple[str, ...]) -> None:
+    if not isinstance(mapping, Mapping):
+        raise ModelError(
+            f'{where}: holds {mapping!r}, expected a mapping with {", ".join(allowed)}'
+        )
+    for key in mapping:
+        if key not in allowed:
+            raise unknown_name('key', str(key), allowed, where)
+
+
+def _numbers(where: str, key: str, values: Any, count: int) -> list[float]:
+    if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != count:
+        raise ModelError(f'{where}: {key} is {values!r}, expected {count} numbers')
+    for value in values:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not math.isfinite(value)
+        ):
+            raise ModelError(f'{where}: {key} holds {value!r}, expected a finite number')
+    return [float(value) for value in values]
