@@ -4,12 +4,16 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support import finite_difference
 from support.close import assert_blocks_close, assert_close, blocks, deviation
 from support.dense_reference import DenseReference
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
-from support.trees import random_model
+from support.trees import TILTED_GRAVITY, descriptions, random_model
+
+from geolin_ros import TreeModel
 
 ROBOTS = ('solo12', 'talos_reduced')
 
@@ -48,6 +52,23 @@ def test_dense_reference__equals_pinocchio_on_robots(name, base):
     assert_close(
         dense.inverse_dynamics(state, nu_dot), pinocchio.inverse_dynamics(state, nu_dot), 1e-12
     )
+
+
+@given(descriptions(max_joints=6, damping=0.3), st.integers(0, 2**32 - 1))
+def test_dense_reference__balances_power(description, seed):
+    model = TreeModel.from_description(description, gravity=TILTED_GRAVITY)
+    dense = DenseReference(description, model)
+    state, tau, _ = drawn(np.random.default_rng(seed), model)
+    velocity = np.concatenate((state.v, state.r, dense.forward_dynamics(state, tau)))
+
+    def energy(t):
+        at = finite_difference.retract(state, t * velocity)
+        return dense.kinetic_energy(at) + dense.potential_energy(at)
+
+    scale = np.abs(velocity).max()  # accelerations of small links are large
+    power = tau @ state.r - dense.damping @ state.r**2
+    change = finite_difference.derivative(energy, step=1e-2 / scale)
+    assert_close(change, power, 1e-10, scale=scale * max(1.0, dense.kinetic_energy(state)))
 
 
 def test_pinocchio_linearization__equals_differences_of_the_dense_reference(base):

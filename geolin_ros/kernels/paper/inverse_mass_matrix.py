@@ -67,4 +67,5 @@ def inverse_mass_matrix(tree: Tree, s: Array) -> Array:
 
     row_of = np.arange(6 + n)
     row_of[6 + tree.v_start[1:]] = 6 + np.arange(n)  # from coordinates to bodies
-    return Minv[np.ix_(row_of, row_of)]
+    by_coordinates: Array = Minv[np.ix_(row_of, row_of)]
+    return by_coordinates
