@@ -40,7 +40,7 @@ setup(
             'example-robot-data',
             'hypothesis>=6.100',
             'mujoco>=3.2',
-            'pin>=4.0',
+            'pin>=2.7',
             'pytest>=8',
             'pytest-xdist>=3.6',
             'yourdfpy',

@@ -42,10 +42,11 @@ packages() {
     if [ "$distribution" = wheels ]; then
         $pip -c "$constraints" -r requirements/build.txt -r requirements/ros-kilted.txt
     else
-        # The distribution's message extensions are built against its own NumPy: keep that one.
-        local numpy
+        # The distribution's message extensions are built against its own NumPy: keep that one, and
+        # let pip find the Pinocchio that is built for it.
+        local numpy of_numpy='^(numpy|pin|libpinocchio|coal|libcoal|eigenpy|cmeel.*)=='
         numpy=$(.venv/bin/python -c 'import numpy; print(numpy.__version__)')
-        { grep -v '^numpy==' "$constraints"; echo "numpy==$numpy"; } >.venv/constraints.txt
+        { grep -vE "$of_numpy" "$constraints"; echo "numpy==$numpy"; } >.venv/constraints.txt
         constraints=.venv/constraints.txt
         $pip -c "$constraints" -r requirements/build.txt
     fi
