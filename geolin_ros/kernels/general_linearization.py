@@ -6,25 +6,15 @@ Serves what the fast kernel of `linearization` does not carry, and checks it in 
 """
 
 from geolin_ros.kernels._jit import kernel
-from geolin_ros.kernels.cholesky import factor, solve_rows
-from geolin_ros.kernels.coupling import (
-    expand_state,
-    expand_velocity,
-    reduce_force,
-    reduce_matrix,
-)
-from geolin_ros.kernels.inverse_dynamics import (
-    place_wrenches,
-    project_wrenches,
-    propagate_motion,
-)
+from geolin_ros.kernels.cholesky import solve_rows
+from geolin_ros.kernels.coupling import expand_velocity, reduce_matrix
+from geolin_ros.kernels.forward_dynamics import forward_dynamics
+from geolin_ros.kernels.inverse_dynamics import project_wrenches, propagate_motion
 from geolin_ros.kernels.inverse_dynamics_derivatives import (
     differentiate_motion,
     differentiate_wrenches,
 )
-from geolin_ros.kernels.joints import place_bodies
-from geolin_ros.kernels.mass_matrix import mass_matrix
-from geolin_ros.kernels.status import NOT_FINITE, OK
+from geolin_ros.kernels.status import OK
 from geolin_ros.kernels.types import Tree, Workspace, Wrenches
 
 
@@ -35,22 +25,15 @@ def linearize(tree: Tree, ws: Workspace, x_y, tau_y, gravity, wrenches: Wrenches
     The system is that of the moving reference, rows and columns [H; s; v; r], m = 6 + n, k = 2 m,
     n independent coordinates (suffix y; the same as the tree's without mimic joints):
 
-        nu_dot = M^-1 ([0; tau] - h)                                              (1)
-        A = [[-(v x), 0, 1, 0], [0, 0, 0, 1], [-M^-1 dtau]],  B = [0; 0; M^-1 [0; 1]]   (2)
+        A = [[-(v x), 0, 1, 0], [0, 0, 0, 1], [-M^-1 dtau]],  B = [0; 0; M^-1 [0; 1]]
 
     A fixed base keeps its rows and columns: its acceleration is zero, as are their derivatives.
     """
     m, n = nu_dot_y.shape[0], tau_y.shape[0]
     first = 0 if tree.v_size[0] == 6 else 6
-    expand_state(tree, x_y, ws.x)
-    place_bodies(tree, ws, ws.x)
-    place_wrenches(tree, ws, wrenches)
-    mass_matrix(tree, ws, ws.M)
-    reduce_matrix(tree, ws.M, 1, ws.M_y)
-    failed = factor(ws.M_y, first, ws.chol)
-    if failed != 0:
-        return failed
-    solve_forward_dynamics(tree, ws, tau_y, gravity, first, nu_dot_y)
+    status = forward_dynamics(tree, ws, x_y, tau_y, gravity, wrenches, nu_dot_y)
+    if status != OK:
+        return status
     expand_velocity(tree, nu_dot_y, ws.nu_dot)
     propagate_motion(tree, ws, ws.x, gravity, ws.nu_dot)
     project_wrenches(tree, ws, ws.x, ws.nu_dot, ws.tau)
@@ -69,25 +52,7 @@ def linearize(tree: Tree, ws: Workspace, x_y, tau_y, gravity, wrenches: Wrenches
     for row in range(m):
         for c in range(2 * m):
             A[m + row, c] = -ws.dtau_y[row, c]
-    total = 0.0
-    for row in range(m):
-        total += nu_dot_y[row]
-    return OK if total - total == 0.0 else NOT_FINITE
-
-
-@kernel
-def solve_forward_dynamics(tree: Tree, ws: Workspace, tau_y, gravity, first, nu_dot_y):
-    """Fill ``nu_dot_y`` by Eq. (1); needs state, poses, wrenches and the factor of M."""
-    m = nu_dot_y.shape[0]
-    ws.nu_dot[:] = 0.0
-    propagate_motion(tree, ws, ws.x, gravity, ws.nu_dot)
-    project_wrenches(tree, ws, ws.x, ws.nu_dot, ws.tau)
-    reduce_force(tree, ws.tau, ws.tau_y)
-    for row in range(m):
-        nu_dot_y[row] = (tau_y[row - 6] if row >= 6 else 0.0) - ws.tau_y[row]
-    if first == 6:
-        nu_dot_y[:6] = 0.0
-    solve_rows(ws.chol, first, nu_dot_y.reshape((m, 1)))
+    return OK
 
 
 @kernel
