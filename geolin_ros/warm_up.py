@@ -31,6 +31,7 @@ def warm_up() -> None:
     linearizer(state, tau, 'frozen')
     for method in get_args(Method):
         linearizer.discretize(state, tau, 1e-3, method)
+    linearizer.forward_dynamics(state, tau)
     sample, H, v = np.zeros(13), np.eye(4), np.zeros(6)
     sample[6] = 1.0
     place_base(sample, CHILD_TWIST, model.frames['link0'].placement, H, v)

@@ -7,9 +7,8 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.statistics import Latencies
-from geolin_ros.stream.linearization_stream import Counts
+from geolin_ros.stream.linearization_stream import Counts, LinearizationStream
 
 
 class Diagnostics:
@@ -25,24 +24,28 @@ class Diagnostics:
         self._before = (time.monotonic(), 0, 0, 0)
 
     def report(
-        self, stamp: Any, model: TreeModel | None, counts: Counts, waits_for: str | None
+        self,
+        clock_time: Any,
+        stream: LinearizationStream | None,
+        counts: Counts,
+        waits_for: str | None,
     ) -> DiagnosticArray:
-        """Return the message for the time since the last report."""
+        """Return the message for the time since the last report; ``clock_time`` of the node."""
         now, last = time.monotonic(), self._before
         self._before = (now, counts.received, counts.answered, counts.dropped)
         elapsed = max(now - last[0], 1e-9)
         received, answered, dropped = (
             value - before for value, before in zip(self._before[1:], last[1:], strict=True)
         )
-        latency, age = self.latencies.take(), self.ages.take()
+        latency, distance = self.latencies.take(), self.ages.take()
         values = {
             'joint states [1/s]': f'{received / elapsed:.1f}',
             'linearizations [1/s]': f'{answered / elapsed:.1f}',
             'latency p50 [us]': f'{latency["p50"] * 1e6:.0f}',
             'latency p99 [us]': f'{latency["p99"] * 1e6:.0f}',
             'latency max [us]': f'{latency["max"] * 1e6:.0f}',
-            'odometry age p50 [ms]': f'{age["p50"] * 1e3:.3f}',
-            'odometry age max [ms]': f'{age["max"] * 1e3:.3f}',
+            'joint state to odometry p50 [ms]': f'{distance["p50"] * 1e3:.3f}',
+            'joint state to odometry max [ms]': f'{distance["max"] * 1e3:.3f}',
             'joint states': str(counts.received),
             'linearizations': str(counts.answered),
             'left out by max_rate': str(counts.skipped),
@@ -50,7 +53,12 @@ class Diagnostics:
         }
         for cause, count in counts.drops.items():
             values[f'dropped: {cause.value}'] = str(count)
-        if model is not None:
+        if stream is not None:
+            for name, stamp in stream.newest_stamps.items():
+                if stamp is not None:
+                    age = (clock_time.nanoseconds - stamp) * 1e-9
+                    values[f'age of the newest {name} [s]'] = f'{age:.3f}'
+            model = stream.model
             values |= {
                 'robot': model.name,
                 'model hash': model.hash,
@@ -61,7 +69,7 @@ class Diagnostics:
         status.level, status.message = _judgement(waits_for, received, answered, dropped)
         status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
         message = DiagnosticArray(status=[status])
-        message.header.stamp = stamp
+        message.header.stamp = clock_time.to_msg()
         return message
 
 

@@ -26,10 +26,11 @@ from geolin_msgs.srv import Linearize
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.diagnostics import Diagnostics
-from geolin_ros.ros.executor import spin
+from geolin_ros.ros.executor import handled_signals, spin
 from geolin_ros.ros.parameters import MODEL_NAMES, TABLE, Parameter, check_all
 from geolin_ros.ros.pipeline import Pipeline, make_pipeline, read_model
 from geolin_ros.ros.statistics import ThrottledLog
+from geolin_ros.stream.analysis import Snapshot
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.linearization_stream import Answer, Counts
 from geolin_ros.warm_up import warm_up
@@ -44,15 +45,17 @@ SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FA
 Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
 
 
-def logged(transition: Transition) -> Transition:
-    """Log what goes wrong in a transition: rclpy alone turns any exception into silence."""
+def guarded(transition: Transition) -> Transition:
+    """End the process with what goes wrong in a transition: rclpy alone turns it into silence."""
 
     @functools.wraps(transition)
     def wrapper(node: Any, state: LifecycleState) -> TransitionCallbackReturn:
         try:
             return transition(node, state)
-        except Exception:
-            node.get_logger().error(traceback.format_exc())
+        except Exception as error:
+            if rclpy.ok():  # else asked to stop meanwhile
+                node.get_logger().error(traceback.format_exc())
+                node.failure = f'{transition.__name__} failed: {error}'
             raise
 
     return wrapper
@@ -80,14 +83,13 @@ class LinearizationNode(LifecycleNode):
         self._pipeline: Pipeline | None = None
         self._description: str | Path | None = None
         self._model: tuple[tuple[Any, ...], TreeModel] | None = None
-        self._world_frame = ''
         self._warn = ThrottledLog(self.get_logger().warning)
         self._diagnostics = Diagnostics(self.get_fully_qualified_name(), self.get_name())
         self._builder = ThreadPoolExecutor(1, thread_name_prefix='description')
         self._analyst = ThreadPoolExecutor(1, thread_name_prefix='eigenvalues')
         self._is_active = False
         self._newest: JointState | None = None
-        self._latest: tuple[int, Any] | None = None
+        self._latest: Snapshot | None = None
         self._waiting_since = time.monotonic()
         self._inputs: list[Any] = []
         self._periodic: list[Any] = []
@@ -96,7 +98,7 @@ class LinearizationNode(LifecycleNode):
 
     # ---- lifecycle
 
-    @logged
+    @guarded
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read parameters, compile, create publishers, and start to look for a description."""
         values = {parameter.name: self.get_parameter(parameter.name).value for parameter in TABLE}
@@ -139,7 +141,7 @@ class LinearizationNode(LifecycleNode):
             )
         return SUCCESS
 
-    @logged
+    @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Subscribe to the inputs and publish from now on."""
         overridable = QoSOverridingOptions.with_default_policies()
@@ -161,7 +163,7 @@ class LinearizationNode(LifecycleNode):
         self._is_active = True
         return super().on_activate(state)
 
-    @logged
+    @guarded
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop to listen and to publish; the model stays."""
         self._is_active = False
@@ -171,7 +173,7 @@ class LinearizationNode(LifecycleNode):
         self._stop_trigger()
         return super().on_deactivate(state)
 
-    @logged
+    @guarded
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget everything but the parameters."""
         for timer in self._periodic:
@@ -183,14 +185,18 @@ class LinearizationNode(LifecycleNode):
         self.destroy_publisher(self._diagnostics_publisher)
         for publisher in self._outputs:
             self.destroy_lifecycle_publisher(publisher)
-        self._pipeline = self._description = self._latest = None
-        self._world_frame = ''
+        self._description = None
+        self._builder.submit(lambda: None).result()  # what is being built is not wanted any more
+        self._pipeline = self._latest = None
         return SUCCESS
 
+    @guarded
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop listening, whatever the state was."""
+        """Stop for good, whatever the state was."""
         if self._is_active:
             self.on_deactivate(state)
+        if self._periodic:
+            self.on_cleanup(state)
         return SUCCESS
 
     def destroy_node(self) -> None:
@@ -224,7 +230,7 @@ class LinearizationNode(LifecycleNode):
             if self._model is None or self._model[0] != key:
                 self._model = key, read_model(description, values, self.get_logger().warning)
             model = self._model[1]
-            self._pipeline = make_pipeline(model, values, self._world_frame, self._counts)
+            self._pipeline = make_pipeline(model, values, self._counts, self._pipeline)
         except Exception as error:
             if not isinstance(error, (GeolinError, OSError)):
                 self.get_logger().error(traceback.format_exc())
@@ -267,9 +273,6 @@ class LinearizationNode(LifecycleNode):
         pipeline = self._pipeline
         if pipeline is None:
             return
-        if message.header.frame_id != self._world_frame:
-            self._world_frame = message.header.frame_id
-            pipeline.set_world_frame(self._world_frame)
         try:
             pipeline.stream.on_odometry(message)
         except DroppedInput as drop:
@@ -322,14 +325,15 @@ class LinearizationNode(LifecycleNode):
         self._diagnostics.latencies.add(latency)
         self._diagnostics.ages.add(abs(answer.odometry_age))
         if self._latest is None:  # once a second, see _on_second
-            self._latest = answer.stamp, answer.A.copy()
+            self._latest = Snapshot(answer.stamp, answer.A.copy(), answer.state.copy())
 
     def _on_request(self, request: Any, response: Any) -> Any:
         if self._pipeline is None:
             response.success, response.message = False, f'waits for {self._waits_for()}'
             return response
-        return self._pipeline.requests.answer(
-            request, response, self.get_clock().now().nanoseconds
+        pipeline = self._pipeline
+        return pipeline.requests.answer(
+            request, response, self.get_clock().now().nanoseconds, pipeline.stream.world_frame
         )
 
     def _start_trigger(self) -> None:
@@ -346,22 +350,26 @@ class LinearizationNode(LifecycleNode):
 
     def _on_second(self) -> None:
         pipeline = self._pipeline
-        waits_for = self._waits_for() if pipeline is None else None
+        waits_for = None
+        if pipeline is None:
+            waits_for = self._waits_for()
+        elif not self._is_active:
+            waits_for = 'activation'
         waited = time.monotonic() - self._waiting_since
-        if waits_for is not None and waited > self._values['description_timeout']:
+        if pipeline is None and waited > self._values['description_timeout']:
             self._waiting_since = time.monotonic()
             self.get_logger().error(f'after {waited:.0f} s still waits for {waits_for}')
         self._diagnostics_publisher.publish(
             self._diagnostics.report(
-                self.get_clock().now().to_msg(),
-                None if pipeline is None else pipeline.model,
+                self.get_clock().now(),
+                None if pipeline is None else pipeline.stream,
                 self._counts,
                 waits_for,
             )
         )
         latest, self._latest = self._latest, None
         if latest is not None and pipeline is not None:
-            self._analyst.submit(pipeline.note_spectrum, *latest)
+            self._analyst.submit(pipeline.analyse, latest)
 
     def _waits_for(self) -> str:
         topic = self.resolve_topic_name('robot_description')
@@ -392,22 +400,25 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit status."""
     failure, node = None, None
-    try:
-        rclpy.init(args=arguments)
-        node = LinearizationNode()
-        node.autostart()
-        failure = spin(node, lambda: node.failure)
-    except KeyboardInterrupt:
-        pass
-    except Exception as error:
-        if node is None:  # a parameter file that cannot be used, for one
-            failure = str(error)
-        elif rclpy.ok():  # else asked to stop while it started
-            raise
-    finally:
-        if node is not None:
-            node.destroy_node()
-        rclpy.try_shutdown()
+    with handled_signals() as interrupt:
+        try:
+            rclpy.init(args=arguments)
+            node = LinearizationNode()
+            node.autostart()
+            interrupt.raises = False
+            failure = spin(node, lambda: node.failure)
+        except KeyboardInterrupt:
+            pass
+        except Exception as error:
+            if node is None:  # a parameter file that cannot be used, for one
+                failure = str(error)
+            elif rclpy.ok():  # else asked to stop while it started
+                raise
+        finally:
+            interrupt.raises = False
+            if node is not None:
+                node.destroy_node()
+            rclpy.try_shutdown()
     if failure is not None:
         sys.stderr.write(f'linearizer: {failure}\n')
         return 1

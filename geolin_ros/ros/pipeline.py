@@ -12,10 +12,10 @@ from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDyn
 from geolin_ros.errors import ModelWarning
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.parameters import stream_settings
+from geolin_ros.stream.analysis import Analyst, Snapshot
 from geolin_ros.stream.linearization_stream import Counts, LinearizationStream
 from geolin_ros.stream.messages import ForwardDynamicsWriter, LinearizationWriter, SummaryWriter
 from geolin_ros.stream.requests import RequestAnswerer
-from geolin_ros.typing import Array
 
 
 @dataclass
@@ -27,20 +27,16 @@ class Pipeline:
     forward_dynamics: ForwardDynamicsWriter
     summary: SummaryWriter
     requests: RequestAnswerer
+    analyst: Analyst
 
     @property
     def model(self) -> TreeModel:
         """The robot."""
         return self.stream.model
 
-    def set_world_frame(self, name: str) -> None:
-        """Write the header.frame_id of all messages from now on."""
-        for writer in (self.linearization, self.forward_dynamics, self.summary):
-            writer.message.header.frame_id = name
-
-    def note_spectrum(self, stamp: int, A: Array) -> None:
-        """Find the eigenvalues of an earlier A for the next summaries; takes a while."""
-        self.summary.write_spectrum(stamp, A, self.stream.settings.form == 'discrete')
+    def analyse(self, snapshot: Snapshot) -> None:
+        """Analyse an earlier answer for the next summaries; takes a while."""
+        self.summary.analysis = self.analyst.analyse(snapshot)
 
 
 def read_model(
@@ -61,16 +57,22 @@ def read_model(
 
 
 def make_pipeline(
-    model: TreeModel, values: Mapping[str, Any], world_frame: str, counts: Counts
+    model: TreeModel, values: Mapping[str, Any], counts: Counts, earlier: Pipeline | None
 ) -> Pipeline:
-    """Return a pipeline that is ready to run: everything it needs is allocated and compiled."""
+    """Return a pipeline that is ready to run: everything it needs is allocated and compiled.
+
+    It starts with the newest odometry and efforts of an ``earlier`` one.
+    """
     settings = stream_settings(values)
     stream = LinearizationStream(model, settings, counts)
     stream.rehearse()
+    if earlier is not None:
+        stream.resume(earlier.stream)
     return Pipeline(
         stream,
-        LinearizationWriter(LinearizedDynamics(), model, settings, world_frame),
-        ForwardDynamicsWriter(ForwardDynamics(), model, world_frame),
-        SummaryWriter(LinearizationSummary(), model, world_frame),
+        LinearizationWriter(LinearizedDynamics(), model, settings),
+        ForwardDynamicsWriter(ForwardDynamics(), model),
+        SummaryWriter(LinearizationSummary(), model),
         RequestAnswerer(model, settings, LinearizedDynamics),
+        Analyst(model, settings),
     )

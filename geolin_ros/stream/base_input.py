@@ -34,6 +34,11 @@ class BaseInput:
         Longest distance in time to a joint state [s].
     quaternion_tolerance
         Largest accepted deviation of the quaternion's length from 1.
+
+    Attributes
+    ----------
+    stamp, world_frame
+        header.stamp [ns] and header.frame_id of the odometry that is kept.
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class BaseInput:
         self._sample = np.zeros(13)
         self._H, self._v, self._step = np.eye(4), np.zeros(6), np.zeros(6)
         self.stamp: int | None = None
+        self.world_frame = ''
 
     def take(self, message: Any) -> None:
         """Keep an odometry message.
@@ -92,7 +98,7 @@ class BaseInput:
                 ' let the publisher send a unit quaternion (x, y, z, w)',
             )
         place_base(sample, self._twist_code, placement, self._H, self._v)
-        self.stamp = stamp
+        self.stamp, self.world_frame = stamp, message.header.frame_id
 
     def carry_to(self, stamp: int, state: State) -> float:
         """Write H exp(v dt) and v into ``state`` for the instant ``stamp`` [ns]; return dt [s].

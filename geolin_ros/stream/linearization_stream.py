@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint states and odometry in, linearizations out."""
 
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -59,6 +60,7 @@ class Answer:
         'stamp',
         'state',
         'tau',
+        'world_frame',
     )
 
     A: Array
@@ -72,6 +74,7 @@ class Answer:
     stamp: int
     state: State
     tau: Array
+    world_frame: str
 
 
 class LinearizationStream:
@@ -110,15 +113,36 @@ class LinearizationStream:
         self._least_gap = 0.999e9 / settings.max_rate if settings.max_rate > 0.0 else 0.0
         self._last_stamp: int | None = None
         self._last_answered: int | None = None
-        self._has_effort = settings.torque_source == 'zero'
+        self._odometry: Any = None
+        self._effort: Any = None
+        self._new_effort = np.zeros(model.n)
         self._answer = Answer()
         self._answer.state = model.neutral_state()
         self._answer.tau = np.zeros(model.n)
 
+    @property
+    def world_frame(self) -> str:
+        """Frame that the base pose is seen from; of a fixed base it is the base link itself."""
+        return self._base.world_frame if self.model.base == 'floating' else self.model.base_link
+
+    @property
+    def newest_stamps(self) -> dict[str, int | None]:
+        """Stamps [ns] of the inputs taken last, None before the first."""
+        return {'joint state': self._last_stamp, 'odometry': self._base.stamp}
+
+    def resume(self, earlier: 'LinearizationStream') -> None:
+        """Start with the newest odometry and efforts of an earlier stream, where they fit."""
+        with contextlib.suppress(DroppedInput):
+            if earlier._odometry is not None:
+                self._take_odometry(earlier._odometry)
+        with contextlib.suppress(DroppedInput):
+            if earlier._effort is not None:
+                self._take_effort(earlier._effort)
+
     def on_odometry(self, message: Any) -> None:
         """Take a nav_msgs/Odometry."""
         try:
-            self._base.take(message)
+            self._take_odometry(message)
         except DroppedInput as drop:
             self.counts.drops[drop.cause] += 1
             raise
@@ -126,11 +150,10 @@ class LinearizationStream:
     def on_effort(self, message: Any) -> None:
         """Take a sensor_msgs/JointState whose efforts are used from now on."""
         try:
-            self._efforts.read(message, 'effort', self._answer.tau, Cause.MISSING_EFFORT)
+            self._take_effort(message)
         except DroppedInput as drop:
             self.counts.drops[drop.cause] += 1
             raise
-        self._has_effort = True
 
     def on_joint_state(self, message: Any) -> Answer | None:
         """Take a sensor_msgs/JointState and linearize there; None if max_rate leaves it out."""
@@ -140,6 +163,15 @@ class LinearizationStream:
         except DroppedInput as drop:
             self.counts.drops[drop.cause] += 1
             raise
+
+    def _take_odometry(self, message: Any) -> None:
+        self._base.take(message)
+        self._odometry = message
+
+    def _take_effort(self, message: Any) -> None:
+        self._efforts.read(message, 'effort', self._new_effort, Cause.MISSING_EFFORT)
+        self._answer.tau[:] = self._new_effort
+        self._effort = message
 
     def _linearize(self, message: Any) -> Answer | None:
         start = time.perf_counter()
@@ -154,7 +186,7 @@ class LinearizationStream:
         self._joints.read(message, 'velocity', state.r, Cause.MISSING_VELOCITY)
         if settings.torque_source == 'effort':
             self._joints.read(message, 'effort', answer.tau, Cause.MISSING_EFFORT)
-        elif not self._has_effort:
+        elif settings.torque_source == 'topic' and self._effort is None:
             raise DroppedInput(
                 Cause.NO_EFFORT, 'no efforts yet, expected a message on the effort topic first'
             )
@@ -164,7 +196,7 @@ class LinearizationStream:
         else:
             answer.odometry_age, answer.odometry_stamp = 0.0, 0
         self._fill(answer)
-        answer.stamp = stamp
+        answer.stamp, answer.world_frame = stamp, self.world_frame
         answer.compute_time = time.perf_counter() - start
         self._last_answered = stamp
         self.counts.answered += 1

@@ -15,6 +15,7 @@ from geolin_ros.errors import InputError
 from geolin_ros.kernels.se3 import quaternion
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.analysis import Analysis
 from geolin_ros.stream.linearization_stream import Answer, Counts
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.typing import Array
@@ -36,9 +37,18 @@ _METHOD_NONE = 1
 
 def _allocate(owner: Any, field: str, size: int) -> Array:
     """Give a float64[] field ``size`` zeros and return a writable view of them."""
-    memory = array('d', bytes(8 * size))
-    setattr(owner, field, memory)
-    return np.frombuffer(memory, dtype=np.float64)
+    setattr(owner, field, array('d', bytes(8 * size)))
+    # the message may have copied what it was given
+    return np.frombuffer(getattr(owner, field), dtype=np.float64)
+
+
+def _write_header(header: Any, answer: Answer) -> None:
+    _write_stamp(header.stamp, answer.stamp)
+    header.frame_id = answer.world_frame
+
+
+def _write_stamp(stamp: Any, nanoseconds: int) -> None:
+    stamp.sec, stamp.nanosec = divmod(nanoseconds, 1_000_000_000)
 
 
 class _StateWriter:
@@ -68,8 +78,6 @@ class LinearizationWriter:
         An empty message; it is the writer's from now on.
     model, settings
         Of the stream whose answers will be written.
-    world_frame
-        header.frame_id.
     effort_given
         Whether the efforts come with a service call instead of the stream's own source.
     """
@@ -79,12 +87,10 @@ class LinearizationWriter:
         message: Any,
         model: TreeModel,
         settings: StreamSettings,
-        world_frame: str = '',
         effort_given: bool = False,
     ) -> None:
         self.message = message
         n, m = model.n, model.m
-        message.header.frame_id = world_frame
         message.model_name, message.model_hash = model.name, model.hash
         message.base_frame = model.base_link
         message.floating_base = model.base == 'floating'
@@ -115,10 +121,8 @@ class LinearizationWriter:
     def write(self, answer: Answer) -> Any:
         """Fill and return the message."""
         message = self.message
-        stamp = message.header.stamp
-        stamp.sec, stamp.nanosec = divmod(answer.stamp, 1_000_000_000)
-        stamp = message.odometry_stamp
-        stamp.sec, stamp.nanosec = divmod(answer.odometry_stamp, 1_000_000_000)
+        _write_header(message.header, answer)
+        _write_stamp(message.odometry_stamp, answer.odometry_stamp)
         self._state.write(answer.state)
         if self._next_state is not None and answer.next_state is not None:
             self._next_state.write(answer.next_state)
@@ -134,9 +138,8 @@ class LinearizationWriter:
 class ForwardDynamicsWriter:
     """Fills one geolin_msgs/ForwardDynamics with one answer after another."""
 
-    def __init__(self, message: Any, model: TreeModel, world_frame: str = '') -> None:
+    def __init__(self, message: Any, model: TreeModel) -> None:
         self.message = message
-        message.header.frame_id = world_frame
         message.model_hash, message.base_frame = model.hash, model.base_link
         message.joint_names = list(model.joint_names)
         self._first = model.m - model.n
@@ -145,8 +148,7 @@ class ForwardDynamicsWriter:
     def write(self, answer: Answer) -> Any:
         """Fill and return the message."""
         message = self.message
-        stamp = message.header.stamp
-        stamp.sec, stamp.nanosec = divmod(answer.stamp, 1_000_000_000)
+        _write_header(message.header, answer)
         if self._first:
             linear, angular = message.base_acceleration.linear, message.base_acceleration.angular
             linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = answer.nu_dot[
@@ -157,18 +159,23 @@ class ForwardDynamicsWriter:
 
 
 class SummaryWriter:
-    """Fills one geolin_msgs/LinearizationSummary with one answer after another."""
+    """Fills one geolin_msgs/LinearizationSummary with one answer after another.
 
-    def __init__(self, message: Any, model: TreeModel, world_frame: str = '') -> None:
+    Attributes
+    ----------
+    analysis
+        Of an earlier answer, for the messages from now on; may be set by another thread.
+    """
+
+    def __init__(self, message: Any, model: TreeModel) -> None:
         self.message = message
-        message.header.frame_id = world_frame
+        self.analysis: Analysis | None = None
         self._floating = model.base == 'floating'
 
     def write(self, answer: Answer, counts: Counts, latency: float) -> Any:
         """Fill and return the message; ``latency`` from the callback's start until now [s]."""
         message = self.message
-        stamp = message.header.stamp
-        stamp.sec, stamp.nanosec = divmod(answer.stamp, 1_000_000_000)
+        _write_header(message.header, answer)
         message.compute_time, message.latency = answer.compute_time, latency
         message.odometry_age = answer.odometry_age
         message.a_norm, message.b_norm = largest(answer.A), largest(answer.B)
@@ -181,14 +188,16 @@ class SummaryWriter:
         message.base_tilt = float(np.arccos(np.clip(answer.state.H[2, 2], -1.0, 1.0)))
         message.received, message.published = counts.received, counts.answered
         message.dropped = counts.dropped
+        self._write_analysis()
         return message
 
-    def write_spectrum(self, stamp: int, A: Array, discrete: bool) -> None:
-        """Note the eigenvalues of an earlier A for the messages from now on."""
-        message, eigenvalues = self.message, np.linalg.eigvals(A)
-        message.spectrum_stamp.sec, message.spectrum_stamp.nanosec = divmod(stamp, 1_000_000_000)
-        message.largest_real_part = float('nan') if discrete else float(eigenvalues.real.max())
-        message.spectral_radius = float(np.abs(eigenvalues).max())
+    def _write_analysis(self) -> None:
+        message, analysis, self.analysis = self.message, self.analysis, None
+        if analysis is not None:
+            _write_stamp(message.spectrum_stamp, analysis.stamp)
+            message.largest_real_part = analysis.largest_real_part
+            message.spectral_radius = analysis.spectral_radius
+            message.mass_matrix_condition = analysis.mass_matrix_condition
 
 
 def largest(values: Array) -> float:

@@ -3,6 +3,7 @@
 """geolin_msgs/srv/Linearize: about a state that the caller gives."""
 
 import dataclasses
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -40,17 +41,21 @@ class RequestAnswerer:
         self._make_message = make_message
         self._linearizer = Linearizer(model)
 
-    def answer(self, request: Any, response: Any, stamp: int) -> Any:
-        """Fill ``response``; what is wrong with the request goes into its message."""
+    def answer(self, request: Any, response: Any, stamp: int, world_frame: str = '') -> Any:
+        """Fill ``response``; what is wrong with the request goes into its message.
+
+        ``stamp`` [ns] and ``world_frame`` go into the header.
+        """
         try:
-            response.linearization = self._linearize(request, stamp)
+            response.linearization = self._linearize(request, stamp, world_frame)
         except GeolinError as error:
             response.success, response.message = False, str(error)
         else:
             response.success = True
         return response
 
-    def _linearize(self, request: Any, stamp: int) -> Any:
+    def _linearize(self, request: Any, stamp: int, world_frame: str) -> Any:
+        start = time.perf_counter()
         if request.contacts:
             raise ConfigurationError(
                 f'request holds {len(request.contacts)} contacts, expected none: this node '
@@ -66,8 +71,9 @@ class RequestAnswerer:
         order = self._order(list(request.joint_names))
         answer.state = self._state(request.state, order)
         answer.tau = self._values('joint_efforts', request.joint_efforts, order)
-        answer.stamp, answer.odometry_stamp, answer.odometry_age = stamp, 0, 0.0
+        answer.stamp, answer.world_frame, answer.odometry_stamp = stamp, world_frame, 0
         fill(answer, linearizer, settings, [_wrench(w) for w in request.external_wrenches])
+        answer.compute_time = time.perf_counter() - start
         message = self._make_message()
         message.external_wrenches = list(request.external_wrenches)
         return LinearizationWriter(message, model, settings, effort_given=True).write(answer)
@@ -123,6 +129,11 @@ class RequestAnswerer:
             raise InputError(
                 f'request has an orientation of length {length:g}, expected 1 within '
                 f'{QUATERNION_TOLERANCE:g}; send a unit quaternion (x, y, z, w)'
+            )
+        if self._model.base == 'fixed' and np.any(sample[7:]):
+            raise InputError(
+                f'request has base twist {sample[7:].tolist()}, expected zeros: the base of robot '
+                f'{self._model.name!r} is fixed'
             )
         H = np.eye(4)
         H[:3, :3], H[:3, 3] = rotation_from_quaternion(sample[3:7]), sample[:3]
