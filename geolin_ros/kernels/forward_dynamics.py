@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Accelerations of any tree: mass matrix and dense factorization [Featherstone 2008, chapter 6]."""
+"""Accelerations of any tree by a dense factorization [Featherstone 2008, chapter 6]."""
 
 from geolin_ros.kernels._jit import kernel
 from geolin_ros.kernels.cholesky import factor, solve_rows

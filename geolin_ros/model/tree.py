@@ -22,7 +22,7 @@ from geolin_ros.model.state import State
 from geolin_ros.typing import Array, IntArray
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing import Unpack
 
 Base = Literal['floating', 'fixed']
 MimicReading = Literal['exact', 'independent']

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # Where the name to install is not the name to import.
-PIP_NAME = {'urdf_parser_py': 'urdfdom_py'}
+PIP_NAME = {'urdf_parser_py': 'urdfdom_py', 'yaml': 'pyyaml'}
 # Looked for at run time, and done without where absent.
 OPTIONAL = {'pinocchio'}
 
@@ -56,8 +56,8 @@ def test_imports__are_declared() -> None:
     assert {'numpy', 'rclpy', 'geolin_msgs'} <= names
     for name in names:
         pip_name = PIP_NAME.get(name, name)
-        assert {pip_name, f'python3-{pip_name}'} & in_manifest, f'package.xml lacks {name}'
-        if f'python3-{pip_name}' in in_manifest or name in PIP_NAME:
+        assert {pip_name, f'python3-{name}'} & in_manifest, f'package.xml lacks {name}'
+        if f'python3-{name}' in in_manifest or name in PIP_NAME:
             assert pip_name in with_pip, f'setup.py lacks {pip_name}'
 
 
