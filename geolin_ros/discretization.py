@@ -48,8 +48,8 @@ class Discretization:
     ----------
     Phi : (2 m, 2 m)
         Derivative by the state; fixed base m = n, [s; r].
-    Gamma : (2 m, n)
-        Derivative by the joint efforts held over the step.
+    Gamma : (2 m, n_u)
+        Derivative by the efforts of the actuated joints, held over the step.
     next_state
         Prediction ``dt`` after the state.
     defect : (2 m,)
@@ -140,7 +140,7 @@ def discretize(
             f = _field(state, linearizer.forward_dynamics(state, tau, wrenches))
             step = step_midpoint(state, f, rate_at, dt)
         elif method == 'rkmk4':
-            f, step = step_rkmk4(state, rate_at, dt)
+            f, step = step_rkmk4(state, rate_at, dt, floating)
         else:
             L = linearizer(state, tau, reference, wrenches)
             f = _field(state, L.nu_dot)
@@ -190,7 +190,7 @@ def step_midpoint(state: State, f: Array, rate_at: RateAt, dt: float) -> Step:
     return Step(dt * middle.f, Phi, dt * (middle.B + half @ middle.B))
 
 
-def step_rkmk4(state: State, rate_at: RateAt, dt: float) -> tuple[Array, Step]:
+def step_rkmk4(state: State, rate_at: RateAt, dt: float, floating: bool) -> tuple[Array, Step]:
     """Return f at the state, and the four-stage Runge-Kutta-Munthe-Kaas step with its derivative.
 
     Stages c = 0, 1/2, 1/2, 1 with theta_i = c_i dt k_(i-1), x_i = f(g exp theta_i):
@@ -205,12 +205,11 @@ def step_rkmk4(state: State, rate_at: RateAt, dt: float) -> tuple[Array, Step]:
                - (ad_x/2 + (ad_[theta,x] + ad_theta ad_x)/12) dtheta_i                 (3)
         z+   = Ad_exp(-theta) z + J_r(theta) dtheta                                    (4)
     """
-    x = first = rate_at(state)
+    first = rate_at(state)
     size = first.f.size
-    floating = size > 2 * first.B.shape[1]
-    k, dk = x.f, np.hstack((x.A, x.B))  # columns [z | du]; w_1 = z
+    k, dk = first.f, np.hstack((first.A, first.B))  # columns [z | du]; w_1 = z
     if floating:
-        dk[:6, :6] += se3.cross(x.f[:6])
+        dk[:6, :6] += se3.cross(k[:6])
     total, dtotal = k / 6.0, dk / 6.0
     for node, weight in ((0.5, 1.0 / 3.0), (0.5, 1.0 / 3.0), (1.0, 1.0 / 6.0)):
         theta, dtheta = node * dt * k, node * dt * dk
@@ -221,7 +220,6 @@ def step_rkmk4(state: State, rate_at: RateAt, dt: float) -> tuple[Array, Step]:
         if floating:
             ad, ad_x = se3.cross(theta[:6]), se3.cross(x.f[:6])
             bracket = ad @ x.f[:6]
-            k = k.copy()
             k[:6] += 0.5 * bracket + ad @ bracket / 12.0
             dk[:6] += ad_x @ w[:6]
             dk[:6] += (0.5 * ad + ad @ ad / 12.0) @ dk[:6]

@@ -318,6 +318,17 @@ def test_discretization__follows_external_wrenches(floating):
     assert deviation(floating.step(dt).Phi, found.Phi) > 5e-2, 'the wrenches matter'
 
 
+def test_gamma__has_the_columns_of_the_actuated_joints(floating):
+    names = floating.model.joint_names[7:2:-2]
+    model = TreeModel.from_urdf(robots.path('quadruped'), actuated_joints=names)
+    columns = [floating.model.joint_index(name) for name in names]
+    for method in METHODS:
+        found = Linearizer(model).discretize(floating.state, floating.tau, 0.01, method)
+        assert_close(found.Gamma, floating.step(0.01, method).Gamma[:, columns], 1e-14)
+        assert_close(found.Phi, floating.step(0.01, method).Phi, 1e-14)
+        assert [label.name for label in found.inputs] == [f'tau.{name}' for name in names]
+
+
 class CountingLinearizer(Linearizer):
     """Counts its evaluations."""
 

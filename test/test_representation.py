@@ -6,7 +6,7 @@ from support.close import assert_blocks_close, assert_close, blocks, deviation
 from support.finite_difference import derivative_by_vector
 from support.pinocchio_oracle import PinocchioOracle, pin
 
-from geolin_ros import Linearizer, State, TreeModel, robots, se3
+from geolin_ros import Linearizer, TreeModel, robots, se3
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.representation import (
     convert,
@@ -127,9 +127,8 @@ def test_linearization__is_the_derivative_of_the_vector_field(case, representati
         nu_dot = case.oracle.forward_dynamics(at, tau)
 
         def numbers(t):
-            return twist_from_body(
-                at.H @ se3.exp(t[0] * at.v), at.v + t[0] * nu_dot[:6], representation
-            )
+            H, v = at.H @ se3.exp(t[0] * at.v), at.v + t[0] * nu_dot[:6]
+            return twist_from_body(H, v, representation)
 
         twist_dot = derivative_by_vector(numbers, np.zeros(1), 1e-2)[:, 0]
         H_dot = se3.right_jacobian_inverse(z[:6]) @ at.v
@@ -224,14 +223,14 @@ def test_convert__leaves_its_argument_alone(case):
 
 def test_unknown_representation__is_named(case):
     L = case.lin(case.state, case.tau)
+    fixed = Linearizer(TreeModel.from_urdf(robots.path('quadruped'), base='fixed'))
     words = "representation is 'spatial', expected one of body, inertial, mixed"
     for call in (
         lambda: twist_from_body(np.eye(4), np.zeros(6), 'spatial'),
         lambda: twist_to_body(np.eye(4), np.zeros(6), 'spatial'),
         lambda: convert(L, case.state, 'spatial'),
-        lambda: displacement_from_body(
-            State(np.eye(4), [], np.zeros(6), []), np.zeros(12), 'spatial'
-        ),
+        lambda: convert(fixed(case.state, case.tau), case.state, 'spatial'),
+        lambda: displacement_from_body(case.state, np.zeros(case.width), 'spatial'),
     ):
         with pytest.raises(ConfigurationError, match=words):
             call()
