@@ -2,13 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """All that belongs to one robot description, built at once and replaced as a whole."""
 
+import functools
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
+from geolin_msgs.msg import (
+    DependentJoint,
+    ForwardDynamics,
+    LinearizationSummary,
+    LinearizedDynamics,
+    LockedJoint,
+)
 from geolin_ros.errors import ModelWarning
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.parameters import stream_settings
@@ -70,9 +77,27 @@ def make_pipeline(
         stream.resume(earlier.stream)
     return Pipeline(
         stream,
-        LinearizationWriter(LinearizedDynamics(), model, settings),
+        LinearizationWriter(make_message(model), model, settings),
         ForwardDynamicsWriter(ForwardDynamics(), model),
         SummaryWriter(LinearizationSummary(), model),
-        RequestAnswerer(model, settings, LinearizedDynamics),
+        RequestAnswerer(model, settings, functools.partial(make_message, model)),
         Analyst(model, settings),
+    )
+
+
+def make_message(model: TreeModel) -> LinearizedDynamics:
+    """Return a message that is empty but for the parts that are messages of their own."""
+    return LinearizedDynamics(
+        dependent_joints=[
+            DependentJoint(
+                name=joint.name,
+                master=joint.master,
+                multiplier=joint.multiplier,
+                offset=joint.offset,
+            )
+            for joint in model.dependent_joints
+        ],
+        locked_joints=[
+            LockedJoint(name=joint.name, position=joint.position) for joint in model.locked_joints
+        ],
     )

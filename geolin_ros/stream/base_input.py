@@ -84,8 +84,7 @@ class BaseInput:
             place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w,
             linear.x, linear.y, linear.z, angular.x, angular.y, angular.z,
         )  # fmt: skip
-        total = sample.sum()
-        if total - total != 0.0:
+        if not np.isfinite(sample).all():
             raise DroppedInput(
                 Cause.NOT_FINITE,
                 f'odometry holds NaN or inf: {sample.tolist()}, expected finite numbers',

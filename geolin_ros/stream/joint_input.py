@@ -39,9 +39,8 @@ class JointInput:
         if values.shape[0] != len(self._names):  # type: ignore[arg-type]
             raise self._wrong_length(field, values.shape[0], missing)
         np.take(values, self._index, out=out)
-        total = out.sum()
-        if total - total != 0.0:
-            self._raise_not_finite(field, out)
+        if not np.isfinite(out).all():
+            raise self._not_finite(field, out)
 
     def _look_up(self, names: Any) -> None:
         self._names = None
@@ -65,10 +64,10 @@ class JointInput:
             f'let the publisher fill {field}',
         )
 
-    def _raise_not_finite(self, field: str, out: Array) -> None:
-        for c in np.flatnonzero(~np.isfinite(out)):
-            raise DroppedInput(
-                Cause.NOT_FINITE,
-                f'joint {self._model.joint_names[c]!r} has {field} {out[c]}, expected a finite '
-                'number; let the publisher leave out what it does not measure',
-            )
+    def _not_finite(self, field: str, out: Array) -> DroppedInput:
+        c = int(np.flatnonzero(~np.isfinite(out))[0])
+        return DroppedInput(
+            Cause.NOT_FINITE,
+            f'joint {self._model.joint_names[c]!r} has {field} {out[c]}, expected a finite '
+            'number; correct its driver',
+        )

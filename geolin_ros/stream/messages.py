@@ -75,7 +75,7 @@ class LinearizationWriter:
     Parameters
     ----------
     message
-        An empty message; it is the writer's from now on.
+        An empty message, but for dependent_joints and locked_joints; the writer's from now on.
     model, settings
         Of the stream whose answers will be written.
     effort_given
@@ -95,7 +95,7 @@ class LinearizationWriter:
         message.base_frame = model.base_link
         message.floating_base = model.base == 'floating'
         message.joint_names = list(model.joint_names)
-        message.actuated_joints = list(model.joint_names)
+        message.actuated_joints = list(model.actuated_joints)
         gravity = message.gravity
         gravity.x, gravity.y, gravity.z = model.gravity.tolist()
         message.effort_source = (
@@ -113,10 +113,11 @@ class LinearizationWriter:
         self._efforts = _allocate(message, 'joint_efforts', n)
         self._nu_dot = _allocate(message, 'nu_dot', m)
         self._drift = _allocate(message, 'drift', 2 * m)
-        for matrix, cols in ((message.a, 2 * m), (message.b, n)):
+        n_u = len(model.actuated_joints)
+        for matrix, cols in ((message.a, 2 * m), (message.b, n_u)):
             matrix.rows, matrix.cols = 2 * m, cols
         self._A = _allocate(message.a, 'data', 4 * m * m).reshape(2 * m, 2 * m)
-        self._B = _allocate(message.b, 'data', 2 * m * n).reshape(2 * m, n)
+        self._B = _allocate(message.b, 'data', 2 * m * n_u).reshape(2 * m, n_u)
 
     def write(self, answer: Answer) -> Any:
         """Fill and return the message."""

@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages as plain objects with arrays, the shape in which bag readers give them."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+SECOND = 1_000_000_000
+
+
+def stamp(nanoseconds):
+    """Return a builtin_interfaces/Time."""
+    sec, nanosec = divmod(nanoseconds, SECOND)
+    return SimpleNamespace(sec=sec, nanosec=nanosec)
+
+
+def header(nanoseconds, frame_id=''):
+    """Return a std_msgs/Header."""
+    return SimpleNamespace(stamp=stamp(nanoseconds), frame_id=frame_id)
+
+
+def vector(values):
+    """Return a geometry_msgs/Vector3 or Point."""
+    return SimpleNamespace(**dict(zip('xyz', map(float, values), strict=True)))
+
+
+def quaternion(values):
+    """Return a geometry_msgs/Quaternion from (x, y, z, w)."""
+    return SimpleNamespace(**dict(zip('xyzw', map(float, values), strict=True)))
+
+
+def joint_state(nanoseconds, names, position, velocity, effort):
+    """Return a sensor_msgs/JointState."""
+    return SimpleNamespace(
+        header=header(nanoseconds),
+        name=list(names),
+        position=np.array(position, dtype=float),
+        velocity=np.array(velocity, dtype=float),
+        effort=np.array(effort, dtype=float),
+    )
+
+
+def pose(place, turn):
+    """Return a geometry_msgs/Pose."""
+    return SimpleNamespace(position=vector(place), orientation=quaternion(turn))
+
+
+def twist(values):
+    """Return a geometry_msgs/Twist from [linear; angular]."""
+    return SimpleNamespace(linear=vector(values[:3]), angular=vector(values[3:]))
+
+
+def odometry(nanoseconds, place, turn, twist_values, child_frame_id='base', frame_id='odom'):
+    """Return a nav_msgs/Odometry; covariances are left out."""
+    return SimpleNamespace(
+        header=header(nanoseconds, frame_id),
+        child_frame_id=child_frame_id,
+        pose=SimpleNamespace(pose=pose(place, turn)),
+        twist=SimpleNamespace(twist=twist(twist_values)),
+    )
+
+
+def robot_state(n):
+    """Return an empty geolin_msgs/RobotState."""
+    return SimpleNamespace(
+        base_pose=pose(np.zeros(3), (0, 0, 0, 1)),
+        base_twist=twist(np.zeros(6)),
+        joint_positions=np.zeros(n),
+        joint_rates=np.zeros(n),
+    )
+
+
+def linearized_dynamics():
+    """Return an empty geolin_msgs/LinearizedDynamics with what the writer fills."""
+    return SimpleNamespace(
+        header=header(0),
+        gravity=vector(np.zeros(3)),
+        state=robot_state(0),
+        odometry_stamp=stamp(0),
+        next_state=robot_state(0),
+        joint_rate_sizes=[],
+        a=SimpleNamespace(),
+        b=SimpleNamespace(),
+    )
+
+
+def forward_dynamics():
+    """Return an empty geolin_msgs/ForwardDynamics."""
+    return SimpleNamespace(header=header(0), base_acceleration=twist(np.zeros(6)))
+
+
+def linearization_summary():
+    """Return an empty geolin_msgs/LinearizationSummary."""
+    return SimpleNamespace(header=header(0), spectrum_stamp=stamp(0), largest_real_part=0.0)
+
+
+def fill(message, plain):
+    """Copy a plain object into a message of a ROS package and return the message."""
+    for name, value in vars(plain).items():
+        if isinstance(value, SimpleNamespace):
+            fill(getattr(message, name), value)
+        else:
+            setattr(message, name, value.tolist() if isinstance(value, np.ndarray) else value)
+    return message
+
+
+def random_quaternion(rng):
+    """Return a unit quaternion (x, y, z, w), uniform over rotations."""
+    values = rng.normal(size=4)
+    return values / np.linalg.norm(values)
