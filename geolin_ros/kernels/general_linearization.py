@@ -15,7 +15,7 @@ from geolin_ros.kernels.inverse_dynamics_derivatives import (
     differentiate_wrenches,
 )
 from geolin_ros.kernels.status import OK
-from geolin_ros.kernels.types import Tree, Workspace, Wrenches
+from geolin_ros.kernels.types import BODY_WRENCH, Tree, Workspace, Wrenches
 
 
 @kernel
@@ -52,6 +52,10 @@ def linearize(tree: Tree, ws: Workspace, x_y, tau_y, gravity, wrenches: Wrenches
     for row in range(m):
         for c in range(2 * m):
             A[m + row, c] = -ws.dtau_y[row, c]
+    if first == 0:
+        write_invariant_columns(ws, x_y[16 + n : 22 + n], wrenches, A)
+    if first == 0:
+        write_uniform_fields(x_y[16 + n : 22 + n], ws.upward, wrenches, A)
     return OK
 
 
@@ -61,10 +65,57 @@ def write_kinematic_rows(v, A):
     m = A.shape[0] // 2
     for row in range(m):
         A[row, m + row] = 1.0
-    for block in (0, 3):  # -[[w^, u^], [0, w^]]
-        A[block, block + 1], A[block, block + 2] = v[5], -v[4]
-        A[block + 1, block], A[block + 1, block + 2] = -v[5], v[3]
-        A[block + 2, block], A[block + 2, block + 1] = v[4], -v[3]
-    A[0, 4], A[0, 5] = v[2], -v[1]
-    A[1, 3], A[1, 5] = -v[2], v[0]
-    A[2, 3], A[2, 4] = v[1], -v[0]
+    write_minus_cross(v[3:], A[:3, :3])  # -(v x) = -[[w^, u^], [0, w^]]
+    write_minus_cross(v[3:], A[3:6, 3:6])
+    write_minus_cross(v[:3], A[:3, 3:6])
+
+
+@kernel
+def write_uniform_fields(v, upward, wrenches: Wrenches, A):
+    """Columns that move all bodies alike, in closed form: their zeros are exact.
+
+    by the linear velocity: [-w^; 0];  by the pose: [0, -upward^; 0], unless a wrench depends on it
+    """
+    m = A.shape[0] // 2
+    A[m:, m : m + 3] = 0.0
+    write_minus_cross(v[3:], A[m : m + 3, m : m + 3])
+    for w in range(wrenches.kind.shape[0]):
+        if wrenches.kind[w] != BODY_WRENCH:
+            return
+    A[m:, :6] = 0.0
+    write_minus_cross(upward, A[m : m + 3, 3:6])
+
+
+@kernel
+def write_minus_cross(w, out):
+    """Write -w^ into a (3, 3) of zeros."""
+    out[0, 1], out[0, 2] = w[2], -w[1]
+    out[1, 0], out[1, 2] = -w[2], w[0]
+    out[2, 0], out[2, 1] = w[1], -w[0]
+
+
+@kernel
+def write_invariant_columns(ws: Workspace, v, wrenches: Wrenches, A):
+    """Replace rounding by what symmetry says of nu_dot, rows [v; r], with g upwards in base axes.
+
+    A constant velocity of the whole robot changes nothing but its transport:
+    d nu_dot / d v_linear = [-(w x); 0; 0]. A uniform field accelerates all bodies alike:
+    d nu_dot / dH = [-((g; 0) x); 0] unless a wrench is fixed to the world.
+    """
+    m = A.shape[0] // 2
+    for c in range(3):
+        for row in range(m):
+            A[m + row, m + c] = 0.0
+    A[m, m + 1], A[m, m + 2] = v[5], -v[4]
+    A[m + 1, m], A[m + 1, m + 2] = -v[5], v[3]
+    A[m + 2, m], A[m + 2, m + 1] = v[4], -v[3]
+    for w in range(wrenches.kind.shape[0]):
+        if wrenches.kind[w] != BODY_WRENCH:
+            return
+    for c in range(6):
+        for row in range(m):
+            A[m + row, c] = 0.0
+    g = ws.upward
+    A[m, 4], A[m, 5] = g[2], -g[1]
+    A[m + 1, 3], A[m + 1, 5] = -g[2], g[0]
+    A[m + 2, 3], A[m + 2, 4] = g[1], -g[0]
