@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from geolin_ros.demo.differences import linearization
 from geolin_ros.demo.recording import Operation
-from geolin_ros.demo.referee import ForwardDynamics
+from geolin_ros.demo.referee import Referee
 from geolin_ros.typing import Array, IntArray
 
 LINEARIZATION_LIMIT = 1e-6  # per block, relative to its largest entry
@@ -37,9 +37,7 @@ class Verdict:
         return f'{"PASS" if self.passed else "FAIL"}  {self.text}'
 
 
-def check_linearizations(
-    operations: Sequence[Operation], forward_dynamics: ForwardDynamics, referee: str
-) -> Verdict:
+def check_linearizations(operations: Sequence[Operation], referee: Referee) -> Verdict:
     """Compare A and B with differences on the manifold, block by block, and nu_dot.
 
     A block is judged by its largest deviation relative to its own largest entry. Where the
@@ -47,10 +45,11 @@ def check_linearizations(
     block.
     """
     worst: dict[str, float] = {}
+    m = referee.coordinates.m
     for operation in operations:
-        m = operation.nu_dot.size
-        A, B = linearization(forward_dynamics, m, operation.state, operation.tau)
-        nu_dot = forward_dynamics(operation.state, operation.tau)
+        state, tau = operation.state, operation.tau
+        A, B = linearization(referee.forward_dynamics, referee.coordinates, state, tau)
+        nu_dot = referee.forward_dynamics(state, tau)
         found = {
             **block_deviations(operation.A, A, m),
             **block_deviations(operation.B, B, m),
@@ -62,8 +61,8 @@ def check_linearizations(
     name = max(worst, key=lambda block: worst[block])
     return Verdict(
         worst[name] <= LINEARIZATION_LIMIT,
-        f'A and B of {len(operations)} states against differences of {referee}: worst deviation '
-        f'{worst[name]:.1e} (block {name}), limit {LINEARIZATION_LIMIT:.0e}',
+        f'A and B of {len(operations)} states against differences of {referee.name}: worst '
+        f'deviation {worst[name]:.1e} (block {name}), limit {LINEARIZATION_LIMIT:.0e}',
         worst,
     )
 

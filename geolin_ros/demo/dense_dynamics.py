@@ -12,14 +12,14 @@ from typing import Protocol
 
 import numpy as np
 
-from geolin_ros.demo.differences import ad, hat
+from geolin_ros.demo.differences import Sizes, ad, cross, exp
 from geolin_ros.description.elements import Description, Joint
 from geolin_ros.errors import UnsupportedJointError
 from geolin_ros.model.state import State
 from geolin_ros.typing import Array
 
 
-class Coordinates(Protocol):
+class Coordinates(Sizes, Protocol):
     """What the dynamics needs to know of a robot besides its description."""
 
     @property
@@ -33,14 +33,6 @@ class Coordinates(Protocol):
     @property
     def gravity(self) -> Array:
         """(3,) world axes [m/s^2]."""
-
-    @property
-    def n(self) -> int:
-        """Number of joint coordinates."""
-
-    @property
-    def m(self) -> int:
-        """Number of velocities: n + 6, or n for a fixed base."""
 
 
 @dataclass
@@ -109,7 +101,7 @@ class DenseDynamics:
                 parent.H @ joint.placement, X @ parent.J, X @ parent.twist, X @ parent.bias
             )
         S, c = axis_twist(joint), self.model.joint_names.index(joint.name)
-        step = joint.placement @ screw(S, state.s[c])
+        step = joint.placement @ exp(S * state.s[c])
         X = adjoint(inverse(step))
         J = X @ parent.J
         J[:, self.model.m - self.model.n + c] += S
@@ -150,11 +142,6 @@ class DenseDynamics:
         return np.asarray(nu_dot, dtype=np.float64)
 
 
-def cross(p: Array) -> Array:
-    """Return the 3x3 matrix of p x."""
-    return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
-
-
 def inverse(H: Array) -> Array:
     """Return the pose of A in B from that of B in A."""
     return np.asarray(np.linalg.inv(H), dtype=np.float64)
@@ -178,11 +165,3 @@ def axis_twist(joint: Joint) -> Array:
         'helical': (joint.pitch, 1.0),
     }[joint.kind]
     return np.concatenate((linear * axis, angular * axis))
-
-
-def screw(S: Array, s: float) -> Array:
-    """Return exp(S^ s) (4, 4) of a unit twist; S^^4 = -S^^2 there, or S^^2 = 0 (prismatic)."""
-    V = hat(S)
-    VV = V @ V
-    H: Array = np.eye(4) + s * V + (1.0 - np.cos(s)) * VV + (s - np.sin(s)) * VV @ V
-    return H

@@ -40,6 +40,7 @@ class Referee:
     """A forward dynamics, what it is called, and how many states it can judge in a few seconds."""
 
     name: str
+    coordinates: Coordinates
     forward_dynamics: ForwardDynamics
     states: int
 
@@ -56,15 +57,14 @@ def make_referee(description: str, coordinates: Coordinates) -> Referee:
         return dense_referee(description, coordinates)
     if sorted(list(model.names)[2:]) != sorted(coordinates.joint_names):
         return dense_referee(description, coordinates)
-    return Referee(
-        f'Pinocchio {pinocchio.__version__}', pinocchio_dynamics(pinocchio, model, coordinates), 24
-    )
+    dynamics = pinocchio_dynamics(pinocchio, model, coordinates)
+    return Referee(f'Pinocchio {pinocchio.__version__}', coordinates, dynamics, 24)
 
 
 def dense_referee(description: str, coordinates: Coordinates) -> Referee:
     """Return the textbook dynamics in plain NumPy."""
     dynamics = DenseDynamics(urdf.read(description), coordinates)
-    return Referee('dense matrices', dynamics.forward_dynamics, 6)
+    return Referee('dense matrices', coordinates, dynamics.forward_dynamics, 4)
 
 
 def pinocchio_dynamics(pin: Any, model: Any, coordinates: Coordinates) -> ForwardDynamics:

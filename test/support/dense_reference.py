@@ -1,39 +1,15 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Textbook dynamics straight from a description: one Jacobian per link, dense matrices.
-
-No body is merged, nothing is recursive but the link poses, and nothing is shared with the
-package but the plain data of `Description`, `State` and `Wrench`.
-"""
-
-from dataclasses import dataclass
+"""Textbook dynamics straight from a description, with wrenches, energies and inverse dynamics."""
 
 import numpy as np
 
-from support.finite_difference import ad, cross, exp
+from geolin_ros.demo.dense_dynamics import DenseDynamics, MovingLink, adjoint, axis_twist
+
+__all__ = ['DenseReference', 'MovingLink', 'adjoint', 'axis_twist', 'in_link']
 
 
-def adjoint(H):
-    """Return the 6x6 matrix that takes twists along the pose H, ^A X_B of ^A H_B."""
-    R, o = H[:3, :3], H[:3, 3]
-    return np.block([[R, cross(o) @ R], [np.zeros((3, 3)), R]])
-
-
-@dataclass
-class MovingLink:
-    """What the dynamics needs to know of one link at one state."""
-
-    H: np.ndarray
-    """(4, 4) pose in the world."""
-    J: np.ndarray
-    """(6, m) body Jacobian: twist = J nu."""
-    twist: np.ndarray
-    """(6,) J nu."""
-    bias: np.ndarray
-    """(6,) dJ/dt nu."""
-
-
-class DenseReference:
+class DenseReference(DenseDynamics):
     """Inverse and forward dynamics of a description.
 
     Parameters
@@ -44,68 +20,14 @@ class DenseReference:
         The model under test: names the base link, the order of coordinates, base and gravity.
     """
 
-    def __init__(self, description, model):
-        self.model = model
-        self.links = {link.name: link for link in description.links}
-        self.children = {name: [] for name in self.links}
-        for joint in description.joints:
-            self.children[joint.parent].append(joint)
-        damping = {joint.name: joint.damping for joint in description.joints}
-        self.damping = np.array([damping[name] for name in model.joint_names])
-
-    def moving_links(self, state):
-        """Return a `MovingLink` for every link, by name."""
-        m, n = self.model.m, self.model.n
-        J = np.zeros((6, m))
-        J[:, : m - n] = np.eye(6)[:, : m - n]
-        base = MovingLink(state.H, J, state.v if m > n else np.zeros(6), np.zeros(6))
-        found = {self.model.base_link: base}
-        pending = [self.model.base_link]
-        while pending:
-            name = pending.pop()
-            for joint in self.children[name]:
-                found[joint.child] = self._behind(joint, found[name], state)
-                pending.append(joint.child)
-        return found
-
-    def _behind(self, joint, parent, state):
-        """Return the child link of a joint: pose, Jacobian and its rate, by the chain rule."""
-        if joint.kind == 'fixed':
-            X = adjoint(np.linalg.inv(joint.placement))
-            return MovingLink(
-                parent.H @ joint.placement, X @ parent.J, X @ parent.twist, X @ parent.bias
-            )
-        S, c = axis_twist(joint), self.model.joint_names.index(joint.name)
-        step = joint.placement @ exp(S * state.s[c])
-        X = adjoint(np.linalg.inv(step))
-        J = X @ parent.J
-        J[:, self.model.m - self.model.n + c] += S
-        moving = S * state.r[c]
-        twist = X @ parent.twist + moving
-        # d/dt ^iX_p = -(moving x) ^iX_p
-        bias = X @ parent.bias - ad(moving) @ X @ parent.twist
-        return MovingLink(parent.H @ step, J, twist, bias)
-
-    def mass_matrix(self, state):
-        """Return M (m, m) = sum of J' M_link J."""
-        return self._mass_matrix(self.moving_links(state))
-
-    def _mass_matrix(self, moving):
-        return sum(at.J.T @ self.links[name].inertia @ at.J for name, at in moving.items())
-
     def bias(self, state, wrenches=()):
         """Return h (m,): Coriolis, gravity and damping, less the wrenches, at nu_dot = 0."""
         return self._bias(state, self.moving_links(state), wrenches)
 
-    def _bias(self, state, moving, wrenches):
-        h = np.zeros(self.model.m)
-        for name, at in moving.items():
-            M = self.links[name].inertia
-            upward = np.concatenate((-at.H[:3, :3].T @ self.model.gravity, np.zeros(3)))
-            h += at.J.T @ (M @ (at.bias + upward) - ad(at.twist).T @ M @ at.twist)
+    def _bias(self, state, moving, wrenches=()):
+        h = super()._bias(state, moving)
         for wrench in wrenches:
             h -= moving[wrench.link].J.T @ in_link(wrench, moving[wrench.link].H)
-        h[self.model.m - self.model.n :] += self.damping * state.r
         return h
 
     def inverse_dynamics(self, state, nu_dot, wrenches=()):
@@ -134,18 +56,6 @@ class DenseReference:
             first_moment = np.array([M[5, 1], M[3, 2], M[4, 0]])
             total -= self.model.gravity @ (M[0, 0] * at.H[:3, 3] + at.H[:3, :3] @ first_moment)
         return float(total)
-
-
-def axis_twist(joint):
-    """Return the unit twist (u; w) of a single-axis joint, in the child link's frame."""
-    axis = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
-    linear, angular = {
-        'revolute': (0.0, 1.0),
-        'continuous': (0.0, 1.0),
-        'prismatic': (1.0, 0.0),
-        'helical': (joint.pitch, 1.0),
-    }[joint.kind]
-    return np.concatenate((linear * axis, angular * axis))
 
 
 def in_link(wrench, H):
