@@ -1,0 +1,362 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Mimic and locked joints, inputs, rotors, friction, springs and payloads of a description."""
+
+import dataclasses
+import re
+
+import mujoco
+import numpy as np
+import pytest
+from support.close import assert_close, blocks
+from support.finite_difference import linearization
+from support.pinocchio_oracle import PinocchioOracle, pin
+from support.robots import example_robot, read_robot
+
+from geolin_ros import Linearizer, State, TreeModel, urdf
+from geolin_ros.description import Description, Mimic, attach_payloads
+from geolin_ros.errors import ModelError, UnknownNameError
+
+pytestmark = pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')
+
+
+@pytest.fixture(scope='module')
+def talos():
+    return read_robot(example_robot('talos_reduced'))
+
+
+def with_mimics(description: Description, mimics: dict[str, Mimic]) -> Description:
+    joints = tuple(
+        dataclasses.replace(joint, mimic=mimics.get(joint.name, joint.mimic))
+        for joint in description.joints
+    )
+    return dataclasses.replace(description, joints=joints)
+
+
+CHAIN = {
+    'arm_right_4_joint': Mimic('arm_left_4_joint', -1.0, 0.1),
+    'leg_left_4_joint': Mimic('leg_right_4_joint', 0.7, 0.0),
+    'leg_left_5_joint': Mimic('leg_left_4_joint', -0.5, 0.2),
+}
+
+
+@pytest.fixture(scope='module')
+def coupled(talos):
+    description, full = talos
+    model = TreeModel.from_description(with_mimics(description, CHAIN))
+    return model, full, PinocchioOracle.read_urdf(example_robot('talos_reduced'), full)
+
+
+def assert_rates_close(ours, theirs, model):
+    """Compare the blocks of d nu_dot; those that are exactly zero in ours are noise in theirs."""
+    m, scale = model.m, np.abs(theirs[model.m :]).max()
+    for (name, block), (_, referee) in zip(
+        blocks(ours[m:], model), blocks(theirs[m:], model), strict=True
+    ):
+        assert_close(block, referee, 1e-8, name, scale if not block.any() else None)
+
+
+def gear(model, full):
+    """Return G and s0 of s = G y + s0."""
+    G, s0 = np.zeros((full.n, model.n)), np.zeros(full.n)
+    for y, name in enumerate(model.joint_names):
+        G[full.joint_index(name), y] = 1.0
+    for name, master, multiplier, offset in model.dependent_joints:
+        G[full.joint_index(name), model.joint_index(master)] = multiplier
+        s0[full.joint_index(name)] = offset
+    return G, s0
+
+
+def test_mimic__is_the_chain_rule_on_pinocchio(coupled):
+    model, full, oracle = coupled
+    assert model.n == full.n - 3
+    G, s0 = gear(model, full)
+    T = np.zeros((full.m, model.m))
+    T[:6, :6], T[6:, 6:] = np.eye(6), G
+
+    def forward_dynamics(state, tau):
+        whole = State(state.H, G @ state.s + s0, state.v, G @ state.r)
+        M = T.T @ oracle.mass_matrix(whole) @ T
+        h = T.T @ oracle.inverse_dynamics(whole, np.zeros(full.m))
+        return np.linalg.solve(M, np.concatenate((np.zeros(6), tau)) - h)
+
+    rng = np.random.default_rng(1)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    result = Linearizer(model)(state, tau)
+    assert_close(result.nu_dot, forward_dynamics(state, tau), 1e-12, 'nu_dot')
+    A, B = linearization(forward_dynamics, model, state, tau)
+    assert_rates_close(result.A, A, model)
+    assert_close(result.B, B, 1e-8, 'B')
+
+
+def test_mimic__resolves_chains(coupled):
+    model, _, _ = coupled
+    rows = {row.name: row for row in model.dependent_joints}
+    assert rows['leg_left_5_joint'].master == 'leg_right_4_joint'
+    assert rows['leg_left_5_joint'].multiplier == pytest.approx(-0.35)
+    assert rows['leg_left_5_joint'].offset == pytest.approx(0.2)
+
+
+def test_mimic__left_out_gives_another_linearization(coupled):
+    model, full, _ = coupled
+    G, s0 = gear(model, full)
+    state = model.random_state(np.random.default_rng(2))
+    whole = State(state.H, G @ state.s + s0, state.v, G @ state.r)
+    exact = Linearizer(model)(state, np.zeros(model.n))
+    free = Linearizer(full)(whole, np.zeros(full.n))
+    T2 = np.zeros((2 * full.m, 2 * model.m))
+    T2[:6, :6], T2[6 : full.m, 6 : model.m] = np.eye(6), G
+    T2[full.m :, model.m :] = T2[: full.m, : model.m]
+    projected = np.linalg.pinv(T2) @ free.A @ T2
+    assert np.abs(projected - exact.A).max() > 0.01 * np.abs(exact.A).max()
+
+
+@pytest.mark.parametrize(
+    ('mimic', 'fragments'),
+    [
+        (
+            {'arm_left_1_joint': Mimic('nowhere')},
+            ["'arm_left_1_joint'", "'nowhere'", 'independent'],
+        ),
+        (
+            {
+                'arm_left_1_joint': Mimic('arm_left_2_joint'),
+                'arm_left_2_joint': Mimic('arm_left_1_joint'),
+            },
+            ['follows it in turn'],
+        ),
+    ],
+)
+def test_mimic__of_nothing_is_an_error(talos, mimic, fragments):
+    with pytest.raises(ModelError) as caught:
+        TreeModel.from_description(with_mimics(talos[0], mimic))
+    for fragment in fragments:
+        assert fragment in str(caught.value)
+
+
+def test_locked_joints__equal_pinocchios_reduced_model(talos):
+    description, _ = talos
+    held = {'arm_left_4_joint': -0.8, 'torso_1_joint': 0.3, 'head_2_joint': 0.2}
+    model = TreeModel.from_description(description, locked_joints=held)
+    assert {row.name: row.position for row in model.locked_joints} == held
+    assert 'arm_left_5_link' in model.frames
+    whole = pin.buildModelFromUrdf(str(example_robot('talos_reduced')), pin.JointModelFreeFlyer())
+    q = pin.neutral(whole)
+    for name, position in held.items():
+        q[whole.joints[whole.getJointId(name)].idx_q] = position
+    oracle = PinocchioOracle(
+        pin.buildReducedModel(whole, [whole.getJointId(name) for name in held], q), model
+    )
+    rng = np.random.default_rng(3)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    A, B, nu_dot = oracle.linearization(state, tau)
+    result = Linearizer(model)(state, tau)
+    assert_close(result.nu_dot, nu_dot, 1e-11, 'nu_dot')
+    assert_close(result.B, B, 1e-11, 'B')
+    assert_close(result.A[model.m :], A[model.m :], 1e-10, 'A')
+
+
+def test_locked_joints__take_their_followers_along(talos):
+    description = with_mimics(talos[0], CHAIN)
+    model = TreeModel.from_description(description, locked_joints={'leg_right_4_joint': 1.0})
+    positions = dict(model.locked_joints)
+    assert positions['leg_left_4_joint'] == pytest.approx(0.7)
+    assert positions['leg_left_5_joint'] == pytest.approx(-0.15)
+    with pytest.raises(ModelError, match='lock only one'):
+        TreeModel.from_description(
+            description, locked_joints={'leg_right_4_joint': 1.0, 'leg_left_4_joint': 0.0}
+        )
+
+
+def test_joints__choose_and_order_the_coordinates(talos):
+    names = ['leg_left_3_joint', 'leg_left_1_joint', 'leg_left_2_joint']
+    model = TreeModel.from_description(
+        talos[0], joints=names, locked_joints={'leg_left_4_joint': 0.5}
+    )
+    assert model.joint_names == tuple(names)
+    held = dict(model.locked_joints)
+    assert held['leg_left_4_joint'] == 0.5
+    lower = {j.name: j.limits.lower for j in talos[0].joints}['leg_right_4_joint']
+    assert held['leg_right_4_joint'] == max(0.0, lower)
+
+
+def test_actuated_joints__are_the_columns_of_b(talos):
+    description, full = talos
+    chosen = ['leg_right_2_joint', 'arm_left_1_joint']
+    model = TreeModel.from_description(description, actuated_joints=chosen)
+    state, tau = full.random_state(np.random.default_rng(4)), np.ones(full.n)
+    part, whole = Linearizer(model)(state, tau), Linearizer(full)(state, tau)
+    columns = [full.joint_index(name) for name in chosen]
+    np.testing.assert_array_equal(part.B, whole.B[:, columns])
+    np.testing.assert_array_equal(part.A, whole.A)
+    assert [label.name for label in part.inputs] == [f'tau.{name}' for name in chosen]
+
+
+def test_rotor_inertia__equals_armature_of_pinocchio(talos):
+    description, _ = talos
+    overlay = {'joints': {'*': {'rotor_inertia': 2e-5, 'gear_ratio': 50.0}}}
+    model = TreeModel.from_description(description, overlay=overlay)
+    oracle = PinocchioOracle.read_urdf(example_robot('talos_reduced'), model)
+    armature = oracle.pin_model.armature.copy()
+    armature[6:] = 0.05
+    oracle.pin_model.armature = armature
+    rng = np.random.default_rng(5)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    A, B, nu_dot = oracle.linearization(state, tau)
+    result = Linearizer(model)(state, tau)
+    assert_close(result.nu_dot, nu_dot, 1e-12, 'nu_dot')
+    assert_close(result.B, B, 1e-12, 'B')
+    assert_close(result.A[model.m :], A[model.m :], 1e-11, 'A')
+
+
+def test_rotor_inertia_and_damping__equal_mujoco(tmp_path):
+    path = example_robot('solo12')
+    overlay = {'joints': {'*': {'rotor_inertia': 1e-5, 'gear_ratio': 9.0, 'damping': 0.3}}}
+    model = TreeModel.from_urdf(path, overlay=overlay)
+    simulated = free_mujoco(path)
+    simulated.dof_armature[6:] = 81e-5
+    simulated.dof_damping[6:] = 0.3
+    rng = np.random.default_rng(6)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    assert_close(
+        Linearizer(model)(state, tau).nu_dot,
+        mujoco_accelerations(simulated, model, state, tau),
+        1e-9,
+    )
+
+
+def free_mujoco(path):
+    """Compile a URDF without meshes, contacts, limits or friction, on a free joint."""
+    spec = mujoco.MjSpec.from_string(without_geometry(path.read_text()))
+    spec.compiler.fusestatic = False
+    for body in spec.worldbody.bodies:
+        body.add_freejoint()
+    compiled = spec.compile()
+    compiled.opt.disableflags |= (
+        mujoco.mjtDisableBit.mjDSBL_CONTACT
+        | mujoco.mjtDisableBit.mjDSBL_LIMIT
+        | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS
+    )
+    compiled.dof_frictionloss[:] = 0.0
+    return compiled
+
+
+def without_geometry(text):
+    for tag in ('visual', 'collision'):
+        text = re.sub(rf'<{tag}\b.*?</{tag}>', '', text, flags=re.DOTALL)
+    return text
+
+
+def mujoco_accelerations(simulated, model, state, tau):
+    """Return nu_dot of MuJoCo; its free joint has world linear and body angular velocity."""
+    data = mujoco.MjData(simulated)
+    R = state.H[:3, :3]
+    order = [simulated.joint(name).id for name in model.joint_names]
+    data.qpos[:3] = state.H[:3, 3]
+    data.qpos[3:7] = np.roll(pin.Quaternion(R).coeffs(), 1)
+    data.qvel[:6] = np.concatenate((R @ state.v[:3], state.v[3:]))
+    for c, joint in enumerate(order):
+        data.qpos[simulated.jnt_qposadr[joint]] = state.s[c]
+        data.qvel[simulated.jnt_dofadr[joint]] = state.r[c]
+        data.qfrc_applied[simulated.jnt_dofadr[joint]] = tau[c]
+    mujoco.mj_forward(simulated, data)
+    classical = R.T @ data.qacc[:3]
+    linear = classical - np.cross(state.v[3:], state.v[:3])
+    joints = [data.qacc[simulated.jnt_dofadr[joint]] for joint in order]
+    return np.concatenate((linear, data.qacc[3:6], joints))
+
+
+def test_friction_and_spring__equal_differences(talos):
+    description, plain = talos
+    overlay = {
+        'joints': {
+            '*': {'friction': 0.0},
+            'leg_*': {'friction': 0.8, 'friction_speed': 0.4},
+            'arm_left_?_joint': {'stiffness': 12.0, 'rest': 0.3},
+        }
+    }
+    model = TreeModel.from_description(description, overlay=overlay, coulomb_friction=True)
+    oracle = PinocchioOracle.read_urdf(example_robot('talos_reduced'), plain)
+    legs = np.array([name.startswith('leg_') for name in model.joint_names])
+    arms = np.array([name.startswith('arm_left') for name in model.joint_names])
+
+    def forward_dynamics(state, tau):
+        passive = np.where(legs, 0.8 * np.tanh(state.r / 0.4), 0.0)
+        passive += np.where(arms, 12.0 * (state.s - 0.3), 0.0)
+        return oracle.forward_dynamics(state, tau - passive)
+
+    rng = np.random.default_rng(7)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    result = Linearizer(model)(state, tau)
+    assert_close(result.nu_dot, forward_dynamics(state, tau), 1e-11, 'nu_dot')
+    A, _ = linearization(forward_dynamics, model, state, tau)
+    assert_rates_close(result.A, A, model)
+
+
+def test_coulomb_friction__is_off_by_default(talos):
+    overlay = {'joints': {'*': {'friction': 1.0}}}
+    assert not TreeModel.from_description(talos[0], overlay=overlay).tree.friction.any()
+
+
+def test_payload__adds_mass_and_moves_with_its_frame(talos):
+    description, plain = talos
+    load = {'frame': 'arm_left_7_link', 'mass': 3.0, 'com': [0.1, -0.2, 0.05]}
+    load['inertia'] = [0.02, 0.03, 0.04, 0.001, -0.002, 0.003]
+    model = TreeModel.from_description(attach_payloads(description, [load]))
+    assert model.total_mass == pytest.approx(plain.total_mass + 3.0)
+    oracle = PinocchioOracle.read_urdf(example_robot('talos_reduced'), model)
+    frame = oracle.pin_model.frames[oracle.pin_model.getFrameId('arm_left_7_link')]
+    ixx, iyy, izz, ixy, ixz, iyz = load['inertia']
+    rotational = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+    extra = frame.placement.act(pin.Inertia(3.0, np.array(load['com']), rotational))
+    joint = frame.parentJoint
+    oracle.pin_model.inertias[joint] = oracle.pin_model.inertias[joint] + extra
+    oracle.data = oracle.pin_model.createData()
+    rng = np.random.default_rng(8)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    assert_close(Linearizer(model)(state, tau).nu_dot, oracle.forward_dynamics(state, tau), 1e-11)
+
+
+@pytest.mark.parametrize(
+    ('overlay', 'error', 'fragment'),
+    [
+        ({'joint': {}}, UnknownNameError, "'joint'"),
+        ({'joints': {'nothing_*': {'damping': 1}}}, UnknownNameError, 'nothing_*'),
+        ({'joints': {'*': {'dampng': 1}}}, UnknownNameError, "'damping'"),
+        ({'joints': {'*': {'damping': 'much'}}}, ModelError, 'much'),
+        ({'joints': {'*': {'damping': -1}}}, ModelError, '0 or more'),
+        ({'joints': {'*': {'gear_ratio': 0}}}, ModelError, 'more than 0'),
+        ({'joints': {'*': {'damping': float('nan')}}}, ModelError, 'finite'),
+        ({'payloads': [{'frame': 'nowhere', 'mass': 1}]}, UnknownNameError, 'nowhere'),
+        ({'payloads': [{'frame': 'base_link'}]}, ModelError, 'mass'),
+        ({'payloads': [{'frame': 'base_link', 'mass': -1}]}, ModelError, 'negative'),
+        ({'payloads': {'frame': 'base_link'}}, ModelError, 'list'),
+    ],
+)
+def test_overlay__says_what_is_wrong(talos, overlay, error, fragment):
+    with pytest.raises(error) as caught:
+        TreeModel.from_description(talos[0], overlay=overlay)
+    assert fragment in str(caught.value)
+
+
+def test_overlay__is_read_from_yaml(talos, tmp_path):
+    path = tmp_path / 'overlay.yaml'
+    path.write_text('joints:\n  "leg_*": {damping: 0.5}\n')
+    model = TreeModel.from_description(talos[0], overlay=path)
+    assert model.tree.damping[model.joint_index('leg_left_1_joint')] == 0.5
+    path.write_text('joints: [')
+    with pytest.raises(ModelError, match='YAML'):
+        TreeModel.from_description(talos[0], overlay=path)
+
+
+def test_gear_ratio__comes_from_the_transmission():
+    text = (
+        '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'
+        '<transmission name="t"><joint name="j"/><actuator name="m">'
+        '<mechanicalReduction>7</mechanicalReduction></actuator></transmission></robot>'
+    )
+    overlay = {'joints': {'j': {'rotor_inertia': 0.01}}}
+    model = TreeModel.from_description(urdf.read(text), base='fixed', overlay=overlay)
+    assert model.tree.armature[0] == pytest.approx(0.49)
