@@ -53,8 +53,6 @@ def linearize(tree: Tree, ws: Workspace, x_y, tau_y, gravity, wrenches: Wrenches
         for c in range(2 * m):
             A[m + row, c] = -ws.dtau_y[row, c]
     if first == 0:
-        write_invariant_columns(ws, x_y[16 + n : 22 + n], wrenches, A)
-    if first == 0:
         write_uniform_fields(x_y[16 + n : 22 + n], ws.upward, wrenches, A)
     return OK
 
@@ -92,30 +90,3 @@ def write_minus_cross(w, out):
     out[0, 1], out[0, 2] = w[2], -w[1]
     out[1, 0], out[1, 2] = -w[2], w[0]
     out[2, 0], out[2, 1] = w[1], -w[0]
-
-
-@kernel
-def write_invariant_columns(ws: Workspace, v, wrenches: Wrenches, A):
-    """Replace rounding by what symmetry says of nu_dot, rows [v; r], with g upwards in base axes.
-
-    A constant velocity of the whole robot changes nothing but its transport:
-    d nu_dot / d v_linear = [-(w x); 0; 0]. A uniform field accelerates all bodies alike:
-    d nu_dot / dH = [-((g; 0) x); 0] unless a wrench is fixed to the world.
-    """
-    m = A.shape[0] // 2
-    for c in range(3):
-        for row in range(m):
-            A[m + row, m + c] = 0.0
-    A[m, m + 1], A[m, m + 2] = v[5], -v[4]
-    A[m + 1, m], A[m + 1, m + 2] = -v[5], v[3]
-    A[m + 2, m], A[m + 2, m + 1] = v[4], -v[3]
-    for w in range(wrenches.kind.shape[0]):
-        if wrenches.kind[w] != BODY_WRENCH:
-            return
-    for c in range(6):
-        for row in range(m):
-            A[m + row, c] = 0.0
-    g = ws.upward
-    A[m, 4], A[m, 5] = g[2], -g[1]
-    A[m + 1, 3], A[m + 1, 5] = -g[2], g[0]
-    A[m + 2, 3], A[m + 2, 4] = g[1], -g[0]
