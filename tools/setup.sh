@@ -39,6 +39,7 @@ environment() {
 
 packages() {
     local pip='.venv/bin/python -m pip install --quiet' constraints=requirements/constraints.txt
+    $pip -c "$constraints" pip setuptools wheel  # before what needs them to be built
     if [ "$distribution" = wheels ]; then
         $pip -c "$constraints" -r requirements/build.txt -r requirements/ros-kilted.txt
     else
