@@ -3,12 +3,12 @@
 
 import numpy as np
 import pytest
-
-from geolin_ros.stream.base_input import BaseInput
-from geolin_ros.stream.drops import Cause, DroppedInput
 from support.close import assert_close
 from support.finite_difference import exp
 from support.messages import SECOND, odometry, random_quaternion
+
+from geolin_ros.stream.base_input import BaseInput
+from geolin_ros.stream.drops import Cause, DroppedInput
 
 pin = pytest.importorskip('pinocchio')
 T0 = 100 * SECOND
@@ -110,7 +110,9 @@ def test_child_frame__replaces_that_of_the_messages(sensor_robot):
 @pytest.mark.parametrize('frame', ['arm', 'base_link', ''])
 def test_frame_that_is_not_on_the_base__is_refused_with_those_that_are(sensor_robot, frame):
     base = BaseInput(sensor_robot)
-    with pytest.raises(DroppedInput, match=r"expected a link fixed to the base .*'camera'") as drop:
+    with pytest.raises(
+        DroppedInput, match=r"expected a link fixed to the base .*'camera'"
+    ) as drop:
         base.take(odometry(T0, *sample(), child_frame_id=frame))
     assert drop.value.cause is Cause.FRAME
     assert repr(frame) in str(drop.value)

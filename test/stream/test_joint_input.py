@@ -3,10 +3,10 @@
 
 import numpy as np
 import pytest
+from support.messages import joint_state
 
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.joint_input import JointInput
-from support.messages import joint_state
 
 
 @pytest.fixture

@@ -1,0 +1,283 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+import dataclasses
+
+import numpy as np
+import pytest
+from support.close import assert_close
+from support.messages import SECOND, joint_state, odometry, random_quaternion
+
+from geolin_ros import Linearizer, TreeModel, robots
+from geolin_ros.representation import convert
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.settings import StreamSettings
+
+T0 = 50 * SECOND
+MS = 1_000_000
+
+
+class Source:
+    """Messages of a robot in random motion."""
+
+    def __init__(self, model, seed=0):
+        self.model, self.rng = model, np.random.default_rng(seed)
+
+    def odometry(self, stamp, **options):
+        place, turn = self.rng.normal(size=3), random_quaternion(self.rng)
+        return odometry(stamp, place, turn, self.rng.normal(size=6), **options)
+
+    def joint_state(self, stamp):
+        s, r, tau = self.rng.uniform(-1.0, 1.0, (3, self.model.n))
+        return joint_state(stamp, self.model.joint_names, s, r, tau)
+
+
+@pytest.fixture
+def source(quadruped):
+    return Source(quadruped)
+
+
+def make_stream(model, **settings):
+    return LinearizationStream(model, StreamSettings(**settings))
+
+
+def assert_library_says_the_same(answer, model, settings):
+    """Compare an answer with the public API about the answer's own state, to the last bit."""
+    state, tau = answer.state.copy(), answer.tau.copy()
+    if settings.form == 'continuous':
+        expected = Linearizer(model)(state, tau, settings.reference)
+        if settings.representation != 'body':
+            expected = convert(expected, state, settings.representation)
+        A, B, drift, nu_dot = expected.A, expected.B, expected.drift, expected.nu_dot
+        assert answer.next_state is None
+    else:
+        step = Linearizer(model).discretize(
+            state, tau, settings.dt, settings.method, settings.reference
+        )
+        if settings.representation != 'body':
+            step = convert(step, state, settings.representation)
+        A, B, drift, nu_dot = step.Phi, step.Gamma, step.defect, step.nu_dot
+        np.testing.assert_array_equal(answer.next_state.data, step.next_state.data)
+    for ours, theirs in ((answer.A, A), (answer.B, B), (answer.drift, drift)):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(answer.nu_dot, nu_dot)
+
+
+@pytest.mark.parametrize('representation', ['body', 'inertial', 'mixed'])
+@pytest.mark.parametrize('reference', ['moving', 'frozen'])
+@pytest.mark.parametrize('method', [None, 'midpoint', 'euler', 'zoh', 'rkmk4'])
+def test_answer__is_what_the_library_says(quadruped, source, method, reference, representation):
+    settings = StreamSettings(reference=reference, representation=representation)
+    if method is not None:
+        settings = dataclasses.replace(settings, form='discrete', method=method, dt=0.004)
+    stream = LinearizationStream(quadruped, settings)
+    stream.on_odometry(source.odometry(T0))
+    message = source.joint_state(T0)
+    answer = stream.on_joint_state(message)
+    np.testing.assert_array_equal(answer.state.s, message.position)
+    np.testing.assert_array_equal(answer.state.r, message.velocity)
+    np.testing.assert_array_equal(answer.tau, message.effort)
+    assert_library_says_the_same(answer, quadruped, settings)
+    assert 0.0 < answer.compute_time < 10.0
+
+
+def test_stamps_and_frame__are_those_of_the_inputs(quadruped, source):
+    stream = make_stream(quadruped)
+    stream.on_odometry(source.odometry(T0, frame_id='map'))
+    answer = stream.on_joint_state(source.joint_state(T0 + 3 * MS))
+    assert (answer.stamp, answer.odometry_stamp) == (T0 + 3 * MS, T0)
+    assert answer.odometry_age == pytest.approx(3e-3)
+    assert answer.world_frame == 'map'
+    assert stream.newest_stamps == {'joint state': T0 + 3 * MS, 'odometry': T0}
+
+
+def test_fixed_base__needs_no_odometry():
+    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
+    stream, source = make_stream(model), Source(model)
+    answer = stream.on_joint_state(source.joint_state(T0))
+    assert answer.A.shape == (24, 24)
+    assert (answer.odometry_stamp, answer.world_frame) == (0, 'base')
+    assert_library_says_the_same(answer, model, stream.settings)
+
+
+class TestEfforts:
+    def test_zero__leaves_those_of_the_message_aside(self, quadruped, source):
+        stream = make_stream(quadruped, torque_source='zero')
+        stream.on_odometry(source.odometry(T0))
+        for effort in (np.full(12, 5.0), np.zeros(0)):
+            message = source.joint_state(T0 + int(effort.size == 0))
+            message.effort = effort
+            np.testing.assert_array_equal(stream.on_joint_state(message).tau, np.zeros(12))
+
+    def test_topic__is_waited_for_and_then_held(self, quadruped, source):
+        stream = make_stream(quadruped, torque_source='topic')
+        stream.on_odometry(source.odometry(T0))
+        with pytest.raises(DroppedInput, match='no efforts yet') as drop:
+            stream.on_joint_state(source.joint_state(T0))
+        assert drop.value.cause is Cause.NO_EFFORT
+        commands = source.joint_state(T0)
+        commands.position = commands.velocity = np.zeros(0)
+        stream.on_effort(commands)
+        for k in (1, 2):
+            answer = stream.on_joint_state(source.joint_state(T0 + k * MS))
+            np.testing.assert_array_equal(answer.tau, commands.effort)
+
+    def test_bad_efforts__leave_the_good_ones_in_force(self, quadruped, source):
+        stream = make_stream(quadruped, torque_source='topic')
+        stream.on_odometry(source.odometry(T0))
+        good = source.joint_state(T0)
+        stream.on_effort(good)
+        bad = source.joint_state(T0)
+        bad.effort[3] = np.nan
+        with pytest.raises(DroppedInput, match='has effort nan'):
+            stream.on_effort(bad)
+        answer = stream.on_joint_state(source.joint_state(T0 + 1))
+        np.testing.assert_array_equal(answer.tau, good.effort)
+        assert stream.counts.drops == {Cause.NOT_FINITE: 1}
+
+
+class TestOrder:
+    def test_stamps__must_increase(self, quadruped, source):
+        stream = make_stream(quadruped)
+        stream.on_odometry(source.odometry(T0))
+        stream.on_joint_state(source.joint_state(T0))
+        for stamp in (T0, T0 - MS):
+            with pytest.raises(DroppedInput, match='expected a later stamp') as drop:
+                stream.on_joint_state(source.joint_state(stamp))
+            assert drop.value.cause is Cause.BACKWARDS
+        assert stream.on_joint_state(source.joint_state(T0 + 1)).stamp == T0 + 1
+
+    def test_clock_that_was_set_back__is_followed(self, quadruped, source):
+        stream = make_stream(quadruped, max_rate=100.0)
+        stream.on_odometry(source.odometry(T0))
+        stream.on_joint_state(source.joint_state(T0))
+        stream.on_odometry(source.odometry(T0 - 2 * SECOND))
+        answer = stream.on_joint_state(source.joint_state(T0 - 2 * SECOND))
+        assert answer.stamp == T0 - 2 * SECOND
+
+    @pytest.mark.parametrize(
+        ('max_rate', 'answered'), [(0.0, 100), (1000.0, 100), (250.0, 25), (1.0, 1)]
+    )
+    def test_max_rate__leaves_out_what_comes_faster(self, quadruped, source, max_rate, answered):
+        stream = make_stream(quadruped, max_rate=max_rate)
+        stream.on_odometry(source.odometry(T0))
+        answers = [
+            stream.on_joint_state(source.joint_state(T0 + k * MS)) is not None for k in range(50)
+        ]
+        stream.on_odometry(source.odometry(T0 + 50 * MS))
+        answers += [
+            stream.on_joint_state(source.joint_state(T0 + k * MS)) is not None
+            for k in range(50, 100)
+        ]
+        assert sum(answers) == answered
+        counts = stream.counts
+        assert (counts.received, counts.answered, counts.skipped) == (
+            100,
+            answered,
+            100 - answered,
+        )
+
+
+class TestDrops:
+    def spoil(self, message, what):
+        match what:
+            case 'joint':
+                message.name[0] = 'other'
+            case 'velocity':
+                message.velocity = np.zeros(0)
+            case 'effort':
+                message.effort = np.zeros(0)
+            case 'length':
+                message.position = np.zeros(5)
+            case 'nan':
+                message.position[1] = np.nan
+        return message
+
+    @pytest.mark.parametrize(
+        ('what', 'cause'),
+        [
+            ('joint', Cause.MISSING_JOINT),
+            ('velocity', Cause.MISSING_VELOCITY),
+            ('effort', Cause.MISSING_EFFORT),
+            ('length', Cause.LENGTH),
+            ('nan', Cause.NOT_FINITE),
+        ],
+    )
+    def test_bad_message__is_counted_and_the_next_answered(self, quadruped, source, what, cause):
+        stream = make_stream(quadruped)
+        stream.on_odometry(source.odometry(T0))
+        for k in range(3):
+            with pytest.raises(DroppedInput) as drop:
+                stream.on_joint_state(self.spoil(source.joint_state(T0 + 2 * k), what))
+            assert drop.value.cause is cause
+            answer = stream.on_joint_state(source.joint_state(T0 + 2 * k + 1))
+            assert_library_says_the_same(answer, quadruped, stream.settings)
+        assert stream.counts.drops == {cause: 3}
+        assert (stream.counts.received, stream.counts.answered) == (6, 3)
+        assert stream.counts.dropped == 3
+
+    def test_bad_odometry__is_counted(self, quadruped, source):
+        stream = make_stream(quadruped)
+        message = source.odometry(T0, child_frame_id='FL_foot')
+        with pytest.raises(DroppedInput):
+            stream.on_odometry(message)
+        assert stream.counts.drops == {Cause.FRAME: 1}
+
+    def test_overflow__is_a_drop(self, quadruped, source):
+        stream = make_stream(quadruped)
+        stream.on_odometry(source.odometry(T0))
+        message = source.joint_state(T0)
+        message.velocity[:] = 1e200
+        with pytest.raises(DroppedInput, match='NaN or inf') as drop:
+            stream.on_joint_state(message)
+        assert drop.value.cause is Cause.NOT_FINITE
+        assert stream.on_joint_state(source.joint_state(T0 + 1)) is not None
+
+
+class TestResume:
+    def test_stream__goes_on_with_the_inputs_of_an_earlier_one(self, quadruped, source):
+        earlier = make_stream(quadruped, torque_source='topic')
+        earlier.on_odometry(source.odometry(T0))
+        efforts = source.joint_state(T0)
+        earlier.on_effort(efforts)
+        message = source.joint_state(T0 + MS)
+        expected = earlier.on_joint_state(message)
+        later = make_stream(quadruped, torque_source='topic')
+        later.resume(earlier)
+        answer = later.on_joint_state(message)
+        np.testing.assert_array_equal(answer.A, expected.A)
+        np.testing.assert_array_equal(answer.tau, efforts.effort)
+
+    def test_inputs_that_do_not_fit__are_forgotten(self, quadruped, sensor_robot, source):
+        earlier = make_stream(quadruped, torque_source='topic')
+        earlier.on_odometry(source.odometry(T0, child_frame_id='imu'))
+        earlier.on_effort(source.joint_state(T0))
+        later = make_stream(sensor_robot, torque_source='topic')
+        later.resume(earlier)
+        assert later.newest_stamps == {'joint state': None, 'odometry': None}
+        assert later.counts.dropped == 0
+
+
+def test_rehearsal__counts_nothing(quadruped):
+    stream = make_stream(quadruped)
+    stream.rehearse()
+    assert stream.counts.received == stream.counts.dropped == 0
+
+
+def test_imu_odometry__gives_the_same_linearization_as_that_of_the_base(quadruped, source):
+    base = source.odometry(T0)
+    stream = make_stream(quadruped)
+    stream.on_odometry(base)
+    message = source.joint_state(T0)
+    expected = stream.on_joint_state(message)
+    A, state = expected.A.copy(), expected.state
+    offset = quadruped.frame('imu').placement[:3, 3]
+    place = state.H[:3, 3] + state.H[:3, :3] @ offset
+    twist = np.concatenate((state.v[:3] + np.cross(state.v[3:], offset), state.v[3:]))
+    turn = base.pose.pose.orientation
+    other = make_stream(quadruped)
+    other.on_odometry(
+        odometry(T0, place, (turn.x, turn.y, turn.z, turn.w), twist, child_frame_id='imu')
+    )
+    assert_close(other.on_joint_state(message).A, A, 1e-13)

@@ -1,0 +1,243 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Answers to messages and back, as plain objects and as the messages of ROS."""
+
+import numpy as np
+import pytest
+from support.close import assert_close
+from support.messages import (
+    SECOND,
+    forward_dynamics,
+    joint_state,
+    linearization_summary,
+    linearized_dynamics,
+    odometry,
+    random_quaternion,
+)
+
+from geolin_ros import TreeModel, labels, robots
+from geolin_ros.errors import InputError, UnknownNameError
+from geolin_ros.stream.analysis import Analysis
+from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.messages import (
+    ForwardDynamicsWriter,
+    LinearizationWriter,
+    SummaryWriter,
+    read_matrix,
+)
+from geolin_ros.stream.reading import read_linearization
+from geolin_ros.stream.settings import StreamSettings
+
+T0 = 7 * SECOND + 25
+SETTINGS = {
+    'continuous': StreamSettings(),
+    'frozen': StreamSettings(reference='frozen', representation='mixed', torque_source='zero'),
+    'discrete': StreamSettings(form='discrete', method='zoh', dt=0.01, representation='inertial'),
+}
+
+
+def ros_message(name):
+    return getattr(pytest.importorskip('geolin_msgs.msg'), name)()
+
+
+KINDS = {
+    'plain': (linearized_dynamics, forward_dynamics, linearization_summary),
+    'ros': tuple(
+        lambda name=name: ros_message(name)
+        for name in ('LinearizedDynamics', 'ForwardDynamics', 'LinearizationSummary')
+    ),
+}
+
+
+def answer_of(model, settings, seed=0):
+    """Return a stream and its answer about a random state."""
+    rng = np.random.default_rng(seed)
+    stream = LinearizationStream(model, settings)
+    if model.base == 'floating':
+        stream.on_odometry(
+            odometry(T0 - 5, rng.normal(size=3), random_quaternion(rng), rng.normal(size=6))
+        )
+    s, r, tau = rng.uniform(-1.0, 1.0, (3, model.n))
+    return stream, stream.on_joint_state(joint_state(T0, model.joint_names, s, r, tau))
+
+
+@pytest.fixture(params=KINDS)
+def kinds(request):
+    return KINDS[request.param]
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+@pytest.mark.parametrize('form', SETTINGS)
+def test_linearization__comes_back_as_it_was(kinds, base, form):
+    model = TreeModel.from_urdf(robots.path('quadruped'), base=base)
+    settings = SETTINGS[form]
+    _, answer = answer_of(model, settings)
+    message = LinearizationWriter(kinds[0](), model, settings).write(answer)
+    received = read_linearization(message)
+    for name in ('A', 'B', 'nu_dot', 'drift', 'tau'):
+        np.testing.assert_array_equal(getattr(received, name), getattr(answer, name))
+    assert_close(received.state.H, answer.state.H, 1e-15)
+    for name in ('s', 'v', 'r'):
+        np.testing.assert_array_equal(getattr(received.state, name), getattr(answer.state, name))
+    assert received.stamp == answer.stamp
+    assert received.model_hash == model.hash
+    assert received.joint_names == model.joint_names
+    np.testing.assert_array_equal(received.gravity, model.gravity)
+    assert received.columns == tuple(label.name for label in labels.state_labels(model))
+    assert received.inputs == tuple(label.name for label in labels.input_labels(model))
+    assert received.form == settings.form
+    assert received.reference == settings.reference
+    assert received.representation == settings.representation
+    assert received.world_frame == ('odom' if base == 'floating' else 'base')
+    assert message.compute_time == answer.compute_time
+    assert message.odometry_stamp.nanosec == (20 if base == 'floating' else 0)
+    if form == 'discrete':
+        assert (received.method, received.dt) == ('zoh', 0.01)
+        assert_close(received.next_state.H, answer.next_state.H, 1e-15)
+        np.testing.assert_array_equal(received.next_state.v, answer.next_state.v)
+    else:
+        assert (received.method, received.dt, received.next_state) == ('none', 0.0, None)
+
+
+def test_enumerations__are_those_of_the_message():
+    kind = type(ros_message('LinearizedDynamics'))
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    for settings, expected in (
+        (SETTINGS['continuous'], ('MOVING', 'CONTINUOUS', 'NONE', 'BODY', 'MEASURED')),
+        (SETTINGS['frozen'], ('FROZEN', 'CONTINUOUS', 'NONE', 'MIXED', 'ZERO')),
+        (SETTINGS['discrete'], ('MOVING', 'DISCRETE', 'ZOH', 'INERTIAL', 'MEASURED')),
+        (
+            StreamSettings(form='discrete', method='rkmk4', torque_source='topic'),
+            ('MOVING', 'DISCRETE', 'RKMK4', 'BODY', 'TOPIC'),
+        ),
+        (
+            StreamSettings(form='discrete', method='euler'),
+            ('MOVING', 'DISCRETE', 'EULER', 'BODY', 'MEASURED'),
+        ),
+        (
+            StreamSettings(form='discrete', method='midpoint'),
+            ('MOVING', 'DISCRETE', 'MIDPOINT', 'BODY', 'MEASURED'),
+        ),
+    ):
+        message = LinearizationWriter(kind(), model, settings).message
+        fields = ('reference', 'form', 'method', 'representation', 'effort_source')
+        prefixes = ('REFERENCE', 'FORM', 'METHOD', 'REPRESENTATION', 'EFFORT')
+        for field, prefix, word in zip(fields, prefixes, expected, strict=True):
+            assert getattr(message, field) == getattr(kind, f'{prefix}_{word}')
+        assert message.nu_dot_source == kind.NU_DOT_PREDICTED
+    given = LinearizationWriter(kind(), model, StreamSettings(), effort_given=True).message
+    assert given.effort_source == kind.EFFORT_GIVEN
+
+
+def test_message__is_filled_again_and_again_in_place(kinds, quadruped):
+    settings = StreamSettings()
+    writer = LinearizationWriter(kinds[0](), quadruped, settings)
+    for seed in range(3):
+        _, answer = answer_of(quadruped, settings, seed)
+        message = writer.write(answer)
+        assert message is writer.message
+        np.testing.assert_array_equal(read_matrix(message.a), answer.A)
+
+
+def test_unused_parts__stay_empty(quadruped):
+    _, answer = answer_of(quadruped, StreamSettings())
+    message = LinearizationWriter(ros_message('LinearizedDynamics'), quadruped, StreamSettings())
+    message = message.write(answer)
+    assert not message.contact_dynamics.contacts
+    assert not message.trust.checked
+    assert not message.external_wrenches
+    assert len(message.reference_rate) == len(message.next_state.joint_positions) == 0
+
+
+def test_actuated_joints__are_the_columns_of_b(kinds):
+    chosen = ('RL_hip_joint', 'FL_calf_joint')
+    model = TreeModel.from_urdf(robots.path('quadruped'), actuated_joints=chosen)
+    _, answer = answer_of(model, StreamSettings())
+    message = LinearizationWriter(kinds[0](), model, StreamSettings()).write(answer)
+    received = read_linearization(message)
+    assert received.B.shape == (36, 2)
+    assert received.inputs == tuple(f'tau.{name}' for name in chosen)
+    np.testing.assert_array_equal(received.B, answer.B)
+
+
+def test_forward_dynamics__holds_the_accelerations(kinds, quadruped):
+    _, answer = answer_of(quadruped, StreamSettings())
+    message = ForwardDynamicsWriter(kinds[1](), quadruped).write(answer)
+    linear, angular = message.base_acceleration.linear, message.base_acceleration.angular
+    base = (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)
+    np.testing.assert_array_equal((*base, *message.joint_accelerations), answer.nu_dot)
+    assert list(message.joint_names) == list(quadruped.joint_names)
+    assert (message.header.stamp.sec, message.header.stamp.nanosec) == (7, 25)
+    assert message.header.frame_id == 'odom'
+
+
+def test_summary__holds_sizes_and_counts(kinds, quadruped):
+    stream, answer = answer_of(quadruped, StreamSettings())
+    writer = SummaryWriter(kinds[2](), quadruped)
+    message = writer.write(answer, stream.counts, 0.25)
+    assert message.a_norm == np.abs(answer.A).max()
+    assert message.b_norm == np.abs(answer.B).max()
+    assert message.base_linear_acceleration == pytest.approx(np.linalg.norm(answer.nu_dot[:3]))
+    assert message.base_angular_acceleration == pytest.approx(np.linalg.norm(answer.nu_dot[3:6]))
+    assert message.joint_acceleration == np.abs(answer.nu_dot[6:]).max()
+    assert np.cos(message.base_tilt) == pytest.approx(answer.state.H[2, 2])
+    assert message.odometry_age == pytest.approx(5e-9)
+    assert (message.received, message.published, message.dropped) == (1, 1, 0)
+    assert message.latency == 0.25
+    assert message.spectrum_stamp.sec == 0
+    writer.analysis = Analysis(3 * SECOND, 4.0, 5.0, 6.0)
+    message = writer.write(answer, stream.counts, 0.25)
+    assert (message.spectrum_stamp.sec, message.largest_real_part) == (3, 4.0)
+    assert (message.spectral_radius, message.mass_matrix_condition) == (5.0, 6.0)
+
+
+class TestBrokenMessages:
+    @pytest.fixture
+    def message(self, quadruped):
+        _, answer = answer_of(quadruped, StreamSettings())
+        return LinearizationWriter(linearized_dynamics(), quadruped, StreamSettings()).write(
+            answer
+        )
+
+    def test_short_matrix__is_refused(self, message):
+        message.b.rows = 35
+        with pytest.raises(InputError, match='432 entries, expected 35 x 12'):
+            read_linearization(message)
+
+    def test_sizes_that_do_not_belong_to_the_joints__are_refused(self, message):
+        message.joint_names = message.joint_names[:-1]
+        message.actuated_joints = message.joint_names
+        with pytest.raises(InputError, match=r'shapes \(\(36, 36\).*expected \(\(34, 34\)'):
+            read_linearization(message)
+
+    def test_unknown_enumeration__is_refused_with_its_field(self, message):
+        message.representation = 0
+        with pytest.raises(InputError, match='representation = 0, expected one of'):
+            read_linearization(message)
+
+    def test_actuated_joint_without_a_row__is_refused(self, message):
+        message.actuated_joints = ['FL_hip', *message.actuated_joints[1:]]
+        with pytest.raises(UnknownNameError, match=r"'FL_hip' .*'FL_hip_joint'"):
+            read_linearization(message)
+
+    def test_joint_rate_sizes__must_be_one_for_each_joint(self, message):
+        message.joint_rate_sizes = [1, 1]
+        with pytest.raises(InputError, match='2 joint_rate_sizes, expected none or one'):
+            read_linearization(message)
+
+
+def test_joint_with_several_rates__takes_as_many_rows():
+    """A message of a robot with a ball joint and a hinge: n = 4, m = 10."""
+    message = linearized_dynamics()
+    vars(message).update(
+        model_name='ball', model_hash='', base_frame='base', floating_base=True,
+        joint_names=['ball', 'hinge'], joint_rate_sizes=[3, 1], actuated_joints=['ball'],
+        joint_efforts=np.zeros(4), nu_dot=np.zeros(10), drift=np.zeros(20),
+        reference=1, form=1, method=1, dt=0.0, representation=1,
+    )  # fmt: skip
+    message.state.joint_positions, message.state.joint_rates = np.zeros(5), np.zeros(4)
+    message.a.rows, message.a.cols, message.a.data = 20, 20, np.zeros(400)
+    message.b.rows, message.b.cols, message.b.data = 20, 3, np.zeros(60)
+    received = read_linearization(message)
+    assert received.columns[6:10] == ('s.ball/0', 's.ball/1', 's.ball/2', 's.hinge')
+    assert received.inputs == ('tau.ball/0', 'tau.ball/1', 'tau.ball/2')

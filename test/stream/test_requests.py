@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support.messages import (
+    linearized_dynamics,
+    pose,
+    random_quaternion,
+    robot_state,
+    twist,
+    vector,
+)
+
+from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
+from geolin_ros.representation import convert
+from geolin_ros.se3 import rotation_from_quaternion
+from geolin_ros.stream.reading import read_linearization
+from geolin_ros.stream.requests import RequestAnswerer
+from geolin_ros.stream.settings import StreamSettings
+
+
+def make_request(model, **changes):
+    request = SimpleNamespace(
+        joint_names=[],
+        state=robot_state(model.n),
+        joint_efforts=np.zeros(0),
+        external_wrenches=[],
+        contacts=[],
+        override_gravity=False,
+        gravity=vector((0, 0, 0)),
+        reference=0,
+        form=0,
+        method=0,
+        representation=0,
+        dt=0.0,
+    )
+    vars(request).update(changes)
+    return request
+
+
+def random_request(model, seed=0, **changes):
+    """Return a request, and the state and efforts that it is about."""
+    rng = np.random.default_rng(seed)
+    place, turn, v = rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)
+    if model.base == 'fixed':
+        place, turn, v = np.zeros(3), np.array((0.0, 0.0, 0.0, 1.0)), np.zeros(6)
+    s, r, tau = rng.uniform(-1.0, 1.0, (3, model.n))
+    state = SimpleNamespace(
+        base_pose=pose(place, turn), base_twist=twist(v), joint_positions=s, joint_rates=r
+    )
+    H = np.eye(4)
+    H[:3, :3], H[:3, 3] = rotation_from_quaternion(turn), place
+    request = make_request(model, state=state, joint_efforts=tau, **changes)
+    return request, State(H, s, v, r), tau
+
+
+def ask(model, request, settings=None):
+    answerer = RequestAnswerer(model, settings or StreamSettings(), linearized_dynamics)
+    response = SimpleNamespace(success=None, message='', linearization=None)
+    return answerer.answer(request, response, 12, 'map')
+
+
+def assert_equal(response, expected):
+    assert response.success, response.message
+    received = read_linearization(response.linearization)
+    np.testing.assert_array_equal(received.A, expected.A)
+    np.testing.assert_array_equal(received.B, expected.B)
+    np.testing.assert_array_equal(received.nu_dot, expected.nu_dot)
+    np.testing.assert_array_equal(received.drift, expected.drift)
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_answer__is_what_the_library_says(base):
+    model = TreeModel.from_urdf(robots.path('quadruped'), base=base)
+    request, state, tau = random_request(model)
+    response = ask(model, request)
+    assert_equal(response, Linearizer(model)(state, tau))
+    message = response.linearization
+    assert message.header.stamp.nanosec == 12
+    assert message.header.frame_id == 'map'
+    assert message.effort_source == 5
+    assert message.odometry_stamp.sec == message.odometry_stamp.nanosec == 0
+    assert message.compute_time > 0.0
+
+
+def test_joints__may_come_in_any_order(quadruped):
+    request, state, tau = random_request(quadruped)
+    order = np.random.default_rng(1).permutation(quadruped.n)
+    request.joint_names = [quadruped.joint_names[i] for i in order]
+    request.state.joint_positions = state.s[order]
+    request.state.joint_rates = state.r[order]
+    request.joint_efforts = tau[order]
+    response = ask(quadruped, request)
+    assert_equal(response, Linearizer(quadruped)(state, tau))
+    assert list(response.linearization.joint_names) == list(quadruped.joint_names)
+
+
+def test_efforts__are_zero_where_none_are_given(quadruped):
+    request, state, _ = random_request(quadruped)
+    request.joint_efforts = []
+    assert_equal(ask(quadruped, request), Linearizer(quadruped)(state, np.zeros(12)))
+
+
+def test_form_and_the_like__replace_those_of_the_node(quadruped):
+    request, state, tau = random_request(quadruped, form=2, method=3, reference=2, dt=0.01)
+    settings = StreamSettings(method='euler', representation='mixed')
+    response = ask(quadruped, request, settings)
+    step = Linearizer(quadruped).discretize(state, tau, 0.01, 'zoh', 'frozen')
+    step = convert(step, state, 'mixed')
+    received = read_linearization(response.linearization)
+    np.testing.assert_array_equal(received.A, step.Phi)
+    np.testing.assert_array_equal(received.drift, step.defect)
+    assert (received.form, received.method, received.dt) == ('discrete', 'zoh', 0.01)
+    assert (received.reference, received.representation) == ('frozen', 'mixed')
+
+
+def test_gravity__is_overridden_where_asked(quadruped):
+    request, state, tau = random_request(quadruped, gravity=vector((0.0, 0.0, 0.0)))
+    assert_equal(ask(quadruped, request), Linearizer(quadruped)(state, tau))
+    request.override_gravity = True
+    weightless = quadruped.with_gravity((0.0, 0.0, 0.0))
+    response = ask(quadruped, request)
+    assert_equal(response, Linearizer(weightless)(state, tau))
+    assert response.linearization.gravity.z == 0.0
+    assert response.linearization.model_hash == weightless.hash != quadruped.hash
+
+
+def external_wrench(kind, link='FL_foot'):
+    wrench = SimpleNamespace(force=vector((1, -2, 30)), torque=vector((0.3, 0.2, -0.1)))
+    return SimpleNamespace(link=link, kind=kind, wrench=wrench, point=vector((0.01, 0.02, 0.03)))
+
+
+@pytest.mark.parametrize(('code', 'kind'), [(1, 'body'), (2, 'world'), (3, 'world_oriented')])
+def test_external_wrenches__count_by_their_kind(quadruped, code, kind):
+    request, state, tau = random_request(quadruped, external_wrenches=[external_wrench(code)])
+    wrench = Wrench('FL_foot', (1, -2, 30), (0.3, 0.2, -0.1), kind, (0.01, 0.02, 0.03))
+    response = ask(quadruped, request)
+    assert_equal(response, Linearizer(quadruped)(state, tau, wrenches=[wrench]))
+    assert response.linearization.external_wrenches == request.external_wrenches
+
+
+def spoilt(model, what):
+    request, state, tau = random_request(model)
+    names = list(model.joint_names)
+    match what:
+        case 'positions':
+            request.state.joint_positions = np.zeros(3)
+        case 'efforts':
+            request.joint_efforts = np.zeros(13)
+        case 'unknown joint':
+            request.joint_names = ['FL_hip', *names[1:]]
+        case 'joint twice':
+            request.joint_names = [names[1], *names[1:]]
+        case 'joint missing':
+            request.joint_names = names[1:]
+        case 'quaternion':
+            request.state.base_pose = pose(np.zeros(3), np.zeros(4))
+        case 'nan':
+            request.state.joint_rates[2] = np.nan
+        case 'nan effort':
+            request.joint_efforts[2] = np.nan
+        case 'enumeration':
+            request.form = 7
+        case 'link':
+            request.external_wrenches = [external_wrench(1, 'FL_feet')]
+        case 'kind':
+            request.external_wrenches = [external_wrench(0)]
+        case 'step':
+            request.form, request.dt = 2, -0.1
+        case 'gravity':
+            request.override_gravity, request.gravity = True, vector((0, 0, np.nan))
+        case 'contacts':
+            request.contacts = [SimpleNamespace()]
+    return request
+
+
+@pytest.mark.parametrize(
+    ('what', 'message'),
+    [
+        ('positions', '3 entries in state.joint_positions, expected 12'),
+        ('efforts', '13 entries in joint_efforts, expected 12'),
+        ('unknown joint', "joint 'FL_hip' is not part of .*did you mean 'FL_hip_joint'"),
+        ('joint twice', '12 joints, expected each of the 12 once'),
+        ('joint missing', '11 joints, expected each of the 12 once'),
+        ('quaternion', 'orientation of length 0, expected 1'),
+        ('nan', r'r\[2\] is nan, expected a finite number'),
+        ('nan effort', 'tau of .*NaN or inf'),
+        ('enumeration', r'form = 7, expected 0 or one of \[1, 2\]'),
+        ('link', "link 'FL_feet' is not part of .*did you mean .*'FL_foot'"),
+        ('kind', r"link 'FL_foot' has kind 0, expected one of \[1, 2, 3\]"),
+        ('step', 'dt is -0.1, expected a positive'),
+        ('gravity', 'gravity is .*nan.*expected finite'),
+        ('contacts', '1 contacts, expected none'),
+    ],
+)
+def test_bad_request__is_answered_with_what_is_wrong(quadruped, what, message):
+    response = ask(quadruped, spoilt(quadruped, what))
+    assert response.success is False
+    assert response.linearization is None
+    assert re.search(message, response.message), response.message
+
+
+def test_twist_of_a_fixed_base__is_refused():
+    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
+    request, _, _ = random_request(model)
+    request.state.base_twist = twist((0, 0, 1, 0, 0, 0))
+    response = ask(model, request)
+    assert not response.success
+    assert 'expected zeros: the base of robot' in response.message
