@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.errors import ConfigurationError, ShapeError
+from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
 from geolin_ros.kernels.types import (
     BODY_WRENCH,
     WORLD_ORIENTED_WRENCH,
@@ -59,6 +59,8 @@ def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
         If a kind is none of the three.
     ShapeError
         If a force, moment or point is not three numbers.
+    NotFiniteError
+        If one of them holds NaN or inf.
     """
     count = len(wrenches)
     packed = Wrenches(
@@ -81,6 +83,10 @@ def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
             if value.shape != (3,):
                 raise ShapeError(
                     f'{name} on link {wrench.link!r} has shape {value.shape}, expected (3,)'
+                )
+            if not np.all(np.isfinite(value)):
+                raise NotFiniteError(
+                    f'{name} on link {wrench.link!r} is {value.tolist()}, expected finite numbers'
                 )
         R, o = frame.placement[:3, :3], frame.placement[:3, 3]
         if wrench.kind == 'body':  # from link axes to the body that carries the link

@@ -64,6 +64,7 @@ def in_link(wrench, H):
     force, moment = np.asarray(wrench.force, float), np.asarray(wrench.moment, float)
     if wrench.kind == 'body':
         return np.concatenate((force, moment))
+    arm = R @ np.asarray(wrench.point, float)  # from the link origin, in world axes
     if wrench.kind == 'world':
-        moment = moment - np.cross(o, force)
-    return np.concatenate((R.T @ force, R.T @ moment))
+        arm = -o
+    return np.concatenate((R.T @ force, R.T @ (moment + np.cross(arm, force))))

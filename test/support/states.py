@@ -4,16 +4,15 @@
 
 import numpy as np
 from hypothesis import strategies as st
-from scipy.linalg import expm
 
 from geolin_ros import State
-from support.finite_difference import hat
+from support.finite_difference import exp
 
 
 def rotation_about(axis, angle):
     """Return the pose (4, 4) turned by ``angle`` about ``axis`` through the origin."""
     w = angle * np.asarray(axis, dtype=float) / np.linalg.norm(axis)
-    return expm(hat(np.concatenate((np.zeros(3), w))))
+    return exp(np.concatenate((np.zeros(3), w)))
 
 
 def edge_states(model, rng):

@@ -1,0 +1,372 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From descriptions to trees: merging, roots, planar chains, and what is refused."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.close import assert_close
+from support.dense_reference import DenseReference, adjoint
+from support.states import rotation_about
+from support.trees import descriptions, physical_link, random_pose, tree_description
+
+from geolin_ros import Description, Joint, Linearizer, Link, TreeModel, robots
+from geolin_ros.description import Limits
+from geolin_ros.errors import (
+    ModelError,
+    ModelWarning,
+    NotFiniteError,
+    ShapeError,
+    SingularInertiaError,
+    UnknownNameError,
+    UnsupportedJointError,
+)
+
+KINDS = ('revolute', 'prismatic', 'helical', 'fixed')
+
+
+def described(links, joints, name='robot'):
+    return Description(name, tuple(links), tuple(joints))
+
+
+def links_of(rng, *names):
+    return [physical_link(rng, name) for name in names]
+
+
+def assert_moves_like(model, description, rng, tolerance=1e-10):
+    """Compare accelerations with the dense dynamics of the unmerged links."""
+    dense, lin = DenseReference(description, model), Linearizer(model)
+    for _ in range(3):
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        expected = dense.forward_dynamics(state, tau)
+        assert_close(lin(state, tau).nu_dot, expected, tolerance)
+        for name, link in dense.moving_links(state).items():
+            body = model.frame(name).body
+            carrier = dense.moving_links(state)[model.body_names[body]].H
+            assert_close(carrier @ model.frame(name).placement, link.H, 1e-12)
+
+
+# ---- Fixed joints
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+@given(description=descriptions(kinds=KINDS), seed=st.integers(0, 2**32 - 1))
+def test_merged_robot__moves_like_its_links(base, description, seed):
+    model = TreeModel.from_description(description, base=base)
+    moving = [joint for joint in description.joints if joint.kind != 'fixed']
+    assert set(model.joint_names) == {joint.name for joint in moving}
+    assert len(model.body_names) == len(moving) + 1
+    assert set(model.link_names) == {link.name for link in description.links}
+    assert_moves_like(model, description, np.random.default_rng(seed))
+
+
+@given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 8))
+def test_merging__conserves_mass_first_moment_and_inertia(seed, count):
+    """All links welded: one body whose spatial inertia is the sum of the moved ones."""
+    rng = np.random.default_rng(seed)
+    parents = [int(rng.integers(0, i)) for i in range(1, count + 1)]
+    description = tree_description(rng, parents, ['fixed'] * count)
+    model = TreeModel.from_description(description)
+    places = {'link0': np.eye(4)}
+    for joint in description.joints:
+        places[joint.child] = places[joint.parent] @ joint.placement
+    expected = np.zeros((6, 6))
+    for link in description.links:
+        X = adjoint(np.linalg.inv(places[link.name]))
+        expected += X.T @ link.inertia @ X
+        assert_close(model.frame(link.name).placement, places[link.name], 1e-13)
+    assert model.n == 0
+    assert model.tree.inertia.shape == (1, 6, 6)
+    assert_close(model.tree.inertia[0], expected, 1e-12)
+    assert_close(model.total_mass, sum(link.inertia[0, 0] for link in description.links), 1e-13)
+
+
+# ---- Roots
+
+
+def test_massless_root__passes_its_frame_on():
+    """The usual dummy root: base_link without inertia, welded to the trunk."""
+    rng = np.random.default_rng(1)
+    links = [Link('base_link'), *links_of(rng, 'trunk', 'leg')]
+    joints = [
+        Joint('weld', 'fixed', 'base_link', 'trunk', random_pose(rng)),
+        Joint('hip', 'revolute', 'trunk', 'leg', random_pose(rng)),
+    ]
+    description = described(links, joints)
+    model = TreeModel.from_description(description)
+    assert model.base_link == 'base_link'
+    assert model.body_names == ('base_link', 'leg')
+    assert model.frame('trunk').body == 0
+    assert_moves_like(model, description, rng)
+
+
+def test_massless_root_with_a_single_joint__is_refused_by_name_when_floating():
+    rng = np.random.default_rng(2)
+    description = described(
+        [Link('dummy'), *links_of(rng, 'arm')], [Joint('turn', 'revolute', 'dummy', 'arm')]
+    )
+    with pytest.raises(SingularInertiaError, match=r"base link 'dummy' .*base='fixed'"):
+        TreeModel.from_description(description)
+    model = TreeModel.from_description(description, base='fixed')
+    assert_moves_like(model, description, rng)
+
+
+def test_floating_joint_below_world__makes_its_child_the_base():
+    rng = np.random.default_rng(3)
+    robot = tree_description(rng, (0, 1), ('revolute', 'prismatic'))
+    root = Joint('free', 'floating', 'world', 'link0', random_pose(rng))
+    wrapped = dataclasses.replace(
+        robot, links=(Link('world'), *robot.links), joints=(root, *robot.joints)
+    )
+    model, plain = TreeModel.from_description(wrapped), TreeModel.from_description(robot)
+    assert model.base_link == 'link0'
+    assert model.joint_names == plain.joint_names
+    assert 'world' not in model.link_names
+    state, tau = plain.random_state(rng), rng.normal(size=2)
+    assert_close(Linearizer(model)(state, tau).A, Linearizer(plain)(state, tau).A, 0.0)
+
+
+def test_floating_joint__elsewhere_is_refused_by_name():
+    rng = np.random.default_rng(4)
+    links = links_of(rng, 'world', 'robot', 'other')
+    free = Joint('free', 'floating', 'world', 'robot')
+    second = Joint('second', 'floating', 'robot', 'other')
+    beside = Joint('beside', 'revolute', 'world', 'other')
+    with pytest.raises(UnsupportedJointError, match="'second' is floating"):
+        TreeModel.from_description(described(links, [free, second]))
+    with pytest.raises(UnsupportedJointError, match="'free' is floating below root 'world'"):
+        TreeModel.from_description(described(links, [free, beside]))
+    with pytest.raises(UnsupportedJointError, match="base='floating'"):
+        TreeModel.from_description(described(links[:2], [free]), base='fixed')
+
+
+# ---- Planar joints
+
+
+def test_planar_joint__equals_pinocchios():
+    """Its rates in our x, y are R(yaw) times Pinocchio's, which turn with the body."""
+    pin = pytest.importorskip('pinocchio')
+    from support.pinocchio_oracle import physical_inertia
+
+    rng = np.random.default_rng(5)
+    links = links_of(rng, 'trunk', 'sled')
+    place = random_pose(rng)
+    slide = Joint('slide', 'planar', 'trunk', 'sled', place, axis=np.array([0.0, 0.0, 2.0]))
+    model = TreeModel.from_description(described(links, [slide]))
+    assert model.joint_names == ('slide/x', 'slide/y', 'slide/yaw')
+    theirs = pin.Model()
+    theirs.gravity.linear = np.array(model.gravity)
+    base = theirs.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), 'base')
+    theirs.appendBodyToJoint(base, physical_inertia(links[0]), pin.SE3.Identity())
+    sled = theirs.addJoint(base, pin.JointModelPlanar(), pin.SE3(place), 'slide')
+    theirs.appendBodyToJoint(sled, physical_inertia(links[1]), pin.SE3.Identity())
+    quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
+    for _ in range(5):
+        state, tau = model.random_state(rng), rng.normal(size=3)
+        x, y, yaw = state.s
+        R = rotation_about((0.0, 0.0, 1.0), yaw)[:2, :2]
+        pose = pin.SE3ToXYZQUAT(pin.SE3(state.H[:3, :3], state.H[:3, 3]))
+        q = np.concatenate((pose, [x, y, np.cos(yaw), np.sin(yaw)]))
+        own = R.T @ state.r[:2]
+        velocity = np.concatenate((state.v, own, state.r[2:]))
+        effort = np.concatenate((np.zeros(6), R.T @ tau[:2], tau[2:]))
+        found = pin.aba(theirs, theirs.createData(), q, velocity, effort)
+        in_plane = R @ (found[6:8] + state.r[2] * quarter @ own)
+        expected = np.concatenate((found[:6], in_plane, found[8:]))
+        assert_close(Linearizer(model)(state, tau).nu_dot, expected, 1e-10)
+
+
+@pytest.mark.parametrize('normal', [(0, 0, 1), (0, 0, -3), (0, 1, 0), (1, 0, 0), (1, -2, 0.5)])
+def test_planar_joint__spans_the_plane_of_its_normal(normal):
+    rng = np.random.default_rng(6)
+    slide = Joint('slide', 'planar', 'a', 'b', random_pose(rng), axis=np.array(normal, float))
+    model = TreeModel.from_description(described(links_of(rng, 'a', 'b'), [slide]))
+    x, y, yaw = model.tree.subspace
+    assert_close(yaw[3:], np.array(normal) / np.linalg.norm(normal), 1e-14)
+    frame = np.column_stack((x[:3], y[:3], yaw[3:]))
+    assert_close(frame.T @ frame, np.eye(3), 1e-13)
+    assert np.linalg.det(frame) > 0.0
+    assert not np.any(x[3:])
+    assert not np.any(y[3:])
+
+
+# ---- Massless links
+
+
+def test_massless_link_between_joints__is_legal():
+    """A universal joint: two axes with nothing between them."""
+    rng = np.random.default_rng(7)
+    links = [*links_of(rng, 'trunk'), Link('cross'), *links_of(rng, 'foot')]
+    joints = [
+        Joint('roll', 'revolute', 'trunk', 'cross', random_pose(rng)),
+        Joint('pitch', 'revolute', 'cross', 'foot', axis=np.array([0.0, 1.0, 0.0])),
+    ]
+    description = described(links, joints)
+    for base in ('floating', 'fixed'):
+        model = TreeModel.from_description(description, base=base)
+        assert_moves_like(model, description, rng)
+
+
+def test_massless_chain__is_refused_by_the_links_name():
+    rng = np.random.default_rng(8)
+    links = [*links_of(rng, 'trunk', 'arm'), Link('wrist'), Link('finger')]
+    joints = [
+        Joint('shoulder', 'revolute', 'trunk', 'arm'),
+        Joint('elbow', 'revolute', 'arm', 'wrist'),
+        Joint('knuckle', 'fixed', 'wrist', 'finger'),
+    ]
+    words = r"link 'wrist' and the links behind it hold no inertia .*make the joint fixed"
+    with pytest.raises(SingularInertiaError, match=words):
+        TreeModel.from_description(described(links, joints))
+
+
+def test_joints_along_one_axis_with_nothing_between__are_refused_by_the_links_name():
+    rng = np.random.default_rng(9)
+    links = [*links_of(rng, 'trunk'), Link('ring'), *links_of(rng, 'wheel')]
+    joints = [
+        Joint('first', 'revolute', 'trunk', 'ring'),
+        Joint('second', 'revolute', 'ring', 'wheel'),
+    ]
+    with pytest.raises(SingularInertiaError, match="link 'ring'"):
+        TreeModel.from_description(described(links, joints))
+
+
+def test_point_mass_turning_about_itself__is_refused():
+    rng = np.random.default_rng(10)
+    links = [*links_of(rng, 'trunk'), Link.from_mass('bead', 1.0, np.zeros(3), np.zeros((3, 3)))]
+    joints = [Joint('spin', 'revolute', 'trunk', 'bead')]
+    with (
+        pytest.warns(ModelWarning, match="link 'bead'"),
+        pytest.raises(SingularInertiaError, match="link 'bead'"),
+    ):
+        TreeModel.from_description(described(links, joints))
+
+
+# ---- Refusals and warnings
+
+
+@pytest.mark.parametrize('kind', ['revolute', 'prismatic', 'helical', 'planar', 'continuous'])
+def test_zero_axis__is_refused_by_the_joints_name(kind):
+    rng = np.random.default_rng(11)
+    joint = Joint('knee', kind, 'a', 'b', axis=np.array([0.0, 1e-12, 0.0]), pitch=0.1)
+    with pytest.raises(ModelError, match=r"joint 'knee' has an axis of norm 1e-12, .*set <axis"):
+        TreeModel.from_description(described(links_of(rng, 'a', 'b'), [joint]))
+
+
+@given(seed=st.integers(0, 2**32 - 1), length=st.floats(1e-6, 1e6))
+def test_axis__of_any_length_is_the_same_axis(seed, length):
+    rng = np.random.default_rng(seed)
+    links, place, axis = links_of(rng, 'a', 'b'), random_pose(rng), rng.normal(size=3)
+    models = [
+        TreeModel.from_description(
+            described(links, [Joint('j', 'helical', 'a', 'b', place, scale * axis, pitch=0.2)])
+        )
+        for scale in (1.0, length)
+    ]
+    assert_close(models[1].tree.subspace, models[0].tree.subspace, 1e-14)
+
+
+@pytest.mark.parametrize(
+    'rotational', [np.diag([0.1, 0.1, -0.01]), 0.01 * np.array([[1, 2, 0], [2, 1, 0], [0, 0, 1]])]
+)
+def test_inertia_that_is_not_positive__warns_with_the_links_name(rotational):
+    rng = np.random.default_rng(12)
+    links = [*links_of(rng, 'trunk'), Link.from_mass('odd', 1.0, np.zeros(3), rotational)]
+    joints = [Joint('weld', 'fixed', 'trunk', 'odd')]
+    with pytest.warns(ModelWarning, match=r"link 'odd' has an inertia .*correct its <inertial>"):
+        model = TreeModel.from_description(described(links, joints))
+    assert any("link 'odd'" in sentence for sentence in model.warnings)
+    assert "warning: description: link 'odd'" in model.summary()
+
+
+def test_joints_that_are_no_tree__are_refused():
+    rng = np.random.default_rng(13)
+    links = links_of(rng, 'a', 'b', 'c')
+    loop = [Joint('ab', 'revolute', 'a', 'b'), Joint('ac', 'revolute', 'a', 'c')]
+    with pytest.raises(ModelError, match="'c'"):
+        TreeModel.from_description(described(links, loop[:1]))
+    with pytest.raises(ModelError, match="'b'"):
+        TreeModel.from_description(described(links, [*loop, Joint('cb', 'revolute', 'c', 'b')]))
+
+
+@pytest.mark.parametrize(
+    ('gravity', 'error'), [((0.0, -9.81), ShapeError), ((0.0, np.nan, 0.0), NotFiniteError)]
+)
+def test_gravity__is_three_finite_numbers(gravity, error):
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    with pytest.raises(error, match='gravity'):
+        model.with_gravity(gravity)
+    with pytest.raises(error, match='gravity'):
+        TreeModel.from_urdf(robots.path('quadruped'), gravity=gravity)
+
+
+# ---- What users read
+
+
+def test_names__are_looked_up_with_suggestions():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    assert model.joint_names[model.joint_index('RL_hip_joint')] == 'RL_hip_joint'
+    assert model.frame('imu').body == 0
+    with pytest.raises(UnknownNameError, match=r"joint 'RL_hip' .* did you mean 'RL_hip_joint'"):
+        model.joint_index('RL_hip')
+    with pytest.raises(UnknownNameError, match=r"link 'imux' .* did you mean 'imu'"):
+        model.frame('imux')
+
+
+def test_summary__names_joints_limits_and_mass():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    text = model.summary()
+    assert "quadruped: floating base 'base', 12 joint coordinates" in text
+    assert '15.000 kg' in text
+    assert model.hash in text
+    for name in model.joint_names:
+        assert name in text
+
+
+def test_hash__changes_with_every_number_and_name():
+    path = robots.path('quadruped')
+    model = TreeModel.from_urdf(path)
+    names = model.joint_names
+    others = [
+        TreeModel.from_urdf(path, base='fixed'),
+        TreeModel.from_urdf(path, gravity=(0.0, 0.0, -9.80)),
+        TreeModel.from_urdf(path, joints=names[::-1]),
+        TreeModel.from_urdf(path, actuated_joints=names[:-1]),
+        TreeModel.from_urdf(path, locked_joints={names[0]: 0.0}),
+        TreeModel.from_urdf(path, locked_joints={names[0]: 0.1}),
+    ]
+    hashes = {other.hash for other in (model, *others)}
+    assert len(hashes) == 1 + len(others)
+    assert TreeModel.from_urdf(path).hash == model.hash
+
+
+def test_arrays__cannot_be_written():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    limits = (model.limits.lower, model.limits.upper, model.limits.velocity, model.limits.effort)
+    for array in (*model.tree, model.gravity, *limits):
+        assert not array.flags.writeable
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_random_state__keeps_to_limits_and_turns_the_base(seed):
+    rng = np.random.default_rng(seed)
+    links = links_of(rng, 'a', 'b', 'c')
+    joints = [
+        Joint('free', 'continuous', 'a', 'b'),
+        Joint('tight', 'revolute', 'b', 'c', random_pose(rng), limits=Limits(0.2, 0.3, 1.0, 1.0)),
+    ]
+    for base in ('floating', 'fixed'):
+        model = TreeModel.from_description(described(links, joints), base=base)
+        state = model.random_state(rng, speed=2.0)
+        assert -np.pi <= state.s[0] <= np.pi
+        assert 0.2 <= state.s[1] <= 0.3
+        assert np.max(np.abs(state.r)) <= 2.0
+        R = state.H[:3, :3]
+        assert_close(R @ R.T, np.eye(3), 1e-14)
+        assert np.linalg.det(R) > 0.0
+        if base == 'fixed':
+            assert np.array_equal(state.H, np.eye(4))
+            assert not np.any(state.v)

@@ -1,0 +1,514 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What users of `Linearizer` may rely on: invariances, references, wrenches, ownership, errors."""
+
+import dataclasses
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.close import assert_close, blocks, deviation
+from support.dense_reference import DenseReference, adjoint
+from support.finite_difference import (
+    ad,
+    derivative,
+    derivative_by_state,
+    derivative_by_vector,
+    retract,
+)
+from support.states import rotation_about, states
+from support.trees import (
+    breadth_first,
+    descriptions,
+    physical_link,
+    random_description,
+    random_model,
+    random_pose,
+    renumber_bodies,
+    tree_description,
+    with_tree,
+)
+
+from geolin_ros import (
+    Joint,
+    Linearizer,
+    Link,
+    State,
+    TreeModel,
+    Wrench,
+    robots,
+    se3,
+)
+from geolin_ros.errors import (
+    ConfigurationError,
+    GeolinError,
+    NotFiniteError,
+    ShapeError,
+    SingularInertiaError,
+    UnknownNameError,
+)
+
+QUADRUPED = TreeModel.from_urdf(robots.path('quadruped'))
+BASES = ('floating', 'fixed')
+KINDS = ('body', 'world', 'world_oriented')
+
+
+def moderate_efforts(model, rng):
+    """Return efforts of a newton metre or so per joint."""
+    return rng.uniform(-1.0, 1.0, model.n)
+
+
+def assert_same(actual, expected, tolerance=1e-11):
+    """Compare two linearizations."""
+    for name in ('A', 'B', 'nu_dot', 'drift'):
+        ours, theirs = getattr(actual, name), getattr(expected, name)
+        assert_close(ours, theirs, tolerance, name, scale=max(1.0, np.max(np.abs(theirs))))
+
+
+# ---- Invariances
+
+
+@given(data=st.data(), seed=st.integers(0, 2**32 - 1))
+def test_yaw_and_translation_of_the_world__change_nothing(data, seed):
+    rng = np.random.default_rng(seed)
+    state, tau = data.draw(states(QUADRUPED)), moderate_efforts(QUADRUPED, rng)
+    moved = state.copy()
+    moved.H[:] = rotation_about((0.0, 0.0, 1.0), rng.uniform(-3.0, 3.0)) @ state.H
+    moved.H[:3, 3] += rng.uniform(-100.0, 100.0, 3)
+    lin = Linearizer(QUADRUPED)
+    for reference in ('moving', 'frozen'):
+        expected = lin(state, tau, reference).copy()
+        assert_same(lin(moved, tau, reference), expected)
+
+
+@given(data=st.data(), seed=st.integers(0, 2**32 - 1))
+def test_rotation_of_the_world_with_its_gravity__changes_nothing(data, seed):
+    rng = np.random.default_rng(seed)
+    state, tau = data.draw(states(QUADRUPED)), moderate_efforts(QUADRUPED, rng)
+    turn, moved = random_pose(rng), state.copy()
+    moved.H[:] = turn @ state.H
+    turned = QUADRUPED.with_gravity(turn[:3, :3] @ QUADRUPED.gravity)
+    assert_same(Linearizer(turned)(moved, tau), Linearizer(QUADRUPED)(state, tau))
+
+
+def test_tilt_of_the_world__changes_a():
+    """The invariances above are not true of everything."""
+    rng = np.random.default_rng(0)
+    state, tau = QUADRUPED.random_state(rng), np.zeros(QUADRUPED.n)
+    tilted = state.copy()
+    tilted.H[:] = rotation_about((1.0, 0.0, 0.0), 0.3) @ state.H
+    lin = Linearizer(QUADRUPED)
+    expected = lin(state, tau).copy()
+    assert deviation(lin(tilted, tau).A, expected.A) > 1e-3
+
+
+@pytest.mark.parametrize('base', BASES)
+@given(description=descriptions(damping=0.5), seed=st.integers(0, 2**32 - 1))
+def test_order_of_coordinates__permutes_rows_and_columns(base, description, seed):
+    rng = np.random.default_rng(seed)
+    names = [joint.name for joint in description.joints]
+    order = rng.permutation(len(names))
+    model = TreeModel.from_description(description, base=base, joints=names)
+    other = TreeModel.from_description(description, base=base, joints=[names[i] for i in order])
+    state, tau = model.random_state(rng), moderate_efforts(model, rng)
+    permuted = State(state.H, state.s[order], state.v, state.r[order])
+    L, P = Linearizer(model)(state, tau), Linearizer(other)(permuted, tau[order])
+    base_size, m = model.m - model.n, model.m
+    rates = np.concatenate((np.arange(base_size), base_size + order))
+    entries = np.concatenate((rates, m + rates))
+    assert_close(P.A, L.A[np.ix_(entries, entries)], 1e-10)
+    assert_close(P.B, L.B[np.ix_(entries, order)], 1e-10)
+    assert_close(P.nu_dot, L.nu_dot[rates], 1e-10)
+
+
+@pytest.mark.parametrize('base', BASES)
+@given(description=descriptions(damping=0.5), seed=st.integers(0, 2**32 - 1))
+def test_numbering_of_bodies__changes_nothing(base, description, seed):
+    rng = np.random.default_rng(seed)
+    model = TreeModel.from_description(description, base=base)
+    renumbered = with_tree(model, renumber_bodies(model.tree, breadth_first(model.tree)))
+    state, tau = model.random_state(rng), moderate_efforts(model, rng)
+    assert_same(Linearizer(renumbered)(state, tau), Linearizer(model)(state, tau), 1e-10)
+
+
+@given(description=descriptions(max_joints=6), seed=st.integers(0, 2**32 - 1))
+def test_a_link_in_two_welded_parts__is_one_link(description, seed):
+    rng = np.random.default_rng(seed)
+    wholes, parts, joints = [], [], list(description.joints)
+    for link in description.links:
+        place, piece = random_pose(rng), physical_link(rng, f'{link.name}_piece')
+        X = adjoint(np.linalg.inv(place))
+        wholes.append(Link(link.name, link.inertia + X.T @ piece.inertia @ X))
+        parts += [link, piece]
+        joints.append(Joint(f'{link.name}_weld', 'fixed', link.name, piece.name, placement=place))
+    whole = TreeModel.from_description(dataclasses.replace(description, links=tuple(wholes)))
+    welded = TreeModel.from_description(
+        dataclasses.replace(description, links=tuple(parts), joints=tuple(joints))
+    )
+    assert welded.joint_names == whole.joint_names
+    state, tau = whole.random_state(rng), moderate_efforts(whole, rng)
+    assert_close(welded.total_mass, whole.total_mass, 1e-12)
+    assert_same(Linearizer(welded)(state, tau), Linearizer(whole)(state, tau), 1e-9)
+
+
+@pytest.mark.parametrize('base', BASES)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_energy__changes_by_the_power_of_efforts_damping_and_wrenches(base, seed):
+    """Along nu_dot of the linearizer; energies are sums over links that share no code with it."""
+    rng = np.random.default_rng(seed)
+    description, model = random_model(rng, 5, base=base, damping=0.5)
+    dense = DenseReference(description, model)
+    state, tau = model.random_state(rng), moderate_efforts(model, rng)
+    wrench = Wrench('link3', rng.normal(size=3), rng.normal(size=3))
+    nu_dot = Linearizer(model)(state, tau, wrenches=[wrench]).nu_dot
+    velocity = np.concatenate((state.v[: model.m - model.n], state.r))
+    f = np.concatenate((velocity, nu_dot))
+
+    def energy(t):
+        at = retract(state, t * f)
+        return dense.kinetic_energy(at) + dense.potential_energy(at)
+
+    damping = dense.damping * state.r
+    on_link = np.concatenate((wrench.force, wrench.moment))
+    power = (tau - damping) @ state.r + on_link @ dense.moving_links(state)['link3'].twist
+    assert_close(derivative(energy, 1e-2), power, 1e-8, scale=max(1.0, abs(power)))
+
+
+# ---- References
+
+
+def exact_rate(dense, model, reference, eta, z, tau):
+    """Return zdot = J_r^-1(z) (f(g exp z) - Ad_exp(-z) eta) of z = log(g_ref^-1 g)."""
+    at = retract(reference, z)
+    f = np.concatenate((at.v, at.r, dense.forward_dynamics(at, tau)))
+    f[:6] -= np.linalg.inv(adjoint(se3.exp(z[:6]))) @ eta[:6]
+    f[6:] -= eta[6:]
+    f[:6] = se3.right_jacobian_inverse(z[:6]) @ f[:6]
+    assert f.size == 2 * model.m
+    return f
+
+
+@pytest.mark.parametrize('reference', ['moving', 'frozen'])
+def test_reference__is_the_first_order_of_the_exact_error_equation(reference):
+    rng = np.random.default_rng(41)
+    description, model = random_model(rng, 4)
+    dense, lin = DenseReference(description, model), Linearizer(model)
+    state, tau = model.random_state(rng), moderate_efforts(model, rng)
+    f = np.concatenate((state.v, state.r, dense.forward_dynamics(state, tau)))
+    eta = f if reference == 'moving' else np.zeros_like(f)
+
+    def rate(z):
+        return exact_rate(dense, model, state, eta, z, tau)
+
+    A = derivative_by_vector(rate, np.zeros(2 * model.m))
+    L = lin(state, tau, reference)
+    for (name, ours), (_, theirs) in zip(blocks(L.A, model), blocks(A, model), strict=True):
+        assert_close(ours, theirs, 1e-8, name, scale=max(1.0, np.max(np.abs(theirs))))
+    assert_close(L.drift, rate(np.zeros(2 * model.m)), 1e-10, scale=1.0)
+    wrong = lin(state, tau, 'frozen' if reference == 'moving' else 'moving')
+    assert deviation(wrong.A[:6, :6], A[:6, :6]) > 0.1, 'the two references differ'
+
+
+@pytest.mark.parametrize('base', BASES)
+def test_references__differ_in_one_block_and_the_drift_alone(base):
+    rng = np.random.default_rng(42)
+    _, model = random_model(rng, 4, base=base)
+    lin, state, tau = Linearizer(model), model.random_state(rng), moderate_efforts(model, rng)
+    moving, frozen = lin(state, tau).copy(), lin(state, tau, 'frozen').copy()
+    again = lin(state, tau, 'moving')
+    assert_same(again, moving, 0.0)
+    assert not np.any(moving.drift)
+    base_size = model.m - model.n
+    velocity = np.concatenate((state.v[:base_size], state.r))
+    assert np.array_equal(frozen.drift, np.concatenate((velocity, frozen.nu_dot)))
+    assert np.array_equal(frozen.B, moving.B)
+    change = np.zeros_like(moving.A)
+    if base == 'floating':
+        change[:6, :6] = 0.5 * ad(state.v)
+    assert_close(frozen.A, moving.A + change, 1e-15)
+    assert (moving.reference, frozen.reference) == ('moving', 'frozen')
+
+
+# ---- External wrenches
+
+
+def drawn_wrench(rng, kind, link='link3'):
+    point = rng.uniform(-0.5, 0.5, 3) if kind == 'world_oriented' else np.zeros(3)
+    return Wrench(link, 5.0 * rng.normal(size=3), 2.0 * rng.normal(size=3), kind, point)
+
+
+@pytest.mark.parametrize('base', BASES)
+@pytest.mark.parametrize('kind', KINDS)
+def test_wrench__enters_a_as_differences_say(kind, base):
+    rng = np.random.default_rng(43)
+    description, model = random_model(rng, 5, base=base)
+    dense, lin = DenseReference(description, model), Linearizer(model)
+    state, tau = model.random_state(rng), moderate_efforts(model, rng)
+    for link in ('link0', 'link3'):
+        wrench = drawn_wrench(rng, kind, link)
+
+        def nu_dot(at, wrench=wrench):
+            return dense.forward_dynamics(at, tau, [wrench])
+
+        L = lin(state, tau, wrenches=[wrench])
+        assert_close(L.nu_dot, nu_dot(state), 1e-11)
+        assert_close(lin.forward_dynamics(state, tau, [wrench]), nu_dot(state), 1e-11)
+        expected = derivative_by_state(nu_dot, state, 2 * model.m)
+        assert_close(L.A[model.m :], expected, 1e-9)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_wrench__of_another_kind_is_another_derivative(kind):
+    """Same wrench at this state, but what stays constant differs: nu_dot agrees, A does not."""
+    rng = np.random.default_rng(44)
+    description, model = random_model(rng, 5)
+    dense, lin = DenseReference(description, model), Linearizer(model)
+    state, tau = model.random_state(rng), moderate_efforts(model, rng)
+    wrench = drawn_wrench(rng, 'body')
+    R, o = (dense.moving_links(state)['link3'].H[:3, part] for part in (slice(3), 3))
+    force, moment = R @ wrench.force, R @ wrench.moment
+    same = {
+        'body': wrench,
+        'world': Wrench('link3', force, moment + np.cross(o, force), 'world'),
+        'world_oriented': Wrench('link3', force, moment, 'world_oriented'),
+    }
+    L = {name: lin(state, tau, wrenches=[w]).copy() for name, w in same.items()}
+    for other in set(KINDS) - {kind}:
+        assert_close(L[other].nu_dot, L[kind].nu_dot, 1e-11)
+        assert_close(L[other].B, L[kind].B, 1e-13)
+        assert deviation(L[other].A, L[kind].A) > 1e-4
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_wrench_on_a_welded_link__acts_where_that_link_is(kind):
+    rng = np.random.default_rng(45)
+    kinds = ('revolute', 'fixed', 'revolute', 'fixed', 'fixed')
+    description = tree_description(rng, (0, 1, 2, 3, 4), kinds)
+    model = TreeModel.from_description(description)
+    dense, lin = DenseReference(description, model), Linearizer(model)
+    state, tau = model.random_state(rng), moderate_efforts(model, rng)
+    wrench = drawn_wrench(rng, kind, 'link5')
+
+    def nu_dot(at):
+        return dense.forward_dynamics(at, tau, [wrench])
+
+    L = lin(state, tau, wrenches=[wrench])
+    assert_close(L.nu_dot, nu_dot(state), 1e-11)
+    assert_close(L.A[model.m :], derivative_by_state(nu_dot, state, 2 * model.m), 1e-9)
+
+
+def test_wrenches__add_up():
+    rng = np.random.default_rng(46)
+    _, model = random_model(rng, 5)
+    lin, state, tau = Linearizer(model), model.random_state(rng), moderate_efforts(model, rng)
+    wrenches = [drawn_wrench(rng, kind, f'link{i}') for i, kind in enumerate((*KINDS, *KINDS))]
+    none = lin(state, tau).copy()
+    nu_dot = none.nu_dot.copy()
+    for wrench in wrenches:
+        nu_dot += lin(state, tau, wrenches=[wrench]).nu_dot - none.nu_dot
+    assert_close(lin(state, tau, wrenches=wrenches).nu_dot, nu_dot, 1e-11)
+    assert_same(lin(state, tau), none, 0.0)
+
+
+def test_wrench__gravity_as_a_load_on_every_link_is_gravity():
+    """The weight of each link as a world-oriented wrench at its centre of mass."""
+    rng = np.random.default_rng(47)
+    description, model = random_model(rng, 6)
+    state, tau = model.random_state(rng), moderate_efforts(model, rng)
+    weights = []
+    for link in description.links:
+        M = link.inertia
+        com = np.array([M[5, 1], M[3, 2], M[4, 0]]) / M[0, 0]
+        weights.append(
+            Wrench(link.name, M[0, 0] * model.gravity, kind='world_oriented', point=com)
+        )
+    weightless = Linearizer(model.with_gravity((0.0, 0.0, 0.0)))
+    assert_same(weightless(state, tau, wrenches=weights), Linearizer(model)(state, tau), 1e-10)
+
+
+# ---- Ownership
+
+
+def test_arrays__are_read_only_views_until_the_next_call():
+    rng = np.random.default_rng(48)
+    lin, state = Linearizer(QUADRUPED), QUADRUPED.random_state(rng)
+    tau = moderate_efforts(QUADRUPED, rng)
+    L = lin(state, tau, 'frozen')
+    kept = L.copy()
+    for name in ('A', 'B', 'nu_dot', 'drift'):
+        with pytest.raises(ValueError, match='read-only'):
+            getattr(L, name)[...] = 0.0
+        getattr(kept, name)[...] += 0.0  # a copy is the caller's
+        assert not np.shares_memory(getattr(kept, name), getattr(L, name))
+    next_one = lin(QUADRUPED.random_state(rng), tau)
+    assert next_one is L
+    assert np.shares_memory(next_one.A, L.A)
+    assert deviation(next_one.A, kept.A) > 1e-3
+    assert_same(lin(state, tau, 'frozen'), kept, 0.0)
+
+
+def test_inputs__are_left_alone():
+    rng = np.random.default_rng(49)
+    state, tau = QUADRUPED.random_state(rng), moderate_efforts(QUADRUPED, rng)
+    before, efforts = state.data.copy(), tau.copy()
+    lin = Linearizer(QUADRUPED)
+    lin(state, tau, 'frozen', [Wrench('base', (1.0, 2.0, 3.0))])
+    lin.forward_dynamics(state, tau)
+    assert np.array_equal(state.data, before)
+    assert np.array_equal(tau, efforts)
+    assert_same(lin(state, list(tau)), Linearizer(QUADRUPED)(state, tau), 0.0)
+
+
+def test_linearizers__in_two_threads_do_not_disturb_each_other():
+    rng = np.random.default_rng(50)
+    points = [(QUADRUPED.random_state(rng), moderate_efforts(QUADRUPED, rng)) for _ in range(2)]
+    expected = [Linearizer(QUADRUPED)(*point).copy() for point in points]
+    failures = []
+
+    def work(index):
+        lin = Linearizer(QUADRUPED)
+        for _ in range(300):
+            if not np.array_equal(lin(*points[index]).A, expected[index].A):
+                failures.append(index)
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+@pytest.mark.parametrize('base', BASES)
+def test_labels__name_every_row_and_column(base):
+    model = TreeModel.from_urdf(
+        robots.path('quadruped'), base=base, actuated_joints=QUADRUPED.joint_names[3:5]
+    )
+    L = Linearizer(model)(model.neutral_state(), np.zeros(model.n))
+    assert L.A.shape == (len(L.rows), len(L.columns)) == (2 * model.m, 2 * model.m)
+    assert L.B.shape == (len(L.rows), len(L.inputs)) == (2 * model.m, 2)
+    assert len({label.name for label in (*L.columns, *L.rows, *L.inputs)}) == 4 * model.m + 2
+    assert str(L.inputs[0]) == f'tau.{QUADRUPED.joint_names[3]} [N m]'
+    names = [label.name for label in L.columns]
+    joint = model.joint_names[0]
+    if base == 'floating':
+        assert names[:7] == ['H.x', 'H.y', 'H.z', 'H.rx', 'H.ry', 'H.rz', f's.{joint}']
+        assert str(L.rows[model.m]) == 'dv.x/dt [m/s^2]'
+        assert str(L.rows[3]) == 'dH.rx/dt [rad/s]'
+    assert str(L.rows[2 * model.m - model.n]) == f'dr.{joint}/dt [rad/s^2]'
+    assert str(L.columns[model.m - model.n]) == f's.{joint} [rad]'
+
+
+def test_labels__know_metres_from_radians():
+    rng = np.random.default_rng(51)
+    description = tree_description(rng, (0, 1, 2), ('prismatic', 'revolute', 'helical'))
+    model = TreeModel.from_description(description, base='fixed')
+    L = Linearizer(model)(model.neutral_state(), np.zeros(3))
+    assert [label.unit for label in L.columns] == ['m', 'rad', 'rad', 'm/s', 'rad/s', 'rad/s']
+    assert [label.unit for label in L.inputs] == ['N', 'N m', 'N m']
+
+
+def test_robot_of_one_body__has_no_joints_and_still_a_linearization():
+    rng = np.random.default_rng(52)
+    description = random_description(rng, 0)
+    model = TreeModel.from_description(description)
+    state = model.random_state(rng)
+    L = Linearizer(model)(state, np.zeros(0))
+    assert L.A.shape == (12, 12)
+    assert L.B.shape == (12, 0)
+    dense = DenseReference(description, model)
+    assert_close(L.nu_dot, dense.forward_dynamics(state, np.zeros(0)), 1e-12)
+
+
+# ---- Errors
+
+
+def test_wrong_sizes__are_named():
+    lin, state = Linearizer(QUADRUPED), QUADRUPED.neutral_state()
+    for call in (lin, lin.forward_dynamics):
+        with pytest.raises(ShapeError, match='tau has 11 entries, expected 12'):
+            call(state, np.zeros(11))
+        with pytest.raises(ShapeError, match='3 joint positions and 3 rates, expected 12 of'):
+            call(State(np.eye(4), np.zeros(3), np.zeros(6), np.zeros(3)), np.zeros(12))
+
+
+@pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize('part', ['H', 's', 'v', 'r', 'tau'])
+def test_numbers_that_are_none__are_named(part, value):
+    """Written into the state after it was made: the constructor already refuses them."""
+    lin, tau = Linearizer(QUADRUPED), np.zeros(12)
+    state = QUADRUPED.random_state(np.random.default_rng(53))
+    array = tau if part == 'tau' else getattr(state, part)
+    array.flat[1] = value
+    for call in (lin, lin.forward_dynamics):
+        with pytest.raises(NotFiniteError, match=f"^{part} of robot 'quadruped' hold NaN or inf"):
+            call(state, tau)
+
+
+def test_error__leaves_the_linearizer_usable():
+    rng = np.random.default_rng(54)
+    lin, state = Linearizer(QUADRUPED), QUADRUPED.random_state(rng)
+    tau = moderate_efforts(QUADRUPED, rng)
+    expected = lin(state, tau).copy()
+    broken = state.copy()
+    broken.r[3] = np.nan
+    for attempt in (
+        lambda: lin(broken, tau),
+        lambda: lin(state, tau[1:]),
+        lambda: lin(state, tau, 'resting'),
+        lambda: lin(state, tau, wrenches=[Wrench('bass')]),
+    ):
+        with pytest.raises(GeolinError):
+            attempt()
+        assert_same(lin(state, tau), expected, 0.0)
+
+
+def test_unknown_reference__is_named():
+    lin = Linearizer(QUADRUPED)
+    with pytest.raises(ConfigurationError, match="reference is 'resting', expected 'moving' or"):
+        lin(QUADRUPED.neutral_state(), np.zeros(12), 'resting')
+
+
+@pytest.mark.parametrize(
+    ('wrench', 'error', 'words'),
+    [
+        (Wrench('FL_foo'), UnknownNameError, "link 'FL_foo' .* did you mean .*'FL_foot'"),
+        (Wrench('base', kind='wrold'), ConfigurationError, "kind 'wrold', expected one of body"),
+        (Wrench('base', force=(1.0, 2.0)), ShapeError, r"force on link 'base' has shape \(2,\)"),
+        (Wrench('base', moment=np.eye(3)), ShapeError, 'moment on link'),
+        (Wrench('base', point=4.0, kind='world_oriented'), ShapeError, 'point on link'),
+    ],
+)
+def test_wrong_wrench__is_named(wrench, error, words):
+    lin = Linearizer(QUADRUPED)
+    for call in (lin, lin.forward_dynamics):
+        with pytest.raises(error, match=words):
+            call(QUADRUPED.neutral_state(), np.zeros(12), wrenches=[wrench])
+
+
+@pytest.mark.parametrize('value', [np.nan, np.inf])
+def test_wrench_that_is_no_number__raises(value):
+    lin = Linearizer(QUADRUPED)
+    for kind in KINDS:
+        wrench = Wrench('FL_foot', (0.0, value, 0.0), kind=kind)
+        for call in (lin, lin.forward_dynamics):
+            with pytest.raises(NotFiniteError, match=r"force on link 'FL_foot' is .*finite"):
+                call(QUADRUPED.neutral_state(), np.zeros(12), wrenches=[wrench])
+
+
+def test_joint_without_inertia__is_named_in_any_order():
+    rng = np.random.default_rng(55)
+    for _ in range(5):
+        _, model = random_model(rng, 6)
+        leaf = max(set(range(1, 7)) - set(model.tree.parent.tolist()))
+        inertia = model.tree.inertia.copy()
+        inertia[leaf] = 0.0
+        inertia.setflags(write=False)
+        massless = with_tree(model, model.tree._replace(inertia=inertia))
+        name = model.joint_names[model.tree.v_start[leaf]]
+        lin = Linearizer(massless)
+        for call in (lin, lin.forward_dynamics):
+            with pytest.raises(SingularInertiaError, match=f'joint {name!r} moves no inertia'):
+                call(model.random_state(rng), np.zeros(6))
