@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the linearization node: one table, from which everything else is made."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -48,10 +49,15 @@ class Parameter:
             raise ConfigurationError(
                 f'parameter {self.name} is {value!r}, expected {low:g} to {high:g} {self.unit}'
             )
-        if isinstance(self.default, list) and len(value) != len(self.default):
-            raise ConfigurationError(
-                f'parameter {self.name} has {len(value)} numbers, expected {len(self.default)}'
-            )
+        if isinstance(self.default, list):
+            if len(value) != len(self.default):
+                raise ConfigurationError(
+                    f'parameter {self.name} has {len(value)} numbers, expected {len(self.default)}'
+                )
+            if not all(map(math.isfinite, value)):
+                raise ConfigurationError(
+                    f'parameter {self.name} is {list(value)}, expected finite numbers'
+                )
 
     @property
     def allowed(self) -> str:

@@ -144,7 +144,7 @@ def test_external_wrenches__count_by_their_kind(quadruped, code, kind):
 
 
 def spoilt(model, what):
-    request, state, tau = random_request(model)
+    request, _, _ = random_request(model)
     names = list(model.joint_names)
     match what:
         case 'positions':

@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs that cannot be used: counted by cause, said once, dropped; the next is answered."""
+
+from math import inf, nan
+
+import pytest
+from support.messages import SECOND
+from support.ros_graph import DiagnosticStatus
+
+from geolin_ros.stream.drops import Cause
+
+
+def ignored(robot, joints):
+    """Whether the next good message is answered while ``joints`` never is."""
+    robot.ask()
+    return robot.answer_to(joints) is None
+
+
+def joint_state(robot, **changes):
+    return robot.make_joint_state(robot.tick(), **changes)
+
+
+JOINT_STATES = {
+    Cause.MISSING_JOINT: lambda robot: joint_state(robot, name=['knee'] * 12),
+    Cause.LENGTH: lambda robot: joint_state(robot, position=[0.0] * 11),
+    Cause.MISSING_VELOCITY: lambda robot: joint_state(robot, velocity=[]),
+    Cause.MISSING_EFFORT: lambda robot: joint_state(robot, effort=[]),
+    Cause.NOT_FINITE: lambda robot: joint_state(robot, velocity=[0.0] * 11 + [nan]),
+    Cause.BACKWARDS: lambda robot: robot.make_joint_state(robot.time - SECOND // 2),
+    Cause.SKEW: lambda robot: robot.make_joint_state(robot.tick(51)),
+}
+SAYS = {
+    Cause.MISSING_JOINT: "no joint 'FL_hip_joint' of robot 'quadruped'; it has 'knee'",
+    Cause.LENGTH: '11 entries in position, expected 12',
+    Cause.MISSING_VELOCITY: '0 entries in velocity, expected 12',
+    Cause.MISSING_EFFORT: '0 entries in effort, expected 12',
+    Cause.NOT_FINITE: "joint 'RR_calf_joint' has velocity nan",
+    Cause.BACKWARDS: 'expected a later stamp',
+    Cause.SKEW: 'expected at most 0.05 s; raise max_skew',
+    Cause.FRAME: "child_frame_id 'FL_foot', expected a link fixed to the base of robot",
+    Cause.QUATERNION: 'orientation has length 2, expected 1 within 0.01',
+}
+
+
+@pytest.mark.parametrize('cause', JOINT_STATES, ids=lambda cause: cause.name.lower())
+def test_bad_joint_state__is_counted_said_once_and_dropped(robot, cause):
+    robot.ask()
+    sent = []
+    for _ in range(4):
+        sent.append(JOINT_STATES[cause](robot))
+        robot.send(sent[-1])
+    assert all(ignored(robot, joints) for joints in sent)
+    assert robot.new_drops() == {cause.value: 4}
+    assert robot.process.log.count(SAYS[cause]) == 1
+
+
+ODOMETRY = {
+    Cause.FRAME: {'child_frame_id': 'FL_foot'},
+    Cause.QUATERNION: {'turn': (0.0, 0.0, 0.0, 2.0)},
+}
+
+
+@pytest.mark.parametrize('cause', ODOMETRY, ids=lambda cause: cause.name.lower())
+def test_bad_odometry__is_counted_said_once_and_the_one_before_kept(robot, cause):
+    good = robot.make_odometry(robot.tick())
+    robot.ask(robot.make_joint_state(robot.time), good)
+    for _ in range(3):
+        robot.send(base=robot.make_odometry(robot.tick(1), **ODOMETRY[cause]))
+    joints = robot.make_joint_state(robot.tick(1))
+    robot.send(joints)
+    message = robot.wait_for(lambda: robot.answer_to(joints))
+    assert message.odometry_stamp == good.header.stamp
+    assert robot.new_drops() == {cause.value: 3}
+    assert robot.process.log.count(SAYS[cause]) == 1
+
+
+@pytest.mark.parametrize(
+    'spoilt', [{'place': (nan, 0.0, 0.0)}, {'twist_values': (0.0, 0.0, inf, 0.0, 0.0, 0.0)}]
+)
+def test_odometry_that_is_not_finite__is_counted(robot, spoilt):
+    robot.ask()
+    robot.send(base=robot.make_odometry(robot.tick(), **spoilt))
+    robot.ask()
+    assert robot.new_drops() == {Cause.NOT_FINITE.value: 1}
+
+
+def test_odometry_that_goes_backwards__is_counted(robot):
+    robot.ask()
+    robot.send(base=robot.make_odometry(robot.time - 1000))
+    robot.ask()
+    assert robot.new_drops() == {Cause.BACKWARDS.value: 1}
+
+
+def test_numbers_that_overflow__are_dropped(robot):
+    robot.ask()
+    joints = joint_state(robot, velocity=[1e200] * 12)
+    robot.send(joints)
+    assert ignored(robot, joints)
+    assert robot.new_drops() == {Cause.NOT_FINITE.value: 1}
+
+
+def test_diagnostics__judge_the_last_second(robot):
+    robot.next_diagnostics()
+    level, text, _ = robot.next_diagnostics()
+    assert (level, text) == (DiagnosticStatus.STALE, 'no joint states')
+    for _ in range(3):
+        robot.send(joint_state(robot, velocity=[]))
+    level, text, _ = robot.next_diagnostics()
+    assert (level, text) == (DiagnosticStatus.ERROR, 'none of 3 joint states could be used')
+    robot.ask()
+    robot.send(joint_state(robot, velocity=[]))
+    level, text, _ = robot.next_diagnostics()
+    assert (level, text) == (DiagnosticStatus.WARN, '1 of 2 joint states dropped')
+    robot.new_drops()

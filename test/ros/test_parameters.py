@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters changed while the node runs: one process, each test puts back what it changed."""
+
+import contextlib
+
+import numpy as np
+import pytest
+from support.close import assert_close
+
+from geolin_ros import Linearizer, TreeModel, robots
+from geolin_ros.representation import convert
+from geolin_ros.ros.parameters import BY_NAME
+from geolin_ros.se3 import rotation_from_quaternion
+from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.reading import read_linearization
+
+
+@pytest.fixture
+def changed(robot):
+    """Set parameters, wait until the node serves with them, and put the defaults back."""
+
+    @contextlib.contextmanager
+    def change(**values):
+        set_and_wait(robot, values)
+        try:
+            yield
+        finally:
+            defaults = {name: BY_NAME[name.replace('__', '.')].default for name in values}
+            set_and_wait(robot, defaults)
+
+    return change
+
+
+def set_and_wait(robot, values):
+    served = robot.process.log.count('serve quadruped')
+    assert robot.set_parameters(**values) == (True, '')
+    robot.wait_for(lambda: robot.process.log.count('serve quadruped') > served)
+
+
+def expected_answer(received, model, **options):
+    """Return what the library says about the state of a message."""
+    return Linearizer(model)(received.state, received.tau, **options)
+
+
+@pytest.mark.parametrize('representation', ['inertial', 'mixed'])
+def test_representation__is_that_of_the_library(robot, changed, representation):
+    with changed(representation=representation):
+        received = read_linearization(robot.ask())
+    L = expected_answer(received, robot.model)
+    expected = convert(L, received.state, representation)
+    assert received.representation == representation
+    assert_close(received.A, expected.A, 1e-12)
+    assert_close(received.B, expected.B, 1e-12)
+    assert_close(received.nu_dot, L.nu_dot, 1e-12)
+
+
+def test_frozen_reference__comes_with_its_drift(robot, changed):
+    with changed(reference='frozen'):
+        received = read_linearization(robot.ask())
+    expected = expected_answer(received, robot.model, reference='frozen')
+    assert received.reference == 'frozen'
+    assert_close(received.drift, expected.drift, 1e-12)
+    assert_close(received.A, expected.A, 1e-12)
+
+
+@pytest.mark.parametrize('method', ['midpoint', 'euler', 'zoh', 'rkmk4'])
+def test_discrete_form__is_that_of_the_library(robot, changed, method):
+    with changed(form='discrete', method=method, dt=0.005):
+        received = read_linearization(robot.ask())
+    step = Linearizer(robot.model).discretize(received.state, received.tau, 0.005, method)
+    assert (received.form, received.method, received.dt) == ('discrete', method, 0.005)
+    assert_close(received.A, step.Phi, 1e-12)
+    assert_close(received.B, step.Gamma, 1e-12)
+    assert_close(received.next_state.H, step.next_state.H, 1e-13)
+    assert_close(received.next_state.v, step.next_state.v, 1e-13)
+
+
+def test_gravity__changes_accelerations_and_hash(robot, changed):
+    before = robot.ask()
+    with changed(gravity=[0.0, 0.0, -1.62]):
+        message = robot.ask()
+    received = read_linearization(message)
+    on_the_moon = robot.model.with_gravity((0.0, 0.0, -1.62))
+    assert received.gravity[2] == -1.62
+    assert received.model_hash == on_the_moon.hash != before.model_hash
+    assert_close(received.nu_dot, expected_answer(received, on_the_moon).nu_dot, 1e-12)
+    assert robot.ask().model_hash == before.model_hash
+
+
+def test_fixed_base__needs_no_odometry(robot, changed):
+    with changed(base='fixed'):
+        joints = robot.make_joint_state(robot.tick())
+        robot.send(joints)
+        received = read_linearization(robot.wait_for(lambda: robot.answer_to(joints)))
+    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
+    np.testing.assert_array_equal(received.A, expected_answer(received, model).A)
+    assert received.A.shape == (24, 24)
+    assert received.world_frame == 'base'
+
+
+def test_world_twist__is_turned_into_base_axes(robot, changed):
+    turn = (0.5, 0.5, -0.5, 0.5)
+    with changed(odometry__twist_frame='world'):
+        stamp = robot.tick()
+        base = robot.make_odometry(stamp, turn=turn, twist_values=np.arange(1.0, 7.0))
+        received = read_linearization(robot.ask(robot.make_joint_state(stamp), base))
+    R = rotation_from_quaternion(turn)
+    assert_close(R @ received.state.v[:3], np.array((1.0, 2.0, 3.0)), 1e-15)
+    assert_close(R @ received.state.v[3:], np.array((4.0, 5.0, 6.0)), 1e-15)
+
+
+def test_child_frame__replaces_that_of_the_messages(robot, changed):
+    with changed(odometry__child_frame='imu'):
+        stamp = robot.tick()
+        base = robot.make_odometry(stamp, child_frame_id='elsewhere', place=np.zeros(3))
+        received = read_linearization(robot.ask(robot.make_joint_state(stamp), base))
+    offset = robot.model.frame('imu').placement[:3, 3]
+    assert_close(received.state.H[:3, 3], -received.state.H[:3, :3] @ offset, 1e-14)
+
+
+class TestTorqueSource:
+    def test_zero__needs_no_efforts(self, robot, changed):
+        with changed(torque_source='zero'):
+            stamp = robot.tick()
+            message = robot.ask(
+                robot.make_joint_state(stamp, effort=[]), robot.make_odometry(stamp)
+            )
+        assert list(message.joint_efforts) == [0.0] * 12
+        assert message.effort_source == message.EFFORT_ZERO
+
+    def test_topic__is_waited_for_and_kept_when_parameters_change(self, robot, changed):
+        with changed(torque_source='topic'):
+            joints = robot.make_joint_state(robot.tick())
+            robot.send(joints, robot.make_odometry(robot.time))
+            assert robot.new_drops() == {Cause.NO_EFFORT.value: 1}
+            assert robot.answer_to(joints) is None
+            efforts = robot.make_joint_state(robot.tick(), position=[], velocity=[])
+            robot.efforts.publish(efforts)
+            message = robot.ask()
+            assert message.joint_efforts == efforts.effort
+            assert message.effort_source == message.EFFORT_TOPIC
+            with changed(reference='frozen'):
+                assert robot.ask().joint_efforts == efforts.effort
+
+
+def test_newest_odometry__is_kept_when_parameters_change(robot, changed):
+    first = robot.ask()
+    with changed(reference='frozen'):
+        joints = robot.make_joint_state(robot.tick())
+        robot.send(joints)
+        message = robot.wait_for(lambda: robot.answer_to(joints))
+    assert message.odometry_stamp == first.odometry_stamp
+
+
+def test_max_rate__leaves_out_what_comes_faster(robot, changed):
+    with changed(max_rate=50.0):
+        robot.ask()
+        sent = []
+        for _ in range(5):
+            for _ in range(4):
+                sent.append(robot.make_joint_state(robot.tick(5)))
+                robot.send(sent[-1], robot.make_odometry(robot.time))
+            robot.wait_for(lambda: robot.answer_to(sent[-1]))
+    answered = [robot.answer_to(joints) is not None for joints in sent]
+    assert answered == [False, False, False, True] * 5
+
+
+def test_timer__takes_the_newest_joint_state(robot, changed):
+    with changed(trigger='timer', timer_rate=2.0):
+        robot.ask()  # right after a tick of the timer
+        sent = []
+        for _ in range(5):
+            sent.append(robot.make_joint_state(robot.tick()))
+            robot.send(sent[-1], robot.make_odometry(robot.time))
+        robot.wait_for(lambda: robot.answer_to(sent[-1]))
+    assert [robot.answer_to(joints) is not None for joints in sent] == [False] * 4 + [True]
+    robot.ask()
+
+
+def test_max_skew__may_be_widened(robot, changed):
+    with changed(max_skew=2.0):
+        base = robot.make_odometry(robot.tick())
+        robot.ask(robot.make_joint_state(robot.tick(1900)), base)
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'says'),
+    [
+        ('torque_source', 'motors', "torque_source is 'motors', expected one of 'effort'"),
+        ('method', 'rk45', "method is 'rk45', expected one of 'midpoint', 'euler'"),
+        ('max_skew', -1.0, 'max_skew'),
+        ('dt', 0.0, 'dt'),
+        ('gravity', [0.0, -9.81], 'gravity has 2 numbers, expected 3'),
+        ('gravity', [0.0, 0.0, float('nan')], 'gravity is [0.0, 0.0, nan], expected finite'),
+        ('autostart', False, 'autostart'),
+        ('max_rate', 'fast', 'type'),
+    ],
+)
+def test_bad_value__is_refused_with_the_reason(robot, name, value, says):
+    hash_before = robot.ask().model_hash
+    successful, reason = robot.set_parameters(**{name: value})
+    assert not successful
+    assert says in reason
+    assert robot.ask().model_hash == hash_before
+
+
+def test_values_set_together__are_all_refused_for_one_bad_one(robot):
+    successful, reason = robot.set_parameters(reference='frozen', form='step')
+    assert not successful
+    assert 'form' in reason
+    assert robot.ask().reference == 1

@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+from geolin_ros.ros import statistics
+from geolin_ros.ros.statistics import Latencies, ThrottledLog
+
+
+def test_percentiles__are_those_since_the_last_report():
+    latencies = Latencies()
+    for k in range(101):
+        latencies.add(float(100 - k))
+    assert latencies.take() == {'count': 101, 'p50': 50.0, 'p99': 99.0, 'max': 100.0}
+    assert latencies.take() == {'count': 0, 'p50': 0.0, 'p99': 0.0, 'max': 0.0}
+
+
+def test_latencies__keep_the_newest_where_nobody_reports():
+    latencies = Latencies(most=3)
+    for k in range(10):
+        latencies.add(float(k))
+    assert latencies.take()['count'] == 3
+
+
+def test_warning__is_said_at_once_then_throttled_by_kind(monkeypatch):
+    now, said = [0.0], []
+    monkeypatch.setattr(statistics.time, 'monotonic', lambda: now[0])
+    log = ThrottledLog(said.append, period=5.0)
+    log('a', 'first')
+    for now[0] in (0.1, 4.9):
+        log('a', 'held back')
+        log('b', 'other')
+    assert said == ['first', 'other']
+    now[0] = 5.0
+    log('a', 'again')
+    assert said[-1] == 'again (and 2 like it before)'
+    now[0] = 10.0
+    log('a', 'last')
+    assert said[-1] == 'last'

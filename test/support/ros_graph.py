@@ -1,0 +1,397 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The node as a process of its own, and the other side of its graph, over DDS.
+
+Nothing here sleeps: `Graph.wait_for` spins until a condition holds or its deadline is over.
+"""
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from support.messages import SECOND, fill, joint_state, odometry, random_quaternion
+
+rclpy = pytest.importorskip('rclpy')
+pytest.importorskip('geolin_msgs.msg')
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
+from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
+from nav_msgs.msg import Odometry  # noqa: E402
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
+from rcl_interfaces.srv import SetParametersAtomically  # noqa: E402
+from rclpy.context import Context  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.qos import (  # noqa: E402
+    DurabilityPolicy,
+    QoSProfile,
+    ReliabilityPolicy,
+    qos_profile_sensor_data,
+)
+from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
+
+from geolin_msgs.msg import (  # noqa: E402
+    ForwardDynamics,
+    LinearizationSummary,
+    LinearizedDynamics,
+)
+from geolin_msgs.srv import Linearize  # noqa: E402
+
+START = 120.0
+"""Deadline [s] of a start: kernels may have to be compiled."""
+LATCHED = QoSProfile(
+    depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
+)
+RELIABLE = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
+_namespaces = itertools.count(1)
+
+
+class Process:
+    """A linearizer process.
+
+    Parameters
+    ----------
+    folder
+        Where its log and parameter file go.
+    parameters
+        Values by name; written into a parameter file, as ``ros2 launch`` does.
+    namespace, arguments
+        Of the node, and what else stands behind ``--ros-args``.
+    """
+
+    def __init__(self, folder, parameters=None, namespace='/', arguments=()):
+        self.folder = Path(folder)
+        self.log_file = self.folder / 'log.txt'
+        parameter_file = self.folder / 'parameters.yaml'
+        parameter_file.write_text(
+            json.dumps({'/**': {'ros__parameters': parameters}}) if parameters else ''
+        )
+        with self.log_file.open('w') as log:
+            self.process = subprocess.Popen(
+                [
+                    *(sys.executable, '-m', 'geolin_ros.ros.linearization_node', '--ros-args'),
+                    *('-r', f'__ns:={namespace}'),
+                    *(('--params-file', str(parameter_file)) if parameters else ()),
+                    *arguments,
+                ],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=os.environ | {'ROS_LOG_DIR': str(self.folder)},
+                cwd=Path(__file__).resolve().parents[2],
+            )
+
+    @property
+    def log(self):
+        """All that the process has printed so far."""
+        return self.log_file.read_text()
+
+    def check_runs(self):
+        """Fail with the log if the process has ended."""
+        status = self.process.poll()
+        assert status is None, f'the node ended with status {status}:\n{self.log}'
+
+    def wait(self, timeout=10.0):
+        """Wait for the end of the process and return its exit status."""
+        try:
+            return self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            pytest.fail(f'the node does not end within {timeout} s:\n{self.log}')
+
+    def stop(self, number=signal.SIGINT, timeout=10.0):
+        """Ask the process to end; it must do so with status 0 and say nothing of exceptions."""
+        self.check_runs()
+        self.process.send_signal(number)
+        status = self.wait(timeout)
+        assert status == 0, f'exit status {status}:\n{self.log}'
+        assert 'Traceback' not in self.log, self.log
+        assert 'Exception ignored' not in self.log, self.log
+
+    def kill(self):
+        """End the process if a test has left it running."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Graph:
+    """A context and a node of the test, apart from those of the process under test."""
+
+    def __init__(self):
+        self.context = Context()
+        rclpy.init(context=self.context)
+        self.node = rclpy.create_node(
+            f'test_{os.getpid()}',
+            context=self.context,
+            enable_rosout=False,
+            start_parameter_services=False,
+        )
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+
+    def wait_for(self, condition, timeout=5.0, process=None):
+        """Spin until ``condition()`` is true and return its value."""
+        deadline = time.monotonic() + timeout
+        while not (value := condition()):
+            left = deadline - time.monotonic()
+            if process is not None:
+                process.check_runs()
+            log = '' if process is None else f':\n{process.log}'
+            assert left > 0.0, f'{condition.__qualname__}: not within {timeout} s{log}'
+            self.executor.spin_once(timeout_sec=min(left, 0.02))
+        return value
+
+    def close(self):
+        """Leave the graph."""
+        self.executor.shutdown()
+        self.node.destroy_node()
+        self.context.try_shutdown()
+
+
+class Client:
+    """What a robot and a user are to one node: publishers, collectors, service calls.
+
+    The stamps that it makes are those of a clock of its own, so that nothing depends on how fast
+    the test runs.
+
+    Parameters
+    ----------
+    graph
+        Where it lives.
+    process
+        The node's process, or None to start it later with `start`.
+    model
+        The robot whose joints are published.
+    """
+
+    def __init__(self, graph, folder, model, inputs=qos_profile_sensor_data):
+        self.graph, self.model, self.folder = graph, model, folder
+        self.namespace = f'/robot{next(_namespaces)}'
+        self.node_name = f'{self.namespace}/linearization_node'
+        self.process = None
+        self.time = 1000 * SECOND
+        self.rng = np.random.default_rng(0)
+        node = graph.node
+        self.joint_states = node.create_publisher(JointState, self.topic('joint_states'), inputs)
+        self.efforts = node.create_publisher(JointState, self.topic('joint_efforts'), inputs)
+        self.odom = node.create_publisher(Odometry, self.topic('odom'), inputs)
+        self.description = None
+        self.linearizations, self.forward_dynamics, self.summaries = [], [], []
+        self.diagnostics = []
+        self._known_drops = Counter()
+        for kind, name, received in (
+            (LinearizedDynamics, 'linearization', self.linearizations),
+            (ForwardDynamics, 'forward_dynamics', self.forward_dynamics),
+            (LinearizationSummary, 'summary', self.summaries),
+        ):
+            topic = f'{self.node_name}/{name}'
+            node.create_subscription(kind, topic, received.append, RELIABLE)
+        node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, RELIABLE)
+
+    def topic(self, name):
+        """Return a topic of the robot."""
+        return f'{self.namespace}/{name}'
+
+    # ---- the process
+
+    def start(self, *arguments, **parameters):
+        """Start the node; dots in parameter names are written as two underscores."""
+        self.process = Process(
+            self.folder,
+            {name.replace('__', '.'): value for name, value in parameters.items()},
+            self.namespace,
+            arguments,
+        )
+        return self.process
+
+    def wait_for(self, condition, timeout=5.0):
+        """As `Graph.wait_for`; fails at once if the node ends."""
+        return self.graph.wait_for(condition, timeout, self.process)
+
+    def wait_until_active(self):
+        """Wait until inputs and outputs are connected."""
+        outputs = ('linearization', 'forward_dynamics', 'summary')
+        subscriptions = [
+            s for s in self.graph.node.subscriptions if s.topic_name.startswith(self.node_name)
+        ]
+        assert len(subscriptions) >= len(outputs)
+
+        def connected():
+            inputs = (self.joint_states, self.odom, self.efforts)
+            return all(p.get_subscription_count() for p in inputs) and all(
+                s.get_publisher_count() for s in subscriptions
+            )
+
+        self.wait_for(connected, START)
+
+    def shake_hands(self):
+        """Send until an answer comes: endpoints know of each other at different times."""
+
+        def all_heard():
+            stamp = self.tick(100)
+            self.send(self.make_joint_state(stamp), self.make_odometry(stamp))
+            return self.linearizations and self.forward_dynamics and self.summaries
+
+        self.wait_for(all_heard)
+        self.ask()
+        self.new_drops()
+
+    def wait_until_serving(self, robot=None):
+        """Wait until the node serves ``robot`` (by default the client's)."""
+        name = robot or self.model.name
+        self.wait_for(lambda: f'serve {name}:' in self.process.log, START)
+
+    # ---- inputs
+
+    def tick(self, milliseconds=10):
+        """Return the next stamp [ns]."""
+        self.time += milliseconds * 1_000_000
+        return self.time
+
+    def make_odometry(self, stamp, **options):
+        """Return a random odometry about the base link, or as the options say."""
+        options = {
+            'place': self.rng.normal(size=3),
+            'turn': random_quaternion(self.rng),
+            'twist_values': self.rng.normal(size=6),
+            'child_frame_id': self.model.base_link,
+            **options,
+        }
+        return fill(Odometry(), odometry(stamp, **options))
+
+    def make_joint_state(self, stamp, names=None, **changes):
+        """Return a random joint state; changes replace whole fields."""
+        names = list(names or self.model.joint_names)
+        s, r, tau = self.rng.uniform(-1.0, 1.0, (3, len(names)))
+        message = fill(JointState(), joint_state(stamp, names, s, r, tau))
+        for field, value in changes.items():
+            setattr(message, field, value)
+        return message
+
+    def describe(self, text, qos=LATCHED):
+        """Publish a robot description that stays for those who come later."""
+        if self.description is None:
+            self.description = self.graph.node.create_publisher(
+                String, self.topic('robot_description'), qos
+            )
+        self.description.publish(String(data=text))
+
+    def send(self, joints=None, base=None):
+        """Publish odometry, then a joint state."""
+        if base is not None:
+            self.odom.publish(base)
+        if joints is not None:
+            self.joint_states.publish(joints)
+
+    def ask(self, joints=None, base=None, timeout=5.0):
+        """Publish a joint state with odometry of the same stamp; return the linearization."""
+        stamp = self.tick()
+        joints = joints or self.make_joint_state(stamp)
+        self.send(joints, base or self.make_odometry(stamp))
+        return self.wait_for(lambda: self.answer_to(joints), timeout)
+
+    def answer_to(self, joints):
+        """Return the linearization with the stamp of a joint state, or None."""
+        for message in reversed(self.linearizations):
+            if message.header.stamp == joints.header.stamp:
+                return message
+        return None
+
+    # ---- what the node says of itself
+
+    def _on_diagnostics(self, message):
+        for status in message.status:
+            if status.name == self.node_name:
+                values = {item.key: item.value for item in status.values}
+                self.diagnostics.append((status.level, status.message, values))
+
+    def next_diagnostics(self):
+        """Wait for the next report; return level, message and values."""
+        count = len(self.diagnostics)
+        return self.wait_for(lambda: self.diagnostics[count:])[0]
+
+    def new_drops(self):
+        """Return the drops by cause since the last call, from the next report."""
+        _, _, values = self.next_diagnostics()
+        prefix, before = 'dropped: ', self._known_drops
+        self._known_drops = Counter(
+            {
+                key.removeprefix(prefix): int(value)
+                for key, value in values.items()
+                if key.startswith(prefix)
+            }
+        )
+        return self._known_drops - before
+
+    # ---- services
+
+    def call(self, kind, name, request, timeout=5.0):
+        """Call a service of the node and return the response."""
+        client = self.graph.node.create_client(kind, f'{self.node_name}/{name}')
+        try:
+            self.wait_for(client.service_is_ready, START)
+            future = client.call_async(request)
+            self.wait_for(future.done, timeout)
+            return future.result()
+        finally:
+            self.graph.node.destroy_client(client)
+
+    def linearize(self, request):
+        """Call ~/linearize."""
+        return self.call(Linearize, 'linearize', request)
+
+    def set_parameters(self, **values):
+        """Set parameters together; return success and reason."""
+        parameters = [
+            Parameter(name=name.replace('__', '.'), value=_parameter_value(value))
+            for name, value in values.items()
+        ]
+        request = SetParametersAtomically.Request(parameters=parameters)
+        result = self.call(SetParametersAtomically, 'set_parameters_atomically', request).result
+        return result.successful, result.reason
+
+    def change_state(self, label, timeout=START):
+        """Ask for a lifecycle transition; return whether it succeeded."""
+        request = ChangeState.Request()
+        request.transition.label = label
+        return self.call(ChangeState, 'change_state', request, timeout).success
+
+    def state(self):
+        """Return the label of the lifecycle state."""
+        return self.call(GetState, 'get_state', GetState.Request()).current_state.label
+
+    def close(self):
+        """Stop the node if it runs."""
+        if self.process is not None and self.process.process.poll() is None:
+            try:
+                self.process.stop()
+            finally:
+                self.process.kill()
+
+
+def _parameter_value(value):
+    if isinstance(value, bool):
+        return ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=value)
+    if isinstance(value, str):
+        return ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
+    if isinstance(value, float):
+        return ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
+    return ParameterValue(type=ParameterType.PARAMETER_DOUBLE_ARRAY, double_array_value=value)
+
+
+LEVELS = {
+    DiagnosticStatus.OK: 'ok',
+    DiagnosticStatus.WARN: 'warn',
+    DiagnosticStatus.ERROR: 'error',
+    DiagnosticStatus.STALE: 'stale',
+}
