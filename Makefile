@@ -16,7 +16,7 @@ setup:  ## make .venv ready (does nothing when it is)
 	@tools/setup.sh
 
 demo: setup  ## robot, linearizer and checking consumer over DDS (ROBOT=path.urdf for your own)
-	.venv/bin/python -m geolin_ros.demo $(ROBOT)
+	.venv/bin/python -m geolin_ros.demo $(if $(ROBOT),--robot $(ROBOT))
 
 test: setup  ## the whole test suite
 	.venv/bin/python -m pytest -n 2 --dist loadgroup

@@ -56,9 +56,10 @@ def supervise(servers: list[Child], consumer: Child, stop: Event) -> int:
     ended = [server for server in servers if server.status is not None]
     while not (ended or stop.wait(0.1) or consumer.status is not None):
         ended = [server for server in servers if server.status is not None]
-    for child in (*servers, consumer):
+    statuses = {}
+    for child in (consumer, *servers):  # the robot before the node, which then has nothing to do
         child.interrupt(mute=bool(ended) or stop.is_set())
-    statuses = {child.name: child.finish() for child in (*servers, consumer)}
+        statuses[child.name] = child.finish()
     if stop.is_set():
         print('demo: interrupted', file=sys.stderr)
         return INTERRUPTED

@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The demo's checks pass on what is right, and fail on what is a little wrong."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from geolin_ros import Linearizer, TreeModel, robots
+from geolin_ros.demo import checks
+from geolin_ros.demo.checks import (
+    block_deviations,
+    blocks,
+    check_accelerations,
+    check_answered,
+    check_linearizations,
+)
+from geolin_ros.demo.flight import Flight
+from geolin_ros.demo.recording import Operation
+from geolin_ros.demo.referee import Coordinates, dense_referee, make_referee
+
+PERIOD = 2_000_000
+
+
+@pytest.fixture(scope='module')
+def model():
+    return TreeModel.from_urdf(robots.path('quadruped'))
+
+
+@pytest.fixture(scope='module')
+def coordinates(model):
+    return Coordinates(model.joint_names, model.base_link, model.gravity)
+
+
+@pytest.fixture(scope='module')
+def operation(model):
+    flight = Flight(model)
+    flight.advance(0.4)
+    L = Linearizer(model)(flight.state, flight.tau)
+    return Operation(0, flight.state, flight.tau, L.A.copy(), L.B.copy(), L.nu_dot.copy())
+
+
+@pytest.fixture(scope='module')
+def motion(model):
+    """Three seconds of flight: stamps, nu, world velocity of the base, nu_dot."""
+    flight, linearizer = Flight(model), Linearizer(model)
+    nu, world, nu_dot = [], [], []
+    for _ in range(1600):
+        flight.advance(PERIOD * 1e-9)
+        state = flight.state
+        nu.append(np.concatenate((state.v, state.r)))
+        world.append(state.H[:3, :3] @ state.v[:3])
+        nu_dot.append(linearizer.forward_dynamics(state, flight.tau))
+    stamps = 1_700_000_000_000_000_000 + PERIOD * np.arange(1600, dtype=np.int64)
+    return stamps, np.array(nu), np.array(world), np.array(nu_dot)
+
+
+# ---- A and B
+
+
+@pytest.fixture(scope='module')
+def referee(coordinates):
+    pytest.importorskip('pinocchio')
+    return make_referee(robots.path('quadruped').read_text(), coordinates)
+
+
+def test_referees__agree(referee, coordinates, operation):
+    dense = dense_referee(robots.path('quadruped').read_text(), coordinates)
+    expected = dense.forward_dynamics(operation.state, operation.tau)
+    found = referee.forward_dynamics(operation.state, operation.tau)
+    assert np.abs(found - expected).max() <= 1e-11 * np.abs(expected).max()
+    assert referee.name.startswith('Pinocchio')
+
+
+def test_linearizations__pass(referee, operation):
+    verdict = check_linearizations([operation], referee)
+    assert verdict.passed, verdict
+    assert max(verdict.details.values()) < 1e-8
+    assert len(verdict.details) == 16 + 4 + 1
+
+
+def test_linearizations__pass_with_dense_matrices(coordinates, operation):
+    referee = dense_referee(robots.path('quadruped').read_text(), coordinates)
+    verdict = check_linearizations([operation], referee)
+    assert verdict.passed, verdict
+    assert 'dense matrices' in str(verdict)
+
+
+@pytest.mark.parametrize('matrix', ['A', 'B', 'nu_dot'])
+def test_linearizations__fail_for_one_state_off_by_a_hundred_thousandth(
+    referee, operation, matrix
+):
+    wrong = getattr(operation, matrix) * (1.0 + 1e-5)
+    spoilt = dataclasses.replace(operation, **{matrix: wrong})
+    verdict = check_linearizations([operation, spoilt], referee)
+    assert not verdict.passed
+    assert str(verdict).startswith('FAIL')
+
+
+def test_linearizations__fail_where_none_came(referee):
+    assert not check_linearizations([], referee).passed
+
+
+@pytest.mark.parametrize('name', [f'{row}{column}' for row in 'Hsvr' for column in 'Hsvr'])
+def test_block_deviations__see_each_block_of_A(operation, model, name):
+    wrong = operation.A.copy()
+    block = dict(blocks(wrong, model.m))[name]
+    block[0, 0] += 1e-5 * max(np.abs(block).max(), 1.0)
+    found = block_deviations(wrong, operation.A, model.m)
+    assert found.pop(name) > checks.LINEARIZATION_LIMIT
+    assert set(found.values()) == {0.0}
+
+
+@pytest.mark.parametrize('name', [f'{row} tau' for row in 'Hsvr'])
+def test_block_deviations__see_each_block_of_B(operation, model, name):
+    wrong = operation.B.copy()
+    block = dict(blocks(wrong, model.m))[name]
+    block[-1, -1] += 1e-5 * max(np.abs(block).max(), 1.0)
+    assert block_deviations(wrong, operation.B, model.m)[name] > checks.LINEARIZATION_LIMIT
+
+
+def test_block_deviations__see_nan_and_a_wrong_shape(operation, model):
+    wrong = operation.A.copy()
+    wrong[-1, -1] = np.nan
+    assert block_deviations(wrong, operation.A, model.m)['rr'] == np.inf
+    assert set(block_deviations(wrong[:-1], operation.A, model.m).values()) == {np.inf}
+
+
+# ---- accelerations
+
+
+def check(motion, nu_dot=None, keep=slice(None), at=slice(None)):
+    stamps, nu, world, right = motion
+    nu_dot = right if nu_dot is None else nu_dot
+    return check_accelerations(stamps[keep], nu[keep], world[keep], stamps[at], nu_dot[at])
+
+
+def test_accelerations__pass_with_two_throws_left_out(motion):
+    verdict = check(motion)
+    assert verdict.passed, verdict
+    assert ' at 2 throws' in verdict.text
+    assert max(verdict.details.values()) < 0.005
+
+
+def test_accelerations__fail_with_throws_not_left_out(motion, monkeypatch):
+    monkeypatch.setattr(checks, 'JUMP', np.inf)
+    assert not check(motion).passed
+
+
+@pytest.mark.parametrize(('group', 'part'), checks.GROUPS)
+def test_accelerations__fail_where_a_group_is_five_percent_off(motion, group, part):
+    nu_dot = motion[3].copy()
+    nu_dot[:, part] *= 1.05
+    verdict = check(motion, nu_dot)
+    assert not verdict.passed
+    assert f'({group})' in verdict.text
+
+
+def test_accelerations__fail_where_they_belong_to_other_stamps(motion):
+    assert not check(motion, np.roll(motion[3], 8, axis=0)).passed
+
+
+def test_accelerations__fail_for_nan(motion):
+    nu_dot = motion[3].copy()
+    nu_dot[700, 0] = np.nan
+    assert not check(motion, nu_dot).passed
+
+
+def test_accelerations__leave_out_lost_samples(motion):
+    keep = np.ones(1600, dtype=bool)
+    keep[50::20] = keep[51::20] = False
+    verdict = check(motion, keep=keep)
+    assert verdict.passed, verdict
+    assert 'beside lost samples' in verdict.text
+    assert ' 0 beside' not in verdict.text
+
+
+def test_accelerations__fail_where_most_samples_are_lost(motion):
+    keep = np.zeros(1600, dtype=bool)
+    keep[:700] = True
+    verdict = check(motion, keep=keep)
+    assert not verdict.passed
+    assert 'could be compared' in verdict.text
+
+
+def test_accelerations__fail_where_none_came(motion):
+    assert not check(motion, at=slice(0, 0)).passed
+    assert not check(motion, keep=slice(0, 2)).passed
+
+
+# ---- answers
+
+
+def test_answered__has_its_limit_at_95_percent():
+    stamps = np.arange(1000, dtype=np.int64)
+    assert check_answered(stamps, stamps[:950]).passed
+    assert not check_answered(stamps, stamps[:949]).passed
+
+
+def test_answered__counts_from_the_first_answer():
+    stamps = np.arange(1000, dtype=np.int64)
+    verdict = check_answered(stamps, stamps[500:])
+    assert verdict.passed
+    assert '500 of 500' in verdict.text
+
+
+def test_answered__ignores_answers_to_nothing():
+    stamps = np.arange(0, 2000, 2, dtype=np.int64)
+    assert not check_answered(stamps, stamps + 1).passed
+
+
+def test_answered__fails_where_nothing_came():
+    some, none = np.arange(5, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    assert not check_answered(some, none).passed
+    assert not check_answered(none, some).passed
+    assert not check_answered(none, none).passed

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The demo as its users run it: real processes, real DDS."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip('rclpy')
+pytest.importorskip('geolin_msgs')
+
+pytestmark = [pytest.mark.ros, pytest.mark.xdist_group('demo')]
+
+
+def start(module, *arguments):
+    return subprocess.Popen(
+        [sys.executable, '-m', module, *map(str, arguments)],
+        env={**os.environ, 'PYTHONUNBUFFERED': '1'},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def run(module, *arguments, timeout=200):
+    process = start(module, *arguments)
+    try:
+        output, _ = process.communicate(timeout=timeout)
+    finally:
+        end(process)
+    return process.returncode, output
+
+
+def child_processes(parent):
+    """Return the process ids of a process's children."""
+    children = []
+    for entry in Path('/proc').glob('[0-9]*'):
+        try:
+            fields = (entry / 'stat').read_text().rpartition(')')[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # ended meanwhile
+        if int(fields[1]) == parent:
+            children.append(int(entry.name))
+    return children
+
+
+def end(process):
+    """End a process as users do, so that it ends what it has started; kill it if it does not."""
+    if process.poll() is not None:
+        return
+    process.send_signal(signal.SIGINT)
+    try:
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+
+
+def test_demo__passes_and_saves_a_picture(tmp_path):
+    picture = tmp_path / 'picture.png'
+    status, output = run('geolin_ros.demo', '--duration', 4, '--output', picture)
+    assert status == 0, output
+    assert output.count('PASS') == 3, output
+    assert 'FAIL' not in output
+    assert 'Traceback' not in output
+    assert '12 joints, 36 states; A 36 x 36, B 36 x 12' in output
+    assert picture.read_bytes().startswith(b'\x89PNG')
+    assert picture.stat().st_size > 30_000
+
+
+def test_demo__ends_on_ctrl_c_and_leaves_nothing_behind(tmp_path):
+    process = start('geolin_ros.demo', '--output', tmp_path / 'picture.png')
+    try:
+        lines = iter(process.stdout.readline, '')
+        assert any('listening' in line for line in lines), 'no linearization within the time limit'
+        children = child_processes(process.pid)
+        assert len(children) == 3
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+        assert process.returncode == 130
+    finally:
+        end(process)
+    assert 'interrupted' in output
+    assert 'Traceback' not in output
+    assert not [child for child in children if Path(f'/proc/{child}').exists()]
+
+
+def test_demo__names_the_bundled_robots_where_one_is_unknown():
+    status, output = run('geolin_ros.demo', '--robot', 'octopus')
+    assert status == 1
+    assert "'octopus' is no file" in output
+    assert 'humanoid, quadruped' in output
+
+
+def test_demo__ends_with_the_message_of_a_robot_that_cannot_start(tmp_path):
+    urdf = tmp_path / 'broken.urdf'
+    urdf.write_text('<robot name="broken"><link name="a"/><link name="b"/></robot>')
+    begin = time.monotonic()
+    status, output = run('geolin_ros.demo', '--robot', urdf)
+    assert status == 1
+    assert time.monotonic() - begin < 60.0
+    assert '[robot] robot: ' in output
+    assert 'demo: robot ended early' in output
+    assert 'Traceback' not in output
+
+
+def test_consumer__says_which_topics_are_missing(tmp_path):
+    status, output = run(
+        'geolin_ros.demo.consumer', '--patience', 1, '--output', tmp_path / 'picture.png'
+    )
+    assert status == 1
+    assert 'FAIL  nothing to check after 1 s' in output
+    for topic in ('/robot_description', '/odom', '/joint_states', '/linearization_node/summary'):
+        assert f'{topic}: no publisher' in output
+    assert not (tmp_path / 'picture.png').exists()
+
+
+def test_consumer__tells_a_robot_without_linearizer(tmp_path):
+    robot = start('geolin_ros.demo.robot')
+    try:
+        picture, missing = tmp_path / 'picture.png', '/joint_states'
+        deadline = time.monotonic() + 120.0
+        while '/joint_states' in missing and time.monotonic() < deadline:  # it compiles
+            status, output = run('geolin_ros.demo.consumer', '--patience', 2, '--output', picture)
+            missing = output.partition('FAIL')[2]
+        assert status == 1
+        assert '/linearization_node/linearization: no publisher' in missing
+        assert '/robot_description' not in missing
+        assert '/joint_states' not in missing
+        robot.send_signal(signal.SIGINT)
+        output, _ = robot.communicate(timeout=20)
+        assert (robot.returncode, output) == (0, '')
+    finally:
+        end(robot)

@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""launch/demo.launch.py: for real where launch_ros is installed, by content everywhere."""
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from geolin_ros.demo import __main__ as demo
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / 'launch' / 'demo.launch.py'
+TREE = ast.parse(FILE.read_text())
+
+
+def strings():
+    return {node.value for node in ast.walk(TREE) if isinstance(node, ast.Constant)}
+
+
+def declared():
+    """Return name and default of each launch argument."""
+    found = {}
+    for node in ast.walk(TREE):
+        if isinstance(node, ast.Call) and getattr(node.func, 'id', '') == 'DeclareLaunchArgument':
+            options = {keyword.arg: keyword.value.value for keyword in node.keywords}
+            assert options['description']
+            found[node.args[0].value] = options['default_value']
+    return found
+
+
+def test_launch_file__has_the_arguments_and_defaults_of_the_demo():
+    defaults = {name: str(value) for name, value in vars(demo.parse([])).items()}
+    assert declared() == defaults
+
+
+def test_launch_file__runs_what_exists():
+    modules = [text for text in strings() if str(text).startswith('geolin_ros.')]
+    assert sorted(modules) == ['geolin_ros.demo.consumer', 'geolin_ros.demo.robot']
+    assert all(importlib.util.find_spec(module) for module in modules)
+    assert 'linearizer' in strings()
+    assert 'linearizer = ' in (ROOT / 'setup.py').read_text()
+
+
+def test_launch_file__can_be_loaded():
+    pytest.importorskip('launch_ros')
+    specification = importlib.util.spec_from_file_location('demo_launch', FILE)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    assert len(module.generate_launch_description().entities) == 7
