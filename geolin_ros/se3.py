@@ -104,7 +104,8 @@ def rotation_from_quaternion(q: ArrayLike) -> Array:
             f'quaternion {quaternion.tolist()} has no direction, expected one of unit length'
         )
     R = np.empty((3, 3))
-    kernels.rotation(*(quaternion / largest), R)
+    x, y, z, w = quaternion / largest
+    kernels.rotation(x, y, z, w, R)
     return R
 
 
