@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node: joint states and odometry in, A, B and accelerations out."""
 
+import copy
 import functools
 import sys
 import time
@@ -16,7 +17,13 @@ from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rclpy.qos import (
+    DurabilityPolicy,
+    QoSPolicyKind,
+    QoSProfile,
+    ReliabilityPolicy,
+    qos_profile_sensor_data,
+)
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -40,6 +47,21 @@ LATCHED = QoSProfile(
 )
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+
+OVERRIDABLE = QoSOverridingOptions(
+    (
+        QoSPolicyKind.HISTORY,
+        QoSPolicyKind.DEPTH,
+        QoSPolicyKind.RELIABILITY,
+        QoSPolicyKind.DURABILITY,
+    )
+)
+
+
+def overridable(profile: QoSProfile) -> dict[str, Any]:
+    """Return options of an endpoint whose QoS parameters may override: rclpy writes into it."""
+    return {'qos_profile': copy.copy(profile), 'qos_overriding_options': OVERRIDABLE}
 
 
 Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
@@ -74,6 +96,9 @@ class LinearizationNode(LifecycleNode):
     """
 
     def __init__(self, **options: Any) -> None:
+        # first: rclpy destroys a node of which a parameter could not be declared
+        self._builder = ThreadPoolExecutor(1, thread_name_prefix='description')
+        self._analyst = ThreadPoolExecutor(1, thread_name_prefix='eigenvalues')
         super().__init__('linearization_node', **options)
         for parameter in TABLE:
             self.declare_parameter(parameter.name, parameter.default, _descriptor(parameter))
@@ -85,8 +110,6 @@ class LinearizationNode(LifecycleNode):
         self._model: tuple[tuple[Any, ...], TreeModel] | None = None
         self._warn = ThrottledLog(self.get_logger().warning)
         self._diagnostics = Diagnostics(self.get_fully_qualified_name(), self.get_name())
-        self._builder = ThreadPoolExecutor(1, thread_name_prefix='description')
-        self._analyst = ThreadPoolExecutor(1, thread_name_prefix='eigenvalues')
         self._is_active = False
         self._newest: JointState | None = None
         self._latest: Snapshot | None = None
@@ -111,17 +134,13 @@ class LinearizationNode(LifecycleNode):
         start = time.monotonic()
         warm_up()
         self.get_logger().info(f'kernels are ready after {time.monotonic() - start:.2f} s')
-        overridable = QoSOverridingOptions.with_default_policies()
-        self._outputs = (
-            self.create_lifecycle_publisher(
-                LinearizedDynamics, '~/linearization', NEWEST, qos_overriding_options=overridable
-            ),
-            self.create_lifecycle_publisher(
-                ForwardDynamics, '~/forward_dynamics', NEWEST, qos_overriding_options=overridable
-            ),
-            self.create_lifecycle_publisher(
-                LinearizationSummary, '~/summary', NEWEST, qos_overriding_options=overridable
-            ),
+        self._outputs = tuple(
+            self.create_lifecycle_publisher(kind, topic, **overridable(NEWEST))
+            for kind, topic in (
+                (LinearizedDynamics, '~/linearization'),
+                (ForwardDynamics, '~/forward_dynamics'),
+                (LinearizationSummary, '~/summary'),
+            )
         )
         self._diagnostics_publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._periodic = [self.create_timer(1.0, self._on_second)]
@@ -137,14 +156,13 @@ class LinearizationNode(LifecycleNode):
                 return FAILURE
         else:
             self._description_input = self.create_subscription(
-                String, 'robot_description', self._on_description, LATCHED
+                String, 'robot_description', self._on_description, **overridable(LATCHED)
             )
         return SUCCESS
 
     @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Subscribe to the inputs and publish from now on."""
-        overridable = QoSOverridingOptions.with_default_policies()
         for kind, topic, callback in (
             (JointState, 'joint_states', self._on_joint_state),
             (Odometry, 'odom', self._on_odometry),
@@ -152,11 +170,7 @@ class LinearizationNode(LifecycleNode):
         ):
             self._inputs.append(
                 self.create_subscription(
-                    kind,
-                    topic,
-                    callback,
-                    qos_profile_sensor_data,
-                    qos_overriding_options=overridable,
+                    kind, topic, callback, **overridable(qos_profile_sensor_data)
                 )
             )
         self._start_trigger()

@@ -29,6 +29,7 @@ from nav_msgs.msg import Odometry  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParametersAtomically  # noqa: E402
 from rclpy.context import Context  # noqa: E402
+from rclpy.event_handler import PublisherEventCallbacks  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import (  # noqa: E402
     DurabilityPolicy,
@@ -182,9 +183,9 @@ class Client:
         self.time = 1000 * SECOND
         self.rng = np.random.default_rng(0)
         node = graph.node
-        self.joint_states = node.create_publisher(JointState, self.topic('joint_states'), inputs)
-        self.efforts = node.create_publisher(JointState, self.topic('joint_efforts'), inputs)
-        self.odom = node.create_publisher(Odometry, self.topic('odom'), inputs)
+        self.joint_states = self._publisher(JointState, 'joint_states', inputs)
+        self.efforts = self._publisher(JointState, 'joint_efforts', inputs)
+        self.odom = self._publisher(Odometry, 'odom', inputs)
         self.description = None
         self.linearizations, self.forward_dynamics, self.summaries = [], [], []
         self.diagnostics = []
@@ -197,6 +198,13 @@ class Client:
             topic = f'{self.node_name}/{name}'
             node.create_subscription(kind, topic, received.append, RELIABLE)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, RELIABLE)
+
+    def _publisher(self, kind, name, qos):
+        # rclpy's own callbacks call a function that it has deprecated itself
+        silent = PublisherEventCallbacks(use_default_callbacks=False)
+        return self.graph.node.create_publisher(
+            kind, self.topic(name), qos, event_callbacks=silent
+        )
 
     def topic(self, name):
         """Return a topic of the robot."""
@@ -281,9 +289,7 @@ class Client:
     def describe(self, text, qos=LATCHED):
         """Publish a robot description that stays for those who come later."""
         if self.description is None:
-            self.description = self.graph.node.create_publisher(
-                String, self.topic('robot_description'), qos
-            )
+            self.description = self._publisher(String, 'robot_description', qos)
         self.description.publish(String(data=text))
 
     def send(self, joints=None, base=None):

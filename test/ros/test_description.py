@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the robot description comes from, and what happens to one that cannot be used."""
+
+import pytest
+from support.ros_graph import DiagnosticStatus
+
+from geolin_ros import TreeModel, robots
+from geolin_ros.stream.drops import Cause
+
+QUADRUPED = robots.path('quadruped')
+BALL = """
+<robot name="gripper">
+  <link name="palm"><inertial><mass value="1"/>
+    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <joint name="finger" type="ball"><parent link="palm"/><child link="tip"/></joint>
+  <link name="tip"/>
+</robot>
+"""
+
+
+def assert_serves(client):
+    client.wait_until_active()
+    client.wait_until_serving()
+    client.shake_hands()
+    assert client.ask().model_hash == client.model.hash
+
+
+def test_parameter__is_read(client):
+    client.start(robot_description=QUADRUPED.read_text())
+    assert_serves(client)
+
+
+def test_topic__is_read_when_published_before_the_node_starts(client):
+    client.describe(QUADRUPED.read_text())
+    client.start()
+    assert_serves(client)
+
+
+def test_topic__is_waited_for_and_followed(client):
+    """One process from no description to one, to another robot's, to a broken one and back."""
+    humanoid = TreeModel.from_urdf(robots.path('humanoid'))
+    client.start(description_timeout=0.5)
+    client.wait_until_active()
+
+    waits = f'a robot description on topic {client.topic("robot_description")}'
+    level, text, _ = client.next_diagnostics()
+    assert level == DiagnosticStatus.WARN
+    assert text.startswith(f'waits for {waits}')
+    client.wait_for(lambda: f'still waits for {waits}' in client.process.log)
+    client.send(client.make_joint_state(client.tick()))
+    assert client.new_drops() == {Cause.NO_MODEL.value: 1}
+    from geolin_msgs.srv import Linearize
+
+    response = client.linearize(Linearize.Request())
+    assert not response.success
+    assert waits in response.message
+
+    client.describe(QUADRUPED.read_text())
+    assert_serves(client)
+
+    client.describe(robots.path('humanoid').read_text())
+    client.wait_until_serving('humanoid')
+    old = client.make_joint_state(client.tick())
+    client.send(old, client.make_odometry(client.time, child_frame_id=humanoid.base_link))
+    assert client.new_drops() == {Cause.MISSING_JOINT.value: 1}
+    assert "no joint 'waist" in client.process.log or "of robot 'humanoid'" in client.process.log
+    stamp = client.tick()
+    message = client.ask(
+        client.make_joint_state(stamp, humanoid.joint_names),
+        client.make_odometry(stamp, child_frame_id=humanoid.base_link),
+    )
+    assert message.model_hash == humanoid.hash
+
+    client.describe('<robot name="broken"><link name="a"/>')
+    client.wait_for(lambda: f'keep the model {humanoid.hash}' in client.process.log)
+    stamp = client.tick()
+    message = client.ask(
+        client.make_joint_state(stamp, humanoid.joint_names),
+        client.make_odometry(stamp, child_frame_id=humanoid.base_link),
+    )
+    assert message.model_hash == humanoid.hash
+
+    client.describe(QUADRUPED.read_text())
+    client.wait_for(lambda: client.process.log.count('serve quadruped') == 2)
+    assert client.ask().model_hash == client.model.hash
+
+
+def test_parameter__replaces_the_robot_while_the_node_runs(robot):
+    humanoid = TreeModel.from_urdf(robots.path('humanoid'))
+    assert robot.set_parameters(robot_description_file=str(robots.path('humanoid')))[0]
+    robot.wait_until_serving('humanoid')
+    stamp = robot.tick()
+    message = robot.ask(
+        robot.make_joint_state(stamp, humanoid.joint_names),
+        robot.make_odometry(stamp, child_frame_id=humanoid.base_link),
+    )
+    assert message.model_hash == humanoid.hash
+    assert message.a.rows == 2 * humanoid.m
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'says'),
+    [
+        ({'robot_description': '<robot'}, 'cannot use the robot description: '),
+        ({'robot_description': BALL}, "'finger'"),
+        ({'robot_description_file': '/nowhere/robot.urdf'}, '/nowhere/robot.urdf'),
+        ({'torque_source': 'motors'}, "torque_source is 'motors', expected one of 'effort'"),
+        ({'max_skew': 99.0}, 'max_skew'),
+        ({'max_rate': 'fast'}, 'max_rate'),
+    ],
+    ids=['xml', 'joint', 'file', 'choice', 'bounds', 'type'],
+)
+def test_bad_configuration__ends_the_process_with_the_reason(client, parameters, says):
+    process = client.start(**parameters)
+    assert process.wait(120.0) == 1
+    last = process.log.strip().splitlines()[-1]
+    assert last.startswith('linearizer: ')
+    assert says in last
+    assert 'Traceback' not in process.log
+
+
+def test_bad_description_on_the_topic__ends_the_process_with_the_reason(client):
+    client.describe('<robot name="broken"><link name="a"/>')
+    process = client.start()
+    assert process.wait(120.0) == 1
+    assert 'linearizer: cannot use the robot description: ' in process.log
+    assert 'Traceback' not in process.log

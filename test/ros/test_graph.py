@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Quality of service, namespaces and remapped names."""
+
+import pytest
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from support.ros_graph import LATCHED, RELIABLE, Client, DiagnosticStatus
+
+from geolin_ros import TreeModel, robots
+
+QUADRUPED = str(robots.path('quadruped'))
+
+
+def test_reliable_publishers__are_heard(graph, quadruped, tmp_path):
+    client = Client(graph, tmp_path, quadruped, inputs=RELIABLE)
+    client.start(robot_description_file=QUADRUPED)
+    client.wait_until_active()
+    client.shake_hands()
+    client.close()
+
+
+def test_qos_overrides__are_followed_and_a_mismatch_is_said(client):
+    """The test publishes best effort, which a reliable subscription does not accept."""
+    override = f'qos_overrides.{client.topic("joint_states")}.subscription.reliability'
+    client.start(robot_description_file=QUADRUPED, **{override: 'reliable'})
+    client.wait_for(lambda: client.odom.get_subscription_count(), 120.0)
+    client.wait_until_serving()
+    client.wait_for(lambda: 'incompatible QoS' in client.process.log)
+    assert client.joint_states.get_subscription_count() == 0
+    level, text, _ = client.next_diagnostics()
+    assert (level, text) == (DiagnosticStatus.STALE, 'no joint states')
+
+
+def test_description_published_without_durability__is_said_or_accepted_on_request(client):
+    volatile = QoSProfile(
+        depth=1, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.RELIABLE
+    )
+    override = f'qos_overrides.{client.topic("robot_description")}.subscription.durability'
+    client.start(**{override: 'volatile'})
+    client.describe('', volatile)
+    client.wait_for(lambda: client.description.get_subscription_count(), 120.0)
+    text = robots.path('quadruped').read_text()
+
+    def served():
+        client.describe(text)
+        return 'serve quadruped' in client.process.log
+
+    client.wait_for(served, 30.0)
+
+
+def test_unknown_qos_override__ends_the_process_with_the_reason(client):
+    override = f'qos_overrides.{client.topic("odom")}.subscription.reliability'
+    client.start(**{override: 'perfect'})
+    assert client.process.wait(120.0) == 1
+    assert 'Unexpected QoS override' in client.process.log.splitlines()[-1]
+
+
+def test_two_robots__do_not_hear_each_other(graph, quadruped, tmp_path_factory):
+    humanoid = TreeModel.from_urdf(robots.path('humanoid'))
+    clients = [
+        Client(graph, tmp_path_factory.mktemp(model.name), model)
+        for model in (quadruped, humanoid)
+    ]
+    for client in clients:
+        client.start()
+        client.describe(robots.path(client.model.name).read_text())
+    for client in clients:
+        client.wait_until_active()
+        client.wait_until_serving()
+        client.shake_hands()
+    for client in clients:
+        assert client.ask().model_hash == client.model.hash
+        names = {message.model_name for message in client.linearizations}
+        assert names == {client.model.name}
+        _, _, values = client.next_diagnostics()
+        assert values['robot'] == client.model.name
+    for client in clients:
+        client.close()
+
+
+@pytest.mark.parametrize('remapped', ['joint_states:=/elsewhere/joint_states'])
+def test_topics__can_be_remapped(client, remapped):
+    topic = remapped.partition(':=')[2]
+    client.start('-r', remapped, robot_description_file=QUADRUPED)
+    client.wait_for(lambda: client.graph.node.count_subscribers(topic), 120.0)
+    assert client.graph.node.count_subscribers(client.topic('joint_states')) == 0
+
+
+def test_outputs__are_reliable_and_volatile(robot):
+    for name in ('linearization', 'forward_dynamics', 'summary'):
+        (info,) = robot.graph.node.get_publishers_info_by_topic(f'{robot.node_name}/{name}')
+        assert info.qos_profile.reliability == ReliabilityPolicy.RELIABLE
+        assert info.qos_profile.durability == DurabilityPolicy.VOLATILE
+    (info,) = robot.graph.node.get_subscriptions_info_by_topic(robot.topic('joint_states'))
+    assert info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
+    assert LATCHED.durability == DurabilityPolicy.TRANSIENT_LOCAL
