@@ -20,9 +20,9 @@ from geolin_ros.errors import (
 from geolin_ros.kernels import (
     forward_dynamics,
     general_linearization,
-    plain_linearization,
     records,
 )
+from geolin_ros.kernels.linearization import linearize
 from geolin_ros.kernels.selection import select
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
 from geolin_ros.kernels.types import Workspace, make_workspace
@@ -107,7 +107,7 @@ class Linearizer:
     def __init__(self, model: TreeModel) -> None:
         self.model = model
         n, m = model.n, model.m
-        self._size = 22 + 2 * n
+        self._n, self._size = n, 22 + 2 * n
         self._no_wrenches = pack(model, ())
         self._packed = records.pack(model.tree, model.gravity)
         self._tau = np.zeros(n)
@@ -184,7 +184,7 @@ class Linearizer:
             status = self._run_general(state, wrenches)
         else:
             inputs = self._inputs if not wrenches else self._inputs_with(self._packed, wrenches)
-            status = plain_linearization.linearize(
+            status = linearize(
                 self._ints, self._floats, state.data, inputs, self._fast_workspace, self._full
             )
         if status != OK:
@@ -275,11 +275,11 @@ class Linearizer:
 
     def _take(self, state: State, tau: ArrayLike) -> None:
         """Check the sizes of the inputs and keep the efforts."""
-        if state.data.shape[0] != self._size:
+        if len(state.data) != self._size:
             raise self._wrong_state(state)
-        if len(tau) != self._tau.shape[0]:  # type: ignore[arg-type]
-            raise ShapeError(f'tau has {len(tau)} entries, expected {self.model.n}, one a joint')  # type: ignore[arg-type]
-        self._tau[:] = tau
+        if len(tau) != self._n:  # type: ignore[arg-type]
+            raise ShapeError(f'tau has {len(tau)} entries, expected {self._n}, one a joint')  # type: ignore[arg-type]
+        self._tau[...] = tau
 
     def _run_general(self, state: State, wrenches: Sequence[Wrench]) -> int:
         status: int = general_linearization.linearize(

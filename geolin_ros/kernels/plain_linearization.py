@@ -9,13 +9,13 @@ equations stand in the docstrings of `linearization`.
 import math
 
 from geolin_ros.kernels import records as at
-from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.records import BODY_INTS, DISPLACEMENT_RECORD, WORK_RECORD
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
 from geolin_ros.kernels.types import BODY_WRENCH, WORLD_ORIENTED_WRENCH
 
 
-@kernel
+@lean_kernel
 def linearize(ints, floats, x, inputs, ws, out):
     """Fill ``out`` = [A | B | nu_dot]; return the status. See `linearization.linearize`."""
     kinematics(ints, floats, x, ws)
@@ -36,31 +36,31 @@ def linearize(ints, floats, x, inputs, ws, out):
     return finish(ints, x, ws, out)
 
 
-@kernel
+@lean_kernel
 def joint(ints, i):
     """Return the caller's coordinate of joint i."""
     return ints[at.INT_HEADER + i * BODY_INTS + at.COORDINATE]
 
 
-@kernel
+@lean_kernel
 def parent(ints, i):
     """Return the parent of body i."""
     return ints[at.INT_HEADER + i * BODY_INTS + at.PARENT]
 
 
-@kernel
+@lean_kernel
 def record(i):
     """Return the offset of body i in the workspace."""
     return at.WORK_HEADER + i * WORK_RECORD
 
 
-@kernel
+@lean_kernel
 def model_record(i):
     """Return the offset of body i in the floats of the model."""
     return at.MODEL_HEADER + i * at.MODEL_RECORD
 
 
-@kernel
+@lean_kernel
 def cross(a, i, b, j, out, k):
     """out[k:k+3] = a[i:i+3] x b[j:j+3]."""
     out[k] = a[i + 1] * b[j + 2] - a[i + 2] * b[j + 1]
@@ -68,18 +68,18 @@ def cross(a, i, b, j, out, k):
     out[k + 2] = a[i] * b[j + 1] - a[i + 1] * b[j]
 
 
-@kernel
+@lean_kernel
 def cross_motion(a, i, b, j, out, k):
     """out[k:k+6] = a[i:i+6] x b[j:j+6], twist acting on twist."""
     scratch = at.SCRATCH + 18
-    cross(a, i + 3, b, j, out, k)
-    cross(a, i, b, j + 3, a, scratch)
+    cross(a, i + 4, b, j, out, k)
+    cross(a, i, b, j + 4, a, scratch)
     for e in range(3):
         out[k + e] += a[scratch + e]
-    cross(a, i + 3, b, j + 3, out, k + 3)
+    cross(a, i + 4, b, j + 4, out, k + 4)
 
 
-@kernel
+@lean_kernel
 def kinematics(ints, floats, x, ws):
     """Fill poses, S, Sd, V and AV of every body."""
     nb = ints[at.NB]
@@ -94,9 +94,9 @@ def kinematics(ints, floats, x, ws):
             up -= x[4 * a + e] * floats[at.GRAVITY + a]
         ws[at.UPWARD + e] = up
         ws[base + at.AV + e] = up
-        ws[base + at.AV + 3 + e] = 0.0
-    for e in range(6):
+        ws[base + at.AV + 4 + e] = 0.0
         ws[base + at.V + e] = x[16 + n + e]
+        ws[base + at.V + 4 + e] = x[19 + n + e]
     for k in range(n):
         i = ints[ints[at.ORDER] + k]
         here, above, link = record(i), record(parent(ints, i)), model_record(i)
@@ -119,14 +119,14 @@ def kinematics(ints, floats, x, ws):
         cross(ws, pose + 12, ws, pose + 8, ws, here + at.S)
         for e in range(3):
             ws[here + at.S + e] = beta * ws[here + at.S + e] + alpha * ws[pose + 8 + e]
-            ws[here + at.S + 3 + e] = beta * ws[pose + 8 + e]
+            ws[here + at.S + 4 + e] = beta * ws[pose + 8 + e]
         cross_motion(ws, above + at.V, ws, here + at.S, ws, here + at.SD)
-        for e in range(6):
+        for e in range(8):
             ws[here + at.V + e] = ws[above + at.V + e] + ws[here + at.S + e] * r
             ws[here + at.AV + e] = ws[above + at.AV + e] + ws[here + at.SD + e] * r
 
 
-@kernel
+@lean_kernel
 def body_rows(ints, floats, ws):
     """Fill [I | 2 B | f] of every body."""
     for i in range(ints[at.NB]):
@@ -160,13 +160,13 @@ def body_rows(ints, floats, ws):
             ws[rows + e] = 0.0
         for e in range(3):
             ws[rows + 13 * e] = m
-        put_cross(ws, rows + 3, h0, h1, h2, -1.0)
+        put_cross(ws, rows + 4, h0, h1, h2, -1.0)
         put_cross(ws, rows + 36, h0, h1, h2, 1.0)
-        put_symmetric(ws, rows + 39, xx, xy, xz, yy, yz, zz)
+        put_symmetric(ws, rows + 40, xx, xy, xz, yy, yz, zz)
         ws[here + at.CARRIED_MASS] = m
         ws[here + at.CARRIED_TRACE] = xx + yy + zz
         u0, u1, u2 = ws[here + at.V], ws[here + at.V + 1], ws[here + at.V + 2]
-        w0, w1, w2 = ws[here + at.V + 3], ws[here + at.V + 4], ws[here + at.V + 5]
+        w0, w1, w2 = ws[here + at.V + 4], ws[here + at.V + 5], ws[here + at.V + 6]
         p, q, f = at.SCRATCH, at.SCRATCH + 3, at.SCRATCH + 6  # (p; q) = I V
         multiply_inertia(ws, rows, here + at.V, p)
         multiply_inertia(ws, rows, here + at.AV, f)
@@ -186,27 +186,24 @@ def body_rows(ints, floats, ws):
         V = here + at.V
         for e in range(3):
             a, b = (e + 1) % 3, (e + 2) % 3
-            ws[f + e] += ws[V + 3 + a] * ws[p + b] - ws[V + 3 + b] * ws[p + a]
+            ws[f + e] += ws[V + 4 + a] * ws[p + b] - ws[V + 4 + b] * ws[p + a]
             ws[f + 3 + e] += ws[V + a] * ws[p + b] - ws[V + b] * ws[p + a]
-            ws[f + 3 + e] += ws[V + 3 + a] * ws[q + b] - ws[V + 3 + b] * ws[q + a]
+            ws[f + 3 + e] += ws[V + 4 + a] * ws[q + b] - ws[V + 4 + b] * ws[q + a]
         for e in range(6):
             ws[rows + 12 * e + 11] = ws[f + e]
 
 
-@kernel
+@lean_kernel
 def rotated(ws, R, floats, link, a, b):
     """Return entry (a, b) of R Ic R'."""
-    ic = link + at.IC
-    ra0, ra1, ra2 = ws[R + a], ws[R + 4 + a], ws[R + 8 + a]
-    rb0, rb1, rb2 = ws[R + b], ws[R + 4 + b], ws[R + 8 + b]
-    return (
-        ra0 * (floats[ic] * rb0 + floats[ic + 1] * rb1 + floats[ic + 2] * rb2)
-        + ra1 * (floats[ic + 1] * rb0 + floats[ic + 3] * rb1 + floats[ic + 4] * rb2)
-        + ra2 * (floats[ic + 2] * rb0 + floats[ic + 4] * rb1 + floats[ic + 5] * rb2)
-    )
+    total = 0.0
+    for c in range(3):
+        for d in range(3):
+            total += ws[R + 4 * c + a] * floats[link + at.ICX + 4 * c + d] * ws[R + 4 * d + b]
+    return total
 
 
-@kernel
+@lean_kernel
 def put_cross(ws, k, h0, h1, h2, scale):
     """Add scale h^ to the 3 x 3 block at offset k of rows of 12."""
     ws[k + 1] -= scale * h2
@@ -217,7 +214,7 @@ def put_cross(ws, k, h0, h1, h2, scale):
     ws[k + 25] += scale * h0
 
 
-@kernel
+@lean_kernel
 def put_symmetric(ws, k, xx, xy, xz, yy, yz, zz):
     """Add a symmetric 3 x 3 block at offset k of rows of 12."""
     ws[k] += xx
@@ -231,17 +228,17 @@ def put_symmetric(ws, k, xx, xy, xz, yy, yz, zz):
     ws[k + 26] += zz
 
 
-@kernel
+@lean_kernel
 def multiply_inertia(ws, rows, v, out):
     """ws[out:out+6] = I ws[v:v+6] with I the left 6 x 6 block of the rows."""
     for e in range(6):
         total = 0.0
         for a in range(6):
-            total += ws[rows + 12 * e + a] * ws[v + a]
+            total += ws[rows + 12 * e + at.AXES[a]] * ws[v + at.AXES[a]]
         ws[out + e] = total
 
 
-@kernel
+@lean_kernel
 def apply_wrenches(ints, x, inputs, ws):
     """Subtract the external wrenches from f, and note how they change with the pose."""
     n = ints[at.NB] - 1
@@ -278,27 +275,27 @@ def apply_wrenches(ints, x, inputs, ws):
             add_displacement_block(ints, ws, i, kind == WORLD_ORIENTED_WRENCH)
 
 
-@kernel
+@lean_kernel
 def add_displacement_block(ints, ws, i, oriented):
     """Add N of the wrench in the scratch, applied at the point there, to body i."""
     N = int(ws[at.DISPLACEMENTS]) + i * DISPLACEMENT_RECORD + at.N
     f, t, c = at.SCRATCH, at.SCRATCH + 3, at.SCRATCH + 6
     for e in range(3):
         a, b = (e + 1) % 3, (e + 2) % 3
-        ws[N + 8 * a + 3 + b] += ws[f + e]
-        ws[N + 8 * b + 3 + a] -= ws[f + e]
-        ws[N + 8 * (3 + a) + 3 + b] += ws[t + e]
-        ws[N + 8 * (3 + b) + 3 + a] -= ws[t + e]
+        ws[N + 8 * a + 4 + b] += ws[f + e]
+        ws[N + 8 * b + 4 + a] -= ws[f + e]
+        ws[N + 8 * (3 + a) + 4 + b] += ws[t + e]
+        ws[N + 8 * (3 + b) + 4 + a] -= ws[t + e]
         if not oriented:
             ws[N + 8 * (3 + a) + b] += ws[f + e]
             ws[N + 8 * (3 + b) + a] -= ws[f + e]
             continue
         for d in range(3):
-            ws[N + 8 * (3 + e) + 3 + e] += ws[f + d] * ws[c + d]
-            ws[N + 8 * (3 + e) + 3 + d] -= ws[c + e] * ws[f + d]
+            ws[N + 8 * (3 + e) + 4 + e] += ws[f + d] * ws[c + d]
+            ws[N + 8 * (3 + e) + 4 + d] -= ws[c + e] * ws[f + d]
 
 
-@kernel
+@lean_kernel
 def eliminate(ints, floats, x, inputs, ws):
     """Project every joint out of the rows of its parent, from the leaves to the base."""
     n = ints[at.NB] - 1
@@ -310,37 +307,37 @@ def eliminate(ints, floats, x, inputs, ws):
         for c in range(12):
             total = 0.0
             for e in range(6):
-                total += ws[S + e] * ws[rows + 12 * e + c]
+                total += ws[S + at.AXES[e]] * ws[rows + 12 * e + c]
             ws[src + c] = total
         s, r = x[16 + joint(ints, i)], x[22 + n + joint(ints, i)]
         ws[src + 11] -= inputs[joint(ints, i)] - passive_torque(floats, link, s, r)
         D = floats[link + at.ARMATURE]
         scale = 0.0
-        for e in range(6):
+        for e in range(8):
             D += ws[src + e] * ws[S + e]
         for e in range(3):
             scale += 2.0 * ws[here + at.CARRIED_MASS] * ws[S + e] * ws[S + e]
-            scale += ws[here + at.CARRIED_TRACE] * ws[S + 3 + e] * ws[S + 3 + e]
+            scale += ws[here + at.CARRIED_TRACE] * ws[S + 4 + e] * ws[S + 4 + e]
         if not D - at.SMALLEST_SHARE * scale > 0.0:  # NaN too
             return SINGULAR + 6 + joint(ints, i)
         ws[above + at.CARRIED_MASS] += ws[here + at.CARRIED_MASS]
         ws[above + at.CARRIED_TRACE] += ws[here + at.CARRIED_TRACE]
         ws[here + at.D_INVERSE] = 1.0 / D
-        for e in range(6):
+        for e in range(8):
             ws[here + at.UT + e] = ws[src + e] / D
         for e in range(4):
             ws[here + at.FU + e] = ws[src + 8 + e]
         for e in range(6):
             for c in range(12):
                 ws[above + at.ROWS + 12 * e + c] += (
-                    ws[rows + 12 * e + c] - ws[here + at.UT + e] * ws[src + c]
+                    ws[rows + 12 * e + c] - ws[here + at.UT + at.AXES[e]] * ws[src + c]
                 )
         if ws[at.WRENCH_BLOCKS] != 0.0:
             eliminate_displacements(ints, ws, i)
     return OK
 
 
-@kernel
+@lean_kernel
 def passive_torque(floats, link, s, r):
     """Return damping, friction and spring torque."""
     torque = floats[link + at.DAMPING] * r
@@ -351,7 +348,7 @@ def passive_torque(floats, link, s, r):
     return torque
 
 
-@kernel
+@lean_kernel
 def passive_slope(floats, link, r):
     """Return the derivative of the passive torque by the rate."""
     slope = floats[link + at.DAMPING]
@@ -362,24 +359,24 @@ def passive_slope(floats, link, r):
     return slope
 
 
-@kernel
+@lean_kernel
 def eliminate_displacements(ints, ws, i):
     """Project joint i out of N of its parent."""
     blocks = int(ws[at.DISPLACEMENTS])
     here = blocks + i * DISPLACEMENT_RECORD
     above = blocks + parent(ints, i) * DISPLACEMENT_RECORD
-    for c in range(6):
+    for c in at.AXES:
         total = 0.0
         for e in range(6):
-            total += ws[record(i) + at.S + e] * ws[here + at.N + 8 * e + c]
+            total += ws[record(i) + at.S + at.AXES[e]] * ws[here + at.N + 8 * e + c]
         ws[here + at.FN + c] = total
         for e in range(6):
             ws[above + at.N + 8 * e + c] += (
-                ws[here + at.N + 8 * e + c] - ws[record(i) + at.UT + e] * total
+                ws[here + at.N + 8 * e + c] - ws[record(i) + at.UT + at.AXES[e]] * total
             )
 
 
-@kernel
+@lean_kernel
 def base_solve(ints, ws):
     """Fill G and the base's Fwd."""
     rows = record(0) + at.ROWS
@@ -387,7 +384,7 @@ def base_solve(ints, ws):
         L = at.SCRATCH  # packed lower triangle
         for i in range(6):
             for j in range(i + 1):
-                acc = ws[rows + 12 * i + j]
+                acc = ws[rows + 12 * i + at.AXES[j]]
                 for k in range(j):
                     acc -= ws[L + i * (i + 1) // 2 + k] * ws[L + j * (j + 1) // 2 + k]
                 if i > j:
@@ -403,28 +400,28 @@ def base_solve(ints, ws):
             for i in range(6):
                 acc = 1.0 if i == c else 0.0
                 for k in range(i):
-                    acc -= ws[L + i * (i + 1) // 2 + k] * ws[at.G + 8 * k + c]
-                ws[at.G + 8 * i + c] = acc / ws[L + i * (i + 1) // 2 + i]
+                    acc -= ws[L + i * (i + 1) // 2 + k] * ws[at.G + 8 * k + at.AXES[c]]
+                ws[at.G + 8 * i + at.AXES[c]] = acc / ws[L + i * (i + 1) // 2 + i]
             for i in range(5, -1, -1):
-                acc = ws[at.G + 8 * i + c]
+                acc = ws[at.G + 8 * i + at.AXES[c]]
                 for k in range(i + 1, 6):
-                    acc -= ws[L + k * (k + 1) // 2 + i] * ws[at.G + 8 * k + c]
-                ws[at.G + 8 * i + c] = acc / ws[L + i * (i + 1) // 2 + i]
+                    acc -= ws[L + k * (k + 1) // 2 + i] * ws[at.G + 8 * k + at.AXES[c]]
+                ws[at.G + 8 * i + at.AXES[c]] = acc / ws[L + i * (i + 1) // 2 + i]
     for c in range(8, 12):
         for i in range(6):
             acc = 0.0
             for k in range(6):
-                acc -= ws[at.G + 8 * i + k] * ws[rows + 12 * k + c]
+                acc -= ws[at.G + 8 * i + at.AXES[k]] * ws[rows + 12 * k + c]
             ws[at.SCRATCH + i] = acc
         for i in range(6):
             ws[rows + 12 * i + c] = ws[at.SCRATCH + i]
     for i in range(6):
         for c in range(8):
-            ws[rows + 12 * i + c] = 1.0 if i == c else 0.0
+            ws[rows + 12 * i + c] = 1.0 if at.AXES[i] == c else 0.0
     return OK
 
 
-@kernel
+@lean_kernel
 def accelerate(ints, ws):
     """Fill y and Fwd of every body, and the sources of its column."""
     for k in range(ints[at.NB] - 1):
@@ -436,72 +433,72 @@ def accelerate(ints, ws):
             if c >= 8:
                 ws[y + c] = -ws[here + at.FU + c - 8] * ws[here + at.D_INVERSE]
             for e in range(6):
-                ws[y + c] -= ws[here + at.UT + e] * ws[fwd + 12 * e + c]
+                ws[y + c] -= ws[here + at.UT + at.AXES[e]] * ws[fwd + 12 * e + c]
         prepare_column(ints, ws, i)
         for e in range(6):
             for c in range(12):
-                ws[rows + 12 * e + c] = ws[fwd + 12 * e + c] + ws[here + at.S + e] * ws[y + c]
+                ws[rows + 12 * e + c] = (
+                    ws[fwd + 12 * e + c] + ws[here + at.S + at.AXES[e]] * ws[y + c]
+                )
 
 
-@kernel
+@lean_kernel
 def prepare_column(ints, ws, i):
     """Fill Sdd, P_s and P_r of column i, while IA, BA and pA are still in its rows."""
     here, above = record(i), record(parent(ints, i))
     rows, S, SD = here + at.ROWS, here + at.S, here + at.SD
-    a, f = at.SCRATCH, at.SCRATCH + 6
+    a, f = at.SCRATCH, at.SCRATCH + 8
     for e in range(6):
-        ws[a + e] = ws[above + at.AV + e] + ws[above + at.FWD + 12 * e + 11]
+        c = at.AXES[e]
+        ws[a + c] = ws[above + at.AV + c] + ws[above + at.FWD + 12 * e + 11]
     cross_motion(ws, a, ws, S, ws, here + at.SDD)
     cross_motion(ws, above + at.V, ws, SD, ws, f)
+    for c in at.AXES:
+        ws[here + at.SDD + c] += ws[f + c]
     for e in range(6):
-        ws[here + at.SDD + e] += ws[f + e]
-    for e in range(6):
-        ws[a + e] = ws[above + at.FWD + 12 * e + 11] + ws[S + e] * ws[here + at.Y + 11]
+        c = at.AXES[e]
+        ws[a + c] = ws[above + at.FWD + 12 * e + 11] + ws[S + c] * ws[here + at.Y + 11]
     for e in range(6):
         ws[f + e] = ws[rows + 12 * e + 11]
-        for c in range(6):
+        for c in at.AXES:
             ws[f + e] += ws[rows + 12 * e + c] * ws[a + c]
-    P, lane = column_block(ints, ws, i)
+    lane = column_lane(ints, ws, i)
     for e in range(6):
         g, h = (e + 1) % 3, (e + 2) % 3  # S x* f
-        p_s = ws[S + 3 + g] * ws[f + h + e // 3 * 3] - ws[S + 3 + h] * ws[f + g + e // 3 * 3]
+        p_s = ws[S + 4 + g] * ws[f + h + e // 3 * 3] - ws[S + 4 + h] * ws[f + g + e // 3 * 3]
         if e >= 3:
             p_s += ws[S + g] * ws[f + h] - ws[S + h] * ws[f + g]
         p_r = 0.0
-        for c in range(6):
+        for c in at.AXES:
             p_s += ws[rows + 12 * e + c] * ws[here + at.SDD + c]
             p_r += 2.0 * ws[rows + 12 * e + c] * ws[SD + c]
         for c in range(3):
-            p_s += ws[rows + 12 * e + 8 + c] * ws[SD + 3 + c]
-            p_r += ws[rows + 12 * e + 8 + c] * ws[S + 3 + c]
+            p_s += ws[rows + 12 * e + 8 + c] * ws[SD + 4 + c]
+            p_r += ws[rows + 12 * e + 8 + c] * ws[S + 4 + c]
         if ws[at.WRENCH_BLOCKS] != 0.0:
             N = int(ws[at.DISPLACEMENTS]) + i * DISPLACEMENT_RECORD + at.N + 8 * e
-            for c in range(6):
+            for c in at.AXES:
                 p_s += ws[N + c] * ws[S + c]
-        ws[P + at.P_S + 8 * e + lane] = p_s
-        ws[P + at.P_R + 8 * e + lane] = p_r
+        ws[lane + at.P_S + 8 * e] = p_s
+        ws[lane + at.P_R + 8 * e] = p_r
 
 
-@kernel
-def column_block(ints, ws, j):
-    """Return the offset of the block of column j in the workspace, and its lane there."""
-    for k in range(ints[at.BLOCKS]):
-        block = ints[at.BLOCK_TABLE] + k * at.BLOCK_INTS
-        lane = j - ints[block + at.FIRST]
-        if 0 <= lane < ints[block + at.COUNT]:
-            return int(ws[at.BLOCK_PART]) + k * at.BLOCK_RECORD, lane
-    return -1, -1
+@lean_kernel
+def column_lane(ints, ws, j):
+    """Return where the sources of column j begin, its lane of the first row."""
+    return int(ws[at.BLOCK_PART]) + ints[at.INT_HEADER + j * BODY_INTS + at.LANE]
 
 
-@kernel
+@lean_kernel
 def displace(ints, ws):
     """Fill yN and FwdN of every body."""
     blocks = int(ws[at.DISPLACEMENTS])
-    for c in range(6):
+    for c in at.AXES:
         for e in range(6):
             ws[at.SCRATCH + e] = 0.0
             for k in range(6):
-                ws[at.SCRATCH + e] -= ws[at.G + 8 * e + k] * ws[blocks + at.N + 8 * k + c]
+                g = ws[at.G + 8 * e + at.AXES[k]]
+                ws[at.SCRATCH + e] -= g * ws[blocks + at.N + 8 * k + c]
         for e in range(6):
             ws[blocks + at.FWDN + 8 * e + c] = ws[at.SCRATCH + e]
     for k in range(ints[at.NB] - 1):
@@ -509,27 +506,27 @@ def displace(ints, ws):
         here = blocks + i * DISPLACEMENT_RECORD
         above = blocks + parent(ints, i) * DISPLACEMENT_RECORD
         body = record(i)
-        for c in range(6):
+        for c in at.AXES:
             y = -ws[here + at.FN + c] * ws[body + at.D_INVERSE]
             for e in range(6):
-                y -= ws[body + at.UT + e] * ws[above + at.FWDN + 8 * e + c]
+                y -= ws[body + at.UT + at.AXES[e]] * ws[above + at.FWDN + 8 * e + c]
             ws[here + at.YN + c] = y
             for e in range(6):
                 ws[here + at.FWDN + 8 * e + c] = (
-                    ws[above + at.FWDN + 8 * e + c] + ws[body + at.S + e] * y
+                    ws[above + at.FWDN + 8 * e + c] + ws[body + at.S + at.AXES[e]] * y
                 )
 
 
-@kernel
+@lean_kernel
 def column(ints, floats, x, ws, out, j):
     """Fill the columns of s_j, r_j, tau_j: up the tree, across the base, down the tree."""
     nb, n, m = ints[at.NB], ints[at.NB] - 1, ints[at.NB] + 5
     columns = int(ws[at.COLUMN_PART])
-    source, lane = column_block(ints, ws, j)
+    lane = column_lane(ints, ws, j)
     P = at.SCRATCH
     for e in range(6):
-        ws[P + 3 * e] = ws[source + at.P_S + 8 * e + lane]
-        ws[P + 3 * e + 1] = ws[source + at.P_R + 8 * e + lane]
+        ws[P + 3 * e] = ws[lane + at.P_S + 8 * e]
+        ws[P + 3 * e + 1] = ws[lane + at.P_R + 8 * e]
         ws[P + 3 * e + 2] = 0.0
     for e in range(nb * at.U_ROW):
         ws[columns + e] = 0.0
@@ -538,7 +535,7 @@ def column(ints, floats, x, ws, out, j):
         u, body = columns + i * at.U_ROW, record(i)
         for c in range(3):
             for e in range(6):
-                ws[u + c] += ws[body + at.S + e] * ws[P + 3 * e + c]
+                ws[u + c] += ws[body + at.S + at.AXES[e]] * ws[P + 3 * e + c]
         if i == j:
             link = model_record(j)
             ws[u] += floats[link + at.STIFFNESS]
@@ -546,7 +543,7 @@ def column(ints, floats, x, ws, out, j):
             ws[u + 2] -= 1.0
         for c in range(3):
             for e in range(6):
-                ws[P + 3 * e + c] -= ws[body + at.UT + e] * ws[u + c]
+                ws[P + 3 * e + c] -= ws[body + at.UT + at.AXES[e]] * ws[u + c]
         root, i = i, parent(ints, i)
     for i in range(j + 1, nb):
         if supports(ints, j, i):
@@ -555,7 +552,7 @@ def column(ints, floats, x, ws, out, j):
         for c in range(3):
             acc = 0.0
             for k in range(6):
-                acc -= ws[at.G + 8 * e + k] * ws[P + 3 * k + c]
+                acc -= ws[at.G + 8 * e + at.AXES[k]] * ws[P + 3 * k + c]
             ws[columns + 3 + 3 * e + c] = acc
             put(out, n, m + e, j, c, acc)
     for i in range(1, nb):
@@ -565,11 +562,11 @@ def column(ints, floats, x, ws, out, j):
             for c in range(3):
                 acc = 0.0
                 for e in range(6):
-                    acc += ws[record(i) + at.Y + e] * ws[columns + 3 + 3 * e + c]
+                    acc += ws[record(i) + at.Y + at.AXES[e]] * ws[columns + 3 + 3 * e + c]
                 put(out, n, m + 5 + i, j, c, acc)
 
 
-@kernel
+@lean_kernel
 def put(out, n, row, j, c, value):
     """Store entry c = 0, 1, 2 (s, r, tau) of column j in a row of A and B."""
     k = 12 + 2 * n
@@ -579,7 +576,7 @@ def put(out, n, row, j, c, value):
         out[row * k + 5 + j + c * (6 + n)] = value
 
 
-@kernel
+@lean_kernel
 def supports(ints, j, i):
     """Whether body j is an ancestor of body i."""
     while i > j:
@@ -589,19 +586,19 @@ def supports(ints, j, i):
     return False
 
 
-@kernel
+@lean_kernel
 def lower_sources(ints, ws, i, j, u):
     """Add u_ij for a body i below j."""
     for e in range(3):
-        ws[u] += ws[record(i) + at.FU + e] * ws[record(j) + at.SD + 3 + e]
-        ws[u + 1] += ws[record(i) + at.FU + e] * ws[record(j) + at.S + 3 + e]
+        ws[u] += ws[record(i) + at.FU + e] * ws[record(j) + at.SD + 4 + e]
+        ws[u + 1] += ws[record(i) + at.FU + e] * ws[record(j) + at.S + 4 + e]
     if ws[at.WRENCH_BLOCKS] != 0.0:
         FN = int(ws[at.DISPLACEMENTS]) + i * DISPLACEMENT_RECORD + at.FN
-        for e in range(6):
+        for e in at.AXES:
             ws[u] += ws[FN + e] * ws[record(j) + at.S + e]
 
 
-@kernel
+@lean_kernel
 def own_branch(ints, ws, out, i, j):
     """Fill row i of column j, both in one root branch."""
     n, m = ints[at.NB] - 1, ints[at.NB] + 5
@@ -612,17 +609,17 @@ def own_branch(ints, ws, out, i, j):
     for c in range(3):
         value = -ws[u + c] * ws[body + at.D_INVERSE]
         for e in range(6):
-            value -= ws[body + at.UT + e] * ws[above + 3 * e + c]
+            value -= ws[body + at.UT + at.AXES[e]] * ws[above + 3 * e + c]
         put(out, n, m + 5 + i, j, c, value)
         for e in range(6):
-            ws[a + 3 * e + c] = ws[above + 3 * e + c] + ws[body + at.S + e] * value
+            ws[a + 3 * e + c] = ws[above + 3 * e + c] + ws[body + at.S + at.AXES[e]] * value
     if i == j:
         for e in range(6):
-            ws[a + 3 * e] += ws[body + at.SDD + e]
-            ws[a + 3 * e + 1] += 2.0 * ws[body + at.SD + e]
+            ws[a + 3 * e] += ws[body + at.SDD + at.AXES[e]]
+            ws[a + 3 * e + 1] += 2.0 * ws[body + at.SD + at.AXES[e]]
 
 
-@kernel
+@lean_kernel
 def closed_forms(ints, x, ws, out):
     """Fill the columns of the base pose and twist, and the rows of H."""
     n, m = ints[at.NB] - 1, ints[at.NB] + 5
@@ -632,7 +629,9 @@ def closed_forms(ints, x, ws, out):
     for row in range(6):
         for c in range(6):
             out[row * k + c] = 0.0
-            out[(m + row) * k + c] = ws[blocks + at.FWDN + 8 * row + c] if displaced else 0.0
+            out[(m + row) * k + c] = (
+                ws[blocks + at.FWDN + 8 * row + at.AXES[c]] if displaced else 0.0
+            )
             out[(m + row) * k + m + c] = ws[base + 12 * row + 5 + c] if c >= 3 else 0.0
     put_base_cross(out, k, 0, 0, x, 16 + n)
     put_base_cross(out, k, m, m, x, 16 + n)
@@ -641,11 +640,11 @@ def closed_forms(ints, x, ws, out):
         row = (m + 5 + i) * k
         YN = blocks + i * DISPLACEMENT_RECORD + at.YN
         for c in range(6):
-            out[row + c] = ws[YN + c] if displaced else 0.0
+            out[row + c] = ws[YN + at.AXES[c]] if displaced else 0.0
             out[row + m + c] = ws[record(i) + at.Y + 5 + c] if c >= 3 else 0.0
 
 
-@kernel
+@lean_kernel
 def put_base_cross(out, k, row, col, x, v):
     """Subtract (v x) from the 6 x 6 block of A at (row, col)."""
     put_three_cross(out, k, row, col, x, v + 3)
@@ -653,7 +652,7 @@ def put_base_cross(out, k, row, col, x, v):
     put_three_cross(out, k, row + 3, col + 3, x, v + 3)
 
 
-@kernel
+@lean_kernel
 def put_three_cross(out, k, row, col, h, at_h):
     """Subtract h^ from the 3 x 3 block of A at (row, col)."""
     for e in range(3):
@@ -662,7 +661,7 @@ def put_three_cross(out, k, row, col, h, at_h):
         out[(row + a) * k + col + b] += h[at_h + e]
 
 
-@kernel
+@lean_kernel
 def finish(ints, x, ws, out):
     """Store nu_dot and return whether everything is finite."""
     n, m = ints[at.NB] - 1, ints[at.NB] + 5

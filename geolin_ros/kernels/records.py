@@ -33,6 +33,7 @@ INT_HEADER = 8
 PARENT = 0
 COORDINATE = 1  # position of the joint in s, r, tau as the caller orders them
 SLOT = 2  # where `own_branch` keeps the acceleration of a body with several children; -1: nowhere
+LANE = 3  # place of its lane in the blocks of the workspace
 BODY_INTS = 4
 
 FIRST = 0  # first body of a block
@@ -51,17 +52,17 @@ MODEL_HEADER = 8
 EX, EY, EZ = 0, 4, 8  # axes of the joint frame at zero position, in the parent body
 T = 12  # its origin
 COM = 16  # centre of mass in the body
-ALPHA = 20  # advance along z per unit of s: 1 prismatic, pitch helical
-BETA = 21  # turn about z per unit of s: 1, prismatic 0
-MASS = 22
-ARMATURE = 23
-IC = 24  # inertia about the centre of mass: xx xy xz yy yz zz
-DAMPING = 30
-FRICTION = 31
-FRICTION_SPEED = 32
-STIFFNESS = 33
-REST = 34
-MODEL_RECORD = 40
+ICX, ICY, ICZ = 20, 24, 28  # rows of the inertia about the centre of mass
+MASS = 32
+ARMATURE = 33
+ALPHA = 34  # advance along z per unit of s: 1 prismatic, pitch helical
+BETA = 35  # turn about z per unit of s: 1, prismatic 0
+DAMPING = 36
+FRICTION = 37
+FRICTION_SPEED = 38
+STIFFNESS = 39
+REST = 40
+MODEL_RECORD = 48
 
 # --- workspace: header | bodies | displacements | blocks | columns | slots --------------------
 DISPLACEMENTS = 0  # offsets of the parts
@@ -69,39 +70,48 @@ BLOCK_PART = 1
 COLUMN_PART = 2
 SLOT_PART = 3
 WRENCH_BLOCKS = 4  # 1 if a wrench depends on the pose of its link: the displacement passes run
-G = 8  # 6 x 8: inverse of the articulated inertia of the base; zero for a fixed one
+G = 8  # 6 x 8: rows of the inverse articulated inertia of the base; zero for a fixed one
 UPWARD = 56  # 3: minus gravity in base axes
 SCRATCH = 64  # 24
 WORK_HEADER = 88
 
+# A spatial vector takes eight doubles, [linear 3, pad | angular 3, pad]; its entries sit at:
+AXES = (0, 1, 2, 4, 5, 6)
+ANGULAR = 4
+
 POSE = 0  # columns x y z o, four doubles each
-S = 16  # 6, motion subspace; this and the next three are padded to 8 with zeros
+S = 16  # motion subspace; the next eight are spatial vectors too, pads are zero
 SD = 24  # its rate V_p x S
 V = 32  # twist
 AV = 40  # velocity-product acceleration, gravity included
-ROWS = 48  # 6 x 12: [IA 6, pad 2 | BA 3, pA 1]
-FWD = ROWS  # 6 x 12, in the same place once a body's columns are prepared: Fwd
-UT = 120  # 6: U / D
-FU = 128  # 4: [F | u]
-D_INVERSE = 132
-CARRIED_MASS = 133  # mass of the subtree
-CARRIED_TRACE = 134  # trace of its Ibar
-COS, SIN = 135, 136
-Y = 140  # 12: [6, pad 2 | 3 | acceleration]
-SDD = 152  # 6: Sdd
-WORK_RECORD = 160
+ACC = 48  # acceleration without AV
+SDD = 56  # Sdd
+UT = 64  # U / D
+Y = 72  # y: eight entries, then four
+FU = 84  # 4: [F | u]
+D_INVERSE = 88
+CARRIED_MASS = 89  # mass of the subtree
+CARRIED_TRACE = 90  # trace of its Ibar
+COS, SIN = 91, 92
+EFFORT = 93  # tau less the passive torque
+ROWS = 96  # 6 x 12: [IA 8 | BA 3, pA 1]
+FWD = ROWS  # 6 x 12, in the same place once the sources of a body's column are known
+WORK_RECORD = 168
 
 N = 0  # 6 x 8: wrench of a displacement of the body; later FwdN
 FWDN = N
-FN = 48  # 6
-YN = 56  # 6
+FN = 48
+YN = 56
 DISPLACEMENT_RECORD = 64
 
-P_S = 0  # 6 x 8: sources of the columns of a block, one column a lane
-P_R = 48  # 6 x 8
-SD_LANES = 96  # 3 x 8: angular parts of SD
-S_LANES = 120  # 6 x 8: S
-BLOCK_RECORD = 168
+# Per block, one column a lane; six rows of a spatial vector without pads
+P_S = 0  # 6 x 8: source of the column of s
+P_R = 48  # 6 x 8: of r
+S_LANES = 96  # 6 x 8: S
+SD_LANES = 144  # 3 x 8: angular part of Sd
+STIFFNESS_LANES = 168  # 8: slope of the passive torque by s
+SLOPE_LANES = 176  # 8: by r
+BLOCK_RECORD = 184
 
 U_ROW = 24  # per body: u of one block, 8 lanes each of s, r, tau; plain: u (3), a (18)
 SLOT_RECORD = 144  # per slot: 18 x 8
@@ -252,7 +262,7 @@ def _pack_inertia(inertia: Array, turn: Array, record: Array) -> bool:
     record[MASS] = mass
     record[COM : COM + 3] = turn.T @ com
     turned = turn.T @ central @ turn
-    record[IC : IC + 6] = (0.5 * (turned + turned.T))[np.triu_indices(3)]
+    record[ICX : ICX + 3], record[ICY : ICY + 3], record[ICZ : ICZ + 3] = 0.5 * (turned + turned.T)
     return True
 
 
@@ -270,6 +280,7 @@ def _pack_topology(tree: Tree, ends: IntArray) -> IntArray:
     bodies[forks, SLOT] = np.arange(len(forks))
     relations = np.zeros((nb, len(blocks)), np.int64)
     for k, (first, count, _, _) in enumerate(blocks):
+        bodies[first : first + count, LANE] = k * BLOCK_RECORD + np.arange(count)
         for i in range(1, nb):
             for lane, j in enumerate(range(first, first + count)):
                 relations[i, k] |= int(i <= j < ends[i]) << lane

@@ -1,0 +1,303 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Short vectors of doubles for kernels: four or eight lanes, one machine instruction each.
+
+A Numba type whose machine representation is an LLVM vector. LLVM splits eight lanes into whatever
+the processor has, so the result is correct on every one. Sums of products contract to fused
+multiply-adds; nothing else is reordered.
+
+Loads and stores name the offset of the first lane in a flat float64 array. They are not checked,
+unless ``NUMBA_BOUNDSCHECK=1`` is set: callers vouch for the sizes.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+
+_config: Any = numba.config
+_DOUBLE = ir.DoubleType()
+_INT32 = ir.IntType(32)
+_FUSED = ('contract',)
+
+
+class Vector(types.Type):
+    """A vector of ``lanes`` doubles."""
+
+    def __init__(self, lanes: int) -> None:
+        self.lanes = lanes
+        super().__init__(name=f'vector{lanes}')
+
+
+vector4, vector8 = Vector(4), Vector(8)
+_FLOAT = types.float64
+
+
+def _llvm(lanes: int) -> ir.Type:
+    return ir.VectorType(_DOUBLE, lanes)
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, vector: Vector) -> None:
+        super().__init__(manager, vector, _llvm(vector.lanes))
+
+
+def _intrinsic(generator: Callable[..., Any]) -> Any:
+    """Return a function for kernels; its first parameter is Numba's."""
+    return intrinsic(generator)
+
+
+# --- arithmetic -------------------------------------------------------------------------------
+
+
+def _register_operator(symbol: Callable[..., Any], instruction: str) -> None:
+    """Lower ``symbol`` on vectors, and on a float and a vector, to one instruction."""
+    cases = []
+    for vector in (vector4, vector8):
+        for left, right in ((vector, vector), (_FLOAT, vector), (vector, _FLOAT)):
+            cases.append(signature(vector, left, right))
+            lower_builtin(symbol, left, right)(_lowering(instruction))
+    infer_global(symbol)(type(f'Vector_{instruction}', (ConcreteTemplate,), {'cases': cases}))
+
+
+def _lowering(instruction: str) -> Callable[..., Any]:
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        lanes = sig.return_type.lanes
+        operands = [
+            _splat(builder, value, lanes) if kind is _FLOAT else value
+            for kind, value in zip(sig.args, args, strict=True)
+        ]
+        return getattr(builder, instruction)(*operands, flags=_FUSED)
+
+    return lower
+
+
+for _symbol, _instruction in (
+    (operator.add, 'fadd'),
+    (operator.sub, 'fsub'),
+    (operator.mul, 'fmul'),
+):
+    _register_operator(_symbol, _instruction)
+
+
+def _splat(builder: Any, value: Any, lanes: int) -> Any:
+    single = builder.insert_element(ir.Constant(_llvm(lanes), ir.Undefined), value, _INT32(0))
+    return _shuffled(builder, single, single, (0,) * lanes)
+
+
+def _shuffled(builder: Any, first: Any, second: Any, lanes: tuple[int, ...]) -> Any:
+    mask = ir.Constant(ir.VectorType(_INT32, len(lanes)), [_INT32(k) for k in lanes])
+    return builder.shuffle_vector(first, second, mask)
+
+
+# --- memory -----------------------------------------------------------------------------------
+
+
+def _is_flat(array: Any, dtype: Any, written: bool = False) -> bool:
+    return (
+        isinstance(array, types.Array)
+        and array.ndim == 1
+        and array.layout == 'C'
+        and array.dtype == dtype
+        and (array.mutable or not written)
+    )
+
+
+def _address(context: Any, builder: Any, kind: Any, array: Any, index: Any, count: int) -> Any:
+    """Return the address of entry ``index``, after a check where checks are on."""
+    flat = context.make_array(kind)(context, builder, array)
+    if _config.BOUNDSCHECK:
+        first = builder.icmp_signed('<', index, index.type(0))
+        end = builder.add(index, index.type(count))
+        last = builder.icmp_signed('>', end, cgutils.unpack_tuple(builder, flat.shape, 1)[0])
+        with builder.if_then(builder.or_(first, last), likely=False):
+            message = f'{count} entries lie outside of a flat array'
+            context.call_conv.return_user_exc(builder, IndexError, (message,))
+    return builder.gep(flat.data, [index])
+
+
+def _loader(result: Any, dtype: Any = _FLOAT) -> Any:
+    count = getattr(result, 'lanes', 1)
+
+    def load(typingctx: Any, array: Any, index: Any) -> Any:
+        if not (_is_flat(array, dtype) and isinstance(index, types.Integer)):
+            return None
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            at = context.cast(builder, args[1], sig.args[1], types.int64)
+            address = _address(context, builder, sig.args[0], args[0], at, count)
+            pointer = context.get_value_type(result).as_pointer()
+            return builder.load(builder.bitcast(address, pointer), align=8)
+
+        return result(array, index), generate
+
+    return _intrinsic(load)
+
+
+def _storer(stored: Any) -> Any:
+    count = getattr(stored, 'lanes', 1)
+
+    def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+        if not (_is_flat(array, _FLOAT, True) and isinstance(index, types.Integer)):
+            return None
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            at = context.cast(builder, args[1], sig.args[1], types.int64)
+            value = context.cast(builder, args[2], sig.args[2], stored)
+            address = _address(context, builder, sig.args[0], args[0], at, count)
+            pointer = context.get_value_type(stored).as_pointer()
+            builder.store(value, builder.bitcast(address, pointer), align=8)
+            return context.get_dummy_value()
+
+        return types.void(array, index, stored), generate
+
+    return _intrinsic(store)
+
+
+get = _loader(_FLOAT)  # get(array, i): one double
+get_int = _loader(types.int64, types.int64)  # get_int(array, i): one integer
+load4 = _loader(vector4)
+load8 = _loader(vector8)
+put = _storer(_FLOAT)  # put(array, i, value)
+store4 = _storer(vector4)
+store8 = _storer(vector8)
+
+
+def _bits(builder: Any, integer: Any) -> Any:
+    """Return the low eight bits of an integer as one truth value a lane."""
+    byte = builder.trunc(integer, ir.IntType(8))
+    return builder.bitcast(byte, ir.VectorType(ir.IntType(1), 8))
+
+
+@_intrinsic
+def store_lanes(typingctx: Any, array: Any, index: Any, bits: Any, value: Any) -> Any:
+    """Store the lanes of a vector whose bit is set; the memory of the others is not touched."""
+    if not (_is_flat(array, _FLOAT, True) and isinstance(bits, types.Integer)):
+        return None
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        at = context.cast(builder, args[1], sig.args[1], types.int64)
+        address = _address(context, builder, sig.args[0], args[0], at, 0)
+        pointer = _llvm(8).as_pointer()
+        mask = _bits(builder, context.cast(builder, args[2], sig.args[2], types.int64))
+        masked = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), (_llvm(8), pointer, _INT32, mask.type)),
+            'llvm.masked.store.v8f64.p0',
+        )
+        builder.call(masked, (args[3], builder.bitcast(address, pointer), _INT32(8), mask))
+        return context.get_dummy_value()
+
+    return types.void(array, index, bits, vector8), generate
+
+
+# --- lanes ------------------------------------------------------------------------------------
+
+
+@_intrinsic
+def select(typingctx: Any, bits: Any, chosen: Any, other: Any) -> Any:
+    """Return the lanes of ``chosen`` whose bit is set, and those of ``other``."""
+    if not isinstance(bits, types.Integer):
+        return None
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        integer = context.cast(builder, args[0], sig.args[0], types.int64)
+        return builder.select(_bits(builder, integer), args[1], args[2])
+
+    return vector8(bits, vector8, vector8), generate
+
+
+def _splatter(result: Any) -> Any:
+    def splat(typingctx: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return _splat(builder, args[0], result.lanes)
+
+        return result(_FLOAT), generate
+
+    return _intrinsic(splat)
+
+
+splat4 = _splatter(vector4)
+splat8 = _splatter(vector8)
+
+
+@_intrinsic
+def lane(typingctx: Any, vector: Any, k: Any) -> Any:
+    """Return lane ``k``, a constant."""
+    if not (isinstance(vector, Vector) and isinstance(k, types.IntegerLiteral)):
+        return None
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.extract_element(args[0], _INT32(sig.args[1].literal_value))
+
+    return _FLOAT(vector, k), generate
+
+
+@_intrinsic
+def with_lane(typingctx: Any, vector: Any, k: Any, value: Any) -> Any:
+    """Return the vector with lane ``k``, a constant, replaced."""
+    if not (isinstance(vector, Vector) and isinstance(k, types.IntegerLiteral)):
+        return None
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.insert_element(args[0], args[2], _INT32(sig.args[1].literal_value))
+
+    return vector(vector, k, _FLOAT), generate
+
+
+def _permutation(lanes: tuple[int, ...], sources: int, kind: Vector) -> Any:
+    """Return an intrinsic that picks ``lanes`` out of one or two vectors laid end to end."""
+    result = {4: vector4, 8: vector8}[len(lanes)]
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _shuffled(builder, args[0], args[-1], lanes)
+
+    if sources == 1:
+
+        def permute(typingctx: Any, first: Any) -> Any:
+            return result(kind), generate
+
+    else:
+
+        def permute(typingctx: Any, first: Any, second: Any) -> Any:  # type: ignore[misc]
+            return result(kind, kind), generate
+
+    return _intrinsic(permute)
+
+
+rotate_up = _permutation((1, 2, 0, 3), 1, vector4)  # (y, z, x, -)
+low_half = _permutation((0, 1, 2, 3), 1, vector8)
+high_half = _permutation((4, 5, 6, 7), 1, vector8)
+join = _permutation((0, 1, 2, 3, 4, 5, 6, 7), 2, vector4)
+# Rows of h^ from (h, 0) and (-h, 0).
+skew_row_0 = _permutation((3, 6, 1, 3), 2, vector4)
+skew_row_1 = _permutation((2, 3, 4, 3), 2, vector4)
+skew_row_2 = _permutation((5, 0, 3, 3), 2, vector4)
+# Steps of a transposition of 4 x 4 blocks, in each half.
+even_pairs = _permutation((0, 8, 2, 10, 4, 12, 6, 14), 2, vector8)
+odd_pairs = _permutation((1, 9, 3, 11, 5, 13, 7, 15), 2, vector8)
+low_pairs = _permutation((0, 1, 8, 9, 4, 5, 12, 13), 2, vector8)
+high_pairs = _permutation((2, 3, 10, 11, 6, 7, 14, 15), 2, vector8)
+
+
+@_intrinsic
+def lane_sum(typingctx: Any, vector: Any) -> Any:
+    """Return the sum of eight lanes, halves first."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        total = args[0]
+        for half in (4, 2, 1):
+            width = 2 * half
+            low = _shuffled(builder, total, total, tuple(range(half)))
+            high = _shuffled(builder, total, total, tuple(range(half, width)))
+            total = builder.fadd(low, high)
+        return builder.extract_element(total, _INT32(0))
+
+    return _FLOAT(vector8), generate
