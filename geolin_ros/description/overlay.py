@@ -89,7 +89,7 @@ def attach_payloads(
         rotational = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
         if mass < 0.0 or float(np.linalg.eigvalsh(rotational)[0]) < 0.0:
             raise ModelError(f'{at}: mass {mass:g} and inertia must not be negative')
-        load = Link.from_mass(name, mass, com, rotational)
+        load = Link.from_mass(name, mass, np.array(com), rotational)
         links[name] = Link(name, links[name].inertia + load.inertia)
     return dataclasses.replace(description, links=tuple(links.values()))
 
