@@ -119,7 +119,7 @@ def check_accelerations(
             False,
             f'{what}: only {count} of {total} could be compared, expected at least '
             f'{LEAST_COMPARED:.0%}; {int(jumped.sum())} at throws, {int(lost.sum())} beside '
-            f'lost samples, {left_out_before} about older odometry',
+            f'lost samples, {left_out_before} about older odometry; is the machine too busy?',
         )
     worst = {}
     for name, part in GROUPS:

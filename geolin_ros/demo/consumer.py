@@ -118,8 +118,8 @@ def main(arguments: list[str] | None = None) -> int:
         rclpy.try_shutdown()
     if stop.is_set():
         return INTERRUPTED
-    if recording.start is None or recording.description is None:
-        print(f'FAIL  nothing to check after {options.patience:g} s', file=sys.stderr)
+    if missing or recording.description is None:
+        print('FAIL  expected messages that did not come', file=sys.stderr)
         print('\n'.join(f'      {line}' for line in missing), file=sys.stderr)
         return 1
     try:

@@ -80,6 +80,7 @@ class Recording:
         self.kept: list[Any] = []
         self.delays: list[float] = []
         self.latencies: list[float] = []
+        self.node_counts = 0, 0, 0
 
     # ---- messages in
 
@@ -124,6 +125,7 @@ class Recording:
     def on_summary(self, message: Any) -> None:
         """Take a geolin_msgs/LinearizationSummary."""
         self._hear('summary')
+        self.node_counts = message.received, message.published, message.dropped
         self.latencies.append(message.latency)
 
     def _hear(self, topic: str) -> None:
@@ -170,8 +172,9 @@ class Recording:
         The third is the base velocity in world axes (N, 3). Joints are in the order of the
         linearizations.
         """
-        order = [self.joint_names.index(name) for name in self.coordinates.joint_names]
         stamps = sorted(self._base.keys() & self._rates.keys())
+        names = self.coordinates.joint_names if stamps else ()
+        order = [self.joint_names.index(name) for name in names]
         nu = [np.concatenate((self._base[t][0], self._rates[t][order])) for t in stamps]
         world = [self._base[t][1] for t in stamps]
         m = self.coordinates.m

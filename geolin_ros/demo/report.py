@@ -35,9 +35,15 @@ def report(recording: Recording, description: str, message_size: int, picture: P
         f'robot     {message.model_name}: {n} joints, {2 * m} states; A {2 * m} x {2 * m}, '
         f'B {2 * m} x {n}, {message_size / 1000:.1f} kB a message'
     )
+    stamps, answered_stamps = recording.joint_state_stamps, recording.answered_stamps
+    due = stamps[stamps >= min(answered_stamps, default=0)]
     print(
-        f'rate      {_rate(recording.joint_state_stamps):.1f} joint states/s, '
-        f'{_rate(recording.answered_stamps):.1f} linearizations/s'
+        f'rate      {_rate(due):.1f} joint states/s, {_rate(answered_stamps):.1f} linearizations/s'
+    )
+    received, published, dropped = recording.node_counts
+    print(
+        f'node      received {received} joint states since its start, answered {published}, '
+        f'dropped {dropped}'
     )
     print(f'latency   {_percentiles(recording.delays)}  stamp to consumer')
     print(f'          {_percentiles(recording.latencies)}  joint-state callback to published')
@@ -46,7 +52,7 @@ def report(recording: Recording, description: str, message_size: int, picture: P
     print(f'differences of {referee.name} at {len(operations)} states ...', flush=True)
     linearizations = check_linearizations(operations, referee)
     accelerations = check_accelerations(*recording.motion(), *recording.accelerations())
-    answered = check_answered(recording.joint_state_stamps, recording.answered_stamps)
+    answered = check_answered(stamps, answered_stamps)
     print('worst deviation of each block of A and B')
     print(block_table(linearizations))
     verdicts = (linearizations, accelerations, answered)

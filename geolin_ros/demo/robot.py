@@ -6,6 +6,7 @@ import argparse
 import signal
 import sys
 import time
+import warnings
 from array import array
 from threading import Event
 
@@ -21,7 +22,7 @@ from std_msgs.msg import String
 from geolin_ros import se3
 from geolin_ros.demo.flight import Flight
 from geolin_ros.demo.locate import locate
-from geolin_ros.errors import GeolinError
+from geolin_ros.errors import GeolinError, ModelWarning
 from geolin_ros.model.tree import TreeModel
 
 INTERRUPTED = 130
@@ -94,7 +95,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         path = locate(options.robot)
-        model = TreeModel.from_urdf(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore', ModelWarning)  # the node says the same
+            model = TreeModel.from_urdf(path)
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         node = rclpy.create_node('demo_robot', start_parameter_services=False)
         robot = Robot(node, model, path.read_text())
