@@ -20,32 +20,21 @@ def make_executor() -> Executor:
     return EventsExecutor()
 
 
-class Interrupt:
-    """What SIGINT and SIGTERM do besides rclpy's shutting down of its context.
-
-    While the node starts they raise KeyboardInterrupt, so that nobody waits for a compilation.
-    Later they do nothing: an exception in the midst of a callback helps nobody, see `spin`.
-    """
-
-    def __init__(self) -> None:
-        self.raises = True
-
-    def __call__(self, number: int, frame: object) -> None:
-        """Handle a signal."""
-        if self.raises:
-            self.raises = False
-            raise KeyboardInterrupt
-
-
 @contextmanager
-def handled_signals() -> Generator[Interrupt, None, None]:
-    """Handle SIGINT and SIGTERM inside; rclpy.init must follow, it calls these handlers first."""
-    interrupt = Interrupt()
-    before = {
-        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
-    }
+def handled_signals() -> Generator[Callable[[], bool], None, None]:
+    """Take SIGINT and SIGTERM calmly inside; yield a function that tells whether one came.
+
+    They still shut down rclpy's context, if rclpy.init comes after this. A KeyboardInterrupt is
+    left out: it would strike anywhere, in a callback from the compiler too.
+    """
+    received: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        received.append(number)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield interrupt
+        yield lambda: bool(received)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

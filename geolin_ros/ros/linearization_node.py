@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node: joint states and odometry in, A, B and accelerations out."""
 
+import concurrent.futures
 import copy
 import functools
+import os
 import sys
 import time
 import traceback
@@ -93,12 +95,15 @@ class LinearizationNode(LifecycleNode):
     ----------
     failure
         Why the node cannot do its work at all, or None: the process ends with it.
+    is_compiling
+        Whether a thread is busy that cannot be stopped.
     """
 
     def __init__(self, **options: Any) -> None:
         # first: rclpy destroys a node of which a parameter could not be declared
         self._builder = ThreadPoolExecutor(1, thread_name_prefix='description')
         self._analyst = ThreadPoolExecutor(1, thread_name_prefix='eigenvalues')
+        self.is_compiling = False
         super().__init__('linearization_node', **options)
         for parameter in TABLE:
             self.declare_parameter(parameter.name, parameter.default, _descriptor(parameter))
@@ -132,7 +137,7 @@ class LinearizationNode(LifecycleNode):
         self._values = values
         self._counts = Counts()
         start = time.monotonic()
-        warm_up()
+        self._warm_up()
         self.get_logger().info(f'kernels are ready after {time.monotonic() - start:.2f} s')
         self._outputs = tuple(
             self.create_lifecycle_publisher(kind, topic, **overridable(NEWEST))
@@ -214,8 +219,8 @@ class LinearizationNode(LifecycleNode):
         return SUCCESS
 
     def destroy_node(self) -> None:
-        """Wait for the two threads, then go."""
-        self._builder.shutdown(wait=True, cancel_futures=True)
+        """Wait for the two threads, but not for a compilation, then go."""
+        self._builder.shutdown(wait=not self.is_compiling, cancel_futures=True)
         self._analyst.shutdown(wait=True, cancel_futures=True)
         super().destroy_node()
 
@@ -223,6 +228,17 @@ class LinearizationNode(LifecycleNode):
         """Configure and activate, if the parameter says so and nothing is wrong."""
         if self.get_parameter('autostart').value and self.trigger_configure() == SUCCESS:
             self.trigger_activate()
+
+    def _warm_up(self) -> None:
+        """Compile in another thread: a compilation cannot be stopped, but it can be left alone."""
+        compilation = self._builder.submit(warm_up)
+        self.is_compiling = True
+        while not compilation.done():
+            if not rclpy.ok():
+                raise RuntimeError('asked to stop while kernels are compiled')
+            concurrent.futures.wait([compilation], timeout=0.1)
+        self.is_compiling = False
+        compilation.result()
 
     # ---- description and parameters
 
@@ -414,25 +430,26 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit status."""
     failure, node = None, None
-    with handled_signals() as interrupt:
+    with handled_signals() as asked_to_stop:
         try:
             rclpy.init(args=arguments)
             node = LinearizationNode()
             node.autostart()
-            interrupt.raises = False
-            failure = spin(node, lambda: node.failure)
-        except KeyboardInterrupt:
-            pass
+            if not asked_to_stop():
+                failure = spin(node, lambda: node.failure)
         except Exception as error:
-            if node is None:  # a parameter file that cannot be used, for one
-                failure = str(error)
-            elif rclpy.ok():  # else asked to stop while it started
-                raise
+            if not asked_to_stop():
+                if node is not None:
+                    raise
+                failure = str(error)  # a parameter file that cannot be used, for one
         finally:
-            interrupt.raises = False
             if node is not None:
                 node.destroy_node()
             rclpy.try_shutdown()
+    if node is not None and node.is_compiling:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)  # the interpreter itself would wait for the compiler
     if failure is not None:
         sys.stderr.write(f'linearizer: {failure}\n')
         return 1
