@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PIP_NAME = {'urdf_parser_py': 'urdfdom_py', 'yaml': 'pyyaml'}
 # Looked for at run time, and done without where absent.
 OPTIONAL = {'pinocchio'}
+# Comes with Numba, in the one version that Numba wants.
+OF_NUMBA = {'llvmlite'}
 
 
 def manifest(folder: Path):
@@ -36,7 +38,7 @@ def imported() -> set[str]:
                 names |= {alias.name.partition('.')[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 names.add((node.module or '').partition('.')[0])
-    return names - set(sys.stdlib_module_names) - {'geolin_ros'} - OPTIONAL
+    return names - set(sys.stdlib_module_names) - {'geolin_ros'} - OPTIONAL - OF_NUMBA
 
 
 def test_versions__agree() -> None:
