@@ -3,7 +3,7 @@
 """A and B of a tree of single-axis joints between rigid bodies, in one elimination.
 
 The articulated-body recursion [Featherstone 2008, Table 7.1] also solves for the derivatives: the
-matrix 2 B of [Singh 2022, section IV] is eliminated together with the inertia and the bias force,
+matrix 2 B of [Singh 2022] is eliminated together with the inertia and the bias force,
 ten columns by one projector, and every column of A and B is then one walk up and one walk down the
 tree [Bos 2022, Proposition 1, says which entries A and B have].
 
@@ -336,7 +336,7 @@ def body_rows(ints, floats, ws):
         Sigma = w^ Ibar + (w^ Ibar)' - (h u' + u h') + 2 (u'h) 1                         (3)
         f = I AV + V x* (p; l)                                                           (4)
 
-    2 B X = X x* (I V) + V x* (I X) - I (V x X) for any twist X [Singh 2022, Eq. (14)]; the
+    2 B X = X x* (I V) + V x* (I X) - I (V x X) for any twist X [Singh 2022]; the
     linear part of X drops out, so only three columns are kept.
     """
     for i in range(get_int(ints, at.NB)):

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows and columns of A, B and nu_dot in the caller's order, without those of a fixed base."""
 
-from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels._jit import lean_kernel
 
 
-@kernel
+@lean_kernel
 def select(kept, inputs, A, B, nu_dot, A_out, B_out, nu_dot_out):
     """A_out = A[kept, kept],  B_out = B[kept, inputs],  nu_dot_out = its accelerations.
 

@@ -1,0 +1,385 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The fast linearization against its plain version, the general one, and extended precision."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numba.core.runtime import _nrt_python, rtsys
+from support import extended_reference
+from support.close import assert_close, deviation
+from support.pinocchio_oracle import PinocchioOracle
+from support.robots import example_robot, read_robot
+from support.trees import gram_link, random_description, random_model, tree_description
+
+from geolin_ros import Description, Joint, Linearizer, Link, State, TreeModel, Wrench
+from geolin_ros.errors import NotFiniteError, SingularInertiaError
+from geolin_ros.kernels import (
+    general_linearization,
+    linearization,
+    plain_linearization,
+    records,
+    selection,
+)
+from geolin_ros.kernels.status import NOT_FINITE, OK
+from geolin_ros.kernels.types import make_workspace
+from geolin_ros.wrenches import pack
+
+WRENCH_KINDS = ('body', 'world', 'world_oriented')
+FAST = {'fast': linearization.linearize, 'plain': plain_linearization.linearize}
+
+
+def by_kernel(kernel, model, state, tau, wrenches=()):
+    """Return A, B, nu_dot (6 + n rows each) in the order of the bodies, and the status."""
+    packed = records.pack(model.tree, model.gravity)
+    out, A, B, nu_dot = records.make_output(model.n)
+    out[4 * (6 + model.n) ** 2 :] = np.nan
+    A[6 + model.n :] = np.nan
+    B[: 6 + model.n] = 0.0
+    inputs = records.make_inputs(packed, pack(model, wrenches))
+    inputs[: model.n] = tau
+    workspace = records.make_workspace(packed)
+    status = kernel(packed.ints, packed.floats, state.data, inputs, workspace, out)
+    return A, B, nu_dot, status
+
+
+def by_general(model, state, tau, wrenches=()):
+    """Return the same from the general kernel."""
+    n = model.n
+    A, B, nu_dot = np.zeros((12 + 2 * n, 12 + 2 * n)), np.zeros((12 + 2 * n, n)), np.zeros(6 + n)
+    status = general_linearization.linearize(
+        model.tree,
+        make_workspace(model.tree),
+        state.data,
+        np.asarray(tau, dtype=float),
+        model.gravity,
+        pack(model, wrenches),
+        A,
+        B,
+        nu_dot,
+    )
+    joints = model.tree.v_start[1:]
+    order = np.concatenate((np.arange(6), 6 + joints, 6 + n + np.arange(6), 12 + n + joints))
+    return A[np.ix_(order, order)], B[np.ix_(order, joints)], nu_dot[order[: 6 + n]], status
+
+
+def moving_part(model, A, B, nu_dot):
+    """Drop the rows and columns of a fixed base: what the kernels leave there differs."""
+    n = model.n
+    if model.base == 'floating':
+        return A, B, nu_dot
+    kept = np.concatenate((6 + np.arange(n), 12 + n + np.arange(n)))
+    return A[np.ix_(kept, kept)], B[kept], nu_dot[6:]
+
+
+def assert_same(model, ours, theirs, tolerance):
+    assert (ours[3], theirs[3]) == (OK, OK)
+    A, B, nu_dot = moving_part(model, *ours[:3])
+    expected_A, expected_B, expected_nu_dot = moving_part(model, *theirs[:3])
+    assert_close(nu_dot, expected_nu_dot, tolerance, 'nu_dot')
+    assert_close(B, expected_B, tolerance, 'B')
+    for name, columns in (('by position', np.s_[: model.m]), ('by rate', np.s_[model.m :])):
+        assert_close(A[:, columns], expected_A[:, columns], tolerance, f'A {name}')
+
+
+def with_passive_joints(model, rng):
+    """Give every joint a rotor, damping, smoothed friction and a spring."""
+    n = model.n
+    tree = model.tree._replace(
+        armature=rng.uniform(0.0, 0.2, n),
+        damping=rng.uniform(0.0, 1.0, n),
+        friction=rng.uniform(0.0, 1.0, n),
+        friction_speed=rng.uniform(0.2, 1.0, n),
+        stiffness=rng.uniform(0.0, 3.0, n),
+        rest=rng.uniform(-1.0, 1.0, n),
+    )
+    for array in tree:
+        array.setflags(write=False)
+    return dataclasses.replace(model, tree=tree)
+
+
+def wrenches_of(kinds, model, rng):
+    """Return a wrench of each kind, on the base and on drawn links."""
+    links = [model.base_link, *rng.choice(model.link_names, len(kinds))]
+    return [
+        Wrench(str(link), 5.0 * rng.normal(size=3), rng.normal(size=3), kind)
+        for link, kind in zip(links, kinds, strict=False)
+    ]
+
+
+def legs(rng, count, length):
+    """Return a base with ``count`` chains of ``length`` joints."""
+    parents = [0 if i % length == 0 else i for i in range(count * length)]
+    description = tree_description(rng, parents, ['revolute'] * len(parents))
+    return TreeModel.from_description(description)
+
+
+@pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+@pytest.mark.parametrize('shape', ['chain', 'star', 'branched'])
+@pytest.mark.parametrize('count', [1, 2, 3, 4, 7, 8, 9, 15, 17, 24, 33, 40])
+def test_linearization__equals_the_general_one(count, shape, base, kernel):
+    rng = np.random.default_rng([count, ord(shape[0])])
+    model = random_model(rng, count, shape, base=base)[1]
+    if count % 2:
+        model = with_passive_joints(model, rng)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    expected = by_general(model, state, tau)
+    assert_same(model, by_kernel(kernel, model, state, tau), expected, 1e-11)
+
+
+@pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
+@pytest.mark.parametrize('length', [1, 2, 3, 4, 5, 6, 8, 11])
+def test_linearization__of_legs_that_share_blocks_or_fill_several(length, kernel):
+    rng = np.random.default_rng(length)
+    model = legs(rng, 4, length)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    expected = by_general(model, state, tau)
+    assert_same(model, by_kernel(kernel, model, state, tau), expected, 1e-11)
+
+
+@pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
+@pytest.mark.parametrize('kinds', [*[(kind,) for kind in WRENCH_KINDS], 2 * WRENCH_KINDS])
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_wrenches__equal_the_general_ones(base, kinds, kernel):
+    rng = np.random.default_rng(4)
+    model = with_passive_joints(random_model(rng, 14, base=base)[1], rng)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    wrenches = wrenches_of(kinds, model, rng)
+    expected = by_general(model, state, tau, wrenches)
+    assert_same(model, by_kernel(kernel, model, state, tau, wrenches), expected, 1e-12)
+
+
+@pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
+@pytest.mark.parametrize(
+    'name', ['solo12', 'b1', 'g1_29dof_rev_1_0', 'icub', 'talos_full_v2', 'centauro', 'panda']
+)
+def test_robot__equals_the_general_linearization(name, kernel):
+    rng = np.random.default_rng(5)
+    model = read_robot(example_robot(name), base='fixed' if name == 'panda' else 'floating')[1]
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    first = 6 if model.base == 'fixed' else 0
+    expected = by_general(model, state, tau)
+    condition = np.linalg.cond(by_general_mass_matrix(model, state)[first:, first:])
+    tolerance = max(1e-12, 10.0 * np.finfo(float).eps * condition)
+    wrenches = wrenches_of(WRENCH_KINDS, model, rng)
+    assert_same(model, by_kernel(kernel, model, state, tau), expected, tolerance)
+    expected = by_general(model, state, tau, wrenches)
+    assert_same(model, by_kernel(kernel, model, state, tau, wrenches), expected, tolerance)
+
+
+def by_general_mass_matrix(model, state):
+    workspace = make_workspace(model.tree)
+    n = model.n
+    general_linearization.linearize(
+        model.tree,
+        workspace,
+        state.data,
+        np.zeros(n),
+        model.gravity,
+        pack(model, ()),
+        np.zeros((12 + 2 * n, 12 + 2 * n)),
+        np.zeros((12 + 2 * n, n)),
+        np.zeros(6 + n),
+    )
+    return workspace.M
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason='no extended precision here')
+@pytest.mark.parametrize(
+    'name', ['solo12', 'go2', 'g1_29dof_rev_1_0', 'icub', 'talos_reduced', 'talos_full_v2']
+)
+def test_rounding__is_smaller_than_pinocchios(name):
+    path = example_robot(name)
+    model = read_robot(path)[1]
+    pinocchio, linearizer = PinocchioOracle.read_urdf(path, model), Linearizer(model)
+    ours, theirs = [], []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        exact = extended_reference.linearization(model, state, tau)
+        found = linearizer(state, tau)
+        ours.append(deviations(model, (found.A, found.B, found.nu_dot), exact))
+        theirs.append(deviations(model, pinocchio.linearization(state, tau), exact))
+    means = np.exp(np.mean(np.log(ours), axis=0)), np.exp(np.mean(np.log(theirs), axis=0))
+    assert np.all(means[0] <= means[1]), f'A, B, nu_dot: {means[0]}, Pinocchio {means[1]}'
+
+
+def deviations(model, found, exact):
+    """Return the deviations of the rows of nu_dot of A and B, and of nu_dot."""
+    A, B, nu_dot = found
+    return [
+        deviation(value, reference)
+        for value, reference in zip((A[model.m :], B[model.m :], nu_dot), exact, strict=True)
+    ]
+
+
+def test_extended_reference__equals_the_general_linearization():
+    rng = np.random.default_rng(6)
+    model = random_model(rng, 9, damping=0.3)[1]
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    found = Linearizer(model)(state, tau)
+    A, B, nu_dot = extended_reference.linearization(model, state, tau)
+    assert_close(found.A[model.m :], A, 1e-12)
+    assert_close(found.B[model.m :], B, 1e-12)
+    assert_close(found.nu_dot, nu_dot, 1e-12)
+
+
+def test_algorithm__is_fast_for_robots_and_general_for_what_it_cannot_carry():
+    rng = np.random.default_rng(7)
+    model = random_model(rng, 5)[1]
+    assert Linearizer(model).algorithm == 'fast'
+    gram = TreeModel.from_description(random_description(rng, 5, make_link=gram_link))
+    assert Linearizer(gram).algorithm == 'general'
+    subspace = model.tree.subspace.copy()
+    subspace[0] = (0.0, 1.0, 0.0, 1.0, 0.0, 0.0)  # turns about an axis beside its frame
+    subspace.setflags(write=False)
+    beside = dataclasses.replace(model, tree=model.tree._replace(subspace=subspace))
+    assert Linearizer(beside).algorithm == 'general'
+
+
+def test_status__finds_infinite_rates_and_accelerations():
+    rng = np.random.default_rng(8)
+    model = random_model(rng, 6)[1]
+    state = model.random_state(rng)
+    state.r[3] = 1e200
+    for kernel in FAST.values():
+        assert by_kernel(kernel, model, state, np.zeros(6))[3] == NOT_FINITE
+    with pytest.raises(NotFiniteError, match='the accelerations'):
+        Linearizer(model)(state, np.zeros(6))
+
+
+@pytest.mark.parametrize('part', ['H', 's', 'v', 'r'])
+@pytest.mark.parametrize('value', [np.nan, np.inf])
+def test_every_number_of_the_state__must_be_finite(value, part):
+    rng = np.random.default_rng(9)
+    model = random_model(rng, 4)[1]
+    linearizer, good = Linearizer(model), model.random_state(rng)
+    for index in range(12 if part == 'H' else getattr(good, part).size):
+        state = good.copy()
+        getattr(state, part).reshape(-1)[index] = value
+        with pytest.raises(NotFiniteError, match=part):
+            linearizer(state, np.zeros(model.n))
+    linearizer(good, np.zeros(model.n))
+
+
+@pytest.mark.parametrize('order', [('pan', 'tilt', 'roll'), ('roll', 'pan', 'tilt')])
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_gimbal_lock_of_massless_links__names_the_joint(base, order):
+    """Two axes in line with nothing between them: the first moves no inertia of its own."""
+
+    def placed(height):
+        placement = np.eye(4)
+        placement[2, 3] = height
+        return placement
+
+    body = Link.from_mass('body', 3.0, np.zeros(3), 0.1 * np.eye(3))
+    tool = Link.from_mass('tool', 1.0, np.array([0.1, 0.2, 0.0]), np.diag([0.02, 0.03, 0.04]))
+    joints = [
+        Joint(name, 'revolute', parent, child, placed(0.1), np.array(axis))
+        for name, parent, child, axis in (
+            ('pan', 'body', 'a', (0.0, 0.0, 1.0)),
+            ('tilt', 'a', 'b', (1.0, 0.0, 0.0)),
+            ('roll', 'b', 'tool', (0.0, 0.0, 1.0)),
+        )
+    ]
+    description = Description('gimbal', (body, Link('a'), Link('b'), tool), tuple(joints))
+    model = TreeModel.from_description(description, base=base, joints=order)
+    linearizer, state = Linearizer(model), model.neutral_state()
+    state.s[:] = 0.3
+    linearizer(state, np.zeros(3))
+    state.s[order.index('tilt')] = 0.0
+    with pytest.raises(SingularInertiaError, match="'pan'"):
+        linearizer(state, np.zeros(3))
+
+
+def test_repeated_calls__give_the_same_bytes_whatever_came_between():
+    rng = np.random.default_rng(10)
+    model = random_model(rng, 17)[1]
+    linearizer = Linearizer(model)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    first = linearizer(state, tau).copy()
+    wrenches = wrenches_of(WRENCH_KINDS, model, rng)
+    linearizer(model.random_state(rng), tau, 'frozen', wrenches)
+    bad = state.copy()
+    bad.s[:] = np.nan
+    with pytest.raises(NotFiniteError):
+        linearizer(bad, tau)
+    again = linearizer(state, tau)
+    for name in ('A', 'B', 'nu_dot', 'drift'):
+        assert getattr(first, name).tobytes() == getattr(again, name).tobytes(), name
+    fresh = Linearizer(model)(state, tau)
+    assert fresh.A.tobytes() == again.A.tobytes()
+
+
+def test_kernels__have_one_signature_and_allocate_nothing():
+    rng = np.random.default_rng(11)
+    calls = []
+    for base in ('floating', 'fixed'):
+        model = random_model(rng, 9, base=base)[1]
+        state, tau = model.random_state(rng), np.zeros(model.n)
+        calls += [(Linearizer(model), state, tau), (Linearizer(model), state, list(tau))]
+    for linearizer, state, tau in calls:
+        linearizer(state, tau)
+        linearizer(state, tau, 'frozen', [Wrench(linearizer.model.base_link)])
+    _nrt_python.memsys_enable_stats()
+    try:
+        before = rtsys.get_allocation_stats()
+        for linearizer, state, tau in calls:
+            linearizer(state, tau)
+        assert rtsys.get_allocation_stats() == before
+        by_general(linearizer.model, state, tau)  # not of that kind: the counters do count
+        assert rtsys.get_allocation_stats() != before
+    finally:
+        _nrt_python.memsys_disable_stats()
+    for kernel in (linearization.linearize, selection.select):
+        assert len(kernel.signatures) == 1, kernel
+
+
+CHECKED = """
+import numpy as np
+from geolin_ros.kernels import linearization, plain_linearization
+from test_fast_linearization import *
+
+rng = np.random.default_rng(12)
+model = with_passive_joints(random_model(rng, 11)[1], rng)
+state, tau = model.random_state(rng), rng.normal(size=model.n)
+wrenches = wrenches_of(WRENCH_KINDS, model, rng)
+results = [by_kernel(kernel, model, state, tau, wrenches) for kernel in FAST.values()]
+assert_same(model, *results, 1e-12)
+packed = records.pack(model.tree, model.gravity)
+arrays = [packed.ints, packed.floats, state.data, records.make_inputs(packed, pack(model, ()))]
+arrays += [records.make_workspace(packed), records.make_output(model.n)[0]]
+for kernel in FAST.values():
+    for short in (1, 2, 5):
+        cut = [a[: a.size // 2] if k == short else a for k, a in enumerate(arrays)]
+        try:
+            kernel(*cut)
+        except IndexError:
+            continue
+        raise SystemExit(f'array {short} was read past its end')
+"""
+
+
+def test_every_access__is_within_bounds():
+    """Compile with checks on: all accesses are legal, and checks would have found others."""
+    here = os.path.dirname(__file__)
+    path = os.pathsep.join((here, os.path.dirname(here), *sys.path))
+    environment = {**os.environ, 'NUMBA_BOUNDSCHECK': '1', 'PYTHONPATH': path}
+    done = subprocess.run(
+        [sys.executable, '-c', CHECKED], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_state_of_another_type__is_refused_before_any_memory_is_read():
+    rng = np.random.default_rng(13)
+    model = random_model(rng, 3)[1]
+    state = State(np.eye(4), np.zeros(3), np.zeros(6), np.zeros(3))
+    state.data = state.data.astype(np.float32)
+    with pytest.raises(Exception, match='float32'):
+        Linearizer(model)(state, np.zeros(3))
