@@ -53,7 +53,7 @@ def linearize(tree: Tree, ws: Workspace, x_y, tau_y, gravity, wrenches: Wrenches
         for c in range(2 * m):
             A[m + row, c] = -ws.dtau_y[row, c]
     if first == 0:
-        write_uniform_fields(x_y[16 + n : 22 + n], ws.upward, wrenches, A)
+        write_uniform_fields(tree, x_y[16 + n : 22 + n], ws.upward, wrenches, A)
     return OK
 
 
@@ -69,19 +69,39 @@ def write_kinematic_rows(v, A):
 
 
 @kernel
-def write_uniform_fields(v, upward, wrenches: Wrenches, A):
+def write_uniform_fields(tree: Tree, v, upward, wrenches: Wrenches, A):
     """Columns that move all bodies alike, in closed form: their zeros are exact.
 
-    by the linear velocity: [-w^; 0];  by the pose: [0, -upward^; 0], unless a wrench depends on it
+    by the linear velocity: [-w^; 0], for rigid bodies;
+    by the pose: [0, -upward^; 0], unless a wrench depends on it
     """
     m = A.shape[0] // 2
-    A[m:, m : m + 3] = 0.0
-    write_minus_cross(v[3:], A[m : m + 3, m : m + 3])
+    if are_rigid(tree.inertia):
+        A[m:, m : m + 3] = 0.0
+        write_minus_cross(v[3:], A[m : m + 3, m : m + 3])
     for w in range(wrenches.kind.shape[0]):
         if wrenches.kind[w] != BODY_WRENCH:
             return
     A[m:, :6] = 0.0
     write_minus_cross(upward, A[m : m + 3, 3:6])
+
+
+@kernel
+def are_rigid(inertia):
+    """Whether every matrix has the form [[m 1, -h^], [h^, .]] of a rigid body's inertia."""
+    for i in range(inertia.shape[0]):
+        I6, size = inertia[i], 0.0
+        for e in range(6):
+            size += abs(I6[e, e])
+        error = abs(I6[0, 0] - I6[1, 1]) + abs(I6[0, 0] - I6[2, 2])
+        for a in range(3):
+            for b in range(3):
+                error += abs(I6[3 + a, b] + I6[3 + b, a])
+                if a != b:
+                    error += abs(I6[a, b])
+        if error > 1e-12 * size:
+            return False
+    return True
 
 
 @kernel
