@@ -30,7 +30,7 @@ ROBOTS = [
 
 
 def compare(pair: Pair, rounds: int) -> dict[str, float | str]:
-    """Return times [us], their ratio, and the largest relative difference of the results."""
+    """Return times [us], their ratio."""
     (state, tau), theirs = pair.operating_point(np.random.default_rng(1))
     linearizer = Linearizer(pair.model)
     times = interleaved_medians(

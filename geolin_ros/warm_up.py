@@ -25,10 +25,12 @@ def warm_up() -> None:
         Joint(f'joint{i}', 'revolute', f'link{i - 1}', f'link{i}', axis=np.array([0.0, 1.0, 0.0]))
         for i in range(1, 10)
     ]
-    model = TreeModel.from_description(Description('warm_up', tuple(links), tuple(joints)))
+    description = Description('warm_up', tuple(links), tuple(joints))
+    model = TreeModel.from_description(description)
     linearizer, state, tau = Linearizer(model), model.neutral_state(), np.zeros(model.n)
     linearizer(state, tau)
     linearizer(state, tau, 'frozen')
+    Linearizer(TreeModel.from_description(description, base='fixed'))(state, tau)  # selects rows
     for method in get_args(Method):
         linearizer.discretize(state, tau, 1e-3, method)
     linearizer.forward_dynamics(state, tau)
