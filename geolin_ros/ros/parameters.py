@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the linearization node: one table, from which everything else is made."""
 
+import json
 import math
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -58,6 +60,13 @@ class Parameter:
                 raise ConfigurationError(
                     f'parameter {self.name} is {list(value)}, expected finite numbers'
                 )
+
+    @property
+    def default_text(self) -> str:
+        """The default as YAML, which is JSON but for the quotes of words."""
+        if isinstance(self.default, str):
+            return self.default or "''"
+        return json.dumps(self.default)
 
     @property
     def allowed(self) -> str:
@@ -173,6 +182,29 @@ TABLE: tuple[Parameter, ...] = (
         live=False,
     ),
 )
+
+
+def as_markdown() -> str:
+    """Return the table for people."""
+    rows = ['| parameter | default | allowed | meaning |', '|---|---|---|---|']
+    for parameter in TABLE:
+        default = f'`{parameter.default_text}` {parameter.unit}'.rstrip()
+        text = parameter.text if parameter.live else f'{parameter.text} Read at start only.'
+        rows.append(f'| `{parameter.name}` | {default} | {parameter.allowed} | {text} |')
+    return '\n'.join(rows) + '\n'
+
+
+def as_parameter_file() -> str:
+    """Return a ROS parameter file with every default, for a node of any name and namespace."""
+    lines = ['/**:', '  ros__parameters:']
+    for parameter in TABLE:
+        unit = f'[{parameter.unit}]' if parameter.unit else ''
+        values = f'{parameter.allowed} {unit}'.replace('`', '').strip()
+        comment = textwrap.wrap(parameter.text, 92) + ([values] if values else [])
+        lines += [f'    # {line}' for line in comment]
+        lines.append(f'    {parameter.name}: {parameter.default_text}')
+    return '\n'.join(lines) + '\n'
+
 
 BY_NAME = {parameter.name: parameter for parameter in TABLE}
 MODEL_NAMES = (

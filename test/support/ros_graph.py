@@ -197,6 +197,16 @@ class Client:
         ):
             topic = f'{self.node_name}/{name}'
             node.create_subscription(kind, topic, received.append, RELIABLE)
+        # early, so that the node knows of them before the first call
+        self._services = {
+            kind: node.create_client(kind, f'{self.node_name}/{name}')
+            for kind, name in (
+                (Linearize, 'linearize'),
+                (SetParametersAtomically, 'set_parameters_atomically'),
+                (ChangeState, 'change_state'),
+                (GetState, 'get_state'),
+            )
+        }
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, RELIABLE)
 
     def _publisher(self, kind, name, qos):
@@ -341,20 +351,17 @@ class Client:
 
     # ---- services
 
-    def call(self, kind, name, request, timeout=5.0):
+    def call(self, kind, request, timeout=10.0):
         """Call a service of the node and return the response."""
-        client = self.graph.node.create_client(kind, f'{self.node_name}/{name}')
-        try:
-            self.wait_for(client.service_is_ready, START)
-            future = client.call_async(request)
-            self.wait_for(future.done, timeout)
-            return future.result()
-        finally:
-            self.graph.node.destroy_client(client)
+        client = self._services[kind]
+        self.wait_for(client.service_is_ready, START)
+        future = client.call_async(request)
+        self.wait_for(future.done, timeout)
+        return future.result()
 
     def linearize(self, request):
         """Call ~/linearize."""
-        return self.call(Linearize, 'linearize', request)
+        return self.call(Linearize, request)
 
     def set_parameters(self, **values):
         """Set parameters together; return success and reason."""
@@ -363,18 +370,18 @@ class Client:
             for name, value in values.items()
         ]
         request = SetParametersAtomically.Request(parameters=parameters)
-        result = self.call(SetParametersAtomically, 'set_parameters_atomically', request).result
+        result = self.call(SetParametersAtomically, request).result
         return result.successful, result.reason
 
     def change_state(self, label, timeout=START):
         """Ask for a lifecycle transition; return whether it succeeded."""
         request = ChangeState.Request()
         request.transition.label = label
-        return self.call(ChangeState, 'change_state', request, timeout).success
+        return self.call(ChangeState, request, timeout).success
 
     def state(self):
         """Return the label of the lifecycle state."""
-        return self.call(GetState, 'get_state', GetState.Request()).current_state.label
+        return self.call(GetState, GetState.Request()).current_state.label
 
     def close(self):
         """Stop the node if it runs."""

@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The ``geolin`` command: one file a subcommand, each imported when it is asked for.
+
+A file has ``add_arguments(parser)`` and ``run(options)``, which returns the exit status.
+"""
+
+import argparse
+import importlib
+import sys
+
+from geolin_ros.errors import GeolinError
+
+COMMANDS = {
+    'info': 'print what a robot description amounts to: joints, bodies, mass, doubts',
+    'parameters': 'print the parameters of the linearization node, as a file to start from',
+    'warm-up': 'compile all kernels into the cache, so that the first start is as fast as any',
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a subcommand; return its exit status, 1 for an error that it explains."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(
+        prog='geolin', description='Geometric linearization of moving-base robots.'
+    )
+    commands = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
+    for name, text in COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=f'{text.capitalize()}.')
+        if name in arguments[:1]:
+            module = importlib.import_module(f'geolin_ros.cli.{name.replace("-", "_")}')
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    options = parser.parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except (GeolinError, OSError) as error:
+        print(f'geolin {options.command}: {error}', file=sys.stderr)
+        return 1

@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin warm-up``: fill the cache of compiled kernels."""
+
+import argparse
+import time
+
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.kernels import _jit
+from geolin_ros.warm_up import warm_up
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments: none."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compile what is not in the cache yet."""
+    if _jit.CACHE_FOLDER is None:
+        raise ConfigurationError(
+            'no private folder for compiled kernels can be written, expected one of '
+            'NUMBA_CACHE_DIR, XDG_CACHE_HOME or ~/.cache; set NUMBA_CACHE_DIR to one'
+        )
+    start = time.monotonic()
+    warm_up()
+    print(f'kernels are ready after {time.monotonic() - start:.1f} s, kept in {_jit.CACHE_FOLDER}')
+    return 0

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The parameter table against everything that repeats it."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.ros.parameters import (
+    BY_NAME,
+    MODEL_NAMES,
+    TABLE,
+    as_markdown,
+    as_parameter_file,
+    check_all,
+    stream_settings,
+)
+from geolin_ros.stream.settings import StreamSettings
+
+ROOT = Path(__file__).resolve().parents[2]
+DEFAULTS = {parameter.name: parameter.default for parameter in TABLE}
+
+
+def test_parameter_file__is_the_table():
+    text = (ROOT / 'config' / 'linearizer.yaml').read_text()
+    header, _, body = text.partition('/**:')
+    assert all(line.startswith('#') for line in header.splitlines())
+    assert '/**:' + body == as_parameter_file(), 'make it anew with `geolin parameters`'
+
+
+def test_parameter_file__holds_every_default():
+    yaml = pytest.importorskip('yaml')
+    values = yaml.safe_load((ROOT / 'config' / 'linearizer.yaml').read_text())
+    assert values == {'/**': {'ros__parameters': DEFAULTS}}
+    for name, value in values['/**']['ros__parameters'].items():
+        assert type(value) is type(DEFAULTS[name])
+
+
+def test_readme__holds_the_table():
+    text = (ROOT / 'README.md').read_text()
+    table = text.partition('<!-- begin parameters -->\n')[2].partition('<!-- end parameters -->')[
+        0
+    ]
+    assert table == as_markdown(), 'make it anew with `geolin parameters --format markdown`'
+
+
+def test_names__are_unique():
+    assert len(BY_NAME) == len(TABLE)
+    assert set(MODEL_NAMES) <= set(BY_NAME)
+
+
+@pytest.mark.parametrize('parameter', TABLE, ids=lambda parameter: parameter.name)
+def test_parameter__is_described_and_allows_its_default(parameter):
+    parameter.check(parameter.default)
+    assert parameter.text.endswith('.')
+    is_number = isinstance(parameter.default, float)
+    assert (parameter.bounds is not None) == is_number
+    if parameter.choices:
+        assert parameter.default == parameter.choices[0]
+
+
+def test_defaults__are_those_of_the_stream():
+    assert stream_settings(DEFAULTS) == StreamSettings()
+
+
+def test_stream__has_a_parameter_for_every_setting():
+    for field in fields(StreamSettings):
+        assert field.name in BY_NAME or f'odometry.{field.name}' in BY_NAME
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'says'),
+    [
+        ('form', 'steps', "form is 'steps', expected one of 'continuous', 'discrete'"),
+        ('dt', 2.0, 'dt is 2.0, expected 1e-06 to 1 s'),
+        ('dt', float('nan'), 'dt is nan, expected'),
+        ('gravity', [0.0], 'gravity has 1 numbers, expected 3'),
+        ('gravity', [0.0, 0.0, float('inf')], 'gravity is .*inf.*, expected finite numbers'),
+    ],
+)
+def test_value_that_is_not_allowed__is_refused(name, value, says):
+    with pytest.raises(ConfigurationError, match=says):
+        check_all({'not of the table': 1, name: value})

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What README.md and the pages it leads to promise."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / 'README.md').read_text()
+PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'docs').glob('*.md'))]
+
+
+def blocks(text, language):
+    return re.findall(rf'^```{language}\n(.*?)^```', text, re.DOTALL | re.MULTILINE)
+
+
+def test_python_example__runs(capsys):
+    (example,) = blocks(README, 'python')
+    assert len(example.splitlines()) <= 8
+    exec(compile(example, 'README.md', 'exec'), {})
+    assert capsys.readouterr().out.startswith('(36, 36) (36, 12) [')
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
+def test_links__lead_somewhere(page):
+    for target in re.findall(r'\]\(([^)#]+)[^)]*\)', page.read_text()):
+        if '://' not in target:
+            assert (page.parent / target).exists(), f'{page.name} links to {target}'
+
+
+def test_make_targets__exist():
+    targets = re.findall(r'^([a-z]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE)
+    named = re.findall(r'`?make ([a-z]+)\b', README)
+    assert {'demo', 'test', 'setup'} <= set(named) <= set(targets)
+
+
+def test_topics__are_those_of_the_node():
+    code = (ROOT / 'geolin_ros' / 'ros' / 'linearization_node.py').read_text()
+    topics = re.findall(r'^\| `([~/a-z_]+)` \| \w+_msgs/\w+ \|', README, re.MULTILINE)
+    assert len(topics) == 8
+    for topic in topics:
+        assert f"'{topic}'" in code, f'README names topic {topic}'
+
+
+def test_python_of_the_message_page__reads_messages():
+    from support.messages import linearized_dynamics
+
+    from geolin_ros import TreeModel, robots
+    from geolin_ros.stream.linearization_stream import LinearizationStream
+    from geolin_ros.stream.messages import LinearizationWriter
+    from geolin_ros.stream.settings import StreamSettings
+
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    settings = StreamSettings()
+    message = LinearizationWriter(linearized_dynamics(), model, settings).message
+    assert LinearizationStream(model, settings).counts.received == 0
+    names = {'message': message}
+    examples = blocks((ROOT / 'docs' / 'message.md').read_text(), 'python')
+    assert examples
+    for example in examples:
+        exec(compile(example, 'docs/message.md', 'exec'), names)
+    assert names['A'].shape == (36, 36)
