@@ -31,6 +31,8 @@ def own_domain() -> int:
 os.environ['ROS_DOMAIN_ID'] = str(own_domain())
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ['MPLBACKEND'] = 'Agg'
+# Before NumPy is imported: threads of BLAS only stand in each other's way on small matrices.
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 
 
 def pytest_configure(config: pytest.Config) -> None:
