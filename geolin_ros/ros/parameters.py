@@ -5,14 +5,17 @@
 import json
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from geolin_ros.errors import ConfigurationError
+from geolin_ros.model.tree import ReadingOptions
 from geolin_ros.stream.settings import StreamSettings
 
-Value = str | float | bool | list[float]
+Value = str | float | bool | list[float] | list[str]
+NO_NAMES = ['']
+"""An empty list of names: ROS cannot tell the type of a list without entries."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Parameter:
             raise ConfigurationError(
                 f'parameter {self.name} is {value!r}, expected {low:g} to {high:g} {self.unit}'
             )
-        if isinstance(self.default, list):
+        if isinstance(self.default, list) and self.default != NO_NAMES:
             if len(value) != len(self.default):
                 raise ConfigurationError(
                     f'parameter {self.name} has {len(value)} numbers, expected {len(self.default)}'
@@ -104,6 +107,41 @@ TABLE: tuple[Parameter, ...] = (
         'exact',
         'How mimic joints are read: following their master, or as joints of their own.',
         choices=('exact', 'independent'),
+    ),
+    Parameter(
+        'joints',
+        NO_NAMES,
+        'Joint coordinates, in order; other joints are locked. Empty: all, depth first.',
+    ),
+    Parameter(
+        'locked_joints',
+        NO_NAMES,
+        'Joints held still, each as name=position; they may be missing from the joint states.',
+        unit='rad or m',
+    ),
+    Parameter(
+        'actuated_joints',
+        NO_NAMES,
+        'Joints whose efforts are the columns of B, in order. Empty: all.',
+    ),
+    Parameter(
+        'overlay_file',
+        '',
+        'YAML file with what a URDF cannot say: rotors, gears, springs, friction, payloads.',
+    ),
+    Parameter(
+        'coulomb_friction',
+        False,
+        'Whether the friction of description and overlay acts, smoothed as f tanh(r / v0).',
+    ),
+    Parameter('payload.frame', '', 'Link that carries a payload. Empty: none.'),
+    Parameter('payload.mass', 0.0, 'Its mass.', unit='kg', bounds=(0.0, 1e6)),
+    Parameter('payload.com', [0.0, 0.0, 0.0], 'Its centre of mass in link axes.', unit='m'),
+    Parameter(
+        'payload.inertia',
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        'Its inertia about the centre of mass, link axes: ixx, iyy, izz, ixy, ixz, iyz.',
+        unit='kg m^2',
     ),
     Parameter('gravity', [0.0, 0.0, -9.81], 'Gravity in world axes.', unit='m/s^2'),
     Parameter(
@@ -212,6 +250,15 @@ MODEL_NAMES = (
     'robot_description_file',
     'base',
     'mimic',
+    'joints',
+    'locked_joints',
+    'actuated_joints',
+    'overlay_file',
+    'coulomb_friction',
+    'payload.frame',
+    'payload.mass',
+    'payload.com',
+    'payload.inertia',
     'gravity',
 )
 
@@ -221,6 +268,49 @@ def check_all(values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         if name in BY_NAME:
             BY_NAME[name].check(value)
+
+
+def model_options(values: Mapping[str, Any]) -> ReadingOptions:
+    """Return the options of the model from parameter values.
+
+    Raises
+    ------
+    ConfigurationError
+        If a locked joint is not written as name=position.
+    """
+    return ReadingOptions(
+        base=values['base'],
+        mimic=values['mimic'],
+        gravity=values['gravity'],
+        joints=_names(values['joints']) or None,
+        locked_joints=dict(_position(entry) for entry in _names(values['locked_joints'])),
+        actuated_joints=_names(values['actuated_joints']) or None,
+        overlay=values['overlay_file'] or None,
+        coulomb_friction=values['coulomb_friction'],
+    )
+
+
+def payloads(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the payload of the parameters, if there is one."""
+    if not values['payload.frame']:
+        return []
+    keys = ('frame', 'mass', 'com', 'inertia')
+    payload = {key: values[f'payload.{key}'] for key in keys}
+    return [payload | {key: list(payload[key]) for key in ('com', 'inertia')}]
+
+
+def _names(entries: Sequence[str]) -> list[str]:
+    return [entry for entry in entries if entry]
+
+
+def _position(entry: str) -> tuple[str, float]:
+    name, _, position = entry.partition('=')
+    try:
+        return name.strip(), float(position)
+    except ValueError:
+        raise ConfigurationError(
+            f'parameter locked_joints holds {entry!r}, expected name=position [rad or m]'
+        ) from None
 
 
 def stream_settings(values: Mapping[str, Any]) -> StreamSettings:

@@ -16,9 +16,11 @@ from geolin_msgs.msg import (
     LinearizedDynamics,
     LockedJoint,
 )
+from geolin_ros import urdf
+from geolin_ros.description import attach_payloads
 from geolin_ros.errors import ModelWarning
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.parameters import stream_settings
+from geolin_ros.ros.parameters import model_options, payloads, stream_settings
 from geolin_ros.stream.analysis import Analyst, Snapshot
 from geolin_ros.stream.linearization_stream import Counts, LinearizationStream
 from geolin_ros.stream.messages import ForwardDynamicsWriter, LinearizationWriter, SummaryWriter
@@ -52,12 +54,8 @@ def read_model(
     """Return the model of a description; what is suspicious about it goes to ``warn``."""
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        model = TreeModel.from_urdf(
-            description,
-            base=values['base'],
-            gravity=values['gravity'],
-            mimic=values['mimic'],
-        )
+        parts = attach_payloads(urdf.read(description), payloads(values))
+        model = TreeModel.from_description(parts, **model_options(values))
     for sentence in model.warnings:
         warn(sentence)
     return model

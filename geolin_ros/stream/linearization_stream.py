@@ -116,6 +116,10 @@ class LinearizationStream:
         self._odometry: Any = None
         self._effort: Any = None
         self._new_effort = np.zeros(model.n)
+        self._passive = np.array(
+            [c for c, name in enumerate(model.joint_names) if name not in model.actuated_joints],
+            dtype=np.intp,
+        )
         self._answer = Answer()
         self._answer.state = model.neutral_state()
         self._answer.tau = np.zeros(model.n)
@@ -190,6 +194,8 @@ class LinearizationStream:
             raise DroppedInput(
                 Cause.NO_EFFORT, 'no efforts yet, expected a message on the effort topic first'
             )
+        if self._passive.size:
+            answer.tau[self._passive] = 0.0
         if self.model.base == 'floating':
             answer.odometry_age = self._base.carry_to(stamp, state)
             answer.odometry_stamp = stamp - round(answer.odometry_age * 1e9)
