@@ -27,7 +27,7 @@ JOINT_STATES = {
     Cause.MISSING_VELOCITY: lambda robot: joint_state(robot, velocity=[]),
     Cause.MISSING_EFFORT: lambda robot: joint_state(robot, effort=[]),
     Cause.NOT_FINITE: lambda robot: joint_state(robot, velocity=[0.0] * 11 + [nan]),
-    Cause.BACKWARDS: lambda robot: robot.make_joint_state(robot.time - SECOND // 2),
+    Cause.BACKWARDS: lambda robot: robot.make_joint_state(robot.time - SECOND // 2 - 7),
     Cause.SKEW: lambda robot: robot.make_joint_state(robot.tick(51)),
 }
 SAYS = {

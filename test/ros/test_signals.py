@@ -41,9 +41,7 @@ def test_compiling_node__stops_at_once(client, number, tmp_path, monkeypatch):
     """With an empty cache the node compiles for many seconds."""
     monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))
     client.start(robot_description_file=str(robots.path('quadruped')))
-    compiled = f'{client.node_name}/get_state'
-    services = client.graph.node.get_service_names_and_types
-    client.wait_for(lambda: any(name == compiled for name, _ in services()), 60.0)
+    client.wait_for(client.is_reachable, 60.0)
     assert 'kernels are ready' not in client.process.log
     client.process.stop(number, timeout=5.0)
     assert 'kernels are ready' not in client.process.log

@@ -351,6 +351,10 @@ class Client:
 
     # ---- services
 
+    def is_reachable(self):
+        """Whether the node is on the graph, with its lifecycle services."""
+        return self._services[GetState].service_is_ready()
+
     def call(self, kind, request, timeout=10.0):
         """Call a service of the node and return the response."""
         client = self._services[kind]
