@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from geolin_ros.errors import UrdfError
 from geolin_ros.description import Limits, Mimic
+from geolin_ros.errors import UrdfError
 from geolin_ros.urdf import read
 
 EXAMPLES = Path(sysconfig.get_path('purelib')) / 'cmeel.prefix/share/example-robot-data/robots'
