@@ -179,7 +179,9 @@ class Linearizer:
         SingularInertiaError
             If a joint moves no inertia at this state.
         """
-        self._take(state, tau)
+        if len(state.data) != self._size or len(tau) != self._n:  # type: ignore[arg-type]
+            raise self._wrong_size(state, tau)
+        self._tau[...] = tau
         if self._packed is None:
             status = self._run_general(state, wrenches)
         else:
@@ -213,7 +215,9 @@ class Linearizer:
 
         Same arguments and errors as a linearization; the array is the caller's.
         """
-        self._take(state, tau)
+        if len(state.data) != self._size or len(tau) != self._n:  # type: ignore[arg-type]
+            raise self._wrong_size(state, tau)
+        self._tau[...] = tau
         nu_dot = np.empty(6 + self.model.n)
         status = forward_dynamics.forward_dynamics(
             self.model.tree,
@@ -273,14 +277,6 @@ class Linearizer:
         """
         return discretize(self, state, tau, dt, method, reference, wrenches, next_reference)
 
-    def _take(self, state: State, tau: ArrayLike) -> None:
-        """Check the sizes of the inputs and keep the efforts."""
-        if len(state.data) != self._size:
-            raise self._wrong_state(state)
-        if len(tau) != self._n:  # type: ignore[arg-type]
-            raise ShapeError(f'tau has {len(tau)} entries, expected {self._n}, one a joint')  # type: ignore[arg-type]
-        self._tau[...] = tau
-
     def _run_general(self, state: State, wrenches: Sequence[Wrench]) -> int:
         status: int = general_linearization.linearize(
             self.model.tree,
@@ -332,11 +328,13 @@ class Linearizer:
         self._drift[m - n : m] = state.r
         self._drift[m:] = self._nu_dot
 
-    def _wrong_state(self, state: State) -> ShapeError:
-        return ShapeError(
-            f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
-            f'{self.model.n} of each for robot {self.model.name!r}'
-        )
+    def _wrong_size(self, state: State, tau: ArrayLike) -> ShapeError:
+        if len(state.data) != self._size:
+            return ShapeError(
+                f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
+                f'{self.model.n} of each for robot {self.model.name!r}'
+            )
+        return ShapeError(f'tau has {len(tau)} entries, expected {self._n}, one a joint')  # type: ignore[arg-type]
 
     def _failure(self, status: int, state: State) -> GeolinError:
         culprits = [

@@ -95,6 +95,7 @@ def linearize(ints, floats, x, inputs, ws, out):
     if status != OK:
         return status
     accelerate(ints, ws)
+    respond(ints, ws)
     if get(ws, at.WRENCH_BLOCKS) != 0.0:
         displace(ints, ws)
     for block in range(get_int(ints, at.BLOCKS)):
@@ -546,13 +547,30 @@ def times_minus_G(ws, rows):
 
 @lean_kernel
 def accelerate(ints, ws):
-    """Fill y and Fwd of every body, parents first, and the sources of its column.
+    """Fill the acceleration a, without AV, of every body, parents first, and `sources`.
+
+    qdd = -(u / D + Ut' a_p);     a = a_p + S qdd      (1)
+    """
+    order = get_int(ints, at.ORDER)
+    for k in range(order, order + get_int(ints, at.NB) - 1):
+        i = get_int(ints, k)
+        here, above = work(i), work(parent(ints, i))
+        a = load8(ws, above + at.ACC)
+        u = get(ws, here + at.D_INVERSE) * get(ws, here + at.FU + 3)
+        qdd = u + lane_sum(load8(ws, here + at.UT) * a)
+        store8(ws, here + at.ACC, a - qdd * load8(ws, here + at.S))
+        sources(ws, i, here, above, column_lane(ints, ws, i))
+
+
+@lean_kernel
+def respond(ints, ws):
+    """Fill y and Fwd of every body, parents first: responses to the motion of the base.
 
         y = -[0 | F' | u] / D - Ut' Fwd_p;     Fwd = Fwd_p + S y             (1)
 
-    The last column of y is the joint acceleration, of Fwd the acceleration a without AV. Columns
-    7 to 9 are the responses to the angular twist of the base; columns 1 to 6 of y give the
-    response to an acceleration of the base: of every joint of another root branch.
+    Columns 1 to 6 of y are the joint's response to an acceleration of the base: all that a joint
+    of another root branch feels. Columns 7 to 9 answer the angular twist of the base, the last one
+    is the joint acceleration.
     """
     order = get_int(ints, at.ORDER)
     for k in range(order, order + get_int(ints, at.NB) - 1):
@@ -564,8 +582,6 @@ def accelerate(ints, ws):
         y4 = -1.0 * (get(ws, here + at.D_INVERSE) * load4(ws, here + at.FU) + dot(Ut, f4))
         store8(ws, here + at.Y, y8)
         store4(ws, here + at.Y + 8, y4)
-        store8(ws, here + at.ACC, load8(ws, above + at.ACC) + lane(y4, 3) * load8(ws, here + at.S))
-        sources(ws, i, here, above, column_lane(ints, ws, i))
         put_rows8(ws, here + at.FWD, 12, plus(f8, S, y8))
         put_rows4(ws, here + at.FWD + 8, 12, plus(f4, S, y4))
 
