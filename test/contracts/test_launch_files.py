@@ -104,6 +104,7 @@ def test_launch__starts_the_node():
         LaunchDescription(
             [
                 SetLaunchConfiguration('robot_description_file', file),
+                SetLaunchConfiguration('namespace', 'robot1'),
                 RegisterEventHandler(OnProcessIO(on_stdout=on_output, on_stderr=on_output)),
                 RegisterEventHandler(
                     OnProcessExit(on_exit=lambda event, _: statuses.append(event.returncode))
@@ -114,4 +115,4 @@ def test_launch__starts_the_node():
     )
     assert service.run() == 0, ''.join(printed)
     assert statuses == [0]
-    assert 'serve quadruped' in ''.join(printed)
+    assert '[robot1.linearization_node]: serve quadruped' in ''.join(printed)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the robot description comes from, and what happens to one that cannot be used."""
 
+from pathlib import Path
+
 import pytest
 from support.ros_graph import DiagnosticStatus
 
@@ -9,6 +11,7 @@ from geolin_ros import TreeModel, robots
 from geolin_ros.stream.drops import Cause
 
 QUADRUPED = robots.path('quadruped')
+PARAMETER_FILE = Path(__file__).resolve().parents[2] / 'config' / 'linearizer.yaml'
 BALL = """
 <robot name="gripper">
   <link name="palm"><inertial><mass value="1"/>
@@ -32,8 +35,9 @@ def test_parameter__is_read(client):
 
 
 def test_topic__is_read_when_published_before_the_node_starts(client):
+    """With the parameter file that is installed, which changes nothing."""
     client.describe(QUADRUPED.read_text())
-    client.start()
+    client.start('--params-file', str(PARAMETER_FILE))
     assert_serves(client)
 
 
