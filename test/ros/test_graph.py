@@ -4,7 +4,7 @@
 
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from support.ros_graph import LATCHED, RELIABLE, Client, DiagnosticStatus
+from support.ros_graph import RELIABLE, Client, DiagnosticStatus
 
 from geolin_ros import TreeModel, robots
 
@@ -31,7 +31,7 @@ def test_qos_overrides__are_followed_and_a_mismatch_is_said(client):
     assert (level, text) == (DiagnosticStatus.STALE, 'no joint states')
 
 
-def test_description_published_without_durability__is_said_or_accepted_on_request(client):
+def test_description_published_without_durability__is_accepted_on_request(client):
     volatile = QoSProfile(
         depth=1, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.RELIABLE
     )
@@ -93,4 +93,3 @@ def test_outputs__are_reliable_and_volatile(robot):
         assert info.qos_profile.durability == DurabilityPolicy.VOLATILE
     (info,) = robot.graph.node.get_subscriptions_info_by_topic(robot.topic('joint_states'))
     assert info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
-    assert LATCHED.durability == DurabilityPolicy.TRANSIENT_LOCAL
