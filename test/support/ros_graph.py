@@ -355,12 +355,24 @@ class Client:
         """Whether the node is on the graph, with its lifecycle services."""
         return self._services[GetState].service_is_ready()
 
-    def call(self, kind, request, timeout=10.0):
-        """Call a service of the node and return the response."""
+    def call(self, kind, request, timeout=10.0, attempts=4):
+        """Call a service of the node and return the response.
+
+        A server may know its client later than the client knows the server, and cannot answer a
+        call in between: users ask again, and so does this.
+        """
         client = self._services[kind]
         self.wait_for(client.service_is_ready, START)
-        future = client.call_async(request)
-        self.wait_for(future.done, timeout)
+        for attempt in range(1, attempts + 1):
+            future = client.call_async(request)
+            try:
+                self.wait_for(future.done, timeout)
+            except AssertionError:
+                client.remove_pending_request(future)
+                if attempt == attempts:
+                    raise
+            else:
+                break
         return future.result()
 
     def linearize(self, request):
@@ -381,7 +393,12 @@ class Client:
         """Ask for a lifecycle transition; return whether it succeeded."""
         request = ChangeState.Request()
         request.transition.label = label
-        return self.call(ChangeState, request, timeout).success
+        try:
+            return self.call(ChangeState, request, timeout, attempts=1).success
+        except AssertionError:
+            if self.state() == STATE_AFTER[label]:  # done, but the answer was lost
+                return True
+            raise
 
     def state(self):
         """Return the label of the lifecycle state."""
@@ -406,6 +423,13 @@ def _parameter_value(value):
     return ParameterValue(type=ParameterType.PARAMETER_DOUBLE_ARRAY, double_array_value=value)
 
 
+STATE_AFTER = {
+    'configure': 'inactive',
+    'activate': 'active',
+    'deactivate': 'inactive',
+    'cleanup': 'unconfigured',
+    'shutdown': 'finalized',
+}
 LEVELS = {
     DiagnosticStatus.OK: 'ok',
     DiagnosticStatus.WARN: 'warn',
