@@ -5,6 +5,7 @@
 import concurrent.futures
 import copy
 import functools
+import gc
 import os
 import sys
 import time
@@ -234,7 +235,7 @@ class LinearizationNode(LifecycleNode):
         self.is_compiling = True
         while not compilation.done():
             if not rclpy.ok():
-                raise RuntimeError('asked to stop while kernels are compiled')
+                raise KeyboardInterrupt  # which rclpy lets pass
             concurrent.futures.wait([compilation], timeout=0.1)
         self.is_compiling = False
         compilation.result()
@@ -435,7 +436,9 @@ def main(arguments: list[str] | None = None) -> int:
             node = LinearizationNode()
             node.autostart()
             if not asked_to_stop():
-                failure = spin(node, lambda: node.failure)
+                failure = spin(node, functools.partial(getattr, node, 'failure'))
+        except KeyboardInterrupt:
+            pass
         except Exception as error:
             if not asked_to_stop():
                 if node is not None:
@@ -445,10 +448,12 @@ def main(arguments: list[str] | None = None) -> int:
             if node is not None:
                 node.destroy_node()
             rclpy.try_shutdown()
-    if node is not None and node.is_compiling:
+    if node is not None and node.is_compiling:  # the interpreter would wait for the compiler
+        node = None
+        gc.collect()  # the middleware frees its shared memory with the last entity of the node
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(0)  # the interpreter itself would wait for the compiler
+        os._exit(0)
     if failure is not None:
         sys.stderr.write(f'linearizer: {failure}\n')
         return 1
