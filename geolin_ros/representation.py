@@ -16,19 +16,18 @@ A fixed base has no twist: nothing changes.
 """
 
 import dataclasses
-from typing import Literal, TypeVar, get_args
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros import se3
 from geolin_ros.discretization import Discretization
-from geolin_ros.errors import ConfigurationError
+from geolin_ros.frames import MovingFrame, Representation, expression_frame, twist_map
 from geolin_ros.linearization import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.typing import Array
 
-Representation = Literal['body', 'inertial', 'mixed']
 Result = TypeVar('Result', Linearization, Discretization)
 
 
@@ -157,17 +156,9 @@ def _convert_discretization(step: Discretization, before: TwistChange) -> Discre
 
 def _twist_map(H: Array, representation: Representation, *, back: bool = False) -> Array:
     """Return Y (6, 6): body twist to representation, or its inverse."""
-    if representation not in get_args(Representation):
-        raise ConfigurationError(
-            f'representation is {representation!r}, expected one of '
-            f'{", ".join(get_args(Representation))}'
-        )
-    if representation == 'body':
-        return np.eye(6)
-    pose = H.copy()
-    if representation == 'mixed':
-        pose[:3, 3] = 0.0
-    return se3.adjoint(se3.inverse(pose) if back else pose)
+    B = MovingFrame(H)
+    C = expression_frame(B, representation)
+    return twist_map(C, B) if back else twist_map(B, C)
 
 
 def _sensitivity(v: Array, representation: Representation) -> Array:

@@ -49,11 +49,31 @@ def inverse(H: ArrayLike) -> Array:
     return G
 
 
+def relative(H1: ArrayLike, H2: ArrayLike) -> Array:
+    """Return the pose (4, 4) of frame 2 in frame 1, H1^-1 H2."""
+    first, second = _pose(H1), _pose(H2)
+    R = first[:3, :3].T
+    G = np.eye(4)
+    G[:3, :3] = R @ second[:3, :3]
+    G[:3, 3] = R @ (second[:3, 3] - first[:3, 3])
+    return G
+
+
+def wrench_map(H: ArrayLike) -> Array:
+    """Return _A X^B = X^-T (6, 6): wrenches [force; moment] in B to wrenches in A."""
+    return adjoint(inverse(H)).T
+
+
 def cross(v: ArrayLike) -> Array:
     """Return (v x) = ad_v = [[w^, u^], [0, w^]] (6, 6) of a twist v = (u; w)."""
     twist = _twist(v)
     u, w = cross3(twist[:3]), cross3(twist[3:])
     return np.block([[w, u], [np.zeros((3, 3)), w]])
+
+
+def cross_wrench(v: ArrayLike) -> Array:
+    """Return (v xb*) = -(v x)' = [[w^, 0], [u^, w^]] (6, 6), the twist v acting on wrenches."""
+    return -cross(v).T
 
 
 def cross3(w: ArrayLike) -> Array:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds for every test: a graph of its own, warm kernels, and no skip where all is required.
 
-GEOLIN_REQUIRE=all       a skip is a failure, except for what no package index has
+GEOLIN_REQUIRE=all       a skip is a failure, except for what no package index has, and iDynTree
 HYPOTHESIS_PROFILE=name  dev (default), ci, nightly
 """
 
@@ -17,7 +17,7 @@ settings.register_profile('ci', max_examples=50, deadline=None, derandomize=True
 settings.register_profile('nightly', max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))
 
-NOT_IN_ANY_INDEX = ('launch_ros', 'ros2 CLI')
+NEVER_REQUIRED = ('launch_ros', 'ros2 CLI', 'idyntree')
 
 
 def own_domain() -> int:
@@ -56,7 +56,7 @@ def _forbid_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
     if not report.skipped or hasattr(report, 'wasxfail') or 'GEOLIN_REQUIRE' not in os.environ:
         return
     reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    if not any(name in reason for name in NOT_IN_ANY_INDEX):
+    if not any(name in reason for name in NEVER_REQUIRED):
         report.outcome = 'failed'
         report.longrepr = f'{report.nodeid}: skipped where GEOLIN_REQUIRE=all forbids it: {reason}'
 

@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Body Jacobians of every body and their rates, in body frames [Traversaro 2019, section 8]."""
+
+from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels.coupling import expand_state
+from geolin_ros.kernels.inverse_dynamics import propagate_motion
+from geolin_ros.kernels.joints import place_bodies
+from geolin_ros.kernels.spatial import add_cross_motion, motion_to_child
+from geolin_ros.kernels.types import Tree, Workspace
+
+
+@kernel
+def kinematics(tree: Tree, ws: Workspace, x_y, gravity, J_out, J_dot_out):
+    """Fill J and Jdot (nb, m_y, 6) at x = [H (16) | s | v | r] of the independent coordinates.
+
+    Column c of a Jacobian is row c here; v_i = J_i' nu_y. Leaves the poses of the bodies in
+    ``ws.world_R`` and ``ws.world_o``, their twists in ``ws.v``.
+    """
+    expand_state(tree, x_y, ws.x)
+    place_bodies(tree, ws, ws.x)
+    ws.nu_dot[:] = 0.0
+    propagate_motion(tree, ws, ws.x, gravity, ws.nu_dot)
+    propagate_jacobians(tree, ws, J_out, J_dot_out)
+
+
+@kernel
+def propagate_jacobians(tree: Tree, ws: Workspace, J_out, J_dot_out):
+    """Fill J and Jdot (nb, m_y, 6) by rows; needs `place_bodies` and `propagate_motion`.
+
+    J_0 = [1, 0];  J_i = ^iX_p J_p + S_i G_i, G_i the rows of joint i in s = G y + s0    (1)
+    Jdot_i = ^iX_p Jdot_p - (v_J x) ^iX_p J_p,  for d/dt ^iX_p = -(v_J x) ^iX_p          (2)
+    """
+    nb, m_y = J_out.shape[0], J_out.shape[1]
+    J_out[0, :, :] = 0.0
+    J_dot_out[0, :, :] = 0.0
+    for e in range(6):
+        J_out[0, e, e] = 1.0
+    for i in range(1, nb):
+        p = tree.parent[i]
+        for c in range(m_y):
+            motion_to_child(ws.R[i], ws.o[i], J_out[p, c], J_out[i, c])
+            motion_to_child(ws.R[i], ws.o[i], J_dot_out[p, c], J_dot_out[i, c])
+            add_cross_motion(ws.v_joint[i], J_out[i, c], -1.0, J_dot_out[i, c])
+        for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
+            for e in range(6):
+                J_out[i, 6 + tree.master[c], e] += tree.multiplier[c] * tree.subspace[c, e]
