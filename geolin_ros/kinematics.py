@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses, twists, accelerations and Jacobians of every frame of a robot [Traversaro 2019, section 8].
+"""Poses, twists, accelerations and Jacobians of every frame [Traversaro 2019, section 8].
 
 A Jacobian ^D J_{A,E/C} takes the velocity nu = (^C v_{A,B}; r) to the twist ^D v_{A,E} of a frame
 E. Both D, ``expressed_in``, and C, ``base``, are any frame: 'body', 'inertial', 'mixed' or a

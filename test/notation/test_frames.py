@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The formulas of [Traversaro 2019, sections 5-7] against differences of moving frames."""
+
+import numpy as np
+import pytest
+from support.close import assert_close, deviation
+from support.dense_reference import adjoint
+from support.finite_difference import ad, cross, derivative, exp, hat, vee
+
+from geolin_ros import Link, frames, se3
+from geolin_ros.errors import ConfigurationError, ShapeError
+from geolin_ros.frames import WORLD, MovingFrame
+
+NAMES = ('body', 'inertial', 'mixed')
+T = 0.3
+
+
+class Motion:
+    """A frame along H_0 exp(t x) exp(t^2 y): pose, twist and its rate at any time."""
+
+    def __init__(self, rng):
+        self.start = exp(rng.normal(size=6))
+        self.x, self.y = rng.normal(size=(2, 6))
+
+    def pose(self, t):
+        return self.start @ exp(t * self.x) @ exp(t * t * self.y)
+
+    def twist(self, t):
+        rate = derivative(lambda h: self.pose(t + h))
+        return vee(np.linalg.solve(self.pose(t), rate))
+
+    def at(self, t):
+        return MovingFrame(self.pose(t), self.twist(t))
+
+    def twist_rate(self, t):
+        """By hand: v = Ad(exp(-t^2 y)) x + 2 t y, so vdot = -2 t (y x) Ad x + 2 y."""
+        X = adjoint(exp(-t * t * self.y))
+        assert_close(X @ self.x + 2.0 * t * self.y, self.twist(t), 1e-9)
+        return -2.0 * t * ad(self.y) @ X @ self.x + 2.0 * self.y
+
+
+@pytest.fixture
+def motions():
+    rng = np.random.default_rng(3)
+    return Motion(rng), Motion(rng)
+
+
+@pytest.fixture
+def B(motions):
+    return motions[0].at(T)
+
+
+@pytest.fixture
+def C(motions):
+    return motions[1].at(T)
+
+
+def expressions(motions):
+    """Yield a name and a function of time for each frame to express in."""
+    for name in NAMES:
+        yield name, lambda t, name=name: frames.expression_frame(motions[0].at(t), name)
+    yield 'arbitrary', motions[1].at
+
+
+def test_twists__have_the_matrices_they_are_named_after(motions, B):
+    """Left-trivialized: H^-1 Hdot (21); right-trivialized: Hdot H^-1 (26); mixed: (35)."""
+    H, H_dot = B.H, derivative(lambda h: motions[0].pose(T + h))
+    assert_close(hat(frames.twist(B, B)), np.linalg.solve(H, H_dot), 1e-9)
+    assert_close(hat(frames.twist(B, WORLD)), H_dot @ np.linalg.inv(H), 1e-9)
+    mixed = frames.twist(B, frames.mixed(B))
+    assert_close(mixed[:3], H_dot[:3, 3], 1e-9)
+    assert_close(cross(mixed[3:]), H_dot[:3, :3] @ H[:3, :3].T, 1e-9)
+
+
+def test_mixed_frame__moves_with_the_origin_and_does_not_turn(motions, B):
+    def pose(t):
+        return frames.mixed(motions[0].at(t)).H
+
+    rate = derivative(lambda h: pose(T + h))
+    assert_close(hat(frames.mixed(B).v), np.linalg.solve(pose(T), rate), 1e-9)
+
+
+def test_twist_map__is_the_adjoint_of_the_relative_pose(B, C):
+    assert_close(frames.twist_map(B, C), adjoint(np.linalg.solve(C.H, B.H)), 1e-13)
+    assert_close(frames.twist_map(C, B) @ frames.twist_map(B, C), np.eye(6), 1e-13)
+    over_the_world = frames.twist_map(C, WORLD) @ frames.twist_map(B, C)
+    assert_close(over_the_world, frames.twist_map(B, WORLD), 1e-13)
+
+
+def test_maps__have_the_rates_of_equations_37_and_61(motions, B):
+    for name, frame in expressions(motions):
+        D = frame(T)
+        for rate, of in (
+            (frames.twist_map_rate, frames.twist_map),
+            (frames.wrench_map_rate, frames.wrench_map),
+        ):
+            by_time = derivative(lambda h, f=frame, m=of: m(motions[0].at(T + h), f(T + h)))
+            assert_close(rate(B, D), by_time, 1e-8, name, scale=1.0)
+
+
+def test_relative_twist__is_that_of_the_relative_pose(motions, B, C):
+    def pose(t):
+        return np.linalg.solve(motions[1].pose(t), motions[0].pose(t))
+
+    rate = derivative(lambda h: pose(T + h))
+    assert_close(hat(frames.relative_twist(B, C)), np.linalg.solve(pose(T), rate), 1e-9)
+
+
+def test_cross_products__are_carried_along(B, C):
+    """Eqs. (41) and (63)."""
+    X, X_wrench = frames.twist_map(B, C), frames.wrench_map(B, C)
+    assert_close(X @ se3.cross(B.v), se3.cross(X @ B.v) @ X, 1e-13)
+    assert_close(X_wrench @ se3.cross_wrench(B.v), se3.cross_wrench(X @ B.v) @ X_wrench, 1e-13)
+    assert_close(se3.cross_wrench(B.v), -ad(B.v).T, 0.0)
+
+
+def test_wrench_map__keeps_the_power(B, C):
+    """Eq. (60), and (59) by its blocks."""
+    f = np.arange(1.0, 7.0)
+    assert_close(frames.wrench_map(B, C) @ f @ frames.twist(B, C), f @ B.v, 1e-13)
+    R, o = B.H[:3, :3], B.H[:3, 3]
+    X = frames.wrench_map(B, WORLD)
+    assert_close(X[:3], np.hstack((R, np.zeros((3, 3)))), 1e-14)
+    assert_close(X[3:], np.hstack((cross(o) @ R, R)), 1e-14)
+    assert_close(se3.wrench_map(B.H), X, 1e-14)
+
+
+def test_apparent_acceleration__is_the_derivative_of_the_numbers(motions, B):
+    """Eq. (45), and its inverse."""
+    v_dot = motions[0].twist_rate(T)
+    for name, frame in expressions(motions):
+        D = frame(T)
+        by_time = derivative(lambda h, f=frame: frames.twist(motions[0].at(T + h), f(T + h)))
+        found = frames.apparent_acceleration(B, v_dot, D)
+        assert_close(found, by_time, 1e-8, name)
+        assert_close(frames.body_acceleration(B, found, D), v_dot, 1e-12, name)
+
+
+def test_mixed_apparent_acceleration__is_that_of_the_origin(motions, B):
+    """Eq. (52)."""
+    found = frames.apparent_acceleration(B, motions[0].twist_rate(T), frames.mixed(B))
+    origin = derivative(lambda h: derivative(lambda k: motions[0].pose(T + h + k)[:3, 3]))
+    assert_close(found[:3], origin, 1e-8)
+
+
+def test_intrinsic_acceleration__is_the_inertial_one_transformed(motions, B, C):
+    """Eqs. (46), (47)."""
+    v_dot = motions[0].twist_rate(T)
+    inertial = derivative(lambda h: frames.twist(motions[0].at(T + h), WORLD))
+    assert_close(frames.intrinsic_acceleration(B, v_dot, WORLD), inertial, 1e-8)
+    carried = frames.twist_map(WORLD, C) @ inertial
+    assert_close(frames.intrinsic_acceleration(B, v_dot, C), carried, 1e-8)
+
+
+def test_accelerations__differ_by_equation_49(motions, B, C):
+    """^C a = ^C vdot + ^C v_{A,C} x ^C v_{A,B}, and by components (50), (51)."""
+    v_dot = motions[0].twist_rate(T)
+    intrinsic = frames.intrinsic_acceleration(B, v_dot, C)
+    apparent = frames.apparent_acceleration(B, v_dot, C)
+    v = frames.twist(B, C)
+    assert_close(intrinsic, apparent + ad(C.v) @ v, 1e-12)
+    linear = np.cross(C.v[3:], v[:3]) + np.cross(C.v[:3], v[3:])
+    assert_close(intrinsic[:3], apparent[:3] + linear, 1e-12)
+    assert_close(intrinsic[3:], apparent[3:] + np.cross(C.v[3:], v[3:]), 1e-12)
+
+
+def test_mixed_accelerations__differ_by_equation_54(motions, B):
+    v_dot, D = motions[0].twist_rate(T), frames.mixed(B)
+    intrinsic = frames.intrinsic_acceleration(B, v_dot, D)
+    apparent = frames.apparent_acceleration(B, v_dot, D)
+    v = frames.twist(B, D)
+    assert_close(apparent[:3], intrinsic[:3] - np.cross(v[:3], v[3:]), 1e-12)
+    assert_close(apparent[3:], intrinsic[3:], 1e-12)
+
+
+@pytest.mark.parametrize('name', ['body', 'inertial'])
+def test_accelerations__agree_in_body_and_world(motions, B, name):
+    D, v_dot = frames.expression_frame(B, name), motions[0].twist_rate(T)
+    intrinsic = frames.intrinsic_acceleration(B, v_dot, D)
+    assert_close(intrinsic, frames.apparent_acceleration(B, v_dot, D), 1e-12)
+
+
+def test_inertia__is_that_of_equations_67_to_69():
+    rng = np.random.default_rng(4)
+    mass, o, root = 2.5, rng.normal(size=3), rng.normal(size=(3, 3))
+    rotational = root @ root.T + 10.0 * np.eye(3)
+    H, at_com = np.eye(4), np.diag([mass] * 3 + [0.0] * 3)
+    H[:3, 3], at_com[3:, 3:] = o, rotational
+    X = se3.wrench_map(H)
+    moved = X @ at_com @ X.T
+    assert_close(moved, Link.from_mass('link', mass, o, rotational).inertia, 1e-13)
+    assert_close(moved[3:, 3:], rotational - mass * cross(o) @ cross(o), 1e-13)
+
+
+def test_erratum_t1__the_adjoint_turns_with_the_body_twist(motions, B):
+    """T1: after (42) the paper prints ad of g^-1 gdot as ^A v x; d/dt Ad_g needs ^B v x."""
+    rate = derivative(lambda h: adjoint(motions[0].pose(T + h)))
+    X = frames.twist_map(B, WORLD)
+    assert_close(X @ ad(B.v), rate, 1e-9)
+    assert deviation(X @ ad(frames.twist(B, WORLD)), rate) > 0.5
+
+
+def test_erratum_t2__the_square_of_a_cross_matrix():
+    """T2: o^ o^ = o o' - o'o 1, where the paper prints o'o 1 + o o'."""
+    o = np.array([0.3, -1.2, 0.7])
+    square = cross(o) @ cross(o)
+    assert_close(square, np.outer(o, o) - o @ o * np.eye(3), 1e-13)
+    assert deviation(square, o @ o * np.eye(3) + np.outer(o, o)) > 1.0
+
+
+def test_erratum_t3__the_pose_takes_coordinates_in_b_to_the_world(B):
+    """T3: before (13) and in the appendix the paper says the opposite of (12)."""
+    origin_of_b = np.array([0.0, 0.0, 0.0, 1.0])
+    assert_close((B.H @ origin_of_b)[:3], B.H[:3, 3], 0.0)
+    assert deviation(np.linalg.solve(B.H, origin_of_b)[:3], B.H[:3, 3]) > 0.1
+
+
+def test_erratum_t5__murrays_spatial_velocity_has_one_p(motions, B):
+    """T5: (93) is printed with p p; it is -Rdot R' p + pdot, right-trivialized."""
+    H_dot = derivative(lambda h: motions[0].pose(T + h))
+    R, p = B.H[:3, :3], B.H[:3, 3]
+    assert_close(frames.twist(B, WORLD)[:3], -H_dot[:3, :3] @ R.T @ p + H_dot[:3, 3], 1e-9)
+
+
+def test_erratum_t6__murrays_body_velocity_is_left_trivialized(motions, B):
+    """T6: (94) is (18)-(20), not (23)."""
+    H_dot, H = derivative(lambda h: motions[0].pose(T + h)), B.H
+    body = H[:3, :3].T @ H_dot[:3, 3]
+    assert_close(frames.twist(B, B)[:3], body, 1e-9)
+    assert deviation(frames.twist(B, WORLD)[:3], body) > 0.1
+
+
+def test_erratum_t7__hat_is_an_isomorphism_of_lie_algebras():
+    """T7: the paper says homeomorphism; hat keeps brackets and has an inverse."""
+    x, y = np.random.default_rng(5).normal(size=(2, 6))
+    assert_close(hat(se3.cross(x) @ y), hat(x) @ hat(y) - hat(y) @ hat(x), 1e-13)
+    assert_close(vee(hat(x)), x, 0.0)
+
+
+def test_erratum_t8__the_dual_cross_product_acts_on_wrenches():
+    """T8: f of v xb* f is no motion vector: (v xb* f)'y = -f'(v x y), and v x f differs."""
+    v, f, y = np.random.default_rng(6).normal(size=(3, 6))
+    expected = -f @ (se3.cross(v) @ y)
+    assert_close((se3.cross_wrench(v) @ f) @ y, expected, 1e-12)
+    assert deviation((se3.cross(v) @ f) @ y, expected) > 0.1
+
+
+def test_relative_pose__is_inverse_times(B, C):
+    assert_close(se3.relative(C.H, B.H), np.linalg.solve(C.H, B.H), 1e-13)
+    assert np.array_equal(se3.relative(C.H, C.H)[:3, 3], np.zeros(3))
+
+
+def test_frame__stands_still_by_default(B):
+    still = MovingFrame(np.eye(4))
+    assert_close(frames.relative_twist(B, still), B.v, 0.0)
+    with pytest.raises(ValueError, match='read-only'):
+        still.v[0] = 1.0
+
+
+def test_wrong_arguments__are_named(B):
+    with pytest.raises(ConfigurationError, match="'spatial', expected one of body, inertial, m"):
+        frames.expression_frame(B, 'spatial')
+    with pytest.raises(ShapeError, match=r'pose has shape \(3, 3\), expected \(4, 4\)'):
+        frames.twist(B, MovingFrame(np.eye(3)))

@@ -1,0 +1,368 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Poses, Jacobians and accelerations of frames: Pinocchio, dense chain rule, differences."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from support.close import assert_close, deviation
+from support.dense_reference import DenseReference, adjoint
+from support.finite_difference import derivative, exp, hat
+from support.pinocchio_oracle import PinocchioOracle, pin
+from support.robots import example_robot, read_robot
+from support.states import edge_states
+from support.trees import random_description, random_model
+
+from geolin_ros import State, TreeModel, frames, robots
+from geolin_ros.description import Mimic
+from geolin_ros.errors import (
+    ConfigurationError,
+    InputError,
+    NotFiniteError,
+    ShapeError,
+    UnknownNameError,
+)
+from geolin_ros.frames import MovingFrame
+from geolin_ros.kinematics import Kinematics
+from geolin_ros.model.tree import Frame
+
+NAMES = ('body', 'inertial', 'mixed')
+ARBITRARY = MovingFrame(exp(np.array([0.3, -0.2, 0.5, 1.0, -0.4, 0.7])), np.linspace(-1, 1, 6))
+EXPRESSIONS = [pytest.param(name, id=name) for name in NAMES]
+EXPRESSIONS.append(pytest.param(ARBITRARY, id='arbitrary'))
+PINOCCHIO = {
+    'body': pin.ReferenceFrame.LOCAL,
+    'inertial': pin.ReferenceFrame.WORLD,
+    'mixed': pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
+}
+CASES = (
+    ('quadruped', 'floating'),
+    ('quadruped', 'fixed'),
+    ('solo12', 'floating'),
+    ('talos_reduced', 'floating'),
+)
+
+
+class Case:
+    """A robot at a random motion, with Pinocchio's results for it."""
+
+    def __init__(self, name, base):
+        path = robots.path(name) if name == 'quadruped' else example_robot(name)
+        _, self.model = read_robot(path, base=base)
+        self.oracle = PinocchioOracle.read_urdf(path, self.model)
+        rng = np.random.default_rng(7)
+        self.state = self.model.random_state(rng, speed=2.0)
+        self.nu_dot = rng.normal(size=self.model.m)
+        self.at = Kinematics(self.model, self.state)
+        known = self.oracle.pin_model.existFrame
+        links = [name for name in self.model.link_names if known(name, pin.FrameType.BODY)]
+        self.links = links[::4]
+
+    def ask(self, what, link, representation):
+        """Return what Pinocchio says of a link, in our order of coordinates."""
+        model, data = self.oracle.pin_model, self.oracle.data
+        q, nu = self.oracle.q(self.state), self.oracle.velocity(self.state)
+        nu_dot = np.empty(nu.size)
+        nu_dot[self.oracle.order] = self.nu_dot
+        pin.computeJointJacobiansTimeVariation(model, data, q, nu)
+        pin.forwardKinematics(model, data, q, nu, nu_dot)
+        pin.updateFramePlacements(model, data)
+        frame = model.getFrameId(link, pin.FrameType.BODY)
+        if what == 'pose':
+            return data.oMf[frame].homogeneous
+        found = getattr(pin, what)(model, data, frame, PINOCCHIO[representation])
+        return found[:, self.oracle.order] if 'Jacobian' in what else found.vector
+
+    def along(self, t, nu_dot):
+        """Return the kinematics a time t later; first order is enough for a derivative."""
+        nu = np.concatenate((self.state.v, self.state.r))[-self.model.m :]
+        return Kinematics(self.model, self.state.retract(t * np.concatenate((nu, nu_dot))))
+
+
+def later(expressed_in, t):
+    """Return where a frame is a time t later; a name stays a name."""
+    if isinstance(expressed_in, str):
+        return expressed_in
+    return MovingFrame(expressed_in.H @ exp(t * expressed_in.v), expressed_in.v)
+
+
+@pytest.fixture(scope='module', params=CASES, ids=' '.join)
+def case(request):
+    return Case(*request.param)
+
+
+@pytest.fixture(scope='module')
+def quadruped():
+    return Case('quadruped', 'floating')
+
+
+def test_poses__are_pinocchios(case):
+    for link in case.links:
+        assert_close(case.at.pose(link), case.ask('pose', link, 'body'), 1e-14, link, scale=1.0)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_twists__are_pinocchios(case, name):
+    for link in case.links:
+        expected = case.ask('getFrameVelocity', link, name)
+        assert_close(case.at.twist(link, name), expected, 1e-13, link, scale=1.0)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_jacobians__are_pinocchios(case, name):
+    for link in case.links:
+        expected = case.ask('getFrameJacobian', link, name)
+        assert_close(case.at.jacobian(link, name), expected, 1e-13, link)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_jacobian_rates__are_pinocchios(case, name):
+    for link in case.links:
+        expected = case.ask('getFrameJacobianTimeVariation', link, name)
+        assert_close(case.at.jacobian_rate(link, name), expected, 1e-13, link, scale=1.0)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_accelerations__are_pinocchios(case, name):
+    """Its 'classical' one of LOCAL_WORLD_ALIGNED is apparent, its plain ones are intrinsic."""
+    for link in case.links:
+        intrinsic = case.at.intrinsic_acceleration(link, case.nu_dot, name)
+        expected = case.ask('getFrameAcceleration', link, name)
+        assert_close(intrinsic, expected, 1e-13, link, scale=1.0)
+        apparent = case.at.apparent_acceleration(link, case.nu_dot, name)
+        if name == 'mixed':
+            expected = case.ask('getFrameClassicalAcceleration', link, name)
+        assert_close(apparent, expected, 1e-13, link, scale=1.0)
+
+
+def test_mixed_acceleration__is_not_pinocchios_plain_one(case):
+    apparent = case.at.apparent_acceleration(case.links[-1], case.nu_dot, 'mixed')
+    assert deviation(apparent, case.ask('getFrameAcceleration', case.links[-1], 'mixed')) > 0.05
+
+
+@pytest.mark.parametrize('base', EXPRESSIONS)
+@pytest.mark.parametrize('expressed_in', EXPRESSIONS)
+def test_jacobian__and_its_rate_fit_twist_and_acceleration(case, expressed_in, base):
+    at, nu = case.at, case.at.velocity(base)
+    for link in case.links[:3]:
+        J, J_dot = (f(link, expressed_in, base) for f in (at.jacobian, at.jacobian_rate))
+        assert_close(J @ nu, at.twist(link, expressed_in), 1e-12, link, scale=1.0)
+        acceleration = at.apparent_acceleration(link, case.nu_dot, expressed_in, base)
+        assert_close(J @ case.nu_dot + J_dot @ nu, acceleration, 1e-12, link, scale=1.0)
+        bias = at.bias_acceleration(link, expressed_in, base)
+        assert_close(J_dot @ nu, bias, 1e-12, link, scale=1.0)
+
+
+@pytest.mark.parametrize('base', EXPRESSIONS)
+@pytest.mark.parametrize('expressed_in', EXPRESSIONS)
+def test_jacobian_rate__is_the_derivative_in_time(case, expressed_in, base):
+    link, still = case.links[-1], np.zeros(case.model.m)
+
+    def J(t):
+        return case.along(t, still).jacobian(link, later(expressed_in, t), later(base, t))
+
+    found = case.at.jacobian_rate(link, expressed_in, base)
+    assert_close(found, derivative(J), 1e-9)
+
+
+@pytest.mark.parametrize('base', EXPRESSIONS)
+def test_acceleration__follows_the_rate_of_the_numbers_of_the_velocity(case, base):
+    body, link = case.nu_dot, case.links[-1]
+    nu_dot = derivative(lambda t: case.along(t, body).velocity(later(base, t)))
+    for acceleration in (case.at.apparent_acceleration, case.at.intrinsic_acceleration):
+        expected = acceleration(link, body, 'mixed')
+        assert_close(acceleration(link, nu_dot, 'mixed', base), expected, 1e-9)
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_every_link__is_where_the_dense_chain_rule_puts_it(base):
+    """Joints revolute, prismatic and helical, in random order; edge states too."""
+    rng = np.random.default_rng(8)
+    description, model = random_model(rng, 8, base=base)
+    dense = DenseReference(description, model)
+    for _, state in edge_states(model, rng):
+        at = Kinematics(model, state)
+        for link, expected in dense.moving_links(state).items():
+            assert_close(at.pose(link), expected.H, 1e-12, link, scale=1.0)
+            assert_close(at.jacobian(link), expected.J, 1e-12, link)
+            assert_close(at.twist(link), expected.twist, 1e-12, link, scale=30.0)
+            assert_close(at.bias_acceleration(link), expected.bias, 1e-12, link, scale=900.0)
+
+
+def test_frame_with_a_placement__is_carried_by_its_body(case):
+    link = case.links[-1]
+    own, offset = case.model.frame(link), exp(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))
+    E = Frame(own.body, own.placement @ offset)
+    assert_close(case.at.pose(E), case.at.pose(link) @ offset, 1e-14)
+    X = adjoint(np.linalg.inv(offset))
+    assert_close(case.at.jacobian(E), X @ case.at.jacobian(link), 1e-13)
+    assert_close(case.at.jacobian_rate(E), X @ case.at.jacobian_rate(link), 1e-12, scale=1.0)
+
+
+def test_doubly_mixed_jacobian__is_equation_75_by_hand(quadruped):
+    link, R = quadruped.links[-1], quadruped.state.H[:3, :3]
+    J = quadruped.ask('getFrameJacobian', link, 'mixed').copy()
+    J[:, :6] = J[:, :6] @ np.kron(np.eye(2), R.T)
+    assert_close(quadruped.at.jacobian(link, 'mixed', 'mixed'), J, 1e-13)
+
+
+class Rolling:
+    """A contact frame C that moves on its link: ^L H_C(t) = placement exp(t sliding)."""
+
+    placement = exp(np.array([0.02, -0.03, -0.1, 0.3, 0.2, -0.5]))
+    sliding = np.array([0.4, -0.3, 0.0, 1.5, 2.0, -1.0])
+
+    def __init__(self, case):
+        self.case, self.link = case, case.links[-1]
+
+    def along(self, t):
+        """Return kinematics and C[A] a time t later."""
+        at = self.case.along(t, np.zeros(self.case.model.m))
+        placement = self.placement @ exp(t * self.sliding)
+        return at, at.contact_frame(self.link, placement, self.sliding)
+
+
+@pytest.fixture(scope='module')
+def rolling(quadruped):
+    return Rolling(quadruped)
+
+
+def test_contact_jacobian__is_equation_81(rolling):
+    """Twist of the link-fixed frame that is at C now, origin of C, axes of the world."""
+    at, C = rolling.along(0.0)
+    own = rolling.case.model.frame(rolling.link)
+    frozen = Frame(own.body, own.placement @ rolling.placement)
+    J = at.jacobian(rolling.link, C, 'mixed')
+    assert_close(J, at.jacobian(frozen, 'mixed', 'mixed'), 1e-13)
+
+
+def test_contact_jacobian__takes_wrenches_at_the_contact(rolling):
+    """Eq. (82): power of a wrench at C in world axes = that of its joint efforts J'f."""
+    at, C = rolling.along(0.0)
+    f = np.arange(1.0, 7.0)
+    in_link = frames.wrench_map(C, at.frame(rolling.link)) @ f
+    power = in_link @ at.twist(rolling.link)
+    J = at.jacobian(rolling.link, C, 'mixed')
+    assert_close(J.T @ f @ at.velocity('mixed'), power, 1e-12)
+
+
+def test_contact_jacobian_rate__follows_the_rolling_contact(rolling):
+    def J(t):
+        at, C = rolling.along(t)
+        return at.jacobian(rolling.link, C, 'mixed')
+
+    at, C = rolling.along(0.0)
+    expected = derivative(J)
+    assert_close(at.jacobian_rate(rolling.link, C, 'mixed'), expected, 1e-9)
+    stuck = at.contact_frame(rolling.link, rolling.placement)
+    forgotten = at.jacobian_rate(rolling.link, stuck, 'mixed')
+    assert deviation(forgotten, expected) > 0.05, 'the contact moves'
+
+
+def test_contact_frame__is_not_a_frame_of_the_link(rolling):
+    """The velocity of C itself holds the sliding too: ^C J_{A,C} is not (81)."""
+
+    def pose_of_c(t):
+        at, _ = rolling.along(t)
+        return at.pose(rolling.link) @ rolling.placement @ exp(t * rolling.sliding)
+
+    H, H_dot = pose_of_c(0.0), derivative(pose_of_c)
+    at, C = rolling.along(0.0)
+    assert_close(C.v[:3], H_dot[:3, 3], 1e-9)
+    assert_close(C.v[3:], np.zeros(3), 0.0)
+    of_link = at.jacobian(rolling.link, C) @ at.velocity()
+    in_c = np.kron(np.eye(2), H[:3, :3]).T @ of_link
+    assert_close(np.linalg.solve(H, H_dot), hat(in_c + rolling.sliding), 1e-9)
+
+
+def mimic_models(rng, base):
+    """Return a random tree whose joint2 and joint5 follow joint1, and the same without."""
+    description = random_description(rng, 6)
+    mimics = {'joint2': Mimic('joint1', -0.7, 0.2), 'joint5': Mimic('joint1', 1.3, -0.1)}
+    joints = tuple(
+        dataclasses.replace(joint, mimic=mimics.get(joint.name)) for joint in description.joints
+    )
+    coupled = dataclasses.replace(description, joints=joints)
+    model = TreeModel.from_description(coupled, base=base)
+    names = [joint.name for joint in joints]
+    free = TreeModel.from_description(coupled, base=base, mimic='independent', joints=names)
+    G, offset = np.zeros((6, 4)), np.zeros(6)
+    for row, name in enumerate(names):
+        mimic = mimics.get(name, Mimic(name))
+        G[row, model.joint_index(mimic.joint)] = mimic.multiplier
+        offset[row] = mimic.offset
+    return model, free, G, offset
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_mimic_joints__move_with_their_master(base):
+    rng = np.random.default_rng(9)
+    model, free, G, offset = mimic_models(rng, base)
+    state = model.random_state(rng, speed=2.0)
+    expanded = State(state.H, G @ state.s + offset, state.v, G @ state.r)
+    at, there = Kinematics(model, state), Kinematics(free, expanded)
+    b = model.m - model.n
+    T = np.zeros((free.m, model.m))
+    T[:b, :b], T[b:, b:] = np.eye(b), G
+    for link in model.link_names:
+        assert_close(at.pose(link), there.pose(link), 1e-13, link, scale=1.0)
+        for name in NAMES:
+            J, J_dot = there.jacobian(link, name, name), there.jacobian_rate(link, name, name)
+            assert_close(at.jacobian(link, name, name), J @ T, 1e-13, link, scale=1.0)
+            assert_close(at.jacobian_rate(link, name, name), J_dot @ T, 1e-12, link, scale=1.0)
+
+
+def test_jacobians__keep_their_digits_far_from_the_origin(quadruped):
+    """Body Jacobians do not see where the robot is."""
+    far = quadruped.state.copy()
+    far.H[:3, 3] += 1e6
+    there = Kinematics(quadruped.model, far)
+    assert_close(there.J, quadruped.at.J, 0.0)
+    assert_close(there.J_dot, quadruped.at.J_dot, 0.0)
+
+
+def test_base_link__of_an_upside_down_robot(quadruped):
+    state, link = quadruped.state.copy(), quadruped.model.base_link
+    state.H[:3, :3] = np.diag([1.0, -1.0, -1.0])
+    at = Kinematics(quadruped.model, state)
+    assert_close(at.twist(link, 'mixed')[:3], state.H[:3, :3] @ state.v[:3], 1e-14)
+    J = at.jacobian(link, 'mixed', 'mixed')
+    assert_close(J, np.eye(6, quadruped.model.m), 1e-14)
+
+
+def test_frames_of_the_base_twist__change_nothing_of_a_fixed_base():
+    case = Case('quadruped', 'fixed')
+    for link in case.links:
+        J = case.at.jacobian(link, 'mixed')
+        assert J.shape == (6, case.model.n)
+        for base in (*NAMES, ARBITRARY):
+            assert_close(case.at.jacobian(link, 'mixed', base), J, 0.0)
+    with pytest.raises(ConfigurationError, match="representation is 'spatial'"):
+        case.at.velocity('spatial')
+
+
+def test_errors__name_the_culprit(case):
+    model, state, at = case.model, case.state, case.at
+    with pytest.raises(UnknownNameError, match="link 'no_such_link' is not part of robot"):
+        at.jacobian('no_such_link')
+    with pytest.raises(ConfigurationError, match="representation is 'spatial'"):
+        at.jacobian(case.links[0], expressed_in='spatial')
+    with pytest.raises(ShapeError, match=rf'nu_dot has shape \(3,\), expected \({model.m},\)'):
+        at.apparent_acceleration(case.links[0], np.zeros(3))
+    with pytest.raises(ShapeError, match=r'sliding has shape \(3,\), expected \(6,\)'):
+        at.contact_frame(case.links[0], np.eye(4), np.zeros(3))
+    with pytest.raises(ShapeError, match='state has 2 joint positions and 2 rates, expected'):
+        Kinematics(model, State(np.eye(4), np.zeros(2), np.zeros(6), np.zeros(2)))
+    broken = state.copy()
+    broken.s[0] = np.nan
+    with pytest.raises(NotFiniteError, match='holds NaN or inf'):
+        Kinematics(model, broken)
+
+
+def test_fixed_base__with_a_twist_is_refused():
+    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
+    state = model.neutral_state()
+    state.v[0] = 1.0
+    with pytest.raises(InputError, match='expected zeros: the base of robot'):
+        Kinematics(model, state)
