@@ -1,0 +1,262 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""M, C, G and D in every representation: Pinocchio, identities, power."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from support.close import assert_close, deviation
+from support.dense_reference import DenseReference
+from support.finite_difference import derivative, derivative_by_state, exp
+from support.pinocchio_oracle import PinocchioOracle, pin
+from support.robots import example_robot, read_robot
+from support.trees import random_description, random_model
+
+from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
+from geolin_ros.description import Mimic
+from geolin_ros.equations_of_motion import equations_of_motion
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.frames import MovingFrame
+from geolin_ros.kinematics import Kinematics
+from geolin_ros.momentum import kinetic_energy, potential_energy
+
+NAMES = ('body', 'inertial', 'mixed')
+ARBITRARY = MovingFrame(exp(np.array([0.3, -0.2, 0.5, 1.0, -0.4, 0.7])), np.linspace(-1, 1, 6))
+EXPRESSIONS = [pytest.param(name, id=name) for name in NAMES]
+EXPRESSIONS.append(pytest.param(ARBITRARY, id='arbitrary'))
+CASES = (
+    ('quadruped', 'floating'),
+    ('quadruped', 'fixed'),
+    ('solo12', 'floating'),
+    ('talos_reduced', 'floating'),
+)
+
+
+class Case:
+    """A robot at a random motion, with Pinocchio's model of it."""
+
+    def __init__(self, name, base):
+        path = robots.path(name) if name == 'quadruped' else example_robot(name)
+        _, self.model = read_robot(path, base=base)
+        self.oracle = PinocchioOracle.read_urdf(path, self.model)
+        rng = np.random.default_rng(17)
+        self.state = self.model.random_state(rng, speed=2.0)
+        self.nu_dot = rng.normal(size=self.model.m)
+
+
+def along(model, state, nu_dot, t):
+    """Return the state a time t later; first order is enough for a derivative."""
+    nu = np.concatenate((state.v, state.r))[-model.m :]
+    return state.retract(t * np.concatenate((nu, nu_dot)))
+
+
+def rate_in(at, base, nu_dot):
+    """Return the rate of the numbers of nu from that of the body twist's."""
+    return np.linalg.solve(at.base_map(base), nu_dot - at.base_map_rate(base) @ at.velocity(base))
+
+
+@pytest.fixture(scope='module', params=CASES, ids=' '.join)
+def case(request):
+    return Case(*request.param)
+
+
+def test_mass_matrix__is_pinocchios(case):
+    eom = equations_of_motion(case.model, case.state)
+    assert_close(eom.M, case.oracle.mass_matrix(case.state), 1e-13)
+
+
+def test_coriolis_matrix__is_pinocchios(case):
+    """Both are the one of Christoffel's symbols."""
+    oracle = case.oracle
+    C = pin.computeCoriolisMatrix(
+        oracle.pin_model, oracle.data, oracle.q(case.state), oracle.velocity(case.state)
+    )
+    expected = np.array(C)[np.ix_(oracle.order, oracle.order)]
+    assert_close(equations_of_motion(case.model, case.state).C, expected, 1e-12)
+
+
+def test_gravity__is_pinocchios(case):
+    oracle = case.oracle
+    G = pin.computeGeneralizedGravity(oracle.pin_model, oracle.data, oracle.q(case.state))
+    assert_close(equations_of_motion(case.model, case.state).G, G[oracle.order], 1e-13)
+
+
+@pytest.mark.parametrize('base', EXPRESSIONS)
+def test_equations__hold_for_pinocchios_accelerations(case, base):
+    """In each representation with the rate of its own numbers."""
+    model, state = case.model, case.state
+    tau = np.linspace(-1.0, 1.0, model.n)
+    nu_dot = case.oracle.forward_dynamics(state, tau)
+    rate = rate_in(Kinematics(model, state), base, nu_dot)
+    eom = equations_of_motion(model, state, base)
+    residual = eom.M @ rate + eom.C @ eom.nu + eom.G + eom.D - eom.S @ tau
+    assert_close(residual, np.zeros(model.m), 1e-11, scale=np.abs(eom.M @ rate).max())
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_coriolis_matrix__makes_mdot_minus_2c_skew(case, name):
+    model, state = case.model, case.state
+    M_dot = derivative(
+        lambda t: equations_of_motion(model, along(model, state, case.nu_dot, t), name).M
+    )
+    C = equations_of_motion(model, state, name).C
+    assert_close(M_dot, C + C.T, 1e-9)
+    assert deviation(M_dot, 2.0 * C) > 0.01
+
+
+@pytest.mark.parametrize('robot', ['quadruped', 'solo12', 'talos_reduced'])
+def test_erratum_t9__mixed_equations_need_the_turning_of_the_base(robot):
+    """T9: h of (80) in mixed coordinates holds Y' M Ydot nu, Ydot nu = (-w x u; 0)."""
+    case = Case(robot, 'floating')
+    model, state = case.model, case.state
+    at = Kinematics(model, state)
+    body, inertial, mixed = (equations_of_motion(model, state, k) for k in NAMES)
+    turning = np.zeros(model.m)
+    turning[:3] = -np.cross(state.v[3:], state.v[:3])
+    Y = at.base_map('mixed')
+    h = Y.T @ (body.C @ body.nu + body.G + body.M @ turning)
+    assert_close(mixed.C @ mixed.nu + mixed.G, h, 1e-12)
+    assert deviation(Y.T @ (body.C @ body.nu + body.G), h) > 0.02
+    h = at.base_map('inertial').T @ (body.C @ body.nu + body.G)
+    assert_close(inertial.C @ inertial.nu + inertial.G, h, 1e-12)
+
+
+def test_gravity__is_the_derivative_of_the_potential_energy(case):
+    model = case.model
+    by_state = derivative_by_state(
+        lambda at: np.array([potential_energy(model, at)]), case.state, 2 * model.m
+    )
+    assert_close(equations_of_motion(model, case.state).G, by_state[0, : model.m], 1e-10)
+    assert_close(by_state[0, model.m :], np.zeros(model.m), 0.0)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_kinetic_energy__is_half_nu_m_nu(case, name):
+    eom = equations_of_motion(case.model, case.state, name)
+    assert_close(0.5 * eom.nu @ eom.M @ eom.nu, kinetic_energy(case.model, case.state), 1e-13)
+
+
+def passive_model(base, mimic):
+    """Return a robot with springs, dampers, rotors and friction, two joints coupled or none."""
+    rng = np.random.default_rng(23)
+    description = random_description(rng, 6)
+    joints = [
+        dataclasses.replace(
+            joint,
+            damping=rng.uniform(0.1, 1.0),
+            friction=rng.uniform(0.1, 1.0),
+            friction_speed=0.5,
+            rotor_inertia=rng.uniform(0.1, 1.0),
+            stiffness=rng.uniform(1.0, 5.0),
+            rest=rng.uniform(-1.0, 1.0),
+        )
+        for joint in description.joints
+    ]
+    if mimic:
+        joints[2] = dataclasses.replace(joints[2], mimic=Mimic('joint1', -0.7, 0.2))
+        joints[4] = dataclasses.replace(joints[4], mimic=Mimic('joint2', 1.4, 0.1))
+    description = dataclasses.replace(description, joints=tuple(joints))
+    return TreeModel.from_description(description, base=base, coulomb_friction=True)
+
+
+class Passive:
+    """That robot at a random motion under efforts and a wrench on a link."""
+
+    def __init__(self, base, mimic):
+        self.model = passive_model(base, mimic)
+        rng = np.random.default_rng(29)
+        self.state = self.model.random_state(rng, speed=2.0)
+        self.tau, self.f = rng.normal(size=self.model.n), rng.normal(size=6)
+        wrench = Wrench('link3', self.f[:3], self.f[3:])
+        self.nu_dot = Linearizer(self.model).forward_dynamics(self.state, self.tau, (wrench,))
+        self.at = Kinematics(self.model, self.state)
+
+
+@pytest.fixture(
+    scope='module',
+    params=[(base, mimic) for base in ('floating', 'fixed') for mimic in (False, True)],
+    ids=['floating', 'floating mimic', 'fixed', 'fixed mimic'],
+)
+def passive(request):
+    return Passive(*request.param)
+
+
+@pytest.mark.parametrize('base', EXPRESSIONS)
+def test_equations_of_passive_joints__hold_under_a_wrench(passive, base):
+    """S tau + J'f with the Jacobian of the link; accelerations of the forward dynamics."""
+    eom = equations_of_motion(passive.model, passive.state, base)
+    rate = rate_in(passive.at, base, passive.nu_dot)
+    forces = eom.S @ passive.tau + passive.at.jacobian('link3', 'body', base).T @ passive.f
+    found = eom.M @ rate + eom.C @ eom.nu + eom.G + eom.D
+    assert_close(found, forces, 1e-10, scale=np.abs(eom.M @ rate).max())
+
+
+def test_power__changes_the_energy(passive):
+    """d/dt (kinetic + potential) = tau' r + f' v - D' nu along the motion."""
+    model, state = passive.model, passive.state
+
+    def energy(t):
+        at = along(model, state, passive.nu_dot, t)
+        return kinetic_energy(model, at) + potential_energy(model, at)
+
+    eom = equations_of_motion(model, state)
+    lost = eom.D @ eom.nu
+    supplied = passive.tau @ state.r + passive.f @ passive.at.twist('link3') - lost
+    assert_close(derivative(energy), supplied, 1e-9)
+    assert lost > 0.1
+
+
+def test_coriolis_matrix_of_passive_joints__makes_mdot_minus_2c_skew(passive):
+    model, state = passive.model, passive.state
+    M_dot = derivative(
+        lambda t: equations_of_motion(model, along(model, state, passive.nu_dot, t), 'mixed').M
+    )
+    C = equations_of_motion(model, state, 'mixed').C
+    assert_close(M_dot, C + C.T, 1e-9)
+
+
+def test_gravity_and_springs__are_the_derivative_of_the_potential_energy(passive):
+    model = passive.model
+    by_state = derivative_by_state(
+        lambda at: np.array([potential_energy(model, at)]), passive.state, 2 * model.m
+    )
+    G = equations_of_motion(model, passive.state).G
+    assert_close(G, by_state[0, : model.m], 1e-10)
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_energies_and_bias__are_those_of_dense_dynamics(base):
+    rng = np.random.default_rng(31)
+    description, model = random_model(rng, 8, base=base, damping=0.5)
+    dense, state = DenseReference(description, model), model.random_state(rng)
+    eom = equations_of_motion(model, state)
+    assert_close(eom.M, dense.mass_matrix(state), 1e-13)
+    assert_close(eom.C @ eom.nu + eom.G + eom.D, dense.bias(state), 1e-12)
+    assert_close(kinetic_energy(model, state), dense.kinetic_energy(state), 1e-13)
+    assert_close(potential_energy(model, state), dense.potential_energy(state), 1e-12)
+
+
+def test_free_flight__keeps_the_momentum_in_inertial_coordinates():
+    """Without gravity the base rows of M nu are the momentum about the world origin."""
+    model = TreeModel.from_urdf(robots.path('quadruped'), gravity=(0.0, 0.0, 0.0))
+    state = model.random_state(np.random.default_rng(37))
+    nu_dot = Linearizer(model).forward_dynamics(state, np.linspace(-1.0, 1.0, model.n))
+
+    def momentum(t):
+        eom = equations_of_motion(model, along(model, state, nu_dot, t), 'inertial')
+        return (eom.M @ eom.nu)[:6]
+
+    assert_close(derivative(momentum), np.zeros(6), 1e-9, scale=np.abs(momentum(0.0)).max())
+
+
+def test_unknown_representation__is_named():
+    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
+    with pytest.raises(ConfigurationError, match="'spatial', expected one of body, inertial"):
+        equations_of_motion(model, model.neutral_state(), 'spatial')
+
+
+def test_state__is_not_changed(case):
+    before = State(case.state.H, case.state.s, case.state.v, case.state.r)
+    equations_of_motion(case.model, case.state, 'mixed')
+    assert_close(case.state.data, before.data, 0.0)
