@@ -2,19 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """M, C, G and D in every representation: Pinocchio, identities, power."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from support.close import assert_close, deviation
 from support.dense_reference import DenseReference
 from support.finite_difference import derivative, derivative_by_state, exp
+from support.passive_joints import passive_model
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
-from support.trees import random_description, random_model
+from support.trees import random_model
 
 from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
-from geolin_ros.description import Mimic
 from geolin_ros.equations_of_motion import equations_of_motion
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.frames import MovingFrame
@@ -135,29 +133,6 @@ def test_gravity__is_the_derivative_of_the_potential_energy(case):
 def test_kinetic_energy__is_half_nu_m_nu(case, name):
     eom = equations_of_motion(case.model, case.state, name)
     assert_close(0.5 * eom.nu @ eom.M @ eom.nu, kinetic_energy(case.model, case.state), 1e-13)
-
-
-def passive_model(base, mimic):
-    """Return a robot with springs, dampers, rotors and friction, two joints coupled or none."""
-    rng = np.random.default_rng(23)
-    description = random_description(rng, 6)
-    joints = [
-        dataclasses.replace(
-            joint,
-            damping=rng.uniform(0.1, 1.0),
-            friction=rng.uniform(0.1, 1.0),
-            friction_speed=0.5,
-            rotor_inertia=rng.uniform(0.1, 1.0),
-            stiffness=rng.uniform(1.0, 5.0),
-            rest=rng.uniform(-1.0, 1.0),
-        )
-        for joint in description.joints
-    ]
-    if mimic:
-        joints[2] = dataclasses.replace(joints[2], mimic=Mimic('joint1', -0.7, 0.2))
-        joints[4] = dataclasses.replace(joints[4], mimic=Mimic('joint2', 1.4, 0.1))
-    description = dataclasses.replace(description, joints=tuple(joints))
-    return TreeModel.from_description(description, base=base, coulomb_friction=True)
 
 
 class Passive:

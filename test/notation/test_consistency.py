@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Given accelerations: consistent or not [Bos 2022, Definition 3.1], and A, B about them."""
+
+import numpy as np
+import pytest
+from support.close import assert_close, deviation
+from support.finite_difference import derivative_by_state
+from support.passive_joints import passive_model
+from support.pinocchio_oracle import PinocchioOracle
+from support.robots import read_robot
+from support.trees import random_model
+
+from geolin_ros import Linearizer, TreeModel, Wrench, robots
+from geolin_ros.consistency import linearize_motion, required_effort
+from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
+from geolin_ros.kernels import paper
+
+
+class Case:
+    """The quadruped at a random motion with random accelerations."""
+
+    def __init__(self):
+        path = robots.path('quadruped')
+        _, self.model = read_robot(path)
+        self.oracle = PinocchioOracle.read_urdf(path, self.model)
+        rng = np.random.default_rng(3)
+        self.state = self.model.random_state(rng)
+        self.a_0, self.r_dot = rng.normal(size=6), rng.normal(size=self.model.n)
+        self.lin = Linearizer(self.model)
+
+
+@pytest.fixture(scope='module')
+def case():
+    return Case()
+
+
+def test_required_effort__is_pinocchios_inverse_dynamics(case):
+    found = required_effort(case.model, case.state, case.r_dot, case.a_0)
+    nu_dot = np.concatenate((case.a_0, case.r_dot))
+    expected = case.oracle.inverse_dynamics(case.state, nu_dot)
+    assert_close(np.concatenate((found.base_wrench, found.tau)), expected, 1e-12)
+    assert_close(found.nu_dot, nu_dot, 0.0)
+
+
+def test_consistent_base_acceleration__leaves_no_base_wrench(case):
+    found = required_effort(case.model, case.state, case.r_dot)
+    taubar = case.oracle.inverse_dynamics(case.state, found.nu_dot)
+    scale = np.abs(taubar).max()
+    assert_close(found.base_wrench, np.zeros(6), 1e-12, scale=scale)
+    assert_close(taubar[:6], np.zeros(6), 1e-12, scale=scale)
+    assert_close(found.tau, taubar[6:], 1e-12)
+    assert_close(found.nu_dot[6:], case.r_dot, 0.0)
+
+
+def test_consistent_base_acceleration__is_that_of_forward_dynamics(case):
+    found = required_effort(case.model, case.state, case.r_dot)
+    assert_close(case.oracle.forward_dynamics(case.state, found.tau), found.nu_dot, 1e-11)
+
+
+@pytest.mark.parametrize('mimic', [False, True], ids=['free', 'mimic'])
+def test_consistent_motion__of_passive_joints_under_a_wrench(mimic):
+    model = passive_model('floating', mimic)
+    rng = np.random.default_rng(4)
+    state, r_dot = model.random_state(rng), rng.normal(size=model.n)
+    push = (Wrench('link3', rng.normal(size=3), rng.normal(size=3), 'world'),)
+    found = required_effort(model, state, r_dot, wrenches=push)
+    nu_dot = Linearizer(model).forward_dynamics(state, found.tau, push)
+    assert_close(nu_dot, found.nu_dot, 1e-10)
+    L = linearize_motion(Linearizer(model), state, r_dot, wrenches=push)
+    assert_close(L.nu_dot, found.nu_dot, 1e-10)
+
+
+class Tables:
+    """A random tree, and the paper's tables about its motion with any base acceleration."""
+
+    def __init__(self):
+        rng = np.random.default_rng(6)
+        _, self.model = random_model(rng, 7)
+        self.at, self.nu_dot = self.model.random_state(rng), rng.normal(size=self.model.m)
+
+    def eid(self, a_0):
+        at, model = self.at, self.model
+        return paper.extended_inverse_dynamics(
+            model.tree, at.H, at.s, at.v, at.r, self.nu_dot[6:], model.gravity, a_0
+        )
+
+
+def test_consistent_acceleration__is_the_third_remark_of_table_4():
+    tables = Tables()
+    eid = tables.eid(None)
+    found = required_effort(tables.model, tables.at, tables.nu_dot[6:])
+    assert_close(found.nu_dot[:6], eid.a[0], 1e-11)
+    assert_close(found.tau, eid.tau_bar[6:], 1e-11)
+
+
+def test_inconsistent_linearization__equals_the_tables_about_the_given_accelerations():
+    """A = -M^-1 [D_1 ... D_4] of Tables 5-8, whatever a_0."""
+    tables = Tables()
+    model, tree, eid = tables.model, tables.model.tree, tables.eid(tables.nu_dot[:6])
+    L = linearize_motion(Linearizer(model), tables.at, tables.nu_dot[6:], tables.nu_dot[:6])
+    assert_close(L.nu_dot, tables.nu_dot, 1e-10)
+    derivatives = (
+        paper.derivative_by_pose,
+        paper.derivative_by_positions,
+        paper.derivative_by_twist,
+        paper.derivative_by_rates,
+    )
+    D = np.hstack([table(tree, eid) for table in derivatives])
+    A = -paper.inverse_mass_matrix(tree, tables.at.s) @ D
+    assert_close(L.A[model.m :], A, 1e-10)
+
+
+@pytest.mark.parametrize('reference', ['moving', 'frozen'])
+def test_consistent_linearization__is_that_about_its_efforts(case, reference):
+    L = linearize_motion(case.lin, case.state, case.r_dot, reference=reference).copy()
+    tau = required_effort(case.model, case.state, case.r_dot).tau
+    expected = case.lin(case.state, tau, reference)
+    assert_close(L.A, expected.A, 0.0)
+    assert_close(L.drift, expected.drift, 0.0)
+    assert_close(L.nu_dot[6:], case.r_dot, 1e-11)
+
+
+def test_inconsistent_linearization__is_that_under_a_constant_base_wrench(case):
+    """By differences of Pinocchio's mass matrix and bias."""
+    oracle, m = case.oracle, case.model.m
+    L = linearize_motion(case.lin, case.state, case.r_dot, case.a_0).copy()
+    taubar = oracle.inverse_dynamics(case.state, np.concatenate((case.a_0, case.r_dot)))
+
+    def acceleration(at):
+        force = taubar - oracle.inverse_dynamics(at, np.zeros(m))
+        return np.linalg.solve(oracle.mass_matrix(at), force)
+
+    expected = derivative_by_state(acceleration, case.state, 2 * m)
+    assert_close(L.A[m:], expected, 1e-9)
+    consistent = linearize_motion(case.lin, case.state, case.r_dot)
+    assert deviation(consistent.A[m:], expected) > 1e-3, 'the base wrench matters'
+
+
+def test_errors__name_the_culprit(case):
+    with pytest.raises(ShapeError, match=r'joint_acceleration has shape \(3,\), expected \(12,\)'):
+        required_effort(case.model, case.state, np.zeros(3))
+    with pytest.raises(ShapeError, match=r'base_acceleration has shape \(3,\), expected \(6,\)'):
+        required_effort(case.model, case.state, case.r_dot, np.zeros(3))
+    with pytest.raises(NotFiniteError, match='joint_acceleration is .*, expected finite'):
+        required_effort(case.model, case.state, np.full(12, np.nan))
+    fixed = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
+    with pytest.raises(ConfigurationError, match='has a fixed base, expected a floating one'):
+        required_effort(fixed, fixed.neutral_state(), np.zeros(12))
