@@ -20,7 +20,7 @@ from geolin_ros import se3
 from geolin_ros.lie_group import SE3, SO3, LieGroup, euclidean, linearize, product
 
 Array = NDArray[np.float64]
-STEPS = 400  # of the integration
+STEPS = 120  # of the integration
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def test_required_effort__is_pinocchios_inverse_dynamics(case):
 def test_consistent_base_acceleration__leaves_no_base_wrench(case):
     found = required_effort(case.model, case.state, case.r_dot)
     taubar = case.oracle.inverse_dynamics(case.state, found.nu_dot)
-    scale = np.abs(taubar).max()
+    scale = 9.81 * case.model.total_mass
     assert_close(found.base_wrench, np.zeros(6), 1e-12, scale=scale)
     assert_close(taubar[:6], np.zeros(6), 1e-12, scale=scale)
     assert_close(found.tau, taubar[6:], 1e-12)
@@ -142,7 +142,7 @@ def test_errors__name_the_culprit(case):
         required_effort(case.model, case.state, np.zeros(3))
     with pytest.raises(ShapeError, match=r'base_acceleration has shape \(3,\), expected \(6,\)'):
         required_effort(case.model, case.state, case.r_dot, np.zeros(3))
-    with pytest.raises(NotFiniteError, match='joint_acceleration is .*, expected finite'):
+    with pytest.raises(NotFiniteError, match=r'joint_acceleration is .*, expected finite'):
         required_effort(case.model, case.state, np.full(12, np.nan))
     fixed = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
     with pytest.raises(ConfigurationError, match='has a fixed base, expected a floating one'):

@@ -45,7 +45,7 @@ def case(request):
 
 @pytest.mark.parametrize(
     'wrenches',
-    [(), (Wrench('trunk', [1.0, 2.0, 3.0], kind='world_oriented'),)],
+    [(), (Wrench('FL_foot', [1.0, 2.0, 3.0], kind='world_oriented'),)],
     ids=['free', 'pushed'],
 )
 def test_sensitivity__is_the_derivative_of_the_final_state(case, wrenches):
@@ -125,5 +125,5 @@ def test_errors__name_the_culprit(case):
     motion = case.motion('euler')
     with pytest.raises(ConfigurationError, match='start is 4 and end is 2, expected 0 <= start'):
         motion.sensitivity(4, 2)
-    with pytest.raises(ConfigurationError, match='end is 7, expected .* <= 6'):
+    with pytest.raises(ConfigurationError, match=r'end is 7, expected .* <= 6'):
         motion.sensitivity(0, 7)
