@@ -118,7 +118,9 @@ def _friction(model: TreeModel, state: State) -> Array:
 def _independent(model: TreeModel, efforts: Array) -> Array:
     """Return what efforts on the tree's coordinates are on the independent ones (n,)."""
     tree = model.tree
-    return np.bincount(tree.master, tree.multiplier * efforts, minlength=model.n)
+    total = np.zeros(model.n)
+    np.add.at(total, tree.master, tree.multiplier * efforts)
+    return total
 
 
 def _stacked(blocks: Array) -> Array:

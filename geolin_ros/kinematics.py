@@ -104,8 +104,7 @@ class Kinematics:
 
     def pose(self, frame: str | Frame) -> Array:
         """Return ^A H_E (4, 4), which takes coordinates in E to coordinates in the world."""
-        at = self._fixed_frame(frame)
-        return self.H[at.body] @ at.placement
+        return self.frame(frame).H
 
     def twist(self, frame: str | Frame, expressed_in: Expression = 'body') -> Array:
         """Return ^D v_{A,E} (6,) [m/s, rad/s]."""

@@ -82,7 +82,7 @@ def centroidal(model: TreeModel, state: State, base: Expression = 'body') -> Cen
     A_dot = A_dot @ at.base_map(base) + A @ at.base_map_rate(base)
     A, nu = A @ at.base_map(base), at.velocity(base)
     h = A @ nu
-    average = np.linalg.solve(locked, h)
+    average = np.asarray(np.linalg.solve(locked, h), dtype=np.float64)
     return Centroidal(mass, com, com_velocity, A, A_dot, h, A_dot @ nu, locked, average)
 
 

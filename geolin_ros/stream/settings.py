@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from geolin_ros.discretization import Method
+from geolin_ros.frames import Representation
 from geolin_ros.linearization import Reference
-from geolin_ros.representation import Representation
 from geolin_ros.stream.base_input import TwistFrame
 
 TorqueSource = Literal['effort', 'zero', 'topic']
