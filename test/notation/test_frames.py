@@ -216,6 +216,14 @@ def test_erratum_t3__the_pose_takes_coordinates_in_b_to_the_world(B):
     assert deviation(np.linalg.solve(B.H, origin_of_b)[:3], B.H[:3, 3]) > 0.1
 
 
+def test_erratum_t4__the_zero_block_of_a_pose_is_one_row(B):
+    """T4: (88) and (90) print a zero block of three rows beside the 1."""
+    R, o, one = B.H[:3, :3], B.H[:3, 3:], np.ones((1, 1))
+    assert_close(np.block([[R, o], [np.zeros((1, 3)), one]]), B.H, 0.0)
+    with pytest.raises(ValueError, match='must match exactly'):
+        np.block([[R, o], [np.zeros((3, 3)), one]])
+
+
 def test_erratum_t5__murrays_spatial_velocity_has_one_p(motions, B):
     """T5: (93) is printed with p p; it is -Rdot R' p + pdot, right-trivialized."""
     H_dot = derivative(lambda h: motions[0].pose(T + h))
