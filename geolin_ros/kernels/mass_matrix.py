@@ -9,7 +9,7 @@ from geolin_ros.kernels.types import Tree, Workspace
 
 @kernel
 def mass_matrix(tree: Tree, ws: Workspace, M_out):
-    """Fill ``M_out`` (6 + n, 6 + n), armature included; needs the poses of `place_bodies`.
+    """Fill ``M_out`` (6 + n, 6 + n), armature included; needs `place_bodies`.
 
     Mc_p += _pX^i Mc_i ^iX_p;   F = Mc_i S_i carried up the path;   M[j, i] = S_j' F   (1)
     """
@@ -24,11 +24,11 @@ def mass_matrix(tree: Tree, ws: Workspace, M_out):
             here, above = ws.moved, ws.rate
             for e in range(6):
                 here[e] = 0.0
-            add_matvec(ws.inertia[i], tree.subspace[c], here)
+            add_matvec(ws.inertia[i], ws.S[c], here)
             j = i
             while j > 0:
                 for b in range(tree.v_start[j], tree.v_start[j] + tree.v_size[j]):
-                    M_out[6 + b, 6 + c] = dot6(tree.subspace[b], here)
+                    M_out[6 + b, 6 + c] = dot6(ws.S[b], here)
                     M_out[6 + c, 6 + b] = M_out[6 + b, 6 + c]
                 for e in range(6):
                     above[e] = 0.0
