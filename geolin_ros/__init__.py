@@ -4,6 +4,14 @@
 
 from geolin_ros.description import Description, Joint, Link
 from geolin_ros.discretization import Discretization
+from geolin_ros.dynamics import (
+    bias_force,
+    forward_dynamics,
+    hybrid_dynamics,
+    inverse_dynamics,
+    mass_matrix,
+    mass_matrix_inverse,
+)
 from geolin_ros.linearization import Linearization, Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -19,4 +27,10 @@ __all__ = [
     'State',
     'TreeModel',
     'Wrench',
+    'bias_force',
+    'forward_dynamics',
+    'hybrid_dynamics',
+    'inverse_dynamics',
+    'mass_matrix',
+    'mass_matrix_inverse',
 ]

@@ -3,6 +3,8 @@
 """Mass matrix by composite rigid bodies (CRBA) [Featherstone 2008, Table 6.2; Bos 2022, section 4.1]."""
 
 from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels.coupling import expand_state, reduce_matrix
+from geolin_ros.kernels.joints import place_bodies
 from geolin_ros.kernels.spatial import add_inertia_to_parent, add_matvec, add_wrench_to_parent, dot6
 from geolin_ros.kernels.types import Tree, Workspace
 
@@ -43,3 +45,12 @@ def mass_matrix(tree: Tree, ws: Workspace, M_out):
     for a in range(6):
         for b in range(6):
             M_out[a, b] = ws.inertia[0, a, b]
+
+
+@kernel
+def reduced_mass_matrix(tree: Tree, ws: Workspace, x_y, M_y_out):
+    """Fill the mass matrix of the independent coordinates at x = [H (16) | s | v | r]."""
+    expand_state(tree, x_y, ws.x)
+    place_bodies(tree, ws, ws.x)
+    mass_matrix(tree, ws, ws.M)
+    reduce_matrix(tree, ws.M, 1, M_y_out)
