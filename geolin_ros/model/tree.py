@@ -320,6 +320,15 @@ class TreeModel:
         )
 
     @cached_property
+    def body_of_joint(self) -> dict[str, int]:
+        """The body that each moving joint of the description moves, by the joint's name."""
+        found = {}
+        for i in range(1, self.tree.parent.size):
+            name = self.coordinate_names[self.tree.v_start[i]]
+            found[name if self.tree.v_size[i] == 1 else name.rsplit('/', 1)[0]] = i
+        return found
+
+    @cached_property
     def positions(self) -> Positions:
         """Which entries of s and r belong together."""
         tree, groups = self.tree, []
