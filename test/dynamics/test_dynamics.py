@@ -11,7 +11,12 @@ from support.close import assert_close, deviation
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 from support.several_axes import SeveralAxesReference
-from support.trees import ALL_KINDS, TILTED_GRAVITY, random_description
+from support.trees import (
+    ALL_KINDS,
+    TILTED_GRAVITY,
+    every_kind_description,
+    random_description,
+)
 
 from geolin_ros import (
     Description,
@@ -28,6 +33,7 @@ from geolin_ros import (
     mass_matrix,
     mass_matrix_inverse,
 )
+from geolin_ros.description import Mimic
 from geolin_ros.errors import (
     InputError,
     NotFiniteError,
@@ -83,8 +89,8 @@ def case(request, base):
         path = example_robot(request.param)
         description, model = read_robot(path, base=base)
         return make_case(description, model, PinocchioOracle.read_urdf(path, model), rng)
-    description = random_description(rng, 10, request.param, kinds=ALL_KINDS, damping=0.3)
-    order = [f'joint{i}' for i in 1 + rng.permutation(10)]
+    description = every_kind_description(rng, request.param, damping=0.3)
+    order = [f'joint{i}' for i in 1 + rng.permutation(len(description.joints))]
     model = TreeModel.from_description(
         description, base=base, gravity=TILTED_GRAVITY, joints=order
     )
@@ -253,8 +259,6 @@ def test_dynamics__of_mimic_joints__are_the_chain_rule(base):
         for i in (7, 8)
     ]
     links = [Link.from_mass(f'link{i}', 1.0, rng.normal(size=3), np.eye(3)) for i in (7, 8)]
-    from geolin_ros.description import Mimic
-
     extra[1] = dataclasses.replace(extra[1], mimic=Mimic('joint7', -0.7, 0.2))
     description = Description(
         'mimic', (*description.links, *links), (*description.joints, *extra)

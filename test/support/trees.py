@@ -75,6 +75,12 @@ def random_description(
     return tree_description(rng, random_parents(rng, count, shape), drawn, make_link, damping)
 
 
+def every_kind_description(rng, shape='branched', kinds=ALL_KINDS, damping=0.0):
+    """Return a random robot with a joint of each kind, and a second one of the first."""
+    drawn = [str(kind) for kind in rng.permutation([*kinds, kinds[0]])]
+    return tree_description(rng, random_parents(rng, len(drawn), shape), drawn, damping=damping)
+
+
 def random_model(rng, count, shape='branched', base='floating', gravity=TILTED_GRAVITY, **options):
     """Return description and model of a random robot with its coordinates in random order."""
     description = random_description(rng, count, shape, **options)
