@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse, forward and hybrid dynamics, mass matrix and bias force of a robot.
 
-    M(s) nu_dot + h(H, s, v, r) = [base wrench; tau],   nu_dot = [base twist rate; joint accelerations]
+    M(s) nu_dot + h(H, s, v, r) = [base wrench; tau]
 
-with m = 6 + n rows, base first, in base axes; m = n with a fixed base. h holds gravity, Coriolis
+with nu_dot = [base twist rate; joint accelerations], m = 6 + n rows, those of the base in base
+axes; m = n with a fixed base. h holds gravity, Coriolis
 and centrifugal forces, damping, friction and springs, less what external wrenches do. All in
 O(n) recursions in body frames [Kim 2012, section 2]; trees with mimic joints, whose M is that of
 the independent joints, by a dense factorization where forces are given.
@@ -95,9 +96,7 @@ def inverse_dynamics(
     return tau[6 + model.n - model.m :]
 
 
-def bias_force(
-    model: TreeModel, state: State, wrenches: Sequence[Wrench] | None = None
-) -> Array:
+def bias_force(model: TreeModel, state: State, wrenches: Sequence[Wrench] | None = None) -> Array:
     """Return h (m,), the forces that keep the acceleration zero: `inverse_dynamics` at zero.
 
     Gravity, Coriolis and centrifugal forces, damping, friction and springs, less the external
@@ -270,8 +269,8 @@ class HybridProblem:
             raise InputError(f'prescribed is {mask.tolist()}, expected truth values')
         if base_acceleration is not None and not floating:
             raise InputError(
-                f'base_acceleration is given, but the base of robot {model.name!r} is fixed; leave '
-                'it out'
+                f'base_acceleration is given, but the base of robot {model.name!r} is fixed; '
+                'leave it out'
             )
         self._first_nu_dot = 0 if floating else 6
         self._first_tau = 6 if base_acceleration is None else 0
@@ -344,7 +343,7 @@ def with_base(model: TreeModel, values: Array) -> Array:
 def failure(
     model: TreeModel, status: int, state: State, inputs: Mapping[str, Array]
 ) -> GeolinError:
-    """Return the error for a kernel's status other than OK; a NaN among the inputs is its cause."""
+    """Return the error for a status other than OK; a NaN among the inputs is its cause."""
     arrays = {'H': state.H, 's': state.s, 'v': state.v, 'r': state.r, **inputs}
     culprits = [name for name, array in arrays.items() if not np.all(np.isfinite(array))]
     if culprits or status == NOT_FINITE:

@@ -141,9 +141,7 @@ def d_forward_dynamics(
     [Kim 2012], Table 6.
     """
     nothing, zeros = np.zeros(model.n, dtype=np.bool_), np.zeros(model.n)
-    return d_hybrid_dynamics(
-        model, state, zeros, tau, nothing, variation, wrenches=wrenches
-    )[0]
+    return d_hybrid_dynamics(model, state, zeros, tau, nothing, variation, wrenches=wrenches)[0]
 
 
 def d_hybrid_dynamics(
@@ -189,9 +187,7 @@ def d_hybrid_dynamics(
         dtau,
     )
     if status != OK or not (np.all(np.isfinite(dnu_dot)) and np.all(np.isfinite(dtau))):
-        raise failure(
-            model, status or NOT_FINITE, state, {**problem.inputs, 'variation': dnu_dot}
-        )
+        raise failure(model, status or NOT_FINITE, state, {**problem.inputs, 'variation': dnu_dot})
     return problem.own(dnu_dot + given, dtau)
 
 
@@ -226,7 +222,7 @@ class ForwardDynamicsDerivatives(NamedTuple):
 class HybridDynamicsDerivatives(NamedTuple):
     """Derivatives of both results by [H; s; v; r; given]; with a fixed base [s; r; given].
 
-    ``given`` (m,): the acceleration of a velocity that is prescribed, the force on one that is not.
+    ``given`` (m,): accelerations of the velocities that are prescribed, forces on the others.
     """
 
     dnu_dot: Array
@@ -294,7 +290,7 @@ def hybrid_dynamics_derivatives(
 
 
 def inverse_dynamics_regressor(model: TreeModel, state: State, acceleration: ArrayLike) -> Array:
-    """Return Y (m, 10 nb) with inverse dynamics = Y @ inertial_parameters(model) + passive torques.
+    """Return Y (m, 10 nb): inverse dynamics = Y @ inertial_parameters(model) + passive torques.
 
     The Jacobian to the ten parameters of every body, bodies in the order of ``model.body_names``:
     mass m [kg], first moment m c [kg m], and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the

@@ -45,7 +45,7 @@ def eliminate_velocities(tree: Tree, ws: Workspace, free):
             D = dot6(S, U) + tree.armature[c]
             if free[6 + c]:
                 u2, w2 = S[0] ** 2 + S[1] ** 2 + S[2] ** 2, S[3] ** 2 + S[4] ** 2 + S[5] ** 2
-                if not D > SMALLEST_SHARE * (u2 * mass + w2 * turning):
+                if not SMALLEST_SHARE * (u2 * mass + w2 * turning) < D:
                     return SINGULAR + 6 + c
                 subtract_square(U, D, IA)
             ws.D[6 + c] = D
@@ -57,7 +57,7 @@ def eliminate_velocities(tree: Tree, ws: Workspace, free):
             ws.U[c, e] = IA[e, c]
         D = IA[c, c]
         if free[c]:
-            if not D > SMALLEST_SHARE * (mass if c < 3 else turning):
+            if not SMALLEST_SHARE * (mass if c < 3 else turning) < D:
                 return SINGULAR + c
             subtract_square(ws.U[c], D, IA)
         ws.D[c] = D

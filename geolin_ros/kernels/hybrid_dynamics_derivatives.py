@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Jacobians of inverse and hybrid dynamics on the independent coordinates [Kim 2012, section 4]."""
+"""Jacobians of inverse and hybrid dynamics, independent coordinates [Kim 2012, section 4]."""
 
 from geolin_ros.kernels._jit import kernel
 from geolin_ros.kernels.cholesky import solve_rows

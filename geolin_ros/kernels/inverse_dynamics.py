@@ -29,7 +29,7 @@ def propagate_motion(tree: Tree, ws: Workspace, x, gravity, nu_dot):
     """Fill ``ws.v``, ``ws.v_joint``, ``ws.a``; needs the poses of `place_bodies`.
 
     v_0 = v;                     a_0 = nu_dot_b + (upward; 0), upward = -^0R_A gravity   (1)
-    v_i = ^iX_p v_p + S_i r_i;       a_i = ^iX_p a_p + S_i rdot_i + v_i x S_i r_i + Sdot_i r_i   (2)
+    v_i = ^iX_p v_p + S_i r_i;   a_i = ^iX_p a_p + S_i rdot_i + v_i x S_i r_i + Sdot_i r_i   (2)
     """
     nb = tree.parent.shape[0]
     twist = x.shape[0] - 6 - tree.armature.shape[0]

@@ -3,8 +3,8 @@
 """All derivatives of the inverse dynamics in one pass over the tree.
 
 Equal to the four algorithms of [Bos 2022, Tables 5-8] as corrected in `kernels.paper`, without
-their 6 x 6 x n tensors: the full acceleration is carried, so composite inertias need no derivative.
-Joints may have several axes: the terms (v_J x) S keep their place then.
+their 6 x 6 x n tensors: the full acceleration is carried, so that composite inertias need no
+derivative. Joints may have several axes: the terms (v_J x) S keep their place then.
 """
 
 import math
@@ -127,7 +127,8 @@ def differentiate_wrenches(tree: Tree, ws: Workspace, x, wrenches: Wrenches, dta
     """Fill ``ws.df`` and ``dtau_out`` (6 + n, k); needs the pass above and `project_wrenches`.
 
     df_i = M da_i + dv_i xb* (M v_i) + v_i xb* (M dv_i) + wrench terms                   (5)
-    dtau_i = S_i' df_i + dS_i' f_i;   df_p += _pX^i df_i,  own columns s += _pX^i (S xb* f_i)        (6)
+    dtau_i = S_i' df_i + dS_i' f_i                                                       (6)
+    df_p += _pX^i df_i,   own columns: s += _pX^i (S xb* f_i)                            (7)
     """
     nb, n = tree.parent.shape[0], tree.armature.shape[0]
     m = 6 + n
@@ -204,4 +205,6 @@ def add_passive_derivatives(tree: Tree, x, dtau_out):
         dtau_out[6 + c, 6 + c] += tree.stiffness[c]
         if tree.friction[c] != 0.0:
             t = math.tanh(x[rates + c] / tree.friction_speed[c])
-            dtau_out[6 + c, 12 + n + c] += tree.friction[c] / tree.friction_speed[c] * (1.0 - t * t)
+            dtau_out[6 + c, 12 + n + c] += (
+                tree.friction[c] / tree.friction_speed[c] * (1.0 - t * t)
+            )

@@ -42,14 +42,15 @@ def single_axis_transform(S, s, R_out, o_out):
 def turn_about(x, y, z, cos, sin, R_out):
     """Fill R by Eq. (1) for the unit axis (x, y, z)."""
     c = 1.0 - cos
-    R_out[0, 0], R_out[0, 1], R_out[0, 2] = cos + c * x * x, c * x * y - sin * z, c * x * z + sin * y
-    R_out[1, 0], R_out[1, 1], R_out[1, 2] = c * x * y + sin * z, cos + c * y * y, c * y * z - sin * x
-    R_out[2, 0], R_out[2, 1], R_out[2, 2] = c * x * z - sin * y, c * y * z + sin * x, cos + c * z * z
+    R_out[0, 0], R_out[1, 1], R_out[2, 2] = cos + c * x * x, cos + c * y * y, cos + c * z * z
+    R_out[0, 1], R_out[1, 0] = c * x * y - sin * z, c * x * y + sin * z
+    R_out[2, 0], R_out[0, 2] = c * x * z - sin * y, c * x * z + sin * y
+    R_out[1, 2], R_out[2, 1] = c * y * z - sin * x, c * y * z + sin * x
 
 
 @kernel
 def group_transform(kind, S, q, R_out, o_out):
-    """(R, o) = the group element with the positions ``q``; lengths of (cos, sin), quaternions free.
+    """(R, o) = the group element at ``q``; (cos, sin) and quaternions may have any length.
 
     planar, S = [(a; 0), (b; 0), (0; n)]: turn about n, o = x a + y b
     """
@@ -70,7 +71,7 @@ def group_transform(kind, S, q, R_out, o_out):
 
 @kernel
 def product_transform(axes, q, S_out, step_R, step_o, R_out, o_out):
-    """(R, o) = exp(axes_0^ q_0) exp(axes_1^ q_1) ..., and its body Jacobian [Kim 2012, section 2.1].
+    """(R, o) = exp(axes_0^ q_0) exp(axes_1^ q_1) ... and its Jacobian [Kim 2012, section 2.1].
 
     S_k = Ad of (exp(axes_k+1^ q_k+1) ...)^-1 on axes_k;  ``step_R``, ``step_o`` are scratch
     """

@@ -1,11 +1,19 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Mass matrix by composite rigid bodies (CRBA) [Featherstone 2008, Table 6.2; Bos 2022, section 4.1]."""
+"""Mass matrix by composite rigid bodies (CRBA).
+
+[Featherstone 2008, Table 6.2; Bos 2022, section 4.1]
+"""
 
 from geolin_ros.kernels._jit import kernel
 from geolin_ros.kernels.coupling import expand_state, reduce_matrix
 from geolin_ros.kernels.joints import place_bodies
-from geolin_ros.kernels.spatial import add_inertia_to_parent, add_matvec, add_wrench_to_parent, dot6
+from geolin_ros.kernels.spatial import (
+    add_inertia_to_parent,
+    add_matvec,
+    add_wrench_to_parent,
+    dot6,
+)
 from geolin_ros.kernels.types import Tree, Workspace
 
 

@@ -182,7 +182,7 @@ class Workspace(NamedTuple):
     chol: Array
     """(m_y, m_y) its lower Cholesky factor."""
     masked: Array
-    """(m_y, m_y) the mass matrix with rows and columns of prescribed velocities of the identity."""
+    """(m_y, m_y) ``M_y`` with rows and columns of prescribed velocities from the identity."""
     tau: Array
     """(m,) inverse dynamics [base wrench; joint efforts]."""
     tau_y: Array

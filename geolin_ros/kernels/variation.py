@@ -229,10 +229,8 @@ def vary_passive_torque(tree: Tree, ws: Workspace, by: Direction, dtau_out):
 @kernel
 def nonzero(vector):
     """Whether an entry of a six-vector is not zero."""
-    for e in range(6):
-        if vector[e] != 0.0:
-            return True
-    return False
+    linear = vector[0] != 0.0 or vector[1] != 0.0 or vector[2] != 0.0
+    return linear or vector[3] != 0.0 or vector[4] != 0.0 or vector[5] != 0.0
 
 
 @kernel

@@ -311,7 +311,7 @@ def _joint_order(
     for name in names:
         if name not in order:
             raise ModelError(
-                f'{description.source}: joint {name!r} is not in the order of joints and cannot be '
-                'locked; name it too'
+                f'{description.source}: joint {name!r} is not in the order of joints, and cannot '
+                'be locked; name it too'
             )
     return list(order)

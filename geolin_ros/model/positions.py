@@ -100,7 +100,7 @@ class Positions:
         return moved
 
     def difference(self, s: Array, other: Array) -> Array:
-        """Return z (n,) with ``retract(s, z)`` equal to ``other``; rotations take the short way."""
+        """Return z (n,): ``retract(s, z)`` is ``other``; rotations take the short way."""
         z = np.empty(self.n)
         z[self.plain_v] = other[self.plain_q] - s[self.plain_q]
         for joint in self.groups:

@@ -115,10 +115,11 @@ class State:
         return moved
 
     def _retract_positions(self, z: Array, moved: 'State') -> None:
-        if self._layout() is None:
+        layout = self._layout()
+        if layout is None:
             moved.s += z
         else:
-            moved.s[:] = self._layout().retract(self.s, z)
+            moved.s[:] = layout.retract(self.s, z)
 
     def _layout(self) -> Positions | None:
         """Return which positions and rates belong together, or None where they are pairs."""

@@ -358,8 +358,8 @@ class TreeModel:
         state = State(H, s, v, r)
         if (state.s.size, state.r.size) != (self.n, self.n):
             raise ShapeError(
-                f's has {state.s.size} and r {state.r.size} entries, expected {self.n} of each for '
-                f'robot {self.name!r}'
+                f's has {state.s.size} and r {state.r.size} entries, expected {self.n} of each '
+                f'for robot {self.name!r}'
             )
         return state
 

@@ -49,7 +49,10 @@ class Case:
         self.description = every_kind_description(rng, damping=0.3)
         joints = [joint.name for joint in self.description.joints]
         self.model = TreeModel.from_description(
-            self.description, base=base, gravity=TILTED_GRAVITY, joints=list(rng.permutation(joints))
+            self.description,
+            base=base,
+            gravity=TILTED_GRAVITY,
+            joints=list(rng.permutation(joints)),
         )
         model, n = self.model, self.model.n
         self.reference = SeveralAxesReference(self.description, model)
@@ -126,9 +129,7 @@ class Case:
 
     def hybrid(self, variation, p, base_prescribed):
         reference, state, nu_dot, tau, wrenches = self.at(variation, p)
-        return dense_hybrid(
-            reference, state, nu_dot, tau, wrenches, self.free(base_prescribed)
-        )
+        return dense_hybrid(reference, state, nu_dot, tau, wrenches, self.free(base_prescribed))
 
     def free(self, base_prescribed):
         return np.concatenate((np.full(self.base, not base_prescribed), ~self.prescribed))
@@ -330,7 +331,9 @@ def test_regressor__equals_pinocchio():
     rng = default_rng(54)
     description = every_kind_description(rng)
     joints = tuple(
-        dataclasses.replace(joint, axis=np.array([0.0, 0.0, 1.0])) if joint.kind == 'se2' else joint
+        dataclasses.replace(joint, axis=np.array([0.0, 0.0, 1.0]))
+        if joint.kind == 'se2'
+        else joint
         for joint in description.joints
     )
     description = dataclasses.replace(description, joints=joints)
@@ -393,16 +396,16 @@ def test_errors__name_the_part_of_the_variation():
         d_inverse_dynamics(*arguments, Variation(inertias={'lnk1': np.zeros(10)}))
     with pytest.raises(ShapeError, match=r"inertia of link 'link1' has shape \(3, 3\)"):
         d_inverse_dynamics(*arguments, Variation(inertias={'link1': np.zeros((3, 3))}))
-    with pytest.raises(ShapeError, match=r'variation of wrenches has shape \(1, 6\), expected \(0'):
+    with pytest.raises(
+        ShapeError, match=r'variation of wrenches has shape \(1, 6\), expected \(0'
+    ):
         d_inverse_dynamics(*arguments, Variation(wrenches=np.zeros((1, 6))))
     with pytest.raises(ShapeError, match=r"placement of joint 'joint3' has shape \(3,\)"):
         d_inverse_dynamics(*arguments, Variation(placements={'joint3': np.zeros(3)}))
     with pytest.raises(NotFiniteError, match='variation'):
         d_inverse_dynamics(*arguments, Variation(rates=np.full(case.model.n, np.nan)))
     with pytest.raises(NotFiniteError, match='variation'):
-        d_forward_dynamics(
-            case.model, case.state, case.tau, Variation(gravity=[np.inf, 0.0, 0.0])
-        )
+        d_forward_dynamics(case.model, case.state, case.tau, Variation(gravity=[np.inf, 0.0, 0.0]))
 
 
 def test_every_kind__is_drawn():

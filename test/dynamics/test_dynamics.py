@@ -68,7 +68,9 @@ def make_case(description, model, oracle, rng):
     links = list(model.link_names)
     wrenches = [
         Wrench(links[k], rng.normal(size=3), rng.normal(size=3), kind, rng.normal(size=3))
-        for k, kind in zip((1, -1, len(links) // 2), ('body', 'world', 'world_oriented'))
+        for k, kind in zip(
+            (1, -1, len(links) // 2), ('body', 'world', 'world_oriented'), strict=True
+        )
     ]
     for k, wrench in enumerate(wrenches):  # the dense referee applies it at the link origin
         wrenches[k] = dataclasses.replace(wrench, point=np.zeros(3))
@@ -260,9 +262,7 @@ def test_dynamics__of_mimic_joints__are_the_chain_rule(base):
     ]
     links = [Link.from_mass(f'link{i}', 1.0, rng.normal(size=3), np.eye(3)) for i in (7, 8)]
     extra[1] = dataclasses.replace(extra[1], mimic=Mimic('joint7', -0.7, 0.2))
-    description = Description(
-        'mimic', (*description.links, *links), (*description.joints, *extra)
-    )
+    description = Description('mimic', (*description.links, *links), (*description.joints, *extra))
     coupled = TreeModel.from_description(description, base=base, gravity=TILTED_GRAVITY)
     alone = TreeModel.from_description(
         description, base=base, gravity=TILTED_GRAVITY, mimic='independent'
@@ -288,9 +288,7 @@ def test_dynamics__of_mimic_joints__are_the_chain_rule(base):
     assert_close(mass_matrix(coupled, state), M, 1e-12)
     assert_close(mass_matrix_inverse(coupled, state), np.linalg.inv(M), 1e-10)
     applied = np.concatenate((np.zeros(first), tau))
-    assert_close(
-        forward_dynamics(coupled, state, tau), np.linalg.solve(M, applied - h), 1e-10
-    )
+    assert_close(forward_dynamics(coupled, state, tau), np.linalg.solve(M, applied - h), 1e-10)
     prescribed = rng.random(coupled.n) < 0.5
     given = np.concatenate((np.zeros(first), np.where(prescribed, nu_dot[first:], 0.0)))
     free = np.concatenate((np.full(first, True), ~prescribed))
@@ -306,7 +304,9 @@ def test_universal_joint__equals_two_revolute_joints():
     links = [Link.from_mass(f'link{i}', 1.0, rng.normal(size=3), np.eye(3)) for i in (0, 1)]
     axis, second = rng.normal(size=3), rng.normal(size=3)
     one = Description(
-        'one', tuple(links), (Joint('u', 'universal', 'link0', 'link1', axis=axis, second_axis=second),)
+        'one',
+        tuple(links),
+        (Joint('u', 'universal', 'link0', 'link1', axis=axis, second_axis=second),),
     )
     two = Description(
         'two',
@@ -355,8 +355,10 @@ def test_errors__name_argument_and_size(flyer, arm):
         hybrid_dynamics(flyer, state, zeros, zeros, none, base_acceleration=zeros)
     with pytest.raises(ShapeError, match=r'tau has shape \(9,\)'):
         hybrid_dynamics(flyer, state, zeros, np.zeros(9), none)
-    with pytest.raises(InputError, match='the base of robot .* is fixed'):
-        hybrid_dynamics(arm, arm.neutral_state(), zeros, zeros, none, base_acceleration=np.zeros(6))
+    with pytest.raises(InputError, match=r'the base of robot .* is fixed'):
+        hybrid_dynamics(
+            arm, arm.neutral_state(), zeros, zeros, none, base_acceleration=np.zeros(6)
+        )
     with pytest.raises(ShapeError, match='state has 2 joint positions'):
         mass_matrix(flyer, State(np.eye(4), [0, 0], np.zeros(6), [0, 0]))
     with pytest.raises(UnknownNameError, match="link 'lnk1'"):

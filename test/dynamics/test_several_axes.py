@@ -52,9 +52,7 @@ class TestPositions:
     def test_names__are_of_joint_and_axis(self):
         links = tuple(Link.from_mass(f'l{i}', 1.0, np.zeros(3), np.eye(3)) for i in range(6))
         kinds = ('spherical', 'cylindrical', 'se2', 'universal', 'floating')
-        joints = tuple(
-            Joint(kind[:2], kind, f'l{i}', f'l{i + 1}') for i, kind in enumerate(kinds)
-        )
+        joints = tuple(Joint(kind[:2], kind, f'l{i}', f'l{i + 1}') for i, kind in enumerate(kinds))
         model = TreeModel.from_description(Description('all', links, joints), base='fixed')
         assert model.joint_names == (
             *('sp/rx', 'sp/ry', 'sp/rz'),
@@ -74,7 +72,9 @@ class TestPositions:
         neutral = model.neutral_state().s
         ones = [name for name, s in zip(model.position_names, neutral, strict=True) if s == 1.0]
         assert ones == ['sp/qw', 'se/cos', 'fl/qw']
-        units = {str(label) for label in Linearizer(model)(model.neutral_state(), np.zeros(16)).columns}
+        units = {
+            str(label) for label in Linearizer(model)(model.neutral_state(), np.zeros(16)).columns
+        }
         assert {'s.sp/rx [rad]', 's.cy/slide [m]', 's.se/y [m]', 'r.fl/z [m/s]'} <= units
 
     @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-9, 1.0, 3.0]))
@@ -109,9 +109,7 @@ class TestPositions:
         theirs = pin.integrate(
             oracle.pin_model, oracle.q(state), oracle._to_pinocchio(z[: model.m])
         )
-        same = pin.isSameConfiguration(
-            oracle.pin_model, oracle.q(state.retract(z)), theirs, 1e-12
-        )
+        same = pin.isSameConfiguration(oracle.pin_model, oracle.q(state.retract(z)), theirs, 1e-12)
         assert same
 
     def test_retract__keeps_the_sign_of_quaternions(self):
@@ -128,7 +126,10 @@ class TestPositions:
         drawn = model.random_state(rng)
         state = State(drawn.H, drawn.s, drawn.v, drawn.r)
         assert forward_dynamics(model, state, np.zeros(model.n)).shape == (model.m,)
-        for call in (lambda: state.retract(np.zeros(2 * model.m)), lambda: state.difference(drawn)):
+        for call in (
+            lambda: state.retract(np.zeros(2 * model.m)),
+            lambda: state.difference(drawn),
+        ):
             with pytest.raises(ShapeError, match=r'make it with model.state'):
                 call()
         whole = model.state(drawn.H, drawn.s, drawn.v, drawn.r)
@@ -215,8 +216,7 @@ class TestLinearization:
             return np.concatenate((at.v, at.r, forward_dynamics(model, at, tau)))
 
         columns = [
-            derivative(lambda p, e=e: rate(state.retract(p * e)), step=5e-3)
-            for e in np.eye(2 * m)
+            derivative(lambda p, e=e: rate(state.retract(p * e)), step=5e-3) for e in np.eye(2 * m)
         ]
         assert_close(A[m:], np.array(columns).T[m:], 1e-8)
 
@@ -269,7 +269,14 @@ def mjcf(description):
         mass, h = M[0, 0], np.array([M[5, 1], M[3, 2], M[4, 0]])
         c = h / mass
         central = M[3:, 3:] - mass * (c @ c * np.eye(3) - np.outer(c, c))
-        full = [central[0, 0], central[1, 1], central[2, 2], central[0, 1], central[0, 2], central[1, 2]]
+        full = [
+            central[0, 0],
+            central[1, 1],
+            central[2, 2],
+            central[0, 1],
+            central[0, 2],
+            central[1, 2],
+        ]
         quaternion = Rotation.from_matrix(pose[:3, :3]).as_quat()[[3, 0, 1, 2]]
         inner = ''.join(
             body(joint.child, joint.placement, axes(joint))
@@ -277,7 +284,8 @@ def mjcf(description):
             if joint.parent == name
         )
         return (
-            f'<body name="{name}" pos="{numbers(pose[:3, 3])}" quat="{numbers(quaternion)}">{joints}'
+            f'<body name="{name}" pos="{numbers(pose[:3, 3])}" quat="{numbers(quaternion)}">'
+            f'{joints}'
             f'<inertial pos="{numbers(c)}" mass="{float(mass)!r}" fullinertia="{numbers(full)}"/>'
             f'{inner}</body>'
         )
@@ -303,7 +311,7 @@ def mjcf(description):
 
 
 def test_forward_and_inverse_dynamics__equal_mujoco():
-    """Ball, hinge and slide joints, two of a body in a row; MuJoCo has quaternions (w, x, y, z)."""
+    """Ball, hinge and slide joints, two of a body in a row; its quaternions are (w, x, y, z)."""
     kinds = ('spherical', 'universal', 'cylindrical', 'revolute', 'prismatic')
     description, model, rng = make('fixed', seed=65, kinds=kinds, damping=0.0)
     theirs = mujoco.MjModel.from_xml_string(mjcf(description))
@@ -311,8 +319,12 @@ def test_forward_and_inverse_dynamics__equal_mujoco():
     state, tau = model.random_state(rng, speed=2.0), rng.normal(size=model.n)
     rows = np.zeros(model.n, dtype=int)
     for joint in description.joints:
-        ours_q = [k for k, name in enumerate(model.position_names) if name.split('/')[0] == joint.name]
-        ours_v = [k for k, name in enumerate(model.joint_names) if name.split('/')[0] == joint.name]
+        ours_q = [
+            k for k, name in enumerate(model.position_names) if name.split('/')[0] == joint.name
+        ]
+        ours_v = [
+            k for k, name in enumerate(model.joint_names) if name.split('/')[0] == joint.name
+        ]
         first = theirs.joint(f'{joint.name}/0')
         q, v = int(first.qposadr[0]), int(first.dofadr[0])
         positions = state.s[ours_q]
@@ -344,7 +356,9 @@ class TestReading:
         )
         model = TreeModel.from_urdf(text)
         assert model.base_link == 'a'
-        assert model.joint_names[1:] == tuple(f'free/{axis}' for axis in ('x', 'y', 'z', 'rx', 'ry', 'rz'))
+        assert model.joint_names[1:] == tuple(
+            f'free/{axis}' for axis in ('x', 'y', 'z', 'rx', 'ry', 'rz')
+        )
         assert model.n_q == model.n + 1
         alone = TreeModel.from_urdf(text, base='fixed')
         assert (alone.m, alone.base_link) == (7, 'a')
@@ -396,7 +410,9 @@ class TestReading:
             Joint('ball', 'spherical', 'a', 'b'),
             Joint('other', 'revolute', 'b', 'c', mimic=Mimic('ball')),
         )
-        with pytest.raises(UnsupportedJointError, match="'other' mimics 'ball', which is spherical"):
+        with pytest.raises(
+            UnsupportedJointError, match="'other' mimics 'ball', which is spherical"
+        ):
             TreeModel.from_description(Description('robot', links, joints))
 
     def test_joint_left_out_of_the_order__cannot_be_locked(self):

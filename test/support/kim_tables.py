@@ -111,11 +111,7 @@ def table_5(bodies, dV_dot_0):
         _, dV_dot_p = variation_of_parent(bodies, b, dV_dot_0)
         X = Ad(inverse(b.T))
         b.dV_dot = (
-            X @ dV_dot_p
-            - ad(b.dh) @ X @ V_dot_p
-            + b.dS @ b.q_ddot
-            + b.S @ b.dq_ddot
-            + vary_eta(b)
+            X @ dV_dot_p - ad(b.dh) @ X @ V_dot_p + b.dS @ b.q_ddot + b.S @ b.dq_ddot + vary_eta(b)
         )
     for i, b in reversed(list(enumerate(bodies))):
         b.dF = b.dinertia @ b.V_dot + b.inertia @ b.dV_dot - vary_momentum_rate(b) - b.dF_ext
@@ -269,7 +265,10 @@ class KimProblem:
         q = self.state.s[entries(self.reference.model.position_names, joint)]
         if joint.kind in IN_A_ROW:  # a product of exponentials: S_1 = Ad_{E_2^-1} xi_1
             first, second = split(joint)
-            E = [exp(axis_twist(part) * angle) for part, angle in zip((first, second), q)]
+            E = [
+                exp(axis_twist(part) * angle)
+                for part, angle in zip((first, second), q, strict=True)
+            ]
             S_1 = SWAP @ Ad(inverse(E[1])) @ SWAP @ axis_twist(first)
             return E[0] @ E[1], np.column_stack((S_1, axis_twist(second)))
         if joint.kind in ('spherical', 'se2', 'floating'):

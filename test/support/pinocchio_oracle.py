@@ -4,7 +4,7 @@
 
 Its free flyer has the pose ^A H_0 with a quaternion (x, y, z, w), velocities are body twists
 [linear; angular] and derivatives perturb on the right: the same as ours, no frame to convert.
-What differs: joints are permuted by name, coordinates of one joint keep their order, a continuous joint is stored as (cos, sin), results
+What differs: joints are permuted by name, a continuous joint is stored as (cos, sin), results
 that are symmetric fill the upper triangle only, and damping does not enter the dynamics.
 """
 

@@ -39,7 +39,9 @@ class SeveralAxesReference(DenseReference):
         positions = state.s[entries(self.model.position_names, joint)]
         if joint.kind in IN_A_ROW:
             first, second = split(joint)
-            at = self._moved(parent, joint.placement, axis_twist(first), positions[0], rates[:1], state)
+            at = self._moved(
+                parent, joint.placement, axis_twist(first), positions[0], rates[:1], state
+            )
             return self._moved(at, np.eye(4), axis_twist(second), positions[1], rates[1:], state)
         if joint.kind in ('spherical', 'se2', 'floating'):
             S = group_axes(joint)
