@@ -4,6 +4,25 @@
 
 from geolin_ros.description import Description, Joint, Link
 from geolin_ros.discretization import Discretization
+from geolin_ros.dynamics import (
+    bias_force,
+    forward_dynamics,
+    hybrid_dynamics,
+    inverse_dynamics,
+    mass_matrix,
+    mass_matrix_inverse,
+)
+from geolin_ros.dynamics_derivatives import (
+    Variation,
+    d_forward_dynamics,
+    d_hybrid_dynamics,
+    d_inverse_dynamics,
+    forward_dynamics_derivatives,
+    hybrid_dynamics_derivatives,
+    inertial_parameters,
+    inverse_dynamics_derivatives,
+    inverse_dynamics_regressor,
+)
 from geolin_ros.linearization import Linearization, Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -18,5 +37,20 @@ __all__ = [
     'Link',
     'State',
     'TreeModel',
+    'Variation',
     'Wrench',
+    'bias_force',
+    'd_forward_dynamics',
+    'd_hybrid_dynamics',
+    'd_inverse_dynamics',
+    'forward_dynamics',
+    'forward_dynamics_derivatives',
+    'hybrid_dynamics',
+    'hybrid_dynamics_derivatives',
+    'inertial_parameters',
+    'inverse_dynamics',
+    'inverse_dynamics_derivatives',
+    'inverse_dynamics_regressor',
+    'mass_matrix',
+    'mass_matrix_inverse',
 ]

@@ -28,7 +28,7 @@ from geolin_ros.errors import ConfigurationError, InputError, NotFiniteError
 from geolin_ros.labels import Label, input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
 from geolin_ros.wrenches import Wrench
 
 if TYPE_CHECKING:
@@ -102,6 +102,30 @@ class Rate(NamedTuple):
 RateAt = Callable[[State], Rate]
 
 
+class Group(NamedTuple):
+    """Rows of z that do not commute: the base, a spherical, planar or inner floating joint."""
+
+    rows: slice
+    axes: IntArray
+    """Which entries of a twist they are; the others are zero and stay it."""
+
+    def of(self, matrix: Callable[[Array], Array], z: Array) -> Array:
+        """Return a 6x6 matrix of the group at its part of z, without the rows of other axes."""
+        twist = np.zeros(6)
+        twist[self.axes] = z[self.rows]
+        return matrix(twist)[np.ix_(self.axes, self.axes)]
+
+
+def groups_of(model: TreeModel) -> list[Group]:
+    """Return the groups among [H; s], of a fixed base [s]."""
+    first = model.m - model.n
+    base = [Group(slice(0, 6), np.arange(6))] if first else []
+    return base + [
+        Group(slice(first + joint.v, first + joint.v + joint.axes.size), joint.axes)
+        for joint in model.positions.groups
+    ]
+
+
 class Step(NamedTuple):
     """A step g+ = g exp(theta): z+ = Phi z + Gamma du for perturbations of g and of g+."""
 
@@ -122,9 +146,8 @@ def discretize(
 ) -> Discretization:
     """Do what `Linearizer.discretize` says."""
     model = linearizer.model
-    floating = model.base == 'floating'
     _check_options(dt, method, reference, next_reference)
-    if not floating and np.any(state.v):
+    if model.base == 'fixed' and np.any(state.v):
         raise InputError(
             f'state has base twist {state.v.tolist()}, expected zeros: the base of robot '
             f'{model.name!r} is fixed'
@@ -140,7 +163,7 @@ def discretize(
             f = _field(state, linearizer.forward_dynamics(state, tau, wrenches))
             step = step_midpoint(state, f, rate_at, dt)
         elif method == 'rkmk4':
-            f, step = step_rkmk4(state, rate_at, dt, floating)
+            f, step = step_rkmk4(state, rate_at, dt, groups_of(model))
         else:
             L = linearizer(state, tau, reference, wrenches)
             f = _field(state, L.nu_dot)
@@ -156,8 +179,8 @@ def discretize(
         defect = step.theta
     elif next_reference is not None:
         defect = _own(next_reference.difference(next_state), model)
-    if floating and (next_reference is not None or (reference == 'frozen' and follows_flow)):
-        carry_into_chart(step, defect)
+    if next_reference is not None or (reference == 'frozen' and follows_flow):
+        carry_into_chart(step, defect, groups_of(model))
     return Discretization(
         model, step.Phi, step.Gamma, next_state, defect, f[model.m :], dt, method, reference
     )
@@ -190,7 +213,9 @@ def step_midpoint(state: State, f: Array, rate_at: RateAt, dt: float) -> Step:
     return Step(dt * middle.f, Phi, dt * (middle.B + half @ middle.B))
 
 
-def step_rkmk4(state: State, rate_at: RateAt, dt: float, floating: bool) -> tuple[Array, Step]:
+def step_rkmk4(
+    state: State, rate_at: RateAt, dt: float, groups: Sequence[Group]
+) -> tuple[Array, Step]:
     """Return f at the state, and the four-stage Runge-Kutta-Munthe-Kaas step with its derivative.
 
     Stages c = 0, 1/2, 1/2, 1 with theta_i = c_i dt k_(i-1), x_i = f(g exp theta_i):
@@ -199,7 +224,7 @@ def step_rkmk4(state: State, rate_at: RateAt, dt: float, floating: bool) -> tupl
         theta = (dt/6) (k_1 + 2 k_2 + 2 k_3 + k_4)                                     (2)
 
     The stage is perturbed by w_i = Ad_exp(-theta_i) z + J_r(theta_i) dtheta_i, so that with
-    Df = A + blkdiag(v x, 0)
+    Df = A + blkdiag(v x, 0), and the like for each group joint,
 
         dk_i = (1 + ad_theta/2 + ad_theta^2/12) (Df w_i + B du)
                - (ad_x/2 + (ad_[theta,x] + ad_theta ad_x)/12) dtheta_i                 (3)
@@ -208,42 +233,47 @@ def step_rkmk4(state: State, rate_at: RateAt, dt: float, floating: bool) -> tupl
     first = rate_at(state)
     size = first.f.size
     k, dk = first.f, np.hstack((first.A, first.B))  # columns [z | du]; w_1 = z
-    if floating:
-        dk[:6, :6] += se3.cross(k[:6])
+    for group in groups:
+        dk[group.rows, group.rows] += group.of(se3.cross, k)
     total, dtotal = k / 6.0, dk / 6.0
     for node, weight in ((0.5, 1.0 / 3.0), (0.5, 1.0 / 3.0), (1.0, 1.0 / 6.0)):
         theta, dtheta = node * dt * k, node * dt * dk
         x = rate_at(state.retract(theta))
-        w = _perturbation_after(theta, dtheta, floating)
+        w = _perturbation_after(theta, dtheta, groups)
         k, dk = x.f, x.A @ w
         dk[:, size:] += x.B
-        if floating:
-            ad, ad_x = se3.cross(theta[:6]), se3.cross(x.f[:6])
-            bracket = ad @ x.f[:6]
-            k[:6] += 0.5 * bracket + ad @ bracket / 12.0
-            dk[:6] += ad_x @ w[:6]
-            dk[:6] += (0.5 * ad + ad @ ad / 12.0) @ dk[:6]
-            dk[:6] -= (0.5 * ad_x + (se3.cross(bracket) + ad @ ad_x) / 12.0) @ dtheta[:6]
+        for group in groups:
+            rows = group.rows
+            ad, ad_x = group.of(se3.cross, theta), group.of(se3.cross, x.f)
+            bracket = ad @ x.f[rows]
+            ad_bracket = ad @ ad_x - ad_x @ ad
+            k[rows] += 0.5 * bracket + ad @ bracket / 12.0
+            dk[rows] += ad_x @ w[rows]
+            dk[rows] += (0.5 * ad + ad @ ad / 12.0) @ dk[rows]
+            dk[rows] -= (0.5 * ad_x + (ad_bracket + ad @ ad_x) / 12.0) @ dtheta[rows]
         total, dtotal = total + weight * k, dtotal + weight * dk
     theta = dt * total
-    after = _perturbation_after(theta, dt * dtotal, floating)
+    after = _perturbation_after(theta, dt * dtotal, groups)
     return first.f, Step(theta, after[:, :size].copy(), after[:, size:].copy())
 
 
-def _perturbation_after(theta: Array, dtheta: Array, floating: bool) -> Array:
-    """Return Ad_exp(-theta) [1, 0] + J_r(theta) dtheta; only the rows of H do not commute."""
+def _perturbation_after(theta: Array, dtheta: Array, groups: Sequence[Group]) -> Array:
+    """Return Ad_exp(-theta) [1, 0] + J_r(theta) dtheta; both are 1 on rows that commute."""
     w = dtheta.copy()
+    for group in groups:
+        w[group.rows] = group.of(se3.right_jacobian, theta) @ dtheta[group.rows]
     w[np.diag_indices(theta.size)] += 1.0
-    if floating:
-        w[:6] = se3.right_jacobian(theta[:6]) @ dtheta[:6]
-        w[:6, :6] += se3.adjoint_of_exp(-theta[:6])
+    for group in groups:
+        turned = group.of(se3.adjoint_of_exp, -theta)
+        w[group.rows, group.rows] += turned - np.eye(group.axes.size)
     return w
 
 
-def carry_into_chart(step: Step, defect: Array) -> None:
+def carry_into_chart(step: Step, defect: Array, groups: Sequence[Group]) -> None:
     """Multiply Phi and Gamma by blkdiag(J_r^-1(d), 1), in place: log(g_ref+^-1 g+) moves so."""
-    J = se3.right_jacobian_inverse(defect[:6])
-    step.Phi[:6], step.Gamma[:6] = J @ step.Phi[:6], J @ step.Gamma[:6]
+    for group in groups:
+        J, rows = group.of(se3.right_jacobian_inverse, defect), group.rows
+        step.Phi[rows], step.Gamma[rows] = J @ step.Phi[rows], J @ step.Gamma[rows]
 
 
 def phi_functions(X: Array) -> tuple[Array, Array]:

@@ -10,13 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.discretization import Discretization, Method, discretize
-from geolin_ros.errors import (
-    ConfigurationError,
-    GeolinError,
-    NotFiniteError,
-    ShapeError,
-    SingularInertiaError,
-)
+from geolin_ros.dynamics import failure, wrong_state
+from geolin_ros.errors import ConfigurationError, ShapeError
 from geolin_ros.kernels import (
     forward_dynamics,
     general_linearization,
@@ -24,7 +19,7 @@ from geolin_ros.kernels import (
 )
 from geolin_ros.kernels.linearization import linearize
 from geolin_ros.kernels.selection import select
-from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
+from geolin_ros.kernels.status import OK
 from geolin_ros.kernels.types import Workspace, make_workspace
 from geolin_ros.labels import Label, input_labels, rate_label, state_labels
 from geolin_ros.model.state import State
@@ -107,7 +102,7 @@ class Linearizer:
     def __init__(self, model: TreeModel) -> None:
         self.model = model
         n, m = model.n, model.m
-        self._n, self._size = n, 22 + 2 * n
+        self._n, self._size = n, 22 + model.n_q + n
         self._no_wrenches = pack(model, ())
         self._packed = records.pack(model.tree, model.gravity)
         self._tau = np.zeros(n)
@@ -190,7 +185,7 @@ class Linearizer:
                 self._ints, self._floats, state.data, inputs, self._fast_workspace, self._full
             )
         if status != OK:
-            raise self._failure(status, state)
+            raise failure(self.model, status, state, {'tau': self._tau})
         if self._kept is not None:
             select(
                 *self._kept,
@@ -229,7 +224,7 @@ class Linearizer:
             nu_dot,
         )
         if status != OK:
-            raise self._failure(status, state)
+            raise failure(self.model, status, state, {'tau': self._tau})
         return nu_dot[6 + self.model.n - self.model.m :]
 
     def discretize(
@@ -319,46 +314,21 @@ class Linearizer:
     def _freeze(self, state: State) -> None:
         """Halve -(v x) and fill the drift: the error to a reference that stands still.
 
-        First order of zdot = J_r^-1(z) f(g exp z): block (H, H) is -(1/2)(v x), drift f.
+        First order of zdot = J_r^-1(z) f(g exp z): block (H, H) is -(1/2)(v x), drift f; the same
+        for the blocks of group joints, which only the general algorithm has.
         """
         n, m = self.model.n, self.model.m
+        kinematic = m if self._packed is None else m - n
+        self._A[:kinematic, :kinematic] *= 0.5
         if self.model.base == 'floating':
-            self._A[:6, :6] *= 0.5
             self._drift[:6] = state.v
         self._drift[m - n : m] = state.r
         self._drift[m:] = self._nu_dot
 
     def _wrong_size(self, state: State, tau: ArrayLike) -> ShapeError:
         if len(state.data) != self._size:
-            return ShapeError(
-                f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
-                f'{self.model.n} of each for robot {self.model.name!r}'
-            )
+            return wrong_state(self.model, state)
         return ShapeError(f'tau has {len(tau)} entries, expected {self._n}, one a joint')  # type: ignore[arg-type]
-
-    def _failure(self, status: int, state: State) -> GeolinError:
-        culprits = [
-            name
-            for name, array in (
-                ('H', state.H),
-                ('s', state.s),
-                ('v', state.v),
-                ('r', state.r),
-                ('tau', self._tau),
-            )
-            if not np.all(np.isfinite(array))
-        ]
-        if culprits or status == NOT_FINITE:
-            return NotFiniteError(
-                f'{" and ".join(culprits) or "the accelerations"} of robot {self.model.name!r} '
-                'hold NaN or inf, expected finite numbers'
-            )
-        velocity = status - SINGULAR
-        part = 'the base' if velocity < 6 else f'joint {self.model.joint_names[velocity - 6]!r}'
-        return SingularInertiaError(
-            f'robot {self.model.name!r}: {part} moves no inertia at this state, expected a '
-            'positive share; check the masses behind it'
-        )
 
 
 def _read_only(array: Array) -> Array:

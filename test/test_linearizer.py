@@ -430,7 +430,7 @@ def test_wrong_sizes__are_named():
     for call in (lin, lin.forward_dynamics):
         with pytest.raises(ShapeError, match='tau has 11 entries, expected 12'):
             call(state, np.zeros(11))
-        with pytest.raises(ShapeError, match='3 joint positions and 3 rates, expected 12 of'):
+        with pytest.raises(ShapeError, match='3 joint positions and 3 rates, expected 12 and 12'):
             call(State(np.eye(4), np.zeros(3), np.zeros(6), np.zeros(3)), np.zeros(12))
 
 

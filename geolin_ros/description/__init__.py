@@ -7,6 +7,7 @@ The URDF reader and descriptions written in code both end here; `geolin_ros.mode
 
 from geolin_ros.description.elements import (
     JOINT_KINDS,
+    SEVERAL_AXES_KINDS,
     SINGLE_AXIS_KINDS,
     Description,
     Joint,
@@ -20,6 +21,7 @@ from geolin_ros.description.topology import check_tree
 
 __all__ = [
     'JOINT_KINDS',
+    'SEVERAL_AXES_KINDS',
     'SINGLE_AXIS_KINDS',
     'Description',
     'Joint',

@@ -10,7 +10,8 @@ from geolin_ros.typing import Array
 
 FIXED_KINDS = ('fixed',)
 SINGLE_AXIS_KINDS = ('revolute', 'continuous', 'prismatic', 'helical')
-JOINT_KINDS = (*FIXED_KINDS, *SINGLE_AXIS_KINDS, 'planar', 'floating')
+SEVERAL_AXES_KINDS = ('universal', 'cylindrical', 'spherical', 'se2', 'floating')
+JOINT_KINDS = (*FIXED_KINDS, *SINGLE_AXIS_KINDS, *SEVERAL_AXES_KINDS, 'planar')
 
 
 def _identity() -> Array:
@@ -75,19 +76,29 @@ class Joint:
     Attributes
     ----------
     kind
-        One of `JOINT_KINDS`. A helical joint advances ``pitch`` metres per radian.
+        One of `JOINT_KINDS`. A helical joint advances ``pitch`` metres per radian. Beyond URDF:
+        ``'universal'`` turns about ``axis``, then about ``second_axis``; ``'cylindrical'`` turns
+        about and slides along ``axis``; ``'spherical'``, position a unit quaternion (x, y, z, w);
+        ``'se2'`` moves in the plane with normal ``axis`` as one joint, position (x, y, cos, sin),
+        rates in the moving frame (``'planar'``, as in URDF, is a chain x, y, yaw). ``'floating'``
+        below the root has the position (x, y, z, quaternion), its rates are the child's twist.
     placement : (4, 4)
         Pose of the joint frame (= child link frame at zero position) in the parent link frame.
     axis : (3,)
-        Axis in the joint frame (normal of the plane for ``planar``); need not be normalised.
+        Axis in the joint frame (normal of the plane for ``planar``, ``se2``); need not be
+        normalised.
+    second_axis : (3,)
+        Of a universal joint, in the frame turned about the first.
+    limits
+        Position limits hold for joints with one axis, the others for each rate of a joint.
     damping, friction
-        URDF ``<dynamics>`` values [N m s/rad or N s/m, N m or N].
+        For each rate of a joint: URDF ``<dynamics>`` values [N m s/rad or N s/m, N m or N].
     friction_speed
         Smoothing speed v0 of the Coulomb friction f tanh(r / v0) [rad/s or m/s].
     rotor_inertia
         Of the motor, about its own axis [kg m^2]; the joint feels gear_ratio^2 times as much.
     stiffness, rest
-        Joint spring k (s - rest) [N m/rad or N/m, rad or m].
+        Joint spring k (s - rest) [N m/rad or N/m, rad or m]; not for spherical, se2, floating.
     gear_ratio
         Motor revolutions per joint revolution, ``mechanicalReduction`` of its transmission;
         1 where none is given. Efforts are on the joint side all the same.
@@ -109,6 +120,7 @@ class Joint:
     stiffness: float = 0.0
     rest: float = 0.0
     mimic: Mimic | None = None
+    second_axis: Array = field(default_factory=lambda: np.array([0.0, 1.0, 0.0]))
 
 
 @dataclass(frozen=True)

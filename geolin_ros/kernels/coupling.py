@@ -16,14 +16,18 @@ from geolin_ros.kernels.types import Tree
 @kernel
 def expand_state(tree: Tree, x, x_out):
     """Fill ``x_out`` = [H | s | v | r] of the tree from ``x`` = [H | y | v | y_dot]."""
-    n, n_y = tree.master.shape[0], (x.shape[0] - 22) // 2
+    n, n_q = tree.master.shape[0], tree.offset.shape[0]
+    more = n_q - n  # mimic joints have one axis: as many positions more than rates in y as in s
+    n_y = (x.shape[0] - 22 - more) // 2
     for e in range(16):
         x_out[e] = x[e]
     for e in range(6):
-        x_out[16 + n + e] = x[16 + n_y + e]
+        x_out[16 + n_q + e] = x[16 + n_y + more + e]
+    for c in range(n_q):
+        x_out[16 + c] = tree.position_multiplier[c] * x[16 + tree.position_master[c]]
+        x_out[16 + c] += tree.offset[c]
     for c in range(n):
-        x_out[16 + c] = tree.multiplier[c] * x[16 + tree.master[c]] + tree.offset[c]
-        x_out[22 + n + c] = tree.multiplier[c] * x[22 + n_y + tree.master[c]]
+        x_out[22 + n_q + c] = tree.multiplier[c] * x[22 + n_y + more + tree.master[c]]
 
 
 @kernel

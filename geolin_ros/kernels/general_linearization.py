@@ -14,8 +14,16 @@ from geolin_ros.kernels.inverse_dynamics_derivatives import (
     differentiate_motion,
     differentiate_wrenches,
 )
+from geolin_ros.kernels.spatial import add_cross_motion, dot6
 from geolin_ros.kernels.status import OK
-from geolin_ros.kernels.types import BODY_WRENCH, Tree, Workspace, Wrenches
+from geolin_ros.kernels.types import (
+    BODY_WRENCH,
+    PRODUCT,
+    SINGLE_AXIS,
+    Tree,
+    Workspace,
+    Wrenches,
+)
 
 
 @kernel
@@ -25,7 +33,9 @@ def linearize(tree: Tree, ws: Workspace, x_y, tau_y, gravity, wrenches: Wrenches
     The system is that of the moving reference, rows and columns [H; s; v; r], m = 6 + n, k = 2 m,
     n independent coordinates (suffix y; the same as the tree's without mimic joints):
 
-        A = [[-(v x), 0, 1, 0], [0, 0, 0, 1], [-M^-1 dtau]],  B = [0; 0; M^-1 [0; 1]]
+        A = [[-(v x), 0, 1, 0], [0, K, 0, 1], [-M^-1 dtau]],  B = [0; 0; M^-1 [0; 1]]
+
+    K is zero but for the blocks of group joints, see `write_group_blocks`.
 
     A fixed base keeps its rows and columns: its acceleration is zero, as are their derivatives.
     """
@@ -37,7 +47,7 @@ def linearize(tree: Tree, ws: Workspace, x_y, tau_y, gravity, wrenches: Wrenches
     expand_velocity(tree, nu_dot_y, ws.nu_dot)
     propagate_motion(tree, ws, ws.x, gravity, ws.nu_dot)
     project_wrenches(tree, ws, ws.x, ws.nu_dot, ws.tau)
-    differentiate_motion(tree, ws)
+    differentiate_motion(tree, ws, ws.x, ws.nu_dot)
     differentiate_wrenches(tree, ws, ws.x, wrenches, ws.dtau)
     reduce_matrix(tree, ws.dtau, 2, ws.dtau_y)
     if first == 6:
@@ -48,12 +58,14 @@ def linearize(tree: Tree, ws: Workspace, x_y, tau_y, gravity, wrenches: Wrenches
         B[m + 6 + c, c] = 1.0
     solve_rows(ws.chol, first, B[m:])
     A[:m, :] = 0.0
-    write_kinematic_rows(x_y[16 + n : 22 + n], A)
+    v = x_y[x_y.shape[0] - m : x_y.shape[0] - n]
+    write_kinematic_rows(v, A)
+    write_group_blocks(tree, ws, A)
     for row in range(m):
         for c in range(2 * m):
             A[m + row, c] = -ws.dtau_y[row, c]
     if first == 0:
-        write_uniform_fields(tree, x_y[16 + n : 22 + n], ws.upward, wrenches, A)
+        write_uniform_fields(tree, v, ws.upward, wrenches, A)
     return OK
 
 
@@ -66,6 +78,20 @@ def write_kinematic_rows(v, A):
     write_minus_cross(v[3:], A[:3, :3])  # -(v x) = -[[w^, u^], [0, w^]]
     write_minus_cross(v[3:], A[3:6, 3:6])
     write_minus_cross(v[:3], A[:3, 3:6])
+
+
+@kernel
+def write_group_blocks(tree: Tree, ws: Workspace, A):
+    """Block (s, s) of each group joint: -S' (S r x) S, as -(v x) is that of the base."""
+    turned = ws.moved
+    for i in range(1, tree.parent.shape[0]):
+        if tree.kind[i] == SINGLE_AXIS or tree.kind[i] == PRODUCT:
+            continue
+        for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
+            turned[:] = 0.0
+            add_cross_motion(ws.v_joint[i], ws.S[c], -1.0, turned)
+            for b in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
+                A[6 + tree.master[b], 6 + tree.master[c]] = dot6(ws.S[b], turned)
 
 
 @kernel

@@ -14,7 +14,14 @@ from geolin_ros.kernels.spatial import (
     dot6,
     motion_to_child,
 )
-from geolin_ros.kernels.types import BODY_WRENCH, WORLD_ORIENTED_WRENCH, Tree, Workspace, Wrenches
+from geolin_ros.kernels.types import (
+    BODY_WRENCH,
+    PRODUCT,
+    WORLD_ORIENTED_WRENCH,
+    Tree,
+    Workspace,
+    Wrenches,
+)
 
 
 @kernel
@@ -22,7 +29,7 @@ def propagate_motion(tree: Tree, ws: Workspace, x, gravity, nu_dot):
     """Fill ``ws.v``, ``ws.v_joint``, ``ws.a``; needs the poses of `place_bodies`.
 
     v_0 = v;                     a_0 = nu_dot_b + (upward; 0), upward = -^0R_A gravity   (1)
-    v_i = ^iX_p v_p + S_i r_i;       a_i = ^iX_p a_p + S_i rdot_i + v_i x S_i r_i   (2)
+    v_i = ^iX_p v_p + S_i r_i;   a_i = ^iX_p a_p + S_i rdot_i + v_i x S_i r_i + Sdot_i r_i   (2)
     """
     nb = tree.parent.shape[0]
     twist = x.shape[0] - 6 - tree.armature.shape[0]
@@ -42,11 +49,15 @@ def propagate_motion(tree: Tree, ws: Workspace, x, gravity, nu_dot):
             ws.v_joint[i, e] = 0.0
         for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
             for e in range(6):
-                ws.v_joint[i, e] += tree.subspace[c, e] * x[rates + c]
-                ws.a[i, e] += tree.subspace[c, e] * nu_dot[6 + c]
+                ws.v_joint[i, e] += ws.S[c, e] * x[rates + c]
+                ws.a[i, e] += ws.S[c, e] * nu_dot[6 + c]
         for e in range(6):
             ws.v[i, e] += ws.v_joint[i, e]
         add_cross_motion(ws.v[i], ws.v_joint[i], 1.0, ws.a[i])
+        if tree.kind[i] == PRODUCT:  # Sdot r: dS_b/ds_c = S_b x S_c for c > b, else zero
+            for b in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
+                for c in range(b + 1, tree.v_start[i] + tree.v_size[i]):
+                    add_cross_motion(ws.S[b], ws.S[c], x[rates + b] * x[rates + c], ws.a[i])
 
 
 @kernel
@@ -66,7 +77,13 @@ def place_wrenches(tree: Tree, ws: Workspace, wrenches: Wrenches):
 @kernel
 def add_wrench_in_body(ws: Workspace, wrenches: Wrenches, w, out):
     """out += wrench number w in the frame of its body."""
-    i, value = wrenches.body[w], wrenches.value[w]
+    add_wrench_value(ws, wrenches, w, wrenches.value[w], out)
+
+
+@kernel
+def add_wrench_value(ws: Workspace, wrenches: Wrenches, w, value, out):
+    """out += ``value`` (6,), read as that of wrench number w, in the frame of its body."""
+    i = wrenches.body[w]
     if wrenches.kind[w] == BODY_WRENCH:
         for e in range(6):
             out[e] += value[e]
@@ -108,7 +125,7 @@ def project_wrenches(tree: Tree, ws: Workspace, x, nu_dot, tau_out):
         add_cross_wrench(ws.v[i], ws.moved, 1.0, ws.f[i])
     for i in range(nb - 1, 0, -1):
         for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
-            tau_out[6 + c] = dot6(tree.subspace[c], ws.f[i])
+            tau_out[6 + c] = dot6(ws.S[c], ws.f[i])
         p = tree.parent[i]
         add_wrench_to_parent(ws.R[i], ws.o[i], ws.f[i], ws.f[p])
     for e in range(6):

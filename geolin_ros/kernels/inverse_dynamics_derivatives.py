@@ -3,8 +3,8 @@
 """All derivatives of the inverse dynamics in one pass over the tree.
 
 Equal to the four algorithms of [Bos 2022, Tables 5-8] as corrected in `kernels.paper`, without
-their 6 x 6 x n tensors: the full acceleration is carried, so composite inertias need no derivative.
-Joints may have several axes: the terms (v_J x) S keep their place then.
+their 6 x 6 x n tensors: the full acceleration is carried, so that composite inertias need no
+derivative. Joints may have several axes: the terms (v_J x) S keep their place then.
 """
 
 import math
@@ -21,6 +21,7 @@ from geolin_ros.kernels.spatial import (
 )
 from geolin_ros.kernels.types import (
     BODY_WRENCH,
+    PRODUCT,
     WORLD_ORIENTED_WRENCH,
     Tree,
     Workspace,
@@ -29,13 +30,15 @@ from geolin_ros.kernels.types import (
 
 
 @kernel
-def differentiate_motion(tree: Tree, ws: Workspace):
+def differentiate_motion(tree: Tree, ws: Workspace, x, nu_dot):
     """Fill ``ws.d``, ``ws.dv``, ``ws.da``; needs `propagate_motion`.
 
     base: d = 1 (H);  dv = 1 (v);  da = (a_grav,0 x) (H), the gravity part of a_0        (1)
     dv_i = ^iX_p dv_p,  own columns: s += (^iX_p v_p) x S,  r += S                       (2)
     da_i = ^iX_p da_p - v_J x dv_i,  own columns: s += (^iX_p a_p) x S,  r += v_i x S    (3)
     d_i  = ^iX_p d_p,   own columns: s += S                                              (4)
+
+    Products, whose S depends on s, add more to their own columns.
     """
     nb, n = tree.parent.shape[0], tree.armature.shape[0]
     m = 6 + n
@@ -62,16 +65,61 @@ def differentiate_motion(tree: Tree, ws: Workspace):
         moved = ws.moved
         motion_to_child(ws.R[i], ws.o[i], ws.v[p], moved)
         for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
-            add_cross_motion(moved, tree.subspace[c], 1.0, ws.dv[i, 6 + c])
+            add_cross_motion(moved, ws.S[c], 1.0, ws.dv[i, 6 + c])
             for e in range(6):
-                ws.d[i, 6 + c, e] += tree.subspace[c, e]
-                ws.dv[i, m + 6 + c, e] += tree.subspace[c, e]
+                ws.d[i, 6 + c, e] += ws.S[c, e]
+                ws.dv[i, m + 6 + c, e] += ws.S[c, e]
+        if tree.kind[i] == PRODUCT:
+            add_product_twists(tree, ws, i, x)
         for c in range(k):
             add_cross_motion(ws.v_joint[i], ws.dv[i, c], -1.0, ws.da[i, c])
         motion_to_child(ws.R[i], ws.o[i], ws.a[p], moved)
         for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
-            add_cross_motion(moved, tree.subspace[c], 1.0, ws.da[i, 6 + c])
-            add_cross_motion(ws.v[i], tree.subspace[c], 1.0, ws.da[i, m + 6 + c])
+            add_cross_motion(moved, ws.S[c], 1.0, ws.da[i, 6 + c])
+            add_cross_motion(ws.v[i], ws.S[c], 1.0, ws.da[i, m + 6 + c])
+        if tree.kind[i] == PRODUCT:
+            add_product_accelerations(tree, ws, i, x, nu_dot)
+
+
+@kernel
+def add_product_twists(tree: Tree, ws: Workspace, i, x):
+    """dv_i, own columns: s_c += sum over b < c of (S_b x S_c) r_b, the derivative of S r."""
+    first, end = tree.v_start[i], tree.v_start[i] + tree.v_size[i]
+    rates = x.shape[0] - tree.armature.shape[0]
+    for c in range(first, end):
+        for b in range(first, c):
+            add_cross_motion(ws.S[b], ws.S[c], x[rates + b], ws.dv[i, 6 + c])
+
+
+@kernel
+def add_product_accelerations(tree: Tree, ws: Workspace, i, x, nu_dot):
+    """da_i, own columns, of S rdot + v x (S r) + Sdot r [Kim 2012, section 4].
+
+    With W = S_b x S_c, b < c:  s_c += W rdot_b + v x (W r_b),  r_b += W r_c,  r_c += W r_b,
+    s_e += dW/ds_e r_b r_c,  dW/ds_e = (S_b x S_e) x S_c (e > b) + S_b x (S_c x S_e) (e > c)
+    """
+    first, end = tree.v_start[i], tree.v_start[i] + tree.v_size[i]
+    n = tree.armature.shape[0]
+    m, rates = 6 + n, x.shape[0] - n
+    W, turned = ws.moved, ws.rate
+    for b in range(first, end):
+        for c in range(b + 1, end):
+            r_b, r_c = x[rates + b], x[rates + c]
+            W[:] = 0.0
+            add_cross_motion(ws.S[b], ws.S[c], 1.0, W)
+            for e in range(6):
+                ws.da[i, 6 + c, e] += W[e] * nu_dot[6 + b]
+                ws.da[i, m + 6 + b, e] += W[e] * r_c
+                ws.da[i, m + 6 + c, e] += W[e] * r_b
+            add_cross_motion(ws.v[i], W, r_b, ws.da[i, 6 + c])
+            for e in range(b + 1, end):
+                turned[:] = 0.0
+                add_cross_motion(ws.S[b], ws.S[e], 1.0, turned)
+                add_cross_motion(turned, ws.S[c], r_b * r_c, ws.da[i, 6 + e])
+                if e > c:
+                    turned[:] = 0.0
+                    add_cross_motion(ws.S[c], ws.S[e], 1.0, turned)
+                    add_cross_motion(ws.S[b], turned, r_b * r_c, ws.da[i, 6 + e])
 
 
 @kernel
@@ -79,7 +127,8 @@ def differentiate_wrenches(tree: Tree, ws: Workspace, x, wrenches: Wrenches, dta
     """Fill ``ws.df`` and ``dtau_out`` (6 + n, k); needs the pass above and `project_wrenches`.
 
     df_i = M da_i + dv_i xb* (M v_i) + v_i xb* (M dv_i) + wrench terms                   (5)
-    dtau_i = S_i' df_i;   df_p += _pX^i df_i,  own columns s += _pX^i (S xb* f_i)        (6)
+    dtau_i = S_i' df_i + dS_i' f_i                                                       (6)
+    df_p += _pX^i df_i,   own columns: s += _pX^i (S xb* f_i)                            (7)
     """
     nb, n = tree.parent.shape[0], tree.armature.shape[0]
     m = 6 + n
@@ -103,12 +152,17 @@ def differentiate_wrenches(tree: Tree, ws: Workspace, x, wrenches: Wrenches, dta
         p = tree.parent[i]
         for b in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
             for c in range(k):
-                dtau_out[6 + b, c] = dot6(tree.subspace[b], ws.df[i, c])
-            add_cross_wrench(tree.subspace[b], ws.f[i], 1.0, ws.df[i, 6 + b])
+                dtau_out[6 + b, c] = dot6(ws.S[b], ws.df[i, c])
+        if tree.kind[i] == PRODUCT:  # dS_b/ds_c f = (S_b x S_c)' f for b < c
+            for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
+                for b in range(tree.v_start[i], c):
+                    rate[:] = 0.0
+                    add_cross_motion(ws.S[b], ws.S[c], 1.0, rate)
+                    dtau_out[6 + b, 6 + c] += dot6(rate, ws.f[i])
+        for b in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
+            add_cross_wrench(ws.S[b], ws.f[i], 1.0, ws.df[i, 6 + b])
         for c in range(k):
             add_wrench_to_parent(ws.R[i], ws.o[i], ws.df[i, c], ws.df[p, c])
-        for b in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
-            add_cross_wrench(tree.subspace[b], ws.f[i], -1.0, ws.df[i, 6 + b])
     for e in range(6):
         for c in range(k):
             dtau_out[e, c] = ws.df[0, c, e]
@@ -151,4 +205,6 @@ def add_passive_derivatives(tree: Tree, x, dtau_out):
         dtau_out[6 + c, 6 + c] += tree.stiffness[c]
         if tree.friction[c] != 0.0:
             t = math.tanh(x[rates + c] / tree.friction_speed[c])
-            dtau_out[6 + c, 12 + n + c] += tree.friction[c] / tree.friction_speed[c] * (1.0 - t * t)
+            dtau_out[6 + c, 12 + n + c] += (
+                tree.friction[c] / tree.friction_speed[c] * (1.0 - t * t)
+            )

@@ -66,8 +66,9 @@ def _generic_transform(tree: Tree, i: int) -> Array:
     """Return ^iX_p with joint i moved by an arbitrary amount, so that no axes align by chance."""
     u, w = np.split(tree.subspace[tree.v_start[i] : tree.v_start[i] + tree.v_size[i]].sum(0), 2)
     amount = 0.3 + 0.1 * (i % 7)
-    cross = _cross(w)
-    E = np.eye(3) + np.sin(amount) * cross + (1.0 - np.cos(amount)) * cross @ cross
+    length = float(np.linalg.norm(w))
+    angle, cross = amount * length, _cross(w / (length or 1.0))
+    E = np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
     R, o = tree.rotation[i] @ E, tree.translation[i] + tree.rotation[i] @ (u * amount)
     return np.block([[R.T, -R.T @ _cross(o)], [np.zeros((3, 3)), R.T]])
 

@@ -4,20 +4,26 @@
 
 import dataclasses
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.description import SINGLE_AXIS_KINDS, Description, Joint, Link, check_tree
+from geolin_ros.description import Description, Joint, Link, check_tree
 from geolin_ros.errors import ModelError, ModelWarning, UnsupportedJointError, unknown_name
-from geolin_ros.kernels.types import BASE, SINGLE_AXIS, Tree
+from geolin_ros.kernels.types import BASE, Tree
 from geolin_ros.model.inertia_check import check_joint_inertias, suspicious_inertias
+from geolin_ros.model.joint_kinds import (
+    KINDS,
+    motion_subspace,
+    plane_axes,
+    position_names,
+    rate_names,
+    unit_axis,
+)
 from geolin_ros.model.mimics import DependentJoint, resolve_mimics
-from geolin_ros.typing import Array
-
-SHORTEST_AXIS = 1e-9
+from geolin_ros.typing import Array, IntArray
 
 
 @dataclass
@@ -37,6 +43,7 @@ class Numbered(NamedTuple):
     tree: Tree
     coordinate_names: tuple[str, ...]
     joint_names: tuple[str, ...]
+    position_names: tuple[str, ...]
     dependent_joints: tuple[DependentJoint, ...]
     body_names: tuple[str, ...]
     frames: dict[str, tuple[int, Array]]
@@ -67,24 +74,26 @@ def number_bodies(
     for sentence in found:
         warnings.warn(sentence, ModelWarning, stacklevel=4)
     following = resolve_mimics(description, moving) if mimic == 'exact' else {}
-    independent = [joint.name for joint in moving if joint.name not in following]
-    names = tuple(_coordinate_order(description, independent, order))
-    ordered = moving
-    if not following:  # the tree's coordinates are the independent ones, in their order
-        by_name = {joint.name: joint for joint in moving}
-        ordered = [by_name[name] for name in names]
+    by_name = {joint.name: joint for joint in moving}
+    for row in following.values():
+        _check_master(description, row, by_name[row.master])
+    names = [joint.name for joint in moving if joint.name not in following]
+    independent = [by_name[name] for name in _joint_order(description, names, order)]
+    # without mimic joints the tree's coordinates are the independent ones, in their order
+    ordered = moving if following else independent
     tree = _tree_arrays(
-        description.source, bodies, ordered, base, names, following, coulomb_friction
+        description.source, bodies, ordered, base, independent, following, coulomb_friction
     )
     check_joint_inertias(description.source, tree, [body.name for body in bodies])
     return Numbered(
         tree,
-        tuple(joint.name for joint in ordered),
-        names,
+        _all_names(ordered, rate_names),
+        _all_names(independent, rate_names),
+        _all_names(independent, position_names),
         tuple(following.values()),
         tuple(body.name for body in bodies),
         frames,
-        _limits(moving, names),
+        _limits(independent),
         tuple(found),
     )
 
@@ -96,13 +105,8 @@ def _expand_planar_joints(description: Description) -> Description:
         if joint.kind != 'planar':
             joints.append(joint)
             continue
-        normal = _unit_axis(description.source, joint)
-        helper = np.eye(3)[np.argmin(np.abs(normal))]
-        along_x = helper - normal * (normal @ helper)
-        if abs(normal[2]) > 1.0 - 1e-12:
-            along_x = np.array([1.0, 0.0, 0.0])
-        along_x /= np.linalg.norm(along_x)
-        along_y = np.cross(normal, along_x)
+        normal = unit_axis(description.source, joint)
+        along_x, along_y = plane_axes(normal)
         middle = [f'{joint.name}/x_link', f'{joint.name}/y_link']
         links += [Link(name) for name in middle]
         steps = (
@@ -129,15 +133,9 @@ def _root_link(description: Description, base: str, children: dict[str, list[Joi
     """Return the base link; a world link with one floating joint is not part of the robot."""
     moved = {joint.child for joint in description.joints}
     root = next(link.name for link in description.links if link.name not in moved)
-    if any(joint.kind == 'floating' for joint in children[root]):
-        if base == 'floating' and len(children[root]) == 1:
-            return children[root][0].child
-        name = next(joint.name for joint in children[root] if joint.kind == 'floating')
-        raise UnsupportedJointError(
-            f'{description.source}: joint {name!r} is floating below root {root!r}, '
-            "expected it to be the only joint of the root and base='floating'; remove the joint "
-            'and the root link'
-        )
+    joints = children[root]
+    if base == 'floating' and len(joints) == 1 and joints[0].kind == 'floating':
+        return joints[0].child
     return root
 
 
@@ -173,33 +171,37 @@ def moved_inertia(inertia: Array, placement: Array) -> Array:
 
 
 def _check_kind(description: Description, joint: Joint) -> None:
-    """Refuse what a single-axis tree cannot hold."""
-    if joint.kind not in SINGLE_AXIS_KINDS:
+    """Refuse an unknown kind, and what joints of several axes cannot have."""
+    where = f'{description.source}: joint {joint.name!r}'
+    if joint.kind not in KINDS:
         raise UnsupportedJointError(
-            f'{description.source}: joint {joint.name!r} is {joint.kind}, expected one of '
-            f'{", ".join(SINGLE_AXIS_KINDS)}, planar or fixed, or floating at the root; change '
-            'its type'
+            f'{where} is {joint.kind!r}, expected one of {", ".join(KINDS)}, planar or fixed; '
+            'change its type'
+        )
+    kind = KINDS[joint.kind]
+    if joint.mimic is not None and len(kind.rates) > 1:
+        raise UnsupportedJointError(
+            f'{where} is {joint.kind} and mimics {joint.mimic.joint!r}, expected a joint with one '
+            'axis; remove <mimic>'
+        )
+    if joint.stiffness != 0.0 and kind.is_group:
+        raise UnsupportedJointError(
+            f'{where} is {joint.kind} and has stiffness {joint.stiffness:g}, expected 0: a spring '
+            'needs positions that are angles or lengths; apply it as an effort'
         )
 
 
-def _unit_axis(source: str, joint: Joint) -> Array:
-    axis = np.asarray(joint.axis, dtype=np.float64)
-    norm = float(np.linalg.norm(axis))
-    if not norm > SHORTEST_AXIS:
-        raise ModelError(
-            f'{source}: joint {joint.name!r} has an axis of norm {norm:g}, expected more than '
-            f'{SHORTEST_AXIS:g}; set <axis xyz="..."/>'
+def _check_master(description: Description, row: DependentJoint, master: Joint) -> None:
+    """Refuse to follow a joint that has no single position."""
+    if len(KINDS[master.kind].rates) > 1:
+        raise UnsupportedJointError(
+            f'{description.source}: joint {row.name!r} mimics {master.name!r}, which is '
+            f'{master.kind}, expected a joint with one axis; remove <mimic>'
         )
-    return axis / norm
 
 
-def _motion_subspace(source: str, joint: Joint) -> Array:
-    """Return the unit twist (u; w) of a single-axis joint [Bos 2022, section 3.2]."""
-    axis = _unit_axis(source, joint)
-    if joint.kind == 'prismatic':
-        return np.concatenate((axis, np.zeros(3)))
-    pitch = joint.pitch if joint.kind == 'helical' else 0.0
-    return np.concatenate((pitch * axis, axis))
+def _all_names(joints: list[Joint], names: Callable[[Joint], tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(name for joint in joints for name in names(joint))
 
 
 def _tree_arrays(
@@ -207,35 +209,40 @@ def _tree_arrays(
     bodies: list[Body],
     ordered: list[Joint],
     base: str,
-    names: tuple[str, ...],
+    independent: list[Joint],
     following: Mapping[str, DependentJoint],
     coulomb_friction: bool,
 ) -> Tree:
     """Pack everything into read-only arrays; coordinates are those of the ``ordered`` joints."""
-    coordinate = {joint.name: c for c, joint in enumerate(ordered)}
-    nb, n = len(bodies), len(ordered)
-    start = np.array(
-        [0, *(coordinate[body.joint.name] for body in bodies if body.joint is not None)],
-        dtype=np.int64,
+    nb, kinds = len(bodies), [KINDS[joint.kind] for joint in ordered]
+    q_size = np.array([len(kind.positions) for kind in kinds], dtype=np.int64)
+    v_size = np.array([len(kind.rates) for kind in kinds], dtype=np.int64)
+    number = {joint.name: k for k, joint in enumerate(ordered)}
+    of_body = np.array(
+        [number[body.joint.name] for body in bodies if body.joint is not None], dtype=np.int64
     )
-    single = np.array([0] + [1] * n, dtype=np.int64)
     placements = np.array([body.placement for body in bodies])
     couplings = [
         following.get(joint.name) or DependentJoint(joint.name, joint.name, 1.0, 0.0)
         for joint in ordered
     ]
+    masters = [row.master for row in couplings]
+    subspaces = [motion_subspace(source, joint) for joint in ordered]
 
-    def column(values: Iterable[float]) -> Array:
-        return np.fromiter(values, dtype=np.float64, count=n)
+    def by_body(base_value: int, values: IntArray) -> IntArray:
+        return np.concatenate(([base_value], values[of_body])).astype(np.int64)
+
+    def column(values: Iterable[float]) -> Array:  # one entry a rate
+        return np.repeat(np.fromiter(values, dtype=np.float64, count=len(ordered)), v_size)
 
     tree = Tree(
         parent=np.array([body.parent for body in bodies], dtype=np.int64),
-        kind=np.array([BASE] + [SINGLE_AXIS] * n, dtype=np.int64),
-        q_start=start,
-        q_size=single,
-        v_start=start,
-        v_size=np.array([6 if base == 'floating' else 0] + [1] * n, dtype=np.int64),
-        subspace=np.array([_motion_subspace(source, joint) for joint in ordered]).reshape(n, 6),
+        kind=by_body(BASE, np.array([kind.code for kind in kinds], dtype=np.int64)),
+        q_start=by_body(0, _starts(q_size)),
+        q_size=by_body(0, q_size),
+        v_start=by_body(0, _starts(v_size)),
+        v_size=by_body(6 if base == 'floating' else 0, v_size),
+        subspace=np.concatenate([np.empty((0, 6)), *subspaces]),
         rotation=np.ascontiguousarray(placements[:, :3, :3]),
         translation=np.ascontiguousarray(placements[:, :3, 3]),
         inertia=np.array([body.inertia for body in bodies]).reshape(nb, 6, 6),
@@ -245,26 +252,48 @@ def _tree_arrays(
         friction_speed=column(joint.friction_speed for joint in ordered),
         stiffness=column(joint.stiffness for joint in ordered),
         rest=column(joint.rest for joint in ordered),
-        master=np.array([names.index(row.master) for row in couplings], dtype=np.int64),
+        master=_entries_of(masters, v_size, independent, rate_names),
         multiplier=column(row.multiplier for row in couplings),
-        offset=column(row.offset for row in couplings),
+        position_master=_entries_of(masters, q_size, independent, position_names),
+        position_multiplier=np.repeat([row.multiplier for row in couplings], q_size).astype(float),
+        offset=np.repeat([row.offset for row in couplings], q_size).astype(float),
     )
     for array in tree:
         array.setflags(write=False)
     return tree
 
 
-def _limits(moving: list[Joint], names: tuple[str, ...]) -> tuple[Array, Array, Array, Array]:
-    """Return lower, upper, velocity and effort limits of the independent coordinates."""
-    by_name = {joint.name: joint.limits for joint in moving}
-    rows = [by_name[name] for name in names]
-    bounds = np.array([(b.lower, b.upper, b.velocity, b.effort) for b in rows]).reshape(-1, 4).T
-    bounds = np.ascontiguousarray(bounds, dtype=np.float64)
+def _starts(sizes: IntArray) -> IntArray:
+    """Return where each of consecutive parts begins."""
+    return np.cumsum(sizes) - sizes
+
+
+def _entries_of(
+    joints: Iterable[str],
+    sizes: IntArray,
+    independent: list[Joint],
+    names: Callable[[Joint], tuple[str, ...]],
+) -> IntArray:
+    """Return the entries of named joints, ``sizes`` each, among those of the independent ones."""
+    starts = _starts(np.array([len(names(joint)) for joint in independent], dtype=np.int64))
+    start = {joint.name: at for joint, at in zip(independent, starts, strict=True)}
+    found = [start[name] + np.arange(size) for name, size in zip(joints, sizes, strict=True)]
+    return np.concatenate([np.empty(0, np.int64), *found])
+
+
+def _limits(joints: list[Joint]) -> tuple[Array, Array, Array, Array]:
+    """Return lower, upper, velocity and effort limits of the rates of independent joints."""
+    rows = []
+    for joint in joints:
+        limits, count = joint.limits, len(KINDS[joint.kind].rates)
+        low, high = (limits.lower, limits.upper) if count == 1 else (-np.inf, np.inf)
+        rows += [(low, high, limits.velocity, limits.effort)] * count
+    bounds = np.ascontiguousarray(np.array(rows, dtype=np.float64).reshape(-1, 4).T)
     bounds.setflags(write=False)
     return bounds[0], bounds[1], bounds[2], bounds[3]
 
 
-def _coordinate_order(
+def _joint_order(
     description: Description, names: list[str], order: Sequence[str] | None
 ) -> list[str]:
     """Return ``order``, which must name each of ``names`` once, or ``names`` without one."""
@@ -279,4 +308,10 @@ def _coordinate_order(
             f'{description.source}: joint {twice!r} is named twice in the order of joints, '
             'expected each once'
         )
+    for name in names:
+        if name not in order:
+            raise ModelError(
+                f'{description.source}: joint {name!r} is not in the order of joints, and cannot '
+                'be locked; name it too'
+            )
     return list(order)

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.errors import NotFiniteError, ShapeError
 from geolin_ros.kernels import se3
+from geolin_ros.model.positions import Positions
 from geolin_ros.typing import Array
 
 
@@ -17,16 +18,20 @@ class State:
     ----------
     H : (4, 4)
         Pose of the base frame in the world.
-    s : (n,)
-        Joint positions [rad or m].
+    s : (n_q,)
+        Joint positions [rad or m]; n_q = n unless there are spherical, planar or inner floating
+        joints, see `TreeModel.position_names`.
     v : (6,)
         Body twist of the base, [linear; angular] in base axes [m/s, rad/s].
     r : (n,)
         Joint rates [rad/s or m/s].
+    positions
+        Which positions and rates belong together, `TreeModel.positions`; needed to step or to
+        compare states if n_q is not n. `TreeModel.state` fills it in.
 
     Attributes
     ----------
-    data : (22 + 2 n,)
+    data : (22 + n_q + n,)
         All numbers in one array, [H by rows (16) | s | v | r]. ``H``, ``s``, ``v`` and ``r`` are
         views into it: write into them to change the state in place.
 
@@ -38,28 +43,38 @@ class State:
         If a number is NaN or inf.
     """
 
-    __slots__ = ('H', 'data', 'r', 's', 'v')
+    __slots__ = ('H', 'data', 'positions', 'r', 's', 'v')
 
-    def __init__(self, H: ArrayLike, s: ArrayLike, v: ArrayLike, r: ArrayLike) -> None:
+    def __init__(
+        self,
+        H: ArrayLike,
+        s: ArrayLike,
+        v: ArrayLike,
+        r: ArrayLike,
+        positions: Positions | None = None,
+    ) -> None:
         pose = _array('H', H, (4, 4))
-        positions, twist, rates = _array('s', s, None), _array('v', v, (6,)), _array('r', r, None)
+        place, twist, rates = _array('s', s, None), _array('v', v, (6,)), _array('r', r, None)
         if np.any(pose[3] != (0.0, 0.0, 0.0, 1.0)):
             raise ShapeError(f'H has last row {pose[3].tolist()}, expected [0, 0, 0, 1]')
-        self._adopt(
-            np.concatenate((pose.ravel(), positions, twist, rates)), positions.size, rates.size
-        )
+        if positions is not None and (place.size, rates.size) != (positions.n_q, positions.n):
+            raise ShapeError(
+                f's has {place.size} and r {rates.size} entries, expected {positions.n_q} and '
+                f'{positions.n}'
+            )
+        self._adopt(np.concatenate((pose.ravel(), place, twist, rates)), place.size, positions)
 
-    def _adopt(self, data: Array, nq: int, n: int) -> None:
-        self.data = data
+    def _adopt(self, data: Array, n_q: int, positions: Positions | None) -> None:
+        self.data, self.positions = data, positions
         self.H = data[:16].reshape(4, 4)
-        self.s = data[16 : 16 + nq]
-        self.v = data[16 + nq : 22 + nq]
-        self.r = data[22 + nq :]
+        self.s = data[16 : 16 + n_q]
+        self.v = data[16 + n_q : 22 + n_q]
+        self.r = data[22 + n_q :]
 
     def copy(self) -> 'State':
         """Return a state with arrays of its own."""
         twin = object.__new__(State)
-        twin._adopt(self.data.copy(), self.s.size, self.r.size)
+        twin._adopt(self.data.copy(), self.s.size, self.positions)
         return twin
 
     def retract(self, z: ArrayLike) -> 'State':
@@ -69,30 +84,51 @@ class State:
         ----------
         z : (12 + 2 n,) or (2 n,)
             [H; s; v; r], H as a twist in base axes [m, rad]; or [s; r], which leaves the base
-            where it is (fixed base).
+            where it is (fixed base). The part of a spherical, planar or inner floating joint is
+            a displacement in the axes of the moved link.
 
         Raises
         ------
         ShapeError
-            If z has another size.
+            If z has another size, or the state has n_q != n and no ``positions``.
         NotFiniteError
             If a number is NaN or inf.
         """
         step = _array('z', z, None)
         n = self.r.size
-        if step.size not in (2 * n, 12 + 2 * n) or self.s.size != n:
+        if step.size not in (2 * n, 12 + 2 * n):
             raise ShapeError(
                 f'z has {step.size} entries, expected {12 + 2 * n}, [H; s; v; r], or {2 * n}, '
                 '[s; r]'
             )
         moved = self.copy()
         if step.size == 2 * n:
-            moved.data[16 : 16 + n] += step[:n]
-            moved.data[22 + n :] += step[n:]
+            self._retract_positions(step[:n], moved)
+            moved.r += step[n:]
             return moved
         se3.retract(self.H, step[:6], moved.H)
-        moved.data[16:] += step[6:]
+        if self.s.size == n and self.positions is None:
+            moved.data[16:] += step[6:]
+            return moved
+        self._retract_positions(step[6 : 6 + n], moved)
+        moved.data[16 + self.s.size :] += step[6 + n :]
         return moved
+
+    def _retract_positions(self, z: Array, moved: 'State') -> None:
+        layout = self._layout()
+        if layout is None:
+            moved.s += z
+        else:
+            moved.s[:] = layout.retract(self.s, z)
+
+    def _layout(self) -> Positions | None:
+        """Return which positions and rates belong together, or None where they are pairs."""
+        if self.positions is None and self.s.size != self.r.size:
+            raise ShapeError(
+                f'state has {self.s.size} positions, {self.r.size} rates and no layout of them; '
+                'make it with model.state(H, s, v, r)'
+            )
+        return self.positions
 
     def difference(self, other: 'State') -> Array:
         """Return z (12 + 2 n,) with ``self.retract(z)`` equal to ``other``: log(g^-1 g_other).
@@ -110,9 +146,14 @@ class State:
                 f'other state has {other.s.size} joint positions and {other.r.size} rates, '
                 f'expected {self.s.size} and {self.r.size}'
             )
-        z = np.empty(self.data.size - 10)
+        n, layout = self.r.size, self._layout()
+        z = np.empty(12 + 2 * n)
         se3.difference(self.H, other.H, np.empty((4, 4)), z[:6])
-        np.subtract(other.data[16:], self.data[16:], out=z[6:])
+        if layout is None:
+            np.subtract(other.data[16:], self.data[16:], out=z[6:])
+        else:
+            z[6 : 6 + n] = layout.difference(self.s, other.s)
+            z[6 + n : 12 + n], z[12 + n :] = other.v - self.v, other.r - self.r
         return z
 
     def __repr__(self) -> str:

@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from geolin_ros import urdf
 from geolin_ros.description import SINGLE_AXIS_KINDS, Description, apply_overlay, lock_joints
 from geolin_ros.errors import NotFiniteError, ShapeError, unknown_name
 from geolin_ros.kernels.types import Tree
+from geolin_ros.model.joint_kinds import KINDS
 from geolin_ros.model.mimics import DependentJoint
 from geolin_ros.model.numbering import number_bodies
+from geolin_ros.model.positions import GroupJoint, Positions
 from geolin_ros.model.state import State
 from geolin_ros.typing import Array, IntArray
 
@@ -79,7 +82,11 @@ class TreeModel:
         ``'floating'``: the pose and twist of the root link are part of the state; ``'fixed'``:
         they are not.
     joint_names
-        Names of the n joint coordinates, in the order of s, r and tau.
+        Names of the n joint rates, in the order of r and tau, and of s unless it is longer: a
+        joint with several axes has several, named joint/axis.
+    position_names
+        Names of the n_q positions, in the order of s. They are ``joint_names`` but for spherical,
+        planar (``'se2'``) and inner floating joints.
     body_names
         Root link of each moving body; links behind fixed joints belong to the body that carries
         them, see `frames`.
@@ -106,6 +113,7 @@ class TreeModel:
     name: str
     base: Base
     joint_names: tuple[str, ...]
+    position_names: tuple[str, ...]
     body_names: tuple[str, ...]
     frames: dict[str, Frame]
     limits: JointLimits
@@ -145,8 +153,8 @@ class TreeModel:
             ``'exact'``: a mimic joint follows its master and is no coordinate;
             ``'independent'``: it is a joint of its own.
         joints
-            The joint coordinates, in order; other joints are locked. By default all, depth
-            first, children in the order of the description.
+            Names of joints, in the order of their coordinates; other joints are locked. By
+            default all, depth first, children in the order of the description.
         locked_joints
             Positions of joints to hold still [rad or m]; those not in ``joints`` and not here
             are held at zero, or at the limit nearest to it.
@@ -183,6 +191,7 @@ class TreeModel:
             name=description.name,
             base=base,
             joint_names=names,
+            position_names=numbered.position_names,
             body_names=numbered.body_names,
             frames={name: Frame(*place) for name, place in numbered.frames.items()},
             limits=JointLimits(*numbered.limits),
@@ -224,6 +233,11 @@ class TreeModel:
         return len(self.joint_names)
 
     @property
+    def n_q(self) -> int:
+        """Number of joint positions: n, and more with spherical, planar, inner floating joints."""
+        return len(self.position_names)
+
+    @property
     def m(self) -> int:
         """Number of velocities: n, and 6 more with a floating base."""
         return self.n + (6 if self.base == 'floating' else 0)
@@ -250,6 +264,7 @@ class TreeModel:
         coupled = tuple(f'{row.name} {row.master}' for row in self.dependent_joints)
         for names in (
             self.joint_names,
+            self.position_names,
             self.actuated_joints,
             coupled,
             self.body_names,
@@ -304,9 +319,53 @@ class TreeModel:
             [self.coordinate_names.index(name) for name in self.joint_names], dtype=np.int64
         )
 
+    @cached_property
+    def body_of_joint(self) -> dict[str, int]:
+        """The body that each moving joint of the description moves, by the joint's name."""
+        found = {}
+        for i in range(1, self.tree.parent.size):
+            name = self.coordinate_names[self.tree.v_start[i]]
+            found[name if self.tree.v_size[i] == 1 else name.rsplit('/', 1)[0]] = i
+        return found
+
+    @cached_property
+    def positions(self) -> Positions:
+        """Which entries of s and r belong together."""
+        tree, groups = self.tree, []
+        plain: dict[int, int] = {}
+        group_kinds = [kind.code for kind in KINDS.values() if kind.is_group]
+        for i in range(1, tree.parent.size):
+            q, v = int(tree.q_start[i]), int(tree.v_start[i])
+            if tree.kind[i] in group_kinds:
+                at = int(tree.position_master[q]), int(tree.master[v])
+                groups.append(GroupJoint(int(tree.kind[i]), *at))
+                continue
+            for e in range(int(tree.v_size[i])):  # several with the same master: mimic joints
+                plain[int(tree.position_master[q + e])] = int(tree.master[v + e])
+        pairs = np.array(sorted(plain.items()), dtype=np.int64).reshape(-1, 2)
+        return Positions(self.n_q, self.n, pairs[:, 0], pairs[:, 1], tuple(groups))
+
+    def state(self, H: ArrayLike, s: ArrayLike, v: ArrayLike, r: ArrayLike) -> State:
+        """Return a `State` of this robot.
+
+        Raises
+        ------
+        ShapeError, NotFiniteError
+            As `State`, and if s or r has not the size of the robot.
+        """
+        if self.positions.groups:
+            return State(H, s, v, r, self.positions)
+        state = State(H, s, v, r)
+        if (state.s.size, state.r.size) != (self.n, self.n):
+            raise ShapeError(
+                f's has {state.s.size} and r {state.r.size} entries, expected {self.n} of each '
+                f'for robot {self.name!r}'
+            )
+        return state
+
     def neutral_state(self) -> State:
         """Return the state at the origin, joints at zero, at rest."""
-        return State(np.eye(4), np.zeros(self.n), np.zeros(6), np.zeros(self.n))
+        return self.state(np.eye(4), self.positions.neutral(), np.zeros(6), np.zeros(self.n))
 
     def random_state(self, rng: np.random.Generator, speed: float = 1.0) -> State:
         """Return a state with a uniform base rotation, joints within limits (at most pi).
@@ -318,11 +377,11 @@ class TreeModel:
         H = np.eye(4)
         H[:3, :3] = _random_rotation(rng)
         H[:3, 3] = rng.uniform(-1.0, 1.0, 3)
-        s = rng.uniform(np.minimum(lower, upper), np.maximum(lower, upper))
+        s = self.positions.random(rng, np.minimum(lower, upper), np.maximum(lower, upper))
         v, r = rng.uniform(-speed, speed, 6), rng.uniform(-speed, speed, self.n)
         if self.base == 'fixed':
-            return State(np.eye(4), s, np.zeros(6), r)
-        return State(H, s, v, r)
+            return self.state(np.eye(4), s, np.zeros(6), r)
+        return self.state(H, s, v, r)
 
     def summary(self) -> str:
         """Return name, size, mass and a line for every joint, as text."""

@@ -129,18 +129,18 @@ def test_floating_joint_below_world__makes_its_child_the_base():
     assert_close(Linearizer(model)(state, tau).A, Linearizer(plain)(state, tau).A, 0.0)
 
 
-def test_floating_joint__elsewhere_is_refused_by_name():
+def test_floating_joint__elsewhere_is_an_inner_one():
     rng = np.random.default_rng(4)
     links = links_of(rng, 'world', 'robot', 'other')
     free = Joint('free', 'floating', 'world', 'robot')
     second = Joint('second', 'floating', 'robot', 'other')
     beside = Joint('beside', 'revolute', 'world', 'other')
-    with pytest.raises(UnsupportedJointError, match="'second' is floating"):
-        TreeModel.from_description(described(links, [free, second]))
-    with pytest.raises(UnsupportedJointError, match="'free' is floating below root 'world'"):
-        TreeModel.from_description(described(links, [free, beside]))
-    with pytest.raises(UnsupportedJointError, match="base='floating'"):
-        TreeModel.from_description(described(links[:2], [free]), base='fixed')
+    above = TreeModel.from_description(described(links, [free, second]))
+    assert (above.base_link, above.n, above.n_q) == ('robot', 6, 7)
+    below = TreeModel.from_description(described(links, [free, beside]))
+    assert (below.base_link, below.n, below.n_q) == ('world', 7, 8)
+    held = TreeModel.from_description(described(links[:2], [free]), base='fixed')
+    assert (held.base_link, held.m, held.n_q) == ('world', 6, 7)
 
 
 # ---- Planar joints

@@ -8,6 +8,8 @@ What differs: joints are permuted by name, a continuous joint is stored as (cos,
 that are symmetric fill the upper triangle only, and damping does not enter the dynamics.
 """
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -32,12 +34,24 @@ class PinocchioOracle:
         self.pin_model, self.model = pin_model, model
         self.data = pin_model.createData()
         self.base = model.m - model.n
-        self.joints = [pin_model.joints[pin_model.getJointId(name)] for name in model.joint_names]
-        for name, joint in zip(model.joint_names, self.joints, strict=True):
-            assert joint.nv == 1, f'Pinocchio reads joint {name!r} as {joint.shortname()}'
-        self.order = np.array(list(range(self.base)) + [joint.idx_v for joint in self.joints])
+        self.rates = [self._entry(name, model.joint_names) for name in model.joint_names]
+        self.positions = [self._entry(name, model.position_names) for name in model.position_names]
+        self.joints = [joint for joint, _ in self.rates]
+        self.order = np.array(
+            list(range(self.base)) + [joint.idx_v + k for joint, k in self.rates]
+        )
         assert sorted(self.order) == list(range(pin_model.nv)), 'the models have the same joints'
         self.damping = np.array(pin_model.damping)[self.order[self.base :]]
+
+    def _entry(self, name, names):
+        """Return the joint of a coordinate, and which of its coordinates that is."""
+        joint_name = name if self.pin_model.existJointName(name) else name.rsplit('/', 1)[0]
+        joint = self.pin_model.joints[self.pin_model.getJointId(joint_name)]
+        if joint_name == name:
+            assert joint.nv == 1, f'Pinocchio reads joint {name!r} as {joint.shortname()}'
+            return joint, 0
+        own = [other for other in names if other.rsplit('/', 1)[0] == joint_name]
+        return joint, own.index(name)
 
     @classmethod
     def read_urdf(cls, path, model):
@@ -55,9 +69,12 @@ class PinocchioOracle:
         q = pin.neutral(self.pin_model)
         if self.model.base == 'floating':
             q[:7] = pin.SE3ToXYZQUAT(pin.SE3(state.H[:3, :3], state.H[:3, 3]))
-        for s, joint in zip(state.s, self.joints, strict=True):
+        for s, (joint, k) in zip(state.s, self.positions, strict=True):
             at = joint.idx_q
-            q[at : at + joint.nq] = s if joint.nq == 1 else (np.cos(s), np.sin(s))
+            if joint.nv == 1:
+                q[at : at + joint.nq] = s if joint.nq == 1 else (np.cos(s), np.sin(s))
+            else:
+                q[at + k] = s
         return q
 
     def velocity(self, state):
@@ -165,11 +182,12 @@ def model_from_description(description, model):
             if joint.kind == 'fixed':
                 attach(joint.child, carrier, where)
                 continue
-            moving = built.addJoint(carrier, pinocchio_joint(joint), where, joint.name)
-            damping = np.array(built.damping)
-            damping[built.joints[moving].idx_v] = joint.damping
+            turned = plane_frame(joint)
+            moving = built.addJoint(carrier, pinocchio_joint(joint), where * turned, joint.name)
+            damping, at = np.array(built.damping), built.joints[moving].idx_v
+            damping[at : at + built.joints[moving].nv] = joint.damping
             built.damping = damping
-            attach(joint.child, moving, pin.SE3.Identity())
+            attach(joint.child, moving, turned.inverse())
 
     base = 0
     if model.base == 'floating':
@@ -178,8 +196,33 @@ def model_from_description(description, model):
     return built
 
 
+def plane_frame(joint):
+    """Return the pose whose z is the normal of a planar joint; Pinocchio's moves in x and y."""
+    if joint.kind != 'se2':
+        return pin.SE3.Identity()
+    normal = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
+    x = np.eye(3)[np.argmin(np.abs(normal))]
+    x = x - normal * (normal @ x)
+    x /= np.linalg.norm(x)
+    return pin.SE3(np.column_stack((x, np.cross(normal, x), normal)), np.zeros(3))
+
+
 def pinocchio_joint(joint):
-    """Return the joint model of a single-axis joint."""
+    """Return the joint model of a joint."""
+    several = {
+        'spherical': pin.JointModelSpherical,
+        'se2': pin.JointModelPlanar,
+        'floating': pin.JointModelFreeFlyer,
+    }
+    if joint.kind in several:
+        return several[joint.kind]()
+    if joint.kind in ('universal', 'cylindrical'):
+        second = 'revolute' if joint.kind == 'universal' else 'prismatic'
+        axis = joint.second_axis if joint.kind == 'universal' else joint.axis
+        composite = pin.JointModelComposite()
+        composite.addJoint(pinocchio_joint(dataclasses.replace(joint, kind='revolute')))
+        composite.addJoint(pinocchio_joint(dataclasses.replace(joint, kind=second, axis=axis)))
+        return composite
     axis = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
     if joint.kind == 'prismatic':
         return pin.JointModelPrismaticUnaligned(axis)

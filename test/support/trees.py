@@ -11,6 +11,7 @@ from geolin_ros import Description, Joint, Link, TreeModel
 from support.finite_difference import exp
 
 KINDS = ('revolute', 'prismatic', 'helical')
+ALL_KINDS = (*KINDS, 'spherical', 'cylindrical', 'se2', 'universal', 'floating')
 SHAPES = ('chain', 'star', 'branched')
 TILTED_GRAVITY = (1.0, -2.0, -9.0)  # no axis to hide behind
 
@@ -50,6 +51,7 @@ def tree_description(rng, parents, kinds, make_link=physical_link, damping=0.0):
             axis=rng.normal(size=3),
             pitch=rng.uniform(-0.5, 0.5) if kind == 'helical' else 0.0,
             damping=damping * rng.uniform(0.0, 1.0),
+            second_axis=rng.normal(size=3) if kind == 'universal' else np.array([0.0, 1.0, 0.0]),
         )
         for i, (parent, kind) in enumerate(zip(parents, kinds, strict=True), start=1)
     )
@@ -71,6 +73,12 @@ def random_description(
     """Return a random robot with ``count`` joints; see `SHAPES` and `KINDS`."""
     drawn = [str(kind) for kind in rng.choice(kinds, count)]
     return tree_description(rng, random_parents(rng, count, shape), drawn, make_link, damping)
+
+
+def every_kind_description(rng, shape='branched', kinds=ALL_KINDS, damping=0.0):
+    """Return a random robot with a joint of each kind, and a second one of the first."""
+    drawn = [str(kind) for kind in rng.permutation([*kinds, kinds[0]])]
+    return tree_description(rng, random_parents(rng, len(drawn), shape), drawn, damping=damping)
 
 
 def random_model(rng, count, shape='branched', base='floating', gravity=TILTED_GRAVITY, **options):

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a joint of each kind contributes: names of its positions and rates, motion subspace."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.description import SINGLE_AXIS_KINDS, Joint
+from geolin_ros.errors import ModelError
+from geolin_ros.kernels.types import FLOATING, PLANAR, PRODUCT, SINGLE_AXIS, SPHERICAL
+from geolin_ros.typing import Array
+
+SHORTEST_AXIS = 1e-9
+_TURN = ('rx', 'ry', 'rz')
+_QUATERNION = ('qx', 'qy', 'qz', 'qw')
+
+
+class JointKind(NamedTuple):
+    """Code for kernels, and suffixes of the names of the joint's positions and rates."""
+
+    code: int
+    positions: tuple[str, ...]
+    rates: tuple[str, ...]
+
+    @property
+    def is_group(self) -> bool:
+        """Whether the positions are an element of a group, not one number a rate."""
+        return self.code not in (SINGLE_AXIS, PRODUCT)
+
+
+KINDS = {
+    **dict.fromkeys(SINGLE_AXIS_KINDS, JointKind(SINGLE_AXIS, ('',), ('',))),
+    'universal': JointKind(PRODUCT, ('first', 'second'), ('first', 'second')),
+    'cylindrical': JointKind(PRODUCT, ('turn', 'slide'), ('turn', 'slide')),
+    'spherical': JointKind(SPHERICAL, _QUATERNION, _TURN),
+    'se2': JointKind(PLANAR, ('x', 'y', 'cos', 'sin'), ('x', 'y', 'rz')),
+    'floating': JointKind(FLOATING, ('x', 'y', 'z', *_QUATERNION), ('x', 'y', 'z', *_TURN)),
+}
+
+
+def position_names(joint: Joint) -> tuple[str, ...]:
+    """Return the name of each position of a joint: its own, or joint/suffix."""
+    return _names(joint, KINDS[joint.kind].positions)
+
+
+def rate_names(joint: Joint) -> tuple[str, ...]:
+    """Return the name of each rate of a joint: its own, or joint/suffix."""
+    return _names(joint, KINDS[joint.kind].rates)
+
+
+def _names(joint: Joint, suffixes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f'{joint.name}/{suffix}' if suffix else joint.name for suffix in suffixes)
+
+
+def motion_subspace(source: str, joint: Joint) -> Array:
+    """Return the unit twists (u; w) of a joint's rates, (rates, 6), in the child's frame.
+
+    Of a product of exponentials those of its factors [Bos 2022, section 3.2; Kim 2012, section 2].
+    """
+    if joint.kind == 'spherical':
+        return np.eye(6)[3:]
+    if joint.kind == 'floating':
+        return np.eye(6)
+    axis = unit_axis(source, joint)
+    along, about = np.concatenate((axis, np.zeros(3))), np.concatenate((np.zeros(3), axis))
+    if joint.kind == 'prismatic':
+        return along[np.newaxis]
+    if joint.kind == 'cylindrical':
+        return np.array([about, along])
+    if joint.kind == 'se2':
+        x, y = plane_axes(axis)
+        return np.array([[*x, 0.0, 0.0, 0.0], [*y, 0.0, 0.0, 0.0], about])
+    if joint.kind == 'universal':
+        second = unit_axis(source, joint, second=True)
+        if not np.linalg.norm(np.cross(axis, second)) > SHORTEST_AXIS:
+            raise ModelError(
+                f'{source}: universal joint {joint.name!r} has parallel axes {axis.tolist()} and '
+                f'{second.tolist()}, expected two directions; correct second_axis'
+            )
+        return np.array([about, [0.0, 0.0, 0.0, *second]])
+    pitch = joint.pitch if joint.kind == 'helical' else 0.0
+    twist: Array = about + pitch * along
+    return twist[np.newaxis]
+
+
+def unit_axis(source: str, joint: Joint, second: bool = False) -> Array:
+    """Return the joint's axis, or its second one, as a unit vector."""
+    axis = np.asarray(joint.second_axis if second else joint.axis, dtype=np.float64)
+    norm = float(np.linalg.norm(axis))
+    if not norm > SHORTEST_AXIS:
+        raise ModelError(
+            f'{source}: joint {joint.name!r} has an axis of norm {norm:g}, expected more than '
+            f'{SHORTEST_AXIS:g}; set <axis xyz="..."/>'
+        )
+    unit: Array = axis / norm
+    return unit
+
+
+def plane_axes(normal: Array) -> tuple[Array, Array]:
+    """Return two unit vectors that span a plane, right-handed with its unit normal."""
+    helper = np.eye(3)[np.argmin(np.abs(normal))]
+    x = helper - normal * (normal @ helper)
+    if abs(normal[2]) > 1.0 - 1e-12:
+        x = np.array([1.0, 0.0, 0.0])
+    x /= np.linalg.norm(x)
+    return x, np.cross(normal, x)

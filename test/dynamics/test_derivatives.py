@@ -1,0 +1,413 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Derivatives of dynamics against differences of dense matrices, and against Pinocchio."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from support.close import assert_close
+from support.finite_difference import derivative, exp
+from support.pinocchio_oracle import PinocchioOracle
+from support.robots import example_robot, read_robot
+from support.several_axes import SeveralAxesReference, derivative_by_state, retract
+from support.trees import ALL_KINDS, TILTED_GRAVITY, every_kind_description
+
+from geolin_ros import (
+    Description,
+    Joint,
+    Link,
+    TreeModel,
+    Variation,
+    Wrench,
+    bias_force,
+    d_forward_dynamics,
+    d_hybrid_dynamics,
+    d_inverse_dynamics,
+    forward_dynamics_derivatives,
+    hybrid_dynamics_derivatives,
+    inertial_parameters,
+    inverse_dynamics,
+    inverse_dynamics_derivatives,
+    inverse_dynamics_regressor,
+    mass_matrix,
+)
+from geolin_ros.description import Mimic
+from geolin_ros.dynamics_derivatives import inertia_of_parameters
+from geolin_ros.errors import NotFiniteError, ShapeError, UnknownNameError
+
+pin = pytest.importorskip('pinocchio')
+KINDS_OF_WRENCH = ('body', 'world', 'world_oriented')
+
+
+class Case:
+    """A robot with a joint of each kind at a random motion, with wrenches of each kind."""
+
+    def __init__(self, base, seed):
+        rng = default_rng(seed)
+        self.description = every_kind_description(rng, damping=0.3)
+        joints = [joint.name for joint in self.description.joints]
+        self.model = TreeModel.from_description(
+            self.description,
+            base=base,
+            gravity=TILTED_GRAVITY,
+            joints=list(rng.permutation(joints)),
+        )
+        model, n = self.model, self.model.n
+        self.reference = SeveralAxesReference(self.description, model)
+        self.state = model.random_state(rng, speed=1.0)
+        self.nu_dot, self.tau = rng.normal(size=model.m), rng.normal(size=n)
+        self.wrenches = [
+            Wrench(f'link{i}', rng.normal(size=3), rng.normal(size=3), kind)
+            for i, kind in zip((2, 5, 7), KINDS_OF_WRENCH, strict=True)
+        ]
+        self.prescribed = rng.random(n) < 0.5
+        self.base = model.m - n
+        self.rng = rng
+
+    def everything(self):
+        """Return a variation of all there is."""
+        rng, model = self.rng, self.model
+        symmetric = 0.1 * rng.normal(size=(2, 6, 6))
+        return Variation(
+            pose=rng.normal(size=6),
+            positions=rng.normal(size=model.n),
+            twist=rng.normal(size=6) * (self.base > 0),  # a fixed base has none
+            rates=rng.normal(size=model.n),
+            acceleration=rng.normal(size=model.m),
+            efforts=rng.normal(size=model.n),
+            wrenches=rng.normal(size=(3, 6)),
+            inertias={
+                f'link{i}': part + part.T for i, part in zip((0, 4), symmetric, strict=True)
+            },
+            placements={'joint3': rng.normal(size=6), 'joint6': rng.normal(size=6)},
+            gravity=rng.normal(size=3),
+        )
+
+    def at(self, variation, p):
+        """Return the dense referee, state, accelerations, efforts and wrenches at p."""
+        n = self.model.n
+
+        def part(name, size):
+            value = getattr(variation, name)
+            return np.zeros(size) if value is None else p * np.asarray(value)
+
+        links = tuple(
+            dataclasses.replace(link, inertia=link.inertia + p * variation.inertias[link.name])
+            if link.name in variation.inertias
+            else link
+            for link in self.description.links
+        )
+        joints = tuple(
+            dataclasses.replace(
+                joint, placement=joint.placement @ exp(p * variation.placements[joint.name])
+            )
+            if joint.name in variation.placements
+            else joint
+            for joint in self.description.joints
+        )
+        model = self.model.with_gravity(self.model.gravity + part('gravity', 3))
+        reference = SeveralAxesReference(Description('moved', links, joints), model)
+        z = (part('pose', 6), part('positions', n), part('twist', 6), part('rates', n))
+        state = retract(reference, self.state, np.concatenate(z))
+        rows = part('wrenches', (3, 6))
+        wrenches = [
+            dataclasses.replace(w, force=w.force + row[:3], moment=w.moment + row[3:])
+            for w, row in zip(self.wrenches, rows, strict=True)
+        ]
+        nu_dot = self.nu_dot + part('acceleration', self.model.m)
+        return reference, state, nu_dot, self.tau + part('efforts', n), wrenches
+
+    def inverse(self, variation, p):
+        reference, state, nu_dot, _, wrenches = self.at(variation, p)
+        return reference.inverse_dynamics(state, nu_dot, wrenches)
+
+    def forward(self, variation, p):
+        reference, state, _, tau, wrenches = self.at(variation, p)
+        return reference.forward_dynamics(state, tau, wrenches)
+
+    def hybrid(self, variation, p, base_prescribed):
+        reference, state, nu_dot, tau, wrenches = self.at(variation, p)
+        return dense_hybrid(reference, state, nu_dot, tau, wrenches, self.free(base_prescribed))
+
+    def free(self, base_prescribed):
+        return np.concatenate((np.full(self.base, not base_prescribed), ~self.prescribed))
+
+
+def dense_hybrid(reference, state, nu_dot, tau, wrenches, free):
+    """Return accelerations and forces (m,) by blocks of the dense mass matrix."""
+    M, h = reference.mass_matrix(state), reference.bias(state, wrenches)
+    tau = np.concatenate((np.zeros(h.size - tau.size), tau))
+    given = np.where(free, 0.0, nu_dot)
+    solved = given.copy()
+    solved[free] = np.linalg.solve(M[np.ix_(free, free)], (tau - h - M @ given)[free])
+    return np.concatenate((solved, np.where(free, tau, M @ solved + h)))
+
+
+@pytest.fixture(scope='module', params=['floating', 'fixed'])
+def case(request):
+    return Case(request.param, 51)
+
+
+def test_d_inverse_dynamics__equals_differences_with_everything_moving(case):
+    variation = case.everything()
+    expected = derivative(lambda p: case.inverse(variation, p))
+    dtau = d_inverse_dynamics(case.model, case.state, case.nu_dot, variation, case.wrenches)
+    assert_close(dtau, expected, 1e-9)
+
+
+def test_d_forward_dynamics__equals_differences_with_everything_moving(case):
+    variation = case.everything()
+    expected = derivative(lambda p: case.forward(variation, p), step=5e-3)
+    dnu_dot = d_forward_dynamics(case.model, case.state, case.tau, variation, case.wrenches)
+    assert_close(dnu_dot, expected, 1e-9)
+
+
+@pytest.mark.parametrize('base_prescribed', [False, True])
+def test_d_hybrid_dynamics__equals_differences_with_everything_moving(case, base_prescribed):
+    base_prescribed = base_prescribed and case.base > 0
+    variation = case.everything()
+    m, first = case.model.m, 0 if base_prescribed else case.base
+    expected = derivative(lambda p: case.hybrid(variation, p, base_prescribed), step=5e-3)
+    dnu_dot, dtau = d_hybrid_dynamics(
+        case.model,
+        case.state,
+        case.nu_dot[case.base :],
+        case.tau,
+        case.prescribed,
+        variation,
+        base_acceleration=case.nu_dot[:6] if base_prescribed else None,
+        wrenches=case.wrenches,
+    )
+    assert_close(dnu_dot, expected[:m], 1e-9)
+    assert_close(dtau, expected[m + first :], 1e-9)
+
+
+ONE_AT_A_TIME = (
+    'pose',
+    'positions',
+    'twist',
+    'rates',
+    'acceleration',
+    'wrenches',
+    'inertias',
+    'placements',
+    'gravity',
+)
+
+
+@pytest.mark.parametrize('name', ONE_AT_A_TIME)
+def test_d_inverse_dynamics__by_one_thing_at_a_time(case, name):
+    """Bodies that p does not move are passed over: the shortcuts must not lose anything."""
+    value = getattr(case.everything(), name)
+    alone = [value]
+    if name in ('positions', 'rates', 'acceleration'):
+        alone = [value * unit for unit in np.eye(len(value))]
+    for part in alone:
+        variation = Variation(**{name: part})
+        expected = derivative(lambda p, v=variation: case.inverse(v, p))
+        dtau = d_inverse_dynamics(case.model, case.state, case.nu_dot, variation, case.wrenches)
+        assert_close(dtau, expected, 1e-9, scale=max(1.0, np.abs(expected).max()))
+
+
+def test_inverse_dynamics_derivatives__equal_differences(case):
+    def tau(at):
+        return case.reference.inverse_dynamics(at, case.nu_dot, case.wrenches)
+
+    expected = derivative_by_state(case.reference, tau, case.state)
+    found = inverse_dynamics_derivatives(case.model, case.state, case.nu_dot, case.wrenches)
+    assert_close(np.hstack(found), expected, 1e-9)
+
+
+def test_forward_dynamics_derivatives__equal_differences(case):
+    def nu_dot(at):
+        return case.reference.forward_dynamics(at, case.tau, case.wrenches)
+
+    expected = derivative_by_state(case.reference, nu_dot, case.state, step=5e-3)
+    found = forward_dynamics_derivatives(case.model, case.state, case.tau, case.wrenches)
+    assert_close(np.hstack(found[:4]), expected, 1e-9)
+    Minv = np.linalg.inv(case.reference.mass_matrix(case.state))
+    assert_close(found.dnu_dot_dtau, Minv[:, case.base :], 1e-10)
+
+
+@pytest.mark.parametrize('base_prescribed', [False, True])
+def test_hybrid_dynamics_derivatives__equal_differences(case, base_prescribed):
+    base_prescribed = base_prescribed and case.base > 0
+    free, m = case.free(base_prescribed), case.model.m
+
+    def both(at):
+        return dense_hybrid(case.reference, at, case.nu_dot, case.tau, case.wrenches, free)
+
+    by_state = derivative_by_state(case.reference, both, case.state, step=5e-3)
+    found = hybrid_dynamics_derivatives(
+        case.model,
+        case.state,
+        case.nu_dot[case.base :],
+        case.tau,
+        case.prescribed,
+        base_acceleration=case.nu_dot[:6] if base_prescribed else None,
+        wrenches=case.wrenches,
+    )
+    first = 0 if base_prescribed else case.base
+    assert_close(found.dnu_dot[:, : 2 * m], by_state[:m], 1e-9)
+    assert_close(found.dtau[:, : 2 * m], by_state[m + first :], 1e-9)
+    M = case.reference.mass_matrix(case.state)
+    u, v = ~free, free
+    by_given = np.zeros((2 * m, m))
+    inverse = np.linalg.inv(M[np.ix_(v, v)])
+    by_given[np.ix_(np.flatnonzero(v), v)] = inverse
+    by_given[np.ix_(np.flatnonzero(v), u)] = -inverse @ M[np.ix_(v, u)]
+    by_given[np.flatnonzero(u), np.flatnonzero(u)] = 1.0
+    by_given[m + np.flatnonzero(v), np.flatnonzero(v)] = 1.0
+    by_given[m + np.flatnonzero(u)] = M[u] @ by_given[:m]
+    assert_close(found.dnu_dot[:, 2 * m :], by_given[:m], 1e-10)
+    assert_close(found.dtau[:, 2 * m :], by_given[m + first :], 1e-10)
+
+
+@pytest.mark.parametrize('robot', ['solo12', 'talos_reduced', 'every kind'])
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_derivatives__equal_pinocchio(robot, base):
+    """Pinocchio 4.1 has no dS/dq of composite joints: universal ones have other referees."""
+    rng = default_rng(52)
+    if robot == 'every kind':
+        kinds = [kind for kind in ALL_KINDS if kind != 'universal']
+        description = every_kind_description(rng, kinds=kinds, damping=0.3)
+        model = TreeModel.from_description(description, base=base, gravity=TILTED_GRAVITY)
+        oracle = PinocchioOracle.from_description(description, model)
+    else:
+        path = example_robot(robot)
+        _, model = read_robot(path, base=base)
+        oracle = PinocchioOracle.read_urdf(path, model)
+    state = model.random_state(rng)
+    nu_dot, tau = rng.normal(size=model.m), rng.normal(size=model.n)
+    by_q, by_v = oracle.inverse_dynamics_derivatives(state, nu_dot)
+    found = inverse_dynamics_derivatives(model, state, nu_dot)
+    assert_close(np.hstack(found), np.hstack((by_q, by_v)), 1e-11)
+    A, B, _ = oracle.linearization(state, tau)
+    found = forward_dynamics_derivatives(model, state, tau)
+    m, base_rows = model.m, model.m - model.n
+    assert_close(np.hstack(found[:4]), A[m:], 1e-9)
+    assert_close(found.dnu_dot_dtau, B[m:], 1e-10)
+    assert found.dnu_dot_dH.shape == (m, base_rows)
+
+
+def test_derivatives__of_mimic_joints_equal_differences_of_the_package():
+    """A second way to the same: differences of functions that are tested elsewhere."""
+    rng = default_rng(53)
+    description = every_kind_description(rng, damping=0.3)
+    extra = [
+        Joint('master', 'revolute', 'link1', 'a', axis=rng.normal(size=3)),
+        Joint('slave', 'prismatic', 'a', 'b', mimic=Mimic('master', 1.4, 0.1)),
+    ]
+    links = [Link.from_mass(name, 1.0, rng.normal(size=3), np.eye(3)) for name in 'ab']
+    model = TreeModel.from_description(
+        Description('mimic', (*description.links, *links), (*description.joints, *extra))
+    )
+    state = model.random_state(rng)
+    nu_dot, tau = rng.normal(size=model.m), rng.normal(size=model.n)
+    D = np.hstack(inverse_dynamics_derivatives(model, state, nu_dot))
+    expected = [
+        derivative(lambda p, e=e: inverse_dynamics(model, state.retract(p * e), nu_dot))
+        for e in np.eye(2 * model.m)
+    ]
+    assert_close(D, np.array(expected).T, 1e-9)
+    z, m = rng.normal(size=2 * model.m), model.m
+    variation = Variation(
+        pose=z[:6], positions=z[6:m], twist=z[m : m + 6], rates=z[m + 6 :], efforts=tau
+    )
+    assert_close(d_inverse_dynamics(model, state, nu_dot, variation), D @ z, 1e-12)
+    F = forward_dynamics_derivatives(model, state, tau)
+    expected = np.hstack(F[:4]) @ z + F.dnu_dot_dtau @ tau
+    assert_close(d_forward_dynamics(model, state, tau, variation), expected, 1e-10)
+    Y = inverse_dynamics_regressor(model, state, nu_dot)
+    passive = inverse_dynamics(model, state, nu_dot) - Y @ inertial_parameters(model)
+    friction = np.concatenate((np.zeros(6), model.tree.damping[model.own_coordinate] * state.r))
+    assert_close(passive, friction, 1e-11, scale=np.abs(Y @ inertial_parameters(model)).max())
+
+
+def test_regressor__equals_pinocchio():
+    """Pinocchio counts bodies in its order of joints; planar joints keep its x and y here."""
+    rng = default_rng(54)
+    description = every_kind_description(rng)
+    joints = tuple(
+        dataclasses.replace(joint, axis=np.array([0.0, 0.0, 1.0]))
+        if joint.kind == 'se2'
+        else joint
+        for joint in description.joints
+    )
+    description = dataclasses.replace(description, joints=joints)
+    model = TreeModel.from_description(description, gravity=TILTED_GRAVITY)
+    oracle = PinocchioOracle.from_description(description, model)
+    state, nu_dot = model.random_state(rng, speed=2.0), rng.normal(size=model.m)
+    Y = inverse_dynamics_regressor(model, state, nu_dot)
+    theirs = pin.computeJointTorqueRegressor(
+        oracle.pin_model,
+        oracle.data,
+        oracle.q(state),
+        oracle.velocity(state),
+        oracle._to_pinocchio(nu_dot),
+    )[oracle.order]
+    assert Y.shape == theirs.shape == (model.m, 10 * len(model.body_names))
+    columns = [0] + [model.body_of_joint[name] for name in oracle.pin_model.names[2:]]
+    ours = np.hstack([Y[:, 10 * i : 10 * i + 10] for i in columns])
+    assert_close(ours, theirs, 1e-12)
+
+
+def test_regressor__is_the_derivative_by_parameters(case):
+    Y = inverse_dynamics_regressor(case.model, case.state, case.nu_dot)
+    names, passive = case.model.body_names, np.zeros(case.model.m)
+    passive[case.base :] = case.reference.damping * case.state.r
+    tau = case.reference.inverse_dynamics(case.state, case.nu_dot)
+    assert_close(Y @ inertial_parameters(case.model) + passive, tau, 1e-12)
+    for i in (0, 3, len(names) - 1):
+        for k in range(10):
+            variation = Variation(inertias={names[i]: np.eye(10)[k]})
+            dtau = d_inverse_dynamics(case.model, case.state, case.nu_dot, variation)
+            expected = Y[:, 10 * i + k]
+            assert_close(dtau, expected, 1e-12, scale=max(1.0, np.abs(expected).max()))
+
+
+def test_inertial_parameters__rebuild_the_inertias(case):
+    rows = inertial_parameters(case.model).reshape(-1, 10)
+    for row, inertia in zip(rows, case.model.tree.inertia, strict=True):
+        assert_close(inertia_of_parameters(row), inertia, 1e-15)
+
+
+def test_forward_derivative__is_minus_the_inverse_mass_matrix_times_the_inverse_one(case):
+    """[Bos 2022, Eq. (42)] at the solution, all blocks at once."""
+    nu_dot = np.linalg.solve(
+        mass_matrix(case.model, case.state),
+        np.concatenate((np.zeros(case.base), case.tau)) - bias_force(case.model, case.state),
+    )
+    D = np.hstack(inverse_dynamics_derivatives(case.model, case.state, nu_dot))
+    found = np.hstack(forward_dynamics_derivatives(case.model, case.state, case.tau)[:4])
+    assert_close(-mass_matrix(case.model, case.state) @ found, D, 1e-9)
+
+
+def test_errors__name_the_part_of_the_variation():
+    case = Case('floating', 55)
+    arguments = (case.model, case.state, case.nu_dot)
+    with pytest.raises(ShapeError, match=r'variation of pose has shape \(3,\), expected \(6,\)'):
+        d_inverse_dynamics(*arguments, Variation(pose=np.zeros(3)))
+    with pytest.raises(UnknownNameError, match="joint 'joint33'"):
+        d_inverse_dynamics(*arguments, Variation(placements={'joint33': np.zeros(6)}))
+    with pytest.raises(UnknownNameError, match="link 'lnk1'"):
+        d_inverse_dynamics(*arguments, Variation(inertias={'lnk1': np.zeros(10)}))
+    with pytest.raises(ShapeError, match=r"inertia of link 'link1' has shape \(3, 3\)"):
+        d_inverse_dynamics(*arguments, Variation(inertias={'link1': np.zeros((3, 3))}))
+    with pytest.raises(
+        ShapeError, match=r'variation of wrenches has shape \(1, 6\), expected \(0'
+    ):
+        d_inverse_dynamics(*arguments, Variation(wrenches=np.zeros((1, 6))))
+    with pytest.raises(ShapeError, match=r"placement of joint 'joint3' has shape \(3,\)"):
+        d_inverse_dynamics(*arguments, Variation(placements={'joint3': np.zeros(3)}))
+    with pytest.raises(NotFiniteError, match='variation'):
+        d_inverse_dynamics(*arguments, Variation(rates=np.full(case.model.n, np.nan)))
+    with pytest.raises(NotFiniteError, match='variation'):
+        d_forward_dynamics(case.model, case.state, case.tau, Variation(gravity=[np.inf, 0.0, 0.0]))
+
+
+def test_every_kind__is_drawn():
+    kinds = {joint.kind for joint in Case('fixed', 51).description.joints}
+    assert kinds == set(ALL_KINDS)

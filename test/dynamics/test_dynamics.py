@@ -1,0 +1,407 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Inverse, forward and hybrid dynamics against Pinocchio, dense matrices, and each other."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from support.close import assert_close, deviation
+from support.pinocchio_oracle import PinocchioOracle
+from support.robots import example_robot, read_robot
+from support.several_axes import SeveralAxesReference
+from support.trees import (
+    ALL_KINDS,
+    TILTED_GRAVITY,
+    every_kind_description,
+    random_description,
+)
+
+from geolin_ros import (
+    Description,
+    Joint,
+    Linearizer,
+    Link,
+    State,
+    TreeModel,
+    Wrench,
+    bias_force,
+    forward_dynamics,
+    hybrid_dynamics,
+    inverse_dynamics,
+    mass_matrix,
+    mass_matrix_inverse,
+)
+from geolin_ros.description import Mimic
+from geolin_ros.errors import (
+    InputError,
+    NotFiniteError,
+    ShapeError,
+    SingularInertiaError,
+    UnknownNameError,
+)
+
+SHAPES = ('chain', 'star', 'branched')
+ROBOTS = ('solo12', 'talos_reduced')
+
+
+@dataclasses.dataclass
+class Case:
+    """A robot with two referees at a random motion, accelerations chosen apart from it."""
+
+    dense: SeveralAxesReference
+    pinocchio: PinocchioOracle
+    model: TreeModel
+    state: State
+    nu_dot: np.ndarray
+    tau: np.ndarray
+    wrenches: list
+
+    @property
+    def base(self):
+        return self.model.m - self.model.n
+
+
+def make_case(description, model, oracle, rng):
+    state = model.random_state(rng, speed=2.0)
+    links = list(model.link_names)
+    wrenches = [
+        Wrench(links[k], rng.normal(size=3), rng.normal(size=3), kind, rng.normal(size=3))
+        for k, kind in zip(
+            (1, -1, len(links) // 2), ('body', 'world', 'world_oriented'), strict=True
+        )
+    ]
+    for k, wrench in enumerate(wrenches):  # the dense referee applies it at the link origin
+        wrenches[k] = dataclasses.replace(wrench, point=np.zeros(3))
+    nu_dot, tau = rng.normal(size=model.m), rng.normal(size=model.n)
+    dense = SeveralAxesReference(description, model)
+    return Case(dense, oracle, model, state, nu_dot, tau, wrenches)
+
+
+@pytest.fixture(scope='module', params=['floating', 'fixed'])
+def base(request):
+    return request.param
+
+
+@pytest.fixture(scope='module', params=(*SHAPES, *ROBOTS))
+def case(request, base):
+    rng = default_rng(31)
+    if request.param in ROBOTS:
+        path = example_robot(request.param)
+        description, model = read_robot(path, base=base)
+        return make_case(description, model, PinocchioOracle.read_urdf(path, model), rng)
+    description = every_kind_description(rng, request.param, damping=0.3)
+    order = [f'joint{i}' for i in 1 + rng.permutation(len(description.joints))]
+    model = TreeModel.from_description(
+        description, base=base, gravity=TILTED_GRAVITY, joints=order
+    )
+    oracle = PinocchioOracle.from_description(description, model)
+    return make_case(description, model, oracle, rng)
+
+
+@pytest.fixture(scope='module', params=range(5))
+def split(request):
+    """Which joint coordinates, and whether the base, are prescribed."""
+    rng = default_rng(request.param)
+    return lambda n: (rng.random(n) < (0.2, 0.5, 0.8, 0.5, 0.5)[request.param], request.param > 2)
+
+
+def test_inverse_dynamics__equals_rnea(case):
+    expected = case.pinocchio.inverse_dynamics(case.state, case.nu_dot)
+    assert_close(inverse_dynamics(case.model, case.state, case.nu_dot), expected, 1e-12)
+
+
+def test_inverse_dynamics__equals_dense_dynamics_with_wrenches(case):
+    tau = inverse_dynamics(case.model, case.state, case.nu_dot, case.wrenches)
+    expected = case.dense.inverse_dynamics(case.state, case.nu_dot, case.wrenches)
+    assert_close(tau, expected, 1e-12)
+    assert_close(
+        bias_force(case.model, case.state, case.wrenches),
+        case.dense.bias(case.state, case.wrenches),
+        1e-12,
+    )
+
+
+def test_mass_matrix__equals_crba_and_dense(case):
+    M = mass_matrix(case.model, case.state)
+    assert_close(M, case.pinocchio.mass_matrix(case.state), 1e-12)
+    assert_close(M, case.dense.mass_matrix(case.state), 1e-12)
+
+
+def test_mass_matrix_inverse__equals_compute_minverse(case):
+    Minv = mass_matrix_inverse(case.model, case.state)
+    assert_close(Minv, case.pinocchio.inverse_mass_matrix(case.state), 1e-10)
+    assert_close(Minv @ case.dense.mass_matrix(case.state), np.eye(case.model.m), 1e-10)
+
+
+def test_forward_dynamics__equals_aba(case):
+    expected = case.pinocchio.forward_dynamics(case.state, case.tau)
+    assert_close(forward_dynamics(case.model, case.state, case.tau), expected, 1e-11)
+
+
+def test_forward_dynamics__equals_dense_dynamics_with_wrenches(case):
+    nu_dot = forward_dynamics(case.model, case.state, case.tau, case.wrenches)
+    expected = case.dense.forward_dynamics(case.state, case.tau, case.wrenches)
+    assert_close(nu_dot, expected, 1e-11)
+
+
+def test_forward_dynamics__undoes_inverse_dynamics(case):
+    nu_dot = forward_dynamics(case.model, case.state, case.tau, case.wrenches)
+    tau = inverse_dynamics(case.model, case.state, nu_dot, case.wrenches)
+    scale = np.abs(bias_force(case.model, case.state, case.wrenches)).max()
+    assert_close(tau[case.base :], case.tau, 1e-12, scale=scale)
+    assert_close(tau[: case.base], np.zeros(case.base), 1e-12, scale=scale)
+
+
+def test_hybrid_dynamics__with_nothing_prescribed__is_forward_dynamics(case):
+    n = case.model.n
+    nothing = np.zeros(n, dtype=bool)
+    unread = np.full(n, np.nan)
+    nu_dot, tau = hybrid_dynamics(
+        case.model, case.state, unread, case.tau, nothing, wrenches=case.wrenches
+    )
+    expected = case.dense.forward_dynamics(case.state, case.tau, case.wrenches)
+    assert_close(nu_dot, expected, 1e-12)
+    assert np.array_equal(tau, case.tau)
+
+
+def test_hybrid_dynamics__with_everything_prescribed__is_inverse_dynamics(case):
+    n = case.model.n
+    options = {'base_acceleration': case.nu_dot[:6]} if case.base else {}
+    nu_dot, tau = hybrid_dynamics(
+        case.model,
+        case.state,
+        case.nu_dot[case.base :],
+        np.full(n, np.nan),
+        np.ones(n, dtype=bool),
+        wrenches=case.wrenches,
+        **options,
+    )
+    expected = case.dense.inverse_dynamics(case.state, case.nu_dot, case.wrenches)
+    assert_close(tau, expected, 1e-12)
+    assert np.array_equal(nu_dot, case.nu_dot)
+
+
+def dense_hybrid(case, free, nu_dot, tau):
+    """Solve [M_uu M_uv; M_vu M_vv] [nu_dot_u; nu_dot_v] + h = [tau_u; tau_v] densely."""
+    M = case.dense.mass_matrix(case.state)
+    h = case.dense.bias(case.state, case.wrenches)
+    given = np.where(free, 0.0, nu_dot)
+    nu_dot = given.copy()
+    nu_dot[free] = np.linalg.solve(M[np.ix_(free, free)], (tau - h - M @ given)[free])
+    return nu_dot, np.where(free, tau, M @ nu_dot + h)
+
+
+def test_hybrid_dynamics__equals_dense_blocks(case, split):
+    prescribed, base_prescribed = split(case.model.n)
+    base_prescribed = base_prescribed and case.base > 0
+    options = {'base_acceleration': case.nu_dot[:6]} if base_prescribed else {}
+    nu_dot, tau = hybrid_dynamics(
+        case.model,
+        case.state,
+        np.where(prescribed, case.nu_dot[case.base :], np.nan),
+        np.where(prescribed, np.nan, case.tau),
+        prescribed,
+        wrenches=case.wrenches,
+        **options,
+    )
+    free = np.concatenate((np.full(case.base, not base_prescribed), ~prescribed))
+    all_tau = np.concatenate((np.zeros(case.base), case.tau))
+    expected, expected_tau = dense_hybrid(case, free, case.nu_dot, all_tau)
+    scale = np.abs(case.dense.bias(case.state, case.wrenches)).max()
+    assert_close(nu_dot, expected, 1e-11)
+    assert_close(tau, expected_tau[0 if base_prescribed else case.base :], 1e-12, scale=scale)
+
+
+def test_hybrid_dynamics__takes_its_own_results_back(case):
+    """Given one half of a motion in turn, the other half comes out."""
+    nu_dot = forward_dynamics(case.model, case.state, case.tau)
+    prescribed = np.arange(case.model.n) % 2 == 0
+    options = {'base_acceleration': nu_dot[:6]} if case.base else {}
+    found, tau = hybrid_dynamics(
+        case.model, case.state, nu_dot[case.base :], case.tau, prescribed, **options
+    )
+    again, tau_again = hybrid_dynamics(
+        case.model, case.state, found[case.base :], tau, ~prescribed, **options
+    )
+    scale = np.abs(bias_force(case.model, case.state)).max()
+    assert_close(again, nu_dot, 1e-10)
+    assert_close(tau_again, tau, 1e-11, scale=scale)
+    assert_close(tau[-case.model.n :], case.tau, 1e-11, scale=scale)
+
+
+def test_dynamics__with_rotors_friction_and_springs__equal_the_linearizer(base):
+    rng = default_rng(5)
+    path = example_robot('solo12')
+    description, _ = read_robot(path)
+    values = {'rotor_inertia': 1e-3, 'friction': 0.2, 'stiffness': 3.0, 'damping': 0.1}
+    model = TreeModel.from_description(
+        description, base=base, overlay={'joints': {'*': values}}, coulomb_friction=True
+    )
+    state, tau = model.random_state(rng, speed=2.0), rng.normal(size=model.n)
+    nu_dot = forward_dynamics(model, state, tau)
+    assert_close(nu_dot, Linearizer(model)(state, tau).nu_dot, 1e-11)
+    first = model.m - model.n
+    applied = np.concatenate((np.zeros(first), tau))
+    scale = np.abs(bias_force(model, state)).max()
+    assert_close(inverse_dynamics(model, state, nu_dot), applied, 1e-12, scale=scale)
+    M = mass_matrix(model, state)
+    assert_close(M @ nu_dot + bias_force(model, state), applied, 1e-12, scale=scale)
+    plain = TreeModel.from_description(description, base=base)
+    assert_close(M - mass_matrix(plain, state), np.diag([0.0] * first + [1e-3] * 12), 1e-9)
+
+
+def test_dynamics__of_mimic_joints__are_the_chain_rule(base):
+    rng = default_rng(6)
+    description = random_description(rng, 6, kinds=ALL_KINDS, damping=0.3)
+    names = ('joint7', 'joint8')
+    extra = [
+        Joint(f'joint{i}', 'revolute', 'link2', f'link{i}', axis=rng.normal(size=3))
+        for i in (7, 8)
+    ]
+    links = [Link.from_mass(f'link{i}', 1.0, rng.normal(size=3), np.eye(3)) for i in (7, 8)]
+    extra[1] = dataclasses.replace(extra[1], mimic=Mimic('joint7', -0.7, 0.2))
+    description = Description('mimic', (*description.links, *links), (*description.joints, *extra))
+    coupled = TreeModel.from_description(description, base=base, gravity=TILTED_GRAVITY)
+    alone = TreeModel.from_description(
+        description, base=base, gravity=TILTED_GRAVITY, mimic='independent'
+    )
+    state = coupled.random_state(rng)
+    s = np.zeros(alone.n_q)
+    G = np.zeros((alone.m, coupled.m))
+    first = alone.m - alone.n
+    G[:first, :first] = np.eye(first)
+    for row, name in enumerate(alone.joint_names):
+        master = names[0] if name == names[1] else name
+        factor = -0.7 if name == names[1] else 1.0
+        G[first + row, first + coupled.joint_index(master)] = factor
+    for row, name in enumerate(alone.position_names):
+        master = names[0] if name == names[1] else name
+        value = state.s[coupled.position_names.index(master)]
+        s[row] = -0.7 * value + 0.2 if name == names[1] else value
+    full = alone.state(state.H, s, state.v, G[first:, first:] @ state.r)
+    nu_dot, tau = rng.normal(size=coupled.m), rng.normal(size=coupled.n)
+    expected = G.T @ inverse_dynamics(alone, full, G @ nu_dot)
+    assert_close(inverse_dynamics(coupled, state, nu_dot), expected, 1e-12)
+    M, h = G.T @ mass_matrix(alone, full) @ G, G.T @ bias_force(alone, full)
+    assert_close(mass_matrix(coupled, state), M, 1e-12)
+    assert_close(mass_matrix_inverse(coupled, state), np.linalg.inv(M), 1e-10)
+    applied = np.concatenate((np.zeros(first), tau))
+    assert_close(forward_dynamics(coupled, state, tau), np.linalg.solve(M, applied - h), 1e-10)
+    prescribed = rng.random(coupled.n) < 0.5
+    given = np.concatenate((np.zeros(first), np.where(prescribed, nu_dot[first:], 0.0)))
+    free = np.concatenate((np.full(first, True), ~prescribed))
+    expected = given.copy()
+    expected[free] = np.linalg.solve(M[np.ix_(free, free)], (applied - h - M @ given)[free])
+    found, torque = hybrid_dynamics(coupled, state, nu_dot[first:], tau, prescribed)
+    assert_close(found, expected, 1e-10)
+    assert_close(torque[prescribed], (M @ expected + h)[~free], 1e-10)
+
+
+def test_universal_joint__equals_two_revolute_joints():
+    rng = default_rng(7)
+    links = [Link.from_mass(f'link{i}', 1.0, rng.normal(size=3), np.eye(3)) for i in (0, 1)]
+    axis, second = rng.normal(size=3), rng.normal(size=3)
+    one = Description(
+        'one',
+        tuple(links),
+        (Joint('u', 'universal', 'link0', 'link1', axis=axis, second_axis=second),),
+    )
+    two = Description(
+        'two',
+        (*links, Link('cross')),
+        (
+            Joint('a', 'revolute', 'link0', 'cross', axis=axis),
+            Joint('b', 'revolute', 'cross', 'link1', axis=second),
+        ),
+    )
+    one, two = TreeModel.from_description(one), TreeModel.from_description(two)
+    state, tau = one.random_state(rng, speed=3.0), rng.normal(size=2)
+    ours, chain = Linearizer(one), Linearizer(two)
+    assert (ours.algorithm, chain.algorithm) == ('general', 'fast')
+    theirs = chain(state, tau)
+    L = ours(state, tau)
+    assert_close(L.nu_dot, theirs.nu_dot, 1e-12)
+    assert_close(L.A, theirs.A, 1e-11)
+    assert_close(L.B, theirs.B, 1e-12)
+
+
+@pytest.fixture(scope='module')
+def arm():
+    description = random_description(default_rng(8), 3, 'chain')
+    return TreeModel.from_description(description, base='fixed')
+
+
+@pytest.fixture(scope='module')
+def flyer():
+    return TreeModel.from_description(random_description(default_rng(8), 3, 'chain'))
+
+
+def test_errors__name_argument_and_size(flyer, arm):
+    state, zeros = flyer.neutral_state(), np.zeros(3)
+    none = np.zeros(3, dtype=bool)
+    with pytest.raises(ShapeError, match=r'acceleration has shape \(3,\), expected \(9,\)'):
+        inverse_dynamics(flyer, state, zeros)
+    with pytest.raises(ShapeError, match=r'tau has shape \(2,\), expected \(3,\)'):
+        forward_dynamics(flyer, state, zeros[:2])
+    with pytest.raises(ShapeError, match=r'joint_acceleration has shape \(4,\)'):
+        hybrid_dynamics(flyer, state, np.zeros(4), zeros, none)
+    with pytest.raises(ShapeError, match=r'prescribed has shape \(2,\), expected \(3,\)'):
+        hybrid_dynamics(flyer, state, zeros, zeros, none[:2])
+    with pytest.raises(InputError, match='truth values'):
+        hybrid_dynamics(flyer, state, zeros, zeros, [0.5, 0.0, 1.0])
+    with pytest.raises(ShapeError, match=r'base_acceleration has shape \(3,\), expected \(6,\)'):
+        hybrid_dynamics(flyer, state, zeros, zeros, none, base_acceleration=zeros)
+    with pytest.raises(ShapeError, match=r'tau has shape \(9,\)'):
+        hybrid_dynamics(flyer, state, zeros, np.zeros(9), none)
+    with pytest.raises(InputError, match=r'the base of robot .* is fixed'):
+        hybrid_dynamics(
+            arm, arm.neutral_state(), zeros, zeros, none, base_acceleration=np.zeros(6)
+        )
+    with pytest.raises(ShapeError, match='state has 2 joint positions'):
+        mass_matrix(flyer, State(np.eye(4), [0, 0], np.zeros(6), [0, 0]))
+    with pytest.raises(UnknownNameError, match="link 'lnk1'"):
+        bias_force(flyer, state, [Wrench('lnk1', [1.0, 0.0, 0.0])])
+
+
+def test_errors__name_what_is_not_finite(flyer):
+    state, zeros = flyer.neutral_state(), np.zeros(3)
+    with pytest.raises(NotFiniteError, match='acceleration of robot'):
+        inverse_dynamics(flyer, state, np.full(9, np.nan))
+    with pytest.raises(NotFiniteError, match='tau of robot'):
+        forward_dynamics(flyer, state, [0.0, np.inf, 0.0])
+    with pytest.raises(NotFiniteError, match='the prescribed accelerations of robot'):
+        hybrid_dynamics(flyer, state, [np.nan, 0.0, 0.0], zeros, [True, False, False])
+    state.r[1] = np.nan
+    for call in (bias_force, forward_dynamics):
+        with pytest.raises(NotFiniteError, match='r of robot'):
+            call(flyer, state, zeros) if call is forward_dynamics else call(flyer, state)
+    state.s[0] = np.nan
+    for call in (mass_matrix, mass_matrix_inverse):
+        with pytest.raises(NotFiniteError, match='s and r of robot'):
+            call(flyer, state)
+
+
+def test_singular_posture__names_the_joint():
+    """Two axes that become parallel leave no inertia to one of them."""
+    link = Link.from_mass('tip', 1.0, np.zeros(3), np.diag([1.0, 1.0, 1.0]))
+    middle = [Link(f'middle{i}') for i in range(2)]
+    base = Link.from_mass('base', 1.0, np.zeros(3), np.eye(3))
+    axes = ([0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
+    names = ('base', 'middle0', 'middle1', 'tip')
+    joints = tuple(
+        Joint(name, 'revolute', names[i], names[i + 1], axis=np.array(axes[i]))
+        for i, name in enumerate(('yaw', 'pitch', 'roll'))
+    )
+    model = TreeModel.from_description(Description('gimbal', (base, *middle, link), joints))
+    state = model.neutral_state()
+    with pytest.raises(SingularInertiaError, match="joint 'yaw' moves no inertia"):
+        forward_dynamics(model, state, np.zeros(3))
+    state.s[1] = 0.5
+    assert np.all(np.isfinite(forward_dynamics(model, state, np.zeros(3))))
+    state.s[1] = 0.0
+    nu_dot, tau = hybrid_dynamics(model, state, np.ones(3), np.zeros(3), [True, False, False])
+    assert nu_dot[6] == 1.0
+    assert deviation(nu_dot[8:], [-1.0]) < 1e-12, 'roll undoes yaw'
+    assert tau[0] == pytest.approx(0.0, abs=1e-12)

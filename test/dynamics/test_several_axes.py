@@ -1,0 +1,425 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joints with several axes: positions, A and B, steps, MuJoCo, and what cannot be read."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.random import default_rng
+from scipy.spatial.transform import Rotation
+from support.close import assert_close
+from support.finite_difference import derivative
+from support.pinocchio_oracle import PinocchioOracle
+from support.several_axes import SeveralAxesReference, linearization, retract
+from support.trees import ALL_KINDS, TILTED_GRAVITY, every_kind_description, physical_link
+
+from geolin_ros import (
+    Description,
+    Joint,
+    Linearizer,
+    Link,
+    State,
+    TreeModel,
+    forward_dynamics,
+    inverse_dynamics,
+)
+from geolin_ros.description import Mimic
+from geolin_ros.errors import ModelError, ShapeError, UnsupportedJointError
+
+pin = pytest.importorskip('pinocchio')
+mujoco = pytest.importorskip('mujoco')
+
+
+def make(base='floating', seed=61, kinds=ALL_KINDS, damping=0.3):
+    rng = default_rng(seed)
+    description = every_kind_description(rng, kinds=kinds, damping=damping)
+    order = list(rng.permutation([joint.name for joint in description.joints]))
+    model = TreeModel.from_description(
+        description, base=base, gravity=TILTED_GRAVITY, joints=order
+    )
+    return description, model, rng
+
+
+@pytest.fixture(scope='module', params=['floating', 'fixed'])
+def base(request):
+    return request.param
+
+
+class TestPositions:
+    def test_names__are_of_joint_and_axis(self):
+        links = tuple(Link.from_mass(f'l{i}', 1.0, np.zeros(3), np.eye(3)) for i in range(6))
+        kinds = ('spherical', 'cylindrical', 'se2', 'universal', 'floating')
+        joints = tuple(Joint(kind[:2], kind, f'l{i}', f'l{i + 1}') for i, kind in enumerate(kinds))
+        model = TreeModel.from_description(Description('all', links, joints), base='fixed')
+        assert model.joint_names == (
+            *('sp/rx', 'sp/ry', 'sp/rz'),
+            *('cy/turn', 'cy/slide'),
+            *('se/x', 'se/y', 'se/rz'),
+            *('un/first', 'un/second'),
+            *('fl/x', 'fl/y', 'fl/z', 'fl/rx', 'fl/ry', 'fl/rz'),
+        )
+        assert model.position_names == (
+            *('sp/qx', 'sp/qy', 'sp/qz', 'sp/qw'),
+            *('cy/turn', 'cy/slide'),
+            *('se/x', 'se/y', 'se/cos', 'se/sin'),
+            *('un/first', 'un/second'),
+            *('fl/x', 'fl/y', 'fl/z', 'fl/qx', 'fl/qy', 'fl/qz', 'fl/qw'),
+        )
+        assert (model.n, model.n_q, model.m) == (16, 19, 16)
+        neutral = model.neutral_state().s
+        ones = [name for name, s in zip(model.position_names, neutral, strict=True) if s == 1.0]
+        assert ones == ['sp/qw', 'se/cos', 'fl/qw']
+        units = {
+            str(label) for label in Linearizer(model)(model.neutral_state(), np.zeros(16)).columns
+        }
+        assert {'s.sp/rx [rad]', 's.cy/slide [m]', 's.se/y [m]', 'r.fl/z [m/s]'} <= units
+
+    @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-9, 1.0, 3.0]))
+    def test_difference__returns_what_retract_took(self, seed, size):
+        _, model, _ = make()
+        rng = default_rng(seed)
+        state, z = model.random_state(rng), rng.normal(size=2 * model.m)
+        z *= size / max(1.0, np.abs(z).max()) / 2.0
+        reached = state.retract(z)
+        assert_close(state.difference(reached), z, 1e-12, scale=1.0)
+
+    def test_retract__equals_matrix_exponentials(self, base):
+        description, model, rng = make(base)
+        state, z = model.random_state(rng), rng.normal(size=2 * model.m)
+        expected = retract(SeveralAxesReference(description, model), state, z)
+        reached = state.retract(z)
+        assert_close(reached.H, expected.H, 1e-13)
+        assert_close(reached.r, expected.r, 1e-15)
+        for name in ('s',):
+            ours, theirs = getattr(reached, name).copy(), getattr(expected, name).copy()
+            for joint in model.positions.groups:
+                part = slice(joint.positions.stop - 4, joint.positions.stop)
+                if ours[part] @ theirs[part] < 0.0:  # the same rotation
+                    theirs[part] *= -1.0
+            assert_close(ours, theirs, 1e-13)
+
+    def test_retract__equals_pinocchios_integrate(self):
+        description, model, rng = make()
+        oracle = PinocchioOracle.from_description(description, model)
+        state, z = model.random_state(rng), rng.normal(size=2 * model.m)
+        z[model.m :] = 0.0
+        theirs = pin.integrate(
+            oracle.pin_model, oracle.q(state), oracle._to_pinocchio(z[: model.m])
+        )
+        same = pin.isSameConfiguration(oracle.pin_model, oracle.q(state.retract(z)), theirs, 1e-12)
+        assert same
+
+    def test_retract__keeps_the_sign_of_quaternions(self):
+        _, model, rng = make()
+        state = model.random_state(rng)
+        joint = next(joint for joint in model.positions.groups if joint.axes.size == 6)
+        turned = slice(joint.positions.start + 3, joint.positions.stop)
+        state.s[turned] *= -1.0
+        moved = state.retract(1e-3 * rng.normal(size=2 * model.m))
+        assert moved.s[turned] @ state.s[turned] > 0.99
+
+    def test_state__without_layout_cannot_step(self):
+        _, model, rng = make()
+        drawn = model.random_state(rng)
+        state = State(drawn.H, drawn.s, drawn.v, drawn.r)
+        assert forward_dynamics(model, state, np.zeros(model.n)).shape == (model.m,)
+        for call in (
+            lambda: state.retract(np.zeros(2 * model.m)),
+            lambda: state.difference(drawn),
+        ):
+            with pytest.raises(ShapeError, match=r'make it with model.state'):
+                call()
+        whole = model.state(drawn.H, drawn.s, drawn.v, drawn.r)
+        assert np.array_equal(whole.difference(drawn), np.zeros(2 * model.m))
+
+    def test_state__of_another_size_is_refused(self):
+        _, model, rng = make()
+        drawn = model.random_state(rng)
+        with pytest.raises(ShapeError, match=f'expected {model.n_q} and {model.n}'):
+            model.state(drawn.H, drawn.r, drawn.v, drawn.r)
+
+    def test_quaternions_and_cos_sin__may_have_any_length(self):
+        _, model, rng = make()
+        state = model.random_state(rng)
+        longer = state.copy()
+        for joint in model.positions.groups:
+            angles = joint.positions.stop - (2 if joint.axes.tolist() == [0, 1, 5] else 4)
+            longer.s[angles : joint.positions.stop] *= 3.0
+        nu_dot = rng.normal(size=model.m)
+        expected = inverse_dynamics(model, state, nu_dot)
+        assert_close(inverse_dynamics(model, longer, nu_dot), expected, 1e-12)
+
+
+class TestLinearization:
+    def test_a__equals_differences_of_dense_dynamics(self, base):
+        description, model, rng = make(base)
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        linearizer = Linearizer(model)
+        assert linearizer.algorithm == 'general'
+        expected = linearization(SeveralAxesReference(description, model), state, tau, step=5e-3)
+        A = linearizer(state, tau).A
+        m = model.m
+        assert_close(A[m:], expected[m:], 1e-9)
+        assert_close(A[:m, m:], np.eye(m), 0.0)
+        assert_close(A[:m, :m], expected[:m, :m], 1e-9)
+
+    def test_a_and_b__equal_compute_aba_derivatives(self, base):
+        kinds = [kind for kind in ALL_KINDS if kind != 'universal']  # see test_derivatives.py
+        description, model, rng = make(base, kinds=kinds)
+        oracle = PinocchioOracle.from_description(description, model)
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        A, B, nu_dot = oracle.linearization(state, tau)
+        L, m = Linearizer(model)(state, tau), model.m
+        assert_close(L.nu_dot, nu_dot, 1e-10)
+        assert_close(L.A[m:], A[m:], 1e-10)
+        assert_close(L.B, B, 1e-10)
+
+    def test_spherical_block__is_minus_the_cross_matrix_of_its_rates(self):
+        description, model, rng = make()
+        state = model.random_state(rng)
+        name = next(joint.name for joint in description.joints if joint.kind == 'spherical')
+        at = 6 + model.joint_index(f'{name}/rx')
+        w = state.r[at - 6 : at - 3]
+        cross = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+        A = Linearizer(model)(state, np.zeros(model.n)).A
+        assert_close(A[at : at + 3, at : at + 3], -cross, 1e-15)
+
+    def test_frozen_reference__halves_every_group_block(self):
+        _, model, rng = make()
+        state, tau, m = model.random_state(rng), rng.normal(size=model.n), model.m
+        linearizer = Linearizer(model)
+        moving = linearizer(state, tau).copy()
+        frozen = linearizer(state, tau, 'frozen')
+        assert np.abs(moving.A[6:m, 6:m]).max() > 0.1
+        assert_close(frozen.A[:m, :m], 0.5 * moving.A[:m, :m], 1e-15)
+        assert_close(frozen.A[m:], moving.A[m:], 1e-15)
+        assert_close(frozen.drift, np.concatenate((state.v, state.r, moving.nu_dot)), 1e-15)
+
+    def test_mimic_joints_beside_groups__are_the_chain_rule(self):
+        rng = default_rng(62)
+        description = every_kind_description(rng)
+        extra = (
+            Joint('master', 'revolute', 'link1', 'a', axis=rng.normal(size=3)),
+            Joint('slave', 'prismatic', 'a', 'b', mimic=Mimic('master', 1.4, 0.1)),
+        )
+        links = tuple(Link.from_mass(name, 1.0, rng.normal(size=3), np.eye(3)) for name in 'ab')
+        model = TreeModel.from_description(
+            Description('mimic', description.links + links, description.joints + extra)
+        )
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        A, m = Linearizer(model)(state, tau).A, model.m
+
+        def rate(at):
+            return np.concatenate((at.v, at.r, forward_dynamics(model, at, tau)))
+
+        columns = [
+            derivative(lambda p, e=e: rate(state.retract(p * e)), step=5e-3) for e in np.eye(2 * m)
+        ]
+        assert_close(A[m:], np.array(columns).T[m:], 1e-8)
+
+
+class TestSteps:
+    @pytest.mark.parametrize('method', ['rkmk4', 'midpoint'])
+    def test_phi_and_gamma__are_derivatives_of_the_step(self, base, method):
+        """Of rkmk4 exactly; of midpoint to its order, so the step is short."""
+        _, model, rng = make(base, seed=63)
+        state, tau = model.random_state(rng, speed=0.5), 0.1 * rng.normal(size=model.n)
+        linearizer, dt = Linearizer(model), 2e-2 if method == 'rkmk4' else 1e-5
+        step, n = linearizer.discretize(state, tau, dt, method), model.n
+
+        def reached(at, efforts):
+            after = linearizer.discretize(at, efforts, dt, method).next_state
+            z = step.next_state.difference(after)
+            return z if base == 'floating' else np.concatenate((z[6 : 6 + n], z[12 + n :]))
+
+        for k in rng.permutation(2 * model.m)[:8]:
+            e = np.eye(2 * model.m)[k]
+            column = derivative(lambda p, e=e: reached(state.retract(p * e), tau), 1e-3)
+            assert_close(step.Phi[:, k], column, 1e-9, scale=1.0)
+        e = np.eye(n)[int(rng.integers(n))]
+        column = derivative(lambda p: reached(state, tau + p * e))
+        assert_close(step.Gamma @ e, column, 1e-8)
+
+    @pytest.mark.parametrize(('method', 'order'), [('euler', 2), ('midpoint', 3), ('rkmk4', 5)])
+    def test_next_state__has_the_local_order_of_its_method(self, method, order):
+        _, model, rng = make(seed=64, damping=0.0)
+        state, tau = model.random_state(rng, speed=0.5), 0.1 * rng.normal(size=model.n)
+        linearizer, errors = Linearizer(model), []
+        for dt in (4e-3, 2e-3):
+            fine = state
+            for _ in range(8):
+                fine = linearizer.discretize(fine, tau, dt / 8, 'rkmk4').next_state
+            coarse = linearizer.discretize(state, tau, dt, method).next_state
+            errors.append(np.abs(coarse.difference(fine)).max())
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
+
+
+def mjcf(description):
+    """Return MuJoCo's text of a tree on the ground; damping is none, floating joints neither."""
+
+    def numbers(values):
+        return ' '.join(repr(float(value)) for value in values)
+
+    def body(name, pose, joints):
+        link = next(link for link in description.links if link.name == name)
+        M = link.inertia
+        mass, h = M[0, 0], np.array([M[5, 1], M[3, 2], M[4, 0]])
+        c = h / mass
+        central = M[3:, 3:] - mass * (c @ c * np.eye(3) - np.outer(c, c))
+        full = [
+            central[0, 0],
+            central[1, 1],
+            central[2, 2],
+            central[0, 1],
+            central[0, 2],
+            central[1, 2],
+        ]
+        quaternion = Rotation.from_matrix(pose[:3, :3]).as_quat()[[3, 0, 1, 2]]
+        inner = ''.join(
+            body(joint.child, joint.placement, axes(joint))
+            for joint in description.joints
+            if joint.parent == name
+        )
+        return (
+            f'<body name="{name}" pos="{numbers(pose[:3, 3])}" quat="{numbers(quaternion)}">'
+            f'{joints}'
+            f'<inertial pos="{numbers(c)}" mass="{float(mass)!r}" fullinertia="{numbers(full)}"/>'
+            f'{inner}</body>'
+        )
+
+    def axes(joint):
+        x = numbers(joint.axis / np.linalg.norm(joint.axis))
+        y = numbers(joint.second_axis / np.linalg.norm(joint.second_axis))
+        hinge = f'<joint name="{joint.name}/0" type="hinge" axis="{x}"/>'
+        return {
+            'spherical': f'<joint name="{joint.name}/0" type="ball"/>',
+            'universal': hinge + f'<joint name="{joint.name}/1" type="hinge" axis="{y}"/>',
+            'cylindrical': hinge + f'<joint name="{joint.name}/1" type="slide" axis="{x}"/>',
+            'revolute': hinge,
+            'prismatic': f'<joint name="{joint.name}/0" type="slide" axis="{x}"/>',
+        }[joint.kind]
+
+    gravity = numbers(TILTED_GRAVITY)
+    return (
+        f'<mujoco><compiler angle="radian" balanceinertia="false"/><option gravity="{gravity}">'
+        '<flag constraint="disable"/></option>'
+        f'<worldbody>{body("link0", np.eye(4), "")}</worldbody></mujoco>'
+    )
+
+
+def test_forward_and_inverse_dynamics__equal_mujoco():
+    """Ball, hinge and slide joints, two of a body in a row; its quaternions are (w, x, y, z)."""
+    kinds = ('spherical', 'universal', 'cylindrical', 'revolute', 'prismatic')
+    description, model, rng = make('fixed', seed=65, kinds=kinds, damping=0.0)
+    theirs = mujoco.MjModel.from_xml_string(mjcf(description))
+    data = mujoco.MjData(theirs)
+    state, tau = model.random_state(rng, speed=2.0), rng.normal(size=model.n)
+    rows = np.zeros(model.n, dtype=int)
+    for joint in description.joints:
+        ours_q = [
+            k for k, name in enumerate(model.position_names) if name.split('/')[0] == joint.name
+        ]
+        ours_v = [
+            k for k, name in enumerate(model.joint_names) if name.split('/')[0] == joint.name
+        ]
+        first = theirs.joint(f'{joint.name}/0')
+        q, v = int(first.qposadr[0]), int(first.dofadr[0])
+        positions = state.s[ours_q]
+        if joint.kind == 'spherical':
+            positions = positions[[3, 0, 1, 2]]
+        data.qpos[q : q + len(positions)] = positions
+        rows[ours_v] = v + np.arange(len(ours_v))
+    data.qvel[rows] = state.r
+    data.qfrc_applied[rows] = tau
+    mujoco.mj_forward(theirs, data)
+    assert_close(forward_dynamics(model, state, tau), data.qacc[rows], 1e-10)
+    data.qacc[rows] = nu_dot = rng.normal(size=model.n)
+    mujoco.mj_inverse(theirs, data)
+    assert_close(inverse_dynamics(model, state, nu_dot), data.qfrc_inverse[rows], 1e-11)
+
+
+class TestReading:
+    def test_floating_joint_of_a_urdf__below_the_root_is_an_inner_one(self):
+        inertial = (
+            '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+            '</inertial>'
+        )
+        text = (
+            '<robot name="pair">'
+            + ''.join(f'<link name="{name}">{inertial}</link>' for name in ('a', 'b', 'c'))
+            + '<joint name="free" type="floating"><parent link="b"/><child link="c"/></joint>'
+            '<joint name="turn" type="continuous"><parent link="a"/><child link="b"/></joint>'
+            '</robot>'
+        )
+        model = TreeModel.from_urdf(text)
+        assert model.base_link == 'a'
+        assert model.joint_names[1:] == tuple(
+            f'free/{axis}' for axis in ('x', 'y', 'z', 'rx', 'ry', 'rz')
+        )
+        assert model.n_q == model.n + 1
+        alone = TreeModel.from_urdf(text, base='fixed')
+        assert (alone.m, alone.base_link) == (7, 'a')
+
+    def test_free_bodies__fall_alike(self):
+        """Two bodies joined by nothing but an inner floating joint know nothing of each other."""
+        rng = default_rng(66)
+        links = tuple(physical_link(rng, name) for name in ('a', 'b', 'c'))
+        joints = (
+            Joint('free', 'floating', 'a', 'b'),
+            Joint('weld', 'fixed', 'a', 'c'),
+        )
+        model = TreeModel.from_description(Description('two', links, joints))
+        state = model.neutral_state()
+        nu_dot = forward_dynamics(model, state, np.zeros(6))
+        assert_close(nu_dot[:3], [0.0, 0.0, -9.81], 1e-14)
+        assert_close(nu_dot[3:], np.zeros(9), 1e-12, scale=9.81)
+
+    @pytest.mark.parametrize(
+        ('changes', 'error', 'words'),
+        [
+            ({'kind': 'spherical', 'stiffness': 1.0}, UnsupportedJointError, 'stiffness 1'),
+            ({'kind': 'spherical', 'mimic': Mimic('other')}, UnsupportedJointError, 'one axis'),
+            ({'kind': 'screw'}, UnsupportedJointError, "'j' is 'screw', expected one of"),
+            (
+                {'kind': 'universal', 'second_axis': np.array([2.0, 0.0, 0.0])},
+                ModelError,
+                'parallel axes',
+            ),
+            (
+                {'kind': 'universal', 'second_axis': np.zeros(3)},
+                ModelError,
+                'axis of norm 0',
+            ),
+        ],
+    )
+    def test_joint__says_what_is_wrong_with_it(self, changes, error, words):
+        links = tuple(Link.from_mass(name, 1.0, np.zeros(3), np.eye(3)) for name in 'abc')
+        joints = (
+            dataclasses.replace(Joint('j', 'revolute', 'a', 'b'), **changes),
+            Joint('other', 'revolute', 'b', 'c'),
+        )
+        with pytest.raises(error, match=words):
+            TreeModel.from_description(Description('robot', links, joints))
+
+    def test_follower_of_a_ball__is_refused(self):
+        links = tuple(Link.from_mass(name, 1.0, np.zeros(3), np.eye(3)) for name in 'abc')
+        joints = (
+            Joint('ball', 'spherical', 'a', 'b'),
+            Joint('other', 'revolute', 'b', 'c', mimic=Mimic('ball')),
+        )
+        with pytest.raises(
+            UnsupportedJointError, match="'other' mimics 'ball', which is spherical"
+        ):
+            TreeModel.from_description(Description('robot', links, joints))
+
+    def test_joint_left_out_of_the_order__cannot_be_locked(self):
+        links = tuple(Link.from_mass(name, 1.0, np.zeros(3), np.eye(3)) for name in 'abc')
+        joints = (Joint('ball', 'spherical', 'a', 'b'), Joint('turn', 'revolute', 'b', 'c'))
+        description = Description('robot', links, joints)
+        with pytest.raises(ModelError, match="joint 'ball' is not in the order"):
+            TreeModel.from_description(description, joints=['turn'])
+        model = TreeModel.from_description(description, joints=['ball'])
+        assert model.joint_names == ('ball/rx', 'ball/ry', 'ball/rz')
