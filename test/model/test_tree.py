@@ -22,7 +22,6 @@ from geolin_ros.errors import (
     ShapeError,
     SingularInertiaError,
     UnknownNameError,
-    UnsupportedJointError,
 )
 
 KINDS = ('revolute', 'prismatic', 'helical', 'fixed')
