@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse, forward and any other dynamics as one sparse system [Nori]."""
 
+from geolin_ros.sparse.estimator import Estimate, Estimator
 from geolin_ros.sparse.sensors import (
     ALL_BUT_YAW_MOMENT,
     FLOATING_BASE,
@@ -22,7 +23,7 @@ from geolin_ros.sparse.sensors import (
     joint_torque,
     known,
 )
-from geolin_ros.sparse.solvability import Solvability, solvability
+from geolin_ros.sparse.solvability import Solvability, exact_rows, solvability
 from geolin_ros.sparse.solver import DynamicsSolver
 from geolin_ros.sparse.system import BlockSystem, DynamicVariables
 
@@ -33,6 +34,8 @@ __all__ = [
     'BlockSystem',
     'DynamicVariables',
     'DynamicsSolver',
+    'Estimate',
+    'Estimator',
     'Sensor',
     'Solvability',
     'Term',
@@ -41,6 +44,7 @@ __all__ = [
     'all_external_wrenches',
     'angular_acceleration',
     'base_sensors',
+    'exact_rows',
     'external_wrench',
     'force_torque',
     'forward_dynamics',

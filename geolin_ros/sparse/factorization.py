@@ -244,6 +244,10 @@ class ThresholdLU:
         pivots = np.abs(self._lu.U.diagonal())
         return bool(pivots.min() > SUSPECT * pivots.max())
 
+    def matrix(self) -> sparse.csc_matrix:
+        """Return the matrix of the last factorization, its columns in the fixed order."""
+        return self._matrix.copy()
+
     def solve_factored(self, right: Array) -> Array:
         """Return the solution for one or more right sides (size, ...)."""
         solution = np.empty_like(right)
