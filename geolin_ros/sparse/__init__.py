@@ -3,6 +3,7 @@
 """Inverse, forward and any other dynamics as one sparse system [Nori]."""
 
 from geolin_ros.sparse.estimator import Estimate, Estimator
+from geolin_ros.sparse.report import Solvability, exact_rows, solvability
 from geolin_ros.sparse.sensors import (
     ALL_BUT_YAW_MOMENT,
     FLOATING_BASE,
@@ -23,7 +24,6 @@ from geolin_ros.sparse.sensors import (
     joint_torque,
     known,
 )
-from geolin_ros.sparse.solvability import Solvability, exact_rows, solvability
 from geolin_ros.sparse.solver import DynamicsSolver
 from geolin_ros.sparse.system import BlockSystem, DynamicVariables
 

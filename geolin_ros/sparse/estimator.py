@@ -22,8 +22,8 @@ from geolin_ros.errors import ConfigurationError, UnsolvableError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.sparse.factorization import ThresholdLU
+from geolin_ros.sparse.report import shortened, solvability
 from geolin_ros.sparse.sensors import Sensor, Variable
-from geolin_ros.sparse.solvability import shortened, solvability
 from geolin_ros.sparse.system import BlockSystem, DynamicVariables
 from geolin_ros.typing import Array, IntArray
 

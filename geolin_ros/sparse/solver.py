@@ -11,8 +11,8 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.sparse.factorization import FixedLU, Substitution, ThresholdLU
 from geolin_ros.sparse.ordering import Order, articulated_body_order, peel
+from geolin_ros.sparse.report import shortened, solvability
 from geolin_ros.sparse.sensors import Sensor
-from geolin_ros.sparse.solvability import shortened, solvability
 from geolin_ros.sparse.system import BlockSystem, DynamicVariables
 from geolin_ros.typing import Array
 
