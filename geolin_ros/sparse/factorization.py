@@ -192,6 +192,7 @@ class FixedLU:
     def solve(self, values: Array, b: Array, d: Array) -> bool:
         """Fill d; return whether the system is regular and d finite."""
         if not self.factor(values):
+            d[:] = np.nan
             return False
         status = solve(
             *self.order, self._lower_start, self._lower_column, self._upper_start,
@@ -240,6 +241,7 @@ class ThresholdLU:
         try:
             self._lu = linalg.splu(self._matrix, permc_spec='NATURAL', **self._options)
         except RuntimeError:  # SuperLU: exactly singular
+            self._lu = None
             return False
         pivots = np.abs(self._lu.U.diagonal())
         return bool(pivots.min() > SUSPECT * pivots.max())
@@ -249,17 +251,17 @@ class ThresholdLU:
         return self._matrix.copy()
 
     def solve_factored(self, right: Array) -> Array:
-        """Return the solution for one or more right sides (size, ...)."""
-        solution = np.empty_like(right)
-        solution[self.columns] = self._lu.solve(right)
+        """Return the solution for one or more right sides (size, ...); NaN if singular."""
+        solution = np.full_like(right, np.nan)
+        if self._lu is not None:
+            solution[self.columns] = self._lu.solve(right)
         return solution
 
     def solve(self, values: Array, b: Array, d: Array) -> bool:
-        """Fill d; return False if a pivot is suspiciously small."""
-        if not self.factor(values):
-            return False
-        d[self.columns] = self._lu.solve(-b)
-        return bool(np.isfinite(d).all())
+        """Fill d; return False if a pivot is suspiciously small or d not finite."""
+        regular = self.factor(values)
+        d[:] = self.solve_factored(-b)
+        return regular and bool(np.isfinite(d).all())
 
 
 def _flat(rows: tuple[tuple[int, ...], ...]) -> tuple[IntArray, IntArray]:

@@ -8,9 +8,17 @@ import numpy as np
 import pytest
 from support.close import assert_close
 
-from geolin_ros import TreeModel, robots
+from geolin_ros import Description, Joint, Link, TreeModel, robots
 from geolin_ros.errors import UnsolvableError
-from geolin_ros.sparse import BlockSystem, DynamicsSolver, sensors, solvability
+from geolin_ros.sparse import (
+    BlockSystem,
+    DynamicsSolver,
+    Sensor,
+    Term,
+    Variable,
+    sensors,
+    solvability,
+)
 
 
 @pytest.fixture(scope='module')
@@ -66,6 +74,46 @@ def test_unsolvable_set__is_refused_by_name(model):
     chosen.append(dataclasses.replace(sensors.joint_torque(first), name='once more'))
     with pytest.raises(UnsolvableError, match=rf'do not determine .*{second}'):
         DynamicsSolver(model, chosen)
+
+
+def test_readings_in_other_units__change_pivots_but_no_results(model):
+    # a wrench component that reads in 1e-13 N m makes a tiny pivot, and no deficient rank
+    first, second = model.joint_names[:2]
+    chosen = [s for s in sensors.forward_dynamics(model) if s.name != f'tau[{second}]']
+    plain = sensors.joint_acceleration(first)
+    (term,) = plain.terms
+    tiny = dataclasses.replace(plain, terms=(term._replace(matrix=1e-13 * term.matrix),))
+    rng = np.random.default_rng(2)
+    state, readings = model.random_state(rng), rng.normal(size=6 * 13 + 18)
+    expected = DynamicsSolver(model, [*chosen, plain]).solve(state, readings)
+    solver = DynamicsSolver(model, [*chosen, tiny])
+    for _ in range(2):
+        solver.solve(model.random_state(rng), readings)
+    readings[-1] *= 1e-13
+    assert_close(solver.solve(state, readings).nu_dot, expected.nu_dot, 1e-9)
+
+
+def test_singular_state_of_a_regular_set__is_an_error():
+    # the tip's force across the first joint says nothing where its arm vanishes
+    turn = np.eye(4)
+    turn[0, 3] = 1.0
+    links = tuple(Link.from_mass(f'link{i}', 1.0, np.zeros(3), np.eye(3)) for i in range(3))
+    joints = (
+        Joint('one', 'revolute', 'link0', 'link1', axis=np.array([0.0, 0.0, 1.0])),
+        Joint('two', 'revolute', 'link1', 'link2', placement=turn, axis=np.array([1.0, 0.0, 0.0])),
+    )
+    planar = TreeModel.from_description(Description('arm', links, joints), base='fixed')
+    # angular acceleration of the last link about its own y axis: qdd_1 sin(s_2)
+    spin = Sensor('spin', (Term(Variable('a', 'link2'), np.eye(6)[4:5]),))
+    chosen = [*sensors.all_external_wrenches(planar), spin, sensors.joint_torque('two')]
+    solver = DynamicsSolver(planar, chosen)
+    state, readings = planar.neutral_state(), np.zeros(20)
+    readings[18] = 1.0
+    state.s[1] = 0.3
+    assert solver.solve(state, readings).nu_dot[0] == pytest.approx(1.0 / np.sin(0.3), rel=1e-9)
+    state.s[1] = 0.0
+    with pytest.raises(UnsolvableError, match=r'do not determine tau.one., qdd.one.'):
+        solver.solve(state, readings)
 
 
 def test_acceleration_and_torque_of_one_joint__stand_in_for_those_of_another(model):
