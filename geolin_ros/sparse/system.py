@@ -29,7 +29,7 @@ from geolin_ros.errors import (
     unknown_name,
 )
 from geolin_ros.kernels.block_system import assemble
-from geolin_ros.kernels.types import make_workspace
+from geolin_ros.kernels.types import BASE, SINGLE_AXIS, make_workspace
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.sparse.sensors import FLOATING_BASE, Kind, Sensor, Variable
@@ -64,7 +64,7 @@ class BlockSystem:
     Parameters
     ----------
     model
-        The robot; no mimic joints.
+        The robot; single-axis joints, none that mimics another.
     sensors
         What is measured; their readings follow one another in this order.
 
@@ -86,7 +86,7 @@ class BlockSystem:
     Raises
     ------
     UnsupportedJointError
-        If the model has mimic joints.
+        If the model has mimic joints, or joints with several axes.
     UnknownNameError, ConfigurationError
         If a sensor measures what the model does not have, or has a wrong shape or covariance.
     """
@@ -96,6 +96,11 @@ class BlockSystem:
             raise UnsupportedJointError(
                 f'robot {model.name!r}: joint {model.dependent_joints[0].name!r} follows another '
                 "one, expected independent joints; read the robot with mimic='independent'"
+            )
+        for body in np.flatnonzero(~np.isin(model.tree.kind, (BASE, SINGLE_AXIS))):
+            raise UnsupportedJointError(
+                f'robot {model.name!r}: the joint that moves {model.body_names[body]!r} has '
+                'several axes, expected joints of one axis; write it as a chain of them'
             )
         self.model, self.sensors = model, tuple(sensors)
         self.nb, self.m = len(model.body_names), model.m

@@ -11,7 +11,7 @@ from support.robots import example_robot, read_robot
 from support.states import edge_states
 from support.trees import random_description
 
-from geolin_ros import Linearizer, TreeModel, robots
+from geolin_ros import Description, Joint, Linearizer, Link, TreeModel, robots
 from geolin_ros.errors import (
     ConfigurationError,
     NotFiniteError,
@@ -246,6 +246,14 @@ def test_mimic_joints__are_refused():
         )
     )
     with pytest.raises(UnsupportedJointError, match=r"'wag' follows.*independent"):
+        BlockSystem(model)
+
+
+def test_joints_with_several_axes__are_refused():
+    links = tuple(Link.from_mass(name, 1.0, np.zeros(3), np.eye(3)) for name in ('stand', 'bob'))
+    ball = Joint('ball', 'spherical', 'stand', 'bob')
+    model = TreeModel.from_description(Description('pendulum', links, (ball,)), base='fixed')
+    with pytest.raises(UnsupportedJointError, match="'bob' has several axes"):
         BlockSystem(model)
 
 
