@@ -26,6 +26,10 @@ class SingularInertiaError(GeolinError, ArithmeticError):
     """The mass matrix is singular: a joint moves no inertia."""
 
 
+class UnsolvableError(GeolinError, ArithmeticError):
+    """Measurements do not determine what is asked for."""
+
+
 class NotFiniteError(GeolinError, ArithmeticError):
     """An input or a result holds NaN or inf."""
 

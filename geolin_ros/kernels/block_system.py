@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What changes with the state in the Newton-Euler equations as one system [Nori, Eqs. (3)-(5)]."""
+
+from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels.inverse_dynamics import add_passive_torque, propagate_motion
+from geolin_ros.kernels.joints import place_bodies
+from geolin_ros.kernels.spatial import add_cross_motion, add_cross_wrench, add_matvec
+from geolin_ros.kernels.types import Tree, Workspace
+
+
+@kernel
+def assemble(tree: Tree, ws: Workspace, x, gravity, X, slot, source, values, b):
+    """Fill X (nb, 6, 6), the entries of D that change, and b of the model's 12 nb + m rows.
+
+    X_i = ^iX_p = [[R', -R' o^], [0, R']];  values[slot] = X.flat[source]             (1)
+    b of a_i:    v_i x S_i r_i (base: -gravity)                                       (2)
+    b of f_i:    v_i xb* M_i v_i                                                      (3)
+    b of tau_i:  damping, friction and spring                                         (4)
+    """
+    nb, n = tree.parent.shape[0], tree.armature.shape[0]
+    base = tree.v_size[0]
+    ws.nu_dot[:] = 0.0
+    ws.tau[:] = 0.0
+    b[: 12 * nb] = 0.0
+    place_bodies(tree, ws, x)
+    propagate_motion(tree, ws, x, gravity, ws.nu_dot)
+    for e in range(3):
+        b[e] = ws.upward[e]
+    for i in range(nb):
+        R, o = ws.R[i], ws.o[i]
+        for row in range(3):
+            r0, r1, r2 = R[0, row], R[1, row], R[2, row]
+            for column in range(3):
+                X[i, row, column] = X[i, 3 + row, 3 + column] = R[column, row]
+                X[i, 3 + row, column] = 0.0
+            X[i, row, 3] = o[1] * r2 - o[2] * r1
+            X[i, row, 4] = o[2] * r0 - o[0] * r2
+            X[i, row, 5] = o[0] * r1 - o[1] * r0
+        if i > 0:
+            add_cross_motion(ws.v[i], ws.v_joint[i], 1.0, b[6 * i : 6 * i + 6])
+        for e in range(6):
+            ws.moved[e] = 0.0
+        add_matvec(tree.inertia[i], ws.v[i], ws.moved)
+        add_cross_wrench(ws.v[i], ws.moved, 1.0, b[6 * (nb + i) : 6 * (nb + i) + 6])
+    entries = X.reshape(36 * nb)
+    for k in range(slot.shape[0]):
+        values[slot[k]] = entries[source[k]]
+    add_passive_torque(tree, x, ws.nu_dot, ws.tau)
+    for e in range(base + n):
+        b[12 * nb + e] = ws.tau[6 - base + e]

@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The articulated-body algorithm as a triangular system [Nori, Property 2 and appendix B].
+
+With errata N1, N2: (W_L D W_R) d' + W_L b = 0, d = W_R d'; in d' the bias wrench
+p_i^A = f_i - M_i^A a_i stands where f_i was. For reading and testing; `DynamicsSolver` gets the
+same from an LU factorization.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from geolin_ros.sparse.ordering import Order
+from geolin_ros.sparse.system import BlockSystem
+from geolin_ros.typing import Array
+
+
+def articulated_inertias(system: BlockSystem) -> Array:
+    """Return M_i^A (nb, 6, 6) at the last state [Nori, Eqs. (12 I^a), (12 I^A)]."""
+    tree, X = system.model.tree, system.pose_matrices()
+    M_A: Array = tree.inertia.copy()
+    for i in range(system.nb - 1, 0, -1):
+        S, rotors = joint(system, i)
+        U = M_A[i] @ S
+        M_a = M_A[i] - U @ np.linalg.solve(S.T @ U + rotors, U.T)
+        M_A[tree.parent[i]] += X[i].T @ M_a @ X[i]
+    return M_A
+
+
+def joint(system: BlockSystem, body: int) -> tuple[Array, Array]:
+    """Return S (6, k) and the rotor inertia (k, k) of the joint that moves a body."""
+    pairs = [system.subspace(c) for c in system.joint_columns(body)]
+    S = np.array([pair[0] for pair in pairs]).reshape(-1, 6).T
+    return S, np.diag([pair[1] for pair in pairs])
+
+
+def property_two(system: BlockSystem) -> tuple[sparse.csr_matrix, sparse.csr_matrix, Order]:
+    """Return W_L (rows, rows), W_R (size, size) at the last state, and the order.
+
+    The sensors must be those of forward dynamics; in the order, W_L D W_R is lower triangular
+    [Nori, Eqs. (28)-(33)].
+    """
+    tree, nb, m, X = system.model.tree, system.nb, system.m, system.pose_matrices()
+    M_A = articulated_inertias(system)
+    right = sparse.lil_matrix(sparse.identity(system.size))
+    steps = [sparse.lil_matrix(sparse.identity(system.rows)) for _ in range(4)]
+    for i in range(nb):
+        a = slice(6 * i, 6 * i + 6)
+        f = slice(6 * (nb + i), 6 * (nb + i) + 6)
+        right[f, a] = M_A[i]  # (28)
+        rates = list(system.joint_columns(i))
+        if rates:
+            S, rotors = joint(system, i)
+            tau = slice(12 * nb + rates[0], 12 * nb + rates[-1] + 1)
+            steps[0][tau, a] = S.T @ M_A[i]  # (29)
+            steps[1][tau, tau] = np.linalg.inv(S.T @ M_A[i] @ S + rotors)  # (30)
+            steps[2][a, tau] = -S  # (31)
+        if i > 0:
+            p = int(tree.parent[i])
+            steps[3][6 * (nb + p) : 6 * (nb + p) + 6, a] = X[i].T @ M_A[i]  # (32)
+    W1, W2, W3, W4 = (step.tocsr() for step in steps)
+    bodies = [np.arange(6 * i, 6 * i + 6) for i in range(nb)]
+    joints = [np.array(system.joint_columns(i), dtype=np.int64) for i in range(nb)]
+    inward = [6 * nb + body for body in reversed(bodies)]
+    given = np.arange(6 * nb + m)
+    columns = [12 * nb + given, *inward, *bodies, *(18 * nb + m + rates for rates in joints)]
+    rows = [system.equations + given, *inward, *bodies, *(12 * nb + rates for rates in joints)]
+    order = Order(np.concatenate(rows), np.concatenate(columns))
+    return (W4 @ W3 @ W2 @ W1).tocsr(), right.tocsr(), order

@@ -1,0 +1,389 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The Newton-Euler equations of a tree and its sensors as one sparse system D d + b = 0.
+
+Unknowns d = [a | f | fx | tau | qdd]; with p the parent of i, j its children:
+
+    a_i:    -a_i + ^iX_p a_p + S_i qdd_i + v_i x S_i r_i = 0                       [Nori, (3a)]
+    f_i:    M_i a_i - f_i - fx_i + sum_j (^jX_i)' f_j + v_i xb* M_i v_i = 0        [Nori, (3f)]
+    tau_i:  S_i' f_i - tau_i + rotor_i qdd_i + passive_i = 0                       [Nori, (3tau)]
+    y:      C d + c - y = 0                                                        [Nori, (16)]
+
+D depends on the joint positions alone. A floating base is a joint of six rates with S = 1; a fixed
+base has none, its f is the reaction of the ground. Differs from the paper: rotor inertia and
+passive torques are part of tau, so that tau is what the drives give.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from geolin_ros.errors import (
+    ConfigurationError,
+    NotFiniteError,
+    ShapeError,
+    UnsupportedJointError,
+    unknown_name,
+)
+from geolin_ros.kernels.block_system import assemble
+from geolin_ros.kernels.types import BASE, SINGLE_AXIS, make_workspace
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.sparse.sensors import FLOATING_BASE, Kind, Sensor, Variable
+from geolin_ros.typing import Array, IntArray
+
+# The entries of ^iX_p are combinations of 1, sin s, cos s, s, s sin s and s cos s: one that
+# vanishes at seven random positions vanishes at all.
+_DRAWS = 7
+_ROUNDING = 1e-14
+_CONSTANT = -1
+_AXES = ('x', 'y', 'z', 'rx', 'ry', 'rz')
+
+
+class DynamicVariables(NamedTuple):
+    """The solution d, by kind; see `Variable` for units and frames."""
+
+    a: Array
+    """(nb, 6)"""
+    f: Array
+    """(nb, 6)"""
+    fx: Array
+    """(nb, 6)"""
+    tau: Array
+    """(m,) [base wrench; joint efforts], fixed base (n,)"""
+    nu_dot: Array
+    """(m,) [base twist rate less the one of gravity; joint accelerations], fixed base (n,)"""
+
+
+class BlockSystem:
+    """D and b of a robot with sensors, on the pattern that holds at every state.
+
+    Parameters
+    ----------
+    model
+        The robot; single-axis joints, none that mimics another.
+    sensors
+        What is measured; their readings follow one another in this order.
+
+    Attributes
+    ----------
+    size
+        Number of unknowns, 18 nb + 2 m.
+    equations
+        Number of rows of the model, 12 nb + m; the sensors' rows follow.
+    row, column : (nnz,)
+        Where the entries stand.
+    values : (nnz,)
+        What they are at the last state.
+    source : (nnz,)
+        Entry of ^iX_p (nb, 6, 6) that an entry changes with, -1: it is constant.
+    b : (rows,)
+        At the last state and readings.
+
+    Raises
+    ------
+    UnsupportedJointError
+        If the model has mimic joints, or joints with several axes.
+    UnknownNameError, ConfigurationError
+        If a sensor measures what the model does not have, or has a wrong shape or covariance.
+    """
+
+    def __init__(self, model: TreeModel, sensors: Sequence[Sensor] = ()) -> None:
+        if model.dependent_joints:
+            raise UnsupportedJointError(
+                f'robot {model.name!r}: joint {model.dependent_joints[0].name!r} follows another '
+                "one, expected independent joints; read the robot with mimic='independent'"
+            )
+        for body in np.flatnonzero(~np.isin(model.tree.kind, (BASE, SINGLE_AXIS))):
+            raise UnsupportedJointError(
+                f'robot {model.name!r}: the joint that moves {model.body_names[body]!r} has '
+                'several axes, expected joints of one axis; write it as a chain of them'
+            )
+        self.model, self.sensors = model, tuple(sensors)
+        self.nb, self.m = len(model.body_names), model.m
+        self.size = 18 * self.nb + 2 * self.m
+        self.equations = 12 * self.nb + self.m
+        self._columns = self._name_columns()
+        self._workspace = make_workspace(model.tree)
+        self._X = np.zeros((self.nb, 6, 6))
+        self.sensor_rows = self._place_sensors()
+        self._place_entries()
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, sensors included."""
+        return self.equations + sum(sensor.size for sensor in self.sensors)
+
+    def columns(self, variable: Variable) -> range:
+        """Return the unknowns of a variable.
+
+        Raises
+        ------
+        UnknownNameError
+            If the model has no such body or joint.
+        """
+        try:
+            return self._columns[variable]
+        except KeyError:
+            names = [name for kind, name in self._columns if kind == variable.kind]
+            raise unknown_name(
+                f'{variable.kind} of', variable.name, names, f'robot {self.model.name!r}'
+            ) from None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Name of every unknown: kind, body or joint, axis."""
+        return tuple(
+            f'{variable.kind}[{variable.name}]' + (f'.{_AXES[e]}' if len(columns) > 1 else '')
+            for variable, columns in self._columns.items()
+            for e in range(len(columns))
+        )
+
+    def joint_columns(self, body: int) -> range:
+        """Return which of the m rates move a body: none for a fixed base."""
+        tree = self.model.tree
+        if body == 0:
+            return range(self.m - self.model.n)
+        start = self.m - self.model.n + int(tree.v_start[body])
+        return range(start, start + int(tree.v_size[body]))
+
+    def update(self, state: State, readings: Array) -> None:
+        """Fill ``values`` and ``b`` for a state and the readings of all sensors.
+
+        Raises
+        ------
+        ShapeError
+            If the state or the readings have not the size that the system has.
+        NotFiniteError
+            If one of them holds NaN or inf.
+        """
+        model = self.model
+        if state.s.size != model.n or state.r.size != model.n:
+            raise ShapeError(
+                f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
+                f'{model.n} of each for robot {model.name!r}'
+            )
+        if np.shape(readings) != (self.rows - self.equations,):
+            raise ShapeError(
+                f'readings have shape {np.shape(readings)}, expected '
+                f'({self.rows - self.equations},), those of '
+                f'{", ".join(sensor.name for sensor in self.sensors[:8])} ...'
+            )
+        for name, array in (('state', state.data), ('readings', readings)):
+            if not np.isfinite(array).all():
+                at = int(np.argmin(np.isfinite(array)))
+                raise NotFiniteError(
+                    f'{name} of robot {model.name!r} hold {array[at]} at index {at}, expected '
+                    'finite numbers'
+                )
+        self._assemble(state.data)
+        np.negative(readings, out=self.b[self.equations :])
+        for rows, sensor in self._moving_sensors:
+            assert sensor.offset is not None
+            self.b[rows] += sensor.offset(self._workspace.v)
+
+    def stack(self, readings: Mapping[str, ArrayLike]) -> Array:
+        """Return readings given by sensor name as one array, in the sensors' order.
+
+        Raises
+        ------
+        UnknownNameError, ShapeError
+            If a sensor has no reading, a reading no sensor, or a wrong number of values.
+        """
+        names = [sensor.name for sensor in self.sensors]
+        for name in readings:
+            if name not in names:
+                raise unknown_name('sensor', name, names, f'the system of {self.model.name!r}')
+        stacked = []
+        for sensor in self.sensors:
+            if sensor.name not in readings:
+                raise unknown_name('reading', sensor.name, readings, 'the readings given')
+            value = np.atleast_1d(np.asarray(readings[sensor.name], dtype=np.float64))
+            if value.shape != (sensor.size,):
+                raise ShapeError(
+                    f'reading of {sensor.name!r} has shape {value.shape}, expected '
+                    f'({sensor.size},)'
+                )
+            stacked.append(value)
+        return np.concatenate(stacked) if stacked else np.zeros(0)
+
+    def readings(self, d: Array) -> Array:
+        """Return what noiseless sensors read at unknowns ``d`` (size,) in the last state."""
+        C = self.matrix()[self.equations :]
+        read: Array = C @ d
+        for rows, sensor in self._moving_sensors:
+            assert sensor.offset is not None
+            read[rows.start - self.equations : rows.stop - self.equations] += sensor.offset(
+                self._workspace.v
+            )
+        return read
+
+    def matrix(self) -> sparse.csr_matrix:
+        """Return a copy of D (rows, size) at the last state; entries may be zero."""
+        return sparse.csr_matrix(
+            (self.values.copy(), (self.row, self.column)), shape=(self.rows, self.size)
+        )
+
+    def pose_matrices(self) -> Array:
+        """Return a copy of ^iX_p (nb, 6, 6) of every body at the last state."""
+        return self._X.copy()
+
+    def unpack(self, d: Array) -> DynamicVariables:
+        """Return views of unknowns ``d`` (size,) by kind."""
+        nb, m = self.nb, self.m
+        a, f, fx = d[: 18 * nb].reshape(3, nb, 6)
+        return DynamicVariables(a, f, fx, d[18 * nb : 18 * nb + m], d[18 * nb + m :])
+
+    def _name_columns(self) -> dict[Variable, range]:
+        model, nb = self.model, self.nb
+        of_bodies: tuple[Kind, ...] = ('a', 'f', 'fx')
+        of_joints: tuple[Kind, ...] = ('tau', 'qdd')
+        columns = {
+            Variable(kind, name): range(6 * (nb * k + body), 6 * (nb * k + body) + 6)
+            for k, kind in enumerate(of_bodies)
+            for body, name in enumerate(model.body_names)
+        }
+        if FLOATING_BASE in model.joint_names:
+            raise ConfigurationError(
+                f'robot {model.name!r} has a joint {FLOATING_BASE!r}, a name that stands for the '
+                'base; rename the joint'
+            )
+        for k, kind in enumerate(of_joints):
+            start = 18 * nb + k * self.m
+            if model.base == 'floating':
+                columns[Variable(kind, FLOATING_BASE)] = range(start, start + 6)
+            start += self.m - model.n
+            for c, name in enumerate(model.joint_names):
+                columns[Variable(kind, name)] = range(start + c, start + c + 1)
+        return columns
+
+    def _place_sensors(self) -> dict[str, slice]:
+        """Check the sensors and return the rows of each."""
+        places: dict[str, slice] = {}
+        start = self.equations
+        for sensor in self.sensors:
+            if sensor.name in places:
+                raise ConfigurationError(
+                    f'two sensors are called {sensor.name!r}, expected different names'
+                )
+            for term in sensor.terms:
+                shape = (sensor.size, len(self.columns(term.variable)))
+                if np.shape(term.matrix) != shape or not np.isfinite(term.matrix).all():
+                    raise ConfigurationError(
+                        f'sensor {sensor.name!r} has a matrix of shape {np.shape(term.matrix)} '
+                        f'for {term.variable.kind}[{term.variable.name}], expected {shape}, finite'
+                    )
+            check_covariance(sensor)
+            places[sensor.name] = slice(start, start + sensor.size)
+            start += sensor.size
+        self._moving_sensors = [
+            (places[sensor.name], sensor) for sensor in self.sensors if sensor.offset is not None
+        ]
+        return places
+
+    def _place_entries(self) -> None:
+        """Find the pattern: constant entries once, the changing ones at random positions."""
+        tree, nb, m = self.model.tree, self.nb, self.m
+        blocks: list[tuple[IntArray, IntArray, Array, IntArray]] = []
+        moving = self._moving_entries()
+
+        def put(row: int, column: int, block: Array) -> None:
+            i, j = np.nonzero(block)
+            blocks.append((row + i, column + j, block[i, j], np.full(i.size, _CONSTANT)))
+
+        def put_pose(row: int, column: int, body: int, transposed: bool) -> None:
+            i, j = np.nonzero(moving[body])
+            source = 36 * body + 6 * i + j
+            places = (row + j, column + i) if transposed else (row + i, column + j)
+            blocks.append((*places, np.zeros(i.size), source))
+
+        A, F, FX, TAU, QDD = 0, 6 * nb, 12 * nb, 18 * nb, 18 * nb + m
+        for i in range(nb):
+            row_a, row_f = 6 * i, 6 * (nb + i)
+            put(row_a, A + 6 * i, -np.eye(6))
+            put(row_f, A + 6 * i, tree.inertia[i])
+            put(row_f, F + 6 * i, -np.eye(6))
+            put(row_f, FX + 6 * i, -np.eye(6))
+            if i > 0:
+                p = int(tree.parent[i])
+                put_pose(row_a, A + 6 * p, i, transposed=False)
+                put_pose(6 * (nb + p), F + 6 * i, i, transposed=True)
+            for c in self.joint_columns(i):
+                S, rotor = self.subspace(c)
+                row_tau = 12 * nb + c
+                put(row_a, QDD + c, S[:, None])
+                put(row_tau, F + 6 * i, S[None, :])
+                put(row_tau, TAU + c, -np.eye(1))
+                put(row_tau, QDD + c, np.array([[rotor]]))
+        for sensor in self.sensors:
+            for term in sensor.terms:
+                row = self.sensor_rows[sensor.name].start
+                put(row, self.columns(term.variable).start, np.asarray(term.matrix, np.float64))
+        row, column, value, source = (np.concatenate(part) for part in zip(*blocks, strict=True))
+        order = np.lexsort((column, row))
+        self.row, self.column = row[order].astype(np.int64), column[order].astype(np.int64)
+        self.values, self.source = value[order], source[order].astype(np.int64)
+        self._slot = np.flatnonzero(self.source != _CONSTANT)
+        self._slot_source = self.source[self._slot]
+        self.b = np.zeros(self.rows)
+
+    def subspace(self, rate: int) -> tuple[Array, float]:
+        """Return the motion subspace (6,) and the rotor inertia of one of the m rates."""
+        base = self.m - self.model.n
+        if rate < base:
+            return np.eye(6)[rate], 0.0
+        tree = self.model.tree
+        return tree.subspace[rate - base], float(tree.armature[rate - base])
+
+    def _moving_entries(self) -> Array:
+        """Return which entries of ^iX_p (nb, 6, 6) differ from zero somewhere."""
+        rng = np.random.default_rng(0)
+        self._slot = self._slot_source = np.zeros(0, np.int64)
+        self.values, self.b = np.zeros(0), np.zeros(self.rows)
+        found = np.zeros((self.nb, 6, 6), dtype=bool)
+        for _ in range(_DRAWS):
+            self._assemble(self._random_positions(rng).data)
+            lengths = np.maximum(1.0, np.abs(self._X).max(axis=(1, 2), keepdims=True))
+            found |= np.abs(self._X) > _ROUNDING * lengths
+        return found
+
+    def _random_positions(self, rng: np.random.Generator) -> State:
+        n = self.model.n
+        return State(np.eye(4), rng.uniform(-3.0, 3.0, n), np.zeros(6), np.zeros(n))
+
+    def generic_state(self, seed: int = 0) -> State:
+        """Return a state without special positions, whatever the joint limits, at rest."""
+        return self._random_positions(np.random.default_rng(seed))
+
+    def _assemble(self, x: Array) -> None:
+        assemble(
+            self.model.tree,
+            self._workspace,
+            x,
+            self.model.gravity,
+            self._X,
+            self._slot,
+            self._slot_source,
+            self.values,
+            self.b,
+        )
+
+
+def check_covariance(sensor: Sensor) -> None:
+    """Refuse a covariance that is not symmetric and positive definite."""
+    if sensor.covariance is None:
+        return
+    covariance, k = np.asarray(sensor.covariance), sensor.size
+    good = covariance.shape == (k, k) and bool(np.isfinite(covariance).all())
+    if good:
+        good = np.allclose(covariance, covariance.T, rtol=1e-12, atol=0.0) and bool(
+            np.linalg.eigvalsh(covariance)[0] > 0.0
+        )
+    if not good:
+        raise ConfigurationError(
+            f'sensor {sensor.name!r} has covariance {covariance.tolist()}, expected ({k}, {k}), '
+            'symmetric and positive definite; leave it out for an exact reading'
+        )

@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Inverse, forward and hybrid dynamics as a sparse system against Pinocchio and dense solves."""
+
+import numpy as np
+import pytest
+from support.close import assert_close
+from support.newton_euler import classical_sets, moving_bodies, random_motion
+from support.pinocchio_oracle import PinocchioOracle
+from support.robots import example_robot, read_robot
+from support.states import edge_states
+from support.trees import random_description
+
+from geolin_ros import Description, Joint, Linearizer, Link, TreeModel, robots
+from geolin_ros.errors import (
+    ConfigurationError,
+    NotFiniteError,
+    ShapeError,
+    UnknownNameError,
+    UnsupportedJointError,
+)
+from geolin_ros.sparse import BlockSystem, DynamicsSolver, Variable, sensors
+
+METHODS = {'inverse': 'forward substitution'}
+ABA = 'LU in the order of the articulated-body algorithm'
+
+
+def random_oracle(rng, base, count=9):
+    description = random_description(rng, count, damping=0.3)
+    names = [joint.name for joint in description.joints]
+    model = TreeModel.from_description(
+        description,
+        base=base,
+        gravity=(1.0, -2.0, -9.0),
+        joints=[names[i] for i in rng.permutation(count)],
+    )
+    return PinocchioOracle.from_description(description, model)
+
+
+def oracles(rng):
+    for base in ('floating', 'fixed'):
+        yield f'random tree, {base}', random_oracle(rng, base)
+        for name in ('solo12', 'talos_reduced'):
+            path = example_robot(name)
+            _, model = read_robot(path, base=base)
+            yield f'{name}, {base}', PinocchioOracle.read_urdf(path, model)
+
+
+def test_classical_dynamics__equal_pinocchio():
+    rng = np.random.default_rng(1)
+    for name, oracle in oracles(rng):
+        model, moving = oracle.model, moving_bodies(oracle.model)
+        for problem, sensor_set, readings in classical_sets(model, rng):
+            solver = DynamicsSolver(model, sensor_set)
+            assert solver.method == METHODS.get(problem, ABA), (name, problem)
+            for edge, state in edge_states(model, rng):
+                motion = random_motion(oracle, rng, state)
+                ours = solver.solve(state, readings(motion))
+                for kind in ('a', 'f', 'fx', 'tau', 'nu_dot'):
+                    actual, expected = getattr(ours, kind), getattr(motion.theirs, kind)
+                    if kind in ('a', 'f'):
+                        actual, expected = actual[moving], expected[moving]
+                    # tau and nu_dot are what is left of larger wrenches and accelerations
+                    whole = {'tau': motion.theirs.f, 'nu_dot': motion.theirs.a}.get(kind, expected)
+                    scale = max(1.0, np.abs(whole).max())
+                    assert_close(
+                        actual, expected, 1e-11, f'{name}, {problem}, {edge}: {kind}', scale
+                    )
+
+
+def test_inverse_dynamics__of_a_fixed_base__gives_the_reaction_of_the_ground():
+    rng = np.random.default_rng(2)
+    oracle = random_oracle(rng, 'fixed')
+    motion = random_motion(oracle, rng)
+    solver = DynamicsSolver(oracle.model, sensors.inverse_dynamics(oracle.model))
+    reaction = solver.solve(motion.state, motion.inverse_readings()).f[0]
+    floating = random_oracle(np.random.default_rng(2), 'floating')
+    still = floating.model.neutral_state()
+    still.s[:], still.r[:] = motion.state.s, motion.state.r
+    referee = DynamicsSolver(floating.model, sensors.inverse_dynamics(floating.model))
+    readings = np.concatenate((motion.theirs.fx.ravel(), np.zeros(6), motion.theirs.nu_dot))
+    assert_close(reaction, referee.solve(still, readings).tau[:6], 1e-12)
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_solutions__equal_a_dense_solve(base):
+    rng = np.random.default_rng(3)
+    model = random_oracle(rng, base).model
+    for problem, sensor_set, _ in classical_sets(model, rng):
+        solver = DynamicsSolver(model, sensor_set)
+        state = model.random_state(rng)
+        readings = rng.normal(size=solver.system.rows - solver.system.equations)
+        ours = solver.solve(state, readings)
+        D = solver.system.matrix().toarray()
+        dense = solver.system.unpack(np.linalg.solve(D, -solver.system.b))
+        for kind, expected in dense._asdict().items():
+            assert_close(getattr(ours, kind), expected, 1e-10, f'{problem}: {kind}')
+
+
+def test_forward_dynamics__with_rotors_springs_and_friction__equals_the_linearizer():
+    rng = np.random.default_rng(4)
+    overlay = {
+        'joints': {
+            name: {'rotor_inertia': 1e-4, 'gear_ratio': 30.0, 'stiffness': 4.0, 'damping': 0.5}
+            for name in ('left_hip_pitch', 'right_knee')
+        }
+    }
+    model = TreeModel.from_urdf(robots.path('humanoid'), overlay=overlay, coulomb_friction=True)
+    solver, linearizer = DynamicsSolver(model, sensors.forward_dynamics(model)), Linearizer(model)
+    for _ in range(3):
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        readings = np.concatenate((np.zeros(6 * len(model.body_names) + 6), tau))
+        nu_dot = solver.solve(state, readings).nu_dot
+        assert_close(nu_dot, linearizer.forward_dynamics(state, tau), 1e-11)
+
+
+def test_sensors_in_links__determine_what_a_fixed_base_does():
+    # accelerations by IMUs and torque sensors instead of qdd: neither triangle nor ABA order
+    rng = np.random.default_rng(5)
+    oracle = random_oracle(rng, 'fixed', 4)
+    model = oracle.model
+    instruments = [
+        sensors.force_torque(model, model.body_names[body], [_strongest(model, body)])
+        for body in range(1, 5)
+    ]
+    solver = DynamicsSolver(model, (*sensors.all_external_wrenches(model), *instruments))
+    assert solver.method == 'LU with threshold pivoting'
+    for _ in range(5):
+        motion = random_motion(oracle, rng)
+        read = [motion.theirs.f[body, _strongest(model, body)] for body in range(1, 5)]
+        ours = solver.solve(motion.state, np.concatenate((motion.theirs.fx.ravel(), read)))
+        assert_close(ours.nu_dot, motion.theirs.nu_dot, 1e-9)
+        assert_close(ours.tau, motion.theirs.tau, 1e-9)
+
+
+def _strongest(model, body):
+    """Return the component of f that the joint of a body acts along most."""
+    return int(np.argmax(np.abs(model.tree.subspace[model.tree.v_start[body]])))
+
+
+def test_accelerometer__reads_the_proper_acceleration_of_the_point():
+    # against pinocchio's classical acceleration of the frame, less gravity in its axes
+    pin = pytest.importorskip('pinocchio')
+    rng = np.random.default_rng(6)
+    path = robots.path('humanoid')
+    model = TreeModel.from_urdf(path)
+    oracle = PinocchioOracle.read_urdf(path, model)
+    motion = random_motion(oracle, rng)
+    for link in ('imu', 'left_sole', 'head'):
+        system = BlockSystem(
+            model,
+            [sensors.accelerometer(model, link), sensors.angular_acceleration(model, link)],
+        )
+        system.update(motion.state, np.zeros(6))
+        theirs = motion.theirs
+        d = np.concatenate([part.ravel() for part in theirs])
+        read = system.readings(d)
+        pin.forwardKinematics(
+            oracle.pin_model, oracle.data, oracle.q(motion.state), oracle.velocity(motion.state),
+            oracle._to_pinocchio(theirs.nu_dot),
+        )  # fmt: skip
+        frame = oracle.pin_model.getFrameId(link)
+        pin.updateFramePlacement(oracle.pin_model, oracle.data, frame)
+        classical = pin.getFrameClassicalAcceleration(
+            oracle.pin_model, oracle.data, frame, pin.LOCAL
+        )
+        R = oracle.data.oMf[frame].rotation
+        assert_close(read[:3], classical.linear - R.T @ model.gravity, 1e-12, link)
+        assert_close(read[3:], classical.angular, 1e-12, link)
+
+
+def test_force_torque__reads_the_wrench_in_the_link():
+    rng = np.random.default_rng(7)
+    model = TreeModel.from_urdf(robots.path('humanoid'))
+    system = BlockSystem(model, [sensors.force_torque(model, 'left_sole')])
+    system.update(model.random_state(rng), np.zeros(6))
+    frame, d = model.frame('left_sole'), np.zeros(system.size)
+    force, moment = rng.normal(size=3), rng.normal(size=3)
+    columns = system.columns(Variable('f', model.body_names[frame.body]))
+    d[columns.start : columns.stop] = np.concatenate((force, moment))
+    R, o = frame.placement[:3, :3], frame.placement[:3, 3]
+    expected = np.concatenate((R.T @ force, R.T @ (moment - np.cross(o, force))))
+    assert_close(system.readings(d), expected, 1e-14)
+
+
+def test_stack__orders_readings_by_name():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    names = model.joint_names[:2]
+    system = BlockSystem(model, [sensors.joint_torque(name) for name in names])
+    stacked = system.stack({f'tau[{names[1]}]': 2.0, f'tau[{names[0]}]': [1.0]})
+    assert stacked.tolist() == [1.0, 2.0]
+    with pytest.raises(UnknownNameError, match=f'tau.{names[1]}'):
+        system.stack({f'tau[{names[0]}]': 1.0})
+    with pytest.raises(UnknownNameError, match='torque'):
+        system.stack({'torque': 1.0})
+    with pytest.raises(ShapeError, match='expected \\(1,\\)'):
+        system.stack({f'tau[{name}]': [1.0, 2.0] for name in names})
+
+
+def test_mistakes__are_named():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    inverse = sensors.inverse_dynamics(model)
+    with pytest.raises(UnknownNameError, match='knie'):
+        BlockSystem(model, [sensors.joint_torque('knie')])
+    with pytest.raises(ConfigurationError, match='two sensors'):
+        BlockSystem(model, [*inverse, inverse[0]])
+    with pytest.raises(ConfigurationError, match='expected 96'):
+        DynamicsSolver(model, inverse[1:])
+    noisy = sensors.known(Variable('fx', model.body_names[0]), 6, 0.1)
+    with pytest.raises(ConfigurationError, match='Estimator'):
+        DynamicsSolver(model, [noisy, *inverse[1:]])
+    with pytest.raises(ConfigurationError, match='components'):
+        sensors.external_wrench(model, model.body_names[0], [2, 6])
+    with pytest.raises(ConfigurationError, match='standard deviation'):
+        sensors.joint_torque(model.joint_names[0], -1.0)
+    with pytest.raises(ConfigurationError, match='matrix of shape'):
+        BlockSystem(model, [sensors.known(Variable('fx', model.body_names[0]), 5)])
+    lopsided = sensors.Sensor(
+        'lopsided',
+        (sensors.Term(Variable('tau', sensors.FLOATING_BASE), np.eye(6)[:2]),),
+        np.array([[1.0, 2.0], [2.0, 1.0]]),
+    )
+    with pytest.raises(ConfigurationError, match='positive definite'):
+        BlockSystem(model, [lopsided])
+    solver, state = DynamicsSolver(model, inverse), model.neutral_state()
+    with pytest.raises(ShapeError, match='expected \\(96,\\)'):
+        solver.solve(state, np.zeros(95))
+    readings = np.zeros(96)
+    readings[7] = np.nan
+    with pytest.raises(NotFiniteError, match=r'readings.*nan at index 7'):
+        solver.solve(state, readings)
+    with pytest.raises(ShapeError, match='joint positions'):
+        solver.solve(TreeModel.from_urdf(robots.path('humanoid')).neutral_state(), readings)
+
+
+def test_mimic_joints__are_refused():
+    model = TreeModel.from_urdf(
+        robots.path('quadruped')
+        .read_text()
+        .replace(
+            '</robot>',
+            '<link name="tail"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1"'
+            ' iyz="0" izz="1"/></inertial></link><joint name="wag" type="continuous"><parent '
+            f'link="{_root()}"/><child link="tail"/><axis xyz="0 0 1"/><mimic joint="{_joint()}"/>'
+            '</joint></robot>',
+        )
+    )
+    with pytest.raises(UnsupportedJointError, match=r"'wag' follows.*independent"):
+        BlockSystem(model)
+
+
+def test_joints_with_several_axes__are_refused():
+    links = tuple(Link.from_mass(name, 1.0, np.zeros(3), np.eye(3)) for name in ('stand', 'bob'))
+    ball = Joint('ball', 'spherical', 'stand', 'bob')
+    model = TreeModel.from_description(Description('pendulum', links, (ball,)), base='fixed')
+    with pytest.raises(UnsupportedJointError, match="'bob' has several axes"):
+        BlockSystem(model)
+
+
+def _root():
+    return TreeModel.from_urdf(robots.path('quadruped')).base_link
+
+
+def _joint():
+    return TreeModel.from_urdf(robots.path('quadruped')).joint_names[0]

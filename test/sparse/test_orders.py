@@ -1,0 +1,250 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Triangles, pivots and patterns: found once for a robot, good at all states."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse import linalg
+from support.close import assert_close, deviation
+from support.trees import random_model
+
+from geolin_ros import Description, Joint, Link, TreeModel
+from geolin_ros.kernels import block_system, sparse_lu
+from geolin_ros.sparse import BlockSystem, DynamicsSolver, sensors
+from geolin_ros.sparse.articulated import articulated_inertias, property_two
+from geolin_ros.sparse.factorization import fill_in, ordered_rows
+from geolin_ros.sparse.ordering import articulated_body_order, peel, recursive_order
+
+
+def updated(model, sensor_set, rng, state=None):
+    system = BlockSystem(model, sensor_set)
+    readings = rng.normal(size=system.rows - system.equations)
+    system.update(state or model.random_state(rng), readings)
+    return system
+
+
+def aligned_chain(count):
+    """Return a chain whose axes turn by right angles, all offsets along axes: many zeros."""
+    turn = np.array([[1.0, 0, 0, 0], [0, 0, -1.0, 0], [0, 1.0, 0, 0], [0, 0, 0, 1.0]])
+    turn[:3, 3] = (0.3, 0.0, 0.0)
+    links = tuple(
+        Link.from_mass(f'link{i}', 1.0 + 0.1 * i, np.array([0.1, 0.0, 0.0]), 0.02 * np.eye(3))
+        for i in range(count + 1)
+    )
+    joints = tuple(
+        Joint(
+            f'joint{i}', 'revolute', f'link{i - 1}', f'link{i}',
+            placement=turn, axis=np.array([0.0, 0.0, 1.0]),
+        )
+        for i in range(1, count + 1)
+    )  # fmt: skip
+    return TreeModel.from_description(Description('aligned chain', links, joints), base='fixed')
+
+
+def ordered(matrix, order):
+    return matrix.toarray()[np.ix_(order.rows, order.columns)]
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_property_1__inverse_dynamics_is_lower_triangular_with_a_unit_diagonal(base):
+    rng = np.random.default_rng(1)
+    _, model = random_model(rng, 9, base=base)
+    system = updated(model, sensors.inverse_dynamics(model), rng)
+    D = ordered(system.matrix(), recursive_order(system))
+    assert np.all(np.triu(D, 1) == 0.0)
+    assert np.all(np.abs(np.diag(D)) == 1.0)
+    forward = updated(model, sensors.forward_dynamics(model), rng)
+    assert np.any(np.triu(ordered(forward.matrix(), recursive_order(system)), 1) != 0.0)
+
+
+@pytest.mark.parametrize(('count', 'shape'), [(1, 'chain'), (20, 'branched'), (100, 'chain')])
+def test_peeling__recovers_the_triangle_of_permuted_inverse_dynamics(count, shape):
+    rng = np.random.default_rng(2)
+    _, model = random_model(rng, count, shape)
+    system = updated(model, sensors.inverse_dynamics(model), rng)
+    rows, columns = rng.permutation(system.rows), rng.permutation(system.size)
+    mixed_row, mixed_column = rows[system.row], columns[system.column]
+    order = peel(mixed_row, mixed_column, system.rows, system.size)
+    assert np.array_equal(np.sort(order.rows), np.arange(system.rows))
+    assert np.array_equal(np.sort(order.columns), np.arange(system.size))
+    mixed = sparse.csr_matrix(
+        (system.values, (mixed_row, mixed_column)), shape=(system.rows, system.size)
+    )
+    lower = mixed[order.rows][:, order.columns]
+    assert sparse.triu(lower, 1).nnz == 0
+    assert np.all(lower.diagonal() != 0.0)
+    # zero fill-in: L and U of a triangle are the triangle [Nori, Remark 2]
+    lu = linalg.splu(lower.tocsc(), permc_spec='NATURAL', diag_pivot_thresh=0.0)
+    lower.eliminate_zeros()
+    assert lu.L.nnz + lu.U.nnz - system.size == lower.nnz
+
+
+def test_peeling__stops_where_forward_dynamics_couples():
+    rng = np.random.default_rng(3)
+    _, model = random_model(rng, 10, 'chain')
+    system = updated(model, sensors.forward_dynamics(model), rng)
+    order = peel(system.row, system.column, system.rows, system.size)
+    assert 6 * system.nb + system.m <= order.rows.size < system.size
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_property_2__corrected__is_lower_triangular_and_solves(base):
+    rng = np.random.default_rng(4)
+    _, model = random_model(rng, 9, base=base)
+    system = updated(model, sensors.forward_dynamics(model), rng)
+    left, right, order = property_two(system)
+    product = left @ system.matrix() @ right
+    triangle = ordered(product, order)
+    largest = np.abs(triangle).max()
+    assert np.abs(np.triu(triangle, 1)).max() <= 1e-12 * largest
+    b = (left @ system.b)[order.rows]
+    unknowns = np.zeros(system.size)
+    unknowns[order.columns] = np.linalg.solve(np.tril(triangle), -b)
+    d = right @ unknowns
+    expected = np.linalg.solve(system.matrix().toarray(), -system.b)
+    assert_close(d, expected, 1e-11)
+    # erratum N1: as printed, with d and b themselves
+    printed = np.zeros(system.size)
+    printed[order.columns] = np.linalg.solve(triangle, -system.b[order.rows])
+    assert deviation(printed, expected) > 0.1
+
+
+def test_equation_34__as_printed__is_not_triangular():
+    # erratum N2: (34) exchanges the rows 3tau and those of the measured tau, and reverses them
+    rng = np.random.default_rng(5)
+    _, model = random_model(rng, 9, base='fixed')
+    system = updated(model, sensors.forward_dynamics(model), rng)
+    left, right, order = property_two(system)
+    nb, m = system.nb, system.m
+    rows = order.rows.copy()
+    first, last = slice(6 * nb, 6 * nb + m), slice(rows.size - m, rows.size)
+    rows[first], rows[last] = order.rows[last][::-1], order.rows[first]
+    product = (left @ system.matrix() @ right).toarray()
+    assert np.abs(np.triu(product[np.ix_(rows, order.columns)], 1)).max() > 0.1
+    assert (
+        np.abs(np.triu(product[np.ix_(order.rows, order.columns)], 1)).max()
+        < 1e-12 * np.abs(product).max()
+    )
+
+
+def test_articulated_body_order__has_the_pivots_of_the_algorithm():
+    rng = np.random.default_rng(6)
+    _, model = random_model(rng, 9)
+    solver = DynamicsSolver(model, sensors.forward_dynamics(model))
+    system, lu = solver.system, solver._method
+    solver.solve(model.random_state(rng), np.zeros(system.rows - system.equations))
+    M_A = articulated_inertias(system)
+    pivots = dict(zip(lu.order.columns.tolist(), lu.pivot, strict=True))
+    for i in range(1, system.nb):
+        for column in (
+            *range(6 * i, 6 * i + 6),
+            *range(6 * (system.nb + i), 6 * (system.nb + i) + 6),
+        ):
+            assert pivots[column] == pytest.approx(-1.0, rel=1e-12)
+        for c in system.joint_columns(i):
+            S, rotor = system.subspace(c)
+            pivot = pivots[18 * system.nb + system.m + c]
+            assert pivot == pytest.approx(S @ M_A[i] @ S + rotor, rel=1e-12)
+    base = [pivots[18 * system.nb + system.m + c] for c in range(6)]
+    assert np.prod(base) == pytest.approx(np.linalg.det(M_A[0]), rel=1e-10)
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_factors__rebuild_the_matrix_with_the_predicted_fill(base):
+    rng = np.random.default_rng(7)
+    _, model = random_model(rng, 9, base=base)
+    solver = DynamicsSolver(model, sensors.forward_dynamics(model))
+    system, lu = solver.system, solver._method
+    solver.solve(model.random_state(rng), np.zeros(system.rows - system.equations))
+    size = system.size
+    L, U = np.eye(size), np.diag(lu.pivot)
+    L[np.repeat(np.arange(size), [len(row) for row in lu.pattern.lower]), lu._lower_column] = (
+        lu.lower
+    )
+    U[np.repeat(np.arange(size), [len(row) for row in lu.pattern.upper]), lu._upper_column] = (
+        lu.upper
+    )
+    assert_close(L @ U, ordered(system.matrix(), lu.order), 1e-13)
+    assert np.count_nonzero(L) + np.count_nonzero(U) - size <= lu.pattern.nonzeros
+
+
+@pytest.mark.parametrize('scale', [1.0, 1e-4, 1e-8, 1e-12, 0.0])
+def test_articulated_body_order__stays_accurate_near_aligned_positions(scale):
+    rng = np.random.default_rng(8)
+    model = aligned_chain(10)
+    solver = DynamicsSolver(model, sensors.forward_dynamics(model))
+    assert solver.method.endswith('articulated-body algorithm')
+    state = model.random_state(rng)
+    state.s[:] *= scale
+    readings = rng.normal(size=solver.system.rows - solver.system.equations)
+    found = np.concatenate([part.ravel() for part in solver.solve(state, readings)])
+    expected = np.linalg.solve(solver.system.matrix().toarray(), -solver.system.b)
+    assert_close(found, expected, 1e-11)
+
+
+def test_frozen_order__of_a_fill_reducing_factorization__loses_all_digits():
+    # erratum N7: rows chosen at one state are kept, as section V-D of the paper proposes
+    rng = np.random.default_rng(8)
+    model = aligned_chain(10)
+    system = updated(model, sensors.forward_dynamics(model), rng, model.random_state(rng))
+    lu = linalg.splu(system.matrix().tocsc(), permc_spec='COLAMD', diag_pivot_thresh=0.1)
+    rows, columns = np.argsort(lu.perm_r), np.argsort(lu.perm_c)
+    state = model.random_state(rng)
+    state.s[:] *= 1e-8
+    system.update(state, rng.normal(size=system.rows - system.equations))
+    kept = system.matrix()[rows][:, columns].tocsc()
+    frozen = linalg.splu(
+        kept, permc_spec='NATURAL', diag_pivot_thresh=0.0, options={'Equil': False}
+    )
+    expected = np.linalg.solve(system.matrix().toarray(), -system.b)
+    found = np.empty(system.size)
+    found[columns] = frozen.solve(-system.b[rows])
+    assert deviation(found, expected) > 1e-3
+    pivoting = linalg.splu(
+        kept, permc_spec='NATURAL', diag_pivot_thresh=0.1, options={'Equil': False}
+    )
+    found[columns] = pivoting.solve(-system.b[rows])
+    assert_close(found, expected, 1e-11)
+
+
+def test_worst_case_pattern__covers_every_state_and_no_more():
+    rng = np.random.default_rng(9)
+    model = aligned_chain(6)
+    system = BlockSystem(model, sensors.forward_dynamics(model))
+    allowed = set(zip(system.row.tolist(), system.column.tolist(), strict=True))
+    seen = set()
+    for scale in (1.0, 1.0, 1.0, 0.0):
+        state = model.random_state(rng)
+        state.s[:] *= scale
+        system.update(state, np.zeros(system.rows - system.equations))
+        i, j = system.matrix().toarray().nonzero()
+        now = set(zip(i.tolist(), j.tolist(), strict=True))
+        seen |= now
+        if scale == 0.0:
+            assert len(now) < len(allowed)
+    assert seen == allowed
+
+
+def test_kernels__are_compiled_once():
+    rng = np.random.default_rng(10)
+    for base in ('floating', 'fixed'):
+        _, model = random_model(rng, 3, base=base)
+        for make in (sensors.inverse_dynamics, sensors.forward_dynamics):
+            solver = DynamicsSolver(model, make(model))
+            readings = np.zeros(solver.system.rows - solver.system.equations)
+            solver.solve(model.neutral_state(), readings)
+    for function in (
+        block_system.assemble, sparse_lu.factor, sparse_lu.solve, sparse_lu.substitute,
+    ):  # fmt: skip
+        assert len(function.signatures) == 1
+
+
+def test_fill_in__refuses_an_empty_place_on_the_diagonal():
+    rng = np.random.default_rng(11)
+    _, model = random_model(rng, 3)
+    system = updated(model, sensors.forward_dynamics(model), rng)
+    order = articulated_body_order(system)
+    order.rows[[0, -1]] = order.rows[[-1, 0]]
+    with pytest.raises(ValueError, match='empty place'):
+        fill_in(ordered_rows(system, order))

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Accelerations, wrenches and efforts of every body by Pinocchio, in the numbers of our bodies."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.sparse import DynamicVariables, sensors
+from support.pinocchio_oracle import PinocchioOracle, pin
+
+
+class Motion(NamedTuple):
+    """A state with consistent dynamic variables; ``theirs`` are Pinocchio's."""
+
+    state: object
+    theirs: DynamicVariables
+
+    def inverse_readings(self):
+        return np.concatenate((self.theirs.fx.ravel(), self.theirs.nu_dot))
+
+    def forward_readings(self):
+        return np.concatenate((self.theirs.fx.ravel(), self.theirs.tau))
+
+    def hybrid_readings(self, model, prescribed, base):
+        theirs, n = self.theirs, model.n
+        chosen = np.isin(model.joint_names, prescribed)
+        joints = np.where(chosen, theirs.nu_dot[-n:], theirs.tau[-n:])
+        of_base = {'tau': theirs.tau, 'qdd': theirs.nu_dot}[base][: model.m - n]
+        return np.concatenate((theirs.fx.ravel(), of_base, joints))
+
+
+def random_motion(oracle: PinocchioOracle, rng, state=None):
+    """Return Pinocchio's RNEA at random accelerations and external wrenches on every body.
+
+    Its ``data.f`` and ``data.a_gf`` are f and a; what they lack is the fixed base.
+    """
+    model = oracle.model
+    state = state or model.random_state(rng)
+    nb, joint_of = len(model.body_names), [0] * len(model.body_names)
+    joint_of[0] = 1 if model.base == 'floating' else 0
+    for body in range(1, nb):
+        name = model.joint_names[model.tree.v_start[body]]
+        joint_of[body] = oracle.pin_model.getJointId(name)
+    fx = rng.normal(size=(nb, 6))
+    external = [pin.Force.Zero() for _ in range(oracle.pin_model.njoints)]
+    for body, joint in enumerate(joint_of):
+        external[joint] = pin.Force(fx[body, :3], fx[body, 3:])
+    nu_dot = rng.normal(size=model.m)
+    tau = pin.rnea(
+        oracle.pin_model, oracle.data, oracle.q(state), oracle.velocity(state),
+        oracle._to_pinocchio(nu_dot), external,
+    )  # fmt: skip
+    tau = tau[oracle.order] + oracle._damping_torque(state)
+    a = np.array([oracle.data.a_gf[joint].vector for joint in joint_of])
+    f = np.array([oracle.data.f[joint].vector for joint in joint_of])
+    return Motion(state, DynamicVariables(a, f, fx, tau, nu_dot))
+
+
+def moving_bodies(model):
+    """Return the bodies that Pinocchio reports on: all but a fixed base."""
+    return slice(0 if model.base == 'floating' else 1, None)
+
+
+def classical_sets(model, rng):
+    """Yield name, sensors and the readings of a motion for inverse, forward, hybrid dynamics."""
+    names = list(model.joint_names)
+    some = [str(name) for name in rng.choice(names, len(names) // 2 + 1, replace=False)]
+    yield 'inverse', sensors.inverse_dynamics(model), Motion.inverse_readings
+    yield 'forward', sensors.forward_dynamics(model), Motion.forward_readings
+    for base in ('tau', 'qdd'):
+        yield (
+            f'hybrid, base {base}',
+            sensors.hybrid_dynamics(model, some, base),
+            lambda motion, base=base: motion.hybrid_readings(model, some, base),
+        )
