@@ -140,6 +140,11 @@ class Linearizer:
     def _workspace(self) -> Workspace:
         return make_workspace(self.model.tree)
 
+    @cached_property
+    def _spare(self) -> tuple[Array, Array, Array, Array]:
+        """Output of the fast kernel that leaves the last result alone."""
+        return records.make_output(self.model.n)
+
     def __call__(
         self,
         state: State,
@@ -213,19 +218,30 @@ class Linearizer:
         if len(state.data) != self._size or len(tau) != self._n:  # type: ignore[arg-type]
             raise self._wrong_size(state, tau)
         self._tau[...] = tau
-        nu_dot = np.empty(6 + self.model.n)
-        status = forward_dynamics.forward_dynamics(
-            self.model.tree,
-            self._workspace,
-            state.data,
-            self._tau,
-            self.model.gravity,
-            pack(self.model, wrenches) if wrenches else self._no_wrenches,
-            nu_dot,
-        )
+        if self._packed is None:
+            nu_dot = np.empty(6 + self.model.n)
+            status = forward_dynamics.forward_dynamics(
+                self.model.tree,
+                self._workspace,
+                state.data,
+                self._tau,
+                self.model.gravity,
+                pack(self.model, wrenches) if wrenches else self._no_wrenches,
+                nu_dot,
+            )
+            rows: slice | IntArray = slice(6 + self.model.n - self.model.m, None)
+        else:  # the whole linearization costs less than a dense factorization
+            full, _, _, nu_dot = self._spare
+            inputs = self._inputs if not wrenches else self._inputs_with(self._packed, wrenches)
+            status = linearize(
+                self._ints, self._floats, state.data, inputs, self._fast_workspace, full
+            )
+            rows = slice(None)
+            if self._kept is not None:
+                rows = self._kept[0][self.model.m :] - nu_dot.size
         if status != OK:
             raise failure(self.model, status, state, {'tau': self._tau})
-        return nu_dot[6 + self.model.n - self.model.m :]
+        return nu_dot[rows].copy()
 
     def discretize(
         self,

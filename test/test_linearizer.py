@@ -512,3 +512,15 @@ def test_joint_without_inertia__is_named_in_any_order():
         for call in (lin, lin.forward_dynamics):
             with pytest.raises(SingularInertiaError, match=f'joint {name!r} moves no inertia'):
                 call(model.random_state(rng), np.zeros(6))
+
+
+def test_forward_dynamics__leaves_the_last_linearization_alone():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    linearizer, rng = Linearizer(model), np.random.default_rng(0)
+    state, other, tau = model.random_state(rng), model.random_state(rng), np.ones(model.n)
+    result = linearizer(state, tau)
+    kept = result.copy()
+    elsewhere = linearizer.forward_dynamics(other, tau)
+    np.testing.assert_array_equal(result.A, kept.A)
+    np.testing.assert_array_equal(result.nu_dot, kept.nu_dot)
+    np.testing.assert_array_equal(elsewhere, linearizer(other, tau).nu_dot)
