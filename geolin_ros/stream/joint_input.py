@@ -31,8 +31,9 @@ class JointInput:
         if model.positions.groups:
             more = sorted(set(model.position_names) - set(model.joint_names))
             raise UnsupportedJointError(
-                f'robot {model.name!r} has positions {", ".join(more)}, which no joint state holds, '
-                'expected one position for each velocity; fix these joints or use the Python API'
+                f'robot {model.name!r} has positions {", ".join(more)}, which no joint state '
+                'holds, expected one position for each velocity; fix these joints or use the '
+                'Python API'
             )
         self._model = model
         self._names: list[str] | None = None
