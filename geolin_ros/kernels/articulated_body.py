@@ -105,27 +105,22 @@ def respond_articulated(tree: Tree, ws: Workspace, free, force, nu_dot_out, reac
             ws.force[c] = ws.f[0, c]
     ws.a[0, :] = 0.0
     for c in range(6):
-        move(free[c], c, ws, ws.a[0], nu_dot_out, reaction_out)
+        share = dot6(ws.U[c], ws.a[0])
+        nu_dot_out[c] = (ws.force[c] - share) / ws.D[c] if free[c] else 0.0
+        reaction_out[c] = 0.0 if free[c] else ws.force[c] + share
         ws.a[0, c] += nu_dot_out[c]
     for i in range(1, nb):
         a = ws.a[i]
         motion_to_child(ws.R[i], ws.o[i], ws.a[tree.parent[i]], a)
         for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
-            move(free[6 + c], 6 + c, ws, a, nu_dot_out, reaction_out)
+            share = dot6(ws.U[6 + c], a)
             if free[6 + c]:
+                nu_dot_out[6 + c] = (ws.force[6 + c] - share) / ws.D[6 + c]
+                reaction_out[6 + c] = 0.0
                 add_scaled(ws.S[c], nu_dot_out[6 + c], a)
-
-
-@kernel
-def move(is_free, c, ws: Workspace, a, nu_dot_out, reaction_out):
-    """Write velocity c by Eqs. (4) and (5)."""
-    share = dot6(ws.U[c], a)
-    if is_free:
-        nu_dot_out[c] = (ws.force[c] - share) / ws.D[c]
-        reaction_out[c] = 0.0
-    else:
-        nu_dot_out[c] = 0.0
-        reaction_out[c] = ws.force[c] + share
+            else:
+                nu_dot_out[6 + c] = 0.0
+                reaction_out[6 + c] = ws.force[6 + c] + share
 
 
 @kernel

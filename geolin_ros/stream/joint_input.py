@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from geolin_ros.errors import UnsupportedJointError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.typing import Array
@@ -18,9 +19,22 @@ class JointInput:
     ----------
     model
         The robot; joints of the message that it does not know are ignored.
+
+    Raises
+    ------
+    UnsupportedJointError
+        If the robot has a spherical, planar or inner floating joint: a joint state has one
+        position for each velocity.
     """
 
     def __init__(self, model: TreeModel) -> None:
+        if model.positions.groups:
+            more = sorted(set(model.position_names) - set(model.joint_names))
+            raise UnsupportedJointError(
+                f'robot {model.name!r} has positions {", ".join(more)}, which no joint state '
+                'holds, expected one position for each velocity; fix these joints or use the '
+                'Python API'
+            )
         self._model = model
         self._names: list[str] | None = None
         self._index = np.zeros(model.n, dtype=np.intp)

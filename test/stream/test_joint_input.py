@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from support.messages import joint_state
 
+from geolin_ros import Description, Joint, Link, TreeModel
+from geolin_ros.errors import UnsupportedJointError
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.joint_input import JointInput
 
@@ -104,3 +106,10 @@ def test_nan_of_a_joint_that_is_not_the_robots__does_not_matter(reader, quadrupe
     message = numbered([*quadruped.joint_names, 'gripper'])
     message.position[-1] = np.nan
     assert np.all(np.isfinite(read(reader, quadruped, message)))
+
+
+def test_joints_that_no_joint_state_holds__are_refused():
+    links = tuple(Link.from_mass(name, 1.0, np.zeros(3), np.eye(3)) for name in 'ab')
+    ball = Description('ball', links, (Joint('hip', 'spherical', 'a', 'b'),))
+    with pytest.raises(UnsupportedJointError, match='hip/qw, hip/qx, hip/qy, hip/qz'):
+        JointInput(TreeModel.from_description(ball))
