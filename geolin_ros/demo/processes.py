@@ -60,6 +60,11 @@ class Child:
         """Exit status, None while the process runs."""
         return self._process.poll()
 
+    @property
+    def pid(self) -> int:
+        """Process number."""
+        return self._process.pid
+
     def interrupt(self, mute: bool = False) -> None:
         """Send SIGINT, if the process still runs; `mute` drops what it has to say to that."""
         if self.status is None:

@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The linearization node without its kernel: the same inputs converted, the same bytes published.
+
+What it takes is the price of Python, rclpy and DDS; what the node takes beyond is ours.
+"""
+
+import sys
+from typing import Any
+
+from geolin_ros.ros.linearization_node import main
+from geolin_ros.stream import linearization_stream
+
+
+def without_kernel() -> None:
+    """Let every answer after the first keep the matrices of the first."""
+    linearize = linearization_stream.fill
+
+    def keep(answer: Any, *arguments: Any) -> None:
+        if not hasattr(answer, 'A'):
+            linearize(answer, *arguments)
+
+    linearization_stream.fill = keep
+
+
+if __name__ == '__main__':
+    without_kernel()
+    sys.exit(main())
