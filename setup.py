@@ -40,6 +40,7 @@ setup(
         'test': [
             'example-robot-data',
             'hypothesis>=6.100',
+            'idyntree>=15; python_version < "3.14" and platform_machine == "x86_64"',
             'mujoco>=3.2',
             'pin>=2.7',
             'pytest>=8',
