@@ -102,9 +102,16 @@ def equations_of_motion(
 
 
 def spring_stretch(model: TreeModel, state: State) -> Array:
-    """Return s - rest of every coordinate of the tree, dependent joints too [rad or m]."""
-    tree = model.tree
-    return tree.multiplier * state.s[tree.master] + tree.offset - tree.rest
+    """Return s - rest of every rate of the tree, dependent joints too [rad or m].
+
+    Zero for spherical, planar and inner floating joints, which have no springs.
+    """
+    tree, stretch = model.tree, np.zeros(model.tree.rest.size)
+    s = tree.position_multiplier * state.s[tree.position_master] + tree.offset
+    for q, v, n_q, n in zip(tree.q_start, tree.v_start, tree.q_size, tree.v_size, strict=True):
+        if 0 < n == n_q:
+            stretch[v : v + n] = s[q : q + n] - tree.rest[v : v + n]
+    return stretch
 
 
 def _friction(model: TreeModel, state: State) -> Array:

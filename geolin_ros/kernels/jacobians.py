@@ -7,7 +7,7 @@ from geolin_ros.kernels.coupling import expand_state
 from geolin_ros.kernels.inverse_dynamics import propagate_motion
 from geolin_ros.kernels.joints import place_bodies
 from geolin_ros.kernels.spatial import add_cross_motion, motion_to_child
-from geolin_ros.kernels.types import Tree, Workspace
+from geolin_ros.kernels.types import PRODUCT, Tree, Workspace
 
 
 @kernel
@@ -29,9 +29,11 @@ def propagate_jacobians(tree: Tree, ws: Workspace, J_out, J_dot_out):
     """Fill J and Jdot (nb, m_y, 6) by rows; needs `place_bodies` and `propagate_motion`.
 
     J_0 = [1, 0];  J_i = ^iX_p J_p + S_i G_i, G_i the rows of joint i in s = G y + s0    (1)
-    Jdot_i = ^iX_p Jdot_p - (v_J x) ^iX_p J_p,  for d/dt ^iX_p = -(v_J x) ^iX_p          (2)
+    Jdot_i = ^iX_p Jdot_p - (v_J x) ^iX_p J_p + Sdot_i G_i,
+    for d/dt ^iX_p = -(v_J x) ^iX_p                                                      (2)
     """
     nb, m_y = J_out.shape[0], J_out.shape[1]
+    rates = ws.x.shape[0] - tree.armature.shape[0]
     J_out[0, :, :] = 0.0
     J_dot_out[0, :, :] = 0.0
     for e in range(6):
@@ -44,4 +46,9 @@ def propagate_jacobians(tree: Tree, ws: Workspace, J_out, J_dot_out):
             add_cross_motion(ws.v_joint[i], J_out[i, c], -1.0, J_dot_out[i, c])
         for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
             for e in range(6):
-                J_out[i, 6 + tree.master[c], e] += tree.multiplier[c] * tree.subspace[c, e]
+                J_out[i, 6 + tree.master[c], e] += tree.multiplier[c] * ws.S[c, e]
+        if tree.kind[i] == PRODUCT:  # Sdot_b = sum over c > b of (S_b x S_c) r_c
+            for b in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
+                for c in range(b + 1, tree.v_start[i] + tree.v_size[i]):
+                    row = J_dot_out[i, 6 + tree.master[b]]
+                    add_cross_motion(ws.S[b], ws.S[c], ws.x[rates + c], row)

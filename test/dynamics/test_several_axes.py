@@ -27,7 +27,9 @@ from geolin_ros import (
     inverse_dynamics,
 )
 from geolin_ros.description import Mimic
+from geolin_ros.equations_of_motion import equations_of_motion
 from geolin_ros.errors import ModelError, ShapeError, UnsupportedJointError
+from geolin_ros.kinematics import Kinematics
 
 pin = pytest.importorskip('pinocchio')
 mujoco = pytest.importorskip('mujoco')
@@ -151,6 +153,37 @@ class TestPositions:
         nu_dot = rng.normal(size=model.m)
         expected = inverse_dynamics(model, state, nu_dot)
         assert_close(inverse_dynamics(model, longer, nu_dot), expected, 1e-12)
+
+
+def test_jacobians__equal_the_dense_chain_rule(base):
+    description, model, rng = make(base)
+    state = model.random_state(rng, speed=2.0)
+    at = Kinematics(model, state)
+    for link, expected in SeveralAxesReference(description, model).moving_links(state).items():
+        assert_close(at.pose(link), expected.H, 1e-12, link)
+        assert_close(at.jacobian(link), expected.J, 1e-12, link, scale=1.0)
+        assert_close(
+            at.jacobian_rate(link) @ velocity(state, base), expected.bias, 1e-12, link, 1.0
+        )
+        assert_close(at.bias_acceleration(link), expected.bias, 1e-12, link, scale=1.0)
+
+
+def test_equations_of_motion__are_inverse_dynamics(base):
+    description, model, rng = make(base)
+    springs = {
+        joint.name: {'stiffness': 2.0, 'rest': 0.3}
+        for joint in description.joints
+        if joint.kind in ('universal', 'cylindrical', 'revolute')
+    }
+    model = TreeModel.from_description(description, base=base, overlay={'joints': springs})
+    state, nu_dot = model.random_state(rng, speed=2.0), rng.normal(size=model.m)
+    eom = equations_of_motion(model, state)
+    tau = eom.M @ nu_dot + eom.C @ eom.nu + eom.G + eom.D
+    assert_close(tau, inverse_dynamics(model, state, nu_dot), 1e-12)
+
+
+def velocity(state, base):
+    return np.concatenate((state.v, state.r)) if base == 'floating' else state.r
 
 
 class TestLinearization:
