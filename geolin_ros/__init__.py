@@ -1,32 +1,40 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Online linearization of moving-base robots: exact A and B on SE(3) x R^n x R^6 x R^n."""
+"""Online linearization of moving-base robots: exact A and B on SE(3) x R^n x R^6 x R^n.
 
-from geolin_ros.description import Description, Joint, Link
-from geolin_ros.discretization import Discretization
-from geolin_ros.dynamics import (
-    bias_force,
-    forward_dynamics,
-    hybrid_dynamics,
-    inverse_dynamics,
-    mass_matrix,
-    mass_matrix_inverse,
-)
-from geolin_ros.dynamics_derivatives import (
-    Variation,
-    d_forward_dynamics,
-    d_hybrid_dynamics,
-    d_inverse_dynamics,
-    forward_dynamics_derivatives,
-    hybrid_dynamics_derivatives,
-    inertial_parameters,
-    inverse_dynamics_derivatives,
-    inverse_dynamics_regressor,
-)
-from geolin_ros.linearization import Linearization, Linearizer
-from geolin_ros.model.state import State
-from geolin_ros.model.tree import TreeModel
-from geolin_ros.wrenches import Wrench
+Names are imported when they are first used: a command or node that needs few starts fast, and can
+set up its process before NumPy is loaded.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from geolin_ros.description import Description, Joint, Link
+    from geolin_ros.discretization import Discretization
+    from geolin_ros.dynamics import (
+        bias_force,
+        forward_dynamics,
+        hybrid_dynamics,
+        inverse_dynamics,
+        mass_matrix,
+        mass_matrix_inverse,
+    )
+    from geolin_ros.dynamics_derivatives import (
+        Variation,
+        d_forward_dynamics,
+        d_hybrid_dynamics,
+        d_inverse_dynamics,
+        forward_dynamics_derivatives,
+        hybrid_dynamics_derivatives,
+        inertial_parameters,
+        inverse_dynamics_derivatives,
+        inverse_dynamics_regressor,
+    )
+    from geolin_ros.linearization import Linearization, Linearizer
+    from geolin_ros.model.state import State
+    from geolin_ros.model.tree import TreeModel
+    from geolin_ros.wrenches import Wrench
 
 __all__ = [
     'Description',
@@ -54,3 +62,44 @@ __all__ = [
     'mass_matrix',
     'mass_matrix_inverse',
 ]
+
+_HOMES = {
+    'Description': 'geolin_ros.description',
+    'Discretization': 'geolin_ros.discretization',
+    'Joint': 'geolin_ros.description',
+    'Linearization': 'geolin_ros.linearization',
+    'Linearizer': 'geolin_ros.linearization',
+    'Link': 'geolin_ros.description',
+    'State': 'geolin_ros.model.state',
+    'TreeModel': 'geolin_ros.model.tree',
+    'Variation': 'geolin_ros.dynamics_derivatives',
+    'Wrench': 'geolin_ros.wrenches',
+    'bias_force': 'geolin_ros.dynamics',
+    'd_forward_dynamics': 'geolin_ros.dynamics_derivatives',
+    'd_hybrid_dynamics': 'geolin_ros.dynamics_derivatives',
+    'd_inverse_dynamics': 'geolin_ros.dynamics_derivatives',
+    'forward_dynamics': 'geolin_ros.dynamics',
+    'forward_dynamics_derivatives': 'geolin_ros.dynamics_derivatives',
+    'hybrid_dynamics': 'geolin_ros.dynamics',
+    'hybrid_dynamics_derivatives': 'geolin_ros.dynamics_derivatives',
+    'inertial_parameters': 'geolin_ros.dynamics_derivatives',
+    'inverse_dynamics': 'geolin_ros.dynamics',
+    'inverse_dynamics_derivatives': 'geolin_ros.dynamics_derivatives',
+    'inverse_dynamics_regressor': 'geolin_ros.dynamics_derivatives',
+    'mass_matrix': 'geolin_ros.dynamics',
+    'mass_matrix_inverse': 'geolin_ros.dynamics',
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its home [PEP 562]."""
+    if name not in _HOMES:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The public names: all there, each from its home, and none loaded before it is asked for."""
+
+import subprocess
+import sys
+
+import pytest
+
+import geolin_ros
+
+
+def run(code):
+    return subprocess.check_output([sys.executable, '-c', code], text=True).strip()
+
+
+@pytest.mark.parametrize('name', geolin_ros.__all__)
+def test_public_name__comes_from_its_home(name):
+    value = getattr(geolin_ros, name)
+    assert value.__name__ == name
+    assert geolin_ros._HOMES[name] in (value.__module__, value.__module__.rpartition('.')[0])
+    assert name in dir(geolin_ros)
+
+
+def test_homes__are_those_of_all_public_names():
+    assert sorted(geolin_ros._HOMES) == sorted(geolin_ros.__all__)
+
+
+def test_unknown_name__is_an_attribute_error():
+    with pytest.raises(AttributeError, match='nothing'):
+        _ = geolin_ros.nothing
+
+
+def test_import__loads_neither_numpy_nor_numba():
+    code = 'import sys, geolin_ros; print({"numpy", "numba"} & set(sys.modules))'
+    assert run(code) == 'set()'
+
+
+def test_node__keeps_blas_to_one_thread():
+    pytest.importorskip('geolin_msgs.msg')
+    code = (
+        'import os; os.environ.pop("OPENBLAS_NUM_THREADS", None); import sys, geolin_ros.ros; '
+        'print("numpy" in sys.modules, os.environ["OPENBLAS_NUM_THREADS"])'
+    )
+    assert run(code) == 'False 1'
