@@ -4,7 +4,7 @@
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros import urdf
+from geolin_ros import se3, urdf
 from geolin_ros.description import SINGLE_AXIS_KINDS, Description, apply_overlay, lock_joints
 from geolin_ros.errors import NotFiniteError, ShapeError, unknown_name
 from geolin_ros.kernels.types import Tree
@@ -375,7 +375,7 @@ class TreeModel:
         lower = np.maximum(self.limits.lower, -np.pi)
         upper = np.minimum(self.limits.upper, np.pi)
         H = np.eye(4)
-        H[:3, :3] = _random_rotation(rng)
+        H[:3, :3] = se3.rotation_from_quaternion(rng.normal(size=4))
         H[:3, 3] = rng.uniform(-1.0, 1.0, 3)
         s = self.positions.random(rng, np.minimum(lower, upper), np.maximum(lower, upper))
         v, r = rng.uniform(-speed, speed, 6), rng.uniform(-speed, speed, self.n)
@@ -424,19 +424,3 @@ def _gravity(values: Sequence[float]) -> Array:
         raise NotFiniteError(f'gravity is {down.tolist()}, expected finite numbers [m/s^2]')
     down.setflags(write=False)
     return down
-
-
-def _random_rotation(rng: np.random.Generator) -> Array:
-    w, x, y, z = _unit(rng.normal(size=4))
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
-def _unit(values: Iterable[float]) -> Array:
-    array = np.asarray(values, dtype=np.float64)
-    return array / np.linalg.norm(array)
