@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one decorator for compiled code: cached by content, GIL-free, IEEE-exact."""
 
+import functools
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,13 +17,25 @@ F = TypeVar('F', bound=Callable[..., Any])
 _config: Any = numba.config
 
 
-def _layer_fingerprint() -> str:
-    """Return a hash of every kernel source: Numba alone does not see a changed helper."""
-    digest = hashlib.sha256(f'{numba.__version__} boundscheck={_config.BOUNDSCHECK}'.encode())
-    layer = Path(__file__).parent
-    for source in sorted(layer.rglob('*.py')):
-        digest.update(str(source.relative_to(layer)).encode() + source.read_bytes())
-    return digest.hexdigest()[:16]
+_LAYER = Path(__file__).parent
+_IMPORT = re.compile(r'^from geolin_ros\.kernels(?:\.(\w+))? import (\([^)]*\)|.*)', re.MULTILINE)
+
+
+def _imported(source: str) -> set[str]:
+    """Return the modules of this layer that ``source`` imports."""
+    modules = set()
+    for module, names in _IMPORT.findall(source):
+        modules |= {module} if module else set(re.findall(r'(\w+)(?: as \w+)?', names))
+    return modules
+
+
+@functools.cache
+def _fingerprint(file: Path) -> str:
+    """Return a hash of a module and of all it imports: Numba alone sees no changed helper."""
+    source = file.read_text(encoding='utf-8')
+    versions = f'{numba.__version__} boundscheck={_config.BOUNDSCHECK}'
+    helpers = [_fingerprint(_LAYER / f'{helper}.py') for helper in sorted(_imported(source))]
+    return hashlib.sha256('\n'.join([versions, source, *helpers]).encode()).hexdigest()[:16]
 
 
 def _candidate_folders() -> Iterator[Path]:
@@ -42,12 +56,10 @@ def _is_private(folder: Path) -> bool:
 
 def _cache_folder() -> Path | None:
     """Return the first folder that can hold the cache, or None: compile in memory then."""
-    fingerprint = _layer_fingerprint()
-    for root in _candidate_folders():
-        folder = root / fingerprint
+    for folder in _candidate_folders():
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if _is_private(root) and _is_private(folder) and os.access(folder, os.W_OK):
+            if _is_private(folder) and os.access(folder, os.W_OK):
                 return folder
         except OSError:
             continue
@@ -74,7 +86,10 @@ def lean_kernel(function: F) -> F:
 def _compiled(function: F, **options: Any) -> F:
     options |= {'nogil': True, 'cache': CACHE_FOLDER is not None}
     saved = _config.CACHE_DIR
-    _config.CACHE_DIR = str(CACHE_FOLDER or saved)
+    if CACHE_FOLDER is not None:
+        folder = CACHE_FOLDER / _fingerprint(Path(function.__code__.co_filename))
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _config.CACHE_DIR = str(folder)
     try:
         return cast(F, numba.njit(error_model='numpy', **options)(function))
     finally:
