@@ -263,11 +263,11 @@ MODEL_NAMES = (
 )
 
 
-def check_all(values: Mapping[str, Any]) -> None:
+def check_all(values: Mapping[str, Any], table: Mapping[str, Parameter] = BY_NAME) -> None:
     """Raise `ConfigurationError` for the first value of the table that is not allowed."""
     for name, value in values.items():
-        if name in BY_NAME:
-            BY_NAME[name].check(value)
+        if name in table:
+            table[name].check(value)
 
 
 def model_options(values: Mapping[str, Any]) -> ReadingOptions:

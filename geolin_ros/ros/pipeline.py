@@ -3,10 +3,8 @@
 """All that belongs to one robot description, built at once and replaced as a whole."""
 
 import functools
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from geolin_msgs.msg import (
@@ -16,11 +14,8 @@ from geolin_msgs.msg import (
     LinearizedDynamics,
     LockedJoint,
 )
-from geolin_ros import urdf
-from geolin_ros.description import attach_payloads
-from geolin_ros.errors import ModelWarning
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.parameters import model_options, payloads, stream_settings
+from geolin_ros.ros.parameters import stream_settings
 from geolin_ros.stream.analysis import Analyst, Snapshot
 from geolin_ros.stream.linearization_stream import Counts, LinearizationStream
 from geolin_ros.stream.messages import ForwardDynamicsWriter, LinearizationWriter, SummaryWriter
@@ -46,19 +41,6 @@ class Pipeline:
     def analyse(self, snapshot: Snapshot) -> None:
         """Analyse an earlier answer for the next summaries; takes a while."""
         self.summary.analysis = self.analyst.analyse(snapshot)
-
-
-def read_model(
-    description: str | Path, values: Mapping[str, Any], warn: Callable[[str], object]
-) -> TreeModel:
-    """Return the model of a description; what is suspicious about it goes to ``warn``."""
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
-        parts = attach_payloads(urdf.read(description), payloads(values))
-        model = TreeModel.from_description(parts, **model_options(values))
-    for sentence in model.warnings:
-        warn(sentence)
-    return model
 
 
 def make_pipeline(

@@ -11,6 +11,7 @@ from geolin_ros.ros.parameters import TABLE, model_options
 
 pytest.importorskip('rclpy')
 pipeline = pytest.importorskip('geolin_ros.ros.pipeline')
+model_reading = pytest.importorskip('geolin_ros.ros.model_reading')
 
 
 def values(**changed):
@@ -20,7 +21,7 @@ def values(**changed):
 def read(**changed):
     said = []
     path = robots.path('humanoid')
-    model = pipeline.read_model(path, values(**changed), said.append)
+    model = model_reading.read_model(path, values(**changed), said.append)
     assert said == []
     return model
 

@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot description and the parameters about it into a model."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from geolin_ros import urdf
+from geolin_ros.description import attach_payloads
+from geolin_ros.errors import ModelWarning
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.parameters import model_options, payloads
+
+
+def read_model(
+    description: str | Path, values: Mapping[str, Any], warn: Callable[[str], object]
+) -> TreeModel:
+    """Return the model of a description; what is suspicious about it goes to ``warn``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        parts = attach_payloads(urdf.read(description), payloads(values))
+        model = TreeModel.from_description(parts, **model_options(values))
+    for sentence in model.warnings:
+        warn(sentence)
+    return model

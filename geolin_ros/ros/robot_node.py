@@ -1,0 +1,352 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What every node of this package is: a lifecycle node that follows a robot description."""
+
+import concurrent.futures
+import functools
+import gc
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from std_msgs.msg import String
+
+from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.executor import handled_signals, spin
+from geolin_ros.ros.model_reading import read_model
+from geolin_ros.ros.parameters import MODEL_NAMES, Parameter, check_all
+from geolin_ros.ros.qos import LATCHED, NEWEST, SENSOR_DATA, overridable
+from geolin_ros.ros.statistics import ThrottledLog
+
+SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
+
+
+def guarded(transition: Transition) -> Transition:
+    """End the process with what goes wrong in a transition: rclpy alone turns it into silence."""
+
+    @functools.wraps(transition)
+    def wrapper(node: Any, state: LifecycleState) -> TransitionCallbackReturn:
+        try:
+            return transition(node, state)
+        except Exception as error:
+            if rclpy.ok() and node.failure is None:  # else asked to stop, or said already
+                node.get_logger().error(traceback.format_exc())
+                node.failure = f'{transition.__name__} failed: {error}'
+            raise
+
+    return wrapper
+
+
+class RobotNode(LifecycleNode):
+    """Reads a robot description, prepares a pipeline for it, and feeds it while active.
+
+    The executor's thread does the work of each input. Another one reads descriptions and prepares
+    pipelines; until the swap the old pipeline serves. A node says what it is by the five methods
+    that raise NotImplementedError here.
+
+    Parameters
+    ----------
+    name
+        Name of the node.
+    table
+        Its parameters; the rows of `geolin_ros.ros.parameters` that describe the model, and
+        'autostart', have to be among them.
+
+    Attributes
+    ----------
+    failure
+        Why the node cannot do its work at all, or None: the process ends with it.
+    is_compiling
+        Whether a thread is busy that cannot be stopped.
+    """
+
+    def __init__(self, name: str, table: Sequence[Parameter], **options: Any) -> None:
+        # first: rclpy destroys a node of which a parameter could not be declared
+        self._builder = ThreadPoolExecutor(1, thread_name_prefix='description')
+        self.is_compiling = False
+        super().__init__(name, **options)
+        self._table = {parameter.name: parameter for parameter in table}
+        for parameter in table:
+            self.declare_parameter(parameter.name, parameter.default, _descriptor(parameter))
+        self.failure: str | None = None
+        self._values: dict[str, Any] = {}
+        self._pipeline: Any = None
+        self._description: str | Path | None = None
+        self._model: tuple[tuple[Any, ...], TreeModel] | None = None
+        self._warn = ThrottledLog(self.get_logger().warning)
+        self._is_active = False
+        self._waiting_since = time.monotonic()
+        self._inputs: list[Any] = []
+        self._outputs: tuple[Any, ...] = ()
+        self._periodic: list[Any] = []
+        self.add_on_set_parameters_callback(self._check_parameters)
+        self.add_post_set_parameters_callback(self._apply_parameters)
+
+    # ---- what a node is
+
+    def compile(self) -> None:
+        """Compile, or load from the cache, all kernels; runs in a thread of its own."""
+        raise NotImplementedError
+
+    def outputs(self) -> Sequence[tuple[type, str]]:
+        """Return type and topic of what is published."""
+        raise NotImplementedError
+
+    def inputs(self) -> Sequence[tuple[type, str, Callable[[Any], None]]]:
+        """Return type, topic and callback of what is subscribed to while active."""
+        raise NotImplementedError
+
+    def make_pipeline(self, model: TreeModel, earlier: Any) -> Any:
+        """Return all that belongs to one model, ready to run; may take a while.
+
+        ``earlier`` is the pipeline that will be replaced, or None.
+        """
+        raise NotImplementedError
+
+    def report(self, waits_for: str | None) -> DiagnosticArray:
+        """Return what is said once a second on /diagnostics."""
+        raise NotImplementedError
+
+    def on_changed(self, names: set[str]) -> None:
+        """React to changed parameters, beyond a new pipeline."""
+
+    # ---- lifecycle
+
+    @guarded
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Read parameters, compile, create publishers, and start to look for a description."""
+        values = {name: self.get_parameter(name).value for name in self._table}
+        try:
+            check_all(values, self._table)
+        except ConfigurationError as error:
+            return self._fail(str(error))
+        self._values = values
+        start = time.monotonic()
+        self._warm_up()
+        self.get_logger().info(f'kernels are ready after {time.monotonic() - start:.2f} s')
+        self._outputs = tuple(
+            self.create_lifecycle_publisher(kind, topic, **overridable(NEWEST))
+            for kind, topic in self.outputs()
+        )
+        self._diagnostics_publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._periodic = [self.create_timer(1.0, self._on_second)]
+        self._waiting_since = time.monotonic()
+        self._description_input = None
+        if values['robot_description'] or values['robot_description_file']:
+            self._description = values['robot_description'] or Path(
+                values['robot_description_file']
+            )
+            self._build()
+            if self.failure is not None:
+                return FAILURE
+        else:
+            self._description_input = self.create_subscription(
+                String, 'robot_description', self._on_description, **overridable(LATCHED)
+            )
+        return SUCCESS
+
+    @guarded
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Subscribe to the inputs and publish from now on."""
+        for kind, topic, callback in self.inputs():
+            self._inputs.append(
+                self.create_subscription(kind, topic, callback, **overridable(SENSOR_DATA))
+            )
+        self._is_active = True
+        return super().on_activate(state)
+
+    @guarded
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop to listen and to publish; the model stays."""
+        self._is_active = False
+        for subscription in self._inputs:
+            self.destroy_subscription(subscription)
+        self._inputs.clear()
+        return super().on_deactivate(state)
+
+    @guarded
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget everything but the parameters."""
+        for timer in self._periodic:
+            self.destroy_timer(timer)
+        self._periodic.clear()
+        if self._description_input is not None:
+            self.destroy_subscription(self._description_input)
+        self.destroy_publisher(self._diagnostics_publisher)
+        for publisher in self._outputs:
+            self.destroy_lifecycle_publisher(publisher)
+        self._description = None
+        self._builder.submit(lambda: None).result()  # what is being built is not wanted any more
+        self._pipeline = None
+        return SUCCESS
+
+    @guarded
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop for good, whatever the state was."""
+        if self._is_active:
+            self.on_deactivate(state)
+        if self._periodic:
+            self.on_cleanup(state)
+        return SUCCESS
+
+    def destroy_node(self) -> None:
+        """Wait for the builder, but not for a compilation, then go."""
+        self._builder.shutdown(wait=not self.is_compiling, cancel_futures=True)
+        super().destroy_node()
+
+    def autostart(self) -> None:
+        """Configure and activate, if the parameter says so and nothing is wrong."""
+        if self.get_parameter('autostart').value and self.trigger_configure() == SUCCESS:
+            self.trigger_activate()
+
+    def _warm_up(self) -> None:
+        """Compile in another thread: a compilation cannot be stopped, but it can be left alone."""
+        compilation = self._builder.submit(self.compile)
+        self.is_compiling = True
+        while not compilation.done():
+            if not rclpy.ok():
+                raise KeyboardInterrupt  # which rclpy lets pass
+            concurrent.futures.wait([compilation], timeout=0.1)
+        self.is_compiling = False
+        compilation.result()
+
+    # ---- description and parameters
+
+    def _on_description(self, message: String) -> None:
+        self._description = message.data
+        self._builder.submit(self._build)
+
+    def _build(self) -> None:
+        """Make the pipeline of the present description and parameters, then swap it in.
+
+        Runs beside the executor; until the swap the old pipeline serves. A description that
+        cannot be read ends the process only where there is no old one.
+        """
+        values, description = dict(self._values), self._description
+        if description is None:
+            return
+        try:
+            key = (description, *(str(values[name]) for name in MODEL_NAMES))
+            if self._model is None or self._model[0] != key:
+                self._model = key, read_model(description, values, self.get_logger().warning)
+            model = self._model[1]
+            self._pipeline = self.make_pipeline(model, self._pipeline)
+        except Exception as error:
+            if not isinstance(error, (GeolinError, OSError)):
+                self.get_logger().error(traceback.format_exc())
+            if self._pipeline is None:
+                self._fail(f'cannot use the robot description: {error}')
+            else:
+                self.get_logger().error(
+                    f'keep the model {self._pipeline.model.hash}, cannot use the new robot '
+                    f'description: {error}'
+                )
+            return
+        self.get_logger().info(f'serve {model.summary().splitlines()[0]}')
+
+    def _check_parameters(self, parameters: list[Any]) -> SetParametersResult:
+        try:
+            check_all({parameter.name: parameter.value for parameter in parameters}, self._table)
+        except ConfigurationError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _apply_parameters(self, parameters: list[Any]) -> None:
+        changed = {parameter.name: parameter.value for parameter in parameters}
+        changed = {name: value for name, value in changed.items() if name in self._values}
+        if not changed:
+            return
+        self._values |= changed
+        if changed.get('robot_description'):
+            self._description = changed['robot_description']
+        elif changed.get('robot_description_file'):
+            self._description = Path(changed['robot_description_file'])
+        if self._description is not None:
+            self._builder.submit(self._build)
+        self.on_changed(set(changed))
+
+    # ---- once a second
+
+    def _on_second(self) -> None:
+        waits_for = None
+        if self._pipeline is None:
+            waits_for = self.waits_for()
+        elif not self._is_active:
+            waits_for = 'activation'
+        waited = time.monotonic() - self._waiting_since
+        if self._pipeline is None and waited > self._values['description_timeout']:
+            self._waiting_since = time.monotonic()
+            self.get_logger().error(f'after {waited:.0f} s still waits for {waits_for}')
+        self._diagnostics_publisher.publish(self.report(waits_for))
+
+    def waits_for(self) -> str:
+        """Return what a node without a description waits for."""
+        topic = self.resolve_topic_name('robot_description')
+        return (
+            f'a robot description on topic {topic} (std_msgs/String, transient local), or in '
+            'parameter robot_description or robot_description_file'
+        )
+
+    def _fail(self, message: str) -> TransitionCallbackReturn:
+        self.failure = message
+        return FAILURE
+
+
+def _descriptor(parameter: Parameter) -> ParameterDescriptor:
+    """Return what ``ros2 param describe`` shows."""
+    text = f'{parameter.text} [{parameter.unit}]' if parameter.unit else parameter.text
+    descriptor = ParameterDescriptor(
+        description=text,
+        read_only=not parameter.live,
+        additional_constraints=', '.join(parameter.choices),
+    )
+    if parameter.bounds is not None:
+        low, high = parameter.bounds
+        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    return descriptor
+
+
+def run(
+    make_node: Callable[[], RobotNode], program: str, arguments: list[str] | None = None
+) -> int:
+    """Run a node until SIGINT or SIGTERM; return the exit status of ``program``."""
+    failure, node = None, None
+    with handled_signals() as asked_to_stop:
+        try:
+            rclpy.init(args=arguments)
+            node = make_node()
+            node.autostart()
+            if not asked_to_stop():
+                failure = spin(node, functools.partial(getattr, node, 'failure'))
+        except KeyboardInterrupt:
+            pass
+        except Exception as error:
+            if not asked_to_stop():
+                if node is not None:
+                    raise
+                failure = str(error)  # a parameter file that cannot be used, for one
+        finally:
+            if node is not None:
+                node.destroy_node()
+            rclpy.try_shutdown()
+    if node is not None and node.is_compiling:  # the interpreter would wait for the compiler
+        node = None
+        gc.collect()  # the middleware frees its shared memory with the last entity of the node
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+    if failure is not None:
+        sys.stderr.write(f'{program}: {failure}\n')
+        return 1
+    return 0
