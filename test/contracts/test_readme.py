@@ -37,7 +37,8 @@ def test_make_targets__exist():
 
 
 def test_topics__are_those_of_the_node():
-    code = (ROOT / 'geolin_ros' / 'ros' / 'linearization_node.py').read_text()
+    nodes = ('linearization_node.py', 'robot_node.py')
+    code = ''.join((ROOT / 'geolin_ros' / 'ros' / node).read_text() for node in nodes)
     topics = re.findall(r'^\| `([~/a-z_]+)` \| \w+_msgs/\w+ \|', README, re.MULTILINE)
     assert len(topics) == 8
     for topic in topics:
