@@ -30,6 +30,14 @@ class UnsolvableError(GeolinError, ArithmeticError):
     """Measurements do not determine what is asked for."""
 
 
+class NotStabilizableError(GeolinError, ArithmeticError):
+    """No feedback keeps the state at its operating point; ``report`` says why, if known."""
+
+    def __init__(self, message: str, report: object = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
 class NotFiniteError(GeolinError, ArithmeticError):
     """An input or a result holds NaN or inf."""
 

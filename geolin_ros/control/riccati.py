@@ -1,0 +1,376 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Gains of linear-quadratic regulators, u = -K x, fast enough to be computed while a robot runs.
+
+    discrete    P = A'PA - (A'PB + S) (R + B'PB)^-1 (B'PA + S') + Q,  K = (R + B'PB)^-1 (B'PA + S')
+    continuous  0 = A'P + PA - (PB + S) R^-1 (B'P + S') + Q,          K = R^-1 (B'P + S')
+
+Cold, by the structure-preserving doubling algorithm [Chu 2004], the continuous equation through
+its Cayley transform [Chu 2005], and one Newton step. Warm, from the gain of a moment ago, by
+Newton's method alone [Kleinman 1968], [Hewer 1971], whose Lyapunov equations are solved by squaring
+[Smith 1968]. What either finds is accepted by two checks that do not trust how it was found:
+
+    E(K, P) = Q - SK - K'S' + K'RK + F'PF - P,  F = A - BK     is small beside P
+    P > 0 and P - F'PF > 0                                     by Cholesky, or by eigenvalues
+
+and otherwise SciPy's solver is asked, under the same checks. A gain is what to keep and to start
+from, never P: with B R^-1 B' of order 1e7 a gain made of yesterday's P is wrong by as much as
+itself.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import ArrayLike
+
+from geolin_ros.errors import ConfigurationError, NotFiniteError, NotStabilizableError, ShapeError
+from geolin_ros.typing import Array
+
+RESIDUAL = 1e-9
+"""Largest |E| / |P| of a cold solution."""
+WARM_CORRECTION = 0.02
+"""Largest |dK| / |K| of the last warm step: what remains is a few times its square."""
+WARM_RESIDUAL = 1e-3
+"""Largest |E| / |P| of a warm solution, which is of the order of the square of the correction."""
+WARM_STEPS = 3
+"""More steps than these cost more than to solve cold."""
+MARGIN = 1e-7
+"""How much slower than not at all the closed loop may decay: 1 - rho^2 per step, or relative."""
+_SETTLED = 1e-6  # doubling is quadratic: what follows is of the order of 1e-12
+_DOUBLINGS, _SQUARINGS = 40, 24
+
+Method = Literal['doubling', 'warm', 'scipy']
+
+
+class RiccatiSolution(NamedTuple):
+    """A stabilizing solution."""
+
+    K: Array
+    """(m, n) gain, u = -K x."""
+    P: Array
+    """(n, n) cost x'Px of the future."""
+    residual: float
+    """|E(K, P)| / |P|, largest entries; of the continuous equation in units of |F|."""
+    correction: float
+    """|dK| / |K| of the last Newton step; NaN where SciPy solved."""
+    method: Method
+    """How it was found."""
+    iterations: int
+    """Doublings, or Newton steps of a warm start."""
+
+
+class _Problem(NamedTuple):
+    """A, B and the cost, with what tells the discrete from the continuous equation."""
+
+    A: Array
+    B: Array
+    Q: Array
+    R: Array
+    S: Array
+    discrete: bool
+
+    def gain(self, P: Array) -> Array:
+        PB = P @ self.B
+        if not self.discrete:
+            return np.asarray(np.linalg.solve(self.R, PB.T + self.S.T), dtype=np.float64)
+        weight = self.R + self.B.T @ PB
+        return np.asarray(np.linalg.solve(weight, PB.T @ self.A + self.S.T), dtype=np.float64)
+
+    def decrease(self, F: Array, P: Array) -> Array:
+        """Return P - F'PF, or -(F'P + PF): what the cost loses in a step, or a second."""
+        return P - F.T @ P @ F if self.discrete else -_twice_symmetric(F.T @ P)
+
+    def defect(self, K: Array, P: Array) -> Array:
+        """Return E(K, P); every term is small or cancels once, unlike in the equation itself."""
+        SK = self.S @ K
+        cost = self.Q - SK - SK.T + K.T @ self.R @ K
+        return _symmetric(cost - self.decrease(self.A - self.B @ K, P))
+
+    def relative(self, defect: Array, K: Array, P: Array) -> float:
+        rate = 1.0 if self.discrete else np.linalg.norm(self.A - self.B @ K, 1)
+        return float(_largest(defect) / (rate * _largest(P)))
+
+    def decays(self, K: Array, P: Array) -> bool:
+        """Return whether A - BK is stable, by Lyapunov's proof or, failing that, by eigenvalues.
+
+        The proof is the cheaper one, and no gain that it lets pass is unstable; where the cost
+        leaves some state out it may fail for a stable one.
+        """
+        F = self.A - self.B @ K
+        if not np.all(np.isfinite(F)):
+            return False
+        rate = 1.0 if self.discrete else np.linalg.norm(F, 1)
+        if _is_positive(P) and _is_positive(self.decrease(F, P) - MARGIN * rate * P):
+            return True
+        poles = np.linalg.eigvals(F)
+        if self.discrete:
+            return bool(np.max(np.abs(poles)) ** 2 < 1.0 - MARGIN)
+        return bool(np.max(poles.real) < -MARGIN * np.max(np.abs(poles)))
+
+
+def solve_dare(
+    A: ArrayLike,
+    B: ArrayLike,
+    Q: ArrayLike,
+    R: ArrayLike,
+    S: ArrayLike | None = None,
+    K0: ArrayLike | None = None,
+) -> RiccatiSolution:
+    """Return the gain that minimizes the sum of x'Qx + 2 x'Su + u'Ru over x+ = Ax + Bu.
+
+    Parameters
+    ----------
+    A : (n, n)
+    B : (n, m)
+    Q : (n, n)
+        Cost of the state, with R and S positive semidefinite.
+    R : (m, m)
+        Cost of the input, positive definite.
+    S : (n, m), optional
+        Cost of both at once.
+    K0 : (m, n), optional
+        Gain of a nearby problem in the same coordinates, to start from; where it turns out not to
+        be near the problem is solved cold. Leave it out when contacts have changed.
+
+    Returns
+    -------
+    RiccatiSolution
+        Cold, its gain agrees with SciPy's to the latter's rounding.
+
+    Raises
+    ------
+    ShapeError, NotFiniteError
+        If the matrices do not fit together, or hold NaN or inf.
+    ConfigurationError
+        If R is not positive definite, or the cost indefinite.
+    NotStabilizableError
+        If no stabilizing solution is found: some mode is neither stable nor reached by an input,
+        or, on the border of stability, is not seen by the cost.
+
+    References
+    ----------
+    [Chu 2004], algorithm SDA; [Hewer 1971]; [Smith 1968].
+    """
+    return _solve(_checked(A, B, Q, R, S, discrete=True), K0)
+
+
+def solve_care(
+    A: ArrayLike,
+    B: ArrayLike,
+    Q: ArrayLike,
+    R: ArrayLike,
+    S: ArrayLike | None = None,
+    K0: ArrayLike | None = None,
+) -> RiccatiSolution:
+    """Return the gain that minimizes the integral of x'Qx + 2 x'Su + u'Ru over xdot = Ax + Bu.
+
+    Arguments, result and errors as for `solve_dare`.
+
+    References
+    ----------
+    [Chu 2005], the Cayley transform in front of the doubling algorithm.
+    """
+    return _solve(_checked(A, B, Q, R, S, discrete=False), K0)
+
+
+def _solve(problem: _Problem, K0: ArrayLike | None) -> RiccatiSolution:
+    tries: dict[str, Callable[[], RiccatiSolution]] = {}
+    if K0 is not None:
+        start = np.asarray(K0, dtype=np.float64)
+        if start.shape != problem.S.T.shape:
+            raise ShapeError(f'K0 has shape {start.shape}, expected {problem.S.T.shape}')
+        tries['warm start'] = lambda: _warm(problem, start)
+    tries |= {'doubling': lambda: _cold(problem), 'SciPy': lambda: _scipy(problem)}
+    refusals = []
+    for name, attempt in tries.items():
+        try:
+            with np.errstate(all='ignore'):
+                return attempt()
+        except (_RefusedError, np.linalg.LinAlgError) as refusal:
+            refusals.append(f'{name}: {refusal}')
+    raise NotStabilizableError(
+        f'the Riccati equation with {len(problem.A)} states has no stabilizing solution that '
+        f'stands its checks ({"; ".join(refusals)}); expected every mode that does not decay to '
+        'be reached by an input and seen by the cost'
+    )
+
+
+class _RefusedError(Exception):
+    """Why one way to a solution did not lead there."""
+
+
+def _warm(problem: _Problem, K: Array) -> RiccatiSolution:
+    P = np.zeros_like(problem.A)
+    for step in range(1, WARM_STEPS + 1):
+        P, K, correction = _newton_step(problem, P, K)
+        if correction <= WARM_CORRECTION:
+            return _accepted(problem, P, K, correction, 'warm', step, WARM_RESIDUAL)
+    raise _RefusedError(f'correction {correction:.1e} after {WARM_STEPS} steps')
+
+
+def _cold(problem: _Problem) -> RiccatiSolution:
+    F, G, H = _without_cross_cost(problem)
+    start = (F, G, H) if problem.discrete else _cayley(F, G, H)
+    P, doublings = _double(*start)
+    P, K, correction = _newton_step(problem, P, problem.gain(P))
+    return _accepted(problem, P, K, correction, 'doubling', doublings, RESIDUAL)
+
+
+def _scipy(problem: _Problem) -> RiccatiSolution:
+    solve = (
+        scipy.linalg.solve_discrete_are if problem.discrete else scipy.linalg.solve_continuous_are
+    )
+    scale = _largest(problem.R)  # it is not free of scale
+    Q, R, S = problem.Q / scale, problem.R / scale, problem.S / scale
+    P = _symmetric(scale * solve(problem.A, problem.B, Q, R, s=S))
+    return _accepted(problem, P, problem.gain(P), np.nan, 'scipy', 0, RESIDUAL)
+
+
+def _accepted(
+    problem: _Problem,
+    P: Array,
+    K: Array,
+    correction: float,
+    method: Method,
+    iterations: int,
+    limit: float,
+) -> RiccatiSolution:
+    residual = problem.relative(problem.defect(K, P), K, P)
+    if not residual <= limit:
+        raise _RefusedError(f'residual {residual:.1e} exceeds {limit:g}')
+    if not problem.decays(K, P):
+        raise _RefusedError('the closed loop does not decay')
+    return RiccatiSolution(K, P, residual, correction, method, iterations)
+
+
+def _newton_step(problem: _Problem, P: Array, K: Array) -> tuple[Array, Array, float]:
+    """Return the cost of the gain K, the gain for that cost, and how much that has changed.
+
+    P only has to be symmetric; near the cost of K the step is a refinement.
+    """
+    F, E = problem.A - problem.B @ K, problem.defect(K, P)
+    if not problem.discrete:
+        F, E = _stein_form(F, E)
+    P = P + _stein(F, E)
+    new = problem.gain(P)
+    return P, new, float(np.linalg.norm(new - K) / np.linalg.norm(new))
+
+
+def _stein(F: Array, E: Array) -> Array:
+    """Return X = F'XF + E, the sum of all F'^i E F^i, by squaring F [Smith 1968]."""
+    X = E
+    for _ in range(_SQUARINGS):
+        D = F.T @ X @ F
+        X = X + _symmetric(D)
+        if _largest(D) <= _SETTLED * _largest(X):
+            return X
+        F = F @ F
+    raise _RefusedError('the gain to improve does not stabilize')
+
+
+def _stein_form(F: Array, E: Array) -> tuple[Array, Array]:
+    """Return the discrete twin of F'X + XF + E = 0, of the same X, by Cayley's transform."""
+    g = _geometric_mean_rate(F)
+    inverse = np.linalg.inv(F - g * np.eye(len(F)))
+    return inverse @ (F + g * np.eye(len(F))), _symmetric(2.0 * g * inverse.T @ E @ inverse)
+
+
+def _double(F: Array, G: Array, H: Array) -> tuple[Array, int]:
+    """Return the solution of P = F'P (1 + GP)^-1 F + H, and the doublings it took [Chu 2004]."""
+    eye = np.eye(len(F))
+    for step in range(1, _DOUBLINGS + 1):
+        inverse = np.linalg.inv(eye + G @ H)
+        V = inverse @ F
+        D = F.T @ H @ V
+        H = H + _symmetric(D)
+        if _largest(D) <= _SETTLED * _largest(H):
+            return H, step
+        G = G + _symmetric(F @ (inverse @ G) @ F.T)
+        F = F @ V
+    raise _RefusedError(f'not settled after {_DOUBLINGS} steps')
+
+
+def _without_cross_cost(problem: _Problem) -> tuple[Array, Array, Array]:
+    """Return A - B R^-1 S', B R^-1 B' and Q - S R^-1 S'."""
+    A, B, Q, R, S, _ = problem
+    X = np.linalg.solve(R, np.hstack((B.T, S.T)))
+    n = len(A)
+    return A - B @ X[:, n:], _symmetric(B @ X[:, :n]), _symmetric(Q - S @ X[:, n:])
+
+
+def _cayley(F: Array, G: Array, H: Array) -> tuple[Array, Array, Array]:
+    """Return the discrete equation with the solution of F'P + PF - PGP + H = 0 [Chu 2005].
+
+    Its shift is the geometric mean of the poles: that of all eigenvalues of the Hamiltonian
+    matrix, hence a determinant.
+    """
+    eye = np.eye(len(F))
+    g = _geometric_mean_rate(np.block([[F, -G], [-H, -F.T]]))
+    A_inverse = np.linalg.inv(F - g * eye)
+    AG, HA = A_inverse @ G, H @ A_inverse
+    W_inverse = np.linalg.inv(F.T - g * eye + HA @ G)
+    return (
+        eye + 2.0 * g * W_inverse.T,
+        _symmetric(2.0 * g * AG @ W_inverse),
+        _symmetric(2.0 * g * W_inverse @ HA),
+    )
+
+
+def _geometric_mean_rate(matrix: Array) -> float:
+    """Return the geometric mean of the eigenvalues' magnitudes."""
+    sign, log_determinant = np.linalg.slogdet(matrix)
+    if sign == 0.0 or not np.isfinite(log_determinant):
+        raise _RefusedError('a pole at 0')
+    return float(np.exp(log_determinant / len(matrix)))
+
+
+def _checked(
+    A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, S: ArrayLike | None, discrete: bool
+) -> _Problem:
+    a, b, q, r = (np.asarray(X, dtype=np.float64) for X in (A, B, Q, R))
+    if a.ndim != 2 or b.ndim != 2:
+        raise ShapeError(f'A and B have shapes {a.shape} and {b.shape}, expected two matrices')
+    n, m = len(a), b.shape[1]
+    s = np.zeros((n, m)) if S is None else np.asarray(S, dtype=np.float64)
+    expected = {'A': (n, n), 'B': (n, m), 'Q': (n, n), 'R': (m, m), 'S': (n, m)}
+    for (name, shape), X in zip(expected.items(), (a, b, q, r, s), strict=True):
+        if X.shape != shape:
+            raise ShapeError(f'{name} has shape {X.shape}, expected {shape}')
+        if not np.all(np.isfinite(X)):
+            raise NotFiniteError(f'{name} holds NaN or inf, expected finite numbers')
+    q, r = _symmetric(q), _symmetric(r)
+    if not _is_positive(r):
+        raise ConfigurationError(
+            f'R has the eigenvalue {np.min(np.linalg.eigvalsh(r)):.3g}, expected positive ones; '
+            'every input needs a cost'
+        )
+    cost = q - s @ np.linalg.solve(r, s.T)
+    slack = 1e-9 * max(_largest(q), np.finfo(np.float64).tiny)
+    if not _is_positive(_symmetric(cost) + slack * np.eye(n)):
+        raise ConfigurationError(
+            f"the cost [[Q, S], [S', R]] is indefinite: Q - S R^-1 S' has the eigenvalue "
+            f'{np.min(np.linalg.eigvalsh(_symmetric(cost))):.3g}, expected none below 0'
+        )
+    return _Problem(a, b, q, r, s, discrete)
+
+
+def _is_positive(matrix: Array) -> bool:
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _symmetric(matrix: Array) -> Array:
+    return 0.5 * (matrix + matrix.T)
+
+
+def _twice_symmetric(matrix: Array) -> Array:
+    return matrix + matrix.T
+
+
+def _largest(matrix: Array) -> float:
+    return float(np.max(np.abs(matrix)))

@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Riccati solutions beside SciPy's, and the checks that refuse what is none."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geolin_ros.control import riccati
+from geolin_ros.control.riccati import solve_care, solve_dare
+from geolin_ros.errors import (
+    ConfigurationError,
+    NotFiniteError,
+    NotStabilizableError,
+    ShapeError,
+)
+
+SOLVERS = {'discrete': solve_dare, 'continuous': solve_care}
+
+
+def system(rng, n, m, discrete, dt=0.002):
+    """Return A, B of n second-order equations, unstable, and a cost with cross terms."""
+    A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, m))
+    A[:n, n:] = np.eye(n)
+    A[n:, :n], A[n:, n:] = 5.0 * rng.normal(size=(n, n)), 0.1 * rng.normal(size=(n, n))
+    B[n:] = rng.normal(size=(n, m))
+    if discrete:
+        held = scipy.linalg.expm(dt * np.block([[A, B], [np.zeros((m, 2 * n + m))]]))
+        A, B = held[: 2 * n, : 2 * n], held[: 2 * n, 2 * n :]
+    C = rng.normal(size=(2 * n + m, 2 * n + m)) / (2 * n + m)
+    cost = C.T @ C + np.diag(rng.uniform(0.1, 10.0, 2 * n + m))
+    return A, B, cost[: 2 * n, : 2 * n], cost[2 * n :, 2 * n :], cost[: 2 * n, 2 * n :]
+
+
+def scipy_gain(A, B, Q, R, S, discrete):
+    if discrete:
+        P = scipy.linalg.solve_discrete_are(A, B, Q, R, s=S)
+        return np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + S.T)
+    return np.linalg.solve(R, B.T @ scipy.linalg.solve_continuous_are(A, B, Q, R, s=S) + S.T)
+
+
+def decay(A, B, K, discrete):
+    """Return a number below 0 for a stable closed loop."""
+    poles = np.linalg.eigvals(A - B @ K)
+    return np.max(np.abs(poles)) - 1.0 if discrete else np.max(poles.real)
+
+
+def error(K, expected):
+    return np.linalg.norm(K - expected) / np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize('kind', SOLVERS)
+@pytest.mark.parametrize(('n', 'm'), [(1, 1), (6, 12), (9, 12), (23, 29), (32, 32)])
+def test_cold_solution__equals_scipy(kind, n, m):
+    discrete = kind == 'discrete'
+    problem = system(np.random.default_rng(n), n, m, discrete)
+    found = SOLVERS[kind](*problem)
+    assert found.method == 'doubling'
+    assert error(found.K, scipy_gain(*problem, discrete)) < 1e-8
+    assert found.residual < 1e-12
+    assert decay(*problem[:2], found.K, discrete) < 0.0
+
+
+@pytest.mark.parametrize('kind', SOLVERS)
+def test_warm_solution__follows_a_slowly_changing_system(kind):
+    discrete = kind == 'discrete'
+    rng = np.random.default_rng(7)
+    first, last = system(rng, 12, 10, discrete), system(rng, 12, 10, discrete)
+    K = SOLVERS[kind](*first).K
+    for share in np.linspace(0.002, 0.01, 5):
+        A = (1.0 - share) * first[0] + share * last[0]
+        problem = (A, *first[1:])
+        found = SOLVERS[kind](*problem, K0=K)
+        assert (found.method, found.iterations) == ('warm', 1)
+        exact = scipy_gain(*problem, discrete)
+        assert error(found.K, exact) < 10.0 * found.correction**2
+        assert error(found.K, exact) < 0.1 * error(K, exact)
+        K = found.K
+
+
+@pytest.mark.parametrize('kind', SOLVERS)
+def test_warm_start__at_the_solution_confirms_it_to_rounding(kind):
+    problem = system(np.random.default_rng(3), 6, 12, kind == 'discrete')
+    K = SOLVERS[kind](*problem).K
+    found = SOLVERS[kind](*problem, K0=K)
+    assert found.method == 'warm'
+    assert found.correction < 1e-9
+    assert error(found.K, K) < 1e-9
+
+
+@pytest.mark.parametrize('kind', SOLVERS)
+@pytest.mark.parametrize('start', ['none', 'foreign'])
+def test_useless_start__is_noticed_and_solved_cold(kind, start):
+    discrete = kind == 'discrete'
+    rng = np.random.default_rng(11)
+    problem, other = system(rng, 8, 6, discrete), system(rng, 8, 6, discrete)
+    K0 = np.zeros((6, 16)) if start == 'none' else SOLVERS[kind](*other).K
+    assert decay(*problem[:2], K0, discrete) > 0.0
+    found = SOLVERS[kind](*problem, K0=K0)
+    assert found.method == 'doubling'
+    assert error(found.K, scipy_gain(*problem, discrete)) < 1e-8
+
+
+@pytest.mark.parametrize('kind', SOLVERS)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_certificate__never_passes_an_unstable_gain(kind, seed):
+    discrete = kind == 'discrete'
+    rng = np.random.default_rng(seed)
+    problem = system(rng, 3, 3, discrete)
+    found = SOLVERS[kind](*problem)
+    K = found.K * rng.normal(1.0, rng.uniform(0.0, 2.0), found.K.shape)
+    checked = riccati._checked(*problem, discrete=discrete)
+    assert checked.decays(found.K, found.P)
+    if decay(*problem[:2], K, discrete) >= 0.0:
+        assert not checked.decays(K, found.P)
+
+
+def test_scipy__answers_where_doubling_loses_too_many_digits():
+    A, B, Q, R, S = system(np.random.default_rng(5), 6, 4, True)
+    graded = np.diag(np.logspace(0.0, -12.0, 4))
+    found = solve_dare(A, B, Q, graded)
+    assert found.method == 'scipy'
+    assert found.residual < 1e-9
+    assert decay(A, B, found.K, True) < 0.0
+
+
+@pytest.mark.parametrize('scale', [1e-8, 1e8])
+def test_cost__may_be_in_any_unit(scale):
+    A, B, Q, R, S = system(np.random.default_rng(2), 6, 4, True)
+    found = solve_dare(A, B, scale * Q, scale * R, scale * S)
+    assert error(found.K, solve_dare(A, B, Q, R, S).K) < 1e-9
+
+
+@pytest.mark.parametrize('kind', SOLVERS)
+@pytest.mark.parametrize('growth', [0.0, 0.05])
+def test_unreached_mode__that_does_not_decay_is_refused(kind, growth):
+    """On the border of stability, and beyond; with the mode in the cost."""
+    discrete = kind == 'discrete'
+    A, B, Q, R, S = system(np.random.default_rng(4), 4, 3, discrete)
+    A, B = scipy.linalg.block_diag(A, float(discrete) + growth), np.vstack((B, np.zeros((1, 3))))
+    Q, S = scipy.linalg.block_diag(Q, 1.0), np.vstack((S, np.zeros((1, 3))))
+    with pytest.raises(NotStabilizableError, match='9 states.*doubling: .*SciPy: '):
+        SOLVERS[kind](A, B, Q, R, S)
+
+
+@pytest.mark.parametrize('kind', SOLVERS)
+def test_unseen_mode__that_neither_grows_nor_decays_is_refused(kind):
+    discrete = kind == 'discrete'
+    A, B = np.diag([float(discrete), 0.5 - discrete]), np.eye(2)
+    with pytest.raises(NotStabilizableError):
+        SOLVERS[kind](A, B, np.diag([0.0, 1.0]), np.eye(2))
+
+
+def test_unreached_mode__that_decays_is_no_obstacle():
+    A, B, Q, R, S = system(np.random.default_rng(4), 4, 3, True)
+    A, B = scipy.linalg.block_diag(A, 0.99), np.vstack((B, np.zeros((1, 3))))
+    Q, S = scipy.linalg.block_diag(Q, 1.0), np.vstack((S, np.zeros((1, 3))))
+    assert error(solve_dare(A, B, Q, R, S).K, scipy_gain(A, B, Q, R, S, True)) < 1e-8
+
+
+@pytest.mark.parametrize('kind', SOLVERS)
+def test_wrong_arguments__are_named(kind):
+    solve = SOLVERS[kind]
+    A, B, Q, R, S = system(np.random.default_rng(1), 2, 2, kind == 'discrete')
+    with pytest.raises(ShapeError, match='S has shape'):
+        solve(A, B, Q, R, S.T)
+    with pytest.raises(ShapeError, match='two matrices'):
+        solve(A, B[0], Q, R)
+    with pytest.raises(ShapeError, match='K0 has shape'):
+        solve(A, B, Q, R, S, K0=S)
+    with pytest.raises(NotFiniteError, match='Q holds NaN'):
+        solve(A, B, np.nan * Q, R)
+    with pytest.raises(ConfigurationError, match='R has the eigenvalue 0'):
+        solve(A, B, Q, 0.0 * R)
+    with pytest.raises(ConfigurationError, match='indefinite'):
+        solve(A, B, -Q, R)
+    with pytest.raises(ConfigurationError, match='indefinite'):
+        solve(A, B, Q, R, 100.0 * S + 10.0)
