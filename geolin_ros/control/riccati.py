@@ -7,8 +7,9 @@
 
 Cold, by the structure-preserving doubling algorithm [Chu 2004], the continuous equation through
 its Cayley transform [Chu 2005], and one Newton step. Warm, from the gain of a moment ago, by
-Newton's method alone [Kleinman 1968], [Hewer 1971], whose Lyapunov equations are solved by squaring
-[Smith 1968]. What either finds is accepted by two checks that do not trust how it was found:
+Newton's method alone [Kleinman 1968], [Hewer 1971], whose Lyapunov equations are solved by
+squaring [Smith 1968]. What either finds is accepted by two checks that do not trust how it was
+found:
 
     E(K, P) = Q - SK - K'S' + K'RK + F'PF - P,  F = A - BK     is small beside P
     P > 0 and P - F'PF > 0                                     by Cholesky, or by eigenvalues
@@ -346,12 +347,12 @@ def _checked(
             f'R has the eigenvalue {np.min(np.linalg.eigvalsh(r)):.3g}, expected positive ones; '
             'every input needs a cost'
         )
-    cost = q - s @ np.linalg.solve(r, s.T)
+    cost = _symmetric(q - s @ np.asarray(np.linalg.solve(r, s.T), dtype=np.float64))
     slack = 1e-9 * max(_largest(q), np.finfo(np.float64).tiny)
-    if not _is_positive(_symmetric(cost) + slack * np.eye(n)):
+    if not _is_positive(cost + slack * np.eye(n)):
         raise ConfigurationError(
             f"the cost [[Q, S], [S', R]] is indefinite: Q - S R^-1 S' has the eigenvalue "
-            f'{np.min(np.linalg.eigvalsh(_symmetric(cost))):.3g}, expected none below 0'
+            f'{np.min(np.linalg.eigvalsh(cost)):.3g}, expected none below 0'
         )
     return _Problem(a, b, q, r, s, discrete)
 
