@@ -20,11 +20,11 @@ itself.
 """
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from geolin_ros.errors import ConfigurationError, NotFiniteError, NotStabilizableError, ShapeError
 from geolin_ros.typing import Array
@@ -347,7 +347,7 @@ def _checked(
             f'R has the eigenvalue {np.min(np.linalg.eigvalsh(r)):.3g}, expected positive ones; '
             'every input needs a cost'
         )
-    cost = _symmetric(q - s @ np.asarray(np.linalg.solve(r, s.T), dtype=np.float64))
+    cost = _symmetric(q - s @ np.linalg.solve(r, s.T))
     slack = 1e-9 * max(_largest(q), np.finfo(np.float64).tiny)
     if not _is_positive(cost + slack * np.eye(n)):
         raise ConfigurationError(
@@ -365,8 +365,8 @@ def _is_positive(matrix: Array) -> bool:
     return True
 
 
-def _symmetric(matrix: Array) -> Array:
-    return 0.5 * (matrix + matrix.T)
+def _symmetric(matrix: NDArray[np.floating[Any]]) -> Array:
+    return np.asarray(0.5 * (matrix + matrix.T), dtype=np.float64)
 
 
 def _twice_symmetric(matrix: Array) -> Array:
