@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -56,8 +57,8 @@ class LinearizationNode(RobotNode):
         """Return what is subscribed to."""
         return (
             (JointState, 'joint_states', self._on_joint_state),
-            (Odometry, 'odom', self._on_odometry),
-            (JointState, 'joint_efforts', self._on_effort),
+            (Odometry, 'odom', partial(self._take, 'on_odometry')),
+            (JointState, 'joint_efforts', partial(self._take, 'on_effort')),
         )
 
     def make_pipeline(self, model: TreeModel, earlier: Any) -> Pipeline:
@@ -108,26 +109,9 @@ class LinearizationNode(RobotNode):
 
     # ---- inputs
 
-    def _on_odometry(self, message: Odometry) -> None:
-        pipeline = self._pipeline
-        if pipeline is None:
-            return
-        try:
-            pipeline.stream.on_odometry(message)
-        except DroppedInput as drop:
-            self._warn(drop.cause, str(drop))
-
-    def _on_effort(self, message: JointState) -> None:
-        if self._pipeline is None or self._values['torque_source'] != 'topic':
-            return
-        try:
-            self._pipeline.stream.on_effort(message)
-        except DroppedInput as drop:
-            self._warn(drop.cause, str(drop))
-
     def _on_joint_state(self, message: JointState) -> None:
         if self._trigger is None:
-            self._linearize(message)
+            self._take('on_joint_state', message)
             return
         if self._newest is not None:
             self._counts.received += 1
@@ -137,18 +121,19 @@ class LinearizationNode(RobotNode):
     def _on_trigger(self) -> None:
         message, self._newest = self._newest, None
         if message is not None:
-            self._linearize(message)
+            self._take('on_joint_state', message)
 
-    def _linearize(self, message: JointState) -> None:
-        """Answer one joint state: the path that is run at the rate of the robot."""
+    def _take(self, method: str, *message: Any) -> None:
+        """Hand a message to the stream: the path that is run at the rate of the robot."""
         start = time.perf_counter()
         pipeline = self._pipeline
         if pipeline is None:
-            self._counts.received += 1
-            self._counts.drops[Cause.NO_MODEL] += 1
+            if method == 'on_joint_state':
+                self._counts.received += 1
+                self._counts.drops[Cause.NO_MODEL] += 1
             return
         try:
-            answer = pipeline.stream.on_joint_state(message)
+            answer = getattr(pipeline.stream, method)(*message)
         except DroppedInput as drop:
             self._warn(drop.cause, str(drop))
             return

@@ -85,10 +85,16 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'robot_description',
         '',
-        'URDF text. Empty: taken from robot_description_file, else from the topic '
-        'robot_description.',
+        'URDF text. Empty: taken from robot_description_file, else from robot_description_node, '
+        'else from the topic robot_description.',
     ),
     Parameter('robot_description_file', '', 'Path of a URDF file.'),
+    Parameter(
+        'robot_description_node',
+        '',
+        'Node whose parameter robot_description is asked for, as /robot_state_publisher; it may '
+        'start later.',
+    ),
     Parameter(
         'description_timeout',
         10.0,
@@ -246,8 +252,6 @@ def as_parameter_file() -> str:
 
 BY_NAME = {parameter.name: parameter for parameter in TABLE}
 MODEL_NAMES = (
-    'robot_description',
-    'robot_description_file',
     'base',
     'mimic',
     'joints',

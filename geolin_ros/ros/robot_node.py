@@ -18,14 +18,14 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from std_msgs.msg import String
 
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
 from geolin_ros.ros.executor import handled_signals, spin
 from geolin_ros.ros.model_reading import read_model
 from geolin_ros.ros.parameters import MODEL_NAMES, Parameter, check_all
-from geolin_ros.ros.qos import LATCHED, NEWEST, SENSOR_DATA, overridable
+from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.statistics import ThrottledLog
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -85,6 +85,7 @@ class RobotNode(LifecycleNode):
         self._description: str | Path | None = None
         self._model: tuple[tuple[Any, ...], TreeModel] | None = None
         self._warn = ThrottledLog(self.get_logger().warning)
+        self._source: DescriptionSource | None = None
         self._is_active = False
         self._waiting_since = time.monotonic()
         self._inputs: list[Any] = []
@@ -142,27 +143,17 @@ class RobotNode(LifecycleNode):
         self._diagnostics_publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._periodic = [self.create_timer(1.0, self._on_second)]
         self._waiting_since = time.monotonic()
-        self._description_input = None
-        if values['robot_description'] or values['robot_description_file']:
-            self._description = values['robot_description'] or Path(
-                values['robot_description_file']
-            )
-            self._build()
+        self._source = DescriptionSource(self, values, self._on_description)
+        if self._description is not None:  # a bad one ends the process at its start
+            self._builder.submit(lambda: None).result()
             if self.failure is not None:
                 return FAILURE
-        else:
-            self._description_input = self.create_subscription(
-                String, 'robot_description', self._on_description, **overridable(LATCHED)
-            )
         return SUCCESS
 
     @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Subscribe to the inputs and publish from now on."""
-        for kind, topic, callback in self.inputs():
-            self._inputs.append(
-                self.create_subscription(kind, topic, callback, **overridable(SENSOR_DATA))
-            )
+        self._open_inputs()
         self._is_active = True
         return super().on_activate(state)
 
@@ -170,9 +161,7 @@ class RobotNode(LifecycleNode):
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop to listen and to publish; the model stays."""
         self._is_active = False
-        for subscription in self._inputs:
-            self.destroy_subscription(subscription)
-        self._inputs.clear()
+        self._close_inputs()
         return super().on_deactivate(state)
 
     @guarded
@@ -181,8 +170,8 @@ class RobotNode(LifecycleNode):
         for timer in self._periodic:
             self.destroy_timer(timer)
         self._periodic.clear()
-        if self._description_input is not None:
-            self.destroy_subscription(self._description_input)
+        if self._source is not None:
+            self._source.close()
         self.destroy_publisher(self._diagnostics_publisher)
         for publisher in self._outputs:
             self.destroy_lifecycle_publisher(publisher)
@@ -210,6 +199,17 @@ class RobotNode(LifecycleNode):
         if self.get_parameter('autostart').value and self.trigger_configure() == SUCCESS:
             self.trigger_activate()
 
+    def _open_inputs(self) -> None:
+        self._inputs = [
+            self.create_subscription(kind, topic, callback, **overridable(SENSOR_DATA))
+            for kind, topic, callback in self.inputs()
+        ]
+
+    def _close_inputs(self) -> None:
+        for subscription in self._inputs:
+            self.destroy_subscription(subscription)
+        self._inputs.clear()
+
     def _warm_up(self) -> None:
         """Compile in another thread: a compilation cannot be stopped, but it can be left alone."""
         compilation = self._builder.submit(self.compile)
@@ -223,8 +223,8 @@ class RobotNode(LifecycleNode):
 
     # ---- description and parameters
 
-    def _on_description(self, message: String) -> None:
-        self._description = message.data
+    def _on_description(self, description: str | Path) -> None:
+        self._description = description
         self._builder.submit(self._build)
 
     def _build(self) -> None:
@@ -268,11 +268,11 @@ class RobotNode(LifecycleNode):
         if not changed:
             return
         self._values |= changed
-        if changed.get('robot_description'):
-            self._description = changed['robot_description']
-        elif changed.get('robot_description_file'):
-            self._description = Path(changed['robot_description_file'])
-        if self._description is not None:
+        source = {name: changed.get(name, '') for name in SOURCE_NAMES}
+        if self._source is not None and any(source.values()):
+            self._source.close()
+            self._source = DescriptionSource(self, source, self._on_description)
+        elif self._description is not None:
             self._builder.submit(self._build)
         self.on_changed(set(changed))
 
@@ -292,11 +292,7 @@ class RobotNode(LifecycleNode):
 
     def waits_for(self) -> str:
         """Return what a node without a description waits for."""
-        topic = self.resolve_topic_name('robot_description')
-        return (
-            f'a robot description on topic {topic} (std_msgs/String, transient local), or in '
-            'parameter robot_description or robot_description_file'
-        )
+        return self._source.waits_for if self._source is not None else 'its configuration'
 
     def _fail(self, message: str) -> TransitionCallbackReturn:
         self.failure = message

@@ -152,7 +152,9 @@ class LinearizationStream:
             raise
 
     def on_effort(self, message: Any) -> None:
-        """Take a sensor_msgs/JointState whose efforts are used from now on."""
+        """Take a sensor_msgs/JointState whose efforts are used from now on, if they are to be."""
+        if self.settings.torque_source != 'topic':
+            return
         try:
             self._take_effort(message)
         except DroppedInput as drop:

@@ -60,8 +60,7 @@ def test_node__is_the_console_script_of_the_package():
 
 
 def test_topics__are_those_that_the_node_hears():
-    nodes = ('linearization_node.py', 'robot_node.py')
-    code = ''.join((ROOT / 'geolin_ros' / 'ros' / node).read_text() for node in nodes)
+    code = ''.join(file.read_text() for file in (ROOT / 'geolin_ros' / 'ros').glob('*.py'))
     for topic, text in topics().items():
         assert f"'{topic}'" in code
         assert re.match(r'\w+_msgs/\w+ ', text)

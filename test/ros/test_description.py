@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the robot description comes from, and what happens to one that cannot be used."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
+import rclpy
 from support.ros_graph import DiagnosticStatus
 
 from geolin_ros import TreeModel, robots
@@ -101,6 +103,50 @@ def test_parameter__replaces_the_robot_while_the_node_runs(robot):
     )
     assert message.model_hash == humanoid.hash
     assert message.a.rows == 2 * humanoid.m
+
+
+@contextlib.contextmanager
+def robot_state_publisher(client, **parameters):
+    """A node with parameters and their services, and nothing else."""
+    overrides = [rclpy.parameter.Parameter(name, value=text) for name, text in parameters.items()]
+    node = rclpy.create_node(
+        'robot_state_publisher',
+        context=client.graph.context,
+        namespace=client.namespace,
+        enable_rosout=False,
+        parameter_overrides=overrides,
+        automatically_declare_parameters_from_overrides=True,
+    )
+    client.graph.executor.add_node(node)
+    yield node
+    client.graph.executor.remove_node(node)
+    node.destroy_node()
+
+
+def test_other_node__is_asked_until_it_answers(client):
+    """First it is not there, then it has no description, then it has one."""
+    client.start(robot_description_node='robot_state_publisher', description_timeout=0.5)
+    client.wait_until_active()
+    service = f'{client.namespace}/robot_state_publisher/get_parameters'
+    _, text, _ = client.next_diagnostics()
+    assert text == (
+        'waits for parameter robot_description of node robot_state_publisher by service '
+        f'{service} (rcl_interfaces/GetParameters)'
+    )
+    with robot_state_publisher(client) as other:
+        client.wait_for(lambda: other.count_clients(service))
+        client.next_diagnostics()
+        assert 'serve' not in client.process.log
+        other.declare_parameter('robot_description', QUADRUPED.read_text())
+        assert_serves(client)
+
+
+def test_other_node__is_asked_anew_when_the_parameter_changes(robot):
+    humanoid = robots.path('humanoid').read_text()
+    with robot_state_publisher(robot, robot_description=humanoid):
+        served = robot.process.log.count('serve humanoid:')
+        assert robot.set_parameters(robot_description_node='robot_state_publisher')[0]
+        robot.wait_for(lambda: robot.process.log.count('serve humanoid:') > served)
 
 
 @pytest.mark.parametrize(
