@@ -37,6 +37,7 @@ setup(
         'urdfdom_py>=1.2.1',
     ],
     extras_require={
+        'sim': ['mujoco>=3.2'],
         'test': [
             'example-robot-data',
             'hypothesis>=6.100',

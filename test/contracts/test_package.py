@@ -14,8 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # Where the name to install is not the name to import.
 PIP_NAME = {'urdf_parser_py': 'urdfdom_py', 'yaml': 'pyyaml'}
-# Looked for at run time, and done without where absent.
-OPTIONAL = {'pinocchio'}
+# Looked for at run time, and done without where absent; or an extra, not in ROS's own index.
+OPTIONAL = {'mujoco', 'pinocchio'}
 # Comes with Numba, in the one version that Numba wants.
 OF_NUMBA = {'llvmlite'}
 

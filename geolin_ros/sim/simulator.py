@@ -1,0 +1,218 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One robot on a floor, stepped by MuJoCo, in the coordinates of its `TreeModel`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros import se3
+from geolin_ros.dynamics import vector
+from geolin_ros.errors import ConfigurationError, NotFiniteError
+from geolin_ros.kinematics import check_state
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.sim.feet import Foot
+from geolin_ros.sim.world import FLOOR, Floor, compile_world
+from geolin_ros.typing import Array
+
+
+@dataclass(frozen=True)
+class Push:
+    """A force [N] in world axes on the root link's centre of mass, from ``start`` on [s]."""
+
+    start: float
+    force: tuple[float, float, float]
+    duration: float = 0.1
+
+
+class Simulator:
+    """A robot on a floor.
+
+    MuJoCo's free joint holds the velocity of the base origin in world axes and the angular
+    velocity in base axes; the state's v = (u; w) is the body twist in base axes.
+
+    Parameters
+    ----------
+    urdf
+        Path or text of the URDF that ``model`` was read from.
+    model
+        Names, order, gravity, effort limits, armature and damping of the joints.
+    feet
+        The frames that may touch the floor; nothing else collides.
+    floor
+        Friction and time step.
+
+    Attributes
+    ----------
+    clipped
+        Number of steps in which a joint effort was cut at its limit.
+    pushes
+        Forces to come, in any order; those that are over stay.
+    support : dict of (k, 3)
+        For each foot the points in its axes that carry a level foot.
+
+    Raises
+    ------
+    ModelError
+        If the robot cannot be simulated, see `world.compile_world`.
+    UnknownNameError
+        If a foot is no link.
+    ConfigurationError
+        If the floor's friction is negative or its time step not positive.
+
+    Examples
+    --------
+    >>> from geolin_ros import TreeModel, robots
+    >>> from geolin_ros.sim.feet import Foot
+    >>> path = robots.path('quadruped')
+    >>> feet = [Foot(f'{leg}_foot') for leg in ('FL', 'FR', 'RL', 'RR')]
+    >>> simulator = Simulator(path, TreeModel.from_urdf(path), feet)
+    >>> simulator.support['FL_foot'].tolist()
+    [[0.0, 0.0, -0.02]]
+    """
+
+    def __init__(
+        self,
+        urdf: str | Path,
+        model: TreeModel,
+        feet: Sequence[Foot],
+        floor: Floor | None = None,
+        pushes: Iterable[Push] = (),
+    ) -> None:
+        floor = floor or Floor()
+        if not (floor.friction >= 0.0 and floor.timestep > 0.0):
+            raise ConfigurationError(
+                f'{floor} cannot be simulated, expected a friction of 0 or more and a time step '
+                'of more than 0 s'
+            )
+        text = urdf if isinstance(urdf, str) and '<' in urdf else Path(urdf).read_text()
+        self.model = model
+        self.pushes = list(pushes)
+        self.clipped = 0
+        self.mujoco_model, shapes = compile_world(text, model, list(feet), floor)
+        self.support = {
+            frame: np.concatenate([shape.lowest_points() for shape in of_foot])
+            for frame, of_foot in shapes.items()
+        }
+        self.data = mujoco.MjData(self.mujoco_model)
+        joints = [self.mujoco_model.joint(name) for name in model.joint_names]
+        self._q = np.array([int(joint.qposadr[0]) for joint in joints])
+        self._v = np.array([int(joint.dofadr[0]) for joint in joints])
+        self._floor = self.mujoco_model.geom(FLOOR).id
+        self._feet = {self.mujoco_model.body(foot.frame).id: foot.frame for foot in feet}
+        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._limit = model.limits.effort[self._actuated]
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return float(self.data.time)
+
+    @property
+    def state(self) -> State:
+        """The state now, exact; `Sensors` blurs it."""
+        data, H = self.data, np.eye(4)
+        H[:3, :3] = R = se3.rotation_from_quaternion(np.roll(data.qpos[3:7], -1))
+        H[:3, 3] = data.qpos[:3]
+        v = np.concatenate((R.T @ data.qvel[:3], data.qvel[3:6]))
+        return State(H, data.qpos[self._q], v, data.qvel[self._v], self.model.positions)
+
+    @state.setter
+    def state(self, state: State) -> None:
+        check_state(self.model, state)
+        data, R = self.data, state.H[:3, :3]
+        data.qpos[:3] = state.H[:3, 3]
+        data.qpos[3:7] = np.roll(se3.quaternion_from_rotation(R), 1)
+        data.qvel[:3], data.qvel[3:6] = R @ state.v[:3], state.v[3:]
+        data.qpos[self._q], data.qvel[self._v] = state.s, state.r
+        data.qacc_warmstart[:] = 0.0
+        mujoco.mj_forward(self.mujoco_model, data)
+
+    def advance(self, tau: ArrayLike, duration: float) -> Array:
+        """Hold joint efforts for a while; return them as the motors gave them.
+
+        Parameters
+        ----------
+        tau : (n_u,)
+            Efforts of the actuated joints [N m or N]; beyond the URDF's limits they are cut.
+        duration
+            Rounded to time steps [s].
+
+        Raises
+        ------
+        ShapeError
+            If tau has another size.
+        NotFiniteError
+            If tau holds NaN or inf.
+        """
+        given = self._apply(tau)
+        steps = round(duration / self.mujoco_model.opt.timestep)
+        self.clipped += steps * bool(np.any(given != np.asarray(tau)))
+        for _ in range(steps):
+            self.data.xfrc_applied[1, :3] = self._push()
+            mujoco.mj_step(self.mujoco_model, self.data)
+        return given
+
+    def _apply(self, tau: ArrayLike) -> Array:
+        wanted = vector('tau', tau, len(self._actuated), self.model.name)
+        if not np.all(np.isfinite(wanted)):
+            raise NotFiniteError(f'tau of robot {self.model.name!r} is {wanted.tolist()}')
+        given = np.clip(wanted, -self._limit, self._limit)
+        self.data.qfrc_applied[self._v[self._actuated]] = given
+        return given
+
+    def _push(self) -> Array:
+        force = np.zeros(3)
+        for push in self.pushes:
+            if push.start <= self.time + 1e-9 < push.start + push.duration:
+                force += push.force
+        return force
+
+    def nu_dot(self, tau: ArrayLike) -> Array:
+        """Return the acceleration (6 + n,) at the state now, floor and pushes included.
+
+        The first six are the rate of the body twist. `wrenches` are then those of this moment.
+        """
+        self._apply(tau)
+        data, state = self.data, self.state
+        data.xfrc_applied[1, :3] = self._push()
+        mujoco.mj_forward(self.mujoco_model, data)
+        linear = state.H[:3, :3].T @ data.qacc[:3] - np.cross(state.v[3:], state.v[:3])
+        return np.concatenate((linear, data.qacc[3:6], data.qacc[self._v]))
+
+    def mass_matrix(self) -> Array:
+        """Return MuJoCo's M (6 + n, 6 + n) in our coordinates, armature included."""
+        T = np.zeros((self.mujoco_model.nv, self.model.m))
+        T[:6, :6], T[:3, :3] = np.eye(6), self.state.H[:3, :3]
+        T[self._v, np.arange(6, self.model.m)] = 1.0
+        M_T = [np.empty(self.model.m) for _ in range(self.model.m)]
+        for product, column in zip(M_T, T.T.copy(), strict=True):
+            mujoco.mj_mulM(self.mujoco_model, self.data, product, column)
+        M: Array = T.T @ np.array(M_T).T
+        return M
+
+    def wrenches(self) -> dict[str, Array]:
+        """Return for each foot what the floor did to it in the last step.
+
+        Each (6,): force [N] and torque [N m] in axes of and about the origin of the foot frame.
+        """
+        data = self.data
+        found = {frame: np.zeros(6) for frame in self._feet.values()}
+        raw = np.empty(6)
+        for index in range(data.ncon):
+            contact = data.contact[index]
+            mujoco.mj_contactForce(self.mujoco_model, data, index, raw)
+            is_first = contact.geom1 == self._floor  # then the force on the foot is +raw
+            body = self.mujoco_model.geom_bodyid[contact.geom2 if is_first else contact.geom1]
+            axes = np.asarray(contact.frame).reshape(3, 3)
+            force = (axes.T @ raw[:3]) * (1.0 if is_first else -1.0)
+            R, o = data.xmat[body].reshape(3, 3), data.xpos[body]
+            wrench = found[self._feet[body]]
+            wrench[:3] += R.T @ force
+            wrench[3:] += R.T @ np.cross(contact.pos - o, force)
+        return found

@@ -1,0 +1,208 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated robot against our dynamics and Pinocchio, and against Newton's laws."""
+
+import warnings
+
+import numpy as np
+import pytest
+from support.close import assert_close
+from support.pinocchio_oracle import PinocchioOracle
+from support.robots import example_robot
+
+from geolin_ros import TreeModel, Wrench, forward_dynamics, mass_matrix, robots, urdf
+from geolin_ros.errors import (
+    ConfigurationError,
+    ModelError,
+    ModelWarning,
+    NotFiniteError,
+    ShapeError,
+    UnknownNameError,
+)
+from geolin_ros.kinematics import Kinematics
+
+pytest.importorskip('mujoco')
+
+from geolin_ros.sim.feet import Foot
+from geolin_ros.sim.sensors import Noise, Sensors
+from geolin_ros.sim.simulator import Push, Simulator
+from geolin_ros.sim.world import Floor
+
+LEGS = tuple(f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR'))
+FEET = {
+    'quadruped': LEGS,
+    'humanoid': ('left_foot', 'right_foot'),
+    'go2': LEGS,
+    'g1_29dof_rev_1_0': ('left_ankle_roll_link', 'right_ankle_roll_link'),
+    'talos_reduced': ('left_sole_link:0.2x0.13', 'right_sole_link:0.2x0.13'),
+}
+
+
+def path_of(robot):
+    return robots.path(robot) if robot in robots.ROBOTS else example_robot(robot)
+
+
+def simulator_of(robot, armature=0.01, **options):
+    path = path_of(robot)
+    moving = [joint.name for joint in urdf.read(path).joints if joint.kind != 'fixed']
+    overlay = {'joints': {name: {'rotor_inertia': armature} for name in moving}}
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        model = TreeModel.from_urdf(path, overlay=overlay)
+    return Simulator(path, model, [Foot.parse(foot) for foot in FEET[robot]], **options)
+
+
+def standing_quadruped(**options):
+    simulator = simulator_of('quadruped', **options)
+    model = simulator.model
+    state = model.neutral_state()
+    state.s[:] = np.tile([0.0, 0.8, -1.6], 4)
+    heights = [Kinematics(model, state).pose(frame)[2, 3] for frame in LEGS]
+    state.H[2, 3] = 0.02 - min(heights)
+    simulator.state = state
+    return simulator
+
+
+def hold(simulator, duration, period=0.002):
+    """Keep the joints where they are by stiff springs with dampers."""
+    rest = simulator.state.s.copy()
+    for _ in range(round(duration / period)):
+        state = simulator.state
+        simulator.advance(300.0 * (rest - state.s) - 6.0 * state.r, period)
+
+
+@pytest.mark.parametrize('robot', FEET)
+def test_simulator__has_the_mass_matrix_and_accelerations_of_the_model(robot):
+    simulator, rng = simulator_of(robot), np.random.default_rng(5)
+    model = simulator.model
+    state = model.random_state(rng)
+    state.H[2, 3] = 5.0
+    simulator.state = state
+    assert_close(simulator.state.data, state.data, 1e-12, 'state there and back')
+    assert_close(simulator.mass_matrix(), mass_matrix(model, state), 1e-7, 'M')
+    pinocchio = PinocchioOracle.read_urdf(path_of(robot), model)
+    rotors = np.diag(np.concatenate((np.zeros(6), np.full(model.n, 0.01))))
+    assert_close(simulator.mass_matrix(), pinocchio.mass_matrix(state) + rotors, 1e-7, 'M of pin')
+    simulator.mujoco_model.dof_frictionloss[:] = 0.0  # the URDF of talos has some, the model not
+    tau = rng.uniform(-1.0, 1.0, model.n) * np.minimum(model.limits.effort, 5.0)
+    assert_close(simulator.nu_dot(tau), forward_dynamics(model, state, tau), 1e-7, 'nu_dot')
+
+
+def test_simulator__without_armature_accelerates_as_pinocchio():
+    simulator, rng = simulator_of('go2', armature=0.0), np.random.default_rng(6)
+    state = simulator.model.random_state(rng)
+    state.H[2, 3] = 5.0
+    simulator.state = state
+    tau = rng.uniform(-5.0, 5.0, 12)
+    pinocchio = PinocchioOracle.read_urdf(path_of('go2'), simulator.model)
+    assert_close(simulator.nu_dot(tau), pinocchio.forward_dynamics(state, tau), 1e-6, 'nu_dot')
+
+
+def test_wrenches__explain_the_motion_by_the_equations_of_the_model():
+    simulator = standing_quadruped()
+    simulator.pushes.append(Push(0.0, (20.0, 10.0, 0.0), 0.05))
+    hold(simulator, 0.1)
+    tau = np.linspace(-8.0, 8.0, 12)
+    nu_dot, found = simulator.nu_dot(tau), simulator.wrenches()
+    wrenches = [Wrench(frame, wrench[:3], wrench[3:]) for frame, wrench in found.items()]
+    expected = forward_dynamics(simulator.model, simulator.state, tau, wrenches)
+    assert max(np.linalg.norm(wrench.force) for wrench in wrenches) > 20.0
+    assert_close(nu_dot, expected, 1e-6, 'nu_dot')
+
+
+def test_wrenches__carry_the_weight_and_the_feet_hardly_sink():
+    simulator = standing_quadruped()
+    hold(simulator, 2.0)
+    at = Kinematics(simulator.model, simulator.state)
+    up = sum(at.pose(f)[2, :3] @ wrench[:3] for f, wrench in simulator.wrenches().items())
+    assert up == pytest.approx(9.81 * simulator.model.total_mass, rel=1e-3)
+    assert all(0.019 < at.pose(frame)[2, 3] < 0.02 for frame in LEGS)
+
+
+def test_push__changes_the_momentum_by_its_impulse():
+    push = Push(0.01, (30.0, -20.0, 5.0), 0.1)
+    simulator = simulator_of('quadruped', pushes=[push])
+    simulator.mujoco_model.opt.gravity[:] = 0.0
+    simulator.mujoco_model.dof_damping[:] = 0.0
+    start = simulator.model.neutral_state()
+    start.H[2, 3] = 2.0
+    simulator.state = start
+    simulator.advance(np.zeros(12), 0.15)
+    state = simulator.state
+    momentum = state.H[:3, :3] @ (mass_matrix(simulator.model, state)[:3] @ nu(state))
+    assert_close(momentum, 0.1 * np.array(push.force), 1e-3, 'momentum')
+
+
+def nu(state):
+    return np.concatenate((state.v, state.r))
+
+
+def test_advance__cuts_efforts_at_the_limits_of_the_urdf_and_counts():
+    simulator = simulator_of('quadruped')
+    given = simulator.advance(np.full(12, 100.0), 0.002)
+    np.testing.assert_array_equal(given, np.tile([24.0, 24.0, 45.0], 4))
+    assert simulator.clipped == 2
+
+
+def test_floor__without_friction_lets_the_feet_slide():
+    distances = []
+    for friction in (0.8, 0.0):
+        simulator = standing_quadruped(floor=Floor(friction))
+        simulator.pushes.append(Push(0.1, (30.0, 0.0, 0.0)))
+        hold(simulator, 0.5)
+        distances.append(Kinematics(simulator.model, simulator.state).pose('FL_foot')[0, 3])
+    assert distances[1] - distances[0] > 0.05
+
+
+def test_feet__take_shapes_of_the_urdf_or_sizes():
+    of_g1 = simulator_of('g1_29dof_rev_1_0').support['left_ankle_roll_link']
+    np.testing.assert_allclose(sorted(of_g1[:, 0]), [-0.05, -0.05, 0.12, 0.12])
+    np.testing.assert_allclose(of_g1[:, 2], -0.035)
+    of_talos = simulator_of('talos_reduced').support['left_sole_link']
+    np.testing.assert_allclose(np.ptp(of_talos, axis=0), [0.2, 0.13, 0.0])
+    np.testing.assert_allclose(of_talos[:, 2], 0.0)
+    assert Foot.parse('a:0.03') == Foot('a', (0.03,))
+
+
+def test_sensors__are_late_and_blurred():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    states = [model.random_state(np.random.default_rng(seed)) for seed in range(4)]
+    late = Sensors(delay=2)
+    assert [late(state) for state in states] == [states[0], states[0], states[0], states[1]]
+    noisy = Sensors(Noise(velocity=0.03, joint_rates=0.1), seed=1)
+    errors = np.array([states[0].difference(noisy(states[0])) for _ in range(400)])
+    deviations = errors.std(axis=0)
+    np.testing.assert_allclose(deviations[18:21], 0.03, rtol=0.15)
+    np.testing.assert_allclose(deviations[24:], 0.1, rtol=0.15)
+    assert not deviations[:18].any()
+
+
+@pytest.mark.parametrize('text', ['', ':0.1', 'foot:0', 'foot:0.1x', 'foot:wide', 'foot:1x2x3'])
+def test_foot__of_a_text_not_understood_says_what_is_expected(text):
+    with pytest.raises(ConfigurationError, match='expected'):
+        Foot.parse(text)
+
+
+def test_simulator__refuses_what_it_cannot_simulate():
+    path = robots.path('quadruped')
+    model = TreeModel.from_urdf(path)
+    with pytest.raises(UnknownNameError, match='FL_foot'):
+        Simulator(path, model, [Foot('FL_fot')])
+    with pytest.raises(ModelError, match='fixed base'):
+        Simulator(path, TreeModel.from_urdf(path, base='fixed'), [])
+    with pytest.raises(ModelError, match='locked joints'):
+        Simulator(path, TreeModel.from_urdf(path, locked_joints={'FL_calf_joint': -1.0}), [])
+    loaded = TreeModel.from_urdf(path, overlay={'payloads': [{'frame': 'base', 'mass': 2.0}]})
+    with pytest.raises(ModelError, match='weighs'):
+        Simulator(path, loaded, [])
+    with pytest.raises(ModelError, match='no link'):
+        Simulator('<robot/>', model, [])
+    with pytest.raises(ConfigurationError, match='time step'):
+        Simulator(path, model, [], Floor(timestep=0.0))
+    with pytest.raises(ConfigurationError, match='delay'):
+        Sensors(delay=-1)
+    simulator = Simulator(path, model, [])
+    with pytest.raises(ShapeError, match=r'\(12,\)'):
+        simulator.advance(np.zeros(3), 0.002)
+    with pytest.raises(NotFiniteError, match='tau'):
+        simulator.advance(np.full(12, np.nan), 0.002)
