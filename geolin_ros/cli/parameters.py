@@ -4,7 +4,7 @@
 
 import argparse
 
-from geolin_ros.ros.parameters import as_markdown, as_parameter_file
+from geolin_ros.stream.parameters import as_markdown, as_parameter_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

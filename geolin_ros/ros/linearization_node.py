@@ -18,12 +18,12 @@ from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDyn
 from geolin_msgs.srv import Linearize
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.diagnostics import Diagnostics
-from geolin_ros.ros.parameters import TABLE
 from geolin_ros.ros.pipeline import Pipeline, make_pipeline
 from geolin_ros.ros.robot_node import RobotNode, guarded, run
 from geolin_ros.stream.analysis import Snapshot
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.linearization_stream import Answer, Counts
+from geolin_ros.stream.parameters import TABLE
 from geolin_ros.warm_up import warm_up
 
 

@@ -15,10 +15,10 @@ from geolin_msgs.msg import (
     LockedJoint,
 )
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.parameters import stream_settings
 from geolin_ros.stream.analysis import Analyst, Snapshot
 from geolin_ros.stream.linearization_stream import Counts, LinearizationStream
 from geolin_ros.stream.messages import ForwardDynamicsWriter, LinearizationWriter, SummaryWriter
+from geolin_ros.stream.parameters import stream_settings
 from geolin_ros.stream.requests import RequestAnswerer
 
 

@@ -23,10 +23,10 @@ from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
 from geolin_ros.ros.executor import handled_signals, spin
-from geolin_ros.ros.model_reading import read_model
-from geolin_ros.ros.parameters import MODEL_NAMES, Parameter, check_all
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.statistics import ThrottledLog
+from geolin_ros.stream.model_reading import read_model
+from geolin_ros.stream.parameters import MODEL_NAMES, Parameter, check_all
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
@@ -60,7 +60,7 @@ class RobotNode(LifecycleNode):
     name
         Name of the node.
     table
-        Its parameters; the rows of `geolin_ros.ros.parameters` that describe the model, and
+        Its parameters; the rows of `geolin_ros.stream.parameters` that describe the model, and
         'autostart', have to be among them.
 
     Attributes

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.ros.parameters import (
+from geolin_ros.stream.parameters import (
     BY_NAME,
     MODEL_NAMES,
     TABLE,

@@ -10,9 +10,9 @@ from support.close import assert_close
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.representation import convert
-from geolin_ros.ros.parameters import BY_NAME
 from geolin_ros.se3 import rotation_from_quaternion
 from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.parameters import BY_NAME
 from geolin_ros.stream.reading import read_linearization
 
 

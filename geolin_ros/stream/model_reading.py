@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot description and the parameters about it into a model."""
+"""A robot description and the parameters about it into a model, for a node or an offline run."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from geolin_ros import urdf
 from geolin_ros.description import attach_payloads
 from geolin_ros.errors import ModelWarning
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.parameters import model_options, payloads
+from geolin_ros.stream.parameters import model_options, payloads
 
 
 def read_model(
