@@ -37,7 +37,7 @@ def read_parameter_file(path: str | Path, node: str = NODE) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigurationError(f'parameter file {path} is no YAML: {error}') from error
     values: dict[str, Any] = {}
-    for name, section in _sections(path, sections).items():
+    for name, section in _sections(path, sections):
         if name.rpartition('/')[2] in (node, '*', '**'):
             values |= _flatten(section)
     return {name: checked(name, value) for name, value in values.items() if not _is_of_ros(name)}
@@ -61,9 +61,9 @@ def checked(name: str, value: Any) -> Any:
     return converted
 
 
-def _sections(path: str | Path, content: Any) -> dict[str, Any]:
+def _sections(path: str | Path, content: Any) -> list[tuple[str, dict[str, Any]]]:
     """Return the parameters of each node of a file: nodes may stand below namespaces."""
-    found: dict[str, Any] = {}
+    found: list[tuple[str, dict[str, Any]]] = []
 
     def walk(name: str, value: Any) -> None:
         if not isinstance(value, dict):
@@ -74,7 +74,7 @@ def _sections(path: str | Path, content: Any) -> dict[str, Any]:
             )
         for key, inner in value.items():
             if key == 'ros__parameters':
-                found[name] = inner or {}
+                found.append((name, inner or {}))
             else:
                 walk(f'{name}/{str(key).strip("/")}', inner)
 
