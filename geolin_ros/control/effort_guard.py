@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What stands between a feedback law and the motors: limits, ramps, and a way to fall back."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+
+
+@dataclass(frozen=True)
+class GuardSettings:
+    """How efforts are guarded.
+
+    Attributes
+    ----------
+    full_swing_time
+        Time [s] in which an effort may go from one limit to the other, and no less.
+    ramp_time
+        Time [s] over which feedback takes over from damping.
+    damping_time
+        Damping as a fraction of what would stop each joint at full effort: the effort limit is
+        reached at a joint rate of ``1 / damping_time`` [rad/s or m/s].
+    longest_gap
+        Time [s] without a call after which the ramp starts anew.
+    """
+
+    full_swing_time: float = 0.02
+    ramp_time: float = 0.2
+    damping_time: float = 0.05
+    longest_gap: float = 0.02
+
+
+class EffortGuard:
+    """Clips, slows down and blends efforts, whatever it is asked for.
+
+    All efforts that leave it lie within the limits and differ from the ones before by at most
+    ``2 limit elapsed / full_swing_time``, with ``elapsed`` counted up to ``longest_gap``.
+
+    Parameters
+    ----------
+    limits
+        Largest effort of each actuated joint (n_u,) [N m or N], finite and positive.
+    settings
+        See `GuardSettings`.
+
+    Attributes
+    ----------
+    share
+        How much of the efforts is feedback, 0 ... 1; the rest is damping.
+    """
+
+    def __init__(self, limits: Array, settings: GuardSettings | None = None) -> None:
+        self.settings = settings or GuardSettings()
+        for name, value in vars(self.settings).items():
+            if not value > 0.0 or not math.isfinite(value):
+                raise ConfigurationError(f'{name} is {value!r} s, expected a positive number')
+        self.limits = np.array(limits, dtype=np.float64)
+        self.share = 0.0
+        self._efforts = np.zeros_like(self.limits)
+        self._time: float | None = None
+
+    def feedback(self, time: float, wanted: Array, rates: Array) -> Array:
+        """Return the efforts (n_u,) for a law that wants ``wanted`` at ``time`` [s].
+
+        ``rates`` (n_u,) are those of the actuated joints. Efforts that are not finite are not
+        taken: the joints are damped then, as by `damp`.
+        """
+        if not np.all(np.isfinite(wanted)):
+            return self.damp(time, rates)
+        elapsed = self._elapsed(time)
+        self.share = min(1.0, self.share + elapsed / self.settings.ramp_time)
+        wanted = np.clip(wanted, -self.limits, self.limits)
+        return self._approach(
+            self.share * wanted + (1.0 - self.share) * self._damping(rates), elapsed
+        )
+
+    def damp(self, time: float, rates: Array) -> Array:
+        """Return the efforts that only slow the joints down; feedback is ramped in again later."""
+        elapsed = self._elapsed(time)
+        self.share = 0.0
+        return self._approach(self._damping(rates), elapsed)
+
+    def release(self, time: float) -> Array:
+        """Return efforts on their way to zero, where not even the rates are known."""
+        elapsed = self._elapsed(time)
+        self.share = 0.0
+        return self._approach(np.zeros_like(self.limits), elapsed)
+
+    def _elapsed(self, time: float) -> float:
+        """Return the time since the last call; the ramp starts anew after a gap."""
+        last, self._time = self._time, time
+        if last is None or not 0.0 <= time - last <= self.settings.longest_gap:
+            self.share = 0.0
+        elapsed = 0.0 if last is None else time - last
+        return min(max(elapsed, 0.0), self.settings.longest_gap)
+
+    def _damping(self, rates: Array) -> Array:
+        fastest = 1.0 / self.settings.damping_time
+        return -self.limits / fastest * np.clip(np.nan_to_num(rates), -fastest, fastest)
+
+    def _approach(self, wanted: Array, elapsed: float) -> Array:
+        step = 2.0 * self.limits * elapsed / self.settings.full_swing_time
+        change = np.clip(wanted - self._efforts, -step, step)
+        self._efforts = np.clip(self._efforts + change, -self.limits, self.limits)
+        return self._efforts.copy()
+
+
+def effort_limits(model: TreeModel) -> Array:
+    """Return the largest efforts of the actuated joints (n_u,) [N m or N].
+
+    Raises
+    ------
+    ConfigurationError
+        If a joint has none: a command without a limit is not given.
+    """
+    joints = [model.joint_names.index(name) for name in model.actuated_joints]
+    limits = np.asarray(model.limits.effort)[joints]
+    for name, limit in zip(model.actuated_joints, limits, strict=True):
+        if not 0.0 < limit < math.inf:
+            raise ConfigurationError(
+                f'joint {name!r} of robot {model.name!r} has effort limit {limit}, expected a '
+                'positive number: give it in the URDF as <limit effort="..."/>, or leave the '
+                'joint out of actuated_joints'
+            )
+    return limits
