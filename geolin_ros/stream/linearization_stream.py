@@ -16,11 +16,11 @@ from geolin_ros.linearization import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.representation import convert
-from geolin_ros.stream.base_input import BaseInput
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.joint_input import JointInput
 from geolin_ros.stream.settings import StreamSettings
-from geolin_ros.stream.stamps import nanoseconds, was_set_back
+from geolin_ros.stream.state_input import StateInput
+from geolin_ros.stream.stamps import nanoseconds
 from geolin_ros.typing import Array
 from geolin_ros.wrenches import Wrench
 
@@ -101,17 +101,9 @@ class LinearizationStream:
         self.settings = settings
         self.counts = counts if counts is not None else Counts()
         self._linearizer = Linearizer(model)
-        self._joints = JointInput(model)
+        self._states = StateInput(model, settings)
         self._efforts = JointInput(model)
-        self._base = BaseInput(
-            model,
-            settings.twist_frame,
-            settings.child_frame,
-            settings.max_skew,
-            settings.quaternion_tolerance,
-        )
         self._least_gap = 0.999e9 / settings.max_rate if settings.max_rate > 0.0 else 0.0
-        self._last_stamp: int | None = None
         self._last_answered: int | None = None
         self._odometry: Any = None
         self._effort: Any = None
@@ -127,12 +119,12 @@ class LinearizationStream:
     @property
     def world_frame(self) -> str:
         """Frame that the base pose is seen from; of a fixed base it is the base link itself."""
-        return self._base.world_frame if self.model.base == 'floating' else self.model.base_link
+        return self._states.world_frame
 
     @property
     def newest_stamps(self) -> dict[str, int | None]:
         """Stamps [ns] of the inputs taken last, None before the first."""
-        return {'joint state': self._last_stamp, 'odometry': self._base.stamp}
+        return self._states.newest_stamps
 
     def resume(self, earlier: 'LinearizationStream') -> None:
         """Start with the newest odometry and efforts of an earlier stream, where they fit."""
@@ -171,7 +163,7 @@ class LinearizationStream:
             raise
 
     def _take_odometry(self, message: Any) -> None:
-        self._base.take(message)
+        self._states.take_odometry(message)
         self._odometry = message
 
     def _take_effort(self, message: Any) -> None:
@@ -183,26 +175,22 @@ class LinearizationStream:
         start = time.perf_counter()
         answer, settings = self._answer, self.settings
         stamp = nanoseconds(message.header.stamp)
-        self._check_order(stamp)
+        if self._states.check_order(stamp):
+            self._last_answered = None
         if self._last_answered is not None and stamp - self._last_answered < self._least_gap:
             self.counts.skipped += 1
             return None
-        state = answer.state
-        self._joints.read(message, 'position', state.s, Cause.MISSING_JOINT)
-        self._joints.read(message, 'velocity', state.r, Cause.MISSING_VELOCITY)
+        answer.odometry_age = self._states.read(message, stamp, answer.state)
+        floating = self.model.base == 'floating'
+        answer.odometry_stamp = stamp - round(answer.odometry_age * 1e9) if floating else 0
         if settings.torque_source == 'effort':
-            self._joints.read(message, 'effort', answer.tau, Cause.MISSING_EFFORT)
+            self._states.read_efforts(message, answer.tau)
         elif settings.torque_source == 'topic' and self._effort is None:
             raise DroppedInput(
                 Cause.NO_EFFORT, 'no efforts yet, expected a message on the effort topic first'
             )
         if self._passive.size:
             answer.tau[self._passive] = 0.0
-        if self.model.base == 'floating':
-            answer.odometry_age = self._base.carry_to(stamp, state)
-            answer.odometry_stamp = stamp - round(answer.odometry_age * 1e9)
-        else:
-            answer.odometry_age, answer.odometry_stamp = 0.0, 0
         self._fill(answer)
         answer.stamp, answer.world_frame = stamp, self.world_frame
         answer.compute_time = time.perf_counter() - start
@@ -222,21 +210,6 @@ class LinearizationStream:
             raise DroppedInput(Cause.SINGULAR, str(error)) from error
         except NotFiniteError as error:
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
-
-    def _check_order(self, stamp: int) -> None:
-        """Refuse a stamp that is not after the last one, unless the clock was set back."""
-        last, self._last_stamp = self._last_stamp, stamp
-        if last is None or stamp > last:
-            return
-        if was_set_back(last, stamp):
-            self._last_answered = None
-            return
-        self._last_stamp = last
-        raise DroppedInput(
-            Cause.BACKWARDS,
-            f'joint state is stamped {(last - stamp) * 1e-9:.6f} s before the last one taken, '
-            'expected a later stamp; check the clock and the order of the publisher',
-        )
 
 
 def fill(
