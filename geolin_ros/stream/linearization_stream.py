@@ -19,8 +19,8 @@ from geolin_ros.representation import convert
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.joint_input import JointInput
 from geolin_ros.stream.settings import StreamSettings
-from geolin_ros.stream.state_input import StateInput
 from geolin_ros.stream.stamps import nanoseconds
+from geolin_ros.stream.state_input import StateInput
 from geolin_ros.typing import Array
 from geolin_ros.wrenches import Wrench
 
