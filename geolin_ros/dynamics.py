@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from geolin_ros.errors import (
     GeolinError,
@@ -31,7 +31,7 @@ from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
 from geolin_ros.kernels.types import Workspace, make_workspace
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, BoolArray
 from geolin_ros.wrenches import Wrench, pack
 
 
@@ -259,14 +259,7 @@ class HybridProblem:
         base_acceleration: ArrayLike | None,
     ) -> None:
         n, floating = model.n, model.base == 'floating'
-        mask = np.asarray(prescribed)
-        if mask.shape != (n,):
-            raise ShapeError(
-                f'prescribed has shape {mask.shape}, expected ({n},), one entry a joint '
-                f'coordinate of robot {model.name!r}'
-            )
-        if mask.dtype != np.bool_ and not np.all((mask == 0) | (mask == 1)):
-            raise InputError(f'prescribed is {mask.tolist()}, expected truth values')
+        mask = truth('prescribed', prescribed, model)
         if base_acceleration is not None and not floating:
             raise InputError(
                 f'base_acceleration is given, but the base of robot {model.name!r} is fixed; '
@@ -274,9 +267,9 @@ class HybridProblem:
             )
         self._first_nu_dot = 0 if floating else 6
         self._first_tau = 6 if base_acceleration is None else 0
-        self.free: NDArray[np.bool_] = np.empty(6 + n, dtype=np.bool_)
+        self.free: BoolArray = np.empty(6 + n, dtype=np.bool_)
         self.free[:6] = floating and base_acceleration is None
-        self.free[6:] = mask == 0
+        self.free[6:] = ~mask
         self.nu_dot, self.tau = np.zeros(6 + n), np.zeros(6 + n)
         self.nu_dot[6:] = vector('joint_acceleration', joint_acceleration, n, model.name)
         if base_acceleration is not None:
@@ -331,6 +324,20 @@ def vector(name: str, values: ArrayLike, size: int, robot: str) -> Array:
     if array.shape != (size,):
         raise ShapeError(f'{name} has shape {array.shape}, expected ({size},) for robot {robot!r}')
     return array
+
+
+def truth(name: str, values: ArrayLike, model: TreeModel) -> BoolArray:
+    """Return truth values (n,), one a joint coordinate."""
+    mask = np.asarray(values)
+    if mask.shape != (model.n,):
+        raise ShapeError(
+            f'{name} has shape {mask.shape}, expected ({model.n},), one entry a joint coordinate '
+            f'of robot {model.name!r}'
+        )
+    if mask.dtype != np.bool_ and not np.all((mask == 0) | (mask == 1)):
+        raise InputError(f'{name} is {mask.tolist()}, expected truth values')
+    chosen: BoolArray = mask != 0
+    return chosen
 
 
 def with_base(model: TreeModel, values: Array) -> Array:

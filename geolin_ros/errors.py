@@ -38,6 +38,10 @@ class NotStabilizableError(GeolinError, ArithmeticError):
         self.report = report
 
 
+class InfeasibleError(GeolinError, ArithmeticError):
+    """A prescribed motion or a state violates constraints."""
+
+
 class NotFiniteError(GeolinError, ArithmeticError):
     """An input or a result holds NaN or inf."""
 
