@@ -10,6 +10,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from geolin_ros.contacts import (
+        ConstrainedLinearizer,
+        Contact,
+        Loop,
+        constrained_forward_dynamics,
+    )
     from geolin_ros.description import Description, Joint, Link
     from geolin_ros.discretization import Discretization
     from geolin_ros.dynamics import (
@@ -37,17 +43,21 @@ if TYPE_CHECKING:
     from geolin_ros.wrenches import Wrench
 
 __all__ = [
+    'ConstrainedLinearizer',
+    'Contact',
     'Description',
     'Discretization',
     'Joint',
     'Linearization',
     'Linearizer',
     'Link',
+    'Loop',
     'State',
     'TreeModel',
     'Variation',
     'Wrench',
     'bias_force',
+    'constrained_forward_dynamics',
     'd_forward_dynamics',
     'd_hybrid_dynamics',
     'd_inverse_dynamics',
@@ -64,17 +74,21 @@ __all__ = [
 ]
 
 _HOMES = {
+    'ConstrainedLinearizer': 'geolin_ros.contacts',
+    'Contact': 'geolin_ros.contacts',
     'Description': 'geolin_ros.description',
     'Discretization': 'geolin_ros.discretization',
     'Joint': 'geolin_ros.description',
     'Linearization': 'geolin_ros.linearization',
     'Linearizer': 'geolin_ros.linearization',
     'Link': 'geolin_ros.description',
+    'Loop': 'geolin_ros.contacts',
     'State': 'geolin_ros.model.state',
     'TreeModel': 'geolin_ros.model.tree',
     'Variation': 'geolin_ros.dynamics_derivatives',
     'Wrench': 'geolin_ros.wrenches',
     'bias_force': 'geolin_ros.dynamics',
+    'constrained_forward_dynamics': 'geolin_ros.contacts',
     'd_forward_dynamics': 'geolin_ros.dynamics_derivatives',
     'd_hybrid_dynamics': 'geolin_ros.dynamics_derivatives',
     'd_inverse_dynamics': 'geolin_ros.dynamics_derivatives',

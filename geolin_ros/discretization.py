@@ -18,7 +18,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +32,7 @@ from geolin_ros.typing import Array, IntArray
 from geolin_ros.wrenches import Wrench
 
 if TYPE_CHECKING:
-    from geolin_ros.linearization import Linearizer, Reference
+    from geolin_ros.linearization import Linearization, Reference
 
 Method = Literal['midpoint', 'euler', 'zoh', 'rkmk4']
 
@@ -134,8 +134,22 @@ class Step(NamedTuple):
     Gamma: Array
 
 
+class AnyLinearizer(Protocol):
+    """A robot that flies, or one that is held."""
+
+    model: TreeModel
+
+    def __call__(
+        self, state: State, tau: ArrayLike, reference: 'Reference', wrenches: Sequence[Wrench]
+    ) -> 'Linearization':
+        """Return A, B and nu_dot about a state."""
+
+    def forward_dynamics(self, state: State, tau: ArrayLike, wrenches: Sequence[Wrench]) -> Array:
+        """Return nu_dot (m,)."""
+
+
 def discretize(
-    linearizer: 'Linearizer',
+    linearizer: AnyLinearizer,
     state: State,
     tau: ArrayLike,
     dt: float,
@@ -308,9 +322,14 @@ def _own(z: Array, model: TreeModel) -> Array:
     return z if model.base == 'floating' else np.concatenate((z[6 : 6 + n], z[12 + n :]))
 
 
-def _check_options(dt: float, method: str, reference: str, next_reference: State | None) -> None:
+def check_step(dt: float) -> None:
+    """Raise ConfigurationError unless dt is a positive number."""
     if not (isinstance(dt, (int, float, np.number)) and 0.0 < dt < math.inf):
         raise ConfigurationError(f'dt is {dt!r}, expected a positive number of seconds')
+
+
+def _check_options(dt: float, method: str, reference: str, next_reference: State | None) -> None:
+    check_step(dt)
     if method not in get_args(Method):
         raise ConfigurationError(
             f'method is {method!r}, expected one of {", ".join(get_args(Method))}'

@@ -322,8 +322,7 @@ class Linearizer:
         return np.concatenate((base, 6 + joints, 6 + n + base, 12 + n + joints)), inputs
 
     def _set_reference(self, reference: Reference) -> None:
-        if reference not in ('moving', 'frozen'):
-            raise ConfigurationError(f"reference is {reference!r}, expected 'moving' or 'frozen'")
+        check_reference(reference)
         self._result.reference = reference
         self._result.drift = self._drift_views[reference == 'frozen']
 
@@ -345,6 +344,12 @@ class Linearizer:
         if len(state.data) != self._size:
             return wrong_state(self.model, state)
         return ShapeError(f'tau has {len(tau)} entries, expected {self._n}, one a joint')  # type: ignore[arg-type]
+
+
+def check_reference(reference: str) -> None:
+    """Raise ConfigurationError where it is none of `Reference`."""
+    if reference not in ('moving', 'frozen'):
+        raise ConfigurationError(f"reference is {reference!r}, expected 'moving' or 'frozen'")
 
 
 def _read_only(array: Array) -> Array:

@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Robots that stand, hold on, or close on themselves: dynamics and linearization with contacts."""
+
+from geolin_ros.contacts.description import Contact, ContactKind, Loop, activated, anchored
+from geolin_ros.contacts.dynamics import constrained_forward_dynamics
+from geolin_ros.contacts.linearization import ConstrainedLinearization, ConstrainedLinearizer
+from geolin_ros.contacts.reduction import (
+    ReducedLinearization,
+    ReducedStep,
+    reduce,
+    reduce_step,
+)
+from geolin_ros.contacts.redundancy import Redundancy
+
+__all__ = [
+    'ConstrainedLinearization',
+    'ConstrainedLinearizer',
+    'Contact',
+    'ContactKind',
+    'Loop',
+    'ReducedLinearization',
+    'ReducedStep',
+    'Redundancy',
+    'activated',
+    'anchored',
+    'constrained_forward_dynamics',
+    'reduce',
+    'reduce_step',
+]

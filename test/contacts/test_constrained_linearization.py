@@ -1,0 +1,324 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Linearization with independent contacts and loops: Pinocchio's derivatives, and differences."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from support.close import assert_blocks_close, assert_close
+from support.constrained_reference import ConstrainedReference
+from support.finite_difference import (
+    ad,
+    derivative,
+    derivative_by_state,
+    derivative_by_vector,
+    exp,
+    retract,
+)
+from support.pinocchio_oracle import PinocchioOracle
+from support.robots import example_robot, read_robot
+
+from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
+from geolin_ros.contacts import (
+    ConstrainedLinearizer,
+    Contact,
+    Loop,
+    anchored,
+    constrained_forward_dynamics,
+)
+from geolin_ros.description import Mimic
+from geolin_ros.errors import (
+    ConfigurationError,
+    NotFiniteError,
+    ShapeError,
+    UnknownNameError,
+)
+
+pytest.importorskip('pinocchio')
+GAINS = {'stiffness': 50.0, 'damping': 14.0}
+GO2 = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
+SOLO = [f'{leg}_FOOT' for leg in ('FL', 'FR', 'HL', 'HR')]
+G1 = ['left_ankle_roll_link', 'right_ankle_roll_link']
+TALOS = ['leg_left_6_link', 'leg_right_6_link']
+CASES = {
+    'go2 on four feet': ('go2', [Contact(foot, **GAINS) for foot in GO2]),
+    'solo12 on three feet': ('solo12', [Contact(foot) for foot in SOLO[:3]]),
+    'g1 on two soles': ('g1_29dof_rev_1_0', [Contact(foot, 'surface', **GAINS) for foot in G1]),
+    'talos on a sole, holding on': (
+        'talos_reduced',
+        [
+            Contact(TALOS[0], 'surface', damping=3.0),
+            Contact('arm_right_7_link', placement=exp(np.array([0.1, 0, 0.2, 0.3, -1, 2.0]))),
+            Contact('base_link', stiffness=30.0),
+        ],
+    ),
+    'go2 in loops': (
+        'go2',
+        [
+            Loop(GO2[0], GO2[1], 'point', **GAINS),
+            Loop(GO2[2], GO2[3], 'surface', 9.0, 4.0, exp(np.array([0.1, 0.2, 0.3, 1, 2, -0.5]))),
+            Contact('base', 'point', **GAINS),
+        ],
+    ),
+}
+
+
+class Case:
+    """A robot, what holds it and a random motion; references 5 cm and 0.05 rad off."""
+
+    def __init__(self, name, base='floating', seed=3):
+        rng = default_rng(seed)
+        robot, contacts = CASES[name]
+        path = example_robot(robot)
+        _, self.model = read_robot(path, base=base)
+        self.state = self.model.random_state(rng)
+        self.tau = rng.normal(size=self.model.n)
+        moved = self.state.retract(0.05 * rng.normal(size=2 * self.model.m))
+        self.contacts = [
+            contact if isinstance(contact, Loop) else off
+            for contact, off in zip(contacts, anchored(self.model, moved, contacts), strict=True)
+        ]
+        oracle = PinocchioOracle.read_urdf(path, self.model)
+        self.reference = ConstrainedReference(oracle, self.contacts)
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_derivatives__are_those_of_pinocchio(name):
+    case = Case(name)
+    m = case.model.m
+    C = ConstrainedLinearizer(case.model, case.contacts)(case.state, case.tau)
+    expected = case.reference.derivatives(case.state, case.tau)
+    assert_close(C.nu_dot, expected.nu_dot, 1e-9, 'nu_dot')
+    assert_close(C.wrenches, expected.lam, 1e-9, 'wrenches')
+    assert_blocks_close(C.A[m:], expected.nu_dot_by_state, case.model, 1e-9)
+    assert_close(C.B[m:], expected.nu_dot_by_tau, 1e-9, 'B')
+    assert_close(C.wrench_by_state[:, :m], expected.lam_by_state[:, :m], 1e-9, 'by position')
+    assert_close(C.wrench_by_state[:, m:], expected.lam_by_state[:, m:], 1e-9, 'by velocity')
+    assert_close(C.wrench_by_tau, expected.lam_by_tau, 1e-9, 'by tau')
+    free = Linearizer(case.model)(case.state, case.tau)
+    np.testing.assert_array_equal(C.A[:m], free.A[:m])  # kinematic rows
+    assert np.all(C.B[:m] == 0.0)
+    assert C.rank == C.wrenches.size == len(C.contact_rows)
+
+
+def by_differences(forward_dynamics, state, tau, width):
+    """Return d nu_dot and d lam by z and tau of a function that returns both."""
+    by_z = derivative_by_state(
+        lambda at: np.concatenate(forward_dynamics(at, tau)), state, width, step=1e-2
+    )
+    by_tau = derivative_by_vector(
+        lambda at: np.concatenate(forward_dynamics(state, at)), tau, step=1e-2
+    )
+    return by_z, by_tau
+
+
+@pytest.mark.parametrize(
+    ('name', 'base'),
+    [('go2 on four feet', 'floating'), ('go2 in loops', 'floating'), ('go2 in loops', 'fixed')],
+)
+def test_derivatives__are_differences_of_dense_dynamics(name, base):
+    case = Case(name, base)
+    m = case.model.m
+    if base == 'fixed':
+        case.reference.contacts = case.contacts = case.contacts[:2]
+    C = ConstrainedLinearizer(case.model, case.contacts)(case.state, case.tau)
+    nu_dot, lam = case.reference.forward_dynamics(case.state, case.tau)
+    assert_close(C.nu_dot, nu_dot, 1e-10)
+    assert_close(C.wrenches, lam, 1e-10)
+    by_z, by_tau = by_differences(case.reference.forward_dynamics, case.state, case.tau, 2 * m)
+    assert_blocks_close(C.A[m:], by_z[:m], case.model, 1e-8)
+    assert_close(C.wrench_by_state, by_z[m:], 1e-8)
+    assert_close(C.B[m:], by_tau[:m], 1e-8)
+    assert_close(C.wrench_by_tau, by_tau[m:], 1e-8)
+
+
+def test_forward_dynamics__is_that_of_the_linearization_and_of_dense_dynamics():
+    case = Case('talos on a sole, holding on')
+    nu_dot, lam = constrained_forward_dynamics(case.model, case.state, case.tau, case.contacts)
+    expected = case.reference.forward_dynamics(case.state, case.tau)
+    assert_close(nu_dot, expected[0], 1e-9)
+    assert_close(lam, expected[1], 1e-9)
+    linearizer = ConstrainedLinearizer(case.model, case.contacts)
+    np.testing.assert_array_equal(linearizer.forward_dynamics(case.state, case.tau), nu_dot)
+
+
+def test_mimic_joints__move_with_their_masters_in_contact():
+    path = robots.path('quadruped')
+    description, independent = read_robot(path)
+    joints = tuple(
+        dataclasses.replace(joint, mimic=Mimic(joint.name.replace('FL', 'FR'), -0.7, 0.2))
+        if joint.name.startswith('FL') and joint.kind != 'fixed'
+        else joint
+        for joint in description.joints
+    )
+    model = TreeModel.from_description(dataclasses.replace(description, joints=joints))
+    assert model.n == independent.n - 3
+    T = np.zeros((independent.m, model.m))
+    T[:6, :6], s0 = np.eye(6), np.zeros(independent.n)
+    for row, name in enumerate(independent.joint_names):
+        factor, master = 1.0, name
+        if name.startswith('FL'):
+            factor, master, s0[row] = -0.7, name.replace('FL', 'FR'), 0.2
+        T[6 + row, 6 + model.joint_index(master)] = factor
+    contacts = [Contact('FL_foot', **GAINS, reference=np.eye(4)), Contact('RR_foot')]
+    reference = ConstrainedReference(PinocchioOracle.read_urdf(path, independent), contacts)
+
+    def forward_dynamics(state, tau):
+        G = T[6:, 6:]
+        full = State(state.H, G @ state.s + s0, state.v, G @ state.r)
+        M = T.T @ reference.oracle.mass_matrix(full) @ T
+        free = -T.T @ reference.oracle.inverse_dynamics(full, np.zeros(independent.m))
+        free[6:] += tau
+        J, gamma = reference.rows(full)
+        J = J @ T
+        K = np.block([[M, J.T], [J, np.zeros((6, 6))]])
+        solved = np.linalg.solve(K, np.concatenate((free, -gamma)))
+        return solved[: model.m], -solved[model.m :]
+
+    rng = default_rng(5)
+    state, tau, m = model.random_state(rng), rng.normal(size=model.n), model.m
+    C = ConstrainedLinearizer(model, contacts)(state, tau)
+    nu_dot, lam = forward_dynamics(state, tau)
+    assert_close(C.nu_dot, nu_dot, 1e-10)
+    assert_close(C.wrenches, lam, 1e-10)
+    by_z, by_tau = by_differences(forward_dynamics, state, tau, 2 * m)
+    assert_blocks_close(C.A[m:], by_z[:m], model, 1e-8)
+    assert_close(C.wrench_by_state, by_z[m:], 1e-8)
+    assert_close(np.vstack((C.B[m:], C.wrench_by_tau)), by_tau, 1e-8)
+
+
+def test_contacts__switch_at_run_time():
+    case = Case('go2 on four feet')
+    linearizer = ConstrainedLinearizer(case.model, case.contacts)
+    linearizer.activate(GO2[1:])
+    three = linearizer(case.state, case.tau).copy()
+    again = ConstrainedLinearizer(case.model, case.contacts[1:])(case.state, case.tau)
+    np.testing.assert_array_equal(three.A, again.A)
+    np.testing.assert_array_equal(three.wrench_by_state, again.wrench_by_state)
+    assert [contact.frame for contact in three.contacts] == GO2[1:]
+    assert len(linearizer.contacts) == 4
+    linearizer.activate([])
+    none = linearizer(case.state, case.tau)
+    free = Linearizer(case.model)(case.state, case.tau)
+    assert_close(none.A, free.A, 1e-11)
+    assert_close(none.B, free.B, 1e-11)
+    assert none.wrenches.size == 0
+    assert none.wrench_by_state.shape == (0, 2 * case.model.m)
+    linearizer.contacts = [Loop(GO2[0], GO2[1], 'point')]
+    assert linearizer(case.state, case.tau).contact_rows[0].name == 'FL_foot=FR_foot.fx'
+
+
+def test_external_wrenches__act_besides_contacts():
+    case = Case('go2 on four feet')
+    model, state, tau = case.model, case.state, case.tau
+    push = Wrench('base', (3.0, -4.0, 5.0), (0.3, 0.2, -0.1), 'world_oriented', (0.1, 0.0, 0.05))
+    linearizer = ConstrainedLinearizer(model, case.contacts)
+    C = linearizer(state, tau, wrenches=[push])
+    by_z, _ = by_differences(
+        lambda at, u: constrained_forward_dynamics(model, at, u, case.contacts, [push]),
+        state,
+        tau,
+        2 * model.m,
+    )
+    assert_close(np.vstack((C.A[model.m :], C.wrench_by_state)), by_z, 1e-8)
+    # the push reaches the dense dynamics as J' f
+    placed = ConstrainedReference(case.reference.oracle, [Contact('base', 'surface')])
+    R, (J, _) = state.H[:3, :3], placed.rows(state)
+    force = R.T @ push.force
+    generalized = J.T @ np.concatenate((force, R.T @ push.moment + np.cross(push.point, force)))
+    M = case.reference.oracle.mass_matrix(state)
+    rows, gamma = case.reference.rows(state)
+    K = np.block([[M, rows.T], [rows, np.zeros((12, 12))]])
+    free = generalized - case.reference.oracle.inverse_dynamics(state, np.zeros(model.m))
+    free[6:] += tau
+    expected = np.linalg.solve(K, np.concatenate((free, -gamma)))[: model.m]
+    assert_close(C.nu_dot, expected, 1e-10)
+
+
+def test_frozen_reference__is_that_of_the_linearizer():
+    case = Case('go2 on four feet')
+    linearizer = ConstrainedLinearizer(case.model, case.contacts)
+    moving = linearizer(case.state, case.tau).copy()
+    frozen = linearizer(case.state, case.tau, 'frozen')
+    free = Linearizer(case.model)(case.state, case.tau, 'frozen')
+    m = case.model.m
+    np.testing.assert_array_equal(frozen.A[:m], free.A[:m])
+    np.testing.assert_array_equal(frozen.A[m:], moving.A[m:])
+    np.testing.assert_array_equal(frozen.drift[:m], free.drift[:m])
+    np.testing.assert_array_equal(frozen.drift[m:], frozen.nu_dot)
+    assert np.all(moving.drift == 0.0)
+
+
+def test_discretize__is_the_derivative_of_the_constrained_flow():
+    case = Case('go2 on four feet')
+    linearizer = ConstrainedLinearizer(case.model, case.contacts)
+    D = linearizer.discretize(case.state, case.tau, 0.002, 'rkmk4')
+
+    def flow(state, tau):
+        """Take 4 steps of Munthe-Kaas' method on Pinocchio's accelerations."""
+
+        def rate(at):
+            nu_dot, _ = case.reference.forward_dynamics(at, tau)
+            return np.concatenate((at.v, at.r, nu_dot))
+
+        h = 0.002 / 4
+        for _ in range(4):
+            k1 = rate(state)
+            theta = 0.5 * h * k1
+            k2 = pulled_back(theta, rate(state.retract(theta)))
+            theta = 0.5 * h * k2
+            k3 = pulled_back(theta, rate(state.retract(theta)))
+            theta = h * k3
+            k4 = pulled_back(theta, rate(state.retract(theta)))
+            state = state.retract(h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4))
+        return state
+
+    def pulled_back(theta, x):
+        out = x.copy()
+        bracket = ad(theta[:6]) @ x[:6]
+        out[:6] += 0.5 * bracket + ad(theta[:6]) @ bracket / 12.0
+        return out
+
+    arrived = flow(case.state, case.tau)
+    assert_close(D.next_state.data, arrived.data, 1e-7)
+    rng = default_rng(8)
+    for _ in range(3):
+        z, du = rng.normal(size=2 * case.model.m), rng.normal(size=case.model.n)
+        expected = derivative(
+            lambda t, z=z, du=du: arrived.difference(
+                flow(retract(case.state, t * z), case.tau + t * du)
+            ),
+            step=1e-3,
+        )
+        assert_close(D.Phi @ z + D.Gamma @ du, expected, 1e-5)
+
+
+def test_unusable_contacts__are_named():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    with pytest.raises(UnknownNameError, match='FL_foot'):
+        ConstrainedLinearizer(model, [Contact('FL_fot')])
+    with pytest.raises(UnknownNameError, match='FR_foot'):
+        ConstrainedLinearizer(model, [Loop('FL_foot', 'FR_fot')])
+    with pytest.raises(ConfigurationError, match='line'):
+        ConstrainedLinearizer(model, [Contact('FL_foot', 'line')])
+    with pytest.raises(ConfigurationError, match='damping -1'):
+        ConstrainedLinearizer(model, [Contact('FL_foot', damping=-1.0)])
+    with pytest.raises(ConfigurationError, match='anchored'):
+        ConstrainedLinearizer(model, [Contact('FL_foot', stiffness=1.0)])
+    with pytest.raises(ShapeError, match='reference'):
+        ConstrainedLinearizer(model, [Contact('FL_foot', reference=np.eye(3))])
+    with pytest.raises(NotFiniteError, match='FL_foot'):
+        ConstrainedLinearizer(model, [Contact('FL_foot', placement=np.full((4, 4), np.nan))])
+    with pytest.raises(ConfigurationError, match='length'):
+        ConstrainedLinearizer(model, length=0.0)
+    linearizer = ConstrainedLinearizer(model, [Contact('FL_foot')])
+    with pytest.raises(UnknownNameError, match='FR_foot'):
+        linearizer.activate(['FR_foot'])
+    with pytest.raises(ShapeError, match='tau'):
+        linearizer(model.neutral_state(), np.zeros(3))
+    with pytest.raises(NotFiniteError, match='tau'):
+        linearizer(model.neutral_state(), np.full(model.n, np.nan))
+    with pytest.raises(ConfigurationError, match='reference'):
+        linearizer(model.neutral_state(), np.zeros(model.n), 'held')
