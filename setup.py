@@ -32,6 +32,7 @@ setup(
         'matplotlib>=3.6',
         'numba>=0.61',
         'numpy>=1.26',
+        'proxsuite>=0.6',
         'pyyaml>=6.0',
         'scipy>=1.11',
         'urdfdom_py>=1.2.1',

@@ -30,16 +30,20 @@ class UnsolvableError(GeolinError, ArithmeticError):
     """Measurements do not determine what is asked for."""
 
 
-class NotStabilizableError(GeolinError, ArithmeticError):
-    """No feedback keeps the state at its operating point; ``report`` says why, if known."""
+class InfeasibleError(GeolinError, ArithmeticError):
+    """A motion, state or posture violates constraints or limits; ``report``, if any, says more."""
 
     def __init__(self, message: str, report: object = None) -> None:
         super().__init__(message)
         self.report = report
 
 
-class InfeasibleError(GeolinError, ArithmeticError):
-    """A prescribed motion or a state violates constraints."""
+class NotStabilizableError(GeolinError, ArithmeticError):
+    """No feedback keeps the state at its operating point; ``report`` says why, if known."""
+
+    def __init__(self, message: str, report: object = None) -> None:
+        super().__init__(message)
+        self.report = report
 
 
 class NotFiniteError(GeolinError, ArithmeticError):

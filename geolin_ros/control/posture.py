@@ -1,0 +1,317 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Inverse kinematics: a posture with feet in given places and the centre of mass over them.
+
+Gauss and Newton's method on SE(3) x R^n with the body Jacobians of the frames [Murray 1994]:
+errors are twists log(H^-1 H_wanted) in the axes of each frame, steps are taken by the exponential,
+and joints stay within their limits by bounded least squares in each step. What must hold, feet and
+centre of mass, is weighted far above what is only wished for, height, uprightness and joint
+positions, and is met to rounding at the end.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy.optimize
+from numpy.typing import ArrayLike, NDArray
+
+from geolin_ros import se3
+from geolin_ros.control.support import Support, level, polygon_centre, support_polygon
+from geolin_ros.dynamics import mass_matrix
+from geolin_ros.errors import ConfigurationError, InfeasibleError
+from geolin_ros.kinematics import Kinematics
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+
+CROUCH = 0.9
+"""Height of the base above the feet, of what it is with joints at rest, unless it is given."""
+TOLERANCE = 1e-9
+"""Largest error of a foot or the centre of mass [m, rad]."""
+_MUST, _HEIGHT, _UPRIGHT, _LEG, _JOINT = 1e3, 10.0, 10.0, 0.1, 3.0
+_BEND = (
+    0.1  # of the way to the middle of a leg joint's range: a stretched leg cannot start to bend
+)
+_LARGEST_STEP = 0.3  # [m, rad]: beyond, a linear step promises too much
+_STEPS = 60
+
+
+class Mass(NamedTuple):
+    """The centre of mass (3,) in the world [m], and its Jacobian (3, m) in world axes."""
+
+    com: Array
+    jacobian: Array
+
+
+def centre_of_mass(model: TreeModel, state: State) -> Mass:
+    """Return where the centre of mass is, and how it moves."""
+    M, R = mass_matrix(model, state), state.H[:3, :3]
+    mass = M[0, 0]
+    own = np.array([M[1, 5], M[2, 3], M[0, 4]]) / mass
+    return Mass(state.H[:3, 3] + R @ own, R @ M[:3] / mass)
+
+
+def standing_posture(
+    model: TreeModel,
+    supports: Sequence[Support],
+    *,
+    joints: Mapping[str, float] | None = None,
+    height: float | None = None,
+    footholds: Mapping[str, ArrayLike] | None = None,
+    lifted: Mapping[str, ArrayLike] | None = None,
+    com: ArrayLike | None = None,
+    start: State | None = None,
+) -> State:
+    """Return a state at rest that stands on its supports, upright, centre of mass over them.
+
+    Parameters
+    ----------
+    model
+        A robot with a floating base.
+    supports
+        What it stands on.
+    joints
+        Positions that joints should be near [rad or m]; the others near zero, or the limit
+        nearest to it.
+    height
+        Of the base above the lowest foothold [m]; by default ``CROUCH`` of what it is with all
+        joints at the positions they should be near.
+    footholds
+        World poses (4, 4), by frame, of contact frames; points read the position alone. By default
+        where the frames are with the joints so, level and on the ground z = 0.
+    lifted
+        World positions (3,), by link, of feet in the air.
+    com : (2,)
+        Where the centre of mass should be, seen from above [m]; by default the centre of the area
+        between the points of support.
+    start
+        Where to begin, for instance the posture of a moment ago; it replaces what ``joints``
+        says, and its feet stay where they are unless ``footholds`` moves them.
+
+    Raises
+    ------
+    InfeasibleError
+        If no posture within the joint limits was found; the message says what is missed and by
+        how much.
+    ConfigurationError
+        If the base is fixed, or there is no support.
+    UnknownNameError
+        If a joint or frame is not part of the robot.
+    """
+    if model.base != 'floating' or not supports:
+        raise ConfigurationError(
+            f'robot {model.name!r} has a {model.base} base and {len(supports)} supports, expected '
+            'a floating base and a support'
+        )
+    seed = _seed(model, joints or {}) if start is None else _at_rest(model, start)
+    wanted = (
+        _on_the_ground(seed, supports, model) if start is None else _poses(seed, supports, model)
+    )
+    for support in supports:
+        given = (footholds or {}).get(support.frame)
+        wanted[support.frame] = wanted[support.frame] if given is None else np.asarray(given)
+    for name in footholds or {}:
+        if name not in wanted:
+            raise ConfigurationError(
+                f'foothold {name!r} is none of the supports, expected one of {", ".join(wanted)}'
+            )
+    floor = min(pose[2, 3] for pose in wanted.values())
+    if height is None:
+        height = float(seed.H[2, 3] - floor)
+        if start is None:
+            height = CROUCH * (seed.H[2, 3] - _lowest(seed, supports, model))
+    if com is None:
+        com = polygon_centre(support_polygon(_points(supports, wanted)))
+    legs = _legs(seed, [support.frame for support in supports] + list(lifted or {}), model)
+    weights = np.where(legs, _LEG, _JOINT)
+    task = _Task(
+        model,
+        supports,
+        wanted,
+        dict(lifted or {}),
+        np.asarray(com),
+        floor + height,
+        seed.s.copy(),
+        weights,
+    )
+    state = _solve(task, seed if start is not None else _bent(seed, legs, model))
+    _check(task, state)
+    return state
+
+
+class _Task(NamedTuple):
+    """What the posture has to meet, and what it should."""
+
+    model: TreeModel
+    supports: Sequence[Support]
+    wanted: Mapping[str, Array]
+    lifted: Mapping[str, ArrayLike]
+    com: Array
+    height: float
+    joints: Array
+    weights: Array
+
+    def must(self, state: State) -> tuple[dict[str, Array], Array]:
+        """Return what is missing by name, and how it changes with z[:m] all together."""
+        at, mass = Kinematics(self.model, state), centre_of_mass(self.model, state)
+        missing, rows = {}, []
+        for support in self.supports:
+            frame = support.at(self.model)
+            pose, J = at.pose(frame), at.jacobian(frame)
+            goal = self.wanted[support.frame]
+            if support.kind == 'surface':
+                error = se3.log(se3.relative(pose, goal))
+                J = se3.left_jacobian_inverse(error) @ J
+            else:
+                error, J = pose[:3, :3].T @ (goal[:3, 3] - pose[:3, 3]), J[:3]
+            missing[f'foot {support.frame!r}'] = error
+            rows.append(J)
+        for name, position in self.lifted.items():
+            missing[f'lifted foot {name!r}'] = np.asarray(position) - at.pose(name)[:3, 3]
+            rows.append(at.jacobian(name, 'mixed')[:3])
+        missing['centre of mass'] = self.com - mass.com[:2]
+        rows.append(mass.jacobian[:2])
+        return missing, np.vstack(rows)
+
+    def should(self, state: State) -> tuple[Array, Array]:
+        """Return weighted wishes: what is missing (rows,), and how it changes (rows, m)."""
+        m, R = self.model.m, state.H[:3, :3]
+        tilt = se3.log(se3.relative(state.H, level(state.H)))[3:]
+        J = np.zeros((4 + self.model.n, m))
+        J[:3, 3:6] = _UPRIGHT * np.eye(3)
+        J[3, :3] = _HEIGHT * R[2]
+        J[4:, 6:] = np.diag(self.weights)
+        away = state.difference(self.model.state(state.H, self.joints, state.v, state.r))[6:m]
+        rise = np.array([_HEIGHT * (self.height - state.H[2, 3])])
+        return np.concatenate((_UPRIGHT * tilt, rise, self.weights * away)), J
+
+
+def _solve(task: _Task, state: State) -> State:
+    """Return the posture after Gauss-Newton steps, the last ones on what must hold alone."""
+    model, m = task.model, task.model.m
+    last = np.inf
+    for _ in range(_STEPS):
+        must, J = task.must(state)
+        should, K = task.should(state)
+        missing = np.concatenate(list(must.values()))
+        lower, upper = _room(model, state)
+        with np.errstate(all='ignore'):
+            step = scipy.optimize.lsq_linear(
+                np.vstack((_MUST * J, K)),
+                np.concatenate((_MUST * missing, should)),
+                (lower, upper),
+                method='bvls',
+                tol=1e-12,
+            ).x
+        size = float(np.max(np.abs(step)))
+        state = _moved(state, step * min(1.0, _LARGEST_STEP / max(size, 1e-300)), model)
+        if size < 1e-6 or (size < 1e-3 and size > 0.9 * last):
+            break
+        last = size
+    for _ in range(5):
+        must, J = task.must(state)
+        lower, upper = _room(model, state)
+        free = (lower < -1e-9) & (upper > 1e-9)
+        step = np.zeros(m)
+        step[free] = np.linalg.lstsq(J[:, free], np.concatenate(list(must.values())), rcond=1e-9)[
+            0
+        ]
+        state = _moved(state, np.clip(step, lower, upper), model)
+    return state
+
+
+def _check(task: _Task, state: State) -> None:
+    must, _ = task.must(state)
+    missed = {name: float(np.max(np.abs(error))) for name, error in must.items()}
+    if max(missed.values()) <= TOLERANCE:
+        return
+    listed = ', '.join(f'{name} by {by:.3g}' for name, by in missed.items() if by > TOLERANCE)
+    lower, upper = _room(task.model, state)
+    stuck = [
+        name
+        for name, low, high in zip(task.model.joint_names, lower[6:], upper[6:], strict=True)
+        if low > -1e-9 or high < 1e-9
+    ]
+    raise InfeasibleError(
+        f'no posture of robot {task.model.name!r} found: missed {listed} [m, rad], at their '
+        f'limits: {", ".join(stuck) or "none"}; expected at most {TOLERANCE:g}; move '
+        'the feet, or the centre of mass, or start from other joint positions'
+    )
+
+
+def _seed(model: TreeModel, joints: Mapping[str, float]) -> State:
+    state = model.neutral_state()
+    for name, position in joints.items():
+        state.s[_position_index(model, name)] = position
+    lower, upper = _room(model, state)
+    return _moved(state, np.clip(np.zeros(model.m), lower, upper), model)
+
+
+def _legs(state: State, links: Sequence[str], model: TreeModel) -> NDArray[np.bool_]:
+    """Return which joints (n,) move one of the links against the base."""
+    at = Kinematics(model, state)
+    moves = np.array([at.jacobian(link)[:, 6:] for link in links]) != 0.0
+    return np.asarray(moves.any(axis=(0, 1)))
+
+
+def _bent(state: State, legs: NDArray[np.bool_], model: TreeModel) -> State:
+    lower, upper = _room(model, state)
+    bent = np.isfinite(upper - lower) & np.concatenate((np.zeros(6, dtype=np.bool_), legs))
+    step = np.zeros(model.m)
+    step[bent] = 0.5 * _BEND * (lower[bent] + upper[bent])
+    return _moved(state, step, model)
+
+
+def _position_index(model: TreeModel, name: str) -> int:
+    model.joint_index(name)
+    if name not in model.position_names:
+        raise ConfigurationError(
+            f'joint {name!r} is part of a joint with several axes, expected one with one axis'
+        )
+    return model.position_names.index(name)
+
+
+def _at_rest(model: TreeModel, state: State) -> State:
+    return model.state(state.H, state.s, np.zeros(6), np.zeros(model.n))
+
+
+def _room(model: TreeModel, state: State) -> tuple[Array, Array]:
+    """Return how far each entry of z[:m] may go down and up."""
+    lower, upper = np.full(model.m, -np.inf), np.full(model.m, np.inf)
+    q, v = model.positions.plain_q, model.positions.plain_v
+    lower[6 + v] = model.limits.lower[v] - state.s[q]
+    upper[6 + v] = model.limits.upper[v] - state.s[q]
+    return lower, np.maximum(upper, lower + 1e-12)
+
+
+def _moved(state: State, step: Array, model: TreeModel) -> State:
+    return state.retract(np.concatenate((step, np.zeros(model.m))))
+
+
+def _poses(state: State, supports: Sequence[Support], model: TreeModel) -> dict[str, Array]:
+    at = Kinematics(model, state)
+    return {support.frame: at.pose(support.at(model)) for support in supports}
+
+
+def _on_the_ground(
+    state: State, supports: Sequence[Support], model: TreeModel
+) -> dict[str, Array]:
+    found = {name: level(pose) for name, pose in _poses(state, supports, model).items()}
+    for pose in found.values():
+        pose[2, 3] = 0.0
+    return found
+
+
+def _lowest(state: State, supports: Sequence[Support], model: TreeModel) -> float:
+    return float(min(pose[2, 3] for pose in _poses(state, supports, model).values()))
+
+
+def _points(supports: Sequence[Support], wanted: Mapping[str, Array]) -> Array:
+    return np.vstack(
+        [
+            np.asarray(support.points) @ wanted[support.frame][:3, :3].T
+            + wanted[support.frame][:3, 3]
+            for support in supports
+        ]
+    )

@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a robot stands on: frames of it, and the points of them that press on the ground."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import scipy.spatial
+from numpy.typing import ArrayLike
+
+from geolin_ros import se3
+from geolin_ros.errors import ConfigurationError, ShapeError
+from geolin_ros.kinematics import Kinematics
+from geolin_ros.model.tree import Frame, TreeModel
+from geolin_ros.typing import Array
+
+_NUMBER = r'[-+]?[0-9]*\.?[0-9]+'
+_TEXT = re.compile(
+    rf'(?P<frame>[^:@]+)(:(?P<length>{_NUMBER})x(?P<width>{_NUMBER}))?'
+    rf'(@(?P<offset>{_NUMBER},{_NUMBER},{_NUMBER}))?\Z'
+)
+
+
+def _origin() -> Array:
+    return np.zeros((1, 3))
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """A contact frame with the points that carry its load.
+
+    Attributes
+    ----------
+    frame
+        Link of the description.
+    kind
+        ``'point'``: it may turn about its origin, 3 rows; ``'surface'``: it lies flat, 6 rows.
+    points : (k, 3)
+        Where it touches the ground, in the contact frame [m].
+    placement : (4, 4)
+        Pose of the contact frame in ``frame``; a flat one's z axis is the normal of the ground.
+    """
+
+    frame: str
+    kind: Literal['point', 'surface'] = 'point'
+    points: ArrayLike = field(default_factory=_origin)
+    placement: ArrayLike = field(default_factory=lambda: np.eye(4))
+
+    def __post_init__(self) -> None:
+        """Refuse what is no point or pose."""
+        points, placement = np.asarray(self.points), np.asarray(self.placement)
+        if points.ndim != 2 or points.shape[1] != 3 or not len(points):
+            raise ShapeError(
+                f'points of {self.frame!r} have shape {points.shape}, expected (k, 3)'
+            )
+        if placement.shape != (4, 4):
+            raise ShapeError(
+                f'placement in {self.frame!r} has shape {placement.shape}, expected (4, 4)'
+            )
+        if self.kind not in ('point', 'surface'):
+            raise ConfigurationError(
+                f"support {self.frame!r} is of kind {self.kind!r}, expected 'point' or 'surface'"
+            )
+
+    @classmethod
+    def sole(
+        cls, frame: str, length: float, width: float, offset: ArrayLike = (0, 0, 0)
+    ) -> 'Support':
+        """Return a flat rectangle [m], length along x and width along y, about ``offset``."""
+        corners = [(x * length, y * width, 0.0) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+        placement = np.eye(4)
+        placement[:3, 3] = offset
+        return cls(frame, 'surface', np.array(corners), placement)
+
+    @classmethod
+    def parse(cls, text: str) -> 'Support':
+        """Return what ``frame``, or ``frame:LENGTHxWIDTH`` with a sole [m], stands for.
+
+        ``@x,y,z`` after either is where in the frame it is [m].
+
+        Raises
+        ------
+        ConfigurationError
+            If the text is none of these, or a size is not positive.
+        """
+        match = _TEXT.match(text.strip())
+        if match is None:
+            raise ConfigurationError(
+                f'support {text!r} is not understood, expected frame or frame:LENGTHxWIDTH in '
+                'metres, and @x,y,z behind it where it is off the origin of the frame'
+            )
+        offset = [float(number) for number in (match['offset'] or '0,0,0').split(',')]
+        if match['length'] is None:
+            placement = np.eye(4)
+            placement[:3, 3] = offset
+            return cls(match['frame'], placement=placement)
+        length, width = float(match['length']), float(match['width'])
+        if not (length > 0.0 and width > 0.0):
+            raise ConfigurationError(f'support {text!r} has no area, expected sizes above 0 m')
+        return cls.sole(match['frame'], length, width, offset)
+
+    @property
+    def rows(self) -> int:
+        """How many velocities it holds at zero."""
+        return 6 if self.kind == 'surface' else 3
+
+    def at(self, model: TreeModel) -> Frame:
+        """Return the contact frame.
+
+        Raises
+        ------
+        UnknownNameError
+            If the robot has no such link.
+        """
+        link = model.frame(self.frame)
+        return Frame(link.body, link.placement @ np.asarray(self.placement, dtype=np.float64))
+
+    def world_points(self, kinematics: Kinematics) -> Array:
+        """Return its points (k, 3) in the world [m]."""
+        H = kinematics.pose(self.at(kinematics.model))
+        return np.asarray(self.points, dtype=np.float64) @ H[:3, :3].T + H[:3, 3]
+
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        """Return J (rows, m): velocity of the contact frame in its own axes."""
+        return kinematics.jacobian(self.at(kinematics.model))[: self.rows]
+
+
+def support_polygon(points: Array) -> Array:
+    """Return the corners (k, 2) of the convex hull of points (k, 3) seen from above, in order.
+
+    Two for points on a line, one for a single point.
+    """
+    flat = np.unique(np.round(points[:, :2], 9), axis=0)
+    centred = flat - flat.mean(axis=0)
+    spread = np.linalg.svd(centred, compute_uv=False)
+    if len(flat) < 3 or spread[1] <= 1e-9 * max(1.0, spread[0]):
+        along = centred @ np.linalg.svd(centred)[2][0]
+        return flat[sorted({int(np.argmin(along)), int(np.argmax(along))})]
+    return np.asarray(flat[scipy.spatial.ConvexHull(flat).vertices])
+
+
+def polygon_centre(corners: Array) -> Array:
+    """Return the centre of area (2,); of a line its middle."""
+    if len(corners) < 3:
+        return np.asarray(corners.mean(axis=0))
+    origin = corners[0]
+    a, b = corners[1:-1] - origin, corners[2:] - origin
+    areas = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    return np.asarray(origin + areas @ (a + b) / (3.0 * areas.sum()))
+
+
+def distance_inside(corners: Array, point: Array) -> float:
+    """Return how far a point (2,) is inside a polygon, negative outside; at most 0 of a line."""
+    ahead = np.roll(corners, -1, axis=0)
+    edges = ahead - corners
+    lengths = np.linalg.norm(edges, axis=1)
+    share = np.sum((point - corners) * edges, axis=1) / np.maximum(lengths**2, 1e-300)
+    nearest = corners + np.clip(share, 0.0, 1.0)[:, None] * edges
+    distance = float(np.min(np.linalg.norm(point - nearest, axis=1)))
+    left = edges[:, 0] * (point - corners)[:, 1] - edges[:, 1] * (point - corners)[:, 0]
+    return distance if len(corners) > 2 and np.all(left >= 0.0) else -distance
+
+
+def stacked_jacobian(supports: Sequence[Support], kinematics: Kinematics) -> Array:
+    """Return the rows of all supports (rows, m), in order."""
+    return np.vstack([support.jacobian(kinematics) for support in supports])
+
+
+def level(H: ArrayLike) -> Array:
+    """Return a pose turned upright: z up, x as before seen from above (y if x points up)."""
+    pose = np.array(H, dtype=np.float64)
+    R = pose[:3, :3]
+    yaw = np.arctan2(R[1, 0], R[0, 0])
+    if np.hypot(R[1, 0], R[0, 0]) < 1e-6:
+        yaw = np.arctan2(-R[0, 1], R[1, 1])
+    pose[:3, :3] = se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, yaw])[:3, :3]
+    return pose

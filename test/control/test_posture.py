@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Postures: feet and centre of mass where they should be, by Pinocchio's kinematics."""
+
+import numpy as np
+import pytest
+from support.pinocchio_oracle import PinocchioOracle, pin
+from support.standing import SUPPORTS, standing_robot, urdf_of
+from support.states import rotation_about
+
+from geolin_ros.control.posture import centre_of_mass, standing_posture
+from geolin_ros.control.support import distance_inside, support_polygon
+from geolin_ros.errors import ConfigurationError, InfeasibleError, UnknownNameError
+from geolin_ros.kinematics import Kinematics
+
+
+def poses_by_pinocchio(name, model, supports, state):
+    """Return the poses of contact frames, and the centre of mass, by Pinocchio."""
+    oracle = PinocchioOracle.read_urdf(urdf_of(name), model)
+    q = oracle.q(state)
+    pin.framesForwardKinematics(oracle.pin_model, oracle.data, q)
+    com = np.array(pin.centerOfMass(oracle.pin_model, oracle.data, q))
+    poses = {}
+    for support in supports:
+        index = oracle.pin_model.getFrameId(support.frame)
+        poses[support.frame] = oracle.data.oMf[index].homogeneous @ support.placement
+    return poses, com
+
+
+def check_limits(model, state):
+    assert np.all(state.s >= model.limits.lower - 1e-9)
+    assert np.all(state.s <= model.limits.upper + 1e-9)
+    assert not np.any(state.v)
+    assert not np.any(state.r)
+
+
+@pytest.mark.parametrize('name', SUPPORTS)
+def test_posture__stands_level_with_the_centre_of_mass_over_the_feet(name):
+    model, supports = standing_robot(name)
+    state = standing_posture(model, supports)
+    poses, com = poses_by_pinocchio(name, model, supports, state)
+    corners = []
+    for support in supports:
+        pose = poses[support.frame]
+        assert abs(pose[2, 3]) < 1e-9
+        if support.kind == 'surface':
+            np.testing.assert_allclose(pose[2, :3], [0.0, 0.0, 1.0], atol=1e-9)
+        corners.append(np.asarray(support.points) @ pose[:3, :3].T + pose[:3, 3])
+    polygon = support_polygon(np.vstack(corners))
+    np.testing.assert_allclose(com, centre_of_mass(model, state).com, atol=1e-9)
+    assert distance_inside(polygon, com[:2]) > 0.07
+    np.testing.assert_allclose(state.H[2, :3], [0.0, 0.0, 1.0], atol=1e-3)
+    check_limits(model, state)
+
+
+@pytest.mark.parametrize('name', SUPPORTS)
+def test_posture__with_one_foot_less_lifts_it(name):
+    model, supports = standing_robot(name)
+    state = standing_posture(model, supports)
+    foot = supports[-1].frame
+    before = Kinematics(model, state)
+    up = before.pose(foot)[:3, 3] + [0.0, 0.0, 0.05]
+    lifted = standing_posture(model, supports[:-1], start=state, lifted={foot: up})
+    after = Kinematics(model, lifted)
+    np.testing.assert_allclose(after.pose(foot)[:3, 3], up, atol=1e-9)
+    for support in supports[:-1]:
+        at = support.at(model)
+        np.testing.assert_allclose(after.pose(at)[:3, 3], before.pose(at)[:3, 3], atol=1e-9)
+    _, com = poses_by_pinocchio(name, model, supports, lifted)
+    polygon = support_polygon(np.vstack([s.world_points(after) for s in supports[:-1]]))
+    assert distance_inside(polygon, com[:2]) > 0.02
+    check_limits(model, lifted)
+
+
+@pytest.mark.parametrize('name', ['go2', 'humanoid'])
+def test_posture__takes_height_footholds_and_centre_of_mass(name):
+    model, supports = standing_robot(name)
+    first = standing_posture(model, supports)
+    at = Kinematics(model, first)
+    turn = rotation_about([0, 0, 1], 2.0)
+    turn[:3, 3] = 1.0, -2.0, 0.3
+    footholds = {s.frame: turn @ at.pose(s.at(model)) for s in supports}
+    com = (turn[:3, :3] @ centre_of_mass(model, first).com + turn[:3, 3])[:2] + 0.01
+    height = first.H[2, 3] - 0.03
+    start = model.state(turn @ first.H, first.s, first.v, first.r)
+    state = standing_posture(
+        model, supports, footholds=footholds, com=com, height=height, start=start
+    )
+    np.testing.assert_allclose(centre_of_mass(model, state).com[:2], com, atol=1e-9)
+    after = Kinematics(model, state)
+    for support in supports:
+        expected, pose = footholds[support.frame], after.pose(support.at(model))
+        np.testing.assert_allclose(pose[:3, 3], expected[:3, 3], atol=1e-9)
+    assert state.H[2, 3] == pytest.approx(0.3 + height, abs=2e-3)
+    assert abs(state.H[2, 2] - 1.0) < 1e-4
+
+
+def test_posture__stays_near_the_joints_asked_for():
+    model, supports = standing_robot('humanoid')
+    state = standing_posture(model, supports, joints={'left_elbow': -1.0, 'left_knee': 0.8})
+    assert state.s[model.joint_index('left_elbow')] == pytest.approx(-1.0, abs=1e-2)
+    assert state.s[model.joint_index('right_elbow')] == pytest.approx(0.0, abs=1e-2)
+
+
+def test_posture__out_of_reach_is_explained():
+    model, supports = standing_robot('quadruped')
+    far = np.eye(4)
+    far[0, 3] = 3.0
+    with pytest.raises(InfeasibleError, match=r"missed foot 'FL_foot'.*at their limits") as raised:
+        standing_posture(model, supports, footholds={'FL_foot': far})
+    assert 'quadruped' in str(raised.value)
+
+
+def test_posture__wrong_arguments_are_named():
+    model, supports = standing_robot('quadruped')
+    with pytest.raises(ConfigurationError, match='0 supports'):
+        standing_posture(model, [])
+    with pytest.raises(ConfigurationError, match="'base' is none of the supports"):
+        standing_posture(model, supports, footholds={'base': np.eye(4)})
+    with pytest.raises(UnknownNameError, match='FL_nee'):
+        standing_posture(model, supports, joints={'FL_nee': 1.0})
+
+
+def test_centre_of_mass__moves_by_its_jacobian():
+    model, _ = standing_robot('humanoid')
+    state = model.random_state(np.random.default_rng(0))
+    for k in range(model.m):
+        z = np.zeros(2 * model.m)
+        z[k] = 1e-4
+        ahead, behind = (centre_of_mass(model, state.retract(step)).com for step in (z, -z))
+        numeric = (ahead - behind) / 2e-4
+        np.testing.assert_allclose(centre_of_mass(model, state).jacobian[:, k], numeric, atol=1e-7)

@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Robots that stand, and what on: two of the example-robot-data wheel and the bundled ones."""
+
+import warnings
+from functools import cache
+
+from geolin_ros import TreeModel, robots
+from geolin_ros.control.support import Support
+from geolin_ros.errors import ModelWarning
+from support.robots import example_robot
+
+SUPPORTS = {
+    'go2': ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'),
+    'g1_29dof_rev_1_0': (
+        'left_ankle_roll_link:0.17x0.05@0.035,0,-0.035',
+        'right_ankle_roll_link:0.17x0.05@0.035,0,-0.035',
+    ),
+    'quadruped': ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'),
+    'humanoid': ('left_sole:0.18x0.08', 'right_sole:0.18x0.08'),
+}
+ARMATURE = 0.01
+
+
+def urdf_of(name):
+    """Return the path of a robot that stands; skip the test where it is not installed."""
+    return robots.path(name) if name in robots.ROBOTS else example_robot(name)
+
+
+@cache
+def standing_robot(name, armature=ARMATURE):
+    """Return model and supports of a robot, with rotors of ``armature`` kg m^2 on its joints."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        overlay = {'joints': {'*': {'rotor_inertia': armature, 'gear_ratio': 1.0}}}
+        model = TreeModel.from_urdf(urdf_of(name), overlay=overlay)
+    return model, tuple(Support.parse(text) for text in SUPPORTS[name])
