@@ -8,6 +8,21 @@ from setuptools import find_packages, setup
 
 name = 'geolin_ros'
 
+# zarr of version 3 needs Python 3.11.
+OFFLINE = [
+    f'{requirement}; python_version >= "3.11"'
+    for requirement in (
+        'dask>=2024.8',
+        'distributed>=2024.8',
+        'fsspec>=2024.6',
+        'rosbags>=0.11',
+        'tqdm>=4.60',
+        'xacro>=2.0',
+        'xarray>=2024.10',
+        'zarr>=3.0.8',
+    )
+]
+
 setup(
     name=name,
     version='0.1.0',
@@ -17,7 +32,7 @@ setup(
     license='Apache-2.0',
     python_requires='>=3.10',
     packages=find_packages(include=[name, f'{name}.*']),
-    package_data={name: ['py.typed', 'robots/*.urdf']},
+    package_data={name: ['py.typed', 'robots/*.urdf', 'offline/msg/*.msg']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{name}']),
         (f'share/{name}', ['package.xml']),
@@ -38,15 +53,19 @@ setup(
         'urdfdom_py>=1.2.1',
     ],
     extras_require={
+        'offline': OFFLINE,
         'sim': ['mujoco>=3.2'],
         'test': [
+            *OFFLINE,
             'example-robot-data',
             'hypothesis>=6.100',
             'idyntree>=15; python_version < "3.14" and platform_machine == "x86_64"',
+            'mcap-ros2-support>=0.5',
             'mujoco>=3.2',
             'pin>=2.7',
             'pytest>=8',
             'pytest-xdist>=3.6',
+            'selenium>=4.20',
             'yourdfpy',
         ],
         'dev': ['import-linter>=2.0', 'mypy', 'ruff'],

@@ -66,6 +66,10 @@ class ConfigurationError(GeolinError, ValueError):
     """A parameter or option has a value outside its range."""
 
 
+class RecordingError(GeolinError, OSError):
+    """A bag or a dataset cannot be read or written."""
+
+
 class ModelWarning(UserWarning):
     """A robot description is legal but physically implausible."""
 

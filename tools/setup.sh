@@ -51,7 +51,7 @@ packages() {
         constraints=.venv/constraints.txt
         $pip -c "$constraints" -r requirements/build.txt
     fi
-    PYTHONWARNINGS=ignore $pip -c "$constraints" --no-build-isolation --editable '.[test,dev]'
+    PYTHONWARNINGS=ignore $pip -c "$constraints" --no-build-isolation --editable '.[offline,test,dev]'
     local site
     site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
     cp tools/environment_hook.py "$site/geolin_environment_hook.py"

@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PIP_NAME = {'urdf_parser_py': 'urdfdom_py', 'yaml': 'pyyaml'}
 # Looked for at run time, and done without where absent; or an extra, not in ROS's own index.
 OPTIONAL = {'mujoco', 'pinocchio'}
+# The extra `offline`; nothing else may import them.
+OF_OFFLINE = {'dask', 'distributed', 'fsspec', 'rosbags', 'tqdm', 'xacro', 'xarray', 'zarr'}
 # Comes with Numba, in the one version that Numba wants.
 OF_NUMBA = {'llvmlite'}
 
@@ -29,10 +31,10 @@ def manifest(folder: Path):
     return parsed
 
 
-def imported() -> set[str]:
-    """Return the packages outside the standard library that the product imports."""
+def imported(*patterns: str) -> set[str]:
+    """Return the packages outside the standard library that files of the product import."""
     names = set()
-    for file in [*ROOT.glob('geolin_ros/**/*.py'), *ROOT.glob('launch/*.py')]:
+    for file in {file for pattern in patterns for file in ROOT.glob(pattern)}:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Import):
                 names |= {alias.name.partition('.')[0] for alias in node.names}
@@ -54,13 +56,23 @@ def test_versions__agree() -> None:
 def test_imports__are_declared() -> None:
     in_manifest = {dependency.name for dependency in manifest(ROOT).exec_depends}
     with_pip = {re.split(r'[^\w-]', line)[0] for line in requires('geolin_ros') if ';' not in line}
-    names = imported()
+    names = imported('geolin_ros/**/*.py', 'launch/*.py') - OF_OFFLINE
     assert {'numpy', 'rclpy', 'geolin_msgs'} <= names
     for name in names:
         pip_name = PIP_NAME.get(name, name)
         assert {pip_name, f'python3-{name}'} & in_manifest, f'package.xml lacks {name}'
         if f'python3-{name}' in in_manifest or name in PIP_NAME:
             assert pip_name in with_pip, f'setup.py lacks {pip_name}'
+
+
+def test_imports_of_the_offline_part__are_in_its_extra() -> None:
+    lines = [line for line in requires('geolin_ros') if 'extra == "offline"' in line]
+    in_extra = {re.split(r'[^\w-]', line)[0] for line in lines}
+    assert in_extra == OF_OFFLINE
+    others = [file for file in ROOT.glob('geolin_ros/*') if file.name not in ('offline', 'cli')]
+    elsewhere = imported(*(f'geolin_ros/{file.name}/**/*.py' for file in others if file.is_dir()))
+    assert not elsewhere & OF_OFFLINE
+    assert imported('geolin_ros/offline/*.py') & OF_OFFLINE
 
 
 def test_requirements__are_pinned() -> None:

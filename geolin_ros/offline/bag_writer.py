@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""New rosbag2 bags."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from rosbags.interfaces import (
+    Qos,
+    QosDurability,
+    QosHistory,
+    QosLiveliness,
+    QosReliability,
+    QosTime,
+)
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer, WriterError
+
+from geolin_ros.errors import RecordingError
+from geolin_ros.offline.message_types import STRING, known_types
+
+Storage = Literal['mcap', 'sqlite3']
+Compression = Literal['none', 'file', 'message', 'storage']
+FORMAT: Literal[8] = 8
+"""Version of the metadata: the newest that Jazzy reads."""
+NO_LIMIT = QosTime(9223372036, 854775807)
+
+
+class BagWriter:
+    """Writes one bag; to be used as a context manager. A folder that exists is refused.
+
+    After an exception inside, the file that was written so far stays, without metadata.
+
+    Parameters
+    ----------
+    path
+        Folder of the bag.
+    storage, compression
+        See rosbag2.
+
+    Raises
+    ------
+    RecordingError
+        If the bag exists or cannot be written.
+    """
+
+    def __init__(
+        self, path: str | Path, storage: Storage = 'mcap', compression: Compression = 'none'
+    ) -> None:
+        try:
+            self._writer = Writer(
+                path, version=FORMAT, storage_plugin=StoragePlugin[storage.upper()]
+            )
+            self._writer.set_compression(
+                CompressionMode[compression.upper()], CompressionFormat.ZSTD
+            )
+            self._writer.open()
+        except WriterError as error:
+            raise RecordingError(
+                f'cannot write {path}: {error}; choose another folder or remove this one'
+            ) from error
+        self._connections: dict[str, Any] = {}
+
+    def __enter__(self) -> 'BagWriter':
+        """Return the writer, which is open already."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the bag, without an index if something went wrong."""
+        self._writer.__exit__(kind, error, trace)
+
+    def add_topic(self, topic: str, kind: str) -> None:
+        """Declare a topic; of descriptions, one that players latch."""
+        profile = [_latched()] if kind == STRING else []
+        self._connections[topic] = self._writer.add_connection(
+            topic, kind, typestore=known_types(), offered_qos_profiles=profile
+        )
+
+    def write(self, topic: str, time: int, message: Any) -> None:
+        """Write a message of rosbags' types, recorded at ``time`` [ns]."""
+        kind = self._connections[topic].msgtype
+        self.write_serialized(topic, time, known_types().serialize_cdr(message, kind))
+
+    def write_serialized(self, topic: str, time: int, data: bytes | memoryview) -> None:
+        """Write a message that is in CDR already."""
+        self._writer.write(self._connections[topic], time, data)
+
+
+def _latched() -> Qos:
+    return Qos(
+        history=QosHistory.KEEP_LAST,
+        depth=1,
+        reliability=QosReliability.RELIABLE,
+        durability=QosDurability.TRANSIENT_LOCAL,
+        deadline=NO_LIMIT,
+        lifespan=NO_LIMIT,
+        liveliness=QosLiveliness.AUTOMATIC,
+        liveliness_lease_duration=NO_LIMIT,
+        avoid_ros_namespace_conventions=False,
+    )

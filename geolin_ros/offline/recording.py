@@ -1,0 +1,216 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Bags of ROS 2 and ROS 1 as one sequence of messages."""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from rosbags.highlevel import AnyReader, AnyReaderError
+from rosbags.interfaces import Connection
+
+from geolin_ros.errors import RecordingError
+from geolin_ros.offline.message_types import known_types
+from geolin_ros.offline.topics import ROLES, assign
+
+STORAGES = ('.mcap', '.db3')
+
+
+class Recorded(NamedTuple):
+    """A message, what it is for, and when it was recorded [ns]."""
+
+    role: str
+    time: int
+    message: Any
+
+
+class Recording:
+    """One or several bags, merged by the times at which their messages were recorded.
+
+    To be used as a context manager.
+
+    Parameters
+    ----------
+    paths
+        Rosbag2 folders, with their metadata or without; their mcap or sqlite3 files; ROS 1 bags.
+    topics
+        Topics of the inputs by role, see `topics.ROLES`; the others are guessed.
+
+    Attributes
+    ----------
+    types
+        Message type of each topic.
+    counts
+        Messages on each topic.
+    topics
+        Topic of each role that is there.
+
+    Raises
+    ------
+    RecordingError
+        If a bag cannot be opened, or topics cannot be told apart.
+    UnknownNameError
+        If a topic is not in the bags.
+    """
+
+    def __init__(self, paths: Sequence[str | Path], topics: Mapping[str, str] | None = None):
+        self.paths = [Path(path) for path in paths]
+        self._reader = self._open()
+        self.types = {c.topic: c.msgtype for c in self._reader.connections}
+        self.counts: dict[str, int] = dict.fromkeys(self.types, 0)
+        for connection in self._reader.connections:
+            self.counts[connection.topic] += connection.msgcount
+        try:
+            self.topics = assign(self.types, topics or {})
+        except Exception:
+            self._reader.close()
+            raise
+
+    def __enter__(self) -> 'Recording':
+        """Return the recording, which is open already."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close all bags."""
+        self._reader.close()
+
+    @property
+    def name(self) -> str:
+        """The paths, for messages."""
+        return ', '.join(map(str, self.paths))
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """First and last time of all messages [ns]; zeros if there are none."""
+        if not self._reader.message_count:
+            return 0, 0
+        return self._reader.start_time, self._reader.end_time - 1
+
+    def topic(self, role: str) -> str:
+        """Return the topic of a role.
+
+        Raises
+        ------
+        RecordingError
+            If there is none.
+        """
+        if role not in self.topics:
+            listed = ', '.join(f'{topic} ({kind})' for topic, kind in sorted(self.types.items()))
+            raise RecordingError(
+                f'{self.name} has no {role} ({ROLES[role]}), only {listed or "nothing"}; record '
+                f'it, or name its topic with --{role.replace("_", "-")}'
+            )
+        return self.topics[role]
+
+    def messages(self, roles: Iterable[str]) -> Iterator[Recorded]:
+        """Yield the messages of some roles in the order in which they were recorded.
+
+        Raises
+        ------
+        RecordingError
+            If the bags are damaged; all messages before that have been given out.
+        """
+        role_of = {self.topics[role]: role for role in roles if role in self.topics}
+        connections = [c for c in self._reader.connections if c.topic in role_of]
+        if not connections:
+            return
+        decode = {c.msgtype: self._decoder(c) for c in connections}
+        raw = _merged(connections)
+        time = self.span[0]
+        while True:
+            # Damaged bytes end in exceptions of many kinds: of the storage, of decompression, of
+            # the types. What the caller does with a message is outside.
+            try:
+                connection, time, data = next(raw)
+                message = decode[connection.msgtype](data, connection.msgtype)
+            except StopIteration:
+                return
+            except Exception as error:
+                raise self._damaged(time, error) from error
+            yield Recorded(role_of[connection.topic], time, message)
+
+    def description(self) -> str:
+        """Return the first robot description.
+
+        Raises
+        ------
+        RecordingError
+            If there is none.
+        """
+        self.topic('robot_description')
+        for recorded in self.messages(['robot_description']):
+            return str(recorded.message.data)
+        raise RecordingError(
+            f'topic {self.topics["robot_description"]} of {self.name} has no message, expected '
+            'the robot description; give it with --urdf FILE'
+        )
+
+    def _decoder(self, connection: Connection) -> Any:
+        """Return the function for a type: as the bag defines it, else as ROS 2 does."""
+        if connection.msgtype in self._reader.typestore.fielddefs:
+            return self._reader.deserialize
+        return known_types().deserialize_cdr
+
+    def _open(self) -> AnyReader:
+        for path in self.paths:
+            if not path.exists():
+                raise RecordingError(f'{path} does not exist, expected a bag')
+        files = [file for path in self.paths for file in _files(path)]
+        if len({file.suffix == '.bag' for file in files}) > 1:
+            raise RecordingError(f'{self.name} are of ROS 1 and ROS 2, expected bags of one kind')
+        try:
+            reader = AnyReader(files, default_typestore=known_types())
+            reader.open()
+        except Exception as error:
+            raise RecordingError(f'cannot open {self.name}: {_words(error)}. {_ADVICE}') from error
+        return reader
+
+    def _damaged(self, time: int, error: Exception) -> RecordingError:
+        after = (time - self.span[0]) * 1e-9
+        return RecordingError(
+            f'{self.name} cannot be read further than {after:.3f} s after its start: '
+            f'{_words(error)}. {_ADVICE}'
+        )
+
+
+_ADVICE = (
+    'A bag that was cut short can often be mended: `ros2 bag reindex`, `mcap recover`, '
+    '`rosbag reindex`'
+)
+
+
+def _merged(connections: Sequence[Connection]) -> Iterator[tuple[Connection, int, bytes]]:
+    """Yield what was recorded, by time; of messages of the same time, that of the first bag."""
+    of_bag: dict[int, list[Connection]] = {}
+    for connection in connections:
+        of_bag.setdefault(id(connection.owner), []).append(connection)
+    bags: list[Any] = [same[0].owner for same in of_bag.values()]
+    parts = [
+        bag.messages(connections=same) for bag, same in zip(bags, of_bag.values(), strict=True)
+    ]
+    return heapq.merge(*parts, key=lambda entry: entry[1])
+
+
+def _words(error: Exception) -> str:
+    text = str(error.args[0]) if isinstance(error, AnyReaderError) and error.args else str(error)
+    return f'{type(error).__name__}: {text}'.rstrip('.: ')
+
+
+def _files(path: Path) -> list[Path]:
+    """Return what the reader takes for a path: storage files where a folder lacks metadata."""
+    if not path.is_dir() or (path / 'metadata.yaml').exists():
+        return [path]
+    files = sorted(file for file in path.iterdir() if file.suffix in STORAGES)
+    if not files:
+        raise RecordingError(
+            f'folder {path} has neither metadata.yaml nor {" or ".join(STORAGES)} files, expected '
+            'a bag'
+        )
+    return files

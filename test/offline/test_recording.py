@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.bags import START, Messages, write_bag, write_ros1_bag
+
+from geolin_ros.errors import RecordingError, UnknownNameError
+from geolin_ros.offline.bag_writer import BagWriter
+from geolin_ros.offline.message_types import JOINT_STATE
+from geolin_ros.offline.recording import Recording
+
+INPUTS = ('odom', 'joint_states')
+
+
+def read(*paths, topics=None):
+    """Return what a recording holds: (role, time, stamp, numbers) of each message."""
+    found = []
+    with Recording(paths, topics) as recording:
+        for role, time, message in recording.messages(INPUTS):
+            stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+            if role == 'odom':
+                place = message.pose.pose.position
+                numbers = [place.x, place.y, place.z]
+            else:
+                numbers = np.concatenate((message.position, message.velocity, message.effort))
+            found.append((role, time, stamp, list(numbers)))
+    return found
+
+
+@pytest.fixture(scope='module')
+def expected(bag):
+    return read(bag)
+
+
+def test_messages__are_those_that_were_written(expected, samples):
+    assert len(expected) == 2 * len(samples)
+    for sample, odom, joints in zip(samples, expected[::2], expected[1::2], strict=True):
+        assert odom == ('odom', sample.stamp, sample.stamp, sample.state.H[:3, 3].tolist())
+        numbers = np.concatenate((sample.state.s, sample.state.r, sample.tau)).tolist()
+        assert joints == ('joint_states', sample.stamp, sample.stamp, numbers)
+
+
+@pytest.mark.parametrize(
+    ('storage', 'compression'),
+    [
+        ('mcap', 'storage'),
+        ('mcap', 'file'),
+        ('mcap', 'message'),
+        ('sqlite3', 'none'),
+        ('sqlite3', 'file'),
+        ('sqlite3', 'message'),
+    ],
+)
+def test_formats__are_read_alike(storage, compression, robot, samples, expected, tmp_path):
+    messages = Messages(robot[0]).of_samples(samples)
+    path = write_bag(
+        tmp_path / 'bag', messages, robot[1], storage=storage, compression=compression
+    )
+    assert read(path) == expected
+    with Recording([path]) as recording:
+        assert recording.description() == robot[1]
+
+
+@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+def test_files__are_read_without_their_metadata(storage, robot, samples, expected, tmp_path):
+    messages = Messages(robot[0]).of_samples(samples)
+    path = write_bag(tmp_path / 'bag', messages, robot[1], storage=storage)
+    (path / 'metadata.yaml').unlink()
+    assert read(path) == expected
+    (file,) = path.iterdir()
+    assert read(file) == expected
+
+
+def test_ros_1_bags__are_read_alike(robot, samples, expected, tmp_path):
+    path = write_ros1_bag(tmp_path / 'run.bag', *robot[:1], samples, robot[1])
+    assert read(path) == expected
+    with Recording([path]) as recording:
+        assert recording.description() == robot[1]
+
+
+def test_several_bags__are_merged_by_time(robot, samples, expected, tmp_path):
+    messages = Messages(robot[0])
+    base = [('odom', sample.stamp, messages.odometry(sample)) for sample in samples]
+    joints = [('joint_states', sample.stamp, messages.joint_state(sample)) for sample in samples]
+    one = write_bag(tmp_path / 'base', base, robot[1])
+    two = write_bag(tmp_path / 'joints', joints, storage='sqlite3')
+    assert read(one, two) == expected
+
+
+def test_older_bags__are_read_by_the_common_types(bag, expected, tmp_path):
+    """Sqlite3 bags of Humble say nothing about their types."""
+    import sqlite3
+
+    with Recording([bag]) as recording:
+        messages = list(recording.messages(INPUTS))
+    path = write_bag(tmp_path / 'old', messages, storage='sqlite3')
+    (file,) = path.glob('*.db3')
+    with sqlite3.connect(file) as database:
+        database.execute('DELETE FROM message_definitions')
+    database.close()
+    assert read(path) == expected
+
+
+def test_topics__are_found_in_a_namespace_and_can_be_given(robot, samples, expected, tmp_path):
+    messages = list(Messages(robot[0]).of_samples(samples))
+    path = write_bag(tmp_path / 'dog', messages, robot[1], namespace='/dog')
+    assert read(path) == expected
+    with Recording([path]) as recording:
+        assert recording.topics == {
+            role: f'/dog/{role}' for role in ('robot_description', 'odom', 'joint_states')
+        }
+    other = write_bag(tmp_path / 'other', messages, namespace='/cat')
+    with pytest.raises(RecordingError, match=r'/cat/joint_states, /dog/joint_states could all be'):
+        read(path, other)
+    chosen = {'joint_states': '/dog/joint_states', 'odom': '/dog/odom'}
+    assert read(path, other, topics=chosen) == expected
+
+
+@pytest.mark.parametrize(
+    ('topics', 'error', 'said'),
+    [
+        ({'odom': '/odim'}, UnknownNameError, "topic '/odim' is not part of the bag; .*'/odom'"),
+        ({'odom': '/joint_states'}, RecordingError, 'has type sensor_msgs/msg/JointState'),
+    ],
+)
+def test_wrong_topics__are_explained(bag, topics, error, said):
+    with pytest.raises(error, match=said):
+        Recording([bag], topics)
+
+
+def test_missing_topic__is_explained_with_those_that_are_there(robot, samples, tmp_path):
+    message = Messages(robot[0]).joint_state(samples[0])
+    path = write_bag(tmp_path / 'bag', [('joint_states', START, message)])
+    with Recording([path]) as recording, pytest.raises(RecordingError) as error:
+        recording.topic('odom')
+    assert '/joint_states (sensor_msgs/msg/JointState)' in str(error.value)
+    with Recording([path]) as recording, pytest.raises(RecordingError, match='--robot-descr'):
+        recording.description()
+
+
+def test_truncated_mcap__is_explained(bag, tmp_path):
+    path = tmp_path / 'cut.mcap'
+    (file,) = bag.glob('*.mcap')
+    path.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    with pytest.raises(RecordingError, match='mcap recover'):
+        read(path)
+
+
+def test_damaged_bag__is_read_up_to_the_damage(robot, samples, expected, tmp_path):
+    entries = list(Messages(robot[0]).of_samples(samples))
+    rounds = [
+        (role, stamp + k * 10**9, message) for k in range(5) for role, stamp, message in entries
+    ]
+    path = write_bag(tmp_path / 'bag', rounds, robot[1], compression='storage')
+    (file,) = path.glob('*.mcap')
+    content = bytearray(file.read_bytes())
+    at = int(0.6 * len(content))
+    content[at : at + 1000] = bytes(1000)
+    file.write_bytes(content)
+    found = []
+    with Recording([path]) as recording, pytest.raises(RecordingError, match='s after its start'):
+        found.extend(recording.messages(INPUTS))
+    assert len(expected) < len(found) < len(rounds)
+    assert [(recorded.role, recorded.time) for recorded in found] == [
+        (role, time) for role, time, _ in rounds[: len(found)]
+    ]
+
+
+def test_message_cut_short__is_explained(robot, samples, tmp_path):
+    with BagWriter(tmp_path / 'bag') as bag:
+        bag.add_topic('/joint_states', JOINT_STATE)
+        bag.write('/joint_states', START, Messages(robot[0]).joint_state(samples[0]))
+        bag.write_serialized('/joint_states', START + 10**9, b'\0\1\0\0' + b'\xff' * 40)
+    found = []
+    with Recording([tmp_path / 'bag']) as recording, pytest.raises(RecordingError) as error:
+        found.extend(recording.messages(INPUTS))
+    assert 'further than 1.000 s after its start' in str(error.value)
+    assert len(found) == 1
+
+
+def test_nothing__is_no_bag(tmp_path):
+    for path, said in (
+        (tmp_path / 'none', 'does not exist'),
+        (tmp_path, 'neither metadata.yaml nor'),
+        (Path(__file__), 'Unrecognized storage format'),
+    ):
+        with pytest.raises(RecordingError, match=said):
+            Recording([path])
+
+
+def test_bags_of_both_ros__are_not_mixed(bag, robot, samples, tmp_path):
+    path = write_ros1_bag(tmp_path / 'run.bag', robot[0], samples[:2], robot[1])
+    with pytest.raises(RecordingError, match='bags of one kind'):
+        Recording([bag, path])
+
+
+def test_existing_bag__is_not_overwritten(bag, robot):
+    before = sorted((file.name, file.stat().st_size) for file in bag.iterdir())
+    with pytest.raises(RecordingError, match='choose another folder'):
+        write_bag(bag, [], robot[1])
+    assert sorted((file.name, file.stat().st_size) for file in bag.iterdir()) == before
+
+
+def test_missing_storage_file__is_explained(bag, tmp_path):
+    shutil.copytree(bag, tmp_path / 'bag')
+    (tmp_path / 'bag' / 'flight.mcap').unlink()
+    with pytest.raises(RecordingError, match='database files are missing'):
+        Recording([tmp_path / 'bag'])
