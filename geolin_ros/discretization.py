@@ -192,7 +192,7 @@ def discretize(
     if reference == 'frozen':
         defect = step.theta
     elif next_reference is not None:
-        defect = _own(next_reference.difference(next_state), model)
+        defect = own_part(next_reference.difference(next_state), model)
     if next_reference is not None or (reference == 'frozen' and follows_flow):
         carry_into_chart(step, defect, groups_of(model))
     return Discretization(
@@ -316,7 +316,7 @@ def _field(state: State, nu_dot: Array) -> Array:
     return np.concatenate((velocity, nu_dot))
 
 
-def _own(z: Array, model: TreeModel) -> Array:
+def own_part(z: Array, model: TreeModel) -> Array:
     """Return [H; s; v; r] as it is, of a fixed base its [s; r]."""
     n = model.n
     return z if model.base == 'floating' else np.concatenate((z[6 : 6 + n], z[12 + n :]))
