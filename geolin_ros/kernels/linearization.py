@@ -84,16 +84,24 @@ def linearize(ints, floats, x, inputs, ws, out):
         rows and columns [H; s; v; r], joints in the order of the bodies. A fixed base keeps its
         rows and columns and does not accelerate.
     """
+    status = reduce_to_base(ints, floats, x, inputs, ws)
+    return status if status != OK else expand(ints, x, ws, out)
+
+
+@lean_kernel
+def reduce_to_base(ints, floats, x, inputs, ws):
+    """Run the passes up to the motion of the base; return the status."""
     joint_scalars(ints, floats, x, inputs, ws)
     kinematics(ints, floats, x, ws)
     body_rows(ints, floats, ws)
     apply_wrenches(ints, x, inputs, ws)
     status = eliminate(ints, floats, ws)
-    if status != OK:
-        return status
-    status = base_solve(ints, ws)
-    if status != OK:
-        return status
+    return status if status != OK else base_solve(ints, ws)
+
+
+@lean_kernel
+def expand(ints, x, ws, out):
+    """Run the passes from the motion of the base to the end; return the status."""
     accelerate(ints, ws)
     respond(ints, ws)
     if get(ws, at.WRENCH_BLOCKS) != 0.0:

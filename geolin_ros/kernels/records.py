@@ -174,7 +174,7 @@ def make_workspace(packed: Packed) -> Array:
         nb * U_ROW,
         slots * SLOT_RECORD,
     )
-    workspace = _aligned_zeros(sum(sizes))
+    workspace = aligned_zeros(sum(sizes))
     offsets = np.cumsum(sizes)
     workspace[DISPLACEMENTS : SLOT_PART + 1] = offsets[:4]
     return workspace
@@ -186,7 +186,7 @@ def make_output(n: int) -> tuple[Array, Array, Array, Array]:
     The entries that never change, the zeros and ones of the rows of H and s, are in place.
     """
     m, k = 6 + n, 12 + 2 * n
-    out = _aligned_zeros(k * k + k * n + m)
+    out = aligned_zeros(k * k + k * n + m)
     A, B = out[: k * k].reshape(k, k), out[k * k : k * k + k * n].reshape(k, n)
     A[:m, m:] = np.eye(m)
     return out, A, B, out[k * k + k * n :]
@@ -313,7 +313,7 @@ def _blocks(branches: list[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
     return blocks
 
 
-def _aligned_zeros(size: int) -> Array:
+def aligned_zeros(size: int) -> Array:
     """Return zeros that start at a cache line."""
     memory = np.zeros(size + LANES)
     start = -memory.ctypes.data % 64 // 8

@@ -3,14 +3,12 @@
 """The fast linearization against its plain version, the general one, and extended precision."""
 
 import dataclasses
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
 from support import extended_reference
+from support.bounds import assert_within_bounds
 from support.close import assert_close, deviation
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
@@ -367,13 +365,7 @@ for kernel in FAST.values():
 
 def test_every_access__is_within_bounds():
     """Compile with checks on: all accesses are legal, and checks would have found others."""
-    here = os.path.dirname(__file__)
-    path = os.pathsep.join((here, os.path.dirname(here), *sys.path))
-    environment = {**os.environ, 'NUMBA_BOUNDSCHECK': '1', 'PYTHONPATH': path}
-    done = subprocess.run(
-        [sys.executable, '-c', CHECKED], env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    assert_within_bounds(CHECKED, __file__)
 
 
 def test_state_of_another_type__is_refused_before_any_memory_is_read():
