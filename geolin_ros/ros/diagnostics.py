@@ -58,6 +58,9 @@ class Diagnostics:
                 if stamp is not None:
                     age = (clock_time.nanoseconds - stamp) * 1e-9
                     values[f'age of the newest {name} [s]'] = f'{age:.3f}'
+            if stream.nu_dot_delay:
+                delay = f'{stream.nu_dot_delay * 1e3:.3f}'
+                values['delay of measured accelerations [ms]'] = delay
             model = stream.model
             values |= {
                 'robot': model.name,

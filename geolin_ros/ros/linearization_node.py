@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
@@ -23,7 +24,7 @@ from geolin_ros.ros.robot_node import RobotNode, guarded, run
 from geolin_ros.stream.analysis import Snapshot
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.linearization_stream import Answer, Counts
-from geolin_ros.stream.parameters import TABLE
+from geolin_ros.stream.parameters import TABLE, stream_settings
 from geolin_ros.warm_up import warm_up
 
 
@@ -55,10 +56,15 @@ class LinearizationNode(RobotNode):
 
     def inputs(self) -> Sequence[tuple[type, str, Callable[[Any], None]]]:
         """Return what is subscribed to."""
+        wrenches = stream_settings(self._values).wrench_topics
         return (
             (JointState, 'joint_states', self._on_joint_state),
             (Odometry, 'odom', partial(self._take, 'on_odometry')),
             (JointState, 'joint_efforts', partial(self._take, 'on_effort')),
+            *(
+                (WrenchStamped, wrench.topic, partial(self._take, 'on_wrench', wrench.topic))
+                for wrench in wrenches
+            ),
         )
 
     def make_pipeline(self, model: TreeModel, earlier: Any) -> Pipeline:
@@ -102,7 +108,10 @@ class LinearizationNode(RobotNode):
         super().destroy_node()
 
     def on_changed(self, names: set[str]) -> None:
-        """Take another trigger at once."""
+        """Take another trigger or other topics at once."""
+        if self._is_active and 'wrench_topics' in names:
+            self._close_inputs()
+            self._open_inputs()
         if self._is_active and names & {'trigger', 'timer_rate'}:
             self._stop_trigger()
             self._start_trigger()

@@ -9,6 +9,7 @@ from typing import Any
 
 from geolin_msgs.msg import (
     DependentJoint,
+    ExternalWrench,
     ForwardDynamics,
     LinearizationSummary,
     LinearizedDynamics,
@@ -48,7 +49,7 @@ def make_pipeline(
 ) -> Pipeline:
     """Return a pipeline that is ready to run: everything it needs is allocated and compiled.
 
-    It starts with the newest odometry and efforts of an ``earlier`` one.
+    It starts with the newest inputs of an ``earlier`` one.
     """
     settings = stream_settings(values)
     stream = LinearizationStream(model, settings, counts)
@@ -57,7 +58,7 @@ def make_pipeline(
         stream.resume(earlier.stream)
     return Pipeline(
         stream,
-        LinearizationWriter(make_message(model), model, settings),
+        LinearizationWriter(make_message(model, len(settings.wrench_topics)), model, settings),
         ForwardDynamicsWriter(ForwardDynamics(), model),
         SummaryWriter(LinearizationSummary(), model),
         RequestAnswerer(model, settings, functools.partial(make_message, model)),
@@ -65,9 +66,10 @@ def make_pipeline(
     )
 
 
-def make_message(model: TreeModel) -> LinearizedDynamics:
+def make_message(model: TreeModel, wrenches: int = 0) -> LinearizedDynamics:
     """Return a message that is empty but for the parts that are messages of their own."""
     return LinearizedDynamics(
+        external_wrenches=[ExternalWrench() for _ in range(wrenches)],
         dependent_joints=[
             DependentJoint(
                 name=joint.name,

@@ -11,7 +11,7 @@ from geolin_ros.kernels.se3 import retract
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.stamps import nanoseconds, was_set_back
+from geolin_ros.stream.stamps import nanoseconds, starts_anew
 from geolin_ros.typing import Array
 
 TwistFrame = Literal['child', 'world']
@@ -39,6 +39,8 @@ class BaseInput:
     ----------
     stamp, world_frame
         header.stamp [ns] and header.frame_id of the odometry that is kept.
+    v
+        Its body twist (6,).
     """
 
     def __init__(
@@ -56,7 +58,7 @@ class BaseInput:
         self._tolerance = quaternion_tolerance
         self._placements: dict[str, Array] = {}
         self._sample = np.zeros(13)
-        self._H, self._v, self._step = np.eye(4), np.zeros(6), np.zeros(6)
+        self._H, self.v, self._step = np.eye(4), np.zeros(6), np.zeros(6)
         self.stamp: int | None = None
         self.world_frame = ''
 
@@ -71,12 +73,7 @@ class BaseInput:
         """
         placement = self._placement(self._child_frame or message.child_frame_id)
         stamp = nanoseconds(message.header.stamp)
-        if self.stamp is not None and stamp <= self.stamp and not was_set_back(self.stamp, stamp):
-            raise DroppedInput(
-                Cause.BACKWARDS,
-                f'odometry is stamped {(self.stamp - stamp) * 1e-9:.6f} s before the last one '
-                'taken, expected a later stamp; check the clock and the order of the publisher',
-            )
+        starts_anew('odometry', stamp, self.stamp)
         pose, twist = message.pose.pose, message.twist.twist
         place, turn, linear, angular = pose.position, pose.orientation, twist.linear, twist.angular
         sample = self._sample
@@ -96,7 +93,7 @@ class BaseInput:
                 f'odometry orientation has length {norm:g}, expected 1 within {self._tolerance:g};'
                 ' let the publisher send a unit quaternion (x, y, z, w)',
             )
-        place_base(sample, self._twist_code, placement, self._H, self._v)
+        place_base(sample, self._twist_code, placement, self._H, self.v)
         self.stamp, self.world_frame = stamp, message.header.frame_id
 
     def carry_to(self, stamp: int, state: State) -> float:
@@ -118,9 +115,9 @@ class BaseInput:
                 f'the newest odometry is {dt:+.4f} s away from the joint state, expected at most '
                 f'{self._max_skew:g} s; raise max_skew or synchronize the publishers',
             )
-        np.multiply(self._v, dt, out=self._step)
+        np.multiply(self.v, dt, out=self._step)
         retract(self._H, self._step, state.H)
-        state.v[:] = self._v
+        state.v[:] = self.v
         return dt
 
     def _placement(self, name: str) -> Array:

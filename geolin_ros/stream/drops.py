@@ -13,6 +13,8 @@ class Cause(Enum):
     NO_MODEL = 'no robot description yet'
     NO_ODOMETRY = 'no odometry yet'
     NO_EFFORT = 'no efforts yet'
+    NO_ACCELERATION = 'no accelerations yet'
+    NO_WRENCH = 'wrench missing or too old'
     SKEW = 'odometry too far from the joint state'
     BACKWARDS = 'stamp not after the last one'
     MISSING_JOINT = 'joint missing'
@@ -22,6 +24,7 @@ class Cause(Enum):
     NOT_FINITE = 'NaN or inf'
     QUATERNION = 'quaternion not of unit length'
     FRAME = 'frame not on the base link'
+    WRENCH_FRAME = 'wrench in another frame'
     SINGULAR = 'singular inertia'
 
 

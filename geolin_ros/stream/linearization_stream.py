@@ -16,11 +16,14 @@ from geolin_ros.linearization import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.representation import convert
+from geolin_ros.stream.acceleration import MeasuredAcceleration
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.joint_input import JointInput
+from geolin_ros.stream.operating_point import forces_for, with_base_wrench
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.stream.stamps import nanoseconds
 from geolin_ros.stream.state_input import StateInput
+from geolin_ros.stream.wrench_input import WrenchInput
 from geolin_ros.typing import Array
 from geolin_ros.wrenches import Wrench
 
@@ -46,13 +49,17 @@ class Answer:
 
     ``A``, ``B``, ``drift`` and ``nu_dot`` are in the form and representation of the settings;
     ``nu_dot`` is always that of the body twist. ``next_state`` is None in continuous form.
+    ``base_wrench`` (6,) is the [force; moment] on the base, in base axes, that nothing provides;
+    ``findings`` are doubts about the inputs.
     """
 
     __slots__ = (
         'A',
         'B',
+        'base_wrench',
         'compute_time',
         'drift',
+        'findings',
         'next_state',
         'nu_dot',
         'odometry_age',
@@ -61,12 +68,15 @@ class Answer:
         'state',
         'tau',
         'world_frame',
+        'wrenches',
     )
 
     A: Array
     B: Array
+    base_wrench: Array
     compute_time: float
     drift: Array
+    findings: Sequence[str]
     next_state: State | None
     nu_dot: Array
     odometry_age: float
@@ -75,6 +85,7 @@ class Answer:
     state: State
     tau: Array
     world_frame: str
+    wrenches: Sequence[Wrench]
 
 
 class LinearizationStream:
@@ -103,6 +114,10 @@ class LinearizationStream:
         self._linearizer = Linearizer(model)
         self._states = StateInput(model, settings)
         self._efforts = JointInput(model)
+        self._wrenches = WrenchInput(
+            model, settings.wrench_topics, settings.wrench_timeout, settings.missing_wrench
+        )
+        self._acceleration = MeasuredAcceleration(model.base, settings.nu_dot_cutoff)
         self._least_gap = 0.999e9 / settings.max_rate if settings.max_rate > 0.0 else 0.0
         self._last_answered: int | None = None
         self._odometry: Any = None
@@ -115,6 +130,8 @@ class LinearizationStream:
         self._answer = Answer()
         self._answer.state = model.neutral_state()
         self._answer.tau = np.zeros(model.n)
+        self._answer.base_wrench = np.zeros(6)
+        self._answer.wrenches, self._answer.findings = [], []
 
     @property
     def world_frame(self) -> str:
@@ -122,12 +139,20 @@ class LinearizationStream:
         return self._states.world_frame
 
     @property
+    def nu_dot_delay(self) -> float:
+        """How late measured accelerations are [s]; zero where none are measured."""
+        if self.settings.nu_dot != 'measured':
+            return 0.0
+        return self._acceleration.delay
+
+    @property
     def newest_stamps(self) -> dict[str, int | None]:
         """Stamps [ns] of the inputs taken last, None before the first."""
         return self._states.newest_stamps
 
     def resume(self, earlier: 'LinearizationStream') -> None:
-        """Start with the newest odometry and efforts of an earlier stream, where they fit."""
+        """Start with the newest inputs of an earlier stream, where they fit."""
+        self._wrenches.resume(earlier._wrenches)
         with contextlib.suppress(DroppedInput):
             if earlier._odometry is not None:
                 self._take_odometry(earlier._odometry)
@@ -153,6 +178,14 @@ class LinearizationStream:
             self.counts.drops[drop.cause] += 1
             raise
 
+    def on_wrench(self, topic: str, message: Any) -> None:
+        """Take a geometry_msgs/WrenchStamped of one of the settings' topics."""
+        try:
+            self._wrenches.take(topic, message)
+        except DroppedInput as drop:
+            self.counts.drops[drop.cause] += 1
+            raise
+
     def on_joint_state(self, message: Any) -> Answer | None:
         """Take a sensor_msgs/JointState and linearize there; None if max_rate leaves it out."""
         self.counts.received += 1
@@ -165,6 +198,8 @@ class LinearizationStream:
     def _take_odometry(self, message: Any) -> None:
         self._states.take_odometry(message)
         self._odometry = message
+        if self.settings.nu_dot == 'measured':
+            self._acceleration.add_base(nanoseconds(message.header.stamp), self._states.base_twist)
 
     def _take_effort(self, message: Any) -> None:
         self._efforts.read(message, 'effort', self._new_effort, Cause.MISSING_EFFORT)
@@ -183,6 +218,8 @@ class LinearizationStream:
         answer.odometry_age = self._states.read(message, stamp, answer.state)
         floating = self.model.base == 'floating'
         answer.odometry_stamp = stamp - round(answer.odometry_age * 1e9) if floating else 0
+        if settings.nu_dot == 'measured':
+            self._acceleration.add_joints(stamp, answer.state.r)
         if settings.torque_source == 'effort':
             self._states.read_efforts(message, answer.tau)
         elif settings.torque_source == 'topic' and self._effort is None:
@@ -191,8 +228,9 @@ class LinearizationStream:
             )
         if self._passive.size:
             answer.tau[self._passive] = 0.0
-        self._fill(answer)
         answer.stamp, answer.world_frame = stamp, self.world_frame
+        answer.wrenches, answer.findings = self._wrenches.at(stamp, answer.world_frame)
+        self._fill(answer)
         answer.compute_time = time.perf_counter() - start
         self._last_answered = stamp
         self.counts.answered += 1
@@ -200,35 +238,57 @@ class LinearizationStream:
 
     def rehearse(self) -> None:
         """Linearize once at rest, so that the first joint state pays for nothing."""
-        self._fill(self._answer)
+        fill(self._answer, self._linearizer, self.settings, self._answer.tau, ())
 
     def _fill(self, answer: Answer) -> None:
         """Linearize; what the robot cannot answer is a drop like any other."""
         try:
-            fill(answer, self._linearizer, self.settings)
+            tau, wrenches = self._forces(answer)
+            fill(answer, self._linearizer, self.settings, tau, wrenches)
         except SingularInertiaError as error:
             raise DroppedInput(Cause.SINGULAR, str(error)) from error
         except NotFiniteError as error:
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
+
+    def _forces(self, answer: Answer) -> tuple[Array, Sequence[Wrench]]:
+        """Return efforts and wrenches that the robot is linearized under."""
+        model, state, settings = self.model, answer.state, self.settings
+        answer.base_wrench[:] = 0.0
+        if settings.torque_source == 'inverse_dynamics':
+            held = forces_for(model, state, np.zeros(model.m), answer.wrenches)
+            answer.tau[:] = held.tau
+            answer.tau[self._passive] = 0.0
+            if held.base is not None:
+                answer.base_wrench[:] = held.base
+        if settings.nu_dot == 'predicted':
+            return answer.tau, answer.wrenches
+        nu_dot = np.zeros(model.m)
+        if settings.nu_dot == 'measured':
+            nu_dot = self._acceleration.nu_dot()
+        needed = forces_for(model, state, nu_dot, answer.wrenches)
+        if needed.base is not None:
+            answer.base_wrench[:] = needed.base
+        return needed.tau, with_base_wrench(model, answer.wrenches, needed.base)
 
 
 def fill(
     answer: Answer,
     linearizer: Linearizer,
     settings: StreamSettings,
-    wrenches: Sequence[Wrench] = (),
+    tau: Array,
+    wrenches: Sequence[Wrench],
 ) -> None:
-    """Linearize about ``answer.state`` and ``answer.tau`` in the form that ``settings`` say."""
+    """Linearize about ``answer.state`` under ``tau`` in the form that ``settings`` say."""
     if settings.form == 'discrete':
         step = linearizer.discretize(
-            answer.state, answer.tau, settings.dt, settings.method, settings.reference, wrenches
+            answer.state, tau, settings.dt, settings.method, settings.reference, wrenches
         )
         if settings.representation != 'body':
             step = convert(step, answer.state, settings.representation)
         answer.A, answer.B, answer.drift = step.Phi, step.Gamma, step.defect
         answer.nu_dot, answer.next_state = step.nu_dot, step.next_state
     else:
-        result = linearizer(answer.state, answer.tau, settings.reference, wrenches)
+        result = linearizer(answer.state, tau, settings.reference, wrenches)
         if settings.representation != 'body':
             result = convert(result, answer.state, settings.representation)
         answer.A, answer.B, answer.drift = result.A, result.B, result.drift

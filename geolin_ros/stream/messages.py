@@ -19,7 +19,7 @@ from geolin_ros.stream.analysis import Analysis
 from geolin_ros.stream.linearization_stream import Answer, Counts
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.typing import Array
-from geolin_ros.wrenches import WrenchKind
+from geolin_ros.wrenches import Wrench, WrenchKind
 
 # The constants of geolin_msgs, by the words of the settings.
 CODES = {
@@ -29,9 +29,9 @@ CODES = {
     'representation': {'body': 1, 'inertial': 2, 'mixed': 3},
 }
 WRENCH_KINDS: dict[WrenchKind, int] = {'body': 1, 'world': 2, 'world_oriented': 3}
-_EFFORT_SOURCES = {'effort': 1, 'zero': 2, 'topic': 3}
+_EFFORT_SOURCES = {'effort': 1, 'zero': 2, 'topic': 3, 'inverse_dynamics': 4}
 _EFFORT_GIVEN = 5
-_NU_DOT_PREDICTED = 1
+_NU_DOT_SOURCES = {'predicted': 1, 'measured': 2, 'zero': 3}
 _METHOD_NONE = 1
 
 
@@ -49,6 +49,17 @@ def _write_header(header: Any, answer: Answer) -> None:
 
 def _write_stamp(stamp: Any, nanoseconds: int) -> None:
     stamp.sec, stamp.nanosec = divmod(nanoseconds, 1_000_000_000)
+
+
+def _write_wrench(message: Any, value: Array) -> None:
+    force, torque = message.force, message.torque
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = value.tolist()
+
+
+def _write_external_wrench(message: Any, wrench: Wrench) -> None:
+    message.link, message.kind = wrench.link, WRENCH_KINDS[wrench.kind]
+    _write_wrench(message.wrench, np.concatenate((wrench.force, wrench.moment)))
+    message.point.x, message.point.y, message.point.z = np.asarray(wrench.point).tolist()
 
 
 class _StateWriter:
@@ -75,7 +86,8 @@ class LinearizationWriter:
     Parameters
     ----------
     message
-        An empty message, but for dependent_joints and locked_joints; the writer's from now on.
+        An empty message, but for dependent_joints, locked_joints and as many external_wrenches as
+        answers will have; the writer's from now on.
     model, settings
         Of the stream whose answers will be written.
     effort_given
@@ -101,7 +113,7 @@ class LinearizationWriter:
         message.effort_source = (
             _EFFORT_GIVEN if effort_given else _EFFORT_SOURCES[settings.torque_source]
         )
-        message.nu_dot_source = _NU_DOT_PREDICTED
+        message.nu_dot_source = _NU_DOT_SOURCES[settings.nu_dot]
         message.reference = CODES['reference'][settings.reference]
         message.form = CODES['form'][settings.form]
         discrete = settings.form == 'discrete'
@@ -129,6 +141,10 @@ class LinearizationWriter:
             self._next_state.write(answer.next_state)
         self._efforts[:] = answer.tau
         self._nu_dot[:] = answer.nu_dot
+        _write_wrench(message.base_wrench_residual, answer.base_wrench)
+        for written, wrench in zip(message.external_wrenches, answer.wrenches, strict=True):
+            _write_external_wrench(written, wrench)
+        message.trust.findings = list(answer.findings)
         self._drift[:] = answer.drift
         self._A[:] = answer.A
         self._B[:] = answer.B
@@ -185,6 +201,9 @@ class SummaryWriter:
             message.base_linear_acceleration = float(np.sqrt(nu_dot[:3] @ nu_dot[:3]))
             message.base_angular_acceleration = float(np.sqrt(nu_dot[3:6] @ nu_dot[3:6]))
             nu_dot = nu_dot[6:]
+        residual = answer.base_wrench
+        message.base_force_residual = float(np.sqrt(residual[:3] @ residual[:3]))
+        message.base_torque_residual = float(np.sqrt(residual[3:] @ residual[3:]))
         message.joint_acceleration = largest(nu_dot) if nu_dot.size else 0.0
         message.base_tilt = float(np.arccos(np.clip(answer.state.H[2, 2], -1.0, 1.0)))
         message.received, message.published = counts.received, counts.answered

@@ -5,13 +5,14 @@
 import json
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.tree import ReadingOptions
 from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.wrench_input import WrenchTopic
 
 Value = str | float | bool | list[float] | list[str]
 NO_NAMES = ['']
@@ -32,6 +33,8 @@ class Parameter:
         Smallest and largest allowed number.
     live
         Whether a change takes effect while the node runs; else it needs a new configuration.
+    entry
+        Reads one entry of a list of texts; raises `ConfigurationError` for one it cannot read.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     bounds: tuple[float, float] | None = None
     live: bool = True
+    entry: Callable[[str], object] | None = None
 
     def check(self, value: Any) -> None:
         """Raise `ConfigurationError` if ``value`` is not allowed."""
@@ -54,6 +58,9 @@ class Parameter:
             raise ConfigurationError(
                 f'parameter {self.name} is {value!r}, expected {low:g} to {high:g} {self.unit}'
             )
+        if self.entry is not None:
+            for text in _names(value):
+                self.entry(text)
         if isinstance(self.default, list) and self.default != NO_NAMES:
             if len(value) != len(self.default):
                 raise ConfigurationError(
@@ -79,6 +86,26 @@ class Parameter:
         if self.bounds is not None:
             return f'{self.bounds[0]:g} ... {self.bounds[1]:g}'
         return ''
+
+
+def _position(entry: str) -> tuple[str, float]:
+    name, _, position = entry.partition('=')
+    try:
+        return name.strip(), float(position)
+    except ValueError:
+        raise ConfigurationError(
+            f'parameter locked_joints holds {entry!r}, expected name=position [rad or m]'
+        ) from None
+
+
+def _wrench_topic(entry: str) -> WrenchTopic:
+    match entry.split():
+        case [topic, link, ('body' | 'world' | 'world_oriented') as kind]:
+            return WrenchTopic(topic, link, kind)
+    raise ConfigurationError(
+        f'parameter wrench_topics holds {entry!r}, expected a topic, a link and one of body, '
+        'world, world_oriented, with blanks between'
+    )
 
 
 TABLE: tuple[Parameter, ...] = (
@@ -124,6 +151,7 @@ TABLE: tuple[Parameter, ...] = (
         NO_NAMES,
         'Joints held still, each as name=position; they may be missing from the joint states.',
         unit='rad or m',
+        entry=_position,
     ),
     Parameter(
         'actuated_joints',
@@ -177,8 +205,43 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'torque_source',
         'effort',
-        'Joint efforts: of the joint states, zero, or from the topic joint_efforts.',
-        choices=('effort', 'zero', 'topic'),
+        'Joint efforts: of the joint states, zero, from the topic joint_efforts, or those that '
+        'hold the state still.',
+        choices=('effort', 'zero', 'topic', 'inverse_dynamics'),
+    ),
+    Parameter(
+        'nu_dot',
+        'predicted',
+        'Accelerations to linearize about: by the forward dynamics, by differentiated and '
+        'filtered twists and joint rates, or zero.',
+        choices=('predicted', 'measured', 'zero'),
+    ),
+    Parameter(
+        'nu_dot_cutoff',
+        20.0,
+        'Cut-off of the low-pass filter of measured accelerations.',
+        unit='Hz',
+        bounds=(0.01, 10000.0),
+    ),
+    Parameter(
+        'wrench_topics',
+        NO_NAMES,
+        'External wrenches, each as `topic link kind`; kinds are body, world, world_oriented.',
+        entry=_wrench_topic,
+    ),
+    Parameter(
+        'wrench_timeout',
+        0.1,
+        'Longest distance in time between a joint state and the newest wrench of a topic.',
+        unit='s',
+        bounds=(0.0, 3600.0),
+    ),
+    Parameter(
+        'missing_wrench',
+        'drop',
+        'What becomes of a joint state without one of the wrenches: it is dropped, or answered '
+        'with no force and a finding.',
+        choices=('drop', 'zero'),
     ),
     Parameter(
         'trigger',
@@ -307,16 +370,6 @@ def _names(entries: Sequence[str]) -> list[str]:
     return [entry for entry in entries if entry]
 
 
-def _position(entry: str) -> tuple[str, float]:
-    name, _, position = entry.partition('=')
-    try:
-        return name.strip(), float(position)
-    except ValueError:
-        raise ConfigurationError(
-            f'parameter locked_joints holds {entry!r}, expected name=position [rad or m]'
-        ) from None
-
-
 def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
     """Return the settings of the stream from parameter values."""
     return StreamSettings(
@@ -325,6 +378,11 @@ def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
         quaternion_tolerance=values['odometry.quaternion_tolerance'],
         max_skew=values['max_skew'],
         torque_source=values['torque_source'],
+        nu_dot=values['nu_dot'],
+        nu_dot_cutoff=values['nu_dot_cutoff'],
+        wrench_topics=tuple(map(_wrench_topic, _names(values['wrench_topics']))),
+        wrench_timeout=values['wrench_timeout'],
+        missing_wrench=values['missing_wrench'],
         max_rate=values['max_rate'],
         form=values['form'],
         dt=values['dt'],

@@ -72,14 +72,16 @@ class RequestAnswerer:
         answer.state = self._state(request.state, order)
         answer.tau = self._values('joint_efforts', request.joint_efforts, order)
         answer.stamp, answer.world_frame, answer.odometry_stamp = stamp, world_frame, 0
-        fill(answer, linearizer, settings, [_wrench(w) for w in request.external_wrenches])
+        answer.wrenches = [_wrench(w) for w in request.external_wrenches]
+        answer.base_wrench, answer.findings = np.zeros(6), ()
+        fill(answer, linearizer, settings, answer.tau, answer.wrenches)
         answer.compute_time = time.perf_counter() - start
         message = self._make_message()
         message.external_wrenches = list(request.external_wrenches)
         return LinearizationWriter(message, model, settings, effort_given=True).write(answer)
 
     def _requested_settings(self, request: Any) -> StreamSettings:
-        changed: dict[str, Any] = {}
+        changed: dict[str, Any] = {'nu_dot': 'predicted'}
         for name, codes in CODES.items():
             code = getattr(request, name)
             if code == 0:

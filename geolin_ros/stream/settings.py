@@ -9,8 +9,10 @@ from geolin_ros.discretization import Method
 from geolin_ros.frames import Representation
 from geolin_ros.linearization import Reference
 from geolin_ros.stream.base_input import TwistFrame
+from geolin_ros.stream.operating_point import NuDotSource
+from geolin_ros.stream.wrench_input import MissingWrench, WrenchTopic
 
-TorqueSource = Literal['effort', 'zero', 'topic']
+TorqueSource = Literal['effort', 'zero', 'topic', 'inverse_dynamics']
 Form = Literal['continuous', 'discrete']
 
 
@@ -23,6 +25,11 @@ class StreamSettings:
     quaternion_tolerance: float = 0.01
     max_skew: float = 0.05
     torque_source: TorqueSource = 'effort'
+    nu_dot: NuDotSource = 'predicted'
+    nu_dot_cutoff: float = 20.0
+    wrench_topics: tuple[WrenchTopic, ...] = ()
+    wrench_timeout: float = 0.1
+    missing_wrench: MissingWrench = 'drop'
     max_rate: float = 0.0
     form: Form = 'continuous'
     dt: float = 0.002

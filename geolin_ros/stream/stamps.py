@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""builtin_interfaces/Time as one integer."""
+"""builtin_interfaces/Time as one integer, and the order of stamps."""
 
 from typing import Any
+
+from geolin_ros.stream.drops import Cause, DroppedInput
 
 
 def nanoseconds(stamp: Any) -> int:
@@ -14,6 +16,20 @@ CLOCK_RESET = 1_000_000_000
 """A stamp this much earlier [ns] than the last one is a clock that was set back."""
 
 
-def was_set_back(last: int, stamp: int) -> bool:
-    """Whether ``stamp`` belongs to a clock that started anew since ``last``, as in a replay."""
-    return last - stamp >= CLOCK_RESET
+def starts_anew(what: str, stamp: int, last: int | None) -> bool:
+    """Whether ``stamp`` is the first one, or of a clock that was set back, as in a replay.
+
+    Raises
+    ------
+    DroppedInput
+        If it is neither, nor after the ``last`` one.
+    """
+    if last is None or last - stamp >= CLOCK_RESET:
+        return True
+    if stamp <= last:
+        raise DroppedInput(
+            Cause.BACKWARDS,
+            f'{what} is stamped {(last - stamp) * 1e-9:.6f} s before the last one taken, '
+            'expected a later stamp; check the clock and the order of the publisher',
+        )
+    return False

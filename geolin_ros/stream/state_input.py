@@ -7,10 +7,10 @@ from typing import Any
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.base_input import BaseInput
-from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.joint_input import JointInput
 from geolin_ros.stream.settings import StreamSettings
-from geolin_ros.stream.stamps import was_set_back
+from geolin_ros.stream.stamps import starts_anew
 from geolin_ros.typing import Array
 
 
@@ -48,29 +48,26 @@ class StateInput:
         """Stamps [ns] of the inputs taken last, None before the first."""
         return {'joint state': self._last_stamp, 'odometry': self._base.stamp}
 
+    @property
+    def base_twist(self) -> Array:
+        """Body twist (6,) of the newest odometry."""
+        return self._base.v
+
     def take_odometry(self, message: Any) -> None:
         """Keep a nav_msgs/Odometry; raise `DroppedInput` where it cannot be used."""
         self._base.take(message)
 
     def check_order(self, stamp: int) -> bool:
-        """Note the stamp [ns] of a joint state; return whether the clock was set back.
+        """Note the stamp [ns] of a joint state; return whether it is the first of its clock.
 
         Raises
         ------
         DroppedInput
             If it is not after the last one, without a clock that was set back.
         """
-        last, self._last_stamp = self._last_stamp, stamp
-        if last is None or stamp > last:
-            return False
-        if was_set_back(last, stamp):
-            return True
-        self._last_stamp = last
-        raise DroppedInput(
-            Cause.BACKWARDS,
-            f'joint state is stamped {(last - stamp) * 1e-9:.6f} s before the last one taken, '
-            'expected a later stamp; check the clock and the order of the publisher',
-        )
+        first = starts_anew('joint state', stamp, self._last_stamp)
+        self._last_stamp = stamp
+        return first
 
     def read(self, message: Any, stamp: int, state: State) -> float:
         """Write the state at ``stamp`` [ns] into ``state``; return the age of the odometry [s].

@@ -7,6 +7,7 @@ import contextlib
 import numpy as np
 import pytest
 from support.close import assert_close
+from support.ros_graph import set_and_wait
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.representation import convert
@@ -30,12 +31,6 @@ def changed(robot):
             set_and_wait(robot, defaults)
 
     return change
-
-
-def set_and_wait(robot, values):
-    served = robot.process.log.count('serve quadruped')
-    assert robot.set_parameters(**values) == (True, '')
-    robot.wait_for(lambda: robot.process.log.count('serve quadruped') > served)
 
 
 def expected_answer(received, model, **options):

@@ -61,6 +61,16 @@ def odometry(nanoseconds, place, turn, twist_values, child_frame_id='base', fram
     )
 
 
+def wrench(values):
+    """Return a geometry_msgs/Wrench from [force; torque]."""
+    return SimpleNamespace(force=vector(values[:3]), torque=vector(values[3:]))
+
+
+def wrench_stamped(nanoseconds, values, frame_id=''):
+    """Return a geometry_msgs/WrenchStamped."""
+    return SimpleNamespace(header=header(nanoseconds, frame_id), wrench=wrench(values))
+
+
 def robot_state(n):
     """Return an empty geolin_msgs/RobotState."""
     return SimpleNamespace(
@@ -80,6 +90,9 @@ def linearized_dynamics():
         odometry_stamp=stamp(0),
         next_state=robot_state(0),
         joint_rate_sizes=[],
+        base_wrench_residual=wrench(np.zeros(6)),
+        external_wrenches=[],
+        trust=SimpleNamespace(findings=[]),
         a=SimpleNamespace(),
         b=SimpleNamespace(),
     )

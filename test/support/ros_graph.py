@@ -323,6 +323,13 @@ class Client:
                 return message
         return None
 
+    def answer_soon(self, joints, timeout=0.3):
+        """Return the linearization with the stamp of a joint state, or None if none comes."""
+        deadline = time.monotonic() + timeout
+        while (answer := self.answer_to(joints)) is None and time.monotonic() < deadline:
+            self.graph.executor.spin_once(timeout_sec=0.01)
+        return answer
+
     # ---- what the node says of itself
 
     def _on_diagnostics(self, message):
@@ -413,6 +420,13 @@ class Client:
                 self.process.kill()
 
 
+def set_and_wait(client, values):
+    """Set parameters of a node and wait until it serves with them."""
+    served = client.process.log.count(f'serve {client.model.name}')
+    assert client.set_parameters(**values) == (True, '')
+    client.wait_for(lambda: client.process.log.count(f'serve {client.model.name}') > served)
+
+
 def _parameter_value(value):
     if isinstance(value, bool):
         return ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=value)
@@ -420,6 +434,8 @@ def _parameter_value(value):
         return ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
     if isinstance(value, float):
         return ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
+    if isinstance(value[0], str):
+        return ParameterValue(type=ParameterType.PARAMETER_STRING_ARRAY, string_array_value=value)
     return ParameterValue(type=ParameterType.PARAMETER_DOUBLE_ARRAY, double_array_value=value)
 
 

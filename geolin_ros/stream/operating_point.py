@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Efforts by inverse dynamics, and linearizations about accelerations that are given.
+
+[Bos 2022] evaluates the derivatives of the inverse dynamics at nu_dot. Where nu_dot is not what
+the efforts produce, a wrench on the base and efforts are missing: those that the inverse dynamics
+at nu_dot asks for. With them in force, constant in the axes of the base and of the joints, the
+forward dynamics returns nu_dot, and its linearization is the one about nu_dot.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from geolin_ros.dynamics import inverse_dynamics
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+from geolin_ros.wrenches import Wrench
+
+NuDotSource = Literal['predicted', 'measured', 'zero']
+
+
+class Forces(NamedTuple):
+    """What holds an acceleration: efforts (n,) and [force; moment] on the base (6,).
+
+    The latter is in base axes about the base origin; None if the base is fixed.
+    """
+
+    tau: Array
+    base: Array | None
+
+
+def forces_for(
+    model: TreeModel, state: State, nu_dot: Array, wrenches: Sequence[Wrench] = ()
+) -> Forces:
+    """Return what ``nu_dot`` (m,) needs besides the wrenches [N, N m]."""
+    forces = inverse_dynamics(model, state, nu_dot, wrenches)
+    if model.base == 'fixed':
+        return Forces(forces, None)
+    return Forces(forces[6:], forces[:6])
+
+
+def with_base_wrench(
+    model: TreeModel, wrenches: Sequence[Wrench], base: Array | None
+) -> Sequence[Wrench]:
+    """Return the wrenches and that on the base, constant in base axes."""
+    if base is None:
+        return wrenches
+    return [*wrenches, Wrench(model.base_link, base[:3], base[3:])]
