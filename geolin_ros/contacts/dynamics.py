@@ -8,7 +8,7 @@
 
 Lam^+ inverts Lam = U diag(w) U' where w > `RANK_TOLERANCE` max(w): with redundant rows lam is the
 solution of least norm, nu_dot the only one. Forces and torques are weighed by a length l: rows of
-torques are divided by l before, which makes |f|^2 + |t/l|^2 least.
+torques are multiplied by l before, which makes |f|^2 + |t/l|^2 least.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class Decision(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """A robot at a state, held; rows of torques divided by the length ("weighed")."""
+    """A robot at a state, held; rows of torques multiplied by the length ("weighed")."""
 
     weights: Array
     """(rows,) what rows were multiplied by."""
@@ -139,8 +139,8 @@ class ConstrainedDynamics:
         return columns[first:]
 
     def weights(self, constraints: Sequence[Constraint]) -> Array:
-        """Return 1 for each row of a force, 1 / length for each of a torque."""
-        six = np.repeat((1.0, 1.0 / self.length), 3)
+        """Return 1 for each row of a force, the length for each of a torque."""
+        six = np.repeat((1.0, self.length), 3)
         return np.concatenate([np.zeros(0), *(six[: c.size] for c in constraints)])
 
 

@@ -368,6 +368,6 @@ def judge(contacts: Sequence[Closure], solution: Solution) -> Redundancy:
         rank=decision.rank,
         smallest_kept=decision.smallest_kept,
         largest_dropped=decision.largest_dropped,
-        dropped=decision.dropped,
+        dropped=solution.weights[:, np.newaxis] * decision.dropped,
         contradiction=denied / asked if asked > 0.0 else 0.0,
     )

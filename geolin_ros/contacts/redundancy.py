@@ -28,8 +28,8 @@ class Redundancy:
     smallest_kept, largest_dropped
         Eigenvalues of J M^-1 J' next to the decision, over the largest one; 0 if there is none.
     dropped : (rows, rows - rank)
-        Orthonormal basis of the combinations of forces that move nothing, J' W^-1 N = 0, with W
-        the weights of torques, see `dynamics.constrained_forward_dynamics`.
+        Basis of the forces that move nothing, J' dropped = 0; orthonormal once torques are
+        divided by the length of `ConstrainedLinearizer`.
     contradiction
         Share of the accelerations that the contacts ask for which they deny each other, in
         [0, 1]; zero at states that satisfy the contacts.

@@ -122,7 +122,7 @@ class ConstrainedReference:
         free = -self.oracle.inverse_dynamics(state, np.zeros(self.oracle.model.m))
         free[self.oracle.base :] += tau
         J, gamma = self.rows(state)
-        six = np.repeat((1.0, 1.0 / length), 3)
+        six = np.repeat((1.0, length), 3)
         weights = np.concatenate([six[: 6 if c.kind == 'surface' else 3] for c in self.contacts])
         J, gamma = J * weights[:, np.newaxis], gamma * weights
         Lam = J @ np.linalg.solve(M, J.T)
