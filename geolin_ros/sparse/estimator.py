@@ -2,32 +2,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maximum a posteriori estimate of all dynamic variables from noisy and redundant sensors.
 
-With D d + b = noise of covariance Sigma, zero on exact rows, the estimate solves
+D d + b = noise of covariance Sigma, zero on exact rows. These are solved exactly, never weighted:
+`Elimination` leaves d = T (1; z), and what constrains z still is met by z = z_0 + Z y, columns of
+Z orthonormal. Then, with Sigma = L L' of the noisy rows C (1; z),
 
-    [Sigma  D] [rho]   [-b]
-    [D'     0] [ d ] = [ 0]        Cov(d) = -(K^-1)_dd                                  (1)
+    L^-1 C_z Z = Q R,   y = -R^-1 Q' L^-1 C (1; z_0),   Cov(d) = (T_z Z R^-1) (T_z Z R^-1)'     (1)
 
-K stays well conditioned when rows are exact; the normal equations D' Sigma^-1 D do not exist then,
-and lose all digits when rows are nearly exact. Solutions exist if the exact rows are independent
-and D has full column rank. Sigma enters divided by its largest variance, which changes rho only
-and keeps K regular when all variances are small.
+the solution of [[Sigma, D], [D', 0]] (rho; d) = (-b; 0). Normal equations D' Sigma^-1 D do not
+exist for exact rows, and lose all digits where rows are nearly exact. Solutions exist if the exact
+rows are independent and D has full column rank.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg.lapack import dtrtrs
 
-from geolin_ros.errors import ConfigurationError, UnsolvableError
+from geolin_ros.errors import ConfigurationError, UnsolvableError, unknown_name
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.sparse.factorization import ThresholdLU
+from geolin_ros.sparse.elimination import Elimination
 from geolin_ros.sparse.report import shortened, solvability
 from geolin_ros.sparse.sensors import Sensor, Variable
-from geolin_ros.sparse.system import BlockSystem, DynamicVariables
-from geolin_ros.typing import Array, IntArray
+from geolin_ros.sparse.system import BlockSystem, DynamicVariables, check_covariance
+from geolin_ros.typing import Array
 
-WORST_CONDITION = 1e13
+SMALLEST = 1e-11  # diagonal entry of R over the largest one
 
 
 class Estimate(NamedTuple):
@@ -49,7 +52,8 @@ class Estimator:
         The robot.
     sensors
         Exact and noisy ones; a prior is a sensor whose reading is the prior mean and whose
-        covariance is the prior's.
+        covariance is the prior's. The fewer fx and qdd are open, that is without an exact sensor,
+        the faster: cubic in their number.
 
     Raises
     ------
@@ -58,24 +62,38 @@ class Estimator:
     """
 
     def __init__(self, model: TreeModel, sensors: Sequence[Sensor]) -> None:
-        self.system = BlockSystem(model, sensors)
-        system = self.system
-        i, j, noise = _noise_entries(system)
-        row = np.concatenate((i, system.row, system.rows + system.column))
-        column = np.concatenate((j, system.rows + system.column, system.row))
-        self._unit = float(noise.max(initial=0.0)) or 1.0
-        noise = noise / self._unit
-        self._values = np.concatenate((noise, system.values, system.values))
-        self._noise = noise.size
-        self._noise_places = i, j
-        self._right = np.zeros(system.rows + system.size)
+        self.system = system = BlockSystem(model, sensors)
+        self._elimination = Elimination(system)
+        noisy = self._elimination.noisy
+        self._place = np.searchsorted(noisy, np.arange(system.rows + 1))
+        self._scale = np.ones((noisy.size, 1))
+        self._mixing: dict[str, tuple[slice, Array]] = {}
+        for sensor in system.sensors:
+            if sensor.covariance is not None:
+                self._weigh(sensor.name, np.asarray(sensor.covariance, dtype=np.float64))
+        self._held, columns = self._elimination.constraints.shape
+        self._z, self._Z = np.zeros(columns - 1), np.eye(columns - 1)
+        self._R: Array = np.zeros((columns, columns))
         system.update(system.generic_state(), np.zeros(system.rows - system.equations))
-        self._fill()
-        try:
-            # the whole column is searched for a pivot: the diagonal of K is mostly empty
-            self._lu = ThresholdLU(row, column, self._values, self._right.size, threshold=1.0)
-        except RuntimeError:
-            raise self._unsolvable(()) from None
+        if not self._solve():
+            self._judge(())
+
+    def set_covariance(self, name: str, covariance: ArrayLike) -> None:
+        """Give the noise of the sensor ``name`` another covariance (k, k) from now on.
+
+        Raises
+        ------
+        UnknownNameError
+            If no noisy sensor has this name.
+        ConfigurationError
+            If the covariance is not symmetric and positive definite.
+        """
+        noisy = {s.name: s for s in self.system.sensors if s.covariance is not None}
+        if name not in noisy:
+            raise unknown_name('noisy sensor', name, noisy, 'the estimator')
+        new = np.array(covariance, dtype=np.float64)
+        check_covariance(replace(noisy[name], covariance=new))
+        self._weigh(name, new)
 
     def estimate(self, state: State, readings: Array) -> Estimate:
         """Return the most likely dynamic variables; the arrays are the caller's.
@@ -98,24 +116,15 @@ class Estimator:
         """
         system = self.system
         system.update(state, readings)
-        self._fill()
-        if not self._lu.factor(self._values):
-            self._judge(state)
-        self._right[: system.rows] = -system.b
-        solution = self._lu.solve_factored(self._right)
-        if not np.isfinite(solution).all():
-            raise self._unsolvable((state,))
-        rho = solution[: system.rows]
-        i, j = self._noise_places
-        chi_squared = float(rho[i] @ (self._values[: self._noise] * rho[j])) / self._unit
-        return Estimate(
-            system.unpack(solution[system.rows :]), chi_squared, system.rows - system.size
-        )
+        if not self._solve():
+            self._judge((state,))
+        d = self._elimination.T[:, 1:] @ self._z
+        d += self._elimination.T[:, 0]
+        rest = self._R[self._Z.shape[1] :, -1]
+        return Estimate(system.unpack(d), float(rest @ rest), system.rows - system.size)
 
     def covariance(self, variables: Sequence[Variable]) -> Array:
         """Return the posterior covariance (k, k) of variables, at the state of the last estimate.
-
-        One solution for each of the k components.
 
         Raises
         ------
@@ -123,55 +132,72 @@ class Estimator:
             If the model has no such variable.
         """
         columns = np.array([c for v in variables for c in self.system.columns(v)])
-        unit = np.zeros((self._right.size, columns.size))
-        places = self.system.rows + columns
-        unit[places, np.arange(columns.size)] = 1.0
-        block = -self._unit * self._lu.solve_factored(unit)[places]
-        symmetric: Array = 0.5 * (block + block.T)
-        return symmetric
+        q = self._Z.shape[1]
+        root, _ = dtrtrs(self._R[:q, :q], (self._elimination.T[columns, 1:] @ self._Z).T, trans=1)
+        covariance: Array = root.T @ root
+        return covariance
 
-    def _fill(self) -> None:
-        entries = self.system.values.size
-        self._values[self._noise : self._noise + entries] = self.system.values
-        self._values[self._noise + entries :] = self.system.values
+    def _weigh(self, name: str, covariance: Array) -> None:
+        """Let L^-1 of a covariance L L' scale the rows of a sensor, or mix them."""
+        rows = self.system.sensor_rows[name]
+        place = slice(self._place[rows.start], self._place[rows.stop])
+        deviations = np.sqrt(np.diag(covariance))
+        self._scale[place, 0] = 1.0 / deviations
+        correlation = covariance / np.outer(deviations, deviations)
+        self._mixing.pop(name, None)
+        if np.any(correlation != np.eye(len(correlation))):
+            self._mixing[name] = place, np.linalg.inv(np.linalg.cholesky(correlation))
 
-    def _judge(self, state: State) -> None:
-        """Raise if the rank is deficient; otherwise the small pivots come of small covariances."""
-        report = solvability(self.system, [state])
-        if not report.solvable or report.exact_rank < report.exact_rows:
-            raise self._unsolvable((state,))
-        condition = float(np.linalg.cond(self._lu.matrix().toarray()))
-        if condition > WORST_CONDITION:
+    def _solve(self) -> bool:
+        """Fill z and R at the last state and readings; return whether all is well determined."""
+        elimination = self._elimination
+        elimination.update()
+        E, C = elimination.constraints, elimination.residuals * self._scale
+        for place, mixing in self._mixing.values():
+            C[place] = mixing @ C[place]
+        z_0 = np.zeros(C.shape[1] - 1)
+        if self._held:
+            if self._held > z_0.size:
+                return False
+            Q, R = np.linalg.qr(E[:, 1:].T, mode='complete')
+            if not _is_regular(R[: self._held]):
+                return False
+            y, _ = dtrtrs(R[: self._held], -E[:, 0], trans=1)
+            z_0, self._Z = Q[:, : self._held] @ y, Q[:, self._held :]
+        q = self._Z.shape[1]
+        if len(C) < q:
+            return False
+        weighed = np.empty((len(C), q + 1))
+        np.matmul(C[:, 1:], self._Z, out=weighed[:, :q])
+        weighed[:, q] = C[:, 0] + C[:, 1:] @ z_0
+        self._R = np.asarray(np.linalg.qr(weighed, mode='r'))
+        if not _is_regular(self._R[:q, :q]):
+            return False
+        y, _ = dtrtrs(self._R[:q, :q], -self._R[:q, q])
+        self._z = z_0 + self._Z @ y
+        return True
+
+    def _judge(self, states: Sequence[State]) -> None:
+        """Raise: the rank is deficient, or the covariances are too far apart."""
+        system = self.system
+        report = solvability(system, states)
+        if report.solvable and report.exact_rank == report.exact_rows:
             variances = np.concatenate(
-                [np.diag(s.covariance) for s in self.system.sensors if s.covariance is not None]
+                [np.diag(s.covariance) for s in system.sensors if s.covariance is not None]
             )
             raise ConfigurationError(
-                f'robot {self.system.model.name!r}: variances from {variances.min():.1e} to '
-                f'{variances.max():.1e} give a system of condition {condition:.1e}, expected at '
-                f'most {WORST_CONDITION:.0e}; make the best sensors exact, or leave out the worst'
+                f'robot {system.model.name!r}: variances from {variances.min():.1e} to '
+                f'{variances.max():.1e} are too far apart for double precision; make the best '
+                'sensors exact, or leave out the worst'
             )
-
-    def _unsolvable(self, states: Sequence[State]) -> UnsolvableError:
-        report = solvability(self.system, states)
         cause = f'the sensors do not determine {shortened(report.undetermined)}'
         cure = 'add sensors or priors of these'
         if report.solvable:
             cause = 'exact sensors repeat one another or the equations'
             cure = 'leave some out, or give them covariances'
-        return UnsolvableError(f'robot {self.system.model.name!r}: {cause}; {cure}\n{report}')
+        raise UnsolvableError(f'robot {system.model.name!r}: {cause}; {cure}\n{report}')
 
 
-def _noise_entries(system: BlockSystem) -> tuple[IntArray, IntArray, Array]:
-    """Return the entries of Sigma (rows, rows)."""
-    rows, columns, values = [], [], []
-    for sensor in system.sensors:
-        if sensor.covariance is None:
-            continue
-        start = system.sensor_rows[sensor.name].start
-        i, j = np.nonzero(sensor.covariance)
-        rows.append(start + i)
-        columns.append(start + j)
-        values.append(np.asarray(sensor.covariance, dtype=np.float64)[i, j])
-    if not rows:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
-    return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+def _is_regular(R: Array) -> bool:
+    diagonal = np.abs(np.diag(R))
+    return bool(diagonal.min(initial=np.inf) > SMALLEST * diagonal.max(initial=0.0))

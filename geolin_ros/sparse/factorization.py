@@ -210,17 +210,10 @@ class ThresholdLU:
 
     name = 'LU with threshold pivoting'
 
-    def __init__(
-        self,
-        row: IntArray,
-        column: IntArray,
-        values: Array,
-        size: int,
-        threshold: float = PIVOT_THRESHOLD,
-    ) -> None:
+    def __init__(self, row: IntArray, column: IntArray, values: Array, size: int) -> None:
         """Find the order at given values; raises RuntimeError if they are singular."""
         self._options = {
-            'diag_pivot_thresh': threshold,
+            'diag_pivot_thresh': PIVOT_THRESHOLD,
             'options': {'Equil': False, 'SymmetricMode': False},
         }
         first = sparse.csc_matrix((values, (row, column)), shape=(size, size))
@@ -235,33 +228,17 @@ class ThresholdLU:
             (values[self._entry], row[self._entry], start), shape=(size, size)
         )
 
-    def factor(self, values: Array) -> bool:
-        """Factor at new values; return False if a pivot is suspiciously small."""
-        np.take(values, self._entry, out=self._matrix.data)
-        try:
-            self._lu = linalg.splu(self._matrix, permc_spec='NATURAL', **self._options)
-        except RuntimeError:  # SuperLU: exactly singular
-            self._lu = None
-            return False
-        pivots = np.abs(self._lu.U.diagonal())
-        return bool(pivots.min() > SUSPECT * pivots.max())
-
-    def matrix(self) -> sparse.csc_matrix:
-        """Return the matrix of the last factorization, its columns in the fixed order."""
-        return self._matrix.copy()
-
-    def solve_factored(self, right: Array) -> Array:
-        """Return the solution for one or more right sides (size, ...); NaN if singular."""
-        solution = np.full_like(right, np.nan)
-        if self._lu is not None:
-            solution[self.columns] = self._lu.solve(right)
-        return solution
-
     def solve(self, values: Array, b: Array, d: Array) -> bool:
         """Fill d; return False if a pivot is suspiciously small or d not finite."""
-        regular = self.factor(values)
-        d[:] = self.solve_factored(-b)
-        return regular and bool(np.isfinite(d).all())
+        np.take(values, self._entry, out=self._matrix.data)
+        try:
+            lu = linalg.splu(self._matrix, permc_spec='NATURAL', **self._options)
+        except RuntimeError:  # SuperLU: exactly singular
+            d[:] = np.nan
+            return False
+        d[self.columns] = lu.solve(-b)
+        pivots = np.abs(lu.U.diagonal())
+        return bool(pivots.min() > SUSPECT * pivots.max() and np.isfinite(d).all())
 
 
 def _flat(rows: tuple[tuple[int, ...], ...]) -> tuple[IntArray, IntArray]:

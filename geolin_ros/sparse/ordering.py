@@ -65,8 +65,19 @@ def recursive_order(system: BlockSystem) -> Order:
     for start, first, count in ((0, 12 * nb, 6 * nb), (6 * nb, 18 * nb + m, m)):
         rows.append(np.arange(equations + start, equations + start + count))
         columns.append(np.arange(first, first + count))
-    rows.append(np.arange(6 * nb))
-    columns.append(np.arange(6 * nb))
+    recursion = order_of_equations(system)
+    return Order(
+        np.concatenate((*rows, recursion.rows)), np.concatenate((*columns, recursion.columns))
+    )
+
+
+def order_of_equations(system: BlockSystem) -> Order:
+    """Return the part of `recursive_order` that the model's equations have.
+
+    Row k gives its variable from every fx and qdd and from the variables before; pivots are -1.
+    """
+    nb = system.nb
+    rows, columns = [np.arange(6 * nb)], [np.arange(6 * nb)]
     for i in range(nb - 1, -1, -1):
         rates = np.array(system.joint_columns(i), dtype=np.int64)
         wrench = np.arange(6 * (nb + i), 6 * (nb + i) + 6)

@@ -114,8 +114,8 @@ def accelerometer(model: TreeModel, link: str, deviation: ArrayLike | None = Non
     name = f'accelerometer[{link}]'
 
     def centripetal(twists: Array) -> Array:
-        u, w = np.split(X @ twists[body], 2)
-        return np.cross(w, u)
+        u0, u1, u2, w0, w1, w2 = (X @ twists[body]).tolist()
+        return np.array([w1 * u2 - w2 * u1, w2 * u0 - w0 * u2, w0 * u1 - w1 * u0])
 
     term = Term(Variable('a', model.body_names[body]), X[:3])
     return Sensor(name, (term,), _noise(deviation, 3, name), centripetal)
