@@ -144,7 +144,10 @@ class Recording:
         RecordingError
             If there is none.
         """
-        self.topic('robot_description')
+        try:
+            self.topic('robot_description')
+        except RecordingError as error:
+            raise RecordingError(f'{error}, or give the robot with --urdf FILE') from None
         for recorded in self.messages(['robot_description']):
             return str(recorded.message.data)
         raise RecordingError(

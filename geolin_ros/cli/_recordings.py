@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the subcommands about recorded runs have in common: arguments, progress, output."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from geolin_ros.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from geolin_ros.offline.source import Source
+
+ROLES = ('joint_states', 'odom', 'joint_efforts', 'robot_description')
+
+
+def add_bag_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare bags, topics, robot and parameters."""
+    parser.add_argument(
+        'bags',
+        nargs='+',
+        type=Path,
+        metavar='BAG',
+        help='rosbag2 folder or file (mcap, sqlite3) or ROS 1 bag; several are merged by time',
+    )
+    parser.add_argument(
+        '--urdf', type=Path, metavar='FILE', help='URDF or xacro (default: the one in the bag)'
+    )
+    parser.add_argument('--params', type=Path, metavar='FILE', help='parameter file of the node')
+    parser.add_argument(
+        '-p',
+        dest='values',
+        action='append',
+        default=[],
+        metavar='NAME:=VALUE',
+        help='one parameter, as for the node; counts more than the file',
+    )
+    for role in ROLES:
+        parser.add_argument(
+            f'--{role.replace("_", "-")}',
+            dest=f'topic_{role}',
+            metavar='TOPIC',
+            help=f'topic of {role.replace("_", " ")} (default: guessed)',
+        )
+
+
+def add_output_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what is printed."""
+    parser.add_argument('--json', action='store_true', help='print the result as JSON')
+    parser.add_argument('--quiet', action='store_true', help='no progress bar')
+
+
+def open_bags(options: argparse.Namespace) -> 'AbstractContextManager[Source]':
+    """Open the bags and the robot of the arguments."""
+    from geolin_ros.offline.source import open_source
+
+    return open_source(
+        options.bags,
+        topics={
+            role: value
+            for role in ROLES
+            if (value := getattr(options, f'topic_{role}')) is not None
+        },
+        urdf=options.urdf,
+        params=options.params,
+        values=dict(_parameter(text) for text in options.values),
+        warn=lambda sentence: print(f'warning: {sentence}', file=sys.stderr),
+    )
+
+
+class Progress:
+    """A progress bar on a terminal, and nothing elsewhere."""
+
+    def __init__(self, options: argparse.Namespace, unit: str = ' messages') -> None:
+        self._hidden = options.quiet or options.json or not sys.stderr.isatty()
+        self._unit = unit
+
+    def __call__(self, items: Iterable[Any], total: int) -> Iterable[Any]:
+        """Return the items, counted while they pass."""
+        from tqdm import tqdm
+
+        bar: Iterable[Any] = tqdm(
+            items, total=total, unit=self._unit, unit_scale=True, disable=self._hidden
+        )
+        return bar
+
+
+def print_json(result: Any) -> None:
+    """Print a result for machines; NaN, which JSON does not have, becomes null."""
+    print(json.dumps(_without_nan(result), indent=2, allow_nan=False))
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(inner) for inner in value]
+    if isinstance(value, float) and value - value != 0.0:
+        return None
+    return value
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, separator, value = text.partition(':=')
+    if not separator:
+        raise ConfigurationError(f'-p has {text!r}, expected NAME:=VALUE')
+    return name, yaml.safe_load(value)

@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin inspect``: what is in a bag, and what would be left out of it."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from geolin_ros.cli._recordings import (
+    Progress,
+    add_bag_arguments,
+    add_output_arguments,
+    open_bags,
+    print_json,
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_bag_arguments(parser)
+    add_output_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the findings; 1 if no sample could be linearized."""
+    from geolin_ros.offline.inspection import inspect
+
+    with open_bags(options) as source:
+        report = inspect(source, Progress(options))
+    if options.json:
+        print_json(report)
+    else:
+        print('\n'.join(_lines(report)))
+    return int(report['linearizable'] == 0)
+
+
+def _lines(report: dict[str, Any]) -> Iterator[str]:
+    clock = ', simulated time' if report['sim_time'] else ''
+    yield f'{", ".join(report["bags"])}: {report["duration"]:.3f} s{clock}'
+    for topic, found in report['topics'].items():
+        role = f'  <- {found["role"]}' if found['role'] else ''
+        count = f'{found["count"]:>9} {found["rate"]:>9.1f} Hz'
+        yield f'  {count}  {topic} ({found["type"]}){role}'
+    robot, joints = report['robot'], report['joints']
+    matches = 'names match' if not joints['missing'] else f'{len(joints["missing"])} missing'
+    others = f', others: {", ".join(joints["unknown"])}' if joints['unknown'] else ''
+    yield f'robot {robot["name"]}: {robot["joints"]} joints, {matches}{others}'
+    for role, timing in report['timing'].items():
+        if 'rate' in timing:
+            yield (
+                f'{role}: {timing["rate"]:.1f} Hz, jitter {timing["jitter"] * 1e3:.3f} ms, '
+                f'recorded {timing["delay"] * 1e3:+.1f} ms after the stamp'
+            )
+    if report['odometry'].get('deviation'):
+        off = report['odometry']['deviation']
+        verdict = report['odometry']['twist_frame'] or 'not clear'
+        yield (
+            f'odometry twist against its pose: {off["child"]:.1%} off in child axes, '
+            f'{off["world"]:.1%} in world axes: {verdict}'
+        )
+    total = report['linearizable'] + report['left_out_by_max_rate']
+    yield f'{report["linearizable"]} of {total} usable joint states would be linearized'
+    yield from (f'! {problem}' for problem in report['problems'])

@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is in a recording, and what a linearization of it would leave out and why."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from geolin_ros.offline.message_types import CLOCK
+from geolin_ros.offline.odometry_check import OdometryCheck
+from geolin_ros.offline.source import Source
+from geolin_ros.offline.timing import Timing
+from geolin_ros.stream.drops import DroppedInput
+from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.stamps import nanoseconds
+
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
+Report = dict[str, Any]
+
+
+def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report:
+    """Read all inputs of a source once and say what was found, in plain numbers and words.
+
+    Parameters
+    ----------
+    source
+        Bags and robot.
+    watch
+        Wraps the messages, of which there are ``total``, to show how far the work is.
+
+    Returns
+    -------
+    dict
+        Ready for JSON: span, topics, joints, timing of each input, odometry, what would be
+        linearized, skipped and dropped, and ``problems``, sentences for people.
+    """
+    recording, model = source.recording, source.model
+    stream = OperatingPoints(model, source.settings)
+    handlers = source.handlers(stream)
+    roles = [role for role in source.inputs if role in recording.topics]
+    timings = {role: Timing() for role in roles}
+    odometry, joints = OdometryCheck(), _Joints(model.joint_names)
+    causes: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    total = sum(recording.counts[recording.topics[role]] for role in roles)
+    for role, time, message in watch(recording.messages(roles), total):
+        timings[role].add(nanoseconds(message.header.stamp), time)
+        if role == 'odom':
+            odometry.add(message)
+        elif role == 'joint_states':
+            joints.add(message)
+        try:
+            handlers[role](message)
+        except DroppedInput as drop:
+            causes[drop.cause.value] += 1
+            first.setdefault(drop.cause.value, str(drop))
+    report: Report = {
+        'bags': [str(path) for path in recording.paths],
+        'start': recording.span[0] * 1e-9,
+        'duration': (recording.span[1] - recording.span[0]) * 1e-9,
+        'sim_time': CLOCK in recording.types.values(),
+        'topics': _topics(source),
+        'robot': {'name': model.name, 'hash': model.hash, 'joints': len(model.joint_names)},
+        'joints': joints.report(),
+        'timing': {role: timing.report() for role, timing in timings.items()},
+        'odometry': odometry.report(source.values['odometry.twist_frame']),
+        'linearizable': stream.counts.answered,
+        'left_out_by_max_rate': stream.counts.skipped,
+        'dropped': {
+            cause: {'count': count, 'first': first[cause]} for cause, count in causes.items()
+        },
+    }
+    report['problems'] = list(_problems(source, report))
+    return report
+
+
+class _Joints:
+    """Compares the names in joint states with the model's."""
+
+    def __init__(self, known: tuple[str, ...]) -> None:
+        self._known = known
+        self._seen: dict[tuple[str, ...], None] = {}
+
+    def add(self, message: Any) -> None:
+        self._seen.setdefault(tuple(message.name))
+
+    def report(self) -> Report:
+        named = {name for names in self._seen for name in names}
+        return {
+            'missing': [name for name in self._known if name not in named],
+            'unknown': sorted(named - set(self._known)),
+            'orders': len(self._seen),
+        }
+
+
+def _topics(source: Source) -> dict[str, Report]:
+    recording = source.recording
+    role_of = {topic: role for role, topic in recording.topics.items()}
+    duration = max(recording.span[1] - recording.span[0], 1) * 1e-9
+    return {
+        topic: {
+            'type': kind,
+            'count': recording.counts[topic],
+            'rate': recording.counts[topic] / duration,
+            'role': role_of.get(topic),
+        }
+        for topic, kind in sorted(recording.types.items())
+    }
+
+
+def _problems(source: Source, report: Report) -> Iterable[str]:
+    """Yield what a user should know, worst first."""
+    for role in source.inputs:
+        if role not in source.recording.topics:
+            yield f'no topic can be {role}: nothing can be linearized'
+    joints = report['joints']
+    if joints['missing'] and 'joint_states' in report['timing']:
+        yield (
+            f'joint states lack {", ".join(joints["missing"])} of robot '
+            f'{source.model.name!r}: wrong robot, or joints to be locked (parameter '
+            'locked_joints)'
+        )
+    wrong = report['odometry'].get('problem')
+    if wrong:
+        yield wrong
+    if report['odometry']['pose_jumps']:
+        yield f'{report["odometry"]["pose_jumps"]} times the odometry pose jumps'
+    for cause, drop in sorted(report['dropped'].items(), key=lambda item: -item[1]['count']):
+        yield f'{drop["count"]} inputs would be dropped, {cause}; the first: {drop["first"]}'
+    for role, timing in report['timing'].items():
+        yield from (f'{role}: {sentence}' for sentence in timing['problems'])
+    if report['linearizable'] == 0:
+        yield 'no sample can be linearized'

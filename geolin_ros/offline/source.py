@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What an offline run starts with: bags, a model, and the parameters that a node would have."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from geolin_ros.errors import UrdfError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.offline.recording import Recording
+from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.model_reading import read_model
+from geolin_ros.stream.parameter_file import checked, default_values, read_parameter_file
+from geolin_ros.stream.parameters import stream_settings
+from geolin_ros.stream.settings import StreamSettings
+
+
+@dataclass(frozen=True)
+class Source:
+    """An open recording, the robot in it, and how its messages are taken."""
+
+    recording: Recording
+    model: TreeModel
+    values: Mapping[str, Any]
+
+    @property
+    def settings(self) -> StreamSettings:
+        """Settings of the stream."""
+        return stream_settings(self.values)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Roles of the messages that the stream takes."""
+        floating = ('odom',) if self.model.base == 'floating' else ()
+        topic = ('joint_efforts',) if self.values['torque_source'] == 'topic' else ()
+        return (*floating, *topic, 'joint_states')
+
+    def require_inputs(self) -> None:
+        """Raise `RecordingError` for the first input that no topic has."""
+        for role in self.inputs:
+            self.recording.topic(role)
+
+    def handlers(self, stream: LinearizationStream) -> dict[str, Callable[[Any], Any]]:
+        """Return what a stream does with the messages of each role."""
+        return {
+            'odom': stream.on_odometry,
+            'joint_efforts': stream.on_effort,
+            'joint_states': stream.on_joint_state,
+        }
+
+
+@contextmanager
+def open_source(
+    bags: Sequence[str | Path],
+    *,
+    topics: Mapping[str, str] | None = None,
+    urdf: str | Path | None = None,
+    params: str | Path | None = None,
+    values: Mapping[str, Any] | None = None,
+    warn: Callable[[str], object] = lambda sentence: None,
+) -> Iterator[Source]:
+    """Open bags and read the robot that is in them.
+
+    Parameters
+    ----------
+    bags, topics
+        See `Recording`.
+    urdf
+        URDF or xacro file to be used instead of the description in parameters or bags.
+    params
+        Parameter file of the node.
+    values
+        Parameters by name, which count more than the file.
+    warn
+        Is told what is suspicious about the description.
+
+    Raises
+    ------
+    RecordingError
+        If the bags cannot be opened, or hold no description where one is needed.
+    ConfigurationError, UnknownNameError
+        If a parameter or topic is not what it should be.
+    ModelError
+        If the description cannot be used.
+    """
+    merged = default_values() | (read_parameter_file(params) if params else {})
+    merged |= {name: checked(name, value) for name, value in (values or {}).items()}
+    with Recording(bags, topics) as recording:
+        description = _description(recording, merged, urdf)
+        yield Source(recording, read_model(description, merged, warn), merged)
+
+
+def _description(
+    recording: Recording, values: Mapping[str, Any], urdf: str | Path | None
+) -> str | Path:
+    """Return URDF text or the path of a URDF file, in the order in which they count."""
+    file = urdf or values['robot_description_file']
+    if urdf is None and values['robot_description']:
+        return str(values['robot_description'])
+    if not file:
+        return recording.description()
+    return expanded(Path(file)) if Path(file).suffix == '.xacro' else Path(file)
+
+
+def expanded(path: Path) -> str:
+    """Return the URDF text of a xacro file.
+
+    Raises
+    ------
+    UrdfError
+        If xacro cannot expand it.
+    """
+    import xacro
+
+    if not path.exists():
+        raise UrdfError(f'{path} does not exist, expected a xacro file')
+    try:
+        return str(xacro.process_file(str(path)).toxml())
+    except Exception as error:  # whatever expressions and included files do
+        raise UrdfError(
+            f'{path} cannot be expanded by xacro: {type(error).__name__}: {error}; expand it on '
+            'the robot (`xacro FILE > robot.urdf`) and give the result'
+        ) from error

@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+import json
+
+import numpy as np
+import pytest
+from support.bags import START, Messages, Sample, write_bag
+from support.robots import example_robot
+
+from geolin_ros.cli import main
+from geolin_ros.offline.inspection import inspect
+from geolin_ros.offline.source import open_source
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def report(robot, tmp_path):
+    """A function from messages to the report about them."""
+
+    def write_and_inspect(messages, **options):
+        path = write_bag(tmp_path / 'bag', messages, robot[1])
+        with open_source([path], **options) as source:
+            return inspect(source)
+
+    return write_and_inspect
+
+
+@pytest.fixture
+def messages(robot):
+    return Messages(robot[0])
+
+
+def moved(samples, shift):
+    """Return samples with stamps changed by ``shift(k, stamp)``."""
+    return [Sample(shift(k, s.stamp), s.state, s.tau) for k, s in enumerate(samples)]
+
+
+def test_clean_bag__has_no_problem(report, messages, samples):
+    found = report(messages.of_samples(samples))
+    assert found['problems'] == []
+    assert found['dropped'] == {}
+    assert found['linearizable'] == len(samples)
+    assert found['duration'] == pytest.approx(0.002 * (len(samples) - 1))
+    assert found['joints'] == {'missing': [], 'unknown': [], 'orders': 1}
+    assert found['topics']['/odom']['role'] == 'odom'
+    assert found['timing']['joint_states']['rate'] == pytest.approx(500.0)
+    assert found['timing']['joint_states']['gaps'] == 0
+    assert found['odometry']['twist_frame'] == 'child'
+    # the mean of two twists agrees with the motion to second order in the step
+    assert found['odometry']['deviation']['child'] < 1e-3
+    assert found['odometry']['frames'] == [{'frame_id': 'world', 'child_frame_id': 'base'}]
+
+
+def test_twist_in_world_axes__is_seen(report, robot, samples):
+    messages = Messages(robot[0], world_twist=True)
+    found = report(messages.of_samples(samples))
+    assert found['odometry']['twist_frame'] == 'world'
+    assert found['problems'] == [
+        'the odometry twist is in world axes, not in child axes: set parameter '
+        'odometry.twist_frame to world'
+    ]
+
+
+def test_twist_in_world_axes__is_right_where_the_parameter_says_so(report, robot, samples):
+    messages = Messages(robot[0], world_twist=True)
+    found = report(messages.of_samples(samples), values={'odometry.twist_frame': 'world'})
+    assert found['problems'] == []
+
+
+def test_twist_that_is_no_rate_of_the_pose__is_a_problem(report, messages, samples):
+    def wrong(sample):
+        state = sample.state.copy()
+        state.v[:] *= 2.0
+        return Sample(sample.stamp, state, sample.tau)
+
+    found = report(messages.of_samples(map(wrong, samples)))
+    assert found['odometry']['twist_frame'] is None
+    assert 'agrees with the motion of the pose in no axes: 100% off' in found['problems'][0]
+
+
+def test_pose_that_is_set_anew__is_counted(report, messages, samples):
+    def jump(k, sample):
+        state = sample.state.copy()
+        state.H[0, 3] += 1.0 if k >= 100 else 0.0
+        return Sample(sample.stamp, state, sample.tau)
+
+    found = report(messages.of_samples(jump(k, sample) for k, sample in enumerate(samples)))
+    assert found['odometry']['pose_jumps'] == 1
+    assert found['odometry']['twist_frame'] == 'child'
+
+
+@pytest.mark.parametrize(
+    ('shift', 'name', 'said', 'dropped'),
+    [
+        (lambda k, t: t + 50 * MS * (k >= 20), 'gaps', '1 gaps, the longest 0.052 s', {}),
+        (
+            lambda k, t: t - 2 * MS * (k == 20),
+            'repeated_stamps',
+            '1 stamps repeat',
+            {'stamp not after the last one': 2},
+        ),
+        (
+            lambda k, t: t - 10 * MS * (k == 20),
+            'backward_steps',
+            '1 stamps go back',
+            {'stamp not after the last one': 2},
+        ),
+        (lambda k, t: t - 10**10 * (k >= 20), 'clock_resets', '1 times the clock starts', {}),
+    ],
+)
+def test_clocks__are_looked_at(shift, name, said, dropped, report, messages, samples):
+    entries = [
+        (role, START + k // 2 * 2 * MS, message)
+        for k, (role, _, message) in enumerate(messages.of_samples(moved(samples[:50], shift)))
+    ]
+    found = report(entries)
+    assert found['timing']['joint_states'][name] == 1
+    assert any(f'joint_states: {said}' in problem for problem in found['problems'])
+    assert {cause: drop['count'] for cause, drop in found['dropped'].items()} == dropped
+
+
+def test_recording_clock_that_is_set__is_seen(report, messages, samples):
+    entries = [
+        (role, time + 10**9 * (k >= 60), message)
+        for k, (role, time, message) in enumerate(messages.of_samples(samples[:50]))
+    ]
+    assert report(entries)['timing']['odom']['clock_jumps'] == 1
+
+
+def test_nan_and_missing_velocities__are_what_would_be_dropped(report, messages, samples):
+    entries = list(messages.of_samples(samples[:20]))
+    entries[5][2].position = np.full(12, np.nan)
+    entries[7][2].velocity = np.zeros(0)
+    entries[8][2].pose.pose.orientation.w = 3.0
+    found = report(entries)
+    assert {cause: drop['count'] for cause, drop in found['dropped'].items()} == {
+        'NaN or inf': 1,
+        'joint velocities missing': 1,
+        'quaternion not of unit length': 1,
+    }
+    assert found['linearizable'] == 18
+    assert "joint 'FL_hip_joint' has position nan" in found['dropped']['NaN or inf']['first']
+
+
+def test_wrong_robot__is_said_with_an_exit_status(bag, capsys):
+    assert main(['inspect', str(bag), '--urdf', str(example_robot('solo12'))]) == 1
+    printed = capsys.readouterr().out
+    assert '12 missing, others: FL_calf_joint' in printed
+    assert '! joint states lack FL_HAA, FL_HFE' in printed
+    assert '! no sample can be linearized' in printed
+
+
+def test_command__prints_for_people_and_machines(bag, capsys):
+    assert main(['inspect', str(bag)]) == 0
+    printed = capsys.readouterr()
+    assert '250 of 250 usable joint states would be linearized' in printed.out
+    assert '/odom (nav_msgs/msg/Odometry)  <- odom' in printed.out
+    assert printed.err == ''
+    assert main(['inspect', str(bag), '--json', '-p', 'max_rate:=100']) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found['linearizable'], found['left_out_by_max_rate']) == (50, 200)
+
+
+def test_bag_without_description__is_explained(messages, samples, tmp_path, capsys):
+    path = write_bag(tmp_path / 'bag', messages.of_samples(samples[:3]))
+    assert main(['inspect', str(path)]) == 1
+    assert 'give the robot with --urdf FILE' in capsys.readouterr().err
+
+
+def test_description__may_be_xacro(messages, robot, samples, tmp_path):
+    path = write_bag(tmp_path / 'bag', messages.of_samples(samples[:3]))
+    file = tmp_path / 'robot.urdf.xacro'
+    head, _, body = robot[1].partition('<robot name="quadruped"')
+    file.write_text(
+        f'{head}<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="quadruped"{body}'.replace(
+            '<link name="base">', '<xacro:property name="root" value="base"/><link name="${root}">'
+        )
+    )
+    assert '${root}' in file.read_text()
+    with open_source([path], urdf=file) as source:
+        assert source.model.hash == robot[0].hash
+    file.write_text(file.read_text().replace('${root}', '${no_such}'))
+    assert main(['inspect', str(path), '--urdf', str(file)]) == 1
+
+
+def test_parameter_file__is_the_nodes_own(bag, tmp_path):
+    file = tmp_path / 'parameters.yaml'
+    file.write_text('/**:\n  ros__parameters:\n    max_rate: 50.0\n    torque_source: zero\n')
+    with open_source([bag], params=file, values={'torque_source': 'topic'}) as source:
+        assert source.settings.max_rate == 50.0
+        assert source.settings.torque_source == 'topic'
+        assert source.inputs == ('odom', 'joint_efforts', 'joint_states')
