@@ -8,29 +8,40 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from geolin_ros.ros.statistics import Latencies
-from geolin_ros.stream.linearization_stream import Counts, LinearizationStream
+from geolin_ros.stream.linearization_stream import Counts
 
 
 class Diagnostics:
     """Turns counts and latencies into a diagnostic_msgs/DiagnosticArray.
 
     ``latencies`` [s] collects one entry per answer, from entry of the joint-state callback to
-    return of publish; ``ages`` [s] the distance of each joint state to its odometry.
+    return of publish; ``ages`` [s] the distance of each joint state to what it is ``paired``
+    with; ``answers`` says what those are.
     """
 
-    def __init__(self, name: str, hardware_id: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        hardware_id: str,
+        answers: str = 'linearizations',
+        paired: str = 'odometry',
+    ) -> None:
         self._name, self._hardware_id = name, hardware_id
+        self._answers, self._paired = answers, paired
         self.latencies, self.ages = Latencies(), Latencies()
         self._before = (time.monotonic(), 0, 0, 0)
 
     def report(
         self,
         clock_time: Any,
-        stream: LinearizationStream | None,
+        stream: Any,
         counts: Counts,
         waits_for: str | None,
     ) -> DiagnosticArray:
-        """Return the message for the time since the last report; ``clock_time`` of the node."""
+        """Return the message for the time since the last report; ``clock_time`` of the node.
+
+        Of the ``stream``, None without one: its ``newest_stamps``, ``details`` and ``model``.
+        """
         now, last = time.monotonic(), self._before
         self._before = (now, counts.received, counts.answered, counts.dropped)
         elapsed = max(now - last[0], 1e-9)
@@ -40,14 +51,14 @@ class Diagnostics:
         latency, distance = self.latencies.take(), self.ages.take()
         values = {
             'joint states [1/s]': f'{received / elapsed:.1f}',
-            'linearizations [1/s]': f'{answered / elapsed:.1f}',
+            f'{self._answers} [1/s]': f'{answered / elapsed:.1f}',
             'latency p50 [us]': f'{latency["p50"] * 1e6:.0f}',
             'latency p99 [us]': f'{latency["p99"] * 1e6:.0f}',
             'latency max [us]': f'{latency["max"] * 1e6:.0f}',
-            'joint state to odometry p50 [ms]': f'{distance["p50"] * 1e3:.3f}',
-            'joint state to odometry max [ms]': f'{distance["max"] * 1e3:.3f}',
+            f'joint state to {self._paired} p50 [ms]': f'{distance["p50"] * 1e3:.3f}',
+            f'joint state to {self._paired} max [ms]': f'{distance["max"] * 1e3:.3f}',
             'joint states': str(counts.received),
-            'linearizations': str(counts.answered),
+            self._answers: str(counts.answered),
             'left out by max_rate': str(counts.skipped),
             'dropped': str(counts.dropped),
         }
@@ -58,9 +69,7 @@ class Diagnostics:
                 if stamp is not None:
                     age = (clock_time.nanoseconds - stamp) * 1e-9
                     values[f'age of the newest {name} [s]'] = f'{age:.3f}'
-            if stream.nu_dot_delay:
-                delay = f'{stream.nu_dot_delay * 1e3:.3f}'
-                values['delay of measured accelerations [ms]'] = delay
+            values |= stream.details
             model = stream.model
             values |= {
                 'robot': model.name,
@@ -69,7 +78,9 @@ class Diagnostics:
                 'total mass [kg]': f'{model.total_mass:.3f}',
             }
         status = DiagnosticStatus(name=self._name, hardware_id=self._hardware_id)
-        status.level, status.message = _judgement(waits_for, received, answered, dropped)
+        status.level, status.message = _judgement(
+            waits_for, received, answered, dropped, self._answers
+        )
         status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
         message = DiagnosticArray(status=[status])
         message.header.stamp = clock_time.to_msg()
@@ -77,7 +88,7 @@ class Diagnostics:
 
 
 def _judgement(
-    waits_for: str | None, received: int, answered: int, dropped: int
+    waits_for: str | None, received: int, answered: int, dropped: int, answers: str
 ) -> tuple[bytes, str]:
     """Return level and message for one interval."""
     if waits_for is not None:
@@ -88,4 +99,4 @@ def _judgement(
         return DiagnosticStatus.ERROR, f'none of {received} joint states could be used'
     if dropped:
         return DiagnosticStatus.WARN, f'{dropped} of {received} joint states dropped'
-    return DiagnosticStatus.OK, f'{answered} linearizations'
+    return DiagnosticStatus.OK, f'{answered} {answers}'

@@ -22,8 +22,7 @@ from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.pipeline import Pipeline, make_pipeline
 from geolin_ros.ros.robot_node import RobotNode, guarded, run
 from geolin_ros.stream.analysis import Snapshot
-from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.linearization_stream import Answer, Counts
+from geolin_ros.stream.linearization_stream import Answer
 from geolin_ros.stream.parameters import TABLE, stream_settings
 from geolin_ros.warm_up import warm_up
 
@@ -37,7 +36,6 @@ class LinearizationNode(RobotNode):
     def __init__(self, **options: Any) -> None:
         self._analyst = ThreadPoolExecutor(1, thread_name_prefix='eigenvalues')
         super().__init__('linearization_node', TABLE, **options)
-        self._counts = Counts()
         self._diagnostics = Diagnostics(self.get_fully_qualified_name(), self.get_name())
         self._newest: JointState | None = None
         self._latest: Snapshot | None = None
@@ -59,10 +57,10 @@ class LinearizationNode(RobotNode):
         wrenches = stream_settings(self._values).wrench_topics
         return (
             (JointState, 'joint_states', self._on_joint_state),
-            (Odometry, 'odom', partial(self._take, 'on_odometry')),
-            (JointState, 'joint_efforts', partial(self._take, 'on_effort')),
+            (Odometry, 'odom', partial(self.take, 'on_odometry')),
+            (JointState, 'joint_efforts', partial(self.take, 'on_effort')),
             *(
-                (WrenchStamped, wrench.topic, partial(self._take, 'on_wrench', wrench.topic))
+                (WrenchStamped, wrench.topic, partial(self.take, 'on_wrench', wrench.topic))
                 for wrench in wrenches
             ),
         )
@@ -76,7 +74,6 @@ class LinearizationNode(RobotNode):
     @guarded
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Offer the service too."""
-        self._counts = Counts()
         result = super().on_configure(state)
         self._service = self.create_service(Linearize, '~/linearize', self._on_request)
         self._periodic.append(self.create_timer(1.0, self._analyse))
@@ -120,7 +117,7 @@ class LinearizationNode(RobotNode):
 
     def _on_joint_state(self, message: JointState) -> None:
         if self._trigger is None:
-            self._take('on_joint_state', message)
+            self.take('on_joint_state', message)
             return
         if self._newest is not None:
             self._counts.received += 1
@@ -130,26 +127,10 @@ class LinearizationNode(RobotNode):
     def _on_trigger(self) -> None:
         message, self._newest = self._newest, None
         if message is not None:
-            self._take('on_joint_state', message)
+            self.take('on_joint_state', message)
 
-    def _take(self, method: str, *message: Any) -> None:
-        """Hand a message to the stream: the path that is run at the rate of the robot."""
-        start = time.perf_counter()
-        pipeline = self._pipeline
-        if pipeline is None:
-            if method == 'on_joint_state':
-                self._counts.received += 1
-                self._counts.drops[Cause.NO_MODEL] += 1
-            return
-        try:
-            answer = getattr(pipeline.stream, method)(*message)
-        except DroppedInput as drop:
-            self._warn(drop.cause, str(drop))
-            return
-        if answer is not None:
-            self._publish(pipeline, answer, start)
-
-    def _publish(self, pipeline: Pipeline, answer: Answer, start: float) -> None:
+    def publish(self, pipeline: Pipeline, answer: Answer, start: float) -> None:
+        """Publish a linearization and what belongs to it."""
         linearization, forward_dynamics, summary = self._outputs
         linearization.publish(pipeline.linearization.write(answer))
         latency = time.perf_counter() - start

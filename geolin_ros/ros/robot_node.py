@@ -25,6 +25,8 @@ from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
 from geolin_ros.ros.executor import handled_signals, spin
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.statistics import ThrottledLog
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.linearization_stream import Counts
 from geolin_ros.stream.model_reading import read_model
 from geolin_ros.stream.parameters import MODEL_NAMES, Parameter, check_all
 
@@ -52,7 +54,7 @@ class RobotNode(LifecycleNode):
     """Reads a robot description, prepares a pipeline for it, and feeds it while active.
 
     The executor's thread does the work of each input. Another one reads descriptions and prepares
-    pipelines; until the swap the old pipeline serves. A node says what it is by the five methods
+    pipelines; until the swap the old pipeline serves. A node says what it is by the six methods
     that raise NotImplementedError here.
 
     Parameters
@@ -81,6 +83,7 @@ class RobotNode(LifecycleNode):
             self.declare_parameter(parameter.name, parameter.default, _descriptor(parameter))
         self.failure: str | None = None
         self._values: dict[str, Any] = {}
+        self._counts = Counts()
         self._pipeline: Any = None
         self._description: str | Path | None = None
         self._model: tuple[tuple[Any, ...], TreeModel] | None = None
@@ -115,6 +118,13 @@ class RobotNode(LifecycleNode):
         """
         raise NotImplementedError
 
+    def publish(self, pipeline: Any, answer: Any, start: float) -> None:
+        """Publish an answer of the pipeline's stream; its input came at ``start``.
+
+        That is a time of `time.perf_counter` [s].
+        """
+        raise NotImplementedError
+
     def report(self, waits_for: str | None) -> DiagnosticArray:
         """Return what is said once a second on /diagnostics."""
         raise NotImplementedError
@@ -132,7 +142,7 @@ class RobotNode(LifecycleNode):
             check_all(values, self._table)
         except ConfigurationError as error:
             return self._fail(str(error))
-        self._values = values
+        self._values, self._counts = values, Counts()
         start = time.monotonic()
         self._warm_up()
         self.get_logger().info(f'kernels are ready after {time.monotonic() - start:.2f} s')
@@ -275,6 +285,29 @@ class RobotNode(LifecycleNode):
         elif self._description is not None:
             self._builder.submit(self._build)
         self.on_changed(set(changed))
+
+    # ---- inputs
+
+    def take(self, method: str, *message: Any) -> None:
+        """Hand a message to the stream: the path that is run at the rate of the robot.
+
+        ``method`` of the pipeline's ``stream`` takes it and returns an answer to publish, or
+        None; a `DroppedInput` is counted by the stream and said here.
+        """
+        start = time.perf_counter()
+        pipeline = self._pipeline
+        if pipeline is None:
+            if method == 'on_joint_state':
+                self._counts.received += 1
+                self._counts.drops[Cause.NO_MODEL] += 1
+            return
+        try:
+            answer = getattr(pipeline.stream, method)(*message)
+        except DroppedInput as drop:
+            self._warn(drop.cause, str(drop))
+            return
+        if answer is not None:
+            self.publish(pipeline, answer, start)
 
     # ---- once a second
 

@@ -139,11 +139,11 @@ class LinearizationStream:
         return self._states.world_frame
 
     @property
-    def nu_dot_delay(self) -> float:
-        """How late measured accelerations are [s]; zero where none are measured."""
+    def details(self) -> dict[str, str]:
+        """What the diagnostics say of the stream: how late measured accelerations are."""
         if self.settings.nu_dot != 'measured':
-            return 0.0
-        return self._acceleration.delay
+            return {}
+        return {'delay of measured accelerations [ms]': f'{self._acceleration.delay * 1e3:.3f}'}
 
     @property
     def newest_stamps(self) -> dict[str, int | None]:
