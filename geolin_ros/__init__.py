@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from geolin_ros.batch import BatchLinearizer, LinearizationBatch
     from geolin_ros.contacts import (
         ConstrainedLinearizer,
         Contact,
@@ -43,12 +44,14 @@ if TYPE_CHECKING:
     from geolin_ros.wrenches import Wrench
 
 __all__ = [
+    'BatchLinearizer',
     'ConstrainedLinearizer',
     'Contact',
     'Description',
     'Discretization',
     'Joint',
     'Linearization',
+    'LinearizationBatch',
     'Linearizer',
     'Link',
     'Loop',
@@ -74,12 +77,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    'BatchLinearizer': 'geolin_ros.batch',
     'ConstrainedLinearizer': 'geolin_ros.contacts',
     'Contact': 'geolin_ros.contacts',
     'Description': 'geolin_ros.description',
     'Discretization': 'geolin_ros.discretization',
     'Joint': 'geolin_ros.description',
     'Linearization': 'geolin_ros.linearization',
+    'LinearizationBatch': 'geolin_ros.batch',
     'Linearizer': 'geolin_ros.linearization',
     'Link': 'geolin_ros.description',
     'Loop': 'geolin_ros.contacts',

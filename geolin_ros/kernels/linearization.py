@@ -19,7 +19,7 @@ import math
 
 from geolin_ros.kernels import records as at
 from geolin_ros.kernels._jit import lean_kernel
-from geolin_ros.kernels.plain_linearization import apply_wrenches
+from geolin_ros.kernels.passes import apply_wrenches
 from geolin_ros.kernels.records import (
     BLOCK_INTS,
     BLOCK_RECORD,
@@ -35,6 +35,7 @@ from geolin_ros.kernels.records import (
     WORK_HEADER,
     WORK_RECORD,
 )
+from geolin_ros.kernels.sixes import dot, minus, plus
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
 from geolin_ros.kernels.vector import (
     even_pairs,
@@ -94,7 +95,8 @@ def reduce_to_base(ints, floats, x, inputs, ws):
     joint_scalars(ints, floats, x, inputs, ws)
     kinematics(ints, floats, x, ws)
     body_rows(ints, floats, ws)
-    apply_wrenches(ints, x, inputs, ws)
+    n = get_int(ints, at.NB) - 1
+    put(ws, at.WRENCH_BLOCKS, apply_wrenches(ints, x, inputs, n, ws, displacement(ws, 0)))
     status = eliminate(ints, floats, ws)
     return status if status != OK else base_solve(ints, ws)
 
@@ -195,40 +197,6 @@ def rows4(array, k, stride):
         load4(array, k + 3 * stride),
         load4(array, k + 4 * stride),
         load4(array, k + 5 * stride),
-    )
-
-
-@lean_kernel
-def dot(s, rows):
-    """Return s' rows: the combination of six rows with six numbers."""
-    return (s[0] * rows[0] + s[1] * rows[1] + s[2] * rows[2]) + (
-        s[3] * rows[3] + s[4] * rows[4] + s[5] * rows[5]
-    )
-
-
-@lean_kernel
-def plus(rows, s, y):
-    """Return rows + s y."""
-    return (
-        rows[0] + s[0] * y,
-        rows[1] + s[1] * y,
-        rows[2] + s[2] * y,
-        rows[3] + s[3] * y,
-        rows[4] + s[4] * y,
-        rows[5] + s[5] * y,
-    )
-
-
-@lean_kernel
-def minus(rows, s, y):
-    """Return rows - s y."""
-    return (
-        rows[0] - s[0] * y,
-        rows[1] - s[1] * y,
-        rows[2] - s[2] * y,
-        rows[3] - s[3] * y,
-        rows[4] - s[4] * y,
-        rows[5] - s[5] * y,
     )
 
 
@@ -702,7 +670,7 @@ def columns(ints, ws, out, block):
     n = get_int(ints, at.NB) - 1
     table = get_int(ints, at.BLOCK_TABLE) + block * BLOCK_INTS
     first, count = get_int(ints, table + at.FIRST), get_int(ints, table + at.COUNT)
-    begin, end = get_int(ints, table + at.BEGIN), get_int(ints, table + at.END)
+    begin, end = get_int(ints, table + at.BLOCK_BEGIN), get_int(ints, table + at.BLOCK_END)
     source = int(get(ws, at.BLOCK_PART)) + block * BLOCK_RECORD
     relation = get_int(ints, at.RELATIONS) + block
     base_s, base_r, base_t = rise(ints, ws, source, relation, first, count, begin)
@@ -777,7 +745,7 @@ def own_branch(ints, ws, out, source, relation, block, base_s, base_r, base_t):
     n, blocks = get_int(ints, at.NB) - 1, get_int(ints, at.BLOCKS)
     table = get_int(ints, at.BLOCK_TABLE) + block * BLOCK_INTS
     first, count = get_int(ints, table + at.FIRST), get_int(ints, table + at.COUNT)
-    begin, end = get_int(ints, table + at.BEGIN), get_int(ints, table + at.END)
+    begin, end = get_int(ints, table + at.BLOCK_BEGIN), get_int(ints, table + at.BLOCK_END)
     us, slots = int(get(ws, at.COLUMN_PART)), int(get(ws, at.SLOT_PART))
     wrenches = get(ws, at.WRENCH_BLOCKS) != 0.0
     zero = splat8(0.0)

@@ -14,6 +14,7 @@ its axis is its own z.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from geolin_ros.kernels.types import BASE, BODY_WRENCH, SINGLE_AXIS, Tree, Wrenches
 from geolin_ros.typing import Array, IntArray
@@ -34,12 +35,14 @@ PARENT = 0
 COORDINATE = 1  # position of the joint in s, r, tau as the caller orders them
 SLOT = 2  # where `own_branch` keeps the acceleration of a body with several children; -1: nowhere
 LANE = 3  # place of its lane in the blocks of the workspace
-BODY_INTS = 4
+END = 4  # one past the last body of its subtree
+FREE = 5  # 1 if the joint moves under a force, 0 if its acceleration is given
+BODY_INTS = 6
 
 FIRST = 0  # first body of a block
 COUNT = 1  # number of its columns, at most LANES
-BEGIN = 2  # the root branches that the block touches are the bodies begin .. end-1
-END = 3
+BLOCK_BEGIN = 2  # the root branches that the block touches are the bodies begin .. end-1
+BLOCK_END = 3
 BLOCK_INTS = 4
 
 # A relation holds one bit per lane j: bits 0..7 body i supports body j (j = i included),
@@ -77,6 +80,8 @@ WORK_HEADER = 88
 
 # A spatial vector takes eight doubles, [linear 3, pad | angular 3, pad]; its entries sit at:
 AXES = (0, 1, 2, 4, 5, 6)
+COLUMNS = (0, 1, 2, 4, 5, 6, 8, 9, 10, 11)  # of the rows [IA | BA | pA]
+RESPONSES = COLUMNS[:9]  # of the rows of Fwd: without the acceleration
 ANGULAR = 4
 
 POSE = 0  # columns x y z o, four doubles each
@@ -89,11 +94,13 @@ SDD = 56  # Sdd
 UT = 64  # U / D
 Y = 72  # y: eight entries, then four
 FU = 84  # 4: [F | u]
+SOURCE = FU - 8  # 12: S' [IA | BA | pA], before y
 D_INVERSE = 88
 CARRIED_MASS = 89  # mass of the subtree
 CARRIED_TRACE = 90  # trace of its Ibar
 COS, SIN = 91, 92
 EFFORT = 93  # tau less the passive torque
+SLOPE = 94  # of the passive torque by the rate
 ROWS = 96  # 6 x 12: [IA 8 | BA 3, pA 1]
 FWD = ROWS  # 6 x 12, in the same place once the sources of a body's column are known
 WORK_RECORD = 168
@@ -113,8 +120,16 @@ STIFFNESS_LANES = 168  # 8: slope of the passive torque by s
 SLOPE_LANES = 176  # 8: by r
 BLOCK_RECORD = 184
 
-U_ROW = 24  # per body: u of one block, 8 lanes each of s, r, tau; plain: u (3), a (18)
+U_ROW = 24  # per body: u of one block, 8 lanes each of s, r, tau
 SLOT_RECORD = 144  # per slot: 18 x 8
+
+# Workspace of `passes` and `plain_linearization`: header | bodies | displacements as above, then
+# fields | columns | slots
+FIELD_PART = 72  # 6 x 12: accelerations that a displacement and a twist of the base leave over
+PLAIN_P = 0  # 3 x 6: sources of the columns of s, r and what is given
+PLAIN_U = 18  # 3: u of one column
+PLAIN_COLUMN = 24
+PLAIN_SLOT = 18  # a of one column
 
 # --- inputs: tau | wrenches -------------------------------------------------------------------
 WRENCH_BODY = 0
@@ -166,18 +181,40 @@ def make_workspace(packed: Packed) -> Array:
     """Return a zeroed workspace; its pads must stay zero, so nobody else writes into it."""
     ints = packed.ints
     nb = int(ints[NB])
-    slots = int(ints[INT_HEADER : INT_HEADER + nb * BODY_INTS].reshape(nb, -1)[:, SLOT].max()) + 1
     sizes = (
         WORK_HEADER + nb * WORK_RECORD,
         nb * DISPLACEMENT_RECORD,
         int(ints[BLOCKS]) * BLOCK_RECORD,
         nb * U_ROW,
-        slots * SLOT_RECORD,
+        _slots(packed) * SLOT_RECORD,
     )
     workspace = aligned_zeros(sum(sizes))
     offsets = np.cumsum(sizes)
     workspace[DISPLACEMENTS : SLOT_PART + 1] = offsets[:4]
     return workspace
+
+
+def plain_workspace_size(packed: Packed) -> int:
+    """Return how many numbers `passes` and `plain_linearization` write into."""
+    nb = int(packed.ints[NB])
+    bodies = WORK_RECORD + DISPLACEMENT_RECORD + PLAIN_COLUMN
+    return WORK_HEADER + nb * bodies + FIELD_PART + _slots(packed) * PLAIN_SLOT
+
+
+def hold(packed: Packed, held: ArrayLike, base: bool) -> Packed:
+    """Return the robot with accelerations given: of the joints where ``held``, and the base's."""
+    ints = packed.ints.copy()
+    nb = int(ints[NB])
+    bodies = ints[INT_HEADER : INT_HEADER + nb * BODY_INTS].reshape(nb, -1)
+    bodies[1:, FREE] = ~np.asarray(held, dtype=np.bool_)[bodies[1:, COORDINATE]]
+    if base:
+        ints[FLOATING] = 0
+    return packed._replace(ints=ints)
+
+
+def _slots(packed: Packed) -> int:
+    nb = int(packed.ints[NB])
+    return int(packed.ints[INT_HEADER:][: nb * BODY_INTS].reshape(nb, -1)[:, SLOT].max()) + 1
 
 
 def make_output(n: int) -> tuple[Array, Array, Array, Array]:
@@ -275,6 +312,7 @@ def _pack_topology(tree: Tree, ends: IntArray) -> IntArray:
         depth[i] = depth[tree.parent[i]] + 1
     bodies = np.zeros((nb, BODY_INTS), np.int64)
     bodies[:, PARENT], bodies[:, SLOT] = tree.parent, -1
+    bodies[:, END], bodies[:, FREE] = ends, 1
     bodies[1:, COORDINATE] = tree.v_start[1:]
     forks = sorted({int(tree.parent[i]) for i in range(1, nb) if 0 < tree.parent[i] != i - 1})
     bodies[forks, SLOT] = np.arange(len(forks))

@@ -18,6 +18,7 @@ import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
@@ -34,9 +35,13 @@ class Vector(types.Type):
         self.lanes = lanes
         super().__init__(name=f'vector{lanes}')
 
+    def can_convert_from(self, typingctx: Any, other: Any) -> Any:
+        """Take a float where a vector is expected: the same number in every lane."""
+        return Conversion.safe if other is _FLOAT else None
 
-vector4, vector8 = Vector(4), Vector(8)
+
 _FLOAT = types.float64
+vector4, vector8 = Vector(4), Vector(8)
 
 
 def _llvm(lanes: int) -> ir.Type:
@@ -49,7 +54,7 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(manager, vector, _llvm(vector.lanes))
 
 
-def _intrinsic(generator: Callable[..., Any]) -> Any:
+def kernel_function(generator: Callable[..., Any]) -> Any:
     """Return a function for kernels; its first parameter is Numba's."""
     return intrinsic(generator)
 
@@ -71,7 +76,7 @@ def _lowering(instruction: str) -> Callable[..., Any]:
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         lanes = sig.return_type.lanes
         operands = [
-            _splat(builder, value, lanes) if kind is _FLOAT else value
+            splat(builder, value, lanes) if kind is _FLOAT else value
             for kind, value in zip(sig.args, args, strict=True)
         ]
         return getattr(builder, instruction)(*operands, flags=_FUSED)
@@ -83,11 +88,27 @@ for _symbol, _instruction in (
     (operator.add, 'fadd'),
     (operator.sub, 'fsub'),
     (operator.mul, 'fmul'),
+    (operator.truediv, 'fdiv'),
+    (operator.iadd, 'fadd'),
+    (operator.isub, 'fsub'),
 ):
     _register_operator(_symbol, _instruction)
 
 
-def _splat(builder: Any, value: Any, lanes: int) -> Any:
+infer_global(operator.neg)(
+    type(
+        'Vector_fneg',
+        (ConcreteTemplate,),
+        {'cases': [signature(vector, vector) for vector in (vector4, vector8)]},
+    )
+)
+
+
+lower_builtin(operator.neg, Vector)(lambda context, builder, sig, args: builder.fneg(args[0]))
+
+
+def splat(builder: Any, value: Any, lanes: int) -> Any:
+    """Return a vector with ``value`` in every lane."""
     single = builder.insert_element(ir.Constant(_llvm(lanes), ir.Undefined), value, _INT32(0))
     return _shuffled(builder, single, single, (0,) * lanes)
 
@@ -100,7 +121,8 @@ def _shuffled(builder: Any, first: Any, second: Any, lanes: tuple[int, ...]) -> 
 # --- memory -----------------------------------------------------------------------------------
 
 
-def _is_flat(array: Any, dtype: Any, written: bool = False) -> bool:
+def is_flat(array: Any, dtype: Any, written: bool = False) -> bool:
+    """Whether a Numba type is a flat, contiguous array, and may be written if that is asked."""
     return (
         isinstance(array, types.Array)
         and array.ndim == 1
@@ -111,23 +133,27 @@ def _is_flat(array: Any, dtype: Any, written: bool = False) -> bool:
 
 
 def _address(context: Any, builder: Any, kind: Any, array: Any, index: Any, count: int) -> Any:
-    """Return the address of entry ``index``, after a check where checks are on."""
     flat = context.make_array(kind)(context, builder, array)
+    return address(context, builder, flat.data, flat.nitems, index, count)
+
+
+def address(context: Any, builder: Any, data: Any, size: Any, index: Any, count: int) -> Any:
+    """Return the address of entry ``index`` of ``data``, after a check where checks are on."""
     if _config.BOUNDSCHECK:
         first = builder.icmp_signed('<', index, index.type(0))
         end = builder.add(index, index.type(count))
-        last = builder.icmp_signed('>', end, cgutils.unpack_tuple(builder, flat.shape, 1)[0])
+        last = builder.icmp_signed('>', end, size)
         with builder.if_then(builder.or_(first, last), likely=False):
             message = f'{count} entries lie outside of a flat array'
             context.call_conv.return_user_exc(builder, IndexError, (message,))
-    return builder.gep(flat.data, [index])
+    return builder.gep(data, [index])
 
 
 def _loader(result: Any, dtype: Any = _FLOAT) -> Any:
     count = getattr(result, 'lanes', 1)
 
     def load(typingctx: Any, array: Any, index: Any) -> Any:
-        if not (_is_flat(array, dtype) and isinstance(index, types.Integer)):
+        if not (is_flat(array, dtype) and isinstance(index, types.Integer)):
             return None
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -138,14 +164,14 @@ def _loader(result: Any, dtype: Any = _FLOAT) -> Any:
 
         return result(array, index), generate
 
-    return _intrinsic(load)
+    return kernel_function(load)
 
 
 def _storer(stored: Any) -> Any:
     count = getattr(stored, 'lanes', 1)
 
     def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-        if not (_is_flat(array, _FLOAT, True) and isinstance(index, types.Integer)):
+        if not (is_flat(array, _FLOAT, True) and isinstance(index, types.Integer)):
             return None
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -158,7 +184,7 @@ def _storer(stored: Any) -> Any:
 
         return types.void(array, index, stored), generate
 
-    return _intrinsic(store)
+    return kernel_function(store)
 
 
 get = _loader(_FLOAT)  # get(array, i): one double
@@ -176,10 +202,10 @@ def _bits(builder: Any, integer: Any) -> Any:
     return builder.bitcast(byte, ir.VectorType(ir.IntType(1), 8))
 
 
-@_intrinsic
+@kernel_function
 def store_lanes(typingctx: Any, array: Any, index: Any, bits: Any, value: Any) -> Any:
     """Store the lanes of a vector whose bit is set; the memory of the others is not touched."""
-    if not (_is_flat(array, _FLOAT, True) and isinstance(bits, types.Integer)):
+    if not (is_flat(array, _FLOAT, True) and isinstance(bits, types.Integer)):
         return None
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -201,7 +227,7 @@ def store_lanes(typingctx: Any, array: Any, index: Any, bits: Any, value: Any) -
 # --- lanes ------------------------------------------------------------------------------------
 
 
-@_intrinsic
+@kernel_function
 def select(typingctx: Any, bits: Any, chosen: Any, other: Any) -> Any:
     """Return the lanes of ``chosen`` whose bit is set, and those of ``other``."""
     if not isinstance(bits, types.Integer):
@@ -215,20 +241,20 @@ def select(typingctx: Any, bits: Any, chosen: Any, other: Any) -> Any:
 
 
 def _splatter(result: Any) -> Any:
-    def splat(typingctx: Any, value: Any) -> Any:
+    def to_all(typingctx: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return _splat(builder, args[0], result.lanes)
+            return splat(builder, args[0], result.lanes)
 
         return result(_FLOAT), generate
 
-    return _intrinsic(splat)
+    return kernel_function(to_all)
 
 
 splat4 = _splatter(vector4)
 splat8 = _splatter(vector8)
 
 
-@_intrinsic
+@kernel_function
 def lane(typingctx: Any, vector: Any, k: Any) -> Any:
     """Return lane ``k``, a constant."""
     if not (isinstance(vector, Vector) and isinstance(k, types.IntegerLiteral)):
@@ -240,7 +266,7 @@ def lane(typingctx: Any, vector: Any, k: Any) -> Any:
     return _FLOAT(vector, k), generate
 
 
-@_intrinsic
+@kernel_function
 def with_lane(typingctx: Any, vector: Any, k: Any, value: Any) -> Any:
     """Return the vector with lane ``k``, a constant, replaced."""
     if not (isinstance(vector, Vector) and isinstance(k, types.IntegerLiteral)):
@@ -252,7 +278,7 @@ def with_lane(typingctx: Any, vector: Any, k: Any, value: Any) -> Any:
     return vector(vector, k, _FLOAT), generate
 
 
-def _permutation(lanes: tuple[int, ...], sources: int, kind: Vector) -> Any:
+def permutation(lanes: tuple[int, ...], sources: int, kind: Vector) -> Any:
     """Return an intrinsic that picks ``lanes`` out of one or two vectors laid end to end."""
     result = {4: vector4, 8: vector8}[len(lanes)]
 
@@ -269,25 +295,25 @@ def _permutation(lanes: tuple[int, ...], sources: int, kind: Vector) -> Any:
         def permute(typingctx: Any, first: Any, second: Any) -> Any:  # type: ignore[misc]
             return result(kind, kind), generate
 
-    return _intrinsic(permute)
+    return kernel_function(permute)
 
 
-rotate_up = _permutation((1, 2, 0, 3), 1, vector4)  # (y, z, x, -)
-low_half = _permutation((0, 1, 2, 3), 1, vector8)
-high_half = _permutation((4, 5, 6, 7), 1, vector8)
-join = _permutation((0, 1, 2, 3, 4, 5, 6, 7), 2, vector4)
+rotate_up = permutation((1, 2, 0, 3), 1, vector4)  # (y, z, x, -)
+low_half = permutation((0, 1, 2, 3), 1, vector8)
+high_half = permutation((4, 5, 6, 7), 1, vector8)
+join = permutation((0, 1, 2, 3, 4, 5, 6, 7), 2, vector4)
 # Rows of h^ from (h, 0) and (-h, 0).
-skew_row_0 = _permutation((3, 6, 1, 3), 2, vector4)
-skew_row_1 = _permutation((2, 3, 4, 3), 2, vector4)
-skew_row_2 = _permutation((5, 0, 3, 3), 2, vector4)
+skew_row_0 = permutation((3, 6, 1, 3), 2, vector4)
+skew_row_1 = permutation((2, 3, 4, 3), 2, vector4)
+skew_row_2 = permutation((5, 0, 3, 3), 2, vector4)
 # Steps of a transposition of 4 x 4 blocks, in each half.
-even_pairs = _permutation((0, 8, 2, 10, 4, 12, 6, 14), 2, vector8)
-odd_pairs = _permutation((1, 9, 3, 11, 5, 13, 7, 15), 2, vector8)
-low_pairs = _permutation((0, 1, 8, 9, 4, 5, 12, 13), 2, vector8)
-high_pairs = _permutation((2, 3, 10, 11, 6, 7, 14, 15), 2, vector8)
+even_pairs = permutation((0, 8, 2, 10, 4, 12, 6, 14), 2, vector8)
+odd_pairs = permutation((1, 9, 3, 11, 5, 13, 7, 15), 2, vector8)
+low_pairs = permutation((0, 1, 8, 9, 4, 5, 12, 13), 2, vector8)
+high_pairs = permutation((2, 3, 10, 11, 6, 7, 14, 15), 2, vector8)
 
 
-@_intrinsic
+@kernel_function
 def lane_sum(typingctx: Any, vector: Any) -> Any:
     """Return the sum of eight lanes, halves first."""
 

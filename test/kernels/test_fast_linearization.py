@@ -7,19 +7,19 @@ import dataclasses
 import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
-from support import extended_reference
+from support import extended_reference, plain
 from support.bounds import assert_within_bounds
 from support.close import assert_close, deviation
+from support.passive_joints import with_passive_joints
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
-from support.trees import gram_link, random_description, random_model, tree_description
+from support.trees import gimbal, gram_link, random_description, random_model, tree_description
 
-from geolin_ros import Description, Joint, Linearizer, Link, State, TreeModel, Wrench
+from geolin_ros import Linearizer, State, TreeModel, Wrench
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
 from geolin_ros.kernels import (
     general_linearization,
     linearization,
-    plain_linearization,
     records,
     selection,
 )
@@ -28,7 +28,7 @@ from geolin_ros.kernels.types import make_workspace
 from geolin_ros.wrenches import pack
 
 WRENCH_KINDS = ('body', 'world', 'world_oriented')
-FAST = {'fast': linearization.linearize, 'plain': plain_linearization.linearize}
+FAST = {'fast': linearization.linearize, 'plain': plain.linearize}
 
 
 def by_kernel(kernel, model, state, tau, wrenches=()):
@@ -82,22 +82,6 @@ def assert_same(model, ours, theirs, tolerance):
     assert_close(B, expected_B, tolerance, 'B')
     for name, columns in (('by position', np.s_[: model.m]), ('by rate', np.s_[model.m :])):
         assert_close(A[:, columns], expected_A[:, columns], tolerance, f'A {name}')
-
-
-def with_passive_joints(model, rng):
-    """Give every joint a rotor, damping, smoothed friction and a spring."""
-    n = model.n
-    tree = model.tree._replace(
-        armature=rng.uniform(0.0, 0.2, n),
-        damping=rng.uniform(0.0, 1.0, n),
-        friction=rng.uniform(0.0, 1.0, n),
-        friction_speed=rng.uniform(0.2, 1.0, n),
-        stiffness=rng.uniform(0.0, 3.0, n),
-        rest=rng.uniform(-1.0, 1.0, n),
-    )
-    for array in tree:
-        array.setflags(write=False)
-    return dataclasses.replace(model, tree=tree)
 
 
 def wrenches_of(kinds, model, rng):
@@ -269,24 +253,7 @@ def test_every_number_of_the_state__must_be_finite(value, part):
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_gimbal_lock_of_massless_links__names_the_joint(base, order):
     """Two axes in line with nothing between them: the first moves no inertia of its own."""
-
-    def placed(height):
-        placement = np.eye(4)
-        placement[2, 3] = height
-        return placement
-
-    body = Link.from_mass('body', 3.0, np.zeros(3), 0.1 * np.eye(3))
-    tool = Link.from_mass('tool', 1.0, np.array([0.1, 0.2, 0.0]), np.diag([0.02, 0.03, 0.04]))
-    joints = [
-        Joint(name, 'revolute', parent, child, placed(0.1), np.array(axis))
-        for name, parent, child, axis in (
-            ('pan', 'body', 'a', (0.0, 0.0, 1.0)),
-            ('tilt', 'a', 'b', (1.0, 0.0, 0.0)),
-            ('roll', 'b', 'tool', (0.0, 0.0, 1.0)),
-        )
-    ]
-    description = Description('gimbal', (body, Link('a'), Link('b'), tool), tuple(joints))
-    model = TreeModel.from_description(description, base=base, joints=order)
+    model = gimbal(base, order)
     linearizer, state = Linearizer(model), model.neutral_state()
     state.s[:] = 0.3
     linearizer(state, np.zeros(3))
@@ -340,7 +307,6 @@ def test_kernels__have_one_signature_and_allocate_nothing():
 
 CHECKED = """
 import numpy as np
-from geolin_ros.kernels import linearization, plain_linearization
 from test_fast_linearization import *
 
 rng = np.random.default_rng(12)

@@ -32,3 +32,19 @@ def passive_model(base, mimic):
         joints[4] = dataclasses.replace(joints[4], mimic=Mimic('joint2', 1.4, 0.1))
     description = dataclasses.replace(description, joints=tuple(joints))
     return TreeModel.from_description(description, base=base, coulomb_friction=True)
+
+
+def with_passive_joints(model, rng):
+    """Give every joint a rotor, damping, smoothed friction and a spring."""
+    n = model.n
+    tree = model.tree._replace(
+        armature=rng.uniform(0.0, 0.2, n),
+        damping=rng.uniform(0.0, 1.0, n),
+        friction=rng.uniform(0.0, 1.0, n),
+        friction_speed=rng.uniform(0.2, 1.0, n),
+        stiffness=rng.uniform(0.0, 3.0, n),
+        rest=rng.uniform(-1.0, 1.0, n),
+    )
+    for array in tree:
+        array.setflags(write=False)
+    return dataclasses.replace(model, tree=tree)

@@ -135,3 +135,25 @@ def renumber_bodies(tree, order):
 def with_tree(model, tree):
     """Return the model with another numbering of its bodies."""
     return dataclasses.replace(model, tree=tree)
+
+
+def gimbal(base, order):
+    """Return a tool behind three axes with no mass between them, joints in the given order."""
+
+    def placed(height):
+        placement = np.eye(4)
+        placement[2, 3] = height
+        return placement
+
+    body = Link.from_mass('body', 3.0, np.zeros(3), 0.1 * np.eye(3))
+    tool = Link.from_mass('tool', 1.0, np.array([0.1, 0.2, 0.0]), np.diag([0.02, 0.03, 0.04]))
+    joints = [
+        Joint(name, 'revolute', parent, child, placed(0.1), np.array(axis))
+        for name, parent, child, axis in (
+            ('pan', 'body', 'a', (0.0, 0.0, 1.0)),
+            ('tilt', 'a', 'b', (1.0, 0.0, 0.0)),
+            ('roll', 'b', 'tool', (0.0, 0.0, 1.0)),
+        )
+    ]
+    description = Description('gimbal', (body, Link('a'), Link('b'), tool), tuple(joints))
+    return TreeModel.from_description(description, base=base, joints=order)

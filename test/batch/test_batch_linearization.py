@@ -1,0 +1,241 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Linearizations of many states in one call, against one by one and against Pinocchio."""
+
+import numpy as np
+import pytest
+from support.bounds import assert_within_bounds
+from support.close import assert_blocks_close, assert_close
+from support.passive_joints import passive_model, with_passive_joints
+from support.pinocchio_oracle import PinocchioOracle
+from support.robots import example_robot, read_robot
+from support.trees import gimbal, gram_link, random_description, random_model
+
+from geolin_ros import BatchLinearizer, Linearizer, TreeModel, Wrench, mass_matrix
+from geolin_ros.errors import (
+    ConfigurationError,
+    NotFiniteError,
+    ShapeError,
+    SingularInertiaError,
+    UnknownNameError,
+)
+
+NAMES = ('A', 'B', 'nu_dot', 'drift')
+
+
+def operating_points(model, count, rng):
+    """Return ``count`` states as rows, and as many efforts."""
+    states = np.array([model.random_state(rng).data for _ in range(count)])
+    return states.reshape(count, 22 + model.n_q + model.n), rng.normal(size=(count, model.n))
+
+
+def state_of(model, row):
+    state = model.neutral_state()
+    state.data[:] = row
+    return state
+
+
+def assert_as_one_by_one(model, states, tau, batch, reference='moving', wrenches=()):
+    linearizer, first = Linearizer(model), 6 if model.base == 'fixed' else 0
+    assert len(batch) == len(states)
+    for k, row in enumerate(states):
+        state = state_of(model, row)
+        expected = linearizer(state, tau[k], reference, wrenches)
+        condition = np.linalg.cond(mass_matrix(model, state))
+        tolerance = max(1e-12, 10.0 * np.finfo(float).eps * condition)
+        assert_blocks_close(batch[k].A, expected.A, model, tolerance)
+        assert_blocks_close(batch[k].B, expected.B, model, tolerance)
+        assert_close(batch[k].nu_dot, expected.nu_dot, tolerance)
+        assert_close(batch[k].drift, expected.drift, tolerance)
+        assert first + batch.nu_dot.shape[1] == 6 + model.n
+
+
+@pytest.mark.parametrize('count', [0, 1, 7, 8, 19])
+def test_batch__equals_one_by_one(count):
+    rng = np.random.default_rng(count)
+    model = read_robot(example_robot('go2'))[1]
+    states, tau = operating_points(model, count, rng)
+    assert_as_one_by_one(model, states, tau, BatchLinearizer(model)(states, tau))
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+@pytest.mark.parametrize('reference', ['moving', 'frozen'])
+@pytest.mark.parametrize('joints', [1, 3, 11, 20])
+def test_tree_of_all_single_axis_joints__with_wrenches(joints, reference, base):
+    rng = np.random.default_rng(joints)
+    model = with_passive_joints(random_model(rng, joints, base=base)[1], rng)
+    states, tau = operating_points(model, 5, rng)
+    wrenches = [
+        Wrench(str(rng.choice(model.link_names)), rng.normal(size=3), rng.normal(size=3), kind)
+        for kind in ('body', 'world', 'world_oriented')
+    ]
+    for some in ((), wrenches[:1], wrenches):
+        batch = BatchLinearizer(model)(states, tau, reference, some)
+        assert_as_one_by_one(model, states, tau, batch, reference, some)
+
+
+@pytest.mark.parametrize('name', ['solo12', 'g1_29dof_rev_1_0', 'talos_full_v2', 'panda'])
+def test_robot__equals_pinocchio(name):
+    rng = np.random.default_rng(3)
+    path, base = example_robot(name), 'fixed' if name == 'panda' else 'floating'
+    model = read_robot(path, base=base)[1]
+    oracle = PinocchioOracle.read_urdf(path, model)
+    states, tau = operating_points(model, 9, rng)
+    batch = BatchLinearizer(model)(states, tau)
+    for k in (0, 7, 8):
+        state = state_of(model, states[k])
+        A, B, nu_dot = oracle.linearization(state, tau[k])
+        tolerance = max(1e-11, 1e-14 * np.linalg.cond(mass_matrix(model, state)))
+        assert_close(batch.nu_dot[k], nu_dot, tolerance)
+        assert_close(batch.A[k], A, tolerance)
+        assert_close(batch.B[k], B, tolerance)
+
+
+def test_rows_and_inputs__are_in_the_order_of_the_model():
+    path = example_robot('go2')
+    names = TreeModel.from_urdf(path).joint_names
+    rng = np.random.default_rng(4)
+    order = [str(name) for name in rng.permutation(names)]
+    model = TreeModel.from_urdf(path, joints=order, actuated_joints=order[3:8])
+    states, tau = operating_points(model, 3, rng)
+    assert_as_one_by_one(model, states, tau, BatchLinearizer(model)(states, tau))
+
+
+@pytest.mark.parametrize('kind', ['mimic joints', 'inertia of no rigid body'])
+def test_model_of_the_general_algorithm__goes_one_by_one(kind):
+    rng = np.random.default_rng(5)
+    model = passive_model('floating', mimic=True)
+    if kind != 'mimic joints':
+        model = TreeModel.from_description(random_description(rng, 5, make_link=gram_link))
+    assert Linearizer(model).algorithm == 'general'
+    states, tau = operating_points(model, 3, rng)
+    batch = BatchLinearizer(model)(states, tau, 'frozen')
+    assert_as_one_by_one(model, states, tau, batch, 'frozen')
+
+
+def test_bytes__depend_on_neither_neighbours_nor_chunks_nor_threads():
+    rng = np.random.default_rng(6)
+    model = with_passive_joints(random_model(rng, 13)[1], rng)
+    states, tau = operating_points(model, 45, rng)
+    together = BatchLinearizer(model)(states, tau)
+    threads = BatchLinearizer(model, threads=3)(states, tau)
+    alone = BatchLinearizer(model)
+    parts = [
+        {name: getattr(part, name).copy() for name in NAMES}
+        for part in alone.stream(states, tau, size=13)
+    ]
+    for name in NAMES:
+        bytes_together = getattr(together, name).tobytes()
+        assert getattr(threads, name).tobytes() == bytes_together
+        assert np.concatenate([part[name] for part in parts]).tobytes() == bytes_together
+        single = getattr(alone(states[29:30], tau[29:30]), name)
+        assert single.tobytes() == getattr(together, name)[29].tobytes()
+
+
+def test_room__is_used_again_and_longer_than_needed():
+    rng = np.random.default_rng(7)
+    model = random_model(rng, 9)[1]
+    linearizer = BatchLinearizer(model)
+    states, tau = operating_points(model, 10, rng)
+    room = linearizer.room(20)
+    room.B[:, model.m :], room.A[:, model.m :], room.nu_dot[:] = np.nan, np.nan, np.nan
+    linearizer(states[5:], tau[5:], 'frozen', out=room)
+    batch = linearizer(states, tau, out=room)
+    assert np.shares_memory(batch.A, room.A)
+    assert len(batch) == 10
+    assert_as_one_by_one(model, states, tau, batch)
+    assert np.all(np.isnan(room.nu_dot[10:]))
+
+
+def test_states__are_rows_or_states():
+    rng = np.random.default_rng(8)
+    model = random_model(rng, 4)[1]
+    rows, tau = operating_points(model, 3, rng)
+    linearizer = BatchLinearizer(model)
+    by_rows = linearizer(rows, tau)
+    by_states = linearizer([state_of(model, row) for row in rows], tau)
+    assert by_rows.A.tobytes() == by_states.A.tobytes()
+    assert by_rows.columns == Linearizer(model)(state_of(model, rows[0]), tau[0]).columns
+
+
+def test_first_bad_sample__is_named_and_the_others_are_filled():
+    rng = np.random.default_rng(9)
+    model = random_model(rng, 6)[1]
+    linearizer = BatchLinearizer(model)
+    states, tau = operating_points(model, 20, rng)
+    good = linearizer(states, tau)
+    states[11, 2], tau[17, 1] = np.nan, np.inf
+    out = linearizer.room(20)
+    with pytest.raises(NotFiniteError, match=r'sample 11: H '):
+        linearizer(states, tau, out=out)
+    kept = np.delete(np.arange(20), (11, 17))
+    assert out.A[kept].tobytes() == good.A[kept].tobytes()
+    with pytest.raises(NotFiniteError, match=r'sample 5: tau '):
+        linearizer(states[12:], tau[12:])
+
+
+def test_singular_sample__names_the_joint():
+    model = gimbal('floating', ('pan', 'tilt', 'roll'))
+    rng = np.random.default_rng(10)
+    states, tau = operating_points(model, 12, rng)
+    states[9, 16 + model.joint_index('tilt')] = 0.0
+    with pytest.raises(SingularInertiaError, match=r"sample 9: .*'pan'"):
+        BatchLinearizer(model)(states, tau)
+
+
+def test_wrong_arguments__are_refused():
+    rng = np.random.default_rng(11)
+    model, other = (random_model(rng, 4)[1] for _ in range(2))
+    linearizer = BatchLinearizer(model)
+    states, tau = operating_points(model, 3, rng)
+    with pytest.raises(ShapeError, match=r'states has shape \(3, 29\), expected \(N, 30\)'):
+        linearizer(states[:, 1:], tau)
+    with pytest.raises(ShapeError, match=r'tau has shape \(2, 4\), expected \(3, 4\)'):
+        linearizer(states, tau[1:])
+    with pytest.raises(ShapeError, match='room for 2 samples, expected at least 3'):
+        linearizer(states, tau, out=linearizer.room(2))
+    with pytest.raises(ShapeError, match='of another robot'):
+        linearizer(states, tau, out=BatchLinearizer(random_model(rng, 5)[1]).room(3))
+    with pytest.raises(ConfigurationError, match="reference is 'still'"):
+        linearizer(states, tau, 'still')
+    with pytest.raises(UnknownNameError):
+        linearizer(states, tau, wrenches=[Wrench('nowhere')])
+    with pytest.raises(ConfigurationError, match='threads is 0'):
+        BatchLinearizer(model, threads=0)
+    with pytest.raises(ConfigurationError, match='size is 0'):
+        next(linearizer.stream(states, tau, size=0))
+    assert other.n == model.n
+
+
+CHECKED = """
+import numpy as np
+from support.passive_joints import with_passive_joints
+from support.trees import random_model
+from geolin_ros import BatchLinearizer, Wrench
+from test_batch_linearization import operating_points
+
+rng = np.random.default_rng(12)
+model = with_passive_joints(random_model(rng, 11)[1], rng)
+states, tau = operating_points(model, 13, rng)
+wrenches = [Wrench(model.base_link, kind=kind) for kind in ('body', 'world', 'world_oriented')]
+BatchLinearizer(model)(states, tau, wrenches=wrenches)
+samples = BatchLinearizer(model)._samples
+m = model.m
+out = (np.zeros((13, m, 3 * m)), np.zeros((13, m, 0)))
+columns = (np.arange(3 * m), np.arange(0))
+given = np.zeros((13, 6 + model.n))
+for cut in range(5):
+    scratch = [list(buffers) for buffers in samples._buffers]
+    scratch[0][cut] = scratch[0][cut][: scratch[0][cut].size // 2]
+    samples.__dict__['_buffers'] = [tuple(scratch[0])]
+    try:
+        samples.differentiate(states, given, (), columns, np.zeros((13, m)), out, 0, {})
+    except IndexError:
+        del samples.__dict__['_buffers']
+        continue
+    raise SystemExit(f'buffer {cut} was read past its end')
+"""
+
+
+def test_every_access__is_within_bounds():
+    assert_within_bounds(CHECKED, __file__)
