@@ -23,10 +23,8 @@ from geolin_ros.kernels.contact_records import CONTACT_RECORD, SMALLEST_PIVOT
 from geolin_ros.kernels.contact_rows import contact_rows, cross3, site, twist_on_wrench
 from geolin_ros.kernels.linearization import (
     bias_columns,
-    dot,
     entries,
     expand,
-    minus,
     minus_response,
     parent,
     put_rows8,
@@ -37,6 +35,7 @@ from geolin_ros.kernels.linearization import (
 )
 from geolin_ros.kernels.product import add_product, clear_after, copy_rows
 from geolin_ros.kernels.records import LANES
+from geolin_ros.kernels.sixes import dot, minus
 from geolin_ros.kernels.status import OK, REDUNDANT
 from geolin_ros.kernels.vector import (
     get,

@@ -9,8 +9,9 @@ from geolin_ros.kernels import contact_records as on
 from geolin_ros.kernels import records as at
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.contact_records import CONTACT_RECORD, SITE_HEADER, SITE_INTS
-from geolin_ros.kernels.linearization import cross, dot, entries, put_rows8, rows8, turned, work
+from geolin_ros.kernels.linearization import cross, entries, put_rows8, rows8, turned, work
 from geolin_ros.kernels.se3 import left_jacobian_inverse, log
+from geolin_ros.kernels.sixes import dot
 from geolin_ros.kernels.vector import get, get_int, lane, load4, load8, put, store8
 
 
