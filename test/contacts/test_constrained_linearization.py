@@ -10,7 +10,6 @@ from numpy.random import default_rng
 from support.close import assert_blocks_close, assert_close
 from support.constrained_reference import ConstrainedReference
 from support.finite_difference import (
-    ad,
     derivative,
     derivative_by_state,
     derivative_by_vector,
@@ -257,29 +256,7 @@ def test_discretize__is_the_derivative_of_the_constrained_flow():
     D = linearizer.discretize(case.state, case.tau, 0.002, 'rkmk4')
 
     def flow(state, tau):
-        """Take 4 steps of Munthe-Kaas' method on Pinocchio's accelerations."""
-
-        def rate(at):
-            nu_dot, _ = case.reference.forward_dynamics(at, tau)
-            return np.concatenate((at.v, at.r, nu_dot))
-
-        h = 0.002 / 4
-        for _ in range(4):
-            k1 = rate(state)
-            theta = 0.5 * h * k1
-            k2 = pulled_back(theta, rate(state.retract(theta)))
-            theta = 0.5 * h * k2
-            k3 = pulled_back(theta, rate(state.retract(theta)))
-            theta = h * k3
-            k4 = pulled_back(theta, rate(state.retract(theta)))
-            state = state.retract(h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4))
-        return state
-
-    def pulled_back(theta, x):
-        out = x.copy()
-        bracket = ad(theta[:6]) @ x[:6]
-        out[:6] += 0.5 * bracket + ad(theta[:6]) @ bracket / 12.0
-        return out
+        return case.reference.flow(state, tau, 0.002, 4)
 
     arrived = flow(case.state, case.tau)
     assert_close(D.next_state.data, arrived.data, 1e-7)

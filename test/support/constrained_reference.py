@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from geolin_ros.contacts import Contact
+from support.finite_difference import ad
 
 pin = pytest.importorskip('pinocchio')
 LOCAL = pin.ReferenceFrame.LOCAL
@@ -130,6 +131,24 @@ class ConstrainedReference:
             J @ np.linalg.solve(M, free) + gamma
         )
         return np.linalg.solve(M, free + J.T @ lam), weights * lam
+
+    def flow(self, state, tau, duration, steps):
+        """Return the state after ``duration``, efforts held, by steps of Munthe-Kaas' method."""
+
+        def rate(theta):
+            at = state.retract(theta)
+            x = np.concatenate((at.v, at.r, self.forward_dynamics(at, tau)[0]))
+            x[:6] += 0.5 * ad(theta[:6]) @ x[:6] + ad(theta[:6]) @ ad(theta[:6]) @ x[:6] / 12.0
+            return x
+
+        h, k = duration / steps, np.zeros(2 * self.oracle.model.m)
+        for _ in range(steps):
+            total = np.zeros_like(k)
+            for node, weight in ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)):
+                k = rate(node * h * k)
+                total += weight * k
+            state = state.retract(h / 6.0 * total)
+        return state
 
 
 def _surface(contact, one, two):
