@@ -18,7 +18,13 @@ import numpy as np
 
 from geolin_ros.control import quadratic_program
 from geolin_ros.control.posture import centre_of_mass
-from geolin_ros.control.support import Support, distance_inside, polygon_centre, support_polygon
+from geolin_ros.control.support import (
+    Support,
+    distance_inside,
+    polygon_centre,
+    support_polygon,
+    upward,
+)
 from geolin_ros.dynamics import bias_force
 from geolin_ros.errors import ConfigurationError, InfeasibleError
 from geolin_ros.kinematics import Kinematics
@@ -74,7 +80,7 @@ class Equilibrium:
     state
         The posture.
     supports
-        What it stands on.
+        What it stands on; balls by the point where they touch the ground.
     tau : (n,)
         Joint efforts [N m or N]; zero where a joint has no actuator.
     wrenches : (rows,)
@@ -197,16 +203,17 @@ class _Problem:
     def __init__(
         self, model: TreeModel, state: State, supports: Sequence[Support], friction: float
     ) -> None:
-        self.model, self.state, self.supports = model, state, tuple(supports)
-        self.friction = friction
+        self.model, self.state, self.friction = model, state, friction
         self.kinematics = Kinematics(model, state)
+        self.supports = tuple(support.grounded(self.kinematics) for support in supports)
         self.weight = model.total_mass * float(np.linalg.norm(model.gravity)) or 1.0
         self.h = bias_force(model, state) / self.weight
-        up = -model.gravity / max(float(np.linalg.norm(model.gravity)), 1e-300)
         points, normals, rows = [], [], []
         for support in self.supports:
             frame = support.at(model)
-            normal = self.kinematics.pose(frame)[:3, 2] if support.kind == 'surface' else up
+            normal = (
+                self.kinematics.pose(frame)[:3, 2] if support.kind == 'surface' else upward(model)
+            )
             for point in np.asarray(support.points, dtype=np.float64):
                 at = frame.placement.copy()
                 at[:3, 3] += at[:3, :3] @ point

@@ -75,11 +75,12 @@ def standing_posture(
         Positions that joints should be near [rad or m]; the others near zero, or the limit
         nearest to it.
     height
-        Of the base above the lowest foothold [m]; by default ``CROUCH`` of what it is with all
-        joints at the positions they should be near.
+        Of the base above the lowest foothold or the ground below a ball [m]; by default ``CROUCH``
+        of what it is with all joints at the positions they should be near.
     footholds
-        World poses (4, 4), by frame, of contact frames; points read the position alone. By default
-        where the frames are with the joints so, level and on the ground z = 0.
+        World poses (4, 4), by frame, of contact frames; points read the position alone, balls that
+        of their centre. By default where the frames are with the joints so, level and on the
+        ground z = 0.
     lifted
         World positions (3,), by link, of feet in the air.
     com : (2,)
@@ -116,7 +117,7 @@ def standing_posture(
             raise ConfigurationError(
                 f'foothold {name!r} is none of the supports, expected one of {", ".join(wanted)}'
             )
-    floor = min(pose[2, 3] for pose in wanted.values())
+    floor = min(wanted[support.frame][2, 3] - support.radius for support in supports)
     if height is None:
         height = float(seed.H[2, 3] - floor)
         if start is None:
@@ -298,13 +299,14 @@ def _on_the_ground(
     state: State, supports: Sequence[Support], model: TreeModel
 ) -> dict[str, Array]:
     found = {name: level(pose) for name, pose in _poses(state, supports, model).items()}
-    for pose in found.values():
-        pose[2, 3] = 0.0
+    for support in supports:
+        found[support.frame][2, 3] = support.radius
     return found
 
 
 def _lowest(state: State, supports: Sequence[Support], model: TreeModel) -> float:
-    return float(min(pose[2, 3] for pose in _poses(state, supports, model).values()))
+    poses = _poses(state, supports, model)
+    return float(min(poses[support.frame][2, 3] - support.radius for support in supports))
 
 
 def _points(supports: Sequence[Support], wanted: Mapping[str, Array]) -> Array:

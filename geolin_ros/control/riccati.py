@@ -31,9 +31,10 @@ from geolin_ros.typing import Array
 
 RESIDUAL = 1e-9
 """Largest |E| / |P| of a cold solution."""
-WARM_CORRECTION = 0.02
-"""Largest |dK| / |K| of the last warm step: what remains is a few times its square."""
-WARM_RESIDUAL = 1e-3
+WARM_CORRECTION = 0.01
+"""Largest |dK| / |K| of the last warm step: what remains was found to be its square times 1
+(quadrupeds) to 20 (humanoids)."""
+WARM_RESIDUAL = 1e-5
 """Largest |E| / |P| of a warm solution, which is of the order of the square of the correction."""
 WARM_STEPS = 3
 """More steps than these cost more than to solve cold."""

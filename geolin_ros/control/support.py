@@ -3,15 +3,14 @@
 """What a robot stands on: frames of it, and the points of them that press on the ground."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 import scipy.spatial
 from numpy.typing import ArrayLike
 
 from geolin_ros import se3
+from geolin_ros.contacts import Contact, ContactKind
 from geolin_ros.errors import ConfigurationError, ShapeError
 from geolin_ros.kinematics import Kinematics
 from geolin_ros.model.tree import Frame, TreeModel
@@ -19,7 +18,7 @@ from geolin_ros.typing import Array
 
 _NUMBER = r'[-+]?[0-9]*\.?[0-9]+'
 _TEXT = re.compile(
-    rf'(?P<frame>[^:@]+)(:(?P<length>{_NUMBER})x(?P<width>{_NUMBER}))?'
+    rf'(?P<frame>[^:@]+)(:(?P<size>{_NUMBER})(x(?P<width>{_NUMBER}))?)?'
     rf'(@(?P<offset>{_NUMBER},{_NUMBER},{_NUMBER}))?\Z'
 )
 
@@ -42,12 +41,15 @@ class Support:
         Where it touches the ground, in the contact frame [m].
     placement : (4, 4)
         Pose of the contact frame in ``frame``; a flat one's z axis is the normal of the ground.
+    radius
+        Of a ball about the contact frame, which then touches the ground below it; see `grounded`.
     """
 
     frame: str
-    kind: Literal['point', 'surface'] = 'point'
+    kind: ContactKind = 'point'
     points: ArrayLike = field(default_factory=_origin)
     placement: ArrayLike = field(default_factory=lambda: np.eye(4))
+    radius: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what is no point or pose."""
@@ -64,6 +66,11 @@ class Support:
             raise ConfigurationError(
                 f"support {self.frame!r} is of kind {self.kind!r}, expected 'point' or 'surface'"
             )
+        if self.radius < 0.0 or (self.radius and self.kind != 'point'):
+            raise ConfigurationError(
+                f'support {self.frame!r} is a {self.kind} of radius {self.radius:g} m, expected '
+                'a radius from 0 on, and of points alone'
+            )
 
     @classmethod
     def sole(
@@ -77,9 +84,9 @@ class Support:
 
     @classmethod
     def parse(cls, text: str) -> 'Support':
-        """Return what ``frame``, or ``frame:LENGTHxWIDTH`` with a sole [m], stands for.
+        """Return what ``frame``, ``frame:RADIUS`` or ``frame:LENGTHxWIDTH`` stands for [m].
 
-        ``@x,y,z`` after either is where in the frame it is [m].
+        A point, a ball and a sole; ``@x,y,z`` behind it is where in the frame it is [m].
 
         Raises
         ------
@@ -89,15 +96,16 @@ class Support:
         match = _TEXT.match(text.strip())
         if match is None:
             raise ConfigurationError(
-                f'support {text!r} is not understood, expected frame or frame:LENGTHxWIDTH in '
-                'metres, and @x,y,z behind it where it is off the origin of the frame'
+                f'support {text!r} is not understood, expected frame, frame:RADIUS or '
+                'frame:LENGTHxWIDTH in metres, and @x,y,z behind it where it is off the origin '
+                'of the frame'
             )
         offset = [float(number) for number in (match['offset'] or '0,0,0').split(',')]
-        if match['length'] is None:
+        if match['width'] is None:
             placement = np.eye(4)
             placement[:3, 3] = offset
-            return cls(match['frame'], placement=placement)
-        length, width = float(match['length']), float(match['width'])
+            return cls(match['frame'], placement=placement, radius=float(match['size'] or 0.0))
+        length, width = float(match['size']), float(match['width'])
         if not (length > 0.0 and width > 0.0):
             raise ConfigurationError(f'support {text!r} has no area, expected sizes above 0 m')
         return cls.sole(match['frame'], length, width, offset)
@@ -106,6 +114,11 @@ class Support:
     def rows(self) -> int:
         """How many velocities it holds at zero."""
         return 6 if self.kind == 'surface' else 3
+
+    @property
+    def contact(self) -> Contact:
+        """The constraint that it is while it carries load."""
+        return Contact(self.frame, self.kind, placement=self.placement)
 
     def at(self, model: TreeModel) -> Frame:
         """Return the contact frame.
@@ -118,14 +131,25 @@ class Support:
         link = model.frame(self.frame)
         return Frame(link.body, link.placement @ np.asarray(self.placement, dtype=np.float64))
 
+    def grounded(self, kinematics: Kinematics) -> 'Support':
+        """Return the point where a ball touches the ground now, z up; others as they are.
+
+        The ground below a ball is level: up is against gravity. As it rolls another point of it
+        will be there.
+        """
+        if not self.radius:
+            return self
+        model = kinematics.model
+        pose = kinematics.pose(self.at(model))
+        touching = level(pose)
+        touching[:3, 3] = pose[:3, 3] - self.radius * upward(model)
+        placement = np.asarray(self.placement) @ se3.relative(pose, touching)
+        return Support(self.frame, self.kind, self.points, placement)
+
     def world_points(self, kinematics: Kinematics) -> Array:
         """Return its points (k, 3) in the world [m]."""
-        H = kinematics.pose(self.at(kinematics.model))
+        H = kinematics.pose(self.grounded(kinematics).at(kinematics.model))
         return np.asarray(self.points, dtype=np.float64) @ H[:3, :3].T + H[:3, 3]
-
-    def jacobian(self, kinematics: Kinematics) -> Array:
-        """Return J (rows, m): velocity of the contact frame in its own axes."""
-        return kinematics.jacobian(self.at(kinematics.model))[: self.rows]
 
 
 def support_polygon(points: Array) -> Array:
@@ -164,9 +188,10 @@ def distance_inside(corners: Array, point: Array) -> float:
     return distance if len(corners) > 2 and np.all(left >= 0.0) else -distance
 
 
-def stacked_jacobian(supports: Sequence[Support], kinematics: Kinematics) -> Array:
-    """Return the rows of all supports (rows, m), in order."""
-    return np.vstack([support.jacobian(kinematics) for support in supports])
+def upward(model: TreeModel) -> Array:
+    """Return the direction (3,) against gravity; z without gravity."""
+    size = float(np.linalg.norm(model.gravity))
+    return -model.gravity / size if size else np.array([0.0, 0.0, 1.0])
 
 
 def level(H: ArrayLike) -> Array:

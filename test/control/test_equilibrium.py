@@ -46,7 +46,7 @@ def test_equilibrium__leaves_no_force_by_pinocchio(name, feet):
     missing[6:] -= held.tau
     pin.computeJointJacobians(oracle.pin_model, oracle.data, oracle.q(state))
     first = 0
-    for support in supports:  # wrenches in contact axes
+    for support in held.supports:  # wrenches in contact axes
         frame = pin.Frame(oracle.pin_model.frames[oracle.pin_model.getFrameId(support.frame)])
         frame.placement = frame.placement * pin.SE3(np.asarray(support.placement))
         index = oracle.pin_model.addFrame(
@@ -78,7 +78,7 @@ def test_equilibrium__is_the_least_one_by_another_solver(name):
     edges = np.stack((0.5 * np.cos(angles), 0.5 * np.sin(angles), np.ones(8)))
     V = np.kron(np.eye(len(held.points)), edges)
     rows = []
-    for support in supports:
+    for support in held.supports:
         frame = support.at(model)
         for point in np.asarray(support.points):
             placed = frame.placement.copy()

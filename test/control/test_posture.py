@@ -42,7 +42,7 @@ def test_posture__stands_level_with_the_centre_of_mass_over_the_feet(name):
     corners = []
     for support in supports:
         pose = poses[support.frame]
-        assert abs(pose[2, 3]) < 1e-9
+        assert abs(pose[2, 3] - support.radius) < 1e-9
         if support.kind == 'surface':
             np.testing.assert_allclose(pose[2, :3], [0.0, 0.0, 1.0], atol=1e-9)
         corners.append(np.asarray(support.points) @ pose[:3, :3].T + pose[:3, 3])

@@ -23,6 +23,7 @@ from geolin_ros.errors import ConfigurationError, ShapeError, UnknownNameError
         ('sole:0.2x0.1', 'surface', 4, [0, 0, 0]),
         ('ankle:0.2x.1@0.03,-0.01,-0.04', 'surface', 4, [0.03, -0.01, -0.04]),
         ('foot@0,0,-0.02', 'point', 1, [0, 0, -0.02]),
+        ('foot:.02', 'point', 1, [0, 0, 0]),
     ],
 )
 def test_text__stands_for_a_support(text, kind, points, offset):
@@ -30,11 +31,12 @@ def test_text__stands_for_a_support(text, kind, points, offset):
     assert (support.kind, len(support.points)) == (kind, points)
     assert support.rows == (3 if kind == 'point' else 6)
     np.testing.assert_array_equal(support.placement[:3, 3], offset)
+    assert support.radius == (0.02 if text == 'foot:.02' else 0.0)
     if kind == 'surface':
         np.testing.assert_allclose(np.abs(support.points), [[0.1, 0.05, 0.0]] * 4)
 
 
-@pytest.mark.parametrize('text', ['', 'foot:', 'foot:0.2', 'foot:0.2x0', 'foot@1,2', 'foot:-1x2'])
+@pytest.mark.parametrize('text', ['', 'foot:', 'foot:-0.2', 'foot:0.2x0', 'foot@1,2', 'foot:-1x2'])
 def test_wrong_text__is_refused(text):
     with pytest.raises(ConfigurationError, match='support'):
         Support.parse(text)
@@ -47,6 +49,8 @@ def test_wrong_support__is_refused():
         Support('foot', placement=np.eye(3))
     with pytest.raises(ConfigurationError, match="kind 'edge'"):
         Support('foot', 'edge')
+    with pytest.raises(ConfigurationError, match='radius'):
+        Support('foot', 'surface', radius=0.1)
     model, _ = standing_robot('quadruped')
     with pytest.raises(UnknownNameError, match='FL_foot'):
         Support('Fl_foot').at(model)

@@ -11,12 +11,12 @@ from geolin_ros.errors import ModelWarning
 from support.robots import example_robot
 
 SUPPORTS = {
-    'go2': ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'),
+    'go2': ('FL_foot:0.022', 'FR_foot:0.022', 'RL_foot:0.022', 'RR_foot:0.022'),
     'g1_29dof_rev_1_0': (
         'left_ankle_roll_link:0.17x0.05@0.035,0,-0.035',
         'right_ankle_roll_link:0.17x0.05@0.035,0,-0.035',
     ),
-    'quadruped': ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'),
+    'quadruped': ('FL_foot:0.02', 'FR_foot:0.02', 'RL_foot:0.02', 'RR_foot:0.02'),
     'humanoid': ('left_sole:0.18x0.08', 'right_sole:0.18x0.08'),
 }
 ARMATURE = 0.01

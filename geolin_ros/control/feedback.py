@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The feedback law: what the motors should do, from where the robot is.
+
+    u = u_ref - (K + K_complement) z - K_past du,   z = log(g_ref^-1 g)
+
+with the reference that of the gains, or one that moves beside them. Limits and ramps are the
+business of `effort_guard`, which has the last word on what a motor gets.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.control.lqr import Gains
+from geolin_ros.dynamics import vector
+from geolin_ros.model.state import State
+from geolin_ros.typing import Array
+
+
+class Feedback:
+    """Feedback by gains that may be exchanged at any time; remembers the inputs it has sent.
+
+    Parameters
+    ----------
+    gains
+        To begin with.
+
+    Attributes
+    ----------
+    gains
+        Assign others at any time; past inputs are kept if the number of joints is the same.
+    """
+
+    def __init__(self, gains: Gains) -> None:
+        self.gains = gains
+        self._sent: list[Array] = []
+
+    def displacement(self, state: State, reference: State | None = None) -> Array:
+        """Return z (2 m,): where the state is, seen from the reference or the operating point."""
+        return (reference or self.gains.state).difference(state)
+
+    def efforts(
+        self,
+        state: State,
+        reference: State | None = None,
+        feedforward: ArrayLike | None = None,
+    ) -> Array:
+        """Return the efforts (n_u,) of the actuated joints, neither clipped nor ramped.
+
+        Parameters
+        ----------
+        state
+            Where the robot is.
+        reference
+            Where it should be, and how it should move there; by default the operating point of
+            the gains.
+        feedforward : (n_u,)
+            Efforts that this takes [N m or N]; by default those of the gains.
+
+        Raises
+        ------
+        ShapeError
+            If a state or the feedforward has another size than the gains are for.
+        """
+        gains = self.gains
+        wanted = gains.feedforward
+        if feedforward is not None:
+            wanted = vector('feedforward', feedforward, wanted.size, 'of the gains')
+        u = wanted - (gains.K + gains.K_complement) @ self.displacement(state, reference)
+        steps = gains.K_past.shape[1] // max(u.size, 1)
+        if steps:
+            latest = [sent - wanted for sent in self._sent[:steps]]
+            latest += [np.zeros_like(wanted)] * (steps - len(latest))
+            u = u - gains.K_past @ np.concatenate(latest)
+        return u
+
+    def sent(self, efforts: ArrayLike) -> None:
+        """Remember what the motors were really sent this period, clipped and ramped."""
+        now = np.array(efforts, dtype=np.float64)
+        steps = self.gains.K_past.shape[1] // max(now.size, 1)
+        self._sent = [now, *self._sent][:steps]

@@ -1,0 +1,252 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Gains that keep a standing robot at an operating point: u = u_ref - (K + K_complement) z.
+
+z = log(g_ref^-1 g) is the displacement in full coordinates. K acts on the motions that the
+contacts admit, K = K_r L with the optimal gain K_r of the reduced system and its projection L
+along the mass matrix, blkdiag(W, W) at rest. K_complement acts on what they forbid,
+C z = (1 - N W) z, nothing while they hold, as an impedance of bandwidth w:
+
+    tau = -w^2 diag(1 / (M^-1)_ii) C z_q - 2 w diag(1 / (M^-1)_ii) C z_v
+
+Without it a foot that lifts or slips is a limb that nobody moves. An actuation delay of d steps
+puts the last d inputs into the state; they get gains of their own, K_past.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.contacts import ConstrainedLinearizer, ReducedLinearization, reduce
+from geolin_ros.control.equilibrium import Equilibrium
+from geolin_ros.control.riccati import RiccatiSolution, solve_care, solve_dare
+from geolin_ros.control.support import Support
+from geolin_ros.control.weights import Cost, Weights, cost, weights_for
+from geolin_ros.errors import ConfigurationError, NotStabilizableError
+from geolin_ros.labels import Label, input_labels, state_labels
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+
+PERIOD = 0.002
+"""Time that an input is held, unless another is given [s]."""
+POINT_BANDWIDTH, SOLE_BANDWIDTH = 100.0, 60.0
+"""Of the impedance of what contacts forbid [rad/s]: points, and soles on long legs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """State feedback about an operating point.
+
+    Attributes
+    ----------
+    state
+        Operating point, at rest.
+    feedforward : (n_u,)
+        Efforts there of the actuated joints [N m or N].
+    K : (n_u, 2 m)
+        Gains of what the contacts admit; effort over unit of the column.
+    K_complement : (n_u, 2 m)
+        Gains of what they forbid.
+    K_past : (n_u, d n_u)
+        Gains of the last inputs' deviations from the feedforward, the latest first; d = 0 without
+        delay.
+    supports
+        What the robot stands on.
+    columns, rows
+        Names and units of the columns of K and of the efforts.
+    dt
+        Time that an input is held [s]; 0: for continuous time.
+    margin
+        Largest modulus of the closed loop's eigenvalues [1], largest real part [1/s] if dt is 0.
+    solution
+        Of the Riccati equation, in the coordinates of the reduced system and past inputs.
+    """
+
+    state: State
+    feedforward: Array
+    K: Array
+    K_complement: Array
+    K_past: Array
+    supports: tuple[Support, ...]
+    columns: tuple[Label, ...]
+    rows: tuple[Label, ...]
+    dt: float
+    margin: float
+    solution: RiccatiSolution | None
+
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the frames the robot stands on."""
+        return tuple(support.frame for support in self.supports)
+
+
+class Plant(NamedTuple):
+    """x+ = Ax + Bu, or xdot = Ax + Bu, with the cost of x and u; x = [y; past inputs]."""
+
+    A: Array
+    B: Array
+    Q: Array
+    R: Array
+    S: Array
+
+
+def design(
+    model: TreeModel,
+    point: Equilibrium,
+    weights: Weights | None = None,
+    *,
+    dt: float = PERIOD,
+    delay: int = 0,
+    bandwidth: float | None = None,
+    previous: Gains | None = None,
+) -> Gains:
+    """Return the gains of a robot about an equilibrium.
+
+    Parameters
+    ----------
+    model
+        The robot.
+    point
+        Where it stands, on what, and by which forces.
+    weights
+        What costs how much; by default `weights_for` the supports.
+    dt
+        Time that an input is held [s]; 0 designs for continuous time.
+    delay
+        Steps of ``dt`` from a measurement to the effort it leads to, besides being held.
+    bandwidth
+        Of the impedance of what contacts forbid [rad/s], 0 for none.
+    previous
+        Gains of a moment ago to start from; read if they are for the same contacts and delay.
+
+    Raises
+    ------
+    NotStabilizableError
+        If there are no such gains; ``report`` is the stabilizability report.
+    ConfigurationError
+        If dt, delay or bandwidth is negative, or an actuated joint has no effort limit.
+    UnsolvableError
+        If the contacts leave no motion.
+    """
+    linearizer = ConstrainedLinearizer(model, [support.contact for support in point.supports])
+    reduced = reduce(linearizer(point.state, point.tau))
+    return regulate(model, point, reduced, weights, dt, delay, bandwidth, previous)
+
+
+def regulate(
+    model: TreeModel,
+    point: Equilibrium,
+    reduced: ReducedLinearization,
+    weights: Weights | None = None,
+    dt: float = PERIOD,
+    delay: int = 0,
+    bandwidth: float | None = None,
+    previous: Gains | None = None,
+) -> Gains:
+    """Do what `design` says, with a reduced system that is there already."""
+    if bandwidth is None:
+        bandwidth = bandwidth_for(point.supports)
+    if dt < 0.0 or delay < 0 or bandwidth < 0.0 or (delay and not dt):
+        raise ConfigurationError(
+            f'dt is {dt:g} s, delay {delay} steps, bandwidth {bandwidth:g} rad/s, expected none '
+            'below 0, and no delay in continuous time'
+        )
+    price = cost(
+        weights or weights_for(point.supports),
+        model,
+        point.state,
+        point.supports,
+        point.wrenches,
+        reduced,
+    )
+    plant = plant_of(reduced, price, dt, delay)
+    K0 = None
+    if previous is not None and _is_like(previous, point, dt, delay):
+        K0 = np.hstack((previous.K @ reduced.P, previous.K_past))
+    solution = _solve(plant, dt, K0, model, point, reduced)
+    k = reduced.P.shape[1]
+    poles = np.linalg.eigvals(plant.A - plant.B @ solution.K)
+    actuated = [model.joint_index(name) for name in model.actuated_joints]
+    return Gains(
+        point.state,
+        point.tau[actuated],
+        reduced.full_gain(solution.K[:, :k]),
+        complement(reduced, bandwidth)[[model.m - model.n + joint for joint in actuated]],
+        solution.K[:, k:],
+        point.supports,
+        state_labels(model),
+        input_labels(model),
+        dt,
+        float(np.max(np.abs(poles)) if dt else np.max(poles.real)),
+        solution,
+    )
+
+
+def plant_of(reduced: ReducedLinearization, price: Cost, dt: float, delay: int) -> Plant:
+    """Return the system that the Riccati equation is about.
+
+    With a delay of d steps the effort that acts is the oldest of the d past inputs, and forces are
+    priced with that one.
+    """
+    if not dt:
+        return Plant(reduced.A, reduced.B, price.Q, price.R, price.S)
+    Phi, Gamma = reduced.discretize(dt)
+    if not delay:
+        return Plant(Phi, Gamma, price.Q, price.R, price.S)
+    k, u = Gamma.shape
+    past = delay * u
+    A, B, Q = (
+        np.zeros((k + past, k + past)),
+        np.zeros((k + past, u)),
+        np.zeros((k + past, k + past)),
+    )
+    A[:k, :k], A[:k, k + past - u :] = Phi, Gamma
+    A[k + u :, k : k + past - u] = np.eye(past - u)
+    B[k : k + u] = np.eye(u)
+    Q[:k, :k], Q[:k, k + past - u :], Q[k + past - u :, :k] = price.Q, price.S, price.S.T
+    Q[k + past - u :, k + past - u :] = price.R - price.R_effort
+    return Plant(A, B, Q, price.R_effort, np.zeros((k + past, u)))
+
+
+def complement(reduced: ReducedLinearization, bandwidth: float) -> Array:
+    """Return the impedance (m, 2 m) of what contacts forbid, for all generalized forces.
+
+    Each coordinate is as stiff as its own inertia, 1 / (M^-1)_ii, allows for the bandwidth.
+    """
+    inertia = 1.0 / np.diag(np.linalg.inv(reduced.M))
+    C = np.eye(len(reduced.M)) - reduced.N @ reduced.W
+    stiffness = (bandwidth**2 * inertia)[:, None] * C
+    return np.hstack((stiffness, (2.0 * bandwidth * inertia)[:, None] * C))
+
+
+def bandwidth_for(supports: Sequence[Support]) -> float:
+    """Return what has proved itself for these supports [rad/s]."""
+    soles = any(support.kind == 'surface' for support in supports)
+    return SOLE_BANDWIDTH if soles else POINT_BANDWIDTH
+
+
+def _solve(
+    plant: Plant,
+    dt: float,
+    K0: Array | None,
+    model: TreeModel,
+    point: Equilibrium,
+    reduced: ReducedLinearization,
+) -> RiccatiSolution:
+    solve = solve_dare if dt else solve_care
+    try:
+        return solve(plant.A, plant.B, plant.Q, plant.R, plant.S, K0)
+    except NotStabilizableError as error:
+        feet = ', '.join(support.frame for support in point.supports)
+        raise NotStabilizableError(
+            f'robot {model.name!r} standing on {feet} cannot be kept there: {error}'
+        ) from error
+
+
+def _is_like(previous: Gains, point: Equilibrium, dt: float, delay: int) -> bool:
+    feet = tuple(support.frame for support in point.supports)
+    past = delay * len(previous.feedforward)
+    return previous.contacts == feet and previous.dt == dt and previous.K_past.shape[1] == past

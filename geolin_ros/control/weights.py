@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a regulator minimizes, said in physical units: the deviations that would cost 1 each.
+
+Bryson's rule [Bryson 1975]: a deviation counts as the square of its ratio to the largest one that
+is acceptable,
+
+    z'Qz = sum (z_i / z_max,i)^2 + |com / com_max|^2 + |d com/dt / com_velocity_max|^2
+    u'Ru = effort_price sum (u_i / u_limit,i)^2
+    + |df / (share of the load of each foot)|^2,  df = F_z z + F_u u
+
+The last term, the deviation of contact forces from those at rest, couples state and efforts.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.contacts import ReducedLinearization
+from geolin_ros.control.effort_guard import effort_limits
+from geolin_ros.control.posture import centre_of_mass
+from geolin_ros.control.support import Support
+from geolin_ros.errors import ConfigurationError, unknown_name
+from geolin_ros.kinematics import Kinematics
+from geolin_ros.labels import state_labels
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+
+_LIGHT = 0.01  # of the weight: a foot that carries less is scaled as if it carried this
+
+
+class Cost(NamedTuple):
+    """y'Qy + 2 y'Su + u'Ru of the displacements y that contacts admit, and of efforts u."""
+
+    Q: Array
+    S: Array
+    R: Array
+    """Forces included."""
+    R_effort: Array
+    """Part of R that prices the efforts themselves."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Deviations that cost as much as each other.
+
+    Attributes
+    ----------
+    base_position, base_rotation, joints
+        Of the base [m, rad] and of every joint [rad or m].
+    base_velocity, base_rate, joint_rates
+        Of their rates [m/s, rad/s, rad/s or m/s].
+    com, com_velocity
+        Of the centre of mass in world axes [m, m/s].
+    effort_price
+        Cost of all efforts at their limits, per joint.
+    normal_force, tangential_force, sole_moment
+        Of contact forces, as shares of the load that the foot carries at rest; moments of that
+        load times half the size of the sole. None: they cost nothing.
+    single
+        Other values for entries of the state by name, such as ``{'s.left_knee': 0.2}``; units as
+        the entry's.
+    """
+
+    base_position: float = 0.03
+    base_rotation: float = 0.06
+    joints: float = 0.5
+    base_velocity: float = 0.3
+    base_rate: float = 0.8
+    joint_rates: float = 5.0
+    com: float = 0.02
+    com_velocity: float = 0.1
+    effort_price: float = 10.0
+    normal_force: float | None = None
+    tangential_force: float | None = None
+    sole_moment: float | None = None
+    single: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no size."""
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        values |= dict(self.single)
+        for name, value in values.items():
+            if name != 'single' and value is not None and not 0.0 < value < np.inf:
+                raise ConfigurationError(f'weight {name!r} is {value}, expected a number above 0')
+
+    def deviations(self, model: TreeModel) -> Array:
+        """Return the acceptable deviation (2 m,) of each entry of the state.
+
+        Raises
+        ------
+        UnknownNameError
+            If ``single`` names an entry that the robot has not.
+        """
+        n = model.n
+        values = np.repeat(
+            [
+                self.base_position,
+                self.base_rotation,
+                self.joints,
+                self.base_velocity,
+                self.base_rate,
+                self.joint_rates,
+            ],
+            [3, 3, n, 3, 3, n],
+        )
+        names = [label.name for label in state_labels(model)]
+        for name, value in self.single.items():
+            if name not in names:
+                raise unknown_name('state entry', name, names, f'robot {model.name!r}')
+            values[names.index(name)] = value
+        return values
+
+
+QUADRUPED = Weights()
+"""Stiff: for feet that are points, far apart."""
+HUMANOID = Weights(
+    base_position=0.3,
+    base_rotation=0.3,
+    joints=0.5,
+    base_velocity=3.0,
+    base_rate=5.0,
+    joint_rates=20.0,
+    com=0.3,
+    com_velocity=1.0,
+    effort_price=1.0,
+    normal_force=1.0,
+    tangential_force=0.5,
+    sole_moment=0.5,
+)
+"""Soft, with a price on contact forces: for soles, which a stiff regulator would tip over."""
+
+
+def weights_for(supports: Sequence[Support]) -> Weights:
+    """Return what has proved itself: `HUMANOID` on soles, `QUADRUPED` on points."""
+    return HUMANOID if any(s.kind == 'surface' for s in supports) else QUADRUPED
+
+
+def cost(
+    weights: Weights,
+    model: TreeModel,
+    state: State,
+    supports: Sequence[Support],
+    wrenches: Array,
+    reduced: ReducedLinearization,
+) -> Cost:
+    """Return the cost in the coordinates of a reduced system about a state at rest.
+
+    Parameters
+    ----------
+    weights
+        What costs how much.
+    model, state
+        The robot and where.
+    supports
+        What it stands on, in the order of the contacts of ``reduced``.
+    wrenches : (rows,)
+        Contact forces at rest.
+    reduced
+        The system at that state.
+
+    Raises
+    ------
+    ConfigurationError
+        If an actuated joint has no effort limit.
+    UnknownNameError
+        If a weight names an entry that the robot has not.
+    """
+    P, m = reduced.P, model.m
+    scaled = P / weights.deviations(model)[:, None]
+    com = centre_of_mass(model, state).jacobian
+    terms = [scaled, com @ P[:m] / weights.com, com @ P[m:] / weights.com_velocity]
+    Q = sum(term.T @ term for term in terms)
+    R_effort = np.diag(weights.effort_price / effort_limits(model) ** 2)
+    D = _force_scale(weights, model, state, supports, wrenches)
+    by_state, by_tau = D @ reduced.wrench_by_state, D @ reduced.wrench_by_tau
+    return Cost(
+        Q + by_state.T @ by_state,
+        by_state.T @ by_tau,
+        R_effort + by_tau.T @ by_tau,
+        R_effort,
+    )
+
+
+def _force_scale(
+    weights: Weights, model: TreeModel, state: State, supports: Sequence[Support], wrenches: Array
+) -> Array:
+    """Return D (rows, rows): forces in contact axes to shares of what is acceptable.
+
+    A point's force is weighed in axes with z up; that these turn with the foot is left out.
+    """
+    at = Kinematics(model, state)
+    tangential, normal, moment = (
+        0.0 if share is None else 1.0 / share
+        for share in (weights.tangential_force, weights.normal_force, weights.sole_moment)
+    )
+    least = _LIGHT * model.total_mass * float(np.linalg.norm(model.gravity))
+    D, first = np.zeros((wrenches.size, wrenches.size)), 0
+    for support in supports:
+        R = at.pose(support.at(model))[:3, :3] if support.kind == 'point' else np.eye(3)
+        force = slice(first, first + 3)
+        load = max(float((R @ wrenches[force])[2]), least)
+        D[force, force] = np.diag([tangential, tangential, normal]) @ R / load
+        if support.kind == 'surface':
+            x, y, _ = np.max(np.abs(np.asarray(support.points)), axis=0)
+            size = np.array([y, x, max(x, y)])
+            D[first + 3 : first + 6, first + 3 : first + 6] = np.diag(moment / (load * size))
+        first += support.rows
+    return D
