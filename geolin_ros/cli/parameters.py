@@ -1,14 +1,22 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""``geolin parameters``: the parameter table of the node."""
+"""``geolin parameters``: the parameter tables of the nodes."""
 
 import argparse
 
-from geolin_ros.stream.parameters import as_markdown, as_parameter_file
+from geolin_ros.stream.parameter_table import as_markdown, as_parameter_file
+from geolin_ros.stream.parameter_tables import TABLES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    parser.add_argument(
+        'node',
+        nargs='?',
+        choices=tuple(TABLES),
+        default='linearization_node',
+        help='the node (default: %(default)s)',
+    )
     parser.add_argument(
         '--format',
         choices=('yaml', 'markdown'),
@@ -19,5 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the table."""
-    print(as_parameter_file() if options.format == 'yaml' else as_markdown(), end='')
+    table = TABLES[options.node]
+    print(as_parameter_file(table) if options.format == 'yaml' else as_markdown(table), end='')
     return 0

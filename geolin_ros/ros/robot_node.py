@@ -28,7 +28,8 @@ from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.linearization_stream import Counts
 from geolin_ros.stream.model_reading import read_model
-from geolin_ros.stream.parameters import MODEL_NAMES, Parameter, check_all
+from geolin_ros.stream.parameter_table import Parameter, check_all
+from geolin_ros.stream.parameters import MODEL_NAMES
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]

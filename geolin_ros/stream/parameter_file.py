@@ -9,7 +9,8 @@ from typing import Any
 import yaml
 
 from geolin_ros.errors import ConfigurationError, unknown_name
-from geolin_ros.stream.parameters import BY_NAME, TABLE, Parameter
+from geolin_ros.stream.parameter_table import Parameter
+from geolin_ros.stream.parameters import BY_NAME, TABLE
 
 NODE = 'linearization_node'
 

@@ -2,90 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the linearization node: one table, from which everything else is made."""
 
-import json
-import math
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.tree import ReadingOptions
+from geolin_ros.stream.parameter_table import NO_NAMES, Parameter, entries_of
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.stream.wrench_input import WrenchTopic
-
-Value = str | float | bool | list[float] | list[str]
-NO_NAMES = ['']
-"""An empty list of names: ROS cannot tell the type of a list without entries."""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One row of the table.
-
-    Attributes
-    ----------
-    unit
-        Unit of the value, empty where it has none.
-    choices
-        Allowed values of a text.
-    bounds
-        Smallest and largest allowed number.
-    live
-        Whether a change takes effect while the node runs; else it needs a new configuration.
-    entry
-        Reads one entry of a list of texts; raises `ConfigurationError` for one it cannot read.
-    """
-
-    name: str
-    default: Value
-    text: str
-    unit: str = ''
-    choices: tuple[str, ...] = ()
-    bounds: tuple[float, float] | None = None
-    live: bool = True
-    entry: Callable[[str], object] | None = None
-
-    def check(self, value: Any) -> None:
-        """Raise `ConfigurationError` if ``value`` is not allowed."""
-        if self.choices and value not in self.choices:
-            raise ConfigurationError(
-                f'parameter {self.name} is {value!r}, expected one of '
-                f'{", ".join(map(repr, self.choices))}'
-            )
-        if self.bounds is not None and not self.bounds[0] <= value <= self.bounds[1]:
-            low, high = self.bounds
-            raise ConfigurationError(
-                f'parameter {self.name} is {value!r}, expected {low:g} to {high:g} {self.unit}'
-            )
-        if self.entry is not None:
-            for text in _names(value):
-                self.entry(text)
-        if isinstance(self.default, list) and self.default != NO_NAMES:
-            if len(value) != len(self.default):
-                raise ConfigurationError(
-                    f'parameter {self.name} has {len(value)} numbers, expected {len(self.default)}'
-                )
-            if not all(map(math.isfinite, value)):
-                raise ConfigurationError(
-                    f'parameter {self.name} is {list(value)}, expected finite numbers'
-                )
-
-    @property
-    def default_text(self) -> str:
-        """The default as YAML, which is JSON but for the quotes of words."""
-        if isinstance(self.default, str):
-            return self.default or "''"
-        return json.dumps(self.default)
-
-    @property
-    def allowed(self) -> str:
-        """The allowed values, for people."""
-        if self.choices:
-            return ', '.join(f'`{choice}`' for choice in self.choices)
-        if self.bounds is not None:
-            return f'{self.bounds[0]:g} ... {self.bounds[1]:g}'
-        return ''
 
 
 def _position(entry: str) -> tuple[str, float]:
@@ -291,28 +215,6 @@ TABLE: tuple[Parameter, ...] = (
 )
 
 
-def as_markdown() -> str:
-    """Return the table for people."""
-    rows = ['| parameter | default | allowed | meaning |', '|---|---|---|---|']
-    for parameter in TABLE:
-        default = f'`{parameter.default_text}` {parameter.unit}'.rstrip()
-        text = parameter.text if parameter.live else f'{parameter.text} Read at start only.'
-        rows.append(f'| `{parameter.name}` | {default} | {parameter.allowed} | {text} |')
-    return '\n'.join(rows) + '\n'
-
-
-def as_parameter_file() -> str:
-    """Return a ROS parameter file with every default, for a node of any name and namespace."""
-    lines = ['/**:', '  ros__parameters:']
-    for parameter in TABLE:
-        unit = f'[{parameter.unit}]' if parameter.unit else ''
-        values = f'{parameter.allowed} {unit}'.replace('`', '').strip()
-        comment = textwrap.wrap(parameter.text, 92) + ([values] if values else [])
-        lines += [f'    # {line}' for line in comment]
-        lines.append(f'    {parameter.name}: {parameter.default_text}')
-    return '\n'.join(lines) + '\n'
-
-
 BY_NAME = {parameter.name: parameter for parameter in TABLE}
 MODEL_NAMES = (
     'base',
@@ -328,13 +230,19 @@ MODEL_NAMES = (
     'payload.inertia',
     'gravity',
 )
+STATE_NAMES = (
+    'odometry.twist_frame',
+    'odometry.child_frame',
+    'odometry.quaternion_tolerance',
+    'max_skew',
+)
+NODE_NAMES = ('robot_description_node', 'description_timeout', 'autostart')
 
 
-def check_all(values: Mapping[str, Any], table: Mapping[str, Parameter] = BY_NAME) -> None:
-    """Raise `ConfigurationError` for the first value of the table that is not allowed."""
-    for name, value in values.items():
-        if name in table:
-            table[name].check(value)
+def shared_rows() -> tuple[Parameter, ...]:
+    """Return the rows that every node has which reads a robot's description and states."""
+    names = {*MODEL_NAMES, *STATE_NAMES, *NODE_NAMES}
+    return tuple(parameter for parameter in TABLE if parameter.name in names)
 
 
 def model_options(values: Mapping[str, Any]) -> ReadingOptions:
@@ -349,9 +257,9 @@ def model_options(values: Mapping[str, Any]) -> ReadingOptions:
         base=values['base'],
         mimic=values['mimic'],
         gravity=values['gravity'],
-        joints=_names(values['joints']) or None,
-        locked_joints=dict(_position(entry) for entry in _names(values['locked_joints'])),
-        actuated_joints=_names(values['actuated_joints']) or None,
+        joints=entries_of(values['joints']) or None,
+        locked_joints=dict(_position(entry) for entry in entries_of(values['locked_joints'])),
+        actuated_joints=entries_of(values['actuated_joints']) or None,
         overlay=values['overlay_file'] or None,
         coulomb_friction=values['coulomb_friction'],
     )
@@ -366,10 +274,6 @@ def payloads(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [payload | {key: list(payload[key]) for key in ('com', 'inertia')}]
 
 
-def _names(entries: Sequence[str]) -> list[str]:
-    return [entry for entry in entries if entry]
-
-
 def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
     """Return the settings of the stream from parameter values."""
     return StreamSettings(
@@ -380,7 +284,7 @@ def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
         torque_source=values['torque_source'],
         nu_dot=values['nu_dot'],
         nu_dot_cutoff=values['nu_dot_cutoff'],
-        wrench_topics=tuple(map(_wrench_topic, _names(values['wrench_topics']))),
+        wrench_topics=tuple(map(_wrench_topic, entries_of(values['wrench_topics']))),
         wrench_timeout=values['wrench_timeout'],
         missing_wrench=values['missing_wrench'],
         max_rate=values['max_rate'],

@@ -8,15 +8,8 @@ from pathlib import Path
 import pytest
 
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.stream.parameters import (
-    BY_NAME,
-    MODEL_NAMES,
-    TABLE,
-    as_markdown,
-    as_parameter_file,
-    check_all,
-    stream_settings,
-)
+from geolin_ros.stream.parameter_table import as_markdown, as_parameter_file, check_all
+from geolin_ros.stream.parameters import BY_NAME, MODEL_NAMES, TABLE, stream_settings
 from geolin_ros.stream.settings import StreamSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +20,7 @@ def test_parameter_file__is_the_table():
     text = (ROOT / 'config' / 'linearizer.yaml').read_text()
     header, _, body = text.partition('/**:')
     assert all(line.startswith('#') for line in header.splitlines())
-    assert '/**:' + body == as_parameter_file(), 'make it anew with `geolin parameters`'
+    assert '/**:' + body == as_parameter_file(TABLE), 'make it anew with `geolin parameters`'
 
 
 def test_parameter_file__holds_every_default():
@@ -43,7 +36,7 @@ def test_readme__holds_the_table():
     table = text.partition('<!-- begin parameters -->\n')[2].partition('<!-- end parameters -->')[
         0
     ]
-    assert table == as_markdown(), 'make it anew with `geolin parameters --format markdown`'
+    assert table == as_markdown(TABLE), 'make it anew with `geolin parameters --format markdown`'
 
 
 def test_names__are_unique():
@@ -82,4 +75,4 @@ def test_stream__has_a_parameter_for_every_setting():
 )
 def test_value_that_is_not_allowed__is_refused(name, value, says):
     with pytest.raises(ConfigurationError, match=says):
-        check_all({'not of the table': 1, name: value})
+        check_all({'not of the table': 1, name: value}, BY_NAME)

@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A table of parameters: names, defaults, bounds and meanings, and what is made of them."""
+
+import json
+import math
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from geolin_ros.errors import ConfigurationError
+
+Value = str | float | bool | list[float] | list[str]
+NO_NAMES = ['']
+"""An empty list of names: ROS cannot tell the type of a list without entries."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One row of the table.
+
+    Attributes
+    ----------
+    unit
+        Unit of the value, empty where it has none.
+    choices
+        Allowed values of a text.
+    bounds
+        Smallest and largest allowed number.
+    live
+        Whether a change takes effect while the node runs; else it needs a new configuration.
+    entry
+        Reads one entry of a list of texts; raises `ConfigurationError` for one it cannot read.
+    """
+
+    name: str
+    default: Value
+    text: str
+    unit: str = ''
+    choices: tuple[str, ...] = ()
+    bounds: tuple[float, float] | None = None
+    live: bool = True
+    entry: Callable[[str], object] | None = None
+
+    def check(self, value: Any) -> None:
+        """Raise `ConfigurationError` if ``value`` is not allowed."""
+        if self.choices and value not in self.choices:
+            raise ConfigurationError(
+                f'parameter {self.name} is {value!r}, expected one of '
+                f'{", ".join(map(repr, self.choices))}'
+            )
+        if self.bounds is not None and not self.bounds[0] <= value <= self.bounds[1]:
+            low, high = self.bounds
+            raise ConfigurationError(
+                f'parameter {self.name} is {value!r}, expected {low:g} to {high:g} {self.unit}'
+            )
+        if self.entry is not None:
+            for text in entries_of(value):
+                self.entry(text)
+        if isinstance(self.default, list) and self.default != NO_NAMES:
+            if len(value) != len(self.default):
+                raise ConfigurationError(
+                    f'parameter {self.name} has {len(value)} numbers, expected {len(self.default)}'
+                )
+            if not all(map(math.isfinite, value)):
+                raise ConfigurationError(
+                    f'parameter {self.name} is {list(value)}, expected finite numbers'
+                )
+
+    @property
+    def default_text(self) -> str:
+        """The default as YAML, which is JSON but for the quotes of words."""
+        if isinstance(self.default, str):
+            return self.default or "''"
+        return json.dumps(self.default)
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values, for people."""
+        if self.choices:
+            return ', '.join(f'`{choice}`' for choice in self.choices)
+        if self.bounds is not None:
+            return f'{self.bounds[0]:g} ... {self.bounds[1]:g}'
+        return ''
+
+
+def as_markdown(table: Sequence[Parameter]) -> str:
+    """Return the table for people."""
+    rows = ['| parameter | default | allowed | meaning |', '|---|---|---|---|']
+    for parameter in table:
+        default = f'`{parameter.default_text}` {parameter.unit}'.rstrip()
+        text = parameter.text if parameter.live else f'{parameter.text} Read at start only.'
+        rows.append(f'| `{parameter.name}` | {default} | {parameter.allowed} | {text} |')
+    return '\n'.join(rows) + '\n'
+
+
+def as_parameter_file(table: Sequence[Parameter]) -> str:
+    """Return a ROS parameter file with every default, for a node of any name and namespace."""
+    lines = ['/**:', '  ros__parameters:']
+    for parameter in table:
+        unit = f'[{parameter.unit}]' if parameter.unit else ''
+        values = f'{parameter.allowed} {unit}'.replace('`', '').strip()
+        comment = textwrap.wrap(parameter.text, 92) + ([values] if values else [])
+        lines += [f'    # {line}' for line in comment]
+        lines.append(f'    {parameter.name}: {parameter.default_text}')
+    return '\n'.join(lines) + '\n'
+
+
+def check_all(values: Mapping[str, Any], table: Mapping[str, Parameter]) -> None:
+    """Raise `ConfigurationError` for the first value of the table that is not allowed."""
+    for name, value in values.items():
+        if name in table:
+            table[name].check(value)
+
+
+def entries_of(entries: Sequence[str]) -> list[str]:
+    """Return the entries of a list that are not empty."""
+    return [entry for entry in entries if entry]
