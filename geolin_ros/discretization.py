@@ -16,6 +16,7 @@ equilibrium, for the moving reference:
 
 import dataclasses
 import math
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
@@ -25,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from geolin_ros import se3
 from geolin_ros.errors import ConfigurationError, InputError, NotFiniteError
+from geolin_ros.kernels import exponential
 from geolin_ros.labels import Label, input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -210,8 +212,8 @@ def step_zoh(rate: Rate, dt: float) -> Step:
 
     For theta the reference does not matter: A differs by (1/2) ad_f, and ad_f f = 0.
     """
-    phi0, phi1 = phi_functions(dt * rate.A)
-    return Step(dt * (phi1 @ rate.f), phi0, dt * (phi1 @ rate.B))
+    Phi, held = zero_order_hold(rate.A, np.column_stack((rate.B, rate.f)), dt)
+    return Step(held[:, -1].copy(), Phi, held[:, :-1].copy())
 
 
 def step_midpoint(state: State, f: Array, rate_at: RateAt, dt: float) -> Step:
@@ -290,24 +292,30 @@ def carry_into_chart(step: Step, defect: Array, groups: Sequence[Group]) -> None
         step.Phi[rows], step.Gamma[rows] = J @ step.Phi[rows], J @ step.Gamma[rows]
 
 
-def phi_functions(X: Array) -> tuple[Array, Array]:
-    """Return exp(X) and phi1(X) = X^-1 (exp(X) - 1), for any square X.
+class _Memory(threading.local):
+    """What `zero_order_hold` works in, by size; fresh pages cost more than a small exponential."""
 
-    The series of phi1 to degree 13 on X / 2^j with norm at most 1/2 (error below 1e-16), then j
-    times phi1(2 X) = (exp(X) + 1) phi1(X) / 2, exp(2 X) = exp(X)^2 [Higham 2008, section 10.7.4].
+    def __init__(self) -> None:
+        self.of_size: dict[tuple[int, int], tuple[Array, Array, IntArray]] = {}
+
+
+_memory = _Memory()
+
+
+def zero_order_hold(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
+    """Return exp(dt A) (k, k) and the integral of exp(t A) B over 0 <= t <= dt (k, n).
+
+    By a series that multiplies the rows of accelerations alone, with scaling and squaring: see
+    `geolin_ros.kernels.exponential`.
     """
-    norm = float(np.linalg.norm(X, 1))
-    halvings = max(0, math.frexp(norm)[1] + 1) if math.isfinite(norm) else 0
-    X = X * 0.5**halvings
-    eye = np.eye(X.shape[0])
-    phi1 = eye
-    for i in range(13, 0, -1):  # 1 + X/2 (1 + X/3 (1 + ...))
-        phi1 = eye + (X @ phi1) / (i + 1)
-    phi0 = eye + X @ phi1
-    for _ in range(halvings):
-        phi1 = 0.5 * (phi0 @ phi1 + phi1)
-        phi0 = phi0 @ phi0
-    return phi0, phi1
+    k, n = B.shape
+    if (k, n) not in _memory.of_size:
+        _memory.of_size[k, n] = exponential.make_work(k, n)
+    work, C, lists = _memory.of_size[k, n]
+    np.multiply(A, dt, out=C[:, :k])
+    np.multiply(B, dt, out=C[:, k:])
+    E = exponential.parts_of(work, k)[exponential.exponential(work, lists, k, n)]
+    return E[:k, :k].copy(), E[:k, k : k + n].copy()
 
 
 def _field(state: State, nu_dot: Array) -> Array:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
+from support.bounds import assert_within_bounds
 from support.close import assert_close, deviation
 from support.finite_difference import (
     derivative_by_state,
@@ -13,7 +14,7 @@ from support.finite_difference import (
 )
 
 from geolin_ros import Linearizer, TreeModel, Wrench, robots, se3
-from geolin_ros.discretization import phi_functions
+from geolin_ros.discretization import zero_order_hold
 from geolin_ros.errors import (
     ConfigurationError,
     InputError,
@@ -193,7 +194,11 @@ def test_frozen_reference__with_the_matrix_of_the_moving_one_is_inconsistent(flo
         exact = (se3.right_jacobian_inverse(drift[:6]) @ Phi[:6])[:, :6]
         found = floating.step(dt, 'zoh', reference='frozen').Phi[:6, :6]
         right.append(deviation(found, exact))
-        wrong.append(deviation(phi_functions(dt * moving)[0][:6, :6], exact))
+        wrong.append(
+            deviation(
+                zero_order_hold(moving, np.zeros((moving.shape[0], 1)), dt)[0][:6, :6], exact
+            )
+        )
     assert_order(right, 2)
     assert_order(wrong, 1)
     assert min(wrong) > 10.0 * max(right[-1], 1e-6)
@@ -260,15 +265,54 @@ def test_zoh__is_exact_at_an_equilibrium():
     assert_close(found.next_state.data, state.data, 0.0)
 
 
-@pytest.mark.parametrize('norm', [0.0, 1e-9, 0.3, 0.5, 1.0, 17.0, 200.0])
-def test_phi_functions__equal_blocks_of_one_exponential(norm):
-    rng = np.random.default_rng(7)
-    X = rng.normal(size=(9, 9)) - 2.0 * np.eye(9)
-    X *= norm / np.linalg.norm(X, 1)
-    phi0, phi1 = phi_functions(X)
-    expected = expm(np.block([[X, np.eye(9)], [np.zeros((9, 18))]]))
-    assert_close(phi0, expected[:9, :9], 1e-12)
-    assert_close(phi1, expected[:9, 9:], 1e-12)
+def kinematic_rows_above(dense, upper, rng):
+    """Return the matrix whose upper rows are those of a linearization's positions."""
+    A = dense.copy()
+    A[:upper] = 0.0
+    A[:upper, upper:] = np.eye(upper, A.shape[0] - upper)
+    if upper >= 6:
+        A[:6, :6] = -se3.cross(rng.normal(size=6))
+    return A
+
+
+@pytest.mark.parametrize('norm', [0.0, 1e-9, 0.3, 0.5, 1.0, 17.0, 200.0, 3000.0])
+@pytest.mark.parametrize(('k', 'upper'), [(9, 0), (9, 4), (1, 0), (24, 12), (36, 18), (50, 7)])
+def test_zero_order_hold__equals_blocks_of_one_exponential(k, upper, norm):
+    rng = np.random.default_rng([k, upper])
+    A = kinematic_rows_above(rng.normal(size=(k, k)) - 2.0 * np.sqrt(k) * np.eye(k), upper, rng)
+    B, dt = rng.normal(size=(k, 1 + k // 3)), 0.01
+    A[upper:] *= norm / dt / np.linalg.norm(A[upper:], 1)
+    n = B.shape[1]
+    X = dt * np.block([[A, B], [np.zeros((n, k + n))]])
+    expected = expm(X)
+    Phi, Gamma = zero_order_hold(A, B, dt)
+    # Squaring loses what the exponential's own condition does, at most about |X| roundings.
+    tolerance = 1e-14 * (10.0 + np.linalg.norm(X, 1))
+    assert_close(Phi, expected[:k, :k], tolerance)
+    assert_close(Gamma, expected[:k, k:], tolerance)
+
+
+def test_zero_order_hold__keeps_nothing_of_the_last_one():
+    rng = np.random.default_rng(9)
+    A, B = rng.normal(size=(20, 20)), rng.normal(size=(20, 3))
+    first = zero_order_hold(A, B, 0.01)
+    with np.errstate(all='ignore'):
+        assert not np.any(np.isfinite(zero_order_hold(np.full((20, 20), np.nan), B, 0.01)[0]))
+    zero_order_hold(1e4 * A, 10.0 * B, 0.01)
+    for before, after in zip(first, zero_order_hold(A, B, 0.01), strict=True):
+        assert before.tobytes() == after.tobytes()
+
+
+CHECKED = """
+from test_discretization import *
+
+for k, upper in ((9, 0), (1, 0), (36, 18), (50, 7)):
+    test_zero_order_hold__equals_blocks_of_one_exponential(k, upper, 17.0)
+"""
+
+
+def test_every_access_of_the_exponential__is_within_bounds():
+    assert_within_bounds(CHECKED, __file__)
 
 
 @pytest.mark.parametrize('method', ['midpoint', 'rkmk4'])

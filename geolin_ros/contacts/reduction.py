@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.contacts.linearization import ConstrainedLinearization, ConstrainedLinearizer
-from geolin_ros.discretization import Discretization, Method, check_step, phi_functions
+from geolin_ros.discretization import Discretization, Method, check_step, zero_order_hold
 from geolin_ros.errors import ConfigurationError, UnsolvableError
 from geolin_ros.model.state import State
 from geolin_ros.typing import Array
@@ -98,8 +98,7 @@ class ReducedLinearization:
             If dt is not positive.
         """
         check_step(dt)
-        phi0, phi1 = phi_functions(dt * self.A)
-        return phi0, dt * (phi1 @ self.B)
+        return zero_order_hold(self.A, self.B, dt)
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,8 +36,8 @@ def add_product(to, k, stride, rows, width, coefs, place, source, first, row, in
     ints, list_, count
         Which rows of the source.
     """
-    for r in range(0, rows, ROW_BLOCK):
-        for v in range(0, width, COLUMN_BLOCK):
+    for v in range(0, width, COLUMN_BLOCK):
+        for r in range(0, rows, ROW_BLOCK):
             t0 = k + r * stride + v
             t1, t2, t3 = t0 + stride, t0 + 2 * stride, t0 + 3 * stride
             a0, b0 = load8(to, t0), load8(to, t0 + 8)
