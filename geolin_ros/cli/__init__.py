@@ -16,6 +16,7 @@ COMMANDS = {
     'inspect': 'say what is in a bag: rates, gaps, clocks, frames, and what would be left out',
     'lint-urdf': 'say what is wrong, or odd, in a robot description, and how to mend it',
     'parameters': 'print the parameters of the linearization node, as a file to start from',
+    'replay': 'write the bag of linearizations that a node would have published',
     'warm-up': 'compile all kernels into the cache, so that the first start is as fast as any',
 }
 

@@ -16,6 +16,7 @@ from geolin_ros.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from geolin_ros.offline.source import Source
+    from geolin_ros.stream.drops import DroppedInput
 
 ROLES = ('joint_states', 'odom', 'joint_efforts', 'robot_description')
 
@@ -89,6 +90,19 @@ class Progress:
             items, total=total, unit=self._unit, unit_scale=True, disable=self._hidden
         )
         return bar
+
+
+class Said:
+    """Prints the first dropped input of each cause."""
+
+    def __init__(self) -> None:
+        self._causes: set[Any] = set()
+
+    def __call__(self, drop: 'DroppedInput') -> None:
+        """Take a drop."""
+        if drop.cause not in self._causes:
+            self._causes.add(drop.cause)
+            print(f'dropped: {drop}', file=sys.stderr)
 
 
 def print_json(result: Any) -> None:

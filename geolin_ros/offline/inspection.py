@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from geolin_ros.offline.feed import Feed
 from geolin_ros.offline.message_types import CLOCK
 from geolin_ros.offline.odometry_check import OdometryCheck
 from geolin_ros.offline.source import Source
@@ -36,24 +37,26 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
     """
     recording, model = source.recording, source.model
     stream = OperatingPoints(model, source.settings)
-    handlers = source.handlers(stream)
     roles = [role for role in source.inputs if role in recording.topics]
     timings = {role: Timing() for role in roles}
     odometry, joints = OdometryCheck(), _Joints(model.joint_names)
     causes: Counter[str] = Counter()
     first: dict[str, str] = {}
-    total = sum(recording.counts[recording.topics[role]] for role in roles)
-    for role, time, message in watch(recording.messages(roles), total):
+
+    def count(drop: DroppedInput) -> None:
+        causes[drop.cause.value] += 1
+        first.setdefault(drop.cause.value, str(drop))
+
+    feed = Feed(source, stream, count)
+    for recorded in watch(recording.messages(roles), source.message_count):
+        role, time, message = recorded
         timings[role].add(nanoseconds(message.header.stamp), time)
         if role == 'odom':
             odometry.add(message)
         elif role == 'joint_states':
             joints.add(message)
-        try:
-            handlers[role](message)
-        except DroppedInput as drop:
-            causes[drop.cause.value] += 1
-            first.setdefault(drop.cause.value, str(drop))
+        for _ in feed.answers(recorded):
+            pass
     report: Report = {
         'bags': [str(path) for path in recording.paths],
         'start': recording.span[0] * 1e-9,

@@ -16,12 +16,14 @@ from rosbags.typesys.store import Typestore
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 ODOMETRY = 'nav_msgs/msg/Odometry'
 STRING = 'std_msgs/msg/String'
+WRENCH = 'geometry_msgs/msg/WrenchStamped'
 CLOCK = 'rosgraph_msgs/msg/Clock'
 LINEARIZATION = 'geolin_msgs/msg/LinearizedDynamics'
 FORWARD_DYNAMICS = 'geolin_msgs/msg/ForwardDynamics'
 SUMMARY = 'geolin_msgs/msg/LinearizationSummary'
 
 _DEFINITIONS = Path(__file__).parent / 'msg'
+_QUATERNION = 'geometry_msgs/msg/Quaternion'
 _ZEROS = {'bool': False, 'string': '', 'float32': 0.0, 'float64': 0.0}
 
 
@@ -37,10 +39,15 @@ def known_types() -> Typestore:
 
 
 def empty_message(name: str) -> Any:
-    """Return a message of type ``name`` with zeros, empty texts and empty lists in all fields."""
+    """Return a message of type ``name`` as ROS makes it: zeros, empty texts and lists, no turn."""
     store = known_types()
     _, members = store.fielddefs[name]
-    return store.types[name](**{field: _empty(description) for field, description in members})
+    message: Any = store.types[name](
+        **{field: _empty(description) for field, description in members}
+    )
+    if name == _QUATERNION:
+        message.w = 1.0  # the only default among these types, which rosbags does not keep
+    return message
 
 
 def _empty(description: Any) -> Any:

@@ -109,6 +109,28 @@ class Recording:
             )
         return self.topics[role]
 
+    def add_role(self, name: str, kind: str) -> None:
+        """Find the topic ``name``, in whatever namespace, as a role of the same name.
+
+        Raises
+        ------
+        RecordingError
+            If there is none of type ``kind``, or several.
+        """
+        relative = name.strip('/')
+        exact = [topic for topic in (name, f'/{relative}') if self.types.get(topic) == kind]
+        found = exact[:1] or [
+            topic
+            for topic, other in self.types.items()
+            if other == kind and topic.endswith(f'/{relative}')
+        ]
+        if len(found) != 1:
+            raise RecordingError(
+                f'{self.name} has {len(found)} topics {name} ({kind}), expected one; correct the '
+                'parameter that names it'
+            )
+        self.topics[name] = found[0]
+
     def messages(self, roles: Iterable[str]) -> Iterator[Recorded]:
         """Yield the messages of some roles in the order in which they were recorded.
 
@@ -135,6 +157,12 @@ class Recording:
             except Exception as error:
                 raise self._damaged(time, error) from error
             yield Recorded(role_of[connection.topic], time, message)
+
+    def raw(self, topic: str) -> Iterator[bytes]:
+        """Yield the serialized messages of a topic."""
+        connections = [c for c in self._reader.connections if c.topic == topic]
+        for _, _, data in _merged(connections):
+            yield bytes(data)
 
     def description(self) -> str:
         """Return the first robot description.

@@ -10,8 +10,8 @@ from typing import Any
 
 from geolin_ros.errors import UrdfError
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.offline.message_types import WRENCH
 from geolin_ros.offline.recording import Recording
-from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.model_reading import read_model
 from geolin_ros.stream.parameter_file import checked, default_values, read_parameter_file
 from geolin_ros.stream.parameters import stream_settings
@@ -36,20 +36,21 @@ class Source:
         """Roles of the messages that the stream takes."""
         floating = ('odom',) if self.model.base == 'floating' else ()
         topic = ('joint_efforts',) if self.values['torque_source'] == 'topic' else ()
-        return (*floating, *topic, 'joint_states')
+        wrenches = (wrench.topic for wrench in self.settings.wrench_topics)
+        return (*floating, *topic, *wrenches, 'joint_states')
 
     def require_inputs(self) -> None:
         """Raise `RecordingError` for the first input that no topic has."""
         for role in self.inputs:
             self.recording.topic(role)
 
-    def handlers(self, stream: LinearizationStream) -> dict[str, Callable[[Any], Any]]:
-        """Return what a stream does with the messages of each role."""
-        return {
-            'odom': stream.on_odometry,
-            'joint_efforts': stream.on_effort,
-            'joint_states': stream.on_joint_state,
-        }
+    @property
+    def message_count(self) -> int:
+        """How many messages the inputs have."""
+        topics = [
+            self.recording.topics[role] for role in self.inputs if role in self.recording.topics
+        ]
+        return sum(self.recording.counts[topic] for topic in topics)
 
 
 @contextmanager
@@ -90,6 +91,8 @@ def open_source(
     merged |= {name: checked(name, value) for name, value in (values or {}).items()}
     with Recording(bags, topics) as recording:
         description = _description(recording, merged, urdf)
+        for wrench in stream_settings(merged).wrench_topics:
+            recording.add_role(wrench.topic, WRENCH)
         yield Source(recording, read_model(description, merged, warn), merged)
 
 

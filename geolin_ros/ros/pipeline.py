@@ -7,18 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from geolin_msgs.msg import (
-    DependentJoint,
-    ExternalWrench,
-    ForwardDynamics,
-    LinearizationSummary,
-    LinearizedDynamics,
-    LockedJoint,
-)
+from geolin_msgs import msg
+from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.analysis import Analyst, Snapshot
 from geolin_ros.stream.linearization_stream import Counts, LinearizationStream
-from geolin_ros.stream.messages import ForwardDynamicsWriter, LinearizationWriter, SummaryWriter
+from geolin_ros.stream.messages import (
+    ForwardDynamicsWriter,
+    LinearizationWriter,
+    SummaryWriter,
+    empty_linearization,
+)
 from geolin_ros.stream.parameters import stream_settings
 from geolin_ros.stream.requests import RequestAnswerer
 
@@ -67,19 +66,5 @@ def make_pipeline(
 
 
 def make_message(model: TreeModel, wrenches: int = 0) -> LinearizedDynamics:
-    """Return a message that is empty but for the parts that are messages of their own."""
-    return LinearizedDynamics(
-        external_wrenches=[ExternalWrench() for _ in range(wrenches)],
-        dependent_joints=[
-            DependentJoint(
-                name=joint.name,
-                master=joint.master,
-                multiplier=joint.multiplier,
-                offset=joint.offset,
-            )
-            for joint in model.dependent_joints
-        ],
-        locked_joints=[
-            LockedJoint(name=joint.name, position=joint.position) for joint in model.locked_joints
-        ],
-    )
+    """Return an empty message about a robot."""
+    return empty_linearization(lambda name: getattr(msg, name)(), model, wrenches)

@@ -243,12 +243,14 @@ class LinearizationStream:
     def _fill(self, answer: Answer) -> None:
         """Linearize; what the robot cannot answer is a drop like any other."""
         try:
-            tau, wrenches = self._forces(answer)
-            fill(answer, self._linearizer, self.settings, tau, wrenches)
+            self._linearize_under(answer, *self._forces(answer))
         except SingularInertiaError as error:
             raise DroppedInput(Cause.SINGULAR, str(error)) from error
         except NotFiniteError as error:
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
+
+    def _linearize_under(self, answer: Answer, tau: Array, wrenches: Sequence[Wrench]) -> None:
+        fill(answer, self._linearizer, self.settings, tau, wrenches)
 
     def _forces(self, answer: Answer) -> tuple[Array, Sequence[Wrench]]:
         """Return efforts and wrenches that the robot is linearized under."""

@@ -7,7 +7,8 @@ through views of the message's own memory, which is a hundred times faster than 
 """
 
 from array import array
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,6 +79,32 @@ class _StateWriter:
         linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = state.v.tolist()
         self._positions[:] = state.s
         self._rates[:] = state.r
+
+
+def empty_linearization(make: Callable[[str], Any], model: TreeModel, wrenches: int = 0) -> Any:
+    """Return a LinearizedDynamics that is empty but for the parts that are messages of their own.
+
+    Parameters
+    ----------
+    make
+        Returns an empty message of geolin_msgs by its name.
+    model
+        Whose dependent and locked joints are filled in.
+    wrenches
+        How many external wrenches there will be.
+    """
+    message = make('LinearizedDynamics')
+    message.external_wrenches = [make('ExternalWrench') for _ in range(wrenches)]
+    message.dependent_joints = [_filled(make('DependentJoint'), j) for j in model.dependent_joints]
+    message.locked_joints = [_filled(make('LockedJoint'), joint) for joint in model.locked_joints]
+    return message
+
+
+def _filled(message: Any, values: NamedTuple) -> Any:
+    """Return a message with the fields of a tuple of the same names."""
+    for field, value in values._asdict().items():
+        setattr(message, field, value)
+    return message
 
 
 class LinearizationWriter:

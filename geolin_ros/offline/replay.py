@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The bag that a node would have published, from the bag that it would have heard."""
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from geolin_ros.offline.bag_writer import BagWriter, Compression, Storage
+from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.message_types import (
+    FORWARD_DYNAMICS,
+    LINEARIZATION,
+    SUMMARY,
+    empty_message,
+    share_arrays,
+)
+from geolin_ros.offline.source import Source
+from geolin_ros.stream.analysis import Analyst, Snapshot
+from geolin_ros.stream.drops import DroppedInput
+from geolin_ros.stream.linearization_stream import Answer, Counts, LinearizationStream
+from geolin_ros.stream.messages import (
+    ForwardDynamicsWriter,
+    LinearizationWriter,
+    SummaryWriter,
+    empty_linearization,
+)
+
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
+NODE = '/linearization_node'
+ANALYSIS_PERIOD = 1_000_000_000
+"""Eigenvalues are found this often [ns], as by the node."""
+
+
+def replay(
+    source: Source,
+    path: str | Path,
+    *,
+    node: str = NODE,
+    storage: Storage = 'mcap',
+    compression: Compression = 'none',
+    watch: Watch = lambda items, total: items,
+    on_drop: Callable[[DroppedInput], object] = lambda drop: None,
+) -> Counts:
+    """Write a bag with what a node publishes that gets the messages of a source in their order.
+
+    Linearizations and forward dynamics are the node's byte by byte, but for the compute time and
+    trust. In summaries, times that were measured and the moment of the eigenvalues differ too.
+
+    Parameters
+    ----------
+    source
+        Bags and robot.
+    path
+        Folder of the new bag; must not exist.
+    node
+        Name in front of the topics.
+    storage, compression
+        Of the new bag.
+    watch
+        Wraps the messages, of which there are ``total``.
+    on_drop
+        Is told of each input that could not be used.
+
+    Returns
+    -------
+    Counts
+        What became of the joint states.
+
+    Raises
+    ------
+    RecordingError
+        If an input is missing, a bag is damaged, or the new one cannot be written; what was
+        written before stays.
+    """
+    source.require_inputs()
+    stream = LinearizationStream(source.model, source.settings)
+    feed = Feed(source, stream, on_drop)
+    with BagWriter(path, storage, compression) as bag:
+        writer = _Writer(source, bag, node)
+        messages = source.recording.messages(source.inputs)
+        for recorded in watch(messages, source.message_count):
+            start = time.perf_counter()
+            for answer in feed.answers(recorded):
+                writer.write(recorded.time, answer, stream.counts, start)
+    return stream.counts
+
+
+class _Writer:
+    """Writes the three messages of each answer."""
+
+    def __init__(self, source: Source, bag: BagWriter, node: str) -> None:
+        model, settings = source.model, source.settings
+        message = empty_linearization(
+            lambda name: empty_message(f'geolin_msgs/msg/{name}'),
+            model,
+            len(settings.wrench_topics),
+        )
+        self._linearization = LinearizationWriter(message, model, settings)
+        self._dynamics = ForwardDynamicsWriter(empty_message(FORWARD_DYNAMICS), model)
+        self._summary = SummaryWriter(empty_message(SUMMARY), model)
+        for writer in (self._linearization, self._dynamics, self._summary):
+            share_arrays(writer.message)
+        self._analyst = Analyst(model, settings)
+        self._last_analysis: int | None = None
+        self._bag = bag
+        self._topics = tuple(
+            f'{node}/{name}' for name in ('linearization', 'forward_dynamics', 'summary')
+        )
+        for topic, kind in zip(
+            self._topics, (LINEARIZATION, FORWARD_DYNAMICS, SUMMARY), strict=True
+        ):
+            bag.add_topic(topic, kind)
+
+    def write(self, recorded: int, answer: Answer, counts: Counts, start: float) -> None:
+        """Write messages about an answer; ``start`` is when its input was taken."""
+        linearization = self._linearization.write(answer)
+        latency = time.perf_counter() - start
+        for topic, message in zip(
+            self._topics,
+            (
+                linearization,
+                self._dynamics.write(answer),
+                self._summary.write(answer, counts, latency),
+            ),
+            strict=True,
+        ):
+            self._bag.write(topic, recorded, message)
+        self._analyse(recorded, answer)
+
+    def _analyse(self, recorded: int, answer: Answer) -> None:
+        last = self._last_analysis
+        if last is None or not 0 <= recorded - last < ANALYSIS_PERIOD:
+            self._last_analysis = recorded
+            snapshot = Snapshot(answer.stamp, answer.A, answer.state)
+            self._summary.analysis = self._analyst.analyse(snapshot)
