@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.batch.samples import Samples, States, rows, state_rows
+from geolin_ros.batch.samples import Samples, States, Task, rows, state_rows
 from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
 from geolin_ros.kernels import records
 from geolin_ros.labels import Label, input_labels, rate_label, state_labels
@@ -84,9 +84,9 @@ class BatchLinearizer:
     """
 
     def __init__(self, model: TreeModel, threads: int = 1) -> None:
-        self.model = model
+        self.model, self._threads = model, threads
         packed = records.pack(model.tree, model.gravity)
-        self._samples = None if packed is None else Samples(model, packed, threads)
+        self._samples = None if packed is None else Samples(model, packed)
         self._linearizer = Linearizer(model) if packed is None else None
         self._labels = state_labels(model), input_labels(model)
         if self._samples is not None:
@@ -151,16 +151,9 @@ class BatchLinearizer:
             return batch
         given = np.zeros((data.shape[0], 6 + model.n))
         given[:, 6:] = efforts
-        self._samples.differentiate(
-            data,
-            given,
-            wrenches,
-            self._columns,
-            batch.nu_dot,
-            (batch.A, batch.B),
-            model.m,
-            {'tau': efforts},
-        )
+        task = Task(data, given, wrenches, self._threads, {'tau': efforts})
+        matrices = batch.A, batch.B
+        self._samples.differentiate(task, self._columns, batch.nu_dot, matrices, model.m)
         self._set_reference(batch, data)
         return batch
 

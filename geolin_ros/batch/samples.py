@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all batches share: arguments checked, places of rows and columns, threads, failures."""
 
+import copy
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics import failure
-from geolin_ros.errors import ConfigurationError, ShapeError
+from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
 from geolin_ros.kernels import records
-from geolin_ros.kernels.batch import differentiate_samples, evaluate_samples
+from geolin_ros.kernels.batch import differentiate_samples, evaluate_samples, mass_matrices
 from geolin_ros.kernels.records import LANES, Packed
 from geolin_ros.kernels.status import OK
 from geolin_ros.model.state import State
@@ -30,129 +31,127 @@ class Samples:
     Parameters
     ----------
     model, packed
-        The robot; ``packed`` of `records.pack` or `records.hold`.
-    threads
-        How many share a batch.
+        The robot; ``packed`` of `records.pack`.
     """
 
-    def __init__(self, model: TreeModel, packed: Packed, threads: int) -> None:
-        if threads < 1:
-            raise ConfigurationError(f'threads is {threads}, expected at least 1')
-        self.model, self.packed, self._threads = model, packed, threads
-
-    @cached_property
-    def _buffers(self) -> list[tuple[Array, ...]]:
-        """Return the scratch of every thread; big, and pages not touched cost nothing."""
-        m = 6 + self.model.n
-        sizes = (records.plain_workspace_size(self.packed), 22 + 2 * self.model.n, m, m, 3 * m * m)
-        return [
-            tuple(records.aligned_zeros(LANES * size) for size in sizes)
-            for _ in range(self._threads)
-        ]
-
-    @cached_property
-    def rows(self) -> IntArray:
-        """Return where a result has the model's rows, [v; r] in its order (fixed base: [r])."""
-        m = 6 + self.model.n
+    def __init__(self, model: TreeModel, packed: Packed) -> None:
+        self.model, self._packed = model, packed
+        self._scratch: list[tuple[Array, ...]] = []
+        m = 6 + model.n
         rows = np.arange(m)
-        rows[6 + self.model.tree.v_start[1:]] = np.arange(6, m)
-        return rows[m - self.model.m :]
+        rows[6 + model.tree.v_start[1:]] = np.arange(6, m)
+        self.rows: IntArray = rows[m - model.m :]
+        """Where a result has the model's rows, [v; r] in its order (fixed base: [r])."""
 
-    def evaluate(
-        self,
-        states: Array,
-        given: Array,
-        wrenches: Sequence[Wrench],
-        inputs: dict[str, Array],
-    ) -> Array:
-        """Return accelerations, or forces where held, (N, m); ``inputs`` by name, for errors."""
-        robot = self._robot(wrenches)
-        result = np.empty((states.shape[0], self.rows.size))
+    def hold(self, held: ArrayLike, base: bool) -> 'Samples':
+        """Return the robot with accelerations given, see `records.hold`; scratch is shared."""
+        other = copy.copy(self)
+        other._packed = records.hold(self._packed, held, base)
+        return other
 
-        def run(buffers: tuple[Array, ...], status: IntArray, begin: int, end: int) -> None:
-            evaluate_samples(
-                robot,
-                buffers,
-                states.reshape(-1),
-                given.reshape(-1),
-                self.rows,
-                result.reshape(-1),
-                status,
-                begin,
-                end,
-            )
-
-        self._share(run, states, inputs)
+    def evaluate(self, task: 'Task') -> Array:
+        """Return accelerations, or forces where held, (N, m)."""
+        result = np.empty((task.count, self.rows.size))
+        self._run(evaluate_samples, task, result.reshape(-1))
         return result
+
+    def mass_matrices(self, task: 'Task') -> Array:
+        """Return mass matrices (N, m, m); everything must be held."""
+        out = np.empty((task.count, self.rows.size, self.rows.size))
+        self._run(mass_matrices, task, out.reshape(-1))
+        return out
 
     def differentiate(
         self,
-        states: Array,
-        given: Array,
-        wrenches: Sequence[Wrench],
+        task: 'Task',
         columns: tuple[IntArray, IntArray],
         result: Array,
         out: tuple[Array, Array],
-        above: int,
-        inputs: dict[str, Array],
+        above: int = 0,
     ) -> None:
         """Fill result and derivatives, see `kernels.batch.differentiate_samples`."""
-        robot = self._robot(wrenches)
+        flat = out[0].reshape(-1), out[1].reshape(-1)
+        self._run(differentiate_samples, task, columns, result.reshape(-1), flat, above)
 
-        def run(buffers: tuple[Array, ...], status: IntArray, begin: int, end: int) -> None:
-            differentiate_samples(
-                robot,
-                buffers,
-                states.reshape(-1),
-                given.reshape(-1),
-                self.rows,
-                columns,
-                result.reshape(-1),
-                (out[0].reshape(-1), out[1].reshape(-1)),
-                above,
-                status,
-                begin,
-                end,
-            )
-
-        self._share(run, states, inputs)
-
-    def _robot(self, wrenches: Sequence[Wrench]) -> tuple[IntArray, Array, Array]:
-        inputs = records.make_inputs(self.packed, pack(self.model, wrenches))
-        return self.packed.ints, self.packed.floats, inputs[self.model.n :]
-
-    def _share(
-        self,
-        run: Callable[[tuple[Array, ...], IntArray, int, int], None],
-        states: Array,
-        inputs: dict[str, Array],
-    ) -> None:
+    def _run(self, kernel: Callable[..., None], task: 'Task', *arguments: object) -> None:
         """Run a kernel over the samples, a range a thread, and raise the first failure."""
-        count = states.shape[0]
-        status = np.full(-(-count // LANES) * LANES, OK, np.int64)
-        share = -(-status.size // (LANES * self._threads)) * LANES
-        begins = range(0, count, max(share, LANES))
-        ranges = [(begin, min(begin + share, count)) for begin in begins]
-        tasks = zip(self._buffers, ranges, strict=False)
-        if len(ranges) <= 1:
-            for buffers, (begin, end) in tasks:
-                run(buffers, status, begin, end)
-        else:
-            with ThreadPoolExecutor(len(ranges)) as pool:
-                running = [pool.submit(run, buffers, status, *place) for buffers, place in tasks]
-            for task in running:
-                task.result()
-        failed = np.flatnonzero(status[:count] != OK)
-        if failed.size:
-            self._fail(int(failed[0]), int(status[failed[0]]), states, inputs)
+        inputs = records.make_inputs(self._packed, pack(self.model, task.wrenches))
+        robot = self._packed.ints, self._packed.floats, inputs[self.model.n :]
+        flat = _read_only(task.states), _read_only(task.given), self.rows
+        status = np.full(-(-task.count // LANES) * LANES, OK, np.int64)
 
-    def _fail(self, k: int, status: int, states: Array, inputs: dict[str, Array]) -> None:
-        state = self.model.neutral_state()
-        state.data[:] = states[k]
-        cause = failure(
-            self.model, status, state, {name: rows[k] for name, rows in inputs.items()}
-        )
-        raise type(cause)(f'sample {k}: {cause}')
+        def run(buffers: tuple[Array, ...], begin: int, end: int) -> None:
+            kernel(robot, buffers, *flat, *arguments, status, begin, end)
+
+        share = max(LANES, -(-status.size // (LANES * task.threads)) * LANES)
+        ranges = [(k, min(k + share, task.count)) for k in range(0, task.count, share)]
+        scratch = self._buffers(len(ranges))
+        if len(ranges) == 1:
+            run(scratch[0], *ranges[0])
+        elif ranges:
+            with ThreadPoolExecutor(len(ranges)) as pool:
+                pairs = zip(scratch, ranges, strict=True)
+                running = [pool.submit(run, buffers, *ends) for buffers, ends in pairs]
+            for done in running:
+                done.result()
+        failed = np.flatnonzero(status[: task.count] != OK)
+        if failed.size:
+            raise task.failure(self.model, int(failed[0]), int(status[failed[0]]))
+
+    def _buffers(self, count: int) -> list[tuple[Array, ...]]:
+        """Return scratch for so many threads."""
+        n, m = self.model.n, 6 + self.model.n
+        sizes = (records.plain_workspace_size(self._packed), 22 + 2 * n, m, m, 3 * m * m)
+        while len(self._scratch) < count:
+            arrays = [records.aligned_zeros(LANES * size) for size in sizes]
+            self._scratch.append(tuple(arrays))
+        return self._scratch[:count]
+
+
+@dataclass
+class Task:
+    """States and what is given about them, checked.
+
+    Attributes
+    ----------
+    states : (N, 22 + n_q + n)
+    given : (N, 6 + n)
+        Accelerations where held, forces elsewhere.
+    wrenches
+        The same about every state.
+    inputs
+        Where a NaN may come from, by name: N rows each.
+    """
+
+    states: Array
+    given: Array
+    wrenches: Sequence[Wrench]
+    threads: int
+    inputs: dict[str, Array]
+
+    def __post_init__(self) -> None:
+        """Check the threads."""
+        if self.threads < 1:
+            raise ConfigurationError(f'threads is {self.threads}, expected at least 1')
+
+    @property
+    def count(self) -> int:
+        """Return N."""
+        return len(self.states)
+
+    def failure(self, model: TreeModel, k: int, status: int) -> GeolinError:
+        """Return the error for the status of sample k."""
+        state = model.neutral_state()
+        state.data[:] = self.states[k]
+        cause = failure(model, status, state, {name: a[k] for name, a in self.inputs.items()})
+        return type(cause)(f'sample {k}: {cause}')
+
+
+def _read_only(rows: Array) -> Array:
+    """Return the numbers as kernels are compiled for: flat, and not to be written."""
+    flat = rows.reshape(-1)
+    flat.setflags(write=False)
+    return flat
 
 
 def state_rows(model: TreeModel, states: States) -> Array:

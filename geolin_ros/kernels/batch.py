@@ -25,7 +25,7 @@ begin, end
 
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.lanes import lanes, load_samples, store_samples
-from geolin_ros.kernels.passes import hybrid_dynamics
+from geolin_ros.kernels.passes import hybrid_dynamics, mass_matrix
 from geolin_ros.kernels.plain_linearization import differentiate
 from geolin_ros.kernels.records import LANES
 from geolin_ros.kernels.vector import get, put
@@ -60,6 +60,34 @@ def evaluate_samples(robot, buffers, states, given, rows, result, status, begin,
             first,
         )
         store_samples(lanes(row), 0, rows, width, result, first * width, width, last)
+
+
+@lean_kernel
+def mass_matrices(robot, buffers, states, given, rows, out, status, begin, end):
+    """Fill ``out``, N mass matrices with rows and columns ``rows``; everything is held."""
+    ints, floats, wrenches = robot
+    ws, x, values, row, M = buffers
+    m, width = values.size // LANES, rows.size
+    for k in range(LANES * m * m):
+        put(M, k, 0.0)
+    for first in range(begin, end, LANES):
+        last = min(LANES, end - first) - 1
+        load(buffers, states, given, first, last)
+        hybrid_dynamics(
+            ints,
+            floats,
+            wrenches,
+            lanes(x),
+            lanes(values),
+            lanes(ws),
+            lanes(row),
+            status,
+            first,
+        )
+        mass_matrix(ints, floats, lanes(ws), lanes(M))
+        for r in range(width):
+            to = (first * width + r) * width
+            store_samples(lanes(M), m * rows[r], rows, width, out, to, width * width, last)
 
 
 @lean_kernel

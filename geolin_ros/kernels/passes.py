@@ -464,3 +464,23 @@ def accelerate(ints, x, ws, result, status, first):
     failed = not_finite(total)
     if failed != 0:
         note(status, first, failed, NOT_FINITE)
+
+
+@lean_kernel
+def mass_matrix(ints, floats, ws, M):
+    """Fill M (6 + n, 6 + n) after `hybrid_dynamics` with everything held; zeros are in place.
+
+    Nothing yields, so IA is the composite inertia [Featherstone 2008, Table 6.2].
+    """
+    m, base = ints[at.NB] + 5, record(0)
+    for e in range(6):
+        put_strided(M, m * e, 1, six(ws, base + at.ROWS + 12 * e))
+    for j in range(1, ints[at.NB]):
+        P, row, i = six(ws, record(j) + at.UT), m * (5 + j), parent(ints, j)
+        M[row + 5 + j] = dot(six(ws, record(j) + at.S), P) + floats[model_record(j) + at.ARMATURE]
+        while i > 0:
+            M[row + 5 + i] = dot(six(ws, record(i) + at.S), P)
+            M[m * (5 + i) + 5 + j] = M[row + 5 + i]
+            i = parent(ints, i)
+        put_strided(M, row, 1, P)
+        put_strided(M, 5 + j, m, P)

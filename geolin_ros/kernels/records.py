@@ -209,6 +209,7 @@ def hold(packed: Packed, held: ArrayLike, base: bool) -> Packed:
     bodies[1:, FREE] = ~np.asarray(held, dtype=np.bool_)[bodies[1:, COORDINATE]]
     if base:
         ints[FLOATING] = 0
+    ints.setflags(write=False)
     return packed._replace(ints=ints)
 
 

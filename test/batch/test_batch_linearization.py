@@ -11,7 +11,7 @@ from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 from support.trees import gimbal, gram_link, random_description, random_model
 
-from geolin_ros import BatchLinearizer, Linearizer, TreeModel, Wrench, mass_matrix
+from geolin_ros import BatchLinearizer, Linearizer, TreeModel, Wrench, batch, mass_matrix
 from geolin_ros.errors import (
     ConfigurationError,
     NotFiniteError,
@@ -19,6 +19,7 @@ from geolin_ros.errors import (
     SingularInertiaError,
     UnknownNameError,
 )
+from geolin_ros.kernels.batch import differentiate_samples
 
 NAMES = ('A', 'B', 'nu_dot', 'drift')
 
@@ -35,19 +36,19 @@ def state_of(model, row):
     return state
 
 
-def assert_as_one_by_one(model, states, tau, batch, reference='moving', wrenches=()):
+def assert_as_one_by_one(model, states, tau, found, reference='moving', wrenches=()):
     linearizer, first = Linearizer(model), 6 if model.base == 'fixed' else 0
-    assert len(batch) == len(states)
+    assert len(found) == len(states)
     for k, row in enumerate(states):
         state = state_of(model, row)
         expected = linearizer(state, tau[k], reference, wrenches)
         condition = np.linalg.cond(mass_matrix(model, state))
         tolerance = max(1e-12, 10.0 * np.finfo(float).eps * condition)
-        assert_blocks_close(batch[k].A, expected.A, model, tolerance)
-        assert_blocks_close(batch[k].B, expected.B, model, tolerance)
-        assert_close(batch[k].nu_dot, expected.nu_dot, tolerance)
-        assert_close(batch[k].drift, expected.drift, tolerance)
-        assert first + batch.nu_dot.shape[1] == 6 + model.n
+        assert_blocks_close(found[k].A, expected.A, model, tolerance)
+        assert_blocks_close(found[k].B, expected.B, model, tolerance)
+        assert_close(found[k].nu_dot, expected.nu_dot, tolerance)
+        assert_close(found[k].drift, expected.drift, tolerance)
+        assert first + found.nu_dot.shape[1] == 6 + model.n
 
 
 @pytest.mark.parametrize('count', [0, 1, 7, 8, 19])
@@ -70,8 +71,8 @@ def test_tree_of_all_single_axis_joints__with_wrenches(joints, reference, base):
         for kind in ('body', 'world', 'world_oriented')
     ]
     for some in ((), wrenches[:1], wrenches):
-        batch = BatchLinearizer(model)(states, tau, reference, some)
-        assert_as_one_by_one(model, states, tau, batch, reference, some)
+        found = BatchLinearizer(model)(states, tau, reference, some)
+        assert_as_one_by_one(model, states, tau, found, reference, some)
 
 
 @pytest.mark.parametrize('name', ['solo12', 'g1_29dof_rev_1_0', 'talos_full_v2', 'panda'])
@@ -81,14 +82,14 @@ def test_robot__equals_pinocchio(name):
     model = read_robot(path, base=base)[1]
     oracle = PinocchioOracle.read_urdf(path, model)
     states, tau = operating_points(model, 9, rng)
-    batch = BatchLinearizer(model)(states, tau)
+    found = BatchLinearizer(model)(states, tau)
     for k in (0, 7, 8):
         state = state_of(model, states[k])
         A, B, nu_dot = oracle.linearization(state, tau[k])
         tolerance = max(1e-11, 1e-14 * np.linalg.cond(mass_matrix(model, state)))
-        assert_close(batch.nu_dot[k], nu_dot, tolerance)
-        assert_close(batch.A[k], A, tolerance)
-        assert_close(batch.B[k], B, tolerance)
+        assert_close(found.nu_dot[k], nu_dot, tolerance)
+        assert_close(found.A[k], A, tolerance)
+        assert_close(found.B[k], B, tolerance)
 
 
 def test_rows_and_inputs__are_in_the_order_of_the_model():
@@ -109,8 +110,8 @@ def test_model_of_the_general_algorithm__goes_one_by_one(kind):
         model = TreeModel.from_description(random_description(rng, 5, make_link=gram_link))
     assert Linearizer(model).algorithm == 'general'
     states, tau = operating_points(model, 3, rng)
-    batch = BatchLinearizer(model)(states, tau, 'frozen')
-    assert_as_one_by_one(model, states, tau, batch, 'frozen')
+    found = BatchLinearizer(model)(states, tau, 'frozen')
+    assert_as_one_by_one(model, states, tau, found, 'frozen')
 
 
 def test_bytes__depend_on_neither_neighbours_nor_chunks_nor_threads():
@@ -140,10 +141,10 @@ def test_room__is_used_again_and_longer_than_needed():
     room = linearizer.room(20)
     room.B[:, model.m :], room.A[:, model.m :], room.nu_dot[:] = np.nan, np.nan, np.nan
     linearizer(states[5:], tau[5:], 'frozen', out=room)
-    batch = linearizer(states, tau, out=room)
-    assert np.shares_memory(batch.A, room.A)
-    assert len(batch) == 10
-    assert_as_one_by_one(model, states, tau, batch)
+    found = linearizer(states, tau, out=room)
+    assert np.shares_memory(found.A, room.A)
+    assert len(found) == 10
+    assert_as_one_by_one(model, states, tau, found)
     assert np.all(np.isnan(room.nu_dot[10:]))
 
 
@@ -201,41 +202,49 @@ def test_wrong_arguments__are_refused():
     with pytest.raises(UnknownNameError):
         linearizer(states, tau, wrenches=[Wrench('nowhere')])
     with pytest.raises(ConfigurationError, match='threads is 0'):
-        BatchLinearizer(model, threads=0)
+        BatchLinearizer(model, threads=0)(states, tau)
     with pytest.raises(ConfigurationError, match='size is 0'):
         next(linearizer.stream(states, tau, size=0))
     assert other.n == model.n
 
 
+def test_kernel__is_compiled_once_for_all_its_uses():
+    rng = np.random.default_rng(12)
+    for base in ('floating', 'fixed'):
+        model = random_model(rng, 4, base=base)[1]
+        states, tau = operating_points(model, 2, rng)
+        states.setflags(write=False)
+        BatchLinearizer(model)(states, tau.tolist(), wrenches=[Wrench(model.base_link)])
+        batch.mass_matrix_inverse(model, [state_of(model, row) for row in states])
+        batch.inverse_dynamics_derivatives(model, states, np.zeros((2, model.m)))
+    assert len(differentiate_samples.signatures) == 1
+
+
 CHECKED = """
 import numpy as np
-from support.passive_joints import with_passive_joints
 from support.trees import random_model
-from geolin_ros import BatchLinearizer, Wrench
+from geolin_ros import Wrench, batch
+from geolin_ros.batch.dynamics import _samples_of
 from test_batch_linearization import operating_points
 
-rng = np.random.default_rng(12)
-model = with_passive_joints(random_model(rng, 11)[1], rng)
+rng = np.random.default_rng(13)
+model = random_model(rng, 11)[1]
 states, tau = operating_points(model, 13, rng)
 wrenches = [Wrench(model.base_link, kind=kind) for kind in ('body', 'world', 'world_oriented')]
-BatchLinearizer(model)(states, tau, wrenches=wrenches)
-samples = BatchLinearizer(model)._samples
-m = model.m
-out = (np.zeros((13, m, 3 * m)), np.zeros((13, m, 0)))
-columns = (np.arange(3 * m), np.arange(0))
-given = np.zeros((13, 6 + model.n))
-for cut in range(5):
-    scratch = [list(buffers) for buffers in samples._buffers]
-    scratch[0][cut] = scratch[0][cut][: scratch[0][cut].size // 2]
-    samples.__dict__['_buffers'] = [tuple(scratch[0])]
+batch.forward_dynamics(model, states, tau, wrenches)
+samples = _samples_of(model)
+whole = samples._buffers(1)[0]
+for cut in range(4):
+    scratch = [a[: a.size // 2] if k == cut else a for k, a in enumerate(whole)]
+    samples._scratch[0] = tuple(scratch)
     try:
-        samples.differentiate(states, given, (), columns, np.zeros((13, m)), out, 0, {})
+        batch.forward_dynamics(model, states, tau)
     except IndexError:
-        del samples.__dict__['_buffers']
         continue
     raise SystemExit(f'buffer {cut} was read past its end')
 """
 
 
 def test_every_access__is_within_bounds():
+    """Of lanes; the text of the kernels is that of the plain linearization."""
     assert_within_bounds(CHECKED, __file__)
