@@ -10,6 +10,7 @@ from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
 from std_msgs.msg import String
 
+from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.qos import LATCHED, overridable
 
 SOURCE_NAMES = ('robot_description', 'robot_description_file', 'robot_description_node')
@@ -73,7 +74,7 @@ class DescriptionSource:
         node = self._node
         service = node.resolve_service_name(f'{other}/get_parameters')
         client = node.create_client(GetParameters, service)
-        timer: Any = node.create_timer(PERIOD, lambda: self._send(client, timer))
+        timer: Any = node.create_timer(PERIOD, lambda: self._send(client, timer), clock=STEADY)
         self._entities += [(node.destroy_timer, timer), (node.destroy_client, client)]
         self.waits_for = (
             f'parameter robot_description of node {other} by service {service} '

@@ -60,6 +60,7 @@ class Diagnostics:
             'joint states': str(counts.received),
             self._answers: str(counts.answered),
             'left out by max_rate': str(counts.skipped),
+            'merged into later ones': str(counts.parts),
             'dropped': str(counts.dropped),
         }
         for cause, count in counts.drops.items():

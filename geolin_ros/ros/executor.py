@@ -8,7 +8,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import rclpy
+from rclpy.clock import Clock, ClockType  # type: ignore[attr-defined]
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)
+"""For what goes on while a simulation rests."""
 
 
 def make_executor() -> Executor:

@@ -4,7 +4,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
+from rclpy.clock import JumpThreshold, TimeJump
+from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 
@@ -19,12 +21,18 @@ from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDyn
 from geolin_msgs.srv import Linearize
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.diagnostics import Diagnostics
+from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.pipeline import Pipeline, make_pipeline
-from geolin_ros.ros.robot_node import RobotNode, guarded, run
+from geolin_ros.ros.robot_node import Input, RobotNode, guarded, run
+from geolin_ros.ros.transforms import Transforms, check_transforms
 from geolin_ros.stream.analysis import Snapshot
 from geolin_ros.stream.linearization_stream import Answer
 from geolin_ros.stream.parameters import TABLE, stream_settings
 from geolin_ros.warm_up import warm_up
+
+BACKWARDS = JumpThreshold(
+    min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False
+)
 
 
 class LinearizationNode(RobotNode):
@@ -37,6 +45,7 @@ class LinearizationNode(RobotNode):
         self._analyst = ThreadPoolExecutor(1, thread_name_prefix='eigenvalues')
         super().__init__('linearization_node', TABLE, **options)
         self._diagnostics = Diagnostics(self.get_fully_qualified_name(), self.get_name())
+        self._transforms = Transforms(self.take)
         self._newest: JointState | None = None
         self._latest: Snapshot | None = None
 
@@ -52,18 +61,24 @@ class LinearizationNode(RobotNode):
             (LinearizationSummary, '~/summary'),
         )
 
-    def inputs(self) -> Sequence[tuple[type, str, Callable[[Any], None]]]:
+    def inputs(self) -> Sequence[Input]:
         """Return what is subscribed to."""
-        wrenches = stream_settings(self._values).wrench_topics
-        return (
-            (JointState, 'joint_states', self._on_joint_state),
-            (Odometry, 'odom', partial(self.take, 'on_odometry')),
-            (JointState, 'joint_efforts', partial(self.take, 'on_effort')),
-            *(
-                (WrenchStamped, wrench.topic, partial(self.take, 'on_wrench', wrench.topic))
-                for wrench in wrenches
-            ),
-        )
+        settings = stream_settings(self._values)
+        inputs = [
+            Input(JointState, 'joint_states', self._on_joint_state),
+            Input(JointState, 'joint_efforts', partial(self.take, 'on_effort')),
+            Input(Odometry, 'odom', partial(self.take, 'on_odometry')),
+        ]
+        if settings.base_source == 'tf':
+            inputs += self._transforms.inputs()
+        for topic in (wrench.topic for wrench in settings.wrench_topics):
+            inputs.append(Input(WrenchStamped, topic, partial(self.take, 'on_wrench', topic)))
+        return inputs
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Refuse transforms where their messages are not installed."""
+        if values.get('base_source') == 'tf':
+            check_transforms()
 
     def make_pipeline(self, model: TreeModel, earlier: Any) -> Pipeline:
         """Return stream and writers; they go on with the newest inputs of the earlier ones."""
@@ -76,19 +91,23 @@ class LinearizationNode(RobotNode):
         """Offer the service too."""
         result = super().on_configure(state)
         self._service = self.create_service(Linearize, '~/linearize', self._on_request)
-        self._periodic.append(self.create_timer(1.0, self._analyse))
+        self._periodic.append(self.create_timer(1.0, self._analyse, clock=STEADY))
         return result
 
     @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start the timer too, if it is one that triggers."""
         self._start_trigger()
+        self._clock_jumps = self.get_clock().create_jump_callback(
+            BACKWARDS, post_callback=self._on_clock_jump
+        )
         return super().on_activate(state)
 
     @guarded
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop the timer too."""
         self._stop_trigger()
+        self._clock_jumps.unregister()
         return super().on_deactivate(state)
 
     @guarded
@@ -106,7 +125,7 @@ class LinearizationNode(RobotNode):
 
     def on_changed(self, names: set[str]) -> None:
         """Take another trigger or other topics at once."""
-        if self._is_active and 'wrench_topics' in names:
+        if self._is_active and names & {'wrench_topics', 'base_source'}:
             self._close_inputs()
             self._open_inputs()
         if self._is_active and names & {'trigger', 'timer_rate'}:
@@ -129,11 +148,18 @@ class LinearizationNode(RobotNode):
         if message is not None:
             self.take('on_joint_state', message)
 
+    def take(self, method: str, *message: Any) -> None:
+        """Answer those joint states too that have waited for this message."""
+        super().take(method, *message)
+        pipeline = self._pipeline
+        while pipeline is not None and pipeline.stream.can_answer:
+            super().take('next_answer')
+
     def publish(self, pipeline: Pipeline, answer: Answer, start: float) -> None:
         """Publish a linearization and what belongs to it."""
         linearization, forward_dynamics, summary = self._outputs
         linearization.publish(pipeline.linearization.write(answer))
-        latency = time.perf_counter() - start
+        latency = time.perf_counter() - answer.received_at
         forward_dynamics.publish(pipeline.forward_dynamics.write(answer))
         summary.publish(pipeline.summary.write(answer, self._counts, latency))
         self._diagnostics.latencies.add(latency)
@@ -150,6 +176,13 @@ class LinearizationNode(RobotNode):
             request, response, self.get_clock().now().nanoseconds, pipeline.stream.world_frame
         )
 
+    def _on_clock_jump(self, jump: TimeJump) -> None:
+        """Start anew with a simulation or a bag that does."""
+        self._newest = None
+        if self._pipeline is not None:
+            self._pipeline.stream.forget()
+        self.get_logger().info(f'clock jumped by {jump.delta.nanoseconds * 1e-9:+.3f} s: anew')
+
     def _start_trigger(self) -> None:
         self._trigger = None
         if self._values['trigger'] == 'timer':
@@ -164,6 +197,7 @@ class LinearizationNode(RobotNode):
 
     def report(self, waits_for: str | None) -> DiagnosticArray:
         """Return rates, latencies, drops and what the model is."""
+        self._transforms.repeat()
         stream = None if self._pipeline is None else self._pipeline.stream
         return self._diagnostics.report(self.get_clock().now(), stream, self._counts, waits_for)
 

@@ -58,7 +58,7 @@ def make_pipeline(
     return Pipeline(
         stream,
         LinearizationWriter(make_message(model, len(settings.wrench_topics)), model, settings),
-        ForwardDynamicsWriter(ForwardDynamics(), model),
+        ForwardDynamicsWriter(ForwardDynamics(), model, settings.frame_prefix),
         SummaryWriter(LinearizationSummary(), model),
         RequestAnswerer(model, settings, functools.partial(make_message, model)),
         Analyst(model, settings),

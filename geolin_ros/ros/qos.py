@@ -12,6 +12,10 @@ LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
 )
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
+# As LATCHED, of several publishers.
+LATCHED_BY_MANY = QoSProfile(
+    depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
+)
 # Sensor data with room for 40 ms at 500 Hz: a busy machine then loses nothing.
 SENSOR_DATA = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 OVERRIDABLE = QoSOverridingOptions(

@@ -9,20 +9,21 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.qos import QoSProfile
 
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
-from geolin_ros.ros.executor import handled_signals, spin
+from geolin_ros.ros.executor import STEADY, handled_signals, spin
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.stream.drops import Cause, DroppedInput
@@ -49,6 +50,15 @@ def guarded(transition: Transition) -> Transition:
             raise
 
     return wrapper
+
+
+class Input(NamedTuple):
+    """Type, topic and callback of a subscription."""
+
+    kind: Any
+    topic: str
+    take: Callable[[Any], None]
+    qos: QoSProfile = SENSOR_DATA
 
 
 class RobotNode(LifecycleNode):
@@ -108,8 +118,8 @@ class RobotNode(LifecycleNode):
         """Return type and topic of what is published."""
         raise NotImplementedError
 
-    def inputs(self) -> Sequence[tuple[type, str, Callable[[Any], None]]]:
-        """Return type, topic and callback of what is subscribed to while active."""
+    def inputs(self) -> Sequence[Input]:
+        """Return what is subscribed to while active."""
         raise NotImplementedError
 
     def make_pipeline(self, model: TreeModel, earlier: Any) -> Any:
@@ -130,6 +140,9 @@ class RobotNode(LifecycleNode):
         """Return what is said once a second on /diagnostics."""
         raise NotImplementedError
 
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Raise `ConfigurationError` for parameter values that do not do here."""
+
     def on_changed(self, names: set[str]) -> None:
         """React to changed parameters, beyond a new pipeline."""
 
@@ -141,6 +154,7 @@ class RobotNode(LifecycleNode):
         values = {name: self.get_parameter(name).value for name in self._table}
         try:
             check_all(values, self._table)
+            self.check(values)
         except ConfigurationError as error:
             return self._fail(str(error))
         self._values, self._counts = values, Counts()
@@ -152,7 +166,7 @@ class RobotNode(LifecycleNode):
             for kind, topic in self.outputs()
         )
         self._diagnostics_publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._periodic = [self.create_timer(1.0, self._on_second)]
+        self._periodic = [self.create_timer(1.0, self._on_second, clock=STEADY)]
         self._waiting_since = time.monotonic()
         self._source = DescriptionSource(self, values, self._on_description)
         if self._description is not None:  # a bad one ends the process at its start
@@ -212,8 +226,8 @@ class RobotNode(LifecycleNode):
 
     def _open_inputs(self) -> None:
         self._inputs = [
-            self.create_subscription(kind, topic, callback, **overridable(SENSOR_DATA))
-            for kind, topic, callback in self.inputs()
+            self.create_subscription(given.kind, given.topic, given.take, **overridable(given.qos))
+            for given in self.inputs()
         ]
 
     def _close_inputs(self) -> None:
@@ -268,7 +282,9 @@ class RobotNode(LifecycleNode):
 
     def _check_parameters(self, parameters: list[Any]) -> SetParametersResult:
         try:
-            check_all({parameter.name: parameter.value for parameter in parameters}, self._table)
+            values = {parameter.name: parameter.value for parameter in parameters}
+            check_all(values, self._table)
+            self.check(values)
         except ConfigurationError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)

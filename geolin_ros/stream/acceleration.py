@@ -38,6 +38,11 @@ class MeasuredAcceleration:
         """Take joint rates (n,) at ``stamp`` [ns]."""
         self._joints.add(stamp, r)
 
+    def forget(self) -> None:
+        """Start anew, after the clock was set back."""
+        for part in self._parts:
+            part.forget()
+
     def nu_dot(self) -> Array:
         """Return the newest nu_dot (m,).
 

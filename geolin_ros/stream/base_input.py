@@ -1,46 +1,43 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Base pose and body twist from nav_msgs/Odometry, carried to another instant."""
+"""Base pose and body twist from nav_msgs/Odometry."""
 
 from typing import Any, Literal
 
 import numpy as np
 
 from geolin_ros.kernels.odometry import CHILD_TWIST, WORLD_TWIST, place_base
-from geolin_ros.kernels.se3 import retract
-from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.base_frames import BaseFrames
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.pairing import BaseSample
 from geolin_ros.stream.stamps import nanoseconds, starts_anew
-from geolin_ros.typing import Array
 
 TwistFrame = Literal['child', 'world']
 _CODES = {'child': CHILD_TWIST, 'world': WORLD_TWIST}
 
 
 class BaseInput:
-    """Keeps the newest odometry and carries it to the stamp of a joint state.
+    """Turns odometry about a link that is fixed to the base into samples of the base.
 
     Parameters
     ----------
     model
-        The robot; odometry may be about any link that is fixed to its base link.
+        The robot.
     twist_frame
         ``'child'``: the twist is in child_frame_id axes (nav_msgs/Odometry's definition);
         ``'world'``: world axes, about the origin of the child frame.
     child_frame
         Used instead of the messages' child_frame_id where not empty.
-    max_skew
-        Longest distance in time to a joint state [s].
     quaternion_tolerance
         Largest accepted deviation of the quaternion's length from 1.
+    frame_prefix
+        Of the frames in messages.
 
     Attributes
     ----------
     stamp, world_frame
-        header.stamp [ns] and header.frame_id of the odometry that is kept.
-    v
-        Its body twist (6,).
+        header.stamp [ns] and header.frame_id of the odometry taken last.
     """
 
     def __init__(
@@ -48,30 +45,28 @@ class BaseInput:
         model: TreeModel,
         twist_frame: TwistFrame = 'child',
         child_frame: str = '',
-        max_skew: float = 0.05,
         quaternion_tolerance: float = 0.01,
+        frame_prefix: str = '',
     ) -> None:
-        self._model = model
+        self._frames = BaseFrames(model, frame_prefix)
         self._twist_code = _CODES[twist_frame]
         self._child_frame = child_frame
-        self._max_skew = max_skew
         self._tolerance = quaternion_tolerance
-        self._placements: dict[str, Array] = {}
         self._sample = np.zeros(13)
-        self._H, self.v, self._step = np.eye(4), np.zeros(6), np.zeros(6)
         self.stamp: int | None = None
         self.world_frame = ''
 
-    def take(self, message: Any) -> None:
-        """Keep an odometry message.
+    def take(self, message: Any) -> BaseSample:
+        """Return the base at an odometry message.
 
         Raises
         ------
         DroppedInput
             If its frame is not fixed to the base, its quaternion not of unit length, a number
-            not finite, or its stamp not after the last one. The one kept before stays.
+            not finite, or its stamp not after the last one.
         """
-        placement = self._placement(self._child_frame or message.child_frame_id)
+        child = self._child_frame or message.child_frame_id
+        placement = self._frames.placement('odometry', child)
         stamp = nanoseconds(message.header.stamp)
         starts_anew('odometry', stamp, self.stamp)
         pose, twist = message.pose.pose, message.twist.twist
@@ -93,45 +88,11 @@ class BaseInput:
                 f'odometry orientation has length {norm:g}, expected 1 within {self._tolerance:g};'
                 ' let the publisher send a unit quaternion (x, y, z, w)',
             )
-        place_base(sample, self._twist_code, placement, self._H, self.v)
+        H, v = np.empty((4, 4)), np.empty(6)
+        place_base(sample, self._twist_code, placement, H, v)
         self.stamp, self.world_frame = stamp, message.header.frame_id
+        return BaseSample(stamp, H, v)
 
-    def carry_to(self, stamp: int, state: State) -> float:
-        """Write H exp(v dt) and v into ``state`` for the instant ``stamp`` [ns]; return dt [s].
-
-        Raises
-        ------
-        DroppedInput
-            If there is no odometry yet or it is further than max_skew away.
-        """
-        if self.stamp is None:
-            raise DroppedInput(
-                Cause.NO_ODOMETRY, 'no odometry yet, expected one before the first joint state'
-            )
-        dt = (stamp - self.stamp) * 1e-9
-        if abs(dt) > self._max_skew:
-            raise DroppedInput(
-                Cause.SKEW,
-                f'the newest odometry is {dt:+.4f} s away from the joint state, expected at most '
-                f'{self._max_skew:g} s; raise max_skew or synchronize the publishers',
-            )
-        np.multiply(self.v, dt, out=self._step)
-        retract(self._H, self._step, state.H)
-        state.v[:] = self.v
-        return dt
-
-    def _placement(self, name: str) -> Array:
-        """Return the pose of frame ``name`` on the base link."""
-        found = self._placements.get(name)
-        if found is not None:
-            return found
-        frame = self._model.frames.get(name)
-        if frame is None or frame.body != 0:
-            fixed = [link for link, at in self._model.frames.items() if at.body == 0]
-            raise DroppedInput(
-                Cause.FRAME,
-                f'odometry has child_frame_id {name!r}, expected a link fixed to the base of '
-                f'robot {self._model.name!r} ({", ".join(map(repr, fixed[:8]))}); correct the '
-                'publisher or set odometry.child_frame',
-            )
-        return self._placements.setdefault(name, np.ascontiguousarray(frame.placement))
+    def forget(self) -> None:
+        """Start anew, after the clock was set back."""
+        self.stamp = None

@@ -39,7 +39,9 @@ class Differentiator:
         return 0.5 * self._step + 1.0 / (2.0 * math.pi * self._cutoff)
 
     def add(self, stamp: int, sample: Array) -> None:
-        """Take a sample at ``stamp`` [ns]; after a gap, or a jump back, start anew."""
+        """Take a sample at ``stamp`` [ns], once; after a gap, or a jump back, start anew."""
+        if self._last is not None and self._last[0] == stamp:
+            return
         last, self._last = self._last, (stamp, sample.copy())
         if last is None:
             return

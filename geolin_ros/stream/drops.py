@@ -14,6 +14,7 @@ class Cause(Enum):
     NO_ODOMETRY = 'no odometry yet'
     NO_EFFORT = 'no efforts yet'
     NO_ACCELERATION = 'no accelerations yet'
+    NO_VELOCITY = 'no velocity of the base yet'
     NO_WRENCH = 'wrench missing or too old'
     SKEW = 'odometry too far from the joint state'
     BACKWARDS = 'stamp not after the last one'

@@ -64,7 +64,8 @@ class JointInput:
                 raise DroppedInput(
                     Cause.MISSING_JOINT,
                     f'joint state has no joint {name!r} of robot {self._model.name!r}; it has '
-                    f'{", ".join(map(repr, list(names)[:8]))}; publish all {self._model.n} joints',
+                    f'{", ".join(map(repr, list(names)[:8]))}; publish all {self._model.n} joints '
+                    'together, or set joint_states_in_parts',
                 )
             self._index[c] = position[name]
         self._names = list(names)

@@ -4,10 +4,10 @@
 
 import contextlib
 import time
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.representation import convert
 from geolin_ros.stream.acceleration import MeasuredAcceleration
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.given_acceleration import forces_for, with_base_wrench
 from geolin_ros.stream.joint_input import JointInput
-from geolin_ros.stream.operating_point import forces_for, with_base_wrench
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.stream.stamps import nanoseconds
 from geolin_ros.stream.state_input import StateInput
@@ -36,6 +36,8 @@ class Counts:
     answered: int = 0
     skipped: int = 0
     """Left out on purpose, to keep to max_rate."""
+    parts: int = 0
+    """Parts that were merged into a later one."""
     drops: Counter[Cause] = field(default_factory=Counter)
 
     @property
@@ -50,7 +52,8 @@ class Answer:
     ``A``, ``B``, ``drift`` and ``nu_dot`` are in the form and representation of the settings;
     ``nu_dot`` is always that of the body twist. ``next_state`` is None in continuous form.
     ``base_wrench`` (6,) is the [force; moment] on the base, in base axes, that nothing provides;
-    ``findings`` are doubts about the inputs.
+    ``findings`` are doubts about the inputs; ``received_at`` is when the joint state came, by
+    time.perf_counter() [s].
     """
 
     __slots__ = (
@@ -64,6 +67,7 @@ class Answer:
         'nu_dot',
         'odometry_age',
         'odometry_stamp',
+        'received_at',
         'stamp',
         'state',
         'tau',
@@ -81,6 +85,7 @@ class Answer:
     nu_dot: Array
     odometry_age: float
     odometry_stamp: int
+    received_at: float
     stamp: int
     state: State
     tau: Array
@@ -88,12 +93,21 @@ class Answer:
     wrenches: Sequence[Wrench]
 
 
+class _Waiting(NamedTuple):
+    """A joint state that waits for the odometry after it."""
+
+    message: Any
+    stamp: int
+    received_at: float
+
+
 class LinearizationStream:
-    """Pairs the newest odometry with each joint state and linearizes there.
+    """Pairs odometry with each joint state and linearizes there.
 
     The node, a replay and the tests drive this object with messages; it knows no clock, no graph.
     Every ``on_`` method raises `DroppedInput` for an input that it cannot use and counts it; the
-    next input is taken as if nothing had happened.
+    next input is taken as if nothing had happened. After each, while `can_answer`, `next_answer`
+    answers joint states that had to wait.
 
     Parameters
     ----------
@@ -115,11 +129,16 @@ class LinearizationStream:
         self._states = StateInput(model, settings)
         self._efforts = JointInput(model)
         self._wrenches = WrenchInput(
-            model, settings.wrench_topics, settings.wrench_timeout, settings.missing_wrench
+            model,
+            settings.wrench_topics,
+            settings.wrench_timeout,
+            settings.missing_wrench,
+            settings.frame_prefix,
         )
         self._acceleration = MeasuredAcceleration(model.base, settings.nu_dot_cutoff)
         self._least_gap = 0.999e9 / settings.max_rate if settings.max_rate > 0.0 else 0.0
         self._last_answered: int | None = None
+        self._waiting: deque[_Waiting] = deque()
         self._odometry: Any = None
         self._effort: Any = None
         self._new_effort = np.zeros(model.n)
@@ -140,10 +159,13 @@ class LinearizationStream:
 
     @property
     def details(self) -> dict[str, str]:
-        """What the diagnostics say of the stream: how late measured accelerations are."""
-        if self.settings.nu_dot != 'measured':
-            return {}
-        return {'delay of measured accelerations [ms]': f'{self._acceleration.delay * 1e3:.3f}'}
+        """What the diagnostics say of the stream: how late filtered signals are."""
+        delays = {}
+        if self.settings.nu_dot == 'measured':
+            delays['measured accelerations'] = self._acceleration.delay
+        if self.settings.base_source == 'tf':
+            delays['the linear velocity of the base'] = self._states.base_velocity_delay
+        return {f'delay of {what} [ms]': f'{delay * 1e3:.3f}' for what, delay in delays.items()}
 
     @property
     def newest_stamps(self) -> dict[str, int | None]:
@@ -162,59 +184,114 @@ class LinearizationStream:
 
     def on_odometry(self, message: Any) -> None:
         """Take a nav_msgs/Odometry."""
-        try:
+        with self._counting():
             self._take_odometry(message)
-        except DroppedInput as drop:
-            self.counts.drops[drop.cause] += 1
-            raise
+
+    def on_transforms(self, message: Any, is_static: bool = False) -> None:
+        """Take a tf2_msgs/TFMessage, if the base state is to come from transforms."""
+        with self._counting():
+            self._states.take_transforms(message, is_static)
+            self._note_acceleration()
+
+    def on_imu(self, message: Any) -> None:
+        """Take a sensor_msgs/Imu, if the base state is to come from transforms."""
+        with self._counting():
+            self._states.take_imu(message)
 
     def on_effort(self, message: Any) -> None:
         """Take a sensor_msgs/JointState whose efforts are used from now on, if they are to be."""
-        if self.settings.torque_source != 'topic':
-            return
-        try:
-            self._take_effort(message)
-        except DroppedInput as drop:
-            self.counts.drops[drop.cause] += 1
-            raise
+        if self.settings.torque_source == 'topic':
+            with self._counting():
+                self._take_effort(message)
 
     def on_wrench(self, topic: str, message: Any) -> None:
         """Take a geometry_msgs/WrenchStamped of one of the settings' topics."""
-        try:
+        with self._counting():
             self._wrenches.take(topic, message)
+
+    def on_joint_state(self, message: Any) -> Answer | None:
+        """Take a sensor_msgs/JointState and linearize there.
+
+        None if max_rate leaves it out, if it is a part of a joint state of which others are
+        missing, or if it has to wait for an odometry.
+        """
+        received_at = time.perf_counter()
+        self.counts.received += 1
+        with self._counting():
+            whole = self._states.merge(message)
+            if whole is None:
+                self.counts.parts += 1
+                return None
+            stamp = nanoseconds(whole.header.stamp)
+            if self._states.check_order(stamp):
+                self._last_answered = None
+            if self._last_answered is not None and stamp - self._last_answered < self._least_gap:
+                self.counts.skipped += 1
+                return None
+            if self._states.is_ready(stamp):
+                return self._linearize(whole, stamp, received_at)
+            self._last_answered = stamp
+            self._waiting.append(_Waiting(whole, stamp, received_at))
+            self._check_waiting(stamp)
+            return None
+
+    @property
+    def can_answer(self) -> bool:
+        """Whether a joint state that waited for odometry has it now."""
+        return bool(self._waiting) and self._states.is_ready(self._waiting[0].stamp)
+
+    def next_answer(self) -> Answer:
+        """Answer the joint state that has waited longest; only while `can_answer`."""
+        with self._counting():
+            return self._linearize(*self._waiting.popleft())
+
+    def forget(self) -> None:
+        """Start anew: the clock was set back."""
+        self._states.forget()
+        self._wrenches.forget()
+        self._acceleration.forget()
+        self._waiting.clear()
+        self._odometry = self._last_answered = None
+
+    @contextlib.contextmanager
+    def _counting(self) -> Iterator[None]:
+        try:
+            yield
         except DroppedInput as drop:
             self.counts.drops[drop.cause] += 1
             raise
 
-    def on_joint_state(self, message: Any) -> Answer | None:
-        """Take a sensor_msgs/JointState and linearize there; None if max_rate leaves it out."""
-        self.counts.received += 1
-        try:
-            return self._linearize(message)
-        except DroppedInput as drop:
-            self.counts.drops[drop.cause] += 1
-            raise
+    def _check_waiting(self, stamp: int) -> None:
+        """Wait no longer for odometry than max_skew, by the stamps [ns] of the joint states."""
+        first = self._waiting[0]
+        waited = (stamp - first.stamp) * 1e-9
+        if waited > self.settings.max_skew or waited < 0.0:
+            self._waiting.popleft()
+            raise DroppedInput(
+                Cause.SKEW,
+                f'joint state has waited for {abs(waited):.4f} s for an odometry after it, '
+                f'expected at most {self.settings.max_skew:g} s; raise max_skew or check the '
+                'odometry',
+            )
 
     def _take_odometry(self, message: Any) -> None:
         self._states.take_odometry(message)
         self._odometry = message
-        if self.settings.nu_dot == 'measured':
-            self._acceleration.add_base(nanoseconds(message.header.stamp), self._states.base_twist)
+        self._note_acceleration()
+
+    def _note_acceleration(self) -> None:
+        sample = self._states.newest_base
+        if self.settings.nu_dot == 'measured' and sample is not None:
+            self._acceleration.add_base(sample.stamp, sample.v)
 
     def _take_effort(self, message: Any) -> None:
         self._efforts.read(message, 'effort', self._new_effort, Cause.MISSING_EFFORT)
         self._answer.tau[:] = self._new_effort
         self._effort = message
 
-    def _linearize(self, message: Any) -> Answer | None:
+    def _linearize(self, message: Any, stamp: int, received_at: float) -> Answer:
         start = time.perf_counter()
         answer, settings = self._answer, self.settings
-        stamp = nanoseconds(message.header.stamp)
-        if self._states.check_order(stamp):
-            self._last_answered = None
-        if self._last_answered is not None and stamp - self._last_answered < self._least_gap:
-            self.counts.skipped += 1
-            return None
         answer.odometry_age = self._states.read(message, stamp, answer.state)
         floating = self.model.base == 'floating'
         answer.odometry_stamp = stamp - round(answer.odometry_age * 1e9) if floating else 0
@@ -232,7 +309,9 @@ class LinearizationStream:
         answer.wrenches, answer.findings = self._wrenches.at(stamp, answer.world_frame)
         self._fill(answer)
         answer.compute_time = time.perf_counter() - start
-        self._last_answered = stamp
+        answer.received_at = received_at
+        if settings.pairing == 'newest':
+            self._last_answered = stamp
         self.counts.answered += 1
         return answer
 

@@ -131,7 +131,7 @@ class LinearizationWriter:
         self.message = message
         n, m = model.n, model.m
         message.model_name, message.model_hash = model.name, model.hash
-        message.base_frame = model.base_link
+        message.base_frame = settings.frame_prefix + model.base_link
         message.floating_base = model.base == 'floating'
         message.joint_names = list(model.joint_names)
         message.actuated_joints = list(model.actuated_joints)
@@ -182,9 +182,9 @@ class LinearizationWriter:
 class ForwardDynamicsWriter:
     """Fills one geolin_msgs/ForwardDynamics with one answer after another."""
 
-    def __init__(self, message: Any, model: TreeModel) -> None:
+    def __init__(self, message: Any, model: TreeModel, frame_prefix: str = '') -> None:
         self.message = message
-        message.model_hash, message.base_frame = model.hash, model.base_link
+        message.model_hash, message.base_frame = model.hash, frame_prefix + model.base_link
         message.joint_names = list(model.joint_names)
         self._first = model.m - model.n
         self._joints = _allocate(message, 'joint_accelerations', model.n)

@@ -103,6 +103,17 @@ TABLE: tuple[Parameter, ...] = (
     ),
     Parameter('gravity', [0.0, 0.0, -9.81], 'Gravity in world axes.', unit='m/s^2'),
     Parameter(
+        'base_source',
+        'odometry',
+        'Where pose and twist of the base come from: topic odom, or transforms and topic imu.',
+        choices=('odometry', 'tf'),
+    ),
+    Parameter(
+        'frame_prefix',
+        '',
+        'Put before names of links in frames of messages, as by robot_state_publisher.',
+    ),
+    Parameter(
         'odometry.twist_frame',
         'child',
         'Axes of the odometry twist: those of child_frame_id, or the world axes at its origin.',
@@ -119,12 +130,32 @@ TABLE: tuple[Parameter, ...] = (
         "Largest deviation of the orientation's length from 1; within it it is normalised.",
         bounds=(1e-9, 1.0),
     ),
+    Parameter('tf_world_frame', 'odom', 'Frame that transforms to the base start from.'),
+    Parameter(
+        'tf_velocity_cutoff',
+        10.0,
+        'Cut-off of the low-pass filter of the linear velocity from transforms.',
+        unit='Hz',
+        bounds=(0.01, 10000.0),
+    ),
+    Parameter(
+        'pairing',
+        'newest',
+        'The newest odometry carried along its twist, or interpolation between two neighbours, '
+        'which waits for the later one.',
+        choices=('newest', 'interpolate'),
+    ),
     Parameter(
         'max_skew',
         0.05,
-        'Longest distance in time between a joint state and the odometry carried to it.',
+        'Longest distance in time between a joint state and its odometry, or other parts of it.',
         unit='s',
         bounds=(0.0, 10.0),
+    ),
+    Parameter(
+        'joint_states_in_parts',
+        False,
+        'Whether joint states hold some of the joints each, to be merged.',
     ),
     Parameter(
         'torque_source',
@@ -277,10 +308,16 @@ def payloads(values: Mapping[str, Any]) -> list[dict[str, Any]]:
 def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
     """Return the settings of the stream from parameter values."""
     return StreamSettings(
+        base_source=values['base_source'],
+        frame_prefix=values['frame_prefix'],
         twist_frame=values['odometry.twist_frame'],
         child_frame=values['odometry.child_frame'],
         quaternion_tolerance=values['odometry.quaternion_tolerance'],
+        tf_world_frame=values['tf_world_frame'],
+        tf_velocity_cutoff=values['tf_velocity_cutoff'],
+        pairing=values['pairing'],
         max_skew=values['max_skew'],
+        joint_states_in_parts=values['joint_states_in_parts'],
         torque_source=values['torque_source'],
         nu_dot=values['nu_dot'],
         nu_dot_cutoff=values['nu_dot_cutoff'],

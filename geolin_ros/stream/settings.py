@@ -9,10 +9,12 @@ from geolin_ros.discretization import Method
 from geolin_ros.frames import Representation
 from geolin_ros.linearization import Reference
 from geolin_ros.stream.base_input import TwistFrame
-from geolin_ros.stream.operating_point import NuDotSource
+from geolin_ros.stream.given_acceleration import NuDotSource
+from geolin_ros.stream.pairing import PairingName
 from geolin_ros.stream.wrench_input import MissingWrench, WrenchTopic
 
 TorqueSource = Literal['effort', 'zero', 'topic', 'inverse_dynamics']
+BaseSource = Literal['odometry', 'tf']
 Form = Literal['continuous', 'discrete']
 
 
@@ -20,10 +22,16 @@ Form = Literal['continuous', 'discrete']
 class StreamSettings:
     """See the parameter table of the node for meanings, units and bounds."""
 
+    base_source: BaseSource = 'odometry'
+    frame_prefix: str = ''
     twist_frame: TwistFrame = 'child'
     child_frame: str = ''
     quaternion_tolerance: float = 0.01
+    tf_world_frame: str = 'odom'
+    tf_velocity_cutoff: float = 10.0
+    pairing: PairingName = 'newest'
     max_skew: float = 0.05
+    joint_states_in_parts: bool = False
     torque_source: TorqueSource = 'effort'
     nu_dot: NuDotSource = 'predicted'
     nu_dot_cutoff: float = 20.0

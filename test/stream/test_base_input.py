@@ -9,6 +9,7 @@ from support.messages import SECOND, odometry, random_quaternion
 
 from geolin_ros.stream.base_input import BaseInput
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.pairing import make_pairing
 
 pin = pytest.importorskip('pinocchio')
 T0 = 100 * SECOND
@@ -20,10 +21,21 @@ def sample(seed=0):
     return rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)
 
 
+class Base:
+    """Odometry, of which the newest is carried."""
+
+    def __init__(self, model, *arguments, max_skew=0.05, **options):
+        self.input = BaseInput(model, *arguments, **options)
+        self.pairing = make_pairing('newest', max_skew)
+
+    def take(self, message):
+        self.pairing.add(self.input.take(message))
+
+
 def carried(base, model, stamp):
     """Return pose, twist and time difference of ``base`` at ``stamp``."""
     state = model.neutral_state()
-    dt = base.carry_to(stamp, state)
+    dt = base.pairing.at(stamp, state)
     return state.H, state.v, dt
 
 
@@ -41,7 +53,7 @@ def reference(model, frame, place, turn, twist, twist_frame='child'):
 @pytest.mark.parametrize('frame', ['base', 'camera'])
 @pytest.mark.parametrize('twist_frame', ['child', 'world'])
 def test_pose_and_twist__equal_pinocchio(sensor_robot, frame, twist_frame, seed):
-    base = BaseInput(sensor_robot, twist_frame)
+    base = Base(sensor_robot, twist_frame)
     place, turn, twist = sample(seed)
     base.take(odometry(T0, place, turn, twist, frame))
     H, v, dt = carried(base, sensor_robot, T0)
@@ -54,7 +66,7 @@ def test_pose_and_twist__equal_pinocchio(sensor_robot, frame, twist_frame, seed)
 
 def test_half_turn__loses_no_digits(sensor_robot):
     turn = np.array((np.sqrt(0.5), np.sqrt(0.5), 0.0, 1e-10))
-    base = BaseInput(sensor_robot)
+    base = Base(sensor_robot)
     base.take(odometry(T0, np.zeros(3), turn, np.zeros(6)))
     H, _, _ = carried(base, sensor_robot, T0)
     expected, _ = reference(sensor_robot, 'base', np.zeros(3), turn, np.zeros(6))
@@ -63,7 +75,7 @@ def test_half_turn__loses_no_digits(sensor_robot):
 
 @pytest.mark.parametrize('milliseconds', [-40, -1, 0, 3, 50])
 def test_base__is_carried_along_its_twist(sensor_robot, milliseconds):
-    base = BaseInput(sensor_robot, max_skew=0.05)
+    base = Base(sensor_robot, max_skew=0.05)
     place, turn, twist = sample()
     base.take(odometry(T0, place, turn, twist))
     H, v, dt = carried(base, sensor_robot, T0 + milliseconds * 1_000_000)
@@ -75,7 +87,7 @@ def test_base__is_carried_along_its_twist(sensor_robot, milliseconds):
 
 @pytest.mark.parametrize('milliseconds', [-51, 51, 5000])
 def test_odometry_beyond_max_skew__is_not_used(sensor_robot, milliseconds):
-    base = BaseInput(sensor_robot, max_skew=0.05)
+    base = Base(sensor_robot, max_skew=0.05)
     base.take(odometry(T0, *sample()))
     with pytest.raises(DroppedInput, match=r'expected at most 0\.05 s; raise max_skew') as drop:
         carried(base, sensor_robot, T0 + milliseconds * 1_000_000)
@@ -84,22 +96,22 @@ def test_odometry_beyond_max_skew__is_not_used(sensor_robot, milliseconds):
 
 
 def test_newest_odometry__is_used(sensor_robot):
-    base = BaseInput(sensor_robot)
+    base = Base(sensor_robot)
     for k in range(3):
         base.take(odometry(T0 + k * SECOND, *sample(k), frame_id=f'map{k}'))
     H, _, _ = carried(base, sensor_robot, T0 + 2 * SECOND)
     assert_close(H[:3, 3], sample(2)[0], 1e-15)
-    assert base.world_frame == 'map2'
+    assert base.input.world_frame == 'map2'
 
 
 def test_no_odometry__is_said(sensor_robot):
     with pytest.raises(DroppedInput, match='no odometry yet') as drop:
-        carried(BaseInput(sensor_robot), sensor_robot, T0)
+        carried(Base(sensor_robot), sensor_robot, T0)
     assert drop.value.cause is Cause.NO_ODOMETRY
 
 
 def test_child_frame__replaces_that_of_the_messages(sensor_robot):
-    base = BaseInput(sensor_robot, child_frame='camera')
+    base = Base(sensor_robot, child_frame='camera')
     base.take(odometry(T0, *sample(), child_frame_id='robot7/base_link'))
     H, v, _ = carried(base, sensor_robot, T0)
     H_expected, v_expected = reference(sensor_robot, 'camera', *sample())
@@ -109,7 +121,7 @@ def test_child_frame__replaces_that_of_the_messages(sensor_robot):
 
 @pytest.mark.parametrize('frame', ['arm', 'base_link', ''])
 def test_frame_that_is_not_on_the_base__is_refused_with_those_that_are(sensor_robot, frame):
-    base = BaseInput(sensor_robot)
+    base = Base(sensor_robot)
     with pytest.raises(
         DroppedInput, match=r"expected a link fixed to the base .*'camera'"
     ) as drop:
@@ -120,7 +132,7 @@ def test_frame_that_is_not_on_the_base__is_refused_with_those_that_are(sensor_ro
 
 @pytest.mark.parametrize('length', [0.9905, 1.0 + 1e-7, 1.0095])
 def test_quaternion_within_the_tolerance__is_normalised(sensor_robot, length):
-    base = BaseInput(sensor_robot, quaternion_tolerance=0.01)
+    base = Base(sensor_robot, quaternion_tolerance=0.01)
     place, turn, twist = sample()
     base.take(odometry(T0, place, length * turn, twist))
     H, _, _ = carried(base, sensor_robot, T0)
@@ -131,7 +143,7 @@ def test_quaternion_within_the_tolerance__is_normalised(sensor_robot, length):
 
 @pytest.mark.parametrize('length', [0.0, 0.9895, 1.0105, 2.0])
 def test_quaternion_beyond_the_tolerance__is_refused(sensor_robot, length):
-    base = BaseInput(sensor_robot, quaternion_tolerance=0.01)
+    base = Base(sensor_robot, quaternion_tolerance=0.01)
     place, turn, twist = sample()
     with pytest.raises(DroppedInput, match=f'length {length:g}, expected 1 within') as drop:
         base.take(odometry(T0, place, length * turn, twist))
@@ -143,14 +155,14 @@ def test_quaternion_beyond_the_tolerance__is_refused(sensor_robot, length):
 def test_number_that_is_not_finite__is_refused_wherever_it_is(sensor_robot, index, value):
     numbers = np.concatenate(sample())
     numbers[index] = value
-    base = BaseInput(sensor_robot)
+    base = Base(sensor_robot)
     with pytest.raises(DroppedInput, match='NaN or inf') as drop:
         base.take(odometry(T0, numbers[:3], numbers[3:7], numbers[7:]))
     assert drop.value.cause is Cause.NOT_FINITE
 
 
 def test_stamp_that_goes_backwards__is_refused_and_the_last_one_stays(sensor_robot):
-    base = BaseInput(sensor_robot)
+    base = Base(sensor_robot)
     base.take(odometry(T0, *sample(0)))
     for stamp in (T0, T0 - 1, T0 - SECOND + 1):
         with pytest.raises(DroppedInput, match='expected a later stamp') as drop:
@@ -161,7 +173,7 @@ def test_stamp_that_goes_backwards__is_refused_and_the_last_one_stays(sensor_rob
 
 
 def test_clock_that_was_set_back__is_followed(sensor_robot):
-    base = BaseInput(sensor_robot)
+    base = Base(sensor_robot)
     base.take(odometry(T0, *sample(0)))
     base.take(odometry(T0 - SECOND, *sample(1)))
     H, _, _ = carried(base, sensor_robot, T0 - SECOND)
@@ -169,7 +181,7 @@ def test_clock_that_was_set_back__is_followed(sensor_robot):
 
 
 def test_bad_odometry__leaves_the_good_one_before_in_force(sensor_robot):
-    base = BaseInput(sensor_robot)
+    base = Base(sensor_robot)
     base.take(odometry(T0, *sample()))
     place, turn, twist = sample(1)
     for bad in (

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Interpolation, joint states in parts, frame prefixes and clocks that jump, over DDS."""
+
+import numpy as np
+import pytest
+from rosgraph_msgs.msg import Clock
+from support.close import assert_close
+from support.messages import SECOND
+from support.ros_graph import Client, set_and_wait
+
+from geolin_ros import robots
+from geolin_ros.stream.reading import read_linearization
+
+
+def test_interpolation__waits_for_the_next_odometry(robot):
+    set_and_wait(robot, {'pairing': 'interpolate'})
+    robot.send(base=robot.make_odometry(robot.tick(), twist_values=np.zeros(6)))
+    joints = robot.make_joint_state(robot.tick(5))
+    robot.send(joints)
+    assert robot.answer_soon(joints, 0.1) is None
+    robot.send(base=robot.make_odometry(robot.tick(5), twist_values=np.ones(6)))
+    message = robot.wait_for(lambda: robot.answer_to(joints))
+    assert_close(read_linearization(message).state.v, np.full(6, 0.5), 1e-12)
+    robot.wait_for(lambda: robot.summaries[-1].header.stamp == joints.header.stamp)
+    assert robot.summaries[-1].latency > 0.1  # what it has waited
+    set_and_wait(robot, {'pairing': 'newest'})
+
+
+def test_parts__from_two_publishers_are_merged(robot):
+    other = robot._publisher(type(robot.make_joint_state(0)), 'joint_states', 10)
+    robot.wait_for(other.get_subscription_count)
+    set_and_wait(robot, {'joint_states_in_parts': True})
+    names = robot.model.joint_names
+
+    def answered():
+        stamp = robot.tick()
+        first, second = (robot.make_joint_state(stamp, half) for half in (names[:5], names[5:]))
+        robot.send(base=robot.make_odometry(stamp))
+        robot.joint_states.publish(first)
+        other.publish(second)
+        message = robot.answer_soon(first)
+        if message is not None:
+            expected = [*first.position, *second.position]
+            np.testing.assert_array_equal(message.state.joint_positions, expected)
+        return message
+
+    robot.wait_for(answered, 20.0)
+    _, _, values = robot.next_diagnostics()
+    assert int(values['merged into later ones']) > 0
+    set_and_wait(robot, {'joint_states_in_parts': False})
+
+
+def test_frame_prefix__is_taken_off_and_put_on(robot):
+    set_and_wait(robot, {'frame_prefix': 'robot1/'})
+    stamp = robot.tick()
+    joints = robot.make_joint_state(stamp)
+    message = robot.ask(joints, robot.make_odometry(stamp, child_frame_id='robot1/base'))
+    assert message.base_frame == 'robot1/base'
+    robot.wait_for(lambda: robot.forward_dynamics[-1].header.stamp == joints.header.stamp)
+    assert robot.forward_dynamics[-1].base_frame == 'robot1/base'
+    set_and_wait(robot, {'frame_prefix': ''})
+
+
+def test_transforms__without_their_messages_are_refused(robot):
+    try:
+        import tf2_msgs.msg  # noqa: F401
+    except ImportError:
+        accepted, reason = robot.set_parameters(base_source='tf')
+        assert not accepted
+        assert 'base_source is tf, which needs the package tf2_msgs' in reason
+    else:
+        pytest.skip('tf2_msgs is installed')
+
+
+def test_clock_that_jumps_back__starts_the_pairing_anew(graph, quadruped, tmp_path):
+    """By half a second: too little to be seen from stamps alone."""
+    client = Client(graph, tmp_path, quadruped)
+    clock = graph.node.create_publisher(Clock, client.topic('clock'), 10)
+    client.start(
+        *('-r', f'/clock:={client.topic("clock")}'),
+        robot_description_file=str(robots.path('quadruped')),
+        use_sim_time=True,
+    )
+    client.wait_until_active()
+    client.wait_until_serving()
+    client.wait_for(clock.get_subscription_count)
+
+    def set_clock():
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = divmod(client.time, SECOND)
+        clock.publish(message)
+
+    set_clock()
+    client.shake_hands()
+    set_clock()
+    client.time -= SECOND // 2
+    client.wait_for(lambda: (set_clock(), 'clock jumped by -0.' in client.process.log)[1])
+    assert client.ask().header.stamp.nanosec == client.time % SECOND
+    assert client.new_drops() == {}
+    client.close()
