@@ -91,9 +91,13 @@ def test_clock_that_jumps_back__starts_the_pairing_anew(graph, quadruped, tmp_pa
         message.clock.sec, message.clock.nanosec = divmod(client.time, SECOND)
         clock.publish(message)
 
-    set_clock()
+    def has_heard_it():
+        set_clock()
+        _, _, values = client.next_diagnostics()
+        return abs(float(values['age of the newest joint state [s]'])) < 10.0
+
     client.shake_hands()
-    set_clock()
+    client.wait_for(has_heard_it, 20.0)
     client.time -= SECOND // 2
     client.wait_for(lambda: (set_clock(), 'clock jumped by -0.' in client.process.log)[1])
     assert client.ask().header.stamp.nanosec == client.time % SECOND
