@@ -79,7 +79,7 @@ def test_answer__is_what_the_library_says(quadruped, source, method, reference, 
     np.testing.assert_array_equal(answer.state.r, message.velocity)
     np.testing.assert_array_equal(answer.tau, message.effort)
     assert_library_says_the_same(answer, quadruped, settings)
-    assert 0.0 < answer.compute_time < 10.0
+    assert answer.compute_time > 0.0
 
 
 def test_stamps_and_frame__are_those_of_the_inputs(quadruped, source):
