@@ -12,6 +12,7 @@ import sys
 from geolin_ros.errors import GeolinError
 
 COMMANDS = {
+    'analyze-modes': 'say which motions of a standing or flying robot joint efforts can reach',
     'info': 'print what a robot description amounts to: joints, bodies, mass, doubts',
     'inspect': 'say what is in a bag: rates, gaps, clocks, frames, and what would be left out',
     'lint-urdf': 'say what is wrong, or odd, in a robot description, and how to mend it',

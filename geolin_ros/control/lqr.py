@@ -22,6 +22,7 @@ import numpy as np
 from geolin_ros.contacts import ConstrainedLinearizer, ReducedLinearization, reduce
 from geolin_ros.control.equilibrium import Equilibrium
 from geolin_ros.control.riccati import RiccatiSolution, solve_care, solve_dare
+from geolin_ros.control.stabilizability import analyze_reduced
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Cost, Weights, cost, weights_for
 from geolin_ros.errors import ConfigurationError, NotStabilizableError
@@ -240,9 +241,9 @@ def _solve(
     try:
         return solve(plant.A, plant.B, plant.Q, plant.R, plant.S, K0)
     except NotStabilizableError as error:
-        feet = ', '.join(support.frame for support in point.supports)
+        report = analyze_reduced(model, point.state, reduced)
         raise NotStabilizableError(
-            f'robot {model.name!r} standing on {feet} cannot be kept there: {error}'
+            f'robot {report.about} cannot be kept there: {error}\n{report.text()}', report
         ) from error
 
 

@@ -29,6 +29,8 @@ CROUCH = 0.9
 """Height of the base above the feet, of what it is with joints at rest, unless it is given."""
 TOLERANCE = 1e-9
 """Largest error of a foot or the centre of mass [m, rad]."""
+HEIGHT_TOLERANCE = 0.01
+"""By which a height that was asked for may be missed [m]; other wishes pull at it a little."""
 _MUST, _HEIGHT, _UPRIGHT, _LEG, _JOINT = 1e3, 10.0, 10.0, 0.1, 3.0
 _BEND = (
     0.1  # of the way to the middle of a leg joint's range: a stretched leg cannot start to bend
@@ -105,7 +107,7 @@ def standing_posture(
             f'robot {model.name!r} has a {model.base} base and {len(supports)} supports, expected '
             'a floating base and a support'
         )
-    seed = _seed(model, joints or {}) if start is None else _at_rest(model, start)
+    seed = state_with(model, joints or {}) if start is None else _at_rest(model, start)
     wanted = (
         _on_the_ground(seed, supports, model) if start is None else _poses(seed, supports, model)
     )
@@ -117,6 +119,7 @@ def standing_posture(
             raise ConfigurationError(
                 f'foothold {name!r} is none of the supports, expected one of {", ".join(wanted)}'
             )
+    asked = height
     floor = min(wanted[support.frame][2, 3] - support.radius for support in supports)
     if height is None:
         height = float(seed.H[2, 3] - floor)
@@ -138,6 +141,11 @@ def standing_posture(
     )
     state = _solve(task, seed if start is not None else _bent(seed, legs, model))
     _check(task, state)
+    if asked is not None and abs(state.H[2, 3] - floor - asked) > HEIGHT_TOLERANCE:
+        raise InfeasibleError(
+            f'robot {model.name!r} stands {state.H[2, 3] - floor:.3f} m high at best, asked for '
+            f'{asked:.3f} m; ask for less than its legs are long, and more than they fold to'
+        )
     return state
 
 
@@ -241,7 +249,18 @@ def _check(task: _Task, state: State) -> None:
     )
 
 
-def _seed(model: TreeModel, joints: Mapping[str, float]) -> State:
+def state_with(model: TreeModel, joints: Mapping[str, float]) -> State:
+    """Return the state at rest at the origin with joints in given positions, others near zero.
+
+    Others are at zero, or at the limit nearest to it.
+
+    Raises
+    ------
+    UnknownNameError
+        If a joint is not part of the robot.
+    ConfigurationError
+        If it is part of a joint with several axes.
+    """
     state = model.neutral_state()
     for name, position in joints.items():
         state.s[_position_index(model, name)] = position

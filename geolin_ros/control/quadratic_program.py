@@ -7,6 +7,8 @@ from proxsuite import proxqp
 
 from geolin_ros.typing import Array
 
+_ACCURACY = 1e-9
+
 
 def solve(
     H: Array, g: Array, A: Array, b: Array, C: Array, lower: Array, upper: Array
@@ -16,7 +18,7 @@ def solve(
     None where there is no such x. H is positive semidefinite, bounds may be infinite.
     """
     problem = proxqp.dense.QP(len(g), len(b), len(lower))
-    problem.settings.eps_abs = problem.settings.eps_primal_inf = 1e-10
+    problem.settings.eps_abs = problem.settings.eps_primal_inf = _ACCURACY
     problem.settings.eps_rel = 0.0
     problem.settings.max_iter = 1000
     problem.init(H, g, A, b, C, np.maximum(lower, -1e20), np.minimum(upper, 1e20))

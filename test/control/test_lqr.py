@@ -210,8 +210,11 @@ def test_delay__is_part_of_the_state(name, delay):
 def test_robot_that_cannot_be_kept__is_refused():
     model, point, reduced = stand('go2')
     weak = dataclasses.replace(reduced, B=np.zeros_like(reduced.B))
-    with pytest.raises(NotStabilizableError, match="'go2_description' standing on FL_foot"):
+    with pytest.raises(NotStabilizableError, match='go2_description standing on FL_foot') as error:
         regulate(model, point, weak, dataclasses.replace(QUADRUPED))
+    report = error.value.report
+    assert (report.controllable, report.states, report.stabilizable) == (0, 12, False)
+    assert report.text() in str(error.value)
 
 
 def test_wrong_arguments__are_named():

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin analyze-modes``: what joint efforts can do with a robot that stands, or flies."""
+
+import argparse
+import json
+import warnings
+from pathlib import Path
+
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.posture import standing_posture, state_with
+from geolin_ros.control.stabilizability import analyze_modes
+from geolin_ros.control.support import Support
+from geolin_ros.errors import ModelWarning
+from geolin_ros.model.tree import TreeModel
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument('urdf', type=Path, metavar='URDF', help='path of a URDF file')
+    parser.add_argument(
+        '--contacts',
+        nargs='+',
+        default=[],
+        metavar='FRAME',
+        help='what it stands on: frame (a point), frame:RADIUS (a ball), frame:LENGTHxWIDTH (a '
+        'sole), with @x,y,z behind it where that is in the frame [m]; none: it flies',
+    )
+    parser.add_argument(
+        '--posture',
+        nargs='+',
+        default=[],
+        type=joint_position,
+        metavar='JOINT=POSITION',
+        help='positions that joints should be near [rad or m] (default: zero); in flight, where '
+        'they are',
+    )
+    parser.add_argument(
+        '--height', type=float, help='of the base above the feet [m] (default: knees a bit bent)'
+    )
+    parser.add_argument(
+        '--horizon',
+        type=float,
+        metavar='SECONDS',
+        help='in flight: what can be reached within this time under gravity',
+    )
+    parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
+    parser.add_argument('--json', action='store_true', help='print the report for machines')
+    parser.add_argument('--picture', type=Path, metavar='FILE', help='draw poles and times')
+
+
+def joint_position(text: str) -> tuple[str, float]:
+    """Return name and position of ``joint=position``."""
+    name, equals, position = text.partition('=')
+    if not equals:
+        raise argparse.ArgumentTypeError(f'{text!r} is not joint=position')
+    return name, float(position)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the report; return 1 for a robot on contacts that no feedback can keep there."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        model = TreeModel.from_urdf(options.urdf, overlay=options.overlay)
+    supports = [Support.parse(text) for text in options.contacts]
+    joints = dict(options.posture)
+    if supports:
+        state = standing_posture(model, supports, joints=joints, height=options.height)
+        point = equilibrium(model, state, supports)
+        report = analyze_modes(model, state, supports, point.tau)
+        text, held = f'{point.text()}\n{report.text()}', point.as_dict()
+    else:
+        report = analyze_modes(model, state_with(model, joints), horizon=options.horizon)
+        text, held = report.text(), None
+    if options.json:
+        print(json.dumps({'equilibrium': held, 'modes': report.as_dict()}, indent=2))
+    else:
+        print(text)
+    if options.picture:
+        from geolin_ros.control.mode_picture import save_picture
+
+        save_picture(report, options.picture)
+    return int(bool(supports) and not report.stabilizable)

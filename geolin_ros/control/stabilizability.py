@@ -1,0 +1,370 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What joint efforts can do with a robot: which motions they reach, and how fast these run away.
+
+About an equilibrium on contacts by the staircase form of the reduced pair; in free flight of the
+falling frame, gravity 0, at rest. There the momentum and its integral are out of reach, 12 states.
+A robot that flies and moves is no equilibrium of anything: what can be reached from there over a
+horizon is the range of R, R <- [Phi R, Gamma], along its motion. Elsewhere the question has no
+answer, and none is given.
+
+Entries of the state are scaled by a length l and the time sqrt(l / g), inputs by the largest
+column of B; rank decisions hold for these units.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.contacts import ConstrainedLinearizer, ReducedLinearization, reduce
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.mode_names import Named, entry_words, known_directions, words_for
+from geolin_ros.control.staircase import Staircase, staircase
+from geolin_ros.control.support import Support
+from geolin_ros.dynamics import mass_matrix
+from geolin_ros.errors import ConfigurationError, InputError
+from geolin_ros.kinematics import Kinematics
+from geolin_ros.labels import state_labels
+from geolin_ros.linearization import Linearizer
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+
+STILL = 1e-6
+"""Largest velocity and acceleration, scaled, of what counts as an equilibrium."""
+SLOW = 1e-6
+"""Rates below this, scaled, count as 0: of poles in Jordan chains they are not exact."""
+HORIZON_STEPS = 24
+
+
+@dataclass(frozen=True)
+class Mode:
+    """An eigenvalue of A, or a conjugate pair of them.
+
+    Attributes
+    ----------
+    eigenvalue
+        [1/s], of a pair the one with positive imaginary part.
+    words
+        The positions that move most in it.
+    """
+
+    eigenvalue: complex
+    words: str
+
+    @property
+    def time_constant(self) -> float:
+        """In which it grows or decays by the factor e [s]; infinite if it does neither."""
+        return 1.0 / abs(self.eigenvalue.real) if self.eigenvalue.real else float('inf')
+
+    @property
+    def damping(self) -> float:
+        """Damping ratio: 1 and more does not swing, 0 swings for ever, below 0 grows."""
+        size = abs(self.eigenvalue)
+        return -self.eigenvalue.real / size if size else 0.0
+
+    @property
+    def frequency(self) -> float:
+        """[rad/s]; 0 if it does not swing."""
+        return abs(self.eigenvalue.imag)
+
+    def text(self) -> str:
+        """Return a line."""
+        real = self.eigenvalue.real
+        how = 'neither grows nor decays' if real == 0.0 else ('grows' if real > 0.0 else 'decays')
+        lasting = '' if real == 0.0 else f' in {self.time_constant:.3g} s'
+        swing = f', swings at {self.frequency:.3g} rad/s' if self.frequency else ''
+        return f'{how}{lasting}{swing}, damping {self.damping:+.2f}: {self.words}'
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures."""
+        return {
+            'real': self.eigenvalue.real,
+            'imaginary': self.eigenvalue.imag,
+            'time_constant_s': None if self.eigenvalue.real == 0.0 else self.time_constant,
+            'frequency_rad_s': self.frequency,
+            'damping': self.damping,
+            'words': self.words,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ModeReport:
+    """Controllability, stabilizability and modes of a robot.
+
+    Attributes
+    ----------
+    about
+        What was analysed, in words.
+    states, controllable
+        Numbers of states, and of those that the inputs reach.
+    uncontrollable
+        The others in words; a state each.
+    uncontrollable_eigenvalues : (states - controllable,)
+        Of what the inputs do not reach [1/s]; empty for a reachability over a horizon.
+    stabilizable
+        Whether all of these decay; None for a reachability, which does not say.
+    modes
+        Of all states, slowest first; empty for a reachability.
+    blocks
+        How many directions each step of the staircase added; of a reachability, all at once.
+    smallest_kept, largest_dropped
+        Singular values next to the rank decision.
+    length, time
+        Units of the scaled state [m, s].
+    """
+
+    about: str
+    states: int
+    controllable: int
+    uncontrollable: tuple[str, ...]
+    uncontrollable_eigenvalues: Array
+    stabilizable: bool | None
+    modes: tuple[Mode, ...]
+    blocks: tuple[int, ...]
+    smallest_kept: float
+    largest_dropped: float
+    length: float
+    time: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything for machines."""
+        plain = dataclasses.asdict(self)
+        values = self.uncontrollable_eigenvalues
+        plain['uncontrollable_eigenvalues'] = [[v.real, v.imag] for v in values.tolist()]
+        plain['modes'] = [mode.as_dict() for mode in self.modes]
+        return plain | {
+            'uncontrollable': list(self.uncontrollable),
+            'blocks': list(self.blocks),
+            'smallest_kept': self.smallest_kept if np.isfinite(self.smallest_kept) else None,
+        }
+
+    def text(self) -> str:
+        """Return the report."""
+        verdict = {True: 'stabilizable', False: 'NOT stabilizable', None: 'reachable states only'}
+        lines = [
+            f'{self.about}: {self.controllable} of {self.states} states controllable, '
+            f'{verdict[self.stabilizable]}',
+            f'rank decision in units of {self.length:.3g} m and {self.time:.3g} s: smallest kept '
+            f'{self.smallest_kept:.1e}, largest dropped {self.largest_dropped:.1e}, steps '
+            f'{"+".join(map(str, self.blocks)) or "none"}',
+        ]
+        if self.uncontrollable:
+            lines.append('out of reach of the inputs:')
+            lines += [f'  {words}' for words in self.uncontrollable]
+        if self.modes:
+            lines.append('modes, slowest first:')
+            lines += [f'  {mode.text()}' for mode in self.modes]
+        return '\n'.join(lines)
+
+
+def analyze_modes(
+    model: TreeModel,
+    state: State,
+    supports: Sequence[Support] = (),
+    tau: ArrayLike | None = None,
+    horizon: float | None = None,
+) -> ModeReport:
+    """Return what joint efforts can do with a robot about a state.
+
+    Parameters
+    ----------
+    model
+        The robot, with a floating base.
+    state
+        An equilibrium on its supports; without supports at rest, and gravity is set to 0, or any
+        state with a horizon.
+    supports
+        What it stands on; none: it flies.
+    tau : (n,)
+        Joint efforts [N m or N]; by default those that hold the posture, or zero in flight.
+    horizon
+        Analyse what can be reached within this time in free flight along the motion [s].
+
+    Raises
+    ------
+    InputError
+        If the state is no equilibrium; the message says what moves, and what can be done instead.
+    ConfigurationError
+        If the base is fixed, or a horizon is given with supports.
+    InfeasibleError
+        If no efforts hold the posture.
+    """
+    if model.base != 'floating' or (supports and horizon is not None):
+        raise ConfigurationError(
+            f'robot {model.name!r} has a {model.base} base and {len(supports)} supports'
+            + (f' with a horizon of {horizon:g} s' if horizon is not None else '')
+            + ', expected a floating base, and no supports with a horizon'
+        )
+    if not supports:
+        if horizon is not None:
+            return reachability(model, state, np.zeros(model.n) if tau is None else tau, horizon)
+        _check_still(model, state, np.zeros(model.m))
+        return _free_fall(model, state)
+    _check_still(model, state, np.zeros(model.m))
+    if tau is None:
+        tau = equilibrium(model, state, supports).tau
+    at = Kinematics(model, state)
+    contacts = [support.grounded(at).contact for support in supports]
+    C = ConstrainedLinearizer(model, contacts)(state, tau)
+    _check_still(model, state, C.nu_dot)
+    return analyze_reduced(model, state, reduce(C))
+
+
+def analyze_reduced(model: TreeModel, state: State, reduced: ReducedLinearization) -> ModeReport:
+    """Return the report of a reduced pair about an equilibrium, which the caller answers for."""
+    feet = ', '.join(contact.name for contact in reduced.full.contacts)
+    about = f'{model.name} standing on {feet}'
+    scaled, R = np.linalg.qr(reduced.P / _units(model, state)[0][:, None])
+    R_inverse = np.linalg.inv(R)
+    pair = R @ reduced.A @ R_inverse, R @ reduced.B
+    return _report(about, model, state, *pair, reduced.P @ R_inverse, scaled)
+
+
+def _free_fall(model: TreeModel, state: State) -> ModeReport:
+    weightless = model.with_gravity([0.0, 0.0, 0.0])
+    L = Linearizer(weightless)(state, np.zeros(model.n))
+    unit = _units(model, state)[0]
+    A, B = L.A * unit / unit[:, None], L.B / unit[:, None]
+    about = f'{model.name} in free flight at rest, gravity 0 (the falling frame)'
+    return _report(about, model, state, A, B, np.diag(unit), np.eye(2 * model.m))
+
+
+def reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float) -> ModeReport:
+    """Return what efforts beside ``tau`` reach within a horizon in free flight, gravity on.
+
+    The rank is where the singular values of the reachability matrix drop most.
+
+    Raises
+    ------
+    ConfigurationError
+        If the horizon is not positive.
+    """
+    if not horizon > 0.0:
+        raise ConfigurationError(f'horizon is {horizon:g} s, expected a positive time')
+    unit, length, time = _units(model, state)
+    linearizer, at = Linearizer(model), state
+    R = np.zeros((2 * model.m, 0))
+    for _ in range(HORIZON_STEPS):
+        step = linearizer.discretize(at, tau, horizon / HORIZON_STEPS, 'rkmk4')
+        R = np.hstack((step.Phi @ R, step.Gamma))
+        at = step.next_state
+    scaled = R / unit[:, None]
+    U, sizes, _ = np.linalg.svd(scaled / np.max(np.linalg.norm(scaled, axis=0)))
+    floor = np.finfo(np.float64).eps * sizes[0]
+    drops = np.maximum(sizes[:-1], floor) / np.maximum(sizes[1:], floor)
+    rank = int(np.argmax(drops)) + 1 if np.max(drops) > 1e3 else len(sizes)
+    return ModeReport(
+        about=f'{model.name} in free flight, reachable within {horizon:g} s',
+        states=2 * model.m,
+        controllable=rank,
+        uncontrollable=_words(model, at, U[:, rank:], np.diag(unit), np.eye(2 * model.m)),
+        uncontrollable_eigenvalues=np.zeros(0, dtype=np.complex128),
+        stabilizable=None,
+        modes=(),
+        blocks=(rank,),
+        smallest_kept=float(sizes[rank - 1]),
+        largest_dropped=float(np.max(sizes[rank:], initial=0.0)),
+        length=length,
+        time=time,
+    )
+
+
+def _report(
+    about: str,
+    model: TreeModel,
+    state: State,
+    A: Array,
+    B: Array,
+    lift: Array,
+    scaled: Array,
+) -> ModeReport:
+    """Return the report of A, B in coordinates y, z = lift y, z over its units = scaled y."""
+    _, length, time = _units(model, state)
+    inputs = np.max(np.linalg.norm(B, axis=0), initial=0.0) or 1.0
+    stairs = staircase(time * A, B / inputs)
+    hidden = stairs.T[:, stairs.controllable :]
+    eigenvalues = _out_of_reach(stairs) / time
+    return ModeReport(
+        about=about,
+        states=len(A),
+        controllable=stairs.controllable,
+        uncontrollable=_words(model, state, hidden, lift, scaled),
+        uncontrollable_eigenvalues=eigenvalues,
+        stabilizable=bool(np.all(eigenvalues.real * time < -SLOW)),
+        modes=_modes(model, A, scaled, time),
+        blocks=stairs.blocks,
+        smallest_kept=stairs.smallest_kept,
+        largest_dropped=stairs.largest_dropped,
+        length=length,
+        time=time,
+    )
+
+
+def _words(
+    model: TreeModel, state: State, directions: Array, lift: Array, scaled: Array
+) -> tuple[str, ...]:
+    known = [Named(item.words, item.covector @ lift) for item in known_directions(model, state)]
+    names = [entry_words(label.name) for label in state_labels(model)]
+    return tuple(words_for(directions, known, names, scaled))
+
+
+def _out_of_reach(stairs: Staircase) -> Array:
+    hidden = stairs.A[stairs.controllable :, stairs.controllable :]
+    return np.asarray(np.linalg.eigvals(hidden).astype(np.complex128))
+
+
+def _modes(model: TreeModel, A: Array, scaled: Array, time: float) -> tuple[Mode, ...]:
+    values, vectors = np.linalg.eig(A)
+    labels = [label.name for label in state_labels(model)][: model.m]
+    modes = []
+    for value, vector in zip(values.astype(np.complex128), vectors.T, strict=True):
+        value = complex(
+            0.0 if abs(value.real) * time < SLOW else value.real,
+            0.0 if abs(value.imag) * time < SLOW else value.imag,
+        )
+        if value.imag < 0.0:
+            continue
+        shape = np.abs(scaled[: model.m] @ vector)
+        if np.max(shape) < 1e-6:
+            shape = np.abs(scaled[model.m :] @ vector)
+        order = np.argsort(-shape)[:3]
+        most = [entry_words(labels[k]) for k in order if shape[k] > 0.3 * shape[order[0]]]
+        modes.append(Mode(value, ', '.join(most)))
+    return tuple(sorted(modes, key=lambda mode: (abs(mode.eigenvalue), mode.words)))
+
+
+def _units(model: TreeModel, state: State) -> tuple[Array, float, float]:
+    """Return the unit (2 m,) of each entry of z, the length [m] and the time [s] they are made of.
+
+    The length is the radius of gyration of the robot about its base, the size of its legs.
+    """
+    M, n = mass_matrix(model, state), model.n
+    length = float(np.sqrt(np.trace(M[3:6, 3:6]) / M[0, 0]))
+    gravity = float(np.linalg.norm(model.gravity)) or 9.81
+    time = float(np.sqrt(length / gravity))
+    turns = [label.unit == 'rad' for label in state_labels(model)[6 : 6 + n]]
+    joints = np.where(turns, 1.0, length)
+    pose = np.array([length] * 3 + [1.0] * 3)
+    return np.concatenate((pose, joints, pose / time, joints / time)), length, time
+
+
+def _check_still(model: TreeModel, state: State, nu_dot: Array) -> None:
+    """Refuse a state that moves or starts to."""
+    unit, _, time = _units(model, state)
+    velocity = np.concatenate((state.v, state.r)) / unit[model.m :]
+    acceleration = nu_dot * time / unit[model.m :]
+    for what, values in (('moves', velocity), ('accelerates', acceleration)):
+        worst = int(np.argmax(np.abs(values)))
+        if abs(values[worst]) > STILL:
+            name = entry_words(state_labels(model)[model.m + worst].name)
+            raise InputError(
+                f'robot {model.name!r} {what}: {name} by {values[worst]:.2g} (scaled), expected '
+                'an equilibrium. Eigenvalues elsewhere depend on the chart and mean nothing; take '
+                'the efforts and posture of an equilibrium, or ask for what can be reached within '
+                'a horizon in free flight'
+            )

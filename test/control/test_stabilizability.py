@@ -1,0 +1,236 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What efforts reach: of systems built to hide something, and of robots, by conservation laws."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import scipy.linalg
+from support.robots import example_robot, read_robot
+from support.standing import standing_robot
+
+from geolin_ros import Linearizer, robots
+from geolin_ros.cli import main
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.lqr import design
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.stabilizability import Mode, analyze_modes
+from geolin_ros.control.staircase import staircase
+from geolin_ros.errors import ConfigurationError, InputError, NotStabilizableError
+from geolin_ros.model.tree import JointLimits
+
+MOMENTA = [f'{kind} momentum {axis}' for kind in ('linear', 'angular') for axis in 'xyz']
+INTEGRALS = [f'centre of mass {a}' for a in 'xyz']
+INTEGRALS += [f'integral of angular momentum {a}' for a in 'xyz']
+
+
+def turned(rng, size):
+    return np.linalg.qr(rng.normal(size=(size, size)))[0]
+
+
+@pytest.mark.parametrize('hidden', [0, 1, 4])
+def test_staircase__finds_what_was_hidden(hidden):
+    rng = np.random.default_rng(hidden)
+    k, u = 9, 2
+    A, B = rng.normal(size=(k, k)), rng.normal(size=(k, u))
+    A[k - hidden :, : k - hidden], B[k - hidden :] = 0.0, 0.0
+    own = A[k - hidden :, k - hidden :]
+    Q = turned(rng, k)
+    found = staircase(Q @ A @ Q.T, Q @ B)
+    assert found.controllable == k - hidden
+    assert sum(found.blocks) == found.controllable
+    np.testing.assert_allclose(found.T @ found.T.T, np.eye(k), atol=1e-12)
+    np.testing.assert_allclose(found.T.T @ (Q @ A @ Q.T) @ found.T, found.A, atol=1e-12)
+    W = found.T[:, found.controllable :]
+    np.testing.assert_allclose(W.T @ Q @ B, 0.0, atol=1e-12)
+    np.testing.assert_allclose(found.A[found.controllable :, : found.controllable], 0, atol=1e-12)
+    seen = found.A[found.controllable :, found.controllable :]
+    np.testing.assert_allclose(
+        np.sort_complex(np.linalg.eigvals(seen)),
+        np.sort_complex(np.linalg.eigvals(own)),
+        atol=1e-9,
+    )
+    if hidden:
+        assert found.largest_dropped < 1e-12 < 1e-4 < found.smallest_kept
+
+
+def test_staircase__reaches_a_long_chain_of_zeros():
+    """Where eigenvalue tests see only clouds of rounding."""
+    k = 20
+    A = np.diag(np.ones(k - 1), 1)
+    B = np.eye(k)[:, -1:]
+    assert staircase(A, B).controllable == k
+    assert staircase(A, B).blocks == (1,) * k
+    assert staircase(A, np.eye(k)[:, 11:12]).controllable == 12
+    assert staircase(A, np.zeros((k, 1))).controllable == 0
+
+
+@pytest.fixture(scope='module')
+def solo():
+    return read_robot(example_robot('solo12'))[1]
+
+
+@pytest.mark.parametrize('unit', [1e-6, 1.0, 1e6])
+def test_free_fall__cannot_change_its_momentum(solo, unit):
+    rng = np.random.default_rng(5)
+    state = solo.random_state(rng)
+    rest = solo.state(state.H, state.s, np.zeros(6), np.zeros(solo.n))
+    report = analyze_modes(solo, rest)
+    assert (report.controllable, report.states) == (24, 36)
+    assert list(report.uncontrollable) == MOMENTA + INTEGRALS
+    assert report.stabilizable is False
+    assert np.max(np.abs(report.uncontrollable_eigenvalues)) < 1e-6
+    assert report.largest_dropped < 1e-12 < 1e-3 < report.smallest_kept
+    L = Linearizer(solo.with_gravity([0.0, 0.0, 0.0]))(rest, np.zeros(solo.n))
+    scale = np.repeat([1.0, 6.0], 18)
+    scaled = L.A * scale / scale[:, None]
+    assert staircase(scaled, unit * L.B / np.linalg.norm(unit * L.B)).controllable == 24
+
+
+def test_flight_in_motion__keeps_momentum_and_centre_of_mass_over_a_horizon(solo):
+    state = solo.random_state(np.random.default_rng(0))
+    moving = analyze_modes(solo, state, horizon=0.24)
+    assert (moving.controllable, moving.states, moving.stabilizable) == (27, 36, None)
+    assert list(moving.uncontrollable) == MOMENTA + INTEGRALS[:3]
+    rest = solo.state(state.H, state.s, np.zeros(6), np.zeros(solo.n))
+    assert analyze_modes(solo, rest, horizon=0.24).controllable == 24
+
+
+@pytest.mark.parametrize(
+    ('name', 'feet', 'states'), [('quadruped', 4, 12), ('quadruped', 3, 18), ('humanoid', 2, 44)]
+)
+def test_standing_robot__is_unstable_and_controllable(name, feet, states):
+    model, supports = standing_robot(name)
+    state = standing_posture(model, supports)
+    if feet < len(supports):
+        state = standing_posture(model, supports[:feet], start=state)
+    report = analyze_modes(model, state, supports[:feet])
+    assert (report.controllable, report.states, report.stabilizable) == (states, states, True)
+    assert report.uncontrollable == ()
+    assert any(mode.eigenvalue.real > 1.0 for mode in report.modes)
+    counted = sum(2 if mode.frequency else 1 for mode in report.modes)
+    assert counted == states
+
+
+def on_one_foot():
+    """A quadruped on the point of one foot: nothing there turns it about the vertical."""
+    model, supports = standing_robot('quadruped')
+    endless = np.full(model.n, 1e3)
+    limits = JointLimits(model.limits.lower, model.limits.upper, model.limits.velocity, endless)
+    strong = dataclasses.replace(model, limits=limits)
+    four = standing_posture(strong, supports)
+    return strong, standing_posture(strong, supports[:1], start=four), supports[:1]
+
+
+def test_robot_on_one_point__cannot_turn_and_says_so():
+    model, state, foot = on_one_foot()
+    report = analyze_modes(model, state, foot)
+    assert (report.controllable, report.states) == (28, 30)
+    assert list(report.uncontrollable) == ['angular momentum z', 'integral of angular momentum z']
+    assert report.stabilizable is False
+    with pytest.raises(NotStabilizableError, match='angular momentum z') as raised:
+        design(model, equilibrium(model, state, foot))
+    assert raised.value.report.controllable == 28
+
+
+def test_hidden_entry__is_named_by_itself_or_as_a_mixture():
+    """A joint with a spring, but no motor, in a robot that floats without gravity."""
+    model, _ = standing_robot('quadruped')
+    report = analyze_modes(dataclasses.replace(model, actuated_joints=()), model.neutral_state())
+    assert report.controllable == 0
+    assert len(report.uncontrollable) == 36
+    assert 'rate of FL_calf_joint' in report.uncontrollable
+
+
+@pytest.mark.parametrize('what', ['moves', 'accelerates'])
+def test_no_equilibrium__is_refused_in_words(what):
+    model, supports = standing_robot('quadruped')
+    state = standing_posture(model, supports)
+    tau = equilibrium(model, state, supports).tau
+    if what == 'moves':
+        state.r[2] = 0.1
+    with pytest.raises(InputError, match=f'{what}: .*expected an equilibrium.*horizon'):
+        analyze_modes(model, state, supports, 1.1 * tau)
+
+
+def test_flying_robot_that_moves__is_refused_without_a_horizon(solo):
+    with pytest.raises(InputError, match='moves: '):
+        analyze_modes(solo, solo.random_state(np.random.default_rng(0)))
+
+
+def test_wrong_arguments__are_named(solo):
+    _, supports = standing_robot('quadruped')
+    with pytest.raises(ConfigurationError, match='with a horizon of 1 s'):
+        analyze_modes(solo, solo.neutral_state(), supports, horizon=1.0)
+    with pytest.raises(ConfigurationError, match='expected a positive time'):
+        analyze_modes(solo, solo.neutral_state(), horizon=0.0)
+
+
+def test_mode__says_how_fast_and_how_damped():
+    swinging = Mode(complex(-3.0, 4.0), 'knee')
+    assert swinging.time_constant == pytest.approx(1.0 / 3.0)
+    assert swinging.damping == pytest.approx(0.6)
+    assert 'decays in 0.333 s, swings at 4 rad/s, damping +0.60: knee' in swinging.text()
+    assert 'grows in 0.5 s' in Mode(complex(2.0, 0.0), '').text()
+    assert Mode(0j, '').time_constant == np.inf
+
+
+def test_modes__are_those_of_a_pendulum_on_its_head():
+    """A robot that holds its joints stiff tips like one body: sqrt(m g h / I) about its edge."""
+    model, supports = standing_robot('humanoid')
+    state = standing_posture(model, supports)
+    report = analyze_modes(model, state, supports)
+    slow = [m.eigenvalue.real for m in report.modes if m.eigenvalue.real > 1.0 and not m.frequency]
+    height = equilibrium(model, state, supports).statics.com[2]
+    assert min(slow) == pytest.approx(np.sqrt(9.81 / height), rel=0.15)
+    assert scipy.linalg.norm(report.uncontrollable_eigenvalues) == 0.0
+
+
+def test_command__prints_text_json_and_a_picture(tmp_path, capsys):
+    urdf = str(robots.path('quadruped'))
+    feet = [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]
+    picture = tmp_path / 'modes.png'
+    assert main(['analyze-modes', urdf, '--contacts', *feet, '--picture', str(picture)]) == 0
+    text = capsys.readouterr().out
+    assert '12 of 12 states controllable, stabilizable' in text
+    assert 'inside the support polygon' in text
+    assert picture.read_bytes()[:4] == b'\x89PNG'
+    assert picture.stat().st_size > 20_000
+    arguments = [
+        '--contacts',
+        *feet,
+        '--height',
+        '0.3',
+        '--posture',
+        'FL_calf_joint=-1.2',
+        '--json',
+    ]
+    assert main(['analyze-modes', urdf, *arguments]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed['modes']['controllable'] == 12
+    assert printed['equilibrium']['com_margin_m'] > 0.05
+    assert len(printed['modes']['modes']) >= 6
+
+
+def test_command__analyzes_flight(capsys, tmp_path):
+    urdf = str(robots.path('quadruped'))
+    picture = tmp_path / 'flight.svg'
+    assert main(['analyze-modes', urdf, '--picture', str(picture)]) == 0
+    assert '24 of 36' in capsys.readouterr().out
+    assert 'out of reach' in picture.read_text()
+    assert (
+        main(['analyze-modes', urdf, '--horizon', '0.2', '--posture', 'FL_calf_joint=-1.0']) == 0
+    )
+    assert 'reachable within 0.2 s: 24 of 36' in capsys.readouterr().out
+
+
+def test_command__explains_what_cannot_stand(capsys):
+    urdf = str(robots.path('quadruped'))
+    assert main(['analyze-modes', urdf, '--contacts', 'FL_foot', '--height', '0.9']) == 1
+    assert 'm high at best, asked for 0.900 m' in capsys.readouterr().err
+    assert main(['analyze-modes', urdf, '--contacts', 'FL_foot']) == 1
+    assert 'no efforts and contact forces hold robot' in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(['analyze-modes', urdf, '--posture', 'FL_calf_joint'])
