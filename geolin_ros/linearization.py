@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A and B of a robot about a state: what everything else of the package calls."""
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
@@ -107,10 +107,10 @@ class Linearizer:
         self._packed = records.pack(model.tree, model.gravity)
         self._tau = np.zeros(n)
         if self._packed is not None:
-            self._ints, self._floats = self._packed.ints, self._packed.floats
+            self._kernel = self._make_kernel(self._packed)
             self._fast_workspace = records.make_workspace(self._packed)
             self._tau = self._inputs = records.make_inputs(self._packed, self._no_wrenches)
-        self._full, self._full_A, self._full_B, self._full_nu_dot = records.make_output(n)
+        self._full, self._full_A, self._full_B, self._full_nu_dot = self._make_output()
         self._kept = self._selection()
         self._A, self._B, self._nu_dot = self._full_A, self._full_B, self._full_nu_dot
         if self._kept is not None:
@@ -143,6 +143,14 @@ class Linearizer:
     @cached_property
     def _spare(self) -> tuple[Array, Array, Array, Array]:
         """Output of the fast kernel that leaves the last result alone."""
+        return self._make_output()
+
+    def _make_kernel(self, packed: records.Packed) -> Callable[[Array, Array, Array, Array], int]:
+        """Return the fast kernel for this robot: (x, inputs, workspace, out) -> status."""
+        return partial(linearize, packed.ints, packed.floats)
+
+    def _make_output(self) -> tuple[Array, Array, Array, Array]:
+        """Return memory for its results, and A, B and nu_dot in it."""
         return records.make_output(self.model.n)
 
     def __call__(
@@ -179,16 +187,15 @@ class Linearizer:
         SingularInertiaError
             If a joint moves no inertia at this state.
         """
-        if len(state.data) != self._size or len(tau) != self._n:  # type: ignore[arg-type]
+        x = state.data
+        if len(x) != self._size or len(tau) != self._n:  # type: ignore[arg-type]
             raise self._wrong_size(state, tau)
         self._tau[...] = tau
         if self._packed is None:
             status = self._run_general(state, wrenches)
         else:
             inputs = self._inputs if not wrenches else self._inputs_with(self._packed, wrenches)
-            status = linearize(
-                self._ints, self._floats, state.data, inputs, self._fast_workspace, self._full
-            )
+            status = self._kernel(x, inputs, self._fast_workspace, self._full)
         if status != OK:
             raise failure(self.model, status, state, {'tau': self._tau})
         if self._kept is not None:
@@ -233,9 +240,7 @@ class Linearizer:
         else:  # the whole linearization costs less than a dense factorization
             full, _, _, nu_dot = self._spare
             inputs = self._inputs if not wrenches else self._inputs_with(self._packed, wrenches)
-            status = linearize(
-                self._ints, self._floats, state.data, inputs, self._fast_workspace, full
-            )
+            status = self._kernel(state.data, inputs, self._fast_workspace, full)
             rows = slice(None)
             if self._kept is not None:
                 rows = self._kept[0][self.model.m :] - nu_dot.size

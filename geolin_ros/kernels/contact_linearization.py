@@ -53,15 +53,17 @@ from geolin_ros.kernels.vector import (
 
 
 @lean_kernel
-def linearize_in_contact(ints, floats, x, inputs, ws, sites, cw, out):
+def linearize_in_contact(ints, floats, sites, cw, x, inputs, ws, out):
     """Fill A, B, nu_dot and the forces with their derivatives; return the status.
 
     Parameters
     ----------
-    ints, floats, x, inputs, ws
-        As of `linearization.linearize`.
+    ints, floats
+        The robot, of `records.Packed`.
     sites, cw
-        Of `contact_records.pack_contacts`.
+        The contacts, of `contact_records.pack_contacts`.
+    x, inputs, ws
+        As of `linearization.linearize`.
     out
         Of `contact_records.make_outputs`.
     """
