@@ -22,10 +22,15 @@ FOLDER = Path(sysconfig.get_path('purelib')) / 'cmeel.prefix/share/example-robot
 class Pair:
     """One robot with a floating base, read twice, mimic joints independent."""
 
-    name: str
+    path: Path
     model: TreeModel
     pin_model: Any
     pin_data: Any
+
+    @property
+    def name(self) -> str:
+        """Name of the file."""
+        return self.path.stem
 
     def operating_point(
         self, rng: np.random.Generator
@@ -62,7 +67,7 @@ def read(path: Path) -> Pair | None:
             return None
     if pin_model.nv != model.m:
         return None
-    return Pair(path.stem, model, pin_model, pin_model.createData())
+    return Pair(path, model, pin_model, pin_model.createData())
 
 
 def paths(names: list[str]) -> list[Path]:

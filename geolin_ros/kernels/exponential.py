@@ -24,7 +24,7 @@ from geolin_ros.kernels.vector import get, get_int, lane_sum, load8, put, select
 from geolin_ros.typing import Array, IntArray
 
 FEW = 8  # entries of an upper row, at most
-LARGEST_NORM = 0.3  # of the root of X X in (1): fewer terms there, one more doubling
+LARGEST_NORM = 0.6  # root of that of X X in (1): fewer terms there, one more doubling
 ROUNDING = 2.0**-54
 MOST_TERMS = 40
 PARTS = 5  # [X | B], phi1, two terms, E
@@ -61,8 +61,9 @@ def exponential(work, lists, k, n):
     stride = size // (k + ROW_BLOCK)
     upper = list_entries(work, lists, stride, k)
     phi1, term, product, E = size, 2 * size, 3 * size, 4 * size
+    unit = unit_of_time(work, stride, k, upper)
     multiply(work, lists, term, 0, stride, k, upper)
-    norm = math.sqrt(balanced_norm(work, term, stride, k, upper))  # of X X
+    norm = math.sqrt(norm_of(work, term, stride, k, upper, unit))
     halvings = 0
     if norm > LARGEST_NORM and norm - norm == 0.0:
         halvings = math.frexp(norm / LARGEST_NORM)[1]
@@ -73,13 +74,20 @@ def exponential(work, lists, k, n):
         store8(work, v, scaled)
         store8(work, term + v, second)
         store8(work, phi1 + v, 0.5 * scaled + second)
-    for j in range(3, count_terms(factor * norm)):
+    norms = (norm_of(work, 0, stride, k, upper, unit), factor * norm, factor * norm)
+    last, j = last_term(norms), 2
+    while j < last:
+        j += 1
         multiply(work, lists, product, term, stride, k, upper)
-        for v in range(0, k * stride, LANES):
-            scaled = (1.0 / (j + 1)) * load8(work, product + v)
-            store8(work, product + v, scaled)
-            store8(work, phi1 + v, load8(work, phi1 + v) + scaled)
+        for row in range(0, k * stride, stride):
+            for v in range(row, row + k, LANES):
+                scaled = (1.0 / (j + 1)) * load8(work, product + v)
+                store8(work, product + v, scaled)
+                store8(work, phi1 + v, load8(work, phi1 + v) + scaled)
         term, product = product, term
+        if j == 4:
+            fourth = (120.0 * norm_of(work, term, stride, k, upper, unit)) ** 0.25
+            last = last_term((norms[0], norms[1], fourth))
     add_identity(work, phi1, stride, k)
     multiply(work, lists, E, phi1, stride, k, upper)
     add_identity(work, E, stride, k)
@@ -106,13 +114,22 @@ def add_identity(work, part, stride, k):
 
 
 @lean_kernel
-def count_terms(norm):
-    """Return the first j with a rounding for T_j: norm^j / (j + 1)! <= 2^-54."""
+def last_term(norms):
+    """Return the last j of T_j that counts, from |X|, |X^2|^(1/2) and |X^4|^(1/4).
+
+    |T_j| <= |X^4|^(j // 4) |X^(j % 4)| / (j + 1)!, at most 2^-54 from the next j on.
+    """
+    one, two, four = norms
     size = 1.0
     for j in range(1, MOST_TERMS):
-        size *= norm / (j + 1)
-        if size <= ROUNDING:
-            return max(3, j)
+        rest = j % 4
+        size = 1.0 / (j + 1) * size
+        power = four ** (j - rest)
+        power *= 1.0 if rest == 0 else one if rest == 1 else two * two
+        if rest == 3:
+            power *= one
+        if size * power <= ROUNDING:
+            return max(2, j - 1)
     return MOST_TERMS
 
 
@@ -132,14 +149,24 @@ def list_entries(work, lists, stride, k):
 
 
 @lean_kernel
-def balanced_norm(work, part, stride, k, upper):
-    """Return the Frobenius norm of [[Y11, d Y12], [Y21 / d, Y22]] with the best d; Y (k, k).
+def unit_of_time(work, stride, k, upper):
+    """Return d for which [[X11, d X12], [X21 / d, X22]] is smallest: rates as large as positions.
 
-    The series converges alike in all units of time; in these, rates are as large as positions.
+    The series converges alike in all units.
     """
+    X12, X21 = (
+        squares(work, 0, stride, 0, upper, upper, k)[1],
+        squares(work, 0, stride, upper, k, upper, k)[0],
+    )
+    return (X21 / X12) ** 0.25 if X12 > 0.0 and X21 > 0.0 else 1.0
+
+
+@lean_kernel
+def norm_of(work, part, stride, k, upper, unit):
+    """Return the Frobenius norm of a part (k, k) with that unit of time."""
     Y11, Y12 = squares(work, part, stride, 0, upper, upper, k)
     Y21, Y22 = squares(work, part, stride, upper, k, upper, k)
-    return math.sqrt(Y11 + 2.0 * math.sqrt(Y12 * Y21) + Y22)
+    return math.sqrt(Y11 + unit * unit * Y12 + Y21 / (unit * unit) + Y22)
 
 
 @lean_kernel
@@ -168,7 +195,8 @@ def multiply(work, lists, to, source, stride, k, upper):
                 total = total + get(work, i * stride + j) * load8(work, source + j * stride + v)
             store8(work, to + i * stride + v, total)
     dense = to + upper * stride
-    for v in range(0, (k + ROW_BLOCK - upper) * stride, LANES):
-        store8(work, dense + v, splat8(0.0))
+    for row in range(dense, to + (k + ROW_BLOCK) * stride, stride):
+        for v in range(row, row + k + LANES, LANES):
+            store8(work, v, splat8(0.0))
     X = (upper * stride, stride, 1)
     add_product(work, dense, stride, k - upper, k, work, X, work, source, stride, lists, 0, k)

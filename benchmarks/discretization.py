@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`zoh` over 1 ms, against scipy.linalg.expm of the same matrix dt [[A, B, f], [0, 0, 0]].
+
+At a quiet and at a violent state: rates of 0.1 and 20 rad/s.
+"""
+
+from functools import partial
+
+import numpy as np
+from scipy.linalg import expm
+
+from benchmarks.report import Row, compare
+from benchmarks.robots import paths, read
+from geolin_ros import Linearizer
+from geolin_ros.discretization import Rate, step_zoh
+
+ROBOTS = ('go2', 'g1_29dof_rev_1_0', 'talos_reduced', 'talos_full_v2')
+LARGE, LIMIT_LARGE, LIMIT_SMALL = 68, 0.35, 0.75  # states; limits from there on, and below
+DT = 1e-3
+PEER = 'scipy.linalg.expm'
+
+
+def measure(rounds: int) -> list[Row]:
+    """Compare, and check that both find the same."""
+    rows = []
+    for path in paths(list(ROBOTS)):
+        pair = read(path)
+        if pair is None:
+            continue
+        for name, speed in (('quiet', 0.1), ('violent', 20.0)):
+            rng = np.random.default_rng(1)
+            (state, _), _ = pair.operating_point(rng)
+            state.v[:], state.r[:] = (
+                speed * rng.normal(size=6),
+                speed * rng.normal(size=pair.model.n),
+            )
+            L = Linearizer(pair.model)(state, np.zeros(pair.model.n)).copy()
+            k, n = L.B.shape
+            rate = Rate(np.concatenate((state.v, state.r, L.nu_dot)), L.A, L.B)
+            matrix = np.zeros((k + n + 1, k + n + 1))
+            matrix[:k] = DT * np.column_stack((L.A, L.B, rate.f))
+            found, expected = step_zoh(rate, DT), expm(matrix)[:k]
+            error = np.abs(np.column_stack((found.Phi, found.Gamma)) - expected[:, :-1]).max()
+            case = f'{pair.name}, {k} states, {name}'
+            print(f'{"":32} {case}: differs from expm by {error / np.abs(expected).max():.1e}')
+            limit = LIMIT_LARGE if k >= LARGE else LIMIT_SMALL
+            ours, theirs = partial(step_zoh, rate, DT), partial(expm, matrix)
+            rows.append(compare('zoh of 1 ms', case, ours, PEER, theirs, rounds, limit))
+    return rows
+
+
+if __name__ == '__main__':
+    measure(100)
