@@ -74,6 +74,7 @@ setup(
         'console_scripts': [
             f'geolin = {name}.cli:main',
             f'linearizer = {name}.ros.linearization_node:main',
+            f'lqr_node = {name}.ros.lqr_node:main',
         ],
     },
 )

@@ -44,11 +44,12 @@ def _allocate(owner: Any, field: str, size: int) -> Array:
 
 
 def _write_header(header: Any, answer: Answer) -> None:
-    _write_stamp(header.stamp, answer.stamp)
+    write_stamp(header.stamp, answer.stamp)
     header.frame_id = answer.world_frame
 
 
-def _write_stamp(stamp: Any, nanoseconds: int) -> None:
+def write_stamp(stamp: Any, nanoseconds: int) -> None:
+    """Write a time into a builtin_interfaces/Time."""
     stamp.sec, stamp.nanosec = divmod(nanoseconds, 1_000_000_000)
 
 
@@ -63,7 +64,7 @@ def _write_external_wrench(message: Any, wrench: Wrench) -> None:
     message.point.x, message.point.y, message.point.z = np.asarray(wrench.point).tolist()
 
 
-class _StateWriter:
+class StateWriter:
     """Writes a state into a geolin_msgs/RobotState."""
 
     def __init__(self, message: Any, n: int) -> None:
@@ -72,6 +73,7 @@ class _StateWriter:
         self._rates = _allocate(message, 'joint_rates', n)
 
     def write(self, state: State) -> None:
+        """Fill the message."""
         turn, place = self._pose.orientation, self._pose.position
         turn.x, turn.y, turn.z, turn.w = quaternion(state.H)
         place.x, place.y, place.z = state.data[3:12:4].tolist()
@@ -147,8 +149,8 @@ class LinearizationWriter:
         message.method = CODES['method'][settings.method] if discrete else _METHOD_NONE
         message.dt = settings.dt if discrete else 0.0
         message.representation = CODES['representation'][settings.representation]
-        self._state = _StateWriter(message.state, n)
-        self._next_state = _StateWriter(message.next_state, n) if discrete else None
+        self._state = StateWriter(message.state, n)
+        self._next_state = StateWriter(message.next_state, n) if discrete else None
         self._efforts = _allocate(message, 'joint_efforts', n)
         self._nu_dot = _allocate(message, 'nu_dot', m)
         self._drift = _allocate(message, 'drift', 2 * m)
@@ -162,7 +164,7 @@ class LinearizationWriter:
         """Fill and return the message."""
         message = self.message
         _write_header(message.header, answer)
-        _write_stamp(message.odometry_stamp, answer.odometry_stamp)
+        write_stamp(message.odometry_stamp, answer.odometry_stamp)
         self._state.write(answer.state)
         if self._next_state is not None and answer.next_state is not None:
             self._next_state.write(answer.next_state)
@@ -241,7 +243,7 @@ class SummaryWriter:
     def _write_analysis(self) -> None:
         message, analysis, self.analysis = self.message, self.analysis, None
         if analysis is not None:
-            _write_stamp(message.spectrum_stamp, analysis.stamp)
+            write_stamp(message.spectrum_stamp, analysis.stamp)
             message.largest_real_part = analysis.largest_real_part
             message.spectral_radius = analysis.spectral_radius
             message.mass_matrix_condition = analysis.mass_matrix_condition

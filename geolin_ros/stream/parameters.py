@@ -267,7 +267,13 @@ STATE_NAMES = (
     'odometry.quaternion_tolerance',
     'max_skew',
 )
-NODE_NAMES = ('robot_description_node', 'description_timeout', 'autostart')
+NODE_NAMES = (
+    'robot_description',
+    'robot_description_file',
+    'robot_description_node',
+    'description_timeout',
+    'autostart',
+)
 
 
 def shared_rows() -> tuple[Parameter, ...]:

@@ -1,0 +1,321 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot that is kept where it should be: which gains, which reference, and when to let go.
+
+Two things go on at their own pace. `Regulator.redesign`, in a thread of its own, makes gains of
+the newest A and B, or, before there are any near the reference, of those of its own model.
+`Regulator.command`, at the rate of the states, uses the gains that are there and never waits.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros import se3
+from geolin_ros.contacts import ConstrainedLinearization, ConstrainedLinearizer, reduce
+from geolin_ros.control.effort_guard import EffortGuard, GuardSettings, effort_limits
+from geolin_ros.control.equilibrium import FRICTION, equilibrium
+from geolin_ros.control.feedback import Feedback
+from geolin_ros.control.lqr import PERIOD, Gains, regulate
+from geolin_ros.control.support import Support
+from geolin_ros.control.weights import Weights
+from geolin_ros.errors import ConfigurationError, unknown_name
+from geolin_ros.linearization import Linearization
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+
+
+class Mode(Enum):
+    """What the efforts of a moment are."""
+
+    FEEDBACK = 'feedback'
+    DAMPING = 'damping'
+    RELEASE = 'release'
+
+
+@dataclass(frozen=True)
+class RegulatorSettings:
+    """How a robot is regulated.
+
+    Attributes
+    ----------
+    dt, delay
+        Time that an input is held [s], and steps of it from a measurement to its effort.
+    friction
+        Coefficient that equilibria stay below.
+    gains_timeout
+        Time [s] without a linearization after which gains are not trusted; 0: they always are.
+    trust_position, trust_rotation
+        Largest displacement of the base from the reference [m, rad] at which gains are used.
+    calm
+        Largest base twist and joint rate [m/s, rad/s] of a linearization that gains are made of.
+    weights
+        What costs how much; by default those that suit the supports.
+    guard
+        Limits and ramps of the efforts.
+    """
+
+    dt: float = PERIOD
+    delay: int = 0
+    friction: float = FRICTION
+    gains_timeout: float = 1.0
+    trust_position: float = 0.25
+    trust_rotation: float = 0.7
+    calm: float = 0.05
+    weights: Weights | None = None
+    guard: GuardSettings = field(default_factory=GuardSettings)
+
+
+class Reference(NamedTuple):
+    """Where the robot should be, and the efforts (n_u,) that takes; None: those of the gains."""
+
+    state: State
+    efforts: Array | None = None
+
+
+class Measured(NamedTuple):
+    """A linearization from outside, and what it was about; arrays of its own."""
+
+    time: float
+    """Stamp [s]."""
+    state: State
+    tau: Array
+    free: Linearization
+    """A, B and nu_dot of the continuous form, moving reference, body twist."""
+    wrenches: Array
+    wrench_by_state: Array
+    wrench_by_tau: Array
+    contacts: tuple[str, ...]
+    """Frames that were held, in the order of the rows."""
+
+
+class Command(NamedTuple):
+    """What the motors get, and why."""
+
+    efforts: Array
+    mode: Mode
+    reason: str
+    """Why it is not feedback; empty if it is."""
+
+
+class Regulator:
+    """Keeps a robot at a reference on the supports in force.
+
+    Parameters
+    ----------
+    model
+        The robot, with a floating base.
+    supports
+        All frames it can stand on; at first it stands on all of them.
+    settings
+        See `RegulatorSettings`.
+
+    Attributes
+    ----------
+    gains
+        In use, or None.
+    failure
+        Why the last design failed, or empty.
+
+    Raises
+    ------
+    ConfigurationError
+        If an actuated joint has no effort limit, or there is no support.
+    """
+
+    def __init__(
+        self,
+        model: TreeModel,
+        supports: Sequence[Support],
+        settings: RegulatorSettings | None = None,
+    ) -> None:
+        if not supports:
+            raise ConfigurationError(
+                f'robot {model.name!r} has no supports, expected the frames it stands on'
+            )
+        self.model, self.settings = model, settings or RegulatorSettings()
+        self._supports = {support.frame: support for support in supports}
+        self._standing_on = tuple(self._supports)
+        self._guard = EffortGuard(effort_limits(model), self.settings.guard)
+        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._linearizer = ConstrainedLinearizer(model, [s.contact for s in supports])
+        self._feedback: Feedback | None = None
+        self._reference: Reference | None = None
+        self._newest: Measured | None = None
+        self._heard: float | None = None
+        self._designed_for: tuple[object, ...] = ()
+        self.failure = ''
+
+    @property
+    def gains(self) -> Gains | None:
+        """In use, or None before the first design."""
+        return None if self._feedback is None else self._feedback.gains
+
+    @property
+    def is_led(self) -> bool:
+        """Whether there is a reference."""
+        return self._reference is not None
+
+    @property
+    def standing_on(self) -> tuple[str, ...]:
+        """Frames that are in force."""
+        return self._standing_on
+
+    # ---- what it is told
+
+    def stand_on(self, frames: Sequence[str]) -> None:
+        """Put these supports in force, and no others; gains for them come with `redesign`.
+
+        Raises
+        ------
+        UnknownNameError
+            If one of them is none of the supports.
+        """
+        for frame in frames:
+            if frame not in self._supports:
+                raise unknown_name('support', frame, self._supports, 'the supports')
+        self._standing_on = tuple(frame for frame in self._supports if frame in set(frames))
+
+    def follow(self, reference: Reference) -> None:
+        """Keep the robot there from now on."""
+        self._reference = reference
+
+    def hear(self, time: float) -> None:
+        """Note that there was a linearization at ``time`` [s]: gains go on to be trusted."""
+        self._heard = time
+
+    def take(self, measured: Measured) -> None:
+        """Make the next gains of this linearization, if it is calm and for the same contacts."""
+        self._newest = measured
+
+    # ---- gains, in a thread of their own
+
+    def redesign(self) -> bool:
+        """Make gains for reference and supports of this moment; return whether there are new ones.
+
+        Cold after a change of supports, else warm from the gains in use.
+
+        Raises
+        ------
+        InfeasibleError, NotStabilizableError, UnsolvableError, ConfigurationError
+            If there are none; `failure` says why until the next success, gains in use stay.
+        """
+        reference, frames, newest = self._reference, self._standing_on, self._newest
+        if reference is None:
+            return False
+        wanted = (reference.state.data.tobytes(), frames, newest)
+        if wanted == self._designed_for:
+            return False
+        self._designed_for = wanted
+        try:
+            gains = self._design(reference.state, frames, newest)
+        except Exception as error:
+            self.failure = str(error)
+            raise
+        self.failure = ''
+        if self._feedback is None:
+            self._feedback = Feedback(gains)
+        else:
+            self._feedback.gains = gains
+        return True
+
+    def use(self, gains: Gains) -> None:
+        """Take gains from elsewhere, such as a gain bank."""
+        if self._feedback is None:
+            self._feedback = Feedback(gains)
+        self._feedback.gains = gains
+
+    def _design(self, posture: State, frames: Sequence[str], newest: Measured | None) -> Gains:
+        settings = self.settings
+        supports = tuple(self._supports[frame] for frame in frames)
+        point = equilibrium(self.model, posture, supports, settings.friction)
+        if self._linearizer.contacts != tuple(s.contact for s in supports):
+            self._linearizer.contacts = tuple(s.contact for s in supports)
+        if newest is not None and self._is_usable(newest, posture, frames):
+            C = self._of(newest)
+        else:
+            C = self._linearizer(point.state, point.tau)
+        previous = self.gains
+        return regulate(
+            self.model, point, reduce(C), settings.weights, settings.dt, settings.delay,
+            previous=previous,
+        )  # fmt: skip
+
+    def _is_usable(self, newest: Measured, posture: State, frames: Sequence[str]) -> bool:
+        state, calm = newest.state, self.settings.calm
+        moving = max(np.abs(state.v).max(), np.abs(state.r).max(initial=0.0))
+        away = np.abs(posture.difference(state)[: 6 + self.model.n]).max()
+        return newest.contacts == tuple(frames) and moving <= calm and float(away) <= calm
+
+    def _of(self, newest: Measured) -> ConstrainedLinearization:
+        """Return A and B from outside with the geometry of this model."""
+        own = self._linearizer(newest.state, newest.tau)
+        geometry = own.geometry
+        return ConstrainedLinearization(
+            newest.free, own.contacts, newest.wrenches, newest.wrench_by_state,
+            newest.wrench_by_tau, lambda: geometry,
+        )  # fmt: skip
+
+    # ---- efforts, at the rate of the states
+
+    def command(self, time: float, state: State) -> Command:
+        """Return what the motors get for the state at ``time`` [s]."""
+        rates = state.r[self._actuated]
+        reason = self._objection(time, state)
+        if reason:
+            efforts = self._guard.damp(time, rates)
+            self._remember(efforts)
+            return Command(efforts, Mode.DAMPING, reason)
+        assert self._feedback is not None
+        assert self._reference is not None
+        wanted = self._feedback.efforts(state, *self._reference)
+        efforts = self._guard.feedback(time, wanted, rates)
+        self._remember(efforts)
+        if not self._guard.share:
+            return Command(efforts, Mode.DAMPING, 'feedback is not finite or begins only now')
+        return Command(efforts, Mode.FEEDBACK, '')
+
+    def damp(self, time: float, state: State, reason: str) -> Command:
+        """Return efforts that only slow the joints down."""
+        efforts = self._guard.damp(time, state.r[self._actuated])
+        self._remember(efforts)
+        return Command(efforts, Mode.DAMPING, reason)
+
+    def release(self, time: float, reason: str) -> Command:
+        """Return efforts on their way to zero, for when no state is known."""
+        efforts = self._guard.release(time)
+        self._remember(efforts)
+        return Command(efforts, Mode.RELEASE, reason)
+
+    def _remember(self, efforts: Array) -> None:
+        if self._feedback is not None:
+            self._feedback.sent(efforts)
+
+    def _objection(self, time: float, state: State) -> str:
+        """Return why feedback is not to be trusted, or nothing."""
+        settings = self.settings
+        if self._reference is None:
+            return 'no reference yet'
+        if self._feedback is None:
+            return self.failure or 'no gains yet'
+        if settings.gains_timeout and self._heard is not None:
+            age = time - self._heard
+            if age > settings.gains_timeout:
+                return f'no linearization for {age:.2f} s, expected one within ' + (
+                    f'{settings.gains_timeout:g} s'
+                )
+        at = se3.relative(self._reference.state.H, state.H)
+        distance = float(np.linalg.norm(at[:3, 3]))
+        turn = math.acos(min(1.0, max(-1.0, 0.5 * (float(np.trace(at[:3, :3])) - 1.0))))
+        if not (distance <= settings.trust_position and turn <= settings.trust_rotation):
+            return (
+                f'the base is {distance:.3f} m and {turn:.3f} rad away from its reference, '
+                f'beyond the trust region of {settings.trust_position:g} m and '
+                f'{settings.trust_rotation:g} rad'
+            )
+        return ''
