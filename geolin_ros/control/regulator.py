@@ -234,8 +234,7 @@ class Regulator:
         settings = self.settings
         supports = tuple(self._supports[frame] for frame in frames)
         point = equilibrium(self.model, posture, supports, settings.friction)
-        if self._linearizer.contacts != tuple(s.contact for s in supports):
-            self._linearizer.contacts = tuple(s.contact for s in supports)
+        self._linearizer.contacts = tuple(s.contact for s in point.supports)
         if newest is not None and self._is_usable(newest, posture, frames):
             C = self._of(newest)
         else:

@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The regulator on MuJoCo's robot: it stands on gains that it makes, and lets go when it must."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from support.standing import ARMATURE, SUPPORTS, standing_robot, urdf_of
+
+from geolin_ros import Linearization
+from geolin_ros.contacts import ConstrainedLinearizer
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.lqr import design
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.regulator import (
+    Measured,
+    Mode,
+    Reference,
+    Regulator,
+    RegulatorSettings,
+)
+from geolin_ros.errors import ConfigurationError, InfeasibleError, UnknownNameError
+from geolin_ros.kinematics import Kinematics
+
+pytest.importorskip('mujoco')
+from geolin_ros.sim.feet import Foot
+from geolin_ros.sim.simulator import Push, Simulator
+
+PERIOD = 0.002
+
+
+@cache
+def standing(name='quadruped'):
+    model, supports = standing_robot(name, ARMATURE)
+    return model, supports, standing_posture(model, supports)
+
+
+def regulator(name='quadruped', **settings):
+    model, supports, state = standing(name)
+    made = Regulator(model, supports, RegulatorSettings(**settings))
+    made.follow(Reference(state))
+    assert made.redesign()
+    return made, state
+
+
+def measured(model, supports, state, time=0.0, scale=1.0):
+    """What a linearizer says about a state: here that of an equilibrium, B scaled."""
+    point = equilibrium(model, state, supports)
+    C = ConstrainedLinearizer(model, [s.contact for s in point.supports])(point.state, point.tau)
+    free = Linearization(C.A, scale * C.B, C.nu_dot, C.drift, C.columns, C.inputs)
+    return Measured(
+        time, point.state, point.tau, free, C.wrenches, C.wrench_by_state, C.wrench_by_tau,
+        tuple(s.frame for s in supports),
+    )  # fmt: skip
+
+
+def test_robot__stands_from_the_first_state_on_and_bears_a_push():
+    model, _, state = standing()
+    held, _ = regulator()
+    push = Push(0.6, (0.0, 0.03 * 9.81 * model.total_mass / 0.1, 0.0))
+    robot = Simulator(urdf_of('quadruped'), model, [Foot.parse(f) for f in SUPPORTS['quadruped']])
+    robot.pushes, robot.state = [push], state
+    modes, away = [], []
+    for _ in range(750):
+        command = held.command(robot.time, robot.state)
+        held.hear(robot.time)
+        modes.append(command.mode)
+        robot.advance(command.efforts, PERIOD)
+        away.append(np.linalg.norm(state.difference(robot.state)[:3]))
+    assert modes[2:] == [Mode.FEEDBACK] * 748
+    assert 0.005 < max(away) < 0.1
+    assert away[-1] < 0.01
+
+
+def test_gains__are_made_of_a_linearization_that_is_calm_and_near():
+    model, supports, state = standing()
+    held, _ = regulator()
+    own = held.gains.K
+    assert not held.redesign()  # nothing is new
+    held.take(measured(model, supports, state, scale=0.5))
+    assert held.redesign()
+    assert np.abs(held.gains.K - own).max() > 0.1 * np.abs(own).max()
+    held.take(measured(model, supports, state))
+    assert held.redesign()
+    np.testing.assert_allclose(held.gains.K, own, atol=1e-5 * np.abs(own).max())
+    expected = design(model, equilibrium(model, state, supports)).K
+    np.testing.assert_allclose(own, expected, atol=1e-9 * np.abs(own).max())
+
+    moving = measured(model, supports, state, scale=0.5)
+    moving.state.v[0] = 1.0
+    held.take(moving)
+    assert held.redesign()
+    np.testing.assert_allclose(held.gains.K, own, atol=1e-5 * np.abs(own).max())
+
+
+def test_supports__are_changed_with_gains_of_their_own():
+    model, supports, state = standing()
+    at = Kinematics(model, state)
+    lifted = {supports[3].frame: at.pose(supports[3].frame)[:3, 3] + [0.0, 0.0, 0.05]}
+    on_three = standing_posture(model, supports[:3], start=state, lifted=lifted)
+    held, _ = regulator()
+    held.follow(Reference(on_three))
+    held.stand_on([s.frame for s in supports[:3]])
+    assert held.redesign()
+    assert held.gains.contacts == held.standing_on == tuple(s.frame for s in supports[:3])
+    with pytest.raises(UnknownNameError, match=r"support 'hand'.*the supports"):
+        held.stand_on(['hand'])
+
+
+def test_infeasible_posture__keeps_the_gains_and_says_why():
+    _, supports, _ = standing()
+    held, _ = regulator()
+    before = held.gains
+    held.stand_on([s.frame for s in supports[:2]])  # both in front
+    with pytest.raises(InfeasibleError):
+        held.redesign()
+    assert held.gains is before
+    assert 'support polygon' in held.failure
+    assert not held.redesign()  # not tried again until something changes
+
+
+@pytest.mark.parametrize('why', ['no linearization', 'beyond the trust region'])
+def test_feedback__gives_way_to_damping(why):
+    held, state = regulator()
+    held.hear(0.0)
+    for k in range(250):
+        assert held.command(k * PERIOD, state).mode is (Mode.FEEDBACK if k else Mode.DAMPING)
+        held.hear(k * PERIOD)
+    time, moved = 0.5, state.copy()
+    moved.r[:] = 1.0
+    if why == 'no linearization':
+        held.hear(time - 2.0)
+    else:
+        moved.H[2, 3] -= 0.26
+    for k in range(20):
+        command = held.command(time + k * PERIOD, moved)
+        assert command.mode is Mode.DAMPING
+        assert why in command.reason
+    limits = np.array(held.model.limits.effort)
+    np.testing.assert_allclose(command.efforts, -0.05 * limits)
+
+
+def test_state_that_is_not_finite__is_damped():
+    held, state = regulator()
+    for k in range(10):
+        held.command(k * PERIOD, state)
+    broken = state.copy()
+    broken.s[3] = np.nan
+    command = held.command(10 * PERIOD, broken)
+    assert command.mode is Mode.DAMPING
+    assert np.all(np.isfinite(command.efforts))
+
+
+def test_silence__lets_the_joints_go():
+    held, state = regulator()
+    for k in range(300):
+        held.command(k * PERIOD, state)
+    for k in range(300, 320):
+        command = held.release(k * PERIOD, 'no state for 0.1 s')
+    assert command.mode is Mode.RELEASE
+    np.testing.assert_array_equal(command.efforts, np.zeros(12))
+
+
+def test_no_supports__are_refused():
+    model, _, _ = standing()
+    with pytest.raises(ConfigurationError, match='has no supports'):
+        Regulator(model, [])
