@@ -9,26 +9,39 @@ import pytest
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.stream.parameter_table import as_markdown, as_parameter_file, check_all
+from geolin_ros.stream.parameter_tables import TABLES
 from geolin_ros.stream.parameters import BY_NAME, MODEL_NAMES, TABLE, stream_settings
 from geolin_ros.stream.settings import StreamSettings
 
 ROOT = Path(__file__).resolve().parents[2]
+FILES = {
+    'linearization_node': 'linearizer.yaml',
+    'lqr_node': 'lqr.yaml',
+}
 DEFAULTS = {parameter.name: parameter.default for parameter in TABLE}
 
 
-def test_parameter_file__is_the_table():
-    text = (ROOT / 'config' / 'linearizer.yaml').read_text()
+@pytest.mark.parametrize(('node', 'file'), FILES.items())
+def test_parameter_file__is_the_table(node, file):
+    text = (ROOT / 'config' / file).read_text()
     header, _, body = text.partition('/**:')
     assert all(line.startswith('#') for line in header.splitlines())
-    assert '/**:' + body == as_parameter_file(TABLE), 'make it anew with `geolin parameters`'
+    expected = as_parameter_file(TABLES[node])
+    assert '/**:' + body == expected, f'make it anew with `geolin parameters {node}`'
 
 
-def test_parameter_file__holds_every_default():
+@pytest.mark.parametrize(('node', 'file'), FILES.items())
+def test_parameter_file__holds_every_default(node, file):
     yaml = pytest.importorskip('yaml')
-    values = yaml.safe_load((ROOT / 'config' / 'linearizer.yaml').read_text())
-    assert values == {'/**': {'ros__parameters': DEFAULTS}}
+    values = yaml.safe_load((ROOT / 'config' / file).read_text())
+    defaults = {parameter.name: parameter.default for parameter in TABLES[node]}
+    assert values == {'/**': {'ros__parameters': defaults}}
     for name, value in values['/**']['ros__parameters'].items():
-        assert type(value) is type(DEFAULTS[name])
+        assert type(value) is type(defaults[name])
+
+
+def test_parameter_files__are_there_for_every_node():
+    assert set(FILES) == set(TABLES)
 
 
 def test_readme__holds_the_table():
@@ -44,7 +57,10 @@ def test_names__are_unique():
     assert set(MODEL_NAMES) <= set(BY_NAME)
 
 
-@pytest.mark.parametrize('parameter', TABLE, ids=lambda parameter: parameter.name)
+EVERY = [parameter for table in TABLES.values() for parameter in table]
+
+
+@pytest.mark.parametrize('parameter', EVERY, ids=lambda parameter: parameter.name)
 def test_parameter__is_described_and_allows_its_default(parameter):
     parameter.check(parameter.default)
     assert parameter.text.endswith('.')

@@ -57,7 +57,7 @@ _namespaces = itertools.count(1)
 
 
 class Process:
-    """A linearizer process.
+    """A node's process.
 
     Parameters
     ----------
@@ -67,9 +67,13 @@ class Process:
         Values by name; written into a parameter file, as ``ros2 launch`` does.
     namespace, arguments
         Of the node, and what else stands behind ``--ros-args``.
+    module
+        What is run, of geolin_ros.ros.
     """
 
-    def __init__(self, folder, parameters=None, namespace='/', arguments=()):
+    def __init__(
+        self, folder, parameters=None, namespace='/', arguments=(), module='linearization_node'
+    ):
         self.folder = Path(folder)
         self.log_file = self.folder / 'log.txt'
         parameter_file = self.folder / 'parameters.yaml'
@@ -79,7 +83,7 @@ class Process:
         with self.log_file.open('w') as log:
             self.process = subprocess.Popen(
                 [
-                    *(sys.executable, '-m', 'geolin_ros.ros.linearization_node', '--ros-args'),
+                    *(sys.executable, '-m', f'geolin_ros.ros.{module}', '--ros-args'),
                     *('-r', f'__ns:={namespace}'),
                     *(('--params-file', str(parameter_file)) if parameters else ()),
                     *arguments,
