@@ -5,9 +5,10 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -23,24 +24,18 @@ from geolin_msgs.msg import (
     LinearizedDynamics,
     ReferenceState,
 )
-from geolin_ros.control.regulator import Command, Mode, Reference, Regulator
+from geolin_ros.control.regulator import Command, Mode
 from geolin_ros.errors import GeolinError
-from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.qos import NEWEST, overridable
-from geolin_ros.ros.robot_node import RobotNode, guarded, run
-from geolin_ros.stream.drops import DroppedInput
-from geolin_ros.stream.feedback_messages import (
-    GainsWriter,
-    frames_in_force,
-    read_measured,
-    read_reference,
-)
+from geolin_ros.ros.executor import STEADY
+from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
+from geolin_ros.ros.robot_node import Input, RobotNode, guarded, run
+from geolin_ros.stream.feedback_messages import GainsWriter
+from geolin_ros.stream.feedback_stream import FeedbackStream
 from geolin_ros.stream.lqr_parameters import LQR_TABLE, regulator_settings, supports_of
+from geolin_ros.stream.messages import write_stamp
 from geolin_ros.stream.parameter_file import default_values
 from geolin_ros.stream.parameters import stream_settings
-from geolin_ros.stream.stamps import nanoseconds
-from geolin_ros.stream.state_input import StateInput
 from geolin_ros.warm_up import warm_up
 
 WATCH_PERIOD = 0.005
@@ -53,13 +48,13 @@ SWITCH_INTERVAL = 5e-4
 class Pipeline:
     """All that belongs to one model."""
 
-    model: TreeModel
-    regulator: Regulator
-    states: StateInput
-    state: State
-    writer: GainsWriter
-    is_known: bool = False
-    """Whether ``state`` has been measured."""
+    stream: FeedbackStream
+    gains: GainsWriter
+
+    @property
+    def model(self) -> TreeModel:
+        """The robot."""
+        return self.stream.model
 
 
 class LqrNode(RobotNode):
@@ -74,10 +69,8 @@ class LqrNode(RobotNode):
         super().__init__('lqr_node', LQR_TABLE, **options)
         self._design: Future[None] | None = None
         self._next_design = 0.0
-        self._linearization: Any = None
-        self._last_state: tuple[float, float] | None = None
-        self._said: tuple[Mode, str] | None = None
-        self._tallies: Counter[str] = Counter()
+        self._said = Command((), Mode.RELEASE, 'no state yet')  # type: ignore[arg-type]
+        self._modes: Counter[str] = Counter()
         self._supervised: list[Any] = []
 
     def compile(self) -> None:
@@ -88,30 +81,32 @@ class LqrNode(RobotNode):
         """Return what is published."""
         return ((FeedbackGains, '~/gains'),)
 
-    def inputs(self) -> Sequence[tuple[type, str, Callable[[Any], None]]]:
+    def inputs(self) -> Sequence[Input]:
         """Return what is subscribed to."""
         return (
-            *self._motion_inputs(),
-            (LinearizedDynamics, 'linearization', self._on_linearization),
-            (ContactStates, 'contact_states', self._on_contacts),
-            (ReferenceState, 'reference', self._on_reference),
+            *self._motion(),
+            Input(LinearizedDynamics, 'linearization', partial(self.take, 'on_linearization')),
+            Input(ContactStates, 'contact_states', self._on_contacts, NEWEST),
+            Input(ReferenceState, 'reference', partial(self.take, 'on_reference'), NEWEST),
         )
 
     def make_pipeline(self, model: TreeModel, earlier: Any) -> Pipeline:
         """Return a regulator; gains, reference and contacts have to come anew."""
         values = default_values() | self._values
-        return Pipeline(
+        stream = FeedbackStream(
             model,
-            Regulator(model, supports_of(values), regulator_settings(values)),
-            StateInput(model, stream_settings(values)),
-            model.neutral_state(),
-            GainsWriter(FeedbackGains, ContactState, model),
+            supports_of(values),
+            regulator_settings(values),
+            stream_settings(values),
+            self._counts,
         )
+        stream.is_active = self._is_active
+        return Pipeline(stream, GainsWriter(FeedbackGains, ContactState, model))
 
-    def _motion_inputs(self) -> tuple[tuple[type, str, Callable[[Any], None]], ...]:
+    def _motion(self) -> tuple[Input, ...]:
         return (
-            (JointState, 'joint_states', self._on_joint_state),
-            (Odometry, 'odom', self._on_odometry),
+            Input(JointState, 'joint_states', partial(self.take, 'on_joint_state')),
+            Input(Odometry, 'odom', partial(self.take, 'on_odometry')),
         )
 
     # ---- lifecycle
@@ -119,29 +114,33 @@ class LqrNode(RobotNode):
     @guarded
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Offer efforts too; they are no lifecycle topics, to be damped once inactive."""
-        self._efforts_publisher = self.create_publisher(
-            Float64MultiArray, 'joint_group_effort_controller/commands', **overridable(NEWEST)
-        )
-        self._command_publisher = self.create_publisher(
-            JointState, '~/command', **overridable(NEWEST)
+        self._efforts = tuple(
+            self.create_publisher(kind, topic, **overridable(NEWEST))
+            for kind, topic in (
+                (Float64MultiArray, 'joint_group_effort_controller/commands'),
+                (JointState, '~/command'),
+            )
         )
         result = super().on_configure(state)
-        self._periodic.append(self.create_timer(WATCH_PERIOD, self._watch))
+        self._periodic.append(self.create_timer(WATCH_PERIOD, self._watch, clock=STEADY))
         return result
 
     @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Regulate from now on."""
         self._stop_supervision()
-        return super().on_activate(state)
+        result = super().on_activate(state)
+        self._let_feed_back(True)
+        return result
 
     @guarded
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop to regulate; joints are damped as long as their states come."""
+        self._let_feed_back(False)
         result = super().on_deactivate(state)
         self._supervised = [
-            self.create_subscription(kind, topic, callback, **overridable(NEWEST))
-            for kind, topic, callback in self._motion_inputs()
+            self.create_subscription(kind, topic, take, **overridable(SENSOR_DATA))
+            for kind, topic, take, _ in self._motion()
         ]
         return result
 
@@ -151,9 +150,9 @@ class LqrNode(RobotNode):
         self._stop_supervision()
         if self._design is not None:
             self._design.exception()  # what is being designed is not wanted any more
-        self._design = self._linearization = self._last_state = None
-        self.destroy_publisher(self._efforts_publisher)
-        self.destroy_publisher(self._command_publisher)
+        self._design = None
+        for publisher in self._efforts:
+            self.destroy_publisher(publisher)
         return super().on_cleanup(state)
 
     def destroy_node(self) -> None:
@@ -161,73 +160,18 @@ class LqrNode(RobotNode):
         self._designer.shutdown(wait=True, cancel_futures=True)
         super().destroy_node()
 
+    def _let_feed_back(self, is_active: bool) -> None:
+        if self._pipeline is not None:
+            self._pipeline.stream.is_active = is_active
+
     def _stop_supervision(self) -> None:
         for subscription in self._supervised:
             self.destroy_subscription(subscription)
         self._supervised.clear()
 
-    # ---- inputs
-
-    def _on_odometry(self, message: Odometry) -> None:
-        if self._pipeline is not None:
-            self._try('odometry', self._pipeline.states.take_odometry, message)
-
-    def _on_joint_state(self, message: JointState) -> None:
-        """Answer one joint state: the path that is run at the rate of the robot."""
-        pipeline = self._pipeline
-        if pipeline is None:
-            return
-        stamp = nanoseconds(message.header.stamp)
-        try:
-            pipeline.states.check_order(stamp)
-            pipeline.states.read(message, stamp, pipeline.state)
-        except DroppedInput as drop:
-            self._tallies[drop.cause.value] += 1
-            self._warn(drop.cause, str(drop))
-            return
-        pipeline.is_known = True
-        self._tallies['states'] += 1
-        now = stamp * 1e-9
-        self._last_state = (now, time.monotonic())
-        regulator: Regulator = pipeline.regulator
-        if not self._is_active:
-            self._send(pipeline, regulator.damp(now, pipeline.state, 'the node is not active'))
-            return
-        if not regulator.is_led:
-            regulator.follow(Reference(at_rest(pipeline.state)))
-        self._start_design(pipeline)
-        self._send(pipeline, regulator.command(now, pipeline.state))
-
-    def _on_linearization(self, message: LinearizedDynamics) -> None:
-        if self._pipeline is not None:
-            self._tallies['linearizations'] += 1
-            self._linearization = message
-            self._pipeline.regulator.hear(nanoseconds(message.header.stamp) * 1e-9)
-
     def _on_contacts(self, message: ContactStates) -> None:
-        if self._pipeline is not None:
-            before = self._pipeline.regulator.standing_on
-            self._try('contacts', self._pipeline.regulator.stand_on, frames_in_force(message))
-            if self._pipeline.regulator.standing_on != before:
-                self._next_design = 0.0
-
-    def _on_reference(self, message: ReferenceState) -> None:
-        pipeline = self._pipeline
-        if pipeline is None:
-            return
-        posture = pipeline.state if pipeline.is_known else None
-        try:
-            pipeline.regulator.follow(read_reference(message, pipeline.model, posture))
-        except GeolinError as error:
-            self._tallies['references dropped'] += 1
-            self._warn('reference', str(error))
-
-    def _try(self, kind: str, take: Callable[[Any], object], message: Any) -> None:
-        try:
-            take(message)
-        except GeolinError as error:
-            self._tallies[f'{kind} dropped'] += 1
-            self._warn(kind, str(error))
+        self._next_design = 0.0  # a change of contacts does not wait
+        self.take('on_contacts', message)
 
     # ---- gains
 
@@ -237,62 +181,52 @@ class LqrNode(RobotNode):
         if now < self._next_design or (self._design is not None and not self._design.done()):
             return
         self._next_design = now + 1.0 / self._values['design_rate']
-        newest, self._linearization = self._linearization, None
-        self._design = self._designer.submit(self._redesign, pipeline, newest)
+        self._design = self._designer.submit(self._redesign, pipeline)
 
-    def _redesign(self, pipeline: Pipeline, newest: Any) -> None:
-        start = time.perf_counter()
+    def _redesign(self, pipeline: Pipeline) -> None:
+        start, stream = time.perf_counter(), pipeline.stream
         try:
-            if newest is not None:
-                pipeline.regulator.take(read_measured(newest, pipeline.model))
-            if not pipeline.regulator.redesign():
-                return
+            gains = stream.design()
         except GeolinError as error:
-            self._tallies['designs failed'] += 1
             self._warn('design', f'no new gains: {error}')
             return
-        self._tallies['designs'] += 1
-        gains = pipeline.regulator.gains
         if gains is not None and self._is_active:
-            stamp = round((self._last_state or (0.0, 0.0))[0] * 1e9)
+            elapsed = time.perf_counter() - start
             self._outputs[0].publish(
-                pipeline.writer.write(
-                    gains, stamp, pipeline.states.world_frame, time.perf_counter() - start
-                )
+                pipeline.gains.write(gains, stream.stamp, stream.world_frame, elapsed)
             )
 
     # ---- efforts
 
-    def _send(self, pipeline: Pipeline, command: Command) -> None:
-        self._tallies[command.mode.value] += 1
-        said = (command.mode, command.reason.partition(',')[0])
-        if said[0] is not (self._said or (None,))[0]:
-            words = f'{command.mode.value}: {command.reason}' if command.reason else 'feedback'
-            (self.get_logger().info if not command.reason else self._log)(words)
-        self._said = said
+    def publish(self, pipeline: Pipeline, answer: Command, start: float) -> None:
+        """Publish efforts, if they are asked for, and say so when their kind changes."""
+        if self._is_active:
+            self._start_design(pipeline)
+        self._modes[answer.mode.value] += 1
+        if answer.mode is not self._said.mode or not self._modes['said']:
+            self._modes['said'] = 1
+            words = f'{answer.mode.value}: {answer.reason}'.removesuffix(': ')
+            if answer.mode is Mode.FEEDBACK:
+                self.get_logger().info(words)
+            else:
+                self.get_logger().warning(words)
+        self._said = answer
         if not self._values['publish_efforts']:
             return
-        efforts = command.efforts.tolist()
-        self._efforts_publisher.publish(Float64MultiArray(data=efforts))
-        answer = JointState(name=list(pipeline.model.actuated_joints), effort=efforts)
-        seconds = (self._last_state or (0.0, 0.0))[0]
-        answer.header.stamp.sec, answer.header.stamp.nanosec = divmod(
-            round(seconds * 1e9), 1_000_000_000
-        )
-        self._command_publisher.publish(answer)
-
-    def _log(self, words: str) -> None:
-        self._warn(words[:40], words)
+        efforts = answer.efforts.tolist()
+        stamped = JointState(name=list(pipeline.model.actuated_joints), effort=efforts)
+        write_stamp(stamped.header.stamp, pipeline.stream.stamp)
+        for publisher, message in zip(
+            self._efforts, (Float64MultiArray(data=efforts), stamped), strict=True
+        ):
+            publisher.publish(message)
 
     def _watch(self) -> None:
         """Let the joints go when states do not come any more."""
-        pipeline, last = self._pipeline, self._last_state
-        if pipeline is None or last is None:
-            return
-        silent = time.monotonic() - last[1]
-        if silent > self._values['input_timeout']:
-            reason = f'no state for {silent:.3f} s'
-            self._send(pipeline, pipeline.regulator.release(last[0] + silent, reason))
+        pipeline = self._pipeline
+        if pipeline is not None and pipeline.stream.silence > self._values['input_timeout']:
+            reason = f'no state for {pipeline.stream.silence:.3f} s'
+            self.publish(pipeline, pipeline.stream.release(reason), time.perf_counter())
 
     # ---- once a second
 
@@ -301,12 +235,16 @@ class LqrNode(RobotNode):
         status = DiagnosticStatus(
             name=self.get_fully_qualified_name(), hardware_id=self.get_name()
         )
-        mode, reason = self._said or (None, waits_for or 'no state yet')
-        status.level = DiagnosticStatus.OK if mode is Mode.FEEDBACK else DiagnosticStatus.WARN
-        status.message = f'{mode.value if mode else "waits for"} {reason}'.strip()
-        values = {name: str(count) for name, count in self._tallies.items()}
+        said, feeds = self._said, self._said.mode is Mode.FEEDBACK
+        status.level = DiagnosticStatus.OK if feeds else DiagnosticStatus.WARN
+        status.message = f'{said.mode.value} {waits_for or said.reason}'.strip()
+        values = {
+            'states': str(self._counts.received),
+            **{mode.value: str(self._modes[mode.value]) for mode in Mode},
+            **{f'dropped: {c.value}': str(count) for c, count in self._counts.drops.items()},
+        }
         if self._pipeline is not None:
-            regulator = self._pipeline.regulator
+            regulator = self._pipeline.stream.regulator
             values['standing on'] = ', '.join(regulator.standing_on)
             values['last design failed'] = regulator.failure or 'no'
             if regulator.gains is not None:
@@ -317,17 +255,10 @@ class LqrNode(RobotNode):
         return message
 
 
-def at_rest(state: State) -> State:
-    """Return the posture of a state, without its motion."""
-    posture = state.copy()
-    posture.v[:], posture.r[:] = 0.0, 0.0
-    return posture
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit status."""
     sys.setswitchinterval(SWITCH_INTERVAL)
-    return run(LqrNode, 'lqr', arguments)
+    return run(LqrNode, 'lqr_node', arguments)
 
 
 if __name__ == '__main__':

@@ -27,6 +27,8 @@ class Cause(Enum):
     FRAME = 'frame not on the base link'
     WRENCH_FRAME = 'wrench in another frame'
     SINGULAR = 'singular inertia'
+    CONTACTS = 'contacts that are no supports'
+    REFERENCE = 'reference not usable'
 
 
 class DroppedInput(InputError):  # noqa: N818 - an event, not a failure

@@ -16,7 +16,6 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.messages import StateWriter, read_matrix, write_stamp
 from geolin_ros.stream.reading import read_linearization, read_state
-from geolin_ros.stream.stamps import nanoseconds
 from geolin_ros.typing import Array
 
 _KINDS = {'point': 1, 'surface': 2}
@@ -162,11 +161,6 @@ def read_gains(message: Any) -> tuple[State, Array, Array, tuple[str, ...]]:
     if message.k_complement.rows:
         K = K + read_matrix(message.k_complement)
     return read_state(message.state), np.array(message.feedforward), K, tuple(message.columns)
-
-
-def stamp_of(message: Any) -> int:
-    """Return header.stamp [ns]."""
-    return nanoseconds(message.header.stamp)
 
 
 def _write_matrix(message: Any, matrix: Array) -> None:

@@ -265,7 +265,9 @@ STATE_NAMES = (
     'odometry.twist_frame',
     'odometry.child_frame',
     'odometry.quaternion_tolerance',
+    'frame_prefix',
     'max_skew',
+    'joint_states_in_parts',
 )
 NODE_NAMES = (
     'robot_description',

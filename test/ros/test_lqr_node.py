@@ -244,7 +244,7 @@ def test_broken_states__are_dropped_and_counted(robot):
     robot.check_efforts()
     robot.wait_for(
         lambda: any(
-            value.key == 'NaN or inf' and int(value.value) >= 1
+            value.key == 'dropped: NaN or inf' and int(value.value) >= 1
             for status in robot.diagnostics
             for value in status.values
         )

@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""States, linearizations, contacts and references in, efforts and gains out."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from geolin_ros.control.lqr import Gains
+from geolin_ros.control.regulator import Command, Reference, Regulator, RegulatorSettings
+from geolin_ros.control.support import Support
+from geolin_ros.errors import GeolinError
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.feedback_messages import frames_in_force, read_measured, read_reference
+from geolin_ros.stream.linearization_stream import Counts
+from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.stamps import nanoseconds
+from geolin_ros.stream.state_input import StateInput
+
+
+class FeedbackStream:
+    """Feeds a `Regulator` with messages; knows no graph.
+
+    Every ``on_`` method raises `DroppedInput` for an input that it cannot use and counts it.
+
+    Parameters
+    ----------
+    model
+        The robot.
+    supports, settings
+        Of the regulator.
+    stream_settings
+        How states are read and paired.
+    counts
+        Where to count.
+
+    Attributes
+    ----------
+    is_active
+        Whether feedback is wanted; else joints are damped.
+    """
+
+    def __init__(
+        self,
+        model: TreeModel,
+        supports: Sequence[Support],
+        settings: RegulatorSettings,
+        stream_settings: StreamSettings,
+        counts: Counts,
+    ) -> None:
+        self.model, self.counts = model, counts
+        self.regulator = Regulator(model, supports, settings)
+        self.is_active = False
+        self._states = StateInput(model, stream_settings)
+        self._state = model.neutral_state()
+        self._stamp: int | None = None
+        self._heard_at = 0.0
+        self._linearization: Any = None
+
+    @property
+    def world_frame(self) -> str:
+        """Frame that the base pose is seen from."""
+        return self._states.world_frame
+
+    @property
+    def newest_stamps(self) -> dict[str, int | None]:
+        """Stamps [ns] of the inputs taken last, None before the first."""
+        return self._states.newest_stamps
+
+    @property
+    def stamp(self) -> int:
+        """Stamp [ns] of the state that the newest efforts are for; 0 before the first."""
+        return self._stamp or 0
+
+    @property
+    def silence(self) -> float:
+        """For how long [s] no state has come; 0 before the first."""
+        return 0.0 if self._stamp is None else time.monotonic() - self._heard_at
+
+    def on_odometry(self, message: Any) -> None:
+        """Take a nav_msgs/Odometry."""
+        self._counted(self._states.take_odometry, message)
+
+    def on_joint_state(self, message: Any) -> Command | None:
+        """Answer a sensor_msgs/JointState; None while parts of it are missing."""
+        self.counts.received += 1
+        stamp = self._counted(self._read, message)
+        if stamp is None:
+            return None
+        self._stamp, self._heard_at = stamp, time.monotonic()
+        self.counts.answered += 1
+        now = stamp * 1e-9
+        if not self.is_active:
+            return self.regulator.damp(now, self._state, 'the node is not active')
+        if not self.regulator.is_led:
+            self.regulator.follow(Reference(_at_rest(self._state)))
+        return self.regulator.command(now, self._state)
+
+    def on_linearization(self, message: Any) -> None:
+        """Take a geolin_msgs/LinearizedDynamics; it is read by the next `design`."""
+        self._linearization = message
+        self.regulator.hear(nanoseconds(message.header.stamp) * 1e-9)
+
+    def on_contacts(self, message: Any) -> None:
+        """Take a geolin_msgs/ContactStates."""
+        try:
+            self.regulator.stand_on(frames_in_force(message))
+        except GeolinError as error:
+            raise self._dropped(Cause.CONTACTS, error) from error
+
+    def on_reference(self, message: Any) -> None:
+        """Take a geolin_msgs/ReferenceState."""
+        posture = None if self._stamp is None else self._state
+        try:
+            self.regulator.follow(read_reference(message, self.model, posture))
+        except GeolinError as error:
+            raise self._dropped(Cause.REFERENCE, error) from error
+
+    def design(self) -> Gains | None:
+        """Return new gains if there are any; runs beside all the others.
+
+        Raises
+        ------
+        GeolinError
+            If there are none although something has changed; the old ones stay.
+        """
+        newest, self._linearization = self._linearization, None
+        if newest is not None:
+            self.regulator.take(read_measured(newest, self.model))
+        return self.regulator.gains if self.regulator.redesign() else None
+
+    def release(self, reason: str) -> Command:
+        """Return efforts on their way to zero, for as long as no state comes."""
+        return self.regulator.release(self.stamp * 1e-9 + self.silence, reason)
+
+    def _read(self, message: Any) -> int | None:
+        whole = self._states.merge(message)
+        if whole is None:
+            return None
+        stamp = nanoseconds(whole.header.stamp)
+        if self._states.check_order(stamp):
+            self._stamp = None
+        self._states.read(whole, stamp, self._state)
+        return stamp
+
+    def _counted(self, take: Callable[[Any], Any], message: Any) -> Any:
+        try:
+            return take(message)
+        except DroppedInput as drop:
+            self.counts.drops[drop.cause] += 1
+            raise
+
+    def _dropped(self, cause: Cause, error: GeolinError) -> DroppedInput:
+        self.counts.drops[cause] += 1
+        return DroppedInput(cause, str(error))
+
+
+def _at_rest(state: State) -> State:
+    """Return the posture of a state, without its motion."""
+    posture = state.copy()
+    posture.v[:], posture.r[:] = 0.0, 0.0
+    return posture
