@@ -81,6 +81,8 @@ class Equilibrium:
         The posture.
     supports
         What it stands on; balls by the point where they touch the ground.
+    stands_on
+        The supports as given: balls are balls.
     tau : (n,)
         Joint efforts [N m or N]; zero where a joint has no actuator.
     wrenches : (rows,)
@@ -102,6 +104,7 @@ class Equilibrium:
 
     state: State
     supports: tuple[Support, ...]
+    stands_on: tuple[Support, ...]
     tau: Array
     wrenches: Array
     points: Array
@@ -204,7 +207,7 @@ class _Problem:
         self, model: TreeModel, state: State, supports: Sequence[Support], friction: float
     ) -> None:
         self.model, self.state, self.friction = model, state, friction
-        self.kinematics = Kinematics(model, state)
+        self.kinematics, self.stands_on = Kinematics(model, state), tuple(supports)
         self.supports = tuple(support.grounded(self.kinematics) for support in supports)
         self.weight = model.total_mass * float(np.linalg.norm(model.gravity)) or 1.0
         self.h = bias_force(model, state) / self.weight
@@ -320,6 +323,7 @@ class _Problem:
         return Equilibrium(
             self.state,
             self.supports,
+            self.stands_on,
             tau,
             np.concatenate(wrenches),
             self.points,

@@ -1,0 +1,253 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Gains made beforehand, by what the robot stands on and how its joints are bent.
+
+For each set of contacts there is a route: postures in order, each with its gains. Between two
+postures everything is interpolated: gains in full coordinates and efforts linearly, the pose of
+the base along the geodesic. It is the gain K that is interpolated, never the cost P it came from,
+which would have to be more exact than any interpolation is. What that costs is measured as the
+bank is built, against the gain designed halfway, and postures are added where it is too much.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from geolin_ros.control.equilibrium import Equilibrium, equilibrium
+from geolin_ros.control.lqr import PERIOD, Gains, design
+from geolin_ros.control.posture import centre_of_mass, standing_posture
+from geolin_ros.control.support import Support
+from geolin_ros.control.weights import Weights
+from geolin_ros.errors import ConfigurationError, InfeasibleError, unknown_name
+from geolin_ros.kinematics import Kinematics
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+
+TOLERANCE = 0.01
+"""Relative error of an interpolated gain, in the Frobenius norm, unless another is given."""
+MOST_KNOTS = 65
+"""Largest number of postures of a route, unless another is given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Route:
+    """Gains along postures on the same contacts.
+
+    Attributes
+    ----------
+    knots
+        In order; of one posture alone it holds everywhere.
+    errors : (knots - 1,)
+        Relative error of the gain halfway between two knots, as found when the bank was built.
+    """
+
+    knots: tuple[Gains, ...]
+    errors: Array
+
+    def gains(self, state: State) -> Gains:
+        """Return the gains at the point of the route whose joints are nearest to a state's.
+
+        Its pose is the one the bank was built with: where the robot stands is no matter, the
+        reference says.
+        """
+        if len(self.knots) == 1:
+            return self.knots[0]
+        leg, fraction = self.locate(state)
+        return interpolated(self.knots[leg], self.knots[leg + 1], fraction)
+
+    def locate(self, state: State) -> tuple[int, float]:
+        """Return the leg of the route nearest to a state's joints, and how far along it is."""
+        starts, legs = self._joints[:-1], np.diff(self._joints, axis=0)
+        lengths = np.maximum(np.sum(legs**2, axis=1), np.finfo(np.float64).tiny)
+        shares = np.clip(np.sum((state.s - starts) * legs, axis=1) / lengths, 0.0, 1.0)
+        away = np.linalg.norm(state.s - starts - shares[:, None] * legs, axis=1)
+        nearest = int(np.argmin(away))
+        return nearest, float(shares[nearest])
+
+    @cached_property
+    def _joints(self) -> Array:
+        return np.array([knot.state.s for knot in self.knots])
+
+
+@dataclass(frozen=True, eq=False)
+class GainBank:
+    """Routes by what the robot stands on.
+
+    Attributes
+    ----------
+    model_hash
+        Of the robot that the gains are for.
+    routes
+        By the frames of the contacts; their order does not matter.
+    """
+
+    model_hash: str
+    routes: dict[frozenset[str], Route]
+
+    def gains(self, contacts: Sequence[str], state: State) -> Gains:
+        """Return the gains for contacts (frames) and the joints of a state.
+
+        Raises
+        ------
+        UnknownNameError
+            If the bank has no gains for these contacts; the message lists those it has.
+        """
+        route = self.routes.get(frozenset(contacts))
+        if route is None:
+            known = ['+'.join(sorted(frames)) for frames in self.routes]
+            raise unknown_name('contact set', '+'.join(sorted(contacts)), known, 'the gain bank')
+        return route.gains(state)
+
+    @property
+    def largest_error(self) -> float:
+        """Of all interpolated gains, relative."""
+        return max(float(np.max(route.errors, initial=0.0)) for route in self.routes.values())
+
+
+def build(
+    model: TreeModel,
+    routes: Sequence[Sequence[Equilibrium]],
+    weights: Weights | None = None,
+    *,
+    dt: float = PERIOD,
+    delay: int = 0,
+    bandwidth: float | None = None,
+    tolerance: float = TOLERANCE,
+    most_knots: int = MOST_KNOTS,
+) -> GainBank:
+    """Return a bank of gains along routes.
+
+    Parameters
+    ----------
+    model
+        The robot.
+    routes
+        For each set of contacts equilibria in order, with the same contacts each.
+    weights, dt, delay, bandwidth
+        As in `lqr.design`.
+    tolerance
+        Largest relative error of an interpolated gain; equilibria are added halfway between two
+        where it is exceeded. Infinite: none are.
+    most_knots
+        Largest number of postures of a route.
+
+    Raises
+    ------
+    ConfigurationError
+        If the contacts change along a route, or two routes have the same.
+    NotStabilizableError
+        If a posture cannot be regulated.
+    InfeasibleError
+        If a posture halfway cannot be held, or more of them are needed than is sensible.
+    """
+    found: dict[frozenset[str], Route] = {}
+    for points in routes:
+        feet = {frozenset(support.frame for support in point.supports) for point in points}
+        if len(feet) != 1 or feet & set(found):
+            raise ConfigurationError(
+                f'a route has the contact sets {sorted(map(sorted, feet))}, expected one, and no '
+                'other route with it'
+            )
+        made = [design(model, p, weights, dt=dt, delay=delay, bandwidth=bandwidth) for p in points]
+        knots, errors = [made[0]], []
+        ahead = list(zip(points[1:], made[1:], strict=True))[::-1]
+        here = points[0]
+        while ahead:
+            point, gains = ahead[-1]
+            halfway = _halfway(model, here, point)
+            between = design(model, halfway, weights, dt=dt, delay=delay, bandwidth=bandwidth)
+            error = _error(interpolated(knots[-1], gains, 0.5), between)
+            if error > tolerance:
+                ahead.append((halfway, between))
+                if len(ahead) + len(knots) > most_knots:
+                    raise InfeasibleError(
+                        f'gains of robot {model.name!r} would need more than {most_knots} '
+                        f'postures to be interpolated within {tolerance:g}; allow for more, or '
+                        'make the route shorter'
+                    )
+                continue
+            knots.append(gains)
+            errors.append(error)
+            here, _ = ahead.pop()
+        found[feet.pop()] = Route(tuple(knots), np.array(errors))
+    return GainBank(model.hash, found)
+
+
+def squat(
+    model: TreeModel, supports: Sequence[Support], heights: Sequence[float], start: State
+) -> list[Equilibrium]:
+    """Return equilibria at heights of the base above the feet [m], feet where ``start`` has them.
+
+    Raises
+    ------
+    InfeasibleError
+        If one of them is out of reach, or cannot be held.
+    """
+    points, state = [], start
+    for height in heights:
+        state = standing_posture(model, supports, start=state, height=height)
+        points.append(equilibrium(model, state, supports))
+    return points
+
+
+def interpolated(first: Gains, second: Gains, fraction: float) -> Gains:
+    """Return what lies between two gains for the same contacts, and their operating points."""
+
+    def between(a: Array, b: Array) -> Array:
+        return a + fraction * (b - a)
+
+    return replace(
+        first,
+        state=first.state.retract(fraction * first.state.difference(second.state)),
+        feedforward=between(first.feedforward, second.feedforward),
+        K=between(first.K, second.K),
+        K_complement=between(first.K_complement, second.K_complement),
+        K_past=between(first.K_past, second.K_past),
+        margin=max(first.margin, second.margin),
+        solution=None,
+    )
+
+
+def _halfway(model: TreeModel, first: Equilibrium, second: Equilibrium) -> Equilibrium:
+    """Return an equilibrium between two, feet where the first has them."""
+    start = first.state.retract(0.5 * first.state.difference(second.state))
+    at = Kinematics(model, first.state)
+    footholds = {s.frame: at.pose(s.at(model)) for s in first.stands_on}
+    com = 0.5 * sum(centre_of_mass(model, p.state).com[:2] for p in (first, second))
+    state = standing_posture(model, first.stands_on, footholds=footholds, com=com, start=start)
+    return equilibrium(model, state, first.stands_on)
+
+
+def _error(K: Gains, exact: Gains) -> float:
+    return float(np.linalg.norm(K.K - exact.K) / np.linalg.norm(exact.K))
+
+
+class SteadyContacts:
+    """Hysteresis on contacts: a change counts when it has lasted.
+
+    Parameters
+    ----------
+    contacts
+        To begin with.
+    dwell
+        How long a change has to last [s].
+    """
+
+    def __init__(self, contacts: Sequence[str], dwell: float = 0.02) -> None:
+        if not 0.0 <= dwell < np.inf:
+            raise ConfigurationError(f'dwell is {dwell} s, expected a time from 0 on')
+        self.dwell = dwell
+        self.contacts = frozenset(contacts)
+        self._candidate, self._since = self.contacts, 0.0
+
+    def update(self, time: float, contacts: Sequence[str]) -> frozenset[str]:
+        """Return the contacts that count at ``time`` [s], given those that are felt."""
+        felt = frozenset(contacts)
+        if felt != self._candidate:
+            self._candidate, self._since = felt, time
+        if felt != self.contacts and time - self._since >= self.dwell:
+            self.contacts = felt
+        return self.contacts

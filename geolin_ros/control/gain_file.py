@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A gain bank as a file: NumPy's .npz, with a header in JSON; docs/gains.md says what is in it."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.control.gain_bank import GainBank, Route
+from geolin_ros.control.lqr import Gains
+from geolin_ros.control.support import Support
+from geolin_ros.errors import InputError
+from geolin_ros.labels import input_labels, state_labels
+from geolin_ros.model.tree import TreeModel
+
+FORMAT, VERSION = 'geolin_ros gain bank', 1
+
+
+def save_bank(bank: GainBank, model: TreeModel, path: str | Path) -> None:
+    """Write a bank; `load_bank` returns the same numbers.
+
+    Raises
+    ------
+    InputError
+        If the bank is for another model.
+    OSError
+        If the file cannot be written.
+    """
+    _check_hash(bank.model_hash, model, 'the bank')
+    arrays: dict[str, Any] = {}
+    routes = []
+    for index, route in enumerate(bank.routes.values()):
+        first = route.knots[0]
+        routes.append(
+            {
+                'supports': [
+                    {
+                        'frame': support.frame,
+                        'kind': support.kind,
+                        'points': np.asarray(support.points).tolist(),
+                    }
+                    for support in first.supports
+                ],
+                'dt': first.dt,
+            }
+        )
+        stacks: dict[str, list[Any]] = {
+            'H': [knot.state.H for knot in route.knots],
+            's': [knot.state.s for knot in route.knots],
+            'feedforward': [knot.feedforward for knot in route.knots],
+            'K': [knot.K for knot in route.knots],
+            'K_complement': [knot.K_complement for knot in route.knots],
+            'K_past': [knot.K_past for knot in route.knots],
+            'placement': [[support.placement for support in k.supports] for k in route.knots],
+            'margin': [knot.margin for knot in route.knots],
+            'error': list(route.errors),
+        }
+        arrays |= {f'route{index}/{name}': np.array(stack) for name, stack in stacks.items()}
+    header = {
+        'format': FORMAT,
+        'version': VERSION,
+        'model_name': model.name,
+        'model_hash': bank.model_hash,
+        'columns': [label.name for label in state_labels(model)],
+        'rows': [label.name for label in input_labels(model)],
+        'routes': routes,
+    }
+    with Path(path).open('wb') as file:
+        np.savez(file, header=np.array(json.dumps(header)), **arrays)
+
+
+def load_bank(path: str | Path, model: TreeModel) -> GainBank:
+    """Return the bank in a file.
+
+    Raises
+    ------
+    InputError
+        If the file is no gain bank, is of another version or model, or holds arrays of other
+        shapes or numbers that are not finite.
+    OSError
+        If there is no such file.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            header = json.loads(str(file['header']))
+            if header.get('format') != FORMAT or header.get('version') != VERSION:
+                raise ValueError(
+                    f'format {header.get("format")!r}, version {header.get("version")!r}'
+                )
+            _check_hash(header['model_hash'], model, str(path))
+            routes = [
+                _route(entry, {name: file[f'route{index}/{name}'] for name in _SHAPES}, model)
+                for index, entry in enumerate(header['routes'])
+            ]
+    except (ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f'{path} is no gain bank of version {VERSION}: {error}; make one with save_bank'
+        ) from error
+    return GainBank(model.hash, {frozenset(r.knots[0].contacts): r for r in routes})
+
+
+# Shape of each array of a route: k knots, f supports, n_q, u inputs, z entries of the state.
+_SHAPES = {
+    'H': 'k44',
+    's': 'kq',
+    'feedforward': 'ku',
+    'K': 'kuz',
+    'K_complement': 'kuz',
+    'K_past': 'ku*',
+    'placement': 'kf44',
+    'margin': 'k',
+    'error': '-',
+}
+
+
+def _route(entry: dict[str, Any], arrays: dict[str, Any], model: TreeModel) -> Route:
+    sizes = {
+        'k': len(arrays['H']),
+        'f': len(entry['supports']),
+        'q': model.n_q,
+        'u': len(model.actuated_joints),
+        'z': 2 * model.m,
+        '4': 4,
+        '-': len(arrays['H']) - 1,
+    }
+    for name, shape in _SHAPES.items():
+        expected = tuple(sizes.get(letter, arrays[name].shape[-1]) for letter in shape)
+        if arrays[name].shape != expected or not np.all(np.isfinite(arrays[name])):
+            raise ValueError(f'{name} has shape {arrays[name].shape}, expected finite {expected}')
+    still = np.zeros(6), np.zeros(model.n)
+    knots = []
+    for k in range(sizes['k']):
+        supports = tuple(
+            Support(one['frame'], one['kind'], np.array(one['points']), arrays['placement'][k, i])
+            for i, one in enumerate(entry['supports'])
+        )
+        knots.append(
+            Gains(
+                model.state(arrays['H'][k], arrays['s'][k], *still),
+                arrays['feedforward'][k],
+                arrays['K'][k],
+                arrays['K_complement'][k],
+                arrays['K_past'][k],
+                supports,
+                state_labels(model),
+                input_labels(model),
+                float(entry['dt']),
+                float(arrays['margin'][k]),
+                None,
+            )
+        )
+    return Route(tuple(knots), arrays['error'])
+
+
+def _check_hash(found: str, model: TreeModel, what: str) -> None:
+    if found != model.hash:
+        raise InputError(
+            f'{what} is for model {found}, expected {model.hash} ({model.name!r}): the robot, its '
+            'overlay or the order of its joints is another one; make the gains anew'
+        )

@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Gains made beforehand: as exact as stated, the same after a file, and steady."""
+
+import dataclasses
+import json
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from support.standing import standing_robot
+
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.gain_bank import SteadyContacts, build, interpolated, squat
+from geolin_ros.control.gain_file import load_bank, save_bank
+from geolin_ros.control.lqr import design
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.errors import ConfigurationError, InfeasibleError, InputError, UnknownNameError
+
+DEPTH = {'quadruped': 0.1, 'humanoid': 0.15}
+FEET = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
+
+
+@cache
+def squatting(name):
+    """Return model, supports, state on top, and a bank along a squat within 1 %."""
+    model, supports = standing_robot(name)
+    top = standing_posture(model, supports)
+    height = top.H[2, 3]
+    points = squat(model, supports, [height, height - DEPTH[name]], top)
+    return model, supports, top, build(model, [points], tolerance=0.01)
+
+
+def relative(K, exact):
+    return np.linalg.norm(K - exact) / np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize('name', DEPTH)
+def test_interpolated_gain__is_within_the_stated_error_all_along(name):
+    model, supports, top, bank = squatting(name)
+    frames = [support.frame for support in supports]
+    assert bank.largest_error <= 0.01
+    worst = 0.0
+    for depth in DEPTH[name] * np.random.default_rng(0).uniform(size=4):
+        (point,) = squat(model, supports, [top.H[2, 3] - depth], top)
+        found, exact = bank.gains(frames, point.state), design(model, point)
+        worst = max(worst, relative(found.K, exact.K))
+        np.testing.assert_allclose(found.state.s, point.state.s, atol=0.02)
+        slack = 0.02 * np.max(model.limits.effort)
+        np.testing.assert_allclose(found.feedforward, exact.feedforward, atol=slack)
+    assert 1e-4 < worst < 1.5 * bank.largest_error
+
+
+def test_one_gain_for_all_heights__would_be_far_worse():
+    *_, bank = squatting('humanoid')
+    (route,) = bank.routes.values()
+    assert len(route.knots) >= 3
+    assert relative(route.knots[0].K, route.knots[-1].K) > 20.0 * bank.largest_error
+    assert relative(interpolated(route.knots[0], route.knots[-1], 0.0).K, route.knots[0].K) == 0.0
+
+
+def test_gains__do_not_jump_along_the_route():
+    model, supports, top, bank = squatting('quadruped')
+    low = squat(model, supports, [top.H[2, 3] - 0.1], top)[0].state
+    way = [top.retract(f * top.difference(low)) for f in np.linspace(0.0, 1.0, 60)]
+    K = [bank.gains(FEET, state).K for state in way]
+    steps = [relative(a, b) for a, b in pairwise(K)]
+    assert max(steps) < 4.0 * relative(K[0], K[-1]) / 59
+
+
+@pytest.fixture(scope='module')
+def two_sets(tmp_path_factory):
+    """A bank for four feet and for three, in a file."""
+    model, supports, top, _ = squatting('quadruped')
+    lower = squat(model, supports, [top.H[2, 3], top.H[2, 3] - 0.05], top)
+    on_three = standing_posture(model, supports[:3], start=top)
+    three = [equilibrium(model, on_three, supports[:3])]
+    bank = build(model, [lower, three], tolerance=np.inf, delay=1)
+    path = tmp_path_factory.mktemp('bank') / 'gains.npz'
+    save_bank(bank, model, path)
+    return model, top, bank, path
+
+
+def test_file__holds_the_same_gains(two_sets):
+    model, top, bank, path = two_sets
+    loaded = load_bank(path, model)
+    assert set(loaded.routes) == set(bank.routes)
+    for contacts in (FEET, FEET[2::-1]):
+        ours, theirs = bank.gains(contacts, top), loaded.gains(contacts, top)
+        for name in ('K', 'K_complement', 'K_past', 'feedforward'):
+            np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+        np.testing.assert_array_equal(ours.state.data, theirs.state.data)
+        assert (ours.dt, ours.margin, ours.columns) == (theirs.dt, theirs.margin, theirs.columns)
+        assert ours.contacts == theirs.contacts
+        for a, b in zip(ours.supports, theirs.supports, strict=True):
+            np.testing.assert_array_equal(a.placement, b.placement)
+    assert loaded.largest_error == bank.largest_error
+
+
+def test_file__needs_nothing_of_ours_to_be_read(two_sets):
+    path = two_sets[3]
+    with np.load(path, allow_pickle=False) as file:
+        header = json.loads(str(file['header']))
+        assert header['columns'][:2] == ['H.x', 'H.y']
+        assert header['rows'][0] == 'tau.FL_hip_joint'
+        assert [len(route['supports']) for route in header['routes']] == [4, 3]
+        assert file['route0/K'].shape == (2, 12, 36)
+        assert file['route1/K_past'].shape == (1, 12, 12)
+
+
+def test_missing_contact_set__is_named_with_those_there_are(two_sets):
+    _, top, bank, _ = two_sets
+    with pytest.raises(UnknownNameError, match=r"'FL_foot\+FR_foot'.*did you mean"):
+        bank.gains(['FR_foot', 'FL_foot'], top)
+
+
+def test_unusable_file__is_explained(two_sets, tmp_path):
+    model, _, bank, path = two_sets
+    other = standing_robot('quadruped', armature=0.02)[0]
+    with pytest.raises(InputError, match='is for model'):
+        load_bank(path, other)
+    with pytest.raises(InputError, match='the bank is for model'):
+        save_bank(bank, other, tmp_path / 'x.npz')
+    text = tmp_path / 'text.npz'
+    text.write_text('no archive')
+    with pytest.raises(InputError, match='no gain bank of version 1'):
+        load_bank(text, model)
+    with np.load(path) as file:
+        content = dict(file)
+    for name, value in (
+        ('route0/K', content['route0/K'][:, :, :-1]),
+        ('route0/s', np.nan * content['route0/s']),
+        ('header', np.array('{"format": "geolin_ros gain bank", "version": 2}')),
+        ('header', np.array('[]')),
+    ):
+        broken = tmp_path / 'broken.npz'
+        np.savez(broken, **(content | {name: value}))
+        with pytest.raises(InputError, match='no gain bank of version 1'):
+            load_bank(broken, model)
+    content.pop('route1/H')
+    np.savez(tmp_path / 'part.npz', **content)
+    with pytest.raises(InputError, match='route1/H'):
+        load_bank(tmp_path / 'part.npz', model)
+    with pytest.raises(OSError, match='nowhere'):
+        load_bank(tmp_path / 'nowhere.npz', model)
+
+
+def test_routes__that_change_contacts_are_refused():
+    model, supports, top, _ = squatting('quadruped')
+    four = equilibrium(model, top, supports)
+    on_three = standing_posture(model, supports[:3], start=top)
+    three = equilibrium(model, on_three, supports[:3])
+    with pytest.raises(ConfigurationError, match='contact sets'):
+        build(model, [[four, three]])
+    with pytest.raises(ConfigurationError, match='no other route'):
+        build(model, [[four], [four]])
+    with pytest.raises(InfeasibleError, match='more than 5'):
+        build(
+            model, [squat(model, supports, [top.H[2, 3], 0.28], top)], tolerance=1e-9, most_knots=5
+        )
+
+
+def test_contacts__change_when_the_change_has_lasted():
+    steady = SteadyContacts(['a', 'b'], dwell=0.02)
+    both, one = frozenset('ab'), frozenset('a')
+    felt = [(0.0, 'ab'), (0.01, 'a'), (0.02, 'ab'), (0.03, 'a'), (0.04, 'a'), (0.05, 'a')]
+    felt += [(0.06, 'ab'), (0.07, 'a'), (0.1, 'ab'), (0.13, 'ab')]
+    expected = [both, both, both, both, both, one, one, one, one, both]
+    assert [steady.update(time, contacts) for time, contacts in felt] == expected
+    assert SteadyContacts('a', dwell=0.0).update(0.0, 'b') == frozenset('b')
+    with pytest.raises(ConfigurationError, match='dwell'):
+        SteadyContacts('a', dwell=-1.0)
+
+
+def test_bank__of_one_posture_gives_its_gains_everywhere():
+    model, supports, top, _ = squatting('quadruped')
+    bank = build(model, [[equilibrium(model, top, supports)]])
+    moved = dataclasses.replace(bank).gains(FEET, model.neutral_state())
+    assert moved is next(iter(bank.routes.values())).knots[0]
+    assert bank.largest_error == 0.0
