@@ -11,7 +11,7 @@ from geolin_ros.discretization import Method
 from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
 from geolin_ros.kernels.se3 import quaternion, retract
 from geolin_ros.linearization import Linearizer
-from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.tree import Base, TreeModel
 
 
 def warm_up() -> None:
@@ -20,17 +20,11 @@ def warm_up() -> None:
     Takes a few seconds on a new machine and a fraction of one afterwards, see the cache folder
     `geolin_ros.kernels._jit.CACHE_FOLDER`.
     """
-    links = [Link.from_mass(f'link{i}', 1.0, np.zeros(3), np.eye(3)) for i in range(10)]
-    joints = [
-        Joint(f'joint{i}', 'revolute', f'link{i - 1}', f'link{i}', axis=np.array([0.0, 1.0, 0.0]))
-        for i in range(1, 10)
-    ]
-    description = Description('warm_up', tuple(links), tuple(joints))
-    model = TreeModel.from_description(description)
+    model = small_model()
     linearizer, state, tau = Linearizer(model), model.neutral_state(), np.zeros(model.n)
     linearizer(state, tau)
     linearizer(state, tau, 'frozen')
-    Linearizer(TreeModel.from_description(description, base='fixed'))(state, tau)  # selects rows
+    Linearizer(small_model('fixed'))(state, tau)  # selects rows
     for method in get_args(Method):
         linearizer.discretize(state, tau, 1e-3, method)
     linearizer.forward_dynamics(state, tau)
@@ -39,3 +33,14 @@ def warm_up() -> None:
     place_base(sample, CHILD_TWIST, model.frames['link0'].placement, H, v)
     retract(H, v, state.H)
     quaternion(H)
+
+
+def small_model(base: Base = 'floating') -> TreeModel:
+    """Return a chain of ten links."""
+    links = [Link.from_mass(f'link{i}', 1.0, np.zeros(3), np.eye(3)) for i in range(10)]
+    joints = [
+        Joint(f'joint{i}', 'revolute', f'link{i - 1}', f'link{i}', axis=np.array([0.0, 1.0, 0.0]))
+        for i in range(1, 10)
+    ]
+    description = Description('warm_up', tuple(links), tuple(joints))
+    return TreeModel.from_description(description, base=base)

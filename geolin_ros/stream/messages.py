@@ -36,7 +36,7 @@ _NU_DOT_SOURCES = {'predicted': 1, 'measured': 2, 'zero': 3}
 _METHOD_NONE = 1
 
 
-def _allocate(owner: Any, field: str, size: int) -> Array:
+def allocate(owner: Any, field: str, size: int) -> Array:
     """Give a float64[] field ``size`` zeros and return a writable view of them."""
     setattr(owner, field, array('d', bytes(8 * size)))
     # the message may have copied what it was given
@@ -53,14 +53,15 @@ def write_stamp(stamp: Any, nanoseconds: int) -> None:
     stamp.sec, stamp.nanosec = divmod(nanoseconds, 1_000_000_000)
 
 
-def _write_wrench(message: Any, value: Array) -> None:
+def write_wrench(message: Any, value: Array) -> None:
+    """Write [force; torque] (6,) into a geometry_msgs/Wrench."""
     force, torque = message.force, message.torque
     force.x, force.y, force.z, torque.x, torque.y, torque.z = value.tolist()
 
 
 def _write_external_wrench(message: Any, wrench: Wrench) -> None:
     message.link, message.kind = wrench.link, WRENCH_KINDS[wrench.kind]
-    _write_wrench(message.wrench, np.concatenate((wrench.force, wrench.moment)))
+    write_wrench(message.wrench, np.concatenate((wrench.force, wrench.moment)))
     message.point.x, message.point.y, message.point.z = np.asarray(wrench.point).tolist()
 
 
@@ -69,8 +70,8 @@ class StateWriter:
 
     def __init__(self, message: Any, n: int) -> None:
         self._pose, self._twist = message.base_pose, message.base_twist
-        self._positions = _allocate(message, 'joint_positions', n)
-        self._rates = _allocate(message, 'joint_rates', n)
+        self._positions = allocate(message, 'joint_positions', n)
+        self._rates = allocate(message, 'joint_rates', n)
 
     def write(self, state: State) -> None:
         """Fill the message."""
@@ -151,14 +152,14 @@ class LinearizationWriter:
         message.representation = CODES['representation'][settings.representation]
         self._state = StateWriter(message.state, n)
         self._next_state = StateWriter(message.next_state, n) if discrete else None
-        self._efforts = _allocate(message, 'joint_efforts', n)
-        self._nu_dot = _allocate(message, 'nu_dot', m)
-        self._drift = _allocate(message, 'drift', 2 * m)
+        self._efforts = allocate(message, 'joint_efforts', n)
+        self._nu_dot = allocate(message, 'nu_dot', m)
+        self._drift = allocate(message, 'drift', 2 * m)
         n_u = len(model.actuated_joints)
         for matrix, cols in ((message.a, 2 * m), (message.b, n_u)):
             matrix.rows, matrix.cols = 2 * m, cols
-        self._A = _allocate(message.a, 'data', 4 * m * m).reshape(2 * m, 2 * m)
-        self._B = _allocate(message.b, 'data', 2 * m * n_u).reshape(2 * m, n_u)
+        self._A = allocate(message.a, 'data', 4 * m * m).reshape(2 * m, 2 * m)
+        self._B = allocate(message.b, 'data', 2 * m * n_u).reshape(2 * m, n_u)
 
     def write(self, answer: Answer) -> Any:
         """Fill and return the message."""
@@ -170,7 +171,7 @@ class LinearizationWriter:
             self._next_state.write(answer.next_state)
         self._efforts[:] = answer.tau
         self._nu_dot[:] = answer.nu_dot
-        _write_wrench(message.base_wrench_residual, answer.base_wrench)
+        write_wrench(message.base_wrench_residual, answer.base_wrench)
         for written, wrench in zip(message.external_wrenches, answer.wrenches, strict=True):
             _write_external_wrench(written, wrench)
         message.trust.findings = list(answer.findings)
@@ -189,7 +190,7 @@ class ForwardDynamicsWriter:
         message.model_hash, message.base_frame = model.hash, frame_prefix + model.base_link
         message.joint_names = list(model.joint_names)
         self._first = model.m - model.n
-        self._joints = _allocate(message, 'joint_accelerations', model.n)
+        self._joints = allocate(message, 'joint_accelerations', model.n)
 
     def write(self, answer: Answer) -> Any:
         """Fill and return the message."""
@@ -252,6 +253,12 @@ class SummaryWriter:
 def largest(values: Array) -> float:
     """Return the largest absolute entry."""
     return float(max(values.max(), -values.min()))
+
+
+def write_matrix(message: Any, values: Array | None) -> None:
+    """Write an array into a geolin_msgs/Matrix; none leaves it empty."""
+    message.rows, message.cols = (0, 0) if values is None else values.shape
+    message.data = array('d', b'' if values is None else np.ascontiguousarray(values).tobytes())
 
 
 def read_matrix(message: Any) -> Array:

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The node: joint states, IMUs and force sensors in, joint torques and external wrenches out."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from sensor_msgs.msg import Imu, JointState
+
+from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.diagnostics import Diagnostics
+from geolin_ros.ros.robot_node import RobotNode, run
+from geolin_ros.sparse import Estimator, forward_dynamics
+from geolin_ros.stream.torque_messages import TorqueWriter
+from geolin_ros.stream.torque_parameters import TORQUE_TABLE, torque_settings
+from geolin_ros.stream.torque_stream import TorqueStream
+from geolin_ros.warm_up import small_model
+
+_WRENCHES = {'plain': WrenchStamped, 'with_covariance': WrenchWithCovariance}
+
+
+@dataclass
+class Pipeline:
+    """A stream and the writer of its messages."""
+
+    stream: TorqueStream
+    writer: TorqueWriter
+
+    @property
+    def model(self) -> TreeModel:
+        """The robot."""
+        return self.stream.model
+
+
+class TorqueEstimatorNode(RobotNode):
+    """Publishes the most likely joint torques and external wrenches at each joint state."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__('torque_estimator', TORQUE_TABLE, **options)
+        self._diagnostics = Diagnostics(
+            self.get_fully_qualified_name(), self.get_name(), 'estimates', 'IMU'
+        )
+
+    def compile(self) -> None:
+        """Compile, or load from the cache, what an estimate needs."""
+        model = small_model()
+        Estimator(model, forward_dynamics(model))
+
+    def outputs(self) -> Sequence[tuple[type, str]]:
+        """Return what is published."""
+        return ((TorqueEstimate, '~/estimate'),)
+
+    def inputs(self) -> Sequence[tuple[type, str, Callable[[Any], None]]]:
+        """Return what is subscribed to."""
+        settings = torque_settings(self._values)
+        kind = _WRENCHES[settings.wrench_messages]
+        return (
+            (JointState, 'joint_states', partial(self.take, 'on_joint_state')),
+            *(
+                (Imu, topic.topic, partial(self.take, 'on_imu', topic.topic))
+                for topic in settings.imu_topics
+            ),
+            *(
+                (kind, topic.topic, partial(self.take, 'on_wrench', topic.topic))
+                for topic in settings.wrench_topics
+            ),
+        )
+
+    def make_pipeline(self, model: TreeModel, earlier: Any) -> Pipeline:
+        """Return stream and writer."""
+        stream = TorqueStream(model, torque_settings(self._values), self._counts)
+        stream.rehearse()
+        writer = TorqueWriter(TorqueEstimate(), WrenchWithCovariance, model, stream.links)
+        return Pipeline(stream, writer)
+
+    def publish(self, pipeline: Pipeline, answer: Any, start: float) -> None:
+        """Publish an estimate."""
+        self._outputs[0].publish(pipeline.writer.write(answer))
+        self._diagnostics.latencies.add(time.perf_counter() - start)
+        self._diagnostics.ages.add(answer.imu_age)
+
+    def report(self, waits_for: str | None) -> DiagnosticArray:
+        """Return rates, latencies, drops and what the model is."""
+        stream = None if self._pipeline is None else self._pipeline.stream
+        return self._diagnostics.report(self.get_clock().now(), stream, self._counts, waits_for)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the node until SIGINT or SIGTERM; return the exit status."""
+    return run(TorqueEstimatorNode, 'torque_estimator', arguments)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,339 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states, IMUs and force sensors in, estimated torques and external wrenches out.
+
+Nobody has to know where the base is: the equations of motion are the same in every frame that
+moves evenly, so that base pose and linear velocity are set to rest, and accelerations count less
+gravity, as accelerometers read them. The angular velocity of the base comes from its own IMU.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from geolin_ros.errors import ConfigurationError, InputError, UnsolvableError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.sparse import (
+    Estimator,
+    Sensor,
+    Term,
+    Variable,
+    accelerometer,
+    all_external_wrenches,
+    angular_acceleration,
+    base_sensors,
+    external_wrench,
+)
+from geolin_ros.sparse.sensors import Kind
+from geolin_ros.stream.differentiation import Differentiator
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.imu_input import ImuInput, ImuSample, ImuTopic
+from geolin_ros.stream.joint_input import JointInput
+from geolin_ros.stream.linearization_stream import Counts
+from geolin_ros.stream.messages import read_matrix
+from geolin_ros.stream.stamps import nanoseconds, starts_anew
+from geolin_ros.stream.wrench_input import WrenchInput, WrenchTopic
+from geolin_ros.typing import Array
+
+WrenchMessages = Literal['plain', 'with_covariance']
+ACCELERATIONS, EFFORTS = 'joint accelerations', 'joint efforts'
+
+
+@dataclass(frozen=True)
+class TorqueSettings:
+    """See the parameter table of the node for meanings, units and bounds."""
+
+    imu_topics: tuple[ImuTopic, ...] = ()
+    wrench_topics: tuple[WrenchTopic, ...] = ()
+    wrench_messages: WrenchMessages = 'plain'
+    wrench_timeout: float = 0.1
+    max_skew: float = 0.05
+    acceleration_cutoff: float = 50.0
+    unknown_wrenches: tuple[str, ...] = ()
+    joint_acceleration: float = 2.0
+    joint_effort: float = 0.0
+    linear_acceleration: float = 0.1
+    angular_acceleration: float = 1.0
+    force: float = 2.0
+    moment: float = 0.2
+    unknown_force: float = 200.0
+    unknown_moment: float = 50.0
+    covariance_rate: float = 10.0
+
+
+class TorqueEstimate(NamedTuple):
+    """One answer; the arrays are its own."""
+
+    stamp: int
+    """Of the joint state [ns]."""
+    tau: Array
+    """(n,) joint torques [N m or N]."""
+    wrenches: Array
+    """(k, 6) [force; torque] on each of the stream's ``links``, in its axes, about its origin."""
+    covariance: Array | None
+    """(n + 6 k, n + 6 k) of tau, then of the wrenches; None if it is not the time for it."""
+    chi_squared: float
+    degrees_of_freedom: int
+    imu_age: float
+    """Largest distance of a sample of an IMU to the joint state [s]."""
+    compute_time: float
+    """[s]"""
+
+
+class TorqueStream:
+    """Estimates torques and wrenches at each joint state from the newest of everything else.
+
+    Every ``on_`` method raises `DroppedInput` for an input that it cannot use and counts it; the
+    next input is taken as if nothing had happened.
+
+    Parameters
+    ----------
+    model
+        The robot: single-axis joints, no mimic joints.
+    settings
+        What there is to hear, and how good it is.
+    counts
+        Where to count, to go on with the counts of an earlier stream.
+
+    Attributes
+    ----------
+    links
+        Whose wrenches are estimated: measured ones first, then unknown ones.
+
+    Raises
+    ------
+    ConfigurationError
+        If a floating base has no IMU, or two topics are about one link.
+    UnsolvableError
+        If what there is to hear does not determine the torques; it names them.
+    UnknownNameError, UnsupportedJointError
+        If a link is not part of the robot, or a joint not of a kind that can be served.
+    """
+
+    def __init__(
+        self, model: TreeModel, settings: TorqueSettings, counts: Counts | None = None
+    ) -> None:
+        self.model, self.settings = model, settings
+        self.counts = counts if counts is not None else Counts()
+        cutoff = settings.acceleration_cutoff
+        self._joints = JointInput(model)
+        self._imus = ImuInput(model, settings.imu_topics, settings.max_skew, cutoff)
+        self._wrenches = WrenchInput(model, settings.wrench_topics, settings.wrench_timeout)
+        self._rates = Differentiator(cutoff)
+        self.links = (
+            *(topic.link for topic in settings.wrench_topics),
+            *settings.unknown_wrenches,
+        )
+        self._on_base = self._find_base_imu()
+        if self._on_base is not None:
+            link = settings.imu_topics[self._on_base].link
+            self._R_base_imu = model.frame(link).placement[:3, :3]
+        self._estimator = Estimator(model, self._sensors())
+        system = self._estimator.system
+        self._readings = np.zeros(system.rows - system.equations)
+        self._place = {
+            name: slice(rows.start - system.equations, rows.stop - system.equations)
+            for name, rows in system.sensor_rows.items()
+        }
+        self._bodies = [model.frame(link).body for link in self.links]
+        self._to_link = [external_wrench(model, link).terms[0].matrix for link in self.links]
+        self._map = block_diag(np.eye(model.n), *self._to_link)
+        self._state = model.neutral_state()
+        self._said: dict[str, Array] = {}  # covariances of messages
+        self._last_stamp: int | None = None
+        self._last_covariance: int | None = None
+
+    @property
+    def newest_stamps(self) -> dict[str, int | None]:
+        """Stamps [ns] of the inputs taken last, None before the first."""
+        return {'joint state': self._last_stamp, **self._imus.newest_stamps}
+
+    @property
+    def details(self) -> dict[str, str]:
+        """What the diagnostics say of the stream."""
+        system = self._estimator.system
+        return {
+            'delay of measured accelerations [ms]': f'{self._rates.delay * 1e3:.3f}',
+            'readings': str(self._readings.size),
+            'redundant readings': str(system.rows - system.size),
+        }
+
+    def on_imu(self, topic: str, message: Any) -> None:
+        """Take a sensor_msgs/Imu."""
+        with self._counted():
+            self._imus.take(topic, message)
+
+    def on_wrench(self, topic: str, message: Any) -> None:
+        """Take a geometry_msgs/WrenchStamped, or a geolin_msgs/WrenchWithCovariance."""
+        with self._counted():
+            self._wrenches.take(topic, message)
+            if self.settings.wrench_messages == 'with_covariance' and message.covariance.rows:
+                link = next(t.link for t in self.settings.wrench_topics if t.topic == topic)
+                if message.header.frame_id != link:
+                    raise DroppedInput(
+                        Cause.WRENCH_FRAME,
+                        f'wrench with covariance on {topic} has frame_id '
+                        f'{message.header.frame_id!r}, expected {link!r}',
+                    )
+                self._note_covariance(_sensor_of(link), message.covariance)
+
+    def on_joint_state(self, message: Any) -> TorqueEstimate | None:
+        """Take a sensor_msgs/JointState and estimate; None at the first of a clock."""
+        self.counts.received += 1
+        with self._counted():
+            return self._estimate(message)
+
+    def rehearse(self) -> None:
+        """Estimate once at rest, so that the first joint state pays for nothing."""
+        self._estimator.estimate(self._state, self._readings)
+        self._covariance()
+
+    # ---- sensors
+
+    def _find_base_imu(self) -> int | None:
+        """Return which IMU turns with a floating base."""
+        model, topics = self.model, self._imus.topics
+        if len(set(self.links)) != len(self.links) or len({t.link for t in topics}) != len(topics):
+            raise ConfigurationError(
+                f'robot {model.name!r}: wrenches of {", ".join(self.links)} and IMUs of '
+                f'{", ".join(t.link for t in topics)}, expected each link once'
+            )
+        if model.base == 'fixed':
+            return None
+        for k, topic in enumerate(topics):
+            if model.frame(topic.link).body == 0:
+                return k
+        raise ConfigurationError(
+            f'robot {model.name!r} has a floating base and no IMU that turns with it, expected '
+            f'one in imu_topics whose link is fixed to {model.base_link!r}'
+        )
+
+    def _sensors(self) -> list[Sensor]:
+        """Return what the estimator is to know; the readings follow in this order."""
+        model, settings = self.model, self.settings
+        sensors = [
+            *base_sensors(model, 'tau'),
+            *all_external_wrenches(model, but=self.links),
+            _joint_sensor(model, ACCELERATIONS, 'qdd', settings.joint_acceleration),
+        ]
+        if settings.joint_effort > 0.0:
+            sensors.append(_joint_sensor(model, EFFORTS, 'tau', settings.joint_effort))
+        for topic in self._imus.topics:
+            sensors.append(accelerometer(model, topic.link, settings.linear_acceleration))
+            sensors.append(angular_acceleration(model, topic.link, settings.angular_acceleration))
+        measured = np.repeat((settings.force, settings.moment), 3)
+        unknown = np.repeat((settings.unknown_force, settings.unknown_moment), 3)
+        for link in self.links:
+            deviation = unknown if link in settings.unknown_wrenches else measured
+            sensors.append(external_wrench(model, link, deviation=deviation))
+        return sensors
+
+    def _note_covariance(self, sensor: str, said: Any) -> None:
+        """Believe what a message says of its own noise: an array, or a geolin_msgs/Matrix."""
+        try:
+            covariance = said if isinstance(said, np.ndarray) else read_matrix(said)
+            known = self._said.get(sensor)
+            if known is not None and np.array_equal(known, covariance):
+                return
+            self._estimator.set_covariance(sensor, covariance)
+        except (ConfigurationError, InputError) as error:
+            raise DroppedInput(Cause.COVARIANCE, str(error)) from error
+        self._said[sensor] = covariance.copy()
+
+    # ---- estimate
+
+    def _estimate(self, message: Any) -> TorqueEstimate | None:
+        start = time.perf_counter()
+        state, readings, place = self._state, self._readings, self._place
+        stamp = nanoseconds(message.header.stamp)
+        if starts_anew('joint state', stamp, self._last_stamp):
+            self._rates.forget()
+            self._last_covariance = None
+        self._last_stamp = stamp
+        self._joints.read(message, 'position', state.s, Cause.MISSING_JOINT)
+        self._joints.read(message, 'velocity', state.r, Cause.MISSING_VELOCITY)
+        self._rates.add(stamp, state.r)
+        if self._rates.rate is None:
+            self.counts.skipped += 1
+            return None
+        readings[place[ACCELERATIONS]] = self._rates.rate
+        if EFFORTS in place:
+            self._joints.read(message, 'effort', readings[place[EFFORTS]], Cause.MISSING_EFFORT)
+        samples = self._imus.at(stamp)
+        self._read_imus(samples)
+        wrenches, _ = self._wrenches.at(stamp, '')
+        for wrench in wrenches:
+            at = place[_sensor_of(wrench.link)]
+            readings[at] = np.concatenate((wrench.force, wrench.moment))
+        try:
+            found = self._estimator.estimate(state, readings)
+        except (UnsolvableError, ConfigurationError) as error:
+            raise DroppedInput(Cause.UNSOLVABLE, str(error)) from error
+        tau = found.variables.tau[self.model.m - self.model.n :].copy()
+        on_links = [
+            X @ found.variables.fx[b] for X, b in zip(self._to_link, self._bodies, strict=True)
+        ]
+        self.counts.answered += 1
+        return TorqueEstimate(
+            stamp,
+            tau,
+            np.array(on_links).reshape(-1, 6),
+            self._covariance() if self._is_time_for_covariance(stamp) else None,
+            found.chi_squared,
+            found.degrees_of_freedom,
+            self._imus.largest_age(stamp),
+            time.perf_counter() - start,
+        )
+
+    def _read_imus(self, samples: list[ImuSample]) -> None:
+        for k, (topic, sample) in enumerate(zip(self._imus.topics, samples, strict=True)):
+            name = f'accelerometer[{topic.link}]'
+            self._readings[self._place[name]] = sample.acceleration
+            turning = self._place[f'angular_acceleration[{topic.link}]']
+            self._readings[turning] = sample.angular_acceleration
+            if sample.covariance is not None:
+                self._note_covariance(name, sample.covariance)
+            if k == self._on_base:
+                self._state.v[3:] = self._R_base_imu @ sample.turning
+
+    def _is_time_for_covariance(self, stamp: int) -> bool:
+        rate, last = self.settings.covariance_rate, self._last_covariance
+        due = rate > 0.0 and (last is None or (stamp - last) * 1e-9 * rate > 0.999)
+        if due:
+            self._last_covariance = stamp
+        return due
+
+    def _covariance(self) -> Array:
+        """Return the joint covariance of torques and wrenches of the last estimate."""
+        names = self.model.body_names
+        variables = [Variable('tau', name) for name in self.model.joint_names]
+        variables += [Variable('fx', names[body]) for body in self._bodies]
+        covariance: Array = self._map @ self._estimator.covariance(variables) @ self._map.T
+        return covariance
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        try:
+            yield
+        except DroppedInput as drop:
+            self.counts.drops[drop.cause] += 1
+            raise
+
+
+def _sensor_of(link: str) -> str:
+    """Return what the sensor of the wrench on a link is called."""
+    return f'external_wrench[{link}]'
+
+
+def _joint_sensor(model: TreeModel, name: str, kind: Kind, deviation: float) -> Sensor:
+    """Return one sensor of all joints."""
+    unit = np.eye(model.n)
+    terms = tuple(
+        Term(Variable(kind, joint), unit[:, [c]]) for c, joint in enumerate(model.joint_names)
+    )
+    return Sensor(name, terms, deviation**2 * unit)
