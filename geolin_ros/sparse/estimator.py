@@ -133,7 +133,8 @@ class Estimator:
         """
         columns = np.array([c for v in variables for c in self.system.columns(v)])
         q = self._Z.shape[1]
-        root, _ = dtrtrs(self._R[:q, :q], (self._elimination.T[columns, 1:] @ self._Z).T, trans=1)
+        sensitivity = self._elimination.T[columns, 1:] @ self._Z
+        root = _solve_triangle(self._R[:q, :q], sensitivity.T, transposed=True)
         covariance: Array = root.T @ root
         return covariance
 
@@ -162,7 +163,7 @@ class Estimator:
             Q, R = np.linalg.qr(E[:, 1:].T, mode='complete')
             if not _is_regular(R[: self._held]):
                 return False
-            y, _ = dtrtrs(R[: self._held], -E[:, 0], trans=1)
+            y = _solve_triangle(R[: self._held], -E[:, 0], transposed=True)
             z_0, self._Z = Q[:, : self._held] @ y, Q[:, self._held :]
         q = self._Z.shape[1]
         if len(C) < q:
@@ -173,8 +174,7 @@ class Estimator:
         self._R = np.asarray(np.linalg.qr(weighed, mode='r'))
         if not _is_regular(self._R[:q, :q]):
             return False
-        y, _ = dtrtrs(self._R[:q, :q], -self._R[:q, q])
-        self._z = z_0 + self._Z @ y
+        self._z = z_0 + self._Z @ _solve_triangle(self._R[:q, :q], -self._R[:q, q])
         return True
 
     def _judge(self, states: Sequence[State]) -> None:
@@ -201,3 +201,11 @@ class Estimator:
 def _is_regular(R: Array) -> bool:
     diagonal = np.abs(np.diag(R))
     return bool(diagonal.min(initial=np.inf) > SMALLEST * diagonal.max(initial=0.0))
+
+
+def _solve_triangle(R: Array, right: Array, transposed: bool = False) -> Array:
+    """Return R^-1 or R^-T times ``right``; LAPACK refuses what is empty."""
+    if not R.size:
+        return right.copy()
+    solution, _ = dtrtrs(R, right, trans=int(transposed))
+    return np.asarray(solution)

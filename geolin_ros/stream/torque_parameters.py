@@ -105,7 +105,7 @@ TORQUE_TABLE: tuple[Parameter, ...] = (
     _deviation('unknown_moment', 50.0, 'moments that no sensor measures, from zero', 'N m'),
     Parameter(
         'covariance_rate',
-        10.0,
+        20.0,
         'How often an estimate carries its covariance; 0: never.',
         unit='Hz',
         bounds=(0.0, 10000.0),

@@ -63,7 +63,7 @@ class TorqueSettings:
     moment: float = 0.2
     unknown_force: float = 200.0
     unknown_moment: float = 50.0
-    covariance_rate: float = 10.0
+    covariance_rate: float = 20.0
 
 
 class TorqueEstimate(NamedTuple):

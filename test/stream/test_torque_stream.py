@@ -1,0 +1,231 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Torques from what sensors read, against the motors of a robot simulated by MuJoCo."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support.messages import header, joint_state, vector, wrench_stamped
+
+from geolin_ros import TreeModel, robots
+from geolin_ros.errors import ConfigurationError, UnknownNameError
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.imu_input import ImuTopic
+from geolin_ros.stream.torque_messages import TorqueWriter
+from geolin_ros.stream.torque_stream import TorqueSettings, TorqueStream
+from geolin_ros.stream.wrench_input import WrenchTopic
+
+pytest.importorskip('mujoco')
+from geolin_ros.demo.standing import PUSH, PUSHES, SOLES, STEP, StandingRobot
+
+STEP_NS = round(STEP * 1e9)
+HEARD = {
+    'imu_topics': (ImuTopic('imu', 'imu'),),
+    'wrench_topics': tuple(WrenchTopic(f'{link}/wrench', link, 'body') for link in SOLES),
+}
+
+
+@pytest.fixture(scope='module')
+def model():
+    return TreeModel.from_urdf(robots.path('humanoid'))
+
+
+@pytest.fixture(scope='module')
+def motion(model):
+    """What the robot felt for two seconds and the push that follows: one entry a sample."""
+    robot = StandingRobot(model, robots.path('humanoid'))
+    samples = []
+    for k in range(round((PUSHES[0] + 0.1) / STEP)):
+        robot.advance()
+        acceleration, turning, wrenches = robot.feel()
+        samples.append(
+            SimpleNamespace(
+                stamp=10**9 + k * STEP_NS,
+                state=robot.state,
+                tau=robot.tau,
+                acceleration=acceleration.copy(),
+                turning=turning.copy(),
+                wrenches=wrenches,
+            )
+        )
+    return samples
+
+
+def imu(stamp, acceleration, turning, covariance=0.0, frame='imu'):
+    return SimpleNamespace(
+        header=header(stamp, frame),
+        linear_acceleration=vector(acceleration),
+        angular_velocity=vector(turning),
+        linear_acceleration_covariance=covariance * np.eye(3).ravel(),
+        angular_velocity_covariance=np.zeros(9),
+    )
+
+
+def joints(model, sample):
+    return joint_state(sample.stamp, model.joint_names, sample.state.s, sample.state.r, sample.tau)
+
+
+def hear(stream, sample, covariance=0.0):
+    stream.on_imu('imu', imu(sample.stamp, sample.acceleration, sample.turning, covariance))
+    for link in SOLES:
+        stream.on_wrench(
+            f'{link}/wrench', wrench_stamped(sample.stamp, sample.wrenches[link], link)
+        )
+
+
+def answers(stream, samples):
+    """Feed the samples; return the answer to each but the first, which has no accelerations."""
+    found = []
+    for sample in samples:
+        hear(stream, sample)
+        found.append(stream.on_joint_state(joints(stream.model, sample)))
+    assert found[0] is None
+    return found[1:]
+
+
+def rms(values):
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def test_torques__are_those_of_the_motors(model, motion):
+    """Without joint efforts, base pose and base velocity; MuJoCo knows the truth."""
+    quiet = motion[: round(PUSHES[0] / STEP) - 1]
+    found = answers(TorqueStream(model, TorqueSettings(**HEARD)), quiet)
+    assert len(found) == len(quiet) - 1
+    moving = [(a, s) for a, s in zip(found, quiet[1:], strict=True)][100:]
+    error = np.array([a.tau - s.tau for a, s in moving])
+    largest = max(np.max(np.abs(s.tau)) for _, s in moving)
+    assert largest > 15.0
+    assert rms(error) < 1e-3 * largest
+    for k, link in enumerate(SOLES):
+        off = np.array([a.wrenches[k] - s.wrenches[link] for a, s in moving])
+        assert np.abs(off).max() < 1.0
+    assert np.median([a.chi_squared for a, _ in moving]) < found[0].degrees_of_freedom
+
+
+def test_push__that_no_sensor_feels__is_found_or_noticed(model, motion):
+    """As an unknown wrench it is estimated; otherwise chi squared jumps, if that is trusted."""
+    settings = TorqueSettings(**HEARD, unknown_wrenches=('pelvis',))
+    pushed = answers(TorqueStream(model, settings), motion)[-20:]
+    force = np.median([a.wrenches[2, :3] for a in pushed], axis=0)  # the pelvis stays upright
+    assert np.linalg.norm(force - PUSH) < 0.1 * np.linalg.norm(PUSH)
+    exact = TorqueSettings(
+        **HEARD, force=0.2, moment=0.02, joint_acceleration=0.1, angular_acceleration=0.1
+    )
+    trusting = answers(TorqueStream(model, exact), motion)
+    freedom = trusting[0].degrees_of_freedom
+    assert np.median([a.chi_squared for a in trusting[500:-60]]) < 0.1 * freedom
+    assert np.median([a.chi_squared for a in trusting[-20:]]) > 5.0 * freedom
+
+
+def test_efforts__of_the_joint_states_are_weighed_in(model, motion):
+    settings = TorqueSettings(**HEARD, joint_effort=1e-6)
+    (*_, last) = answers(TorqueStream(model, settings), motion[:200])
+    assert last.tau == pytest.approx(motion[199].tau, abs=1e-5)
+
+
+def test_covariances__come_at_their_rate_and_shrink_with_better_sensors(model, motion):
+    """Of the message where it says so, else of the settings."""
+    settings = TorqueSettings(**HEARD, covariance_rate=50.0)
+    found = answers(TorqueStream(model, settings), motion[:102])
+    kept = [a.covariance for a in found if a.covariance is not None]
+    assert len(kept) == 11
+    size = model.n + 12
+    assert kept[0].shape == (size, size)
+    assert np.linalg.eigvalsh(kept[0])[0] > -1e-9 * np.max(kept[0])
+    better = TorqueStream(model, settings)
+    for sample in motion[:2]:
+        hear(better, sample, covariance=1e-6)
+        answer = better.on_joint_state(joints(model, sample))
+    assert np.trace(answer.covariance) < 0.95 * np.trace(kept[0])
+
+
+def test_wrench_with_covariance__is_believed(model, motion):
+    stream = TorqueStream(
+        model, TorqueSettings(**HEARD, wrench_messages='with_covariance', covariance_rate=1000.0)
+    )
+    deviations = []
+    for k, sample in enumerate(motion[:6]):
+        stream.on_imu('imu', imu(sample.stamp, sample.acceleration, sample.turning))
+        for link in SOLES:
+            message = wrench_stamped(sample.stamp, sample.wrenches[link], link)
+            covariance = (1.0 if k < 3 else 1e-4) * np.eye(6)
+            message.covariance = SimpleNamespace(rows=6, cols=6, data=covariance.ravel())
+            stream.on_wrench(f'{link}/wrench', message)
+        answer = stream.on_joint_state(joints(model, sample))
+        if answer is not None:
+            deviations.append(np.sqrt(answer.covariance[model.n, model.n]))
+    assert deviations[-1] < 0.1 * deviations[0]
+    broken = wrench_stamped(motion[6].stamp, np.zeros(6), 'left_sole')
+    broken.covariance = SimpleNamespace(rows=6, cols=6, data=-np.eye(6).ravel())
+    with pytest.raises(DroppedInput) as drop:
+        stream.on_wrench('left_sole/wrench', broken)
+    assert drop.value.cause is Cause.COVARIANCE
+
+
+def test_message__carries_the_estimate(model, motion):
+    messages = pytest.importorskip('geolin_msgs.msg')
+    stream = TorqueStream(model, TorqueSettings(**HEARD))
+    writer = TorqueWriter(
+        messages.TorqueEstimate(), messages.WrenchWithCovariance, model, stream.links
+    )
+    found = answers(stream, motion[:4])
+    message = writer.write(found[0])
+    assert message.header.frame_id == 'pelvis'
+    assert message.joint_torques.tolist() == found[0].tau.tolist()
+    assert message.covariance.rows == model.n + 12
+    assert message.wrenches[1].header.frame_id == 'right_sole'
+    assert message.wrenches[1].wrench.torque.y == found[0].wrenches[1, 4]
+    block = np.array(message.wrenches[1].covariance.data).reshape(6, 6)
+    assert np.array_equal(block, found[0].covariance[model.n + 6 :, model.n + 6 :])
+    assert writer.write(found[1]).covariance.rows == 0
+
+
+def test_unusable_inputs__are_dropped_by_cause(model, motion):
+    stream = TorqueStream(model, TorqueSettings(**HEARD))
+    first, second, third = motion[:3]
+
+    def cause(take, *message):
+        with pytest.raises(DroppedInput) as drop:
+            take(*message)
+        return drop.value.cause
+
+    assert stream.on_joint_state(joints(model, first)) is None
+    assert cause(stream.on_joint_state, joints(model, second)) is Cause.NO_IMU
+    a, w = first.acceleration, first.turning
+    assert cause(stream.on_imu, 'imu', imu(1, a, w, frame='torso')) is Cause.IMU_FRAME
+    assert cause(stream.on_imu, 'imu', imu(1, a, w, covariance=-1.0)) is Cause.IMU_PART
+    assert cause(stream.on_imu, 'imu', imu(1, a * np.nan, w)) is Cause.NOT_FINITE
+    for sample in (first, second):
+        stream.on_imu('imu', imu(sample.stamp, a, w))
+    assert cause(stream.on_imu, 'imu', imu(first.stamp, a, w)) is Cause.BACKWARDS
+    assert cause(stream.on_joint_state, joints(model, third)) is Cause.NO_WRENCH
+    assert stream.counts.dropped == 6
+    assert stream.counts.received == 3
+
+
+def test_sensors_that_do_not_fit__are_named(model):
+    with pytest.raises(ConfigurationError, match=r"no IMU that turns with it.*'pelvis'"):
+        TorqueStream(model, TorqueSettings())
+    with pytest.raises(ConfigurationError, match='each link once'):
+        TorqueStream(model, TorqueSettings(**HEARD, unknown_wrenches=('left_sole',)))
+    with pytest.raises(UnknownNameError, match="'tail'"):
+        TorqueStream(model, TorqueSettings(**HEARD, unknown_wrenches=('tail',)))
+
+
+def test_fixed_base__needs_no_imu():
+    """And its torques are those of inverse dynamics, by Pinocchio."""
+    pinocchio = pytest.importorskip('support.pinocchio_oracle')
+    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
+    oracle = pinocchio.PinocchioOracle.read_urdf(robots.path('quadruped'), model)
+    stream = TorqueStream(model, TorqueSettings(acceleration_cutoff=1e4))
+    rng = np.random.default_rng(1)
+    s, r, qdd = rng.normal(size=(3, model.n))
+    for k, stamp in enumerate((10**9, 10**9 + STEP_NS)):
+        rates = r + k * STEP * qdd
+        answer = stream.on_joint_state(
+            joint_state(stamp, model.joint_names, s, rates, np.zeros(model.n))
+        )
+    state = model.state(np.eye(4), s, np.zeros(6), rates)
+    assert answer.tau == pytest.approx(oracle.inverse_dynamics(state, qdd), rel=1e-9)
