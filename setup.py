@@ -75,6 +75,7 @@ setup(
             f'geolin = {name}.cli:main',
             f'linearizer = {name}.ros.linearization_node:main',
             f'lqr_node = {name}.ros.lqr_node:main',
+            f'torque_estimator = {name}.ros.torque_estimator:main',
         ],
     },
 )

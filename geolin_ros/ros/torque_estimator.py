@@ -4,7 +4,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from sensor_msgs.msg import Imu, JointState
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.diagnostics import Diagnostics
-from geolin_ros.ros.robot_node import RobotNode, run
+from geolin_ros.ros.robot_node import Input, RobotNode, run
 from geolin_ros.sparse import Estimator, forward_dynamics
 from geolin_ros.stream.torque_messages import TorqueWriter
 from geolin_ros.stream.torque_parameters import TORQUE_TABLE, torque_settings
@@ -57,27 +57,25 @@ class TorqueEstimatorNode(RobotNode):
         """Return what is published."""
         return ((TorqueEstimate, '~/estimate'),)
 
-    def inputs(self) -> Sequence[tuple[type, str, Callable[[Any], None]]]:
+    def inputs(self) -> Sequence[Input]:
         """Return what is subscribed to."""
         settings = torque_settings(self._values)
         kind = _WRENCHES[settings.wrench_messages]
-        return (
-            (JointState, 'joint_states', partial(self.take, 'on_joint_state')),
-            *(
-                (Imu, topic.topic, partial(self.take, 'on_imu', topic.topic))
-                for topic in settings.imu_topics
-            ),
-            *(
-                (kind, topic.topic, partial(self.take, 'on_wrench', topic.topic))
-                for topic in settings.wrench_topics
-            ),
-        )
+        inputs = [Input(JointState, 'joint_states', partial(self.take, 'on_joint_state'))]
+        for topic, _ in settings.imu_topics:
+            inputs.append(Input(Imu, topic, partial(self.take, 'on_imu', topic)))
+        for topic in (wrench.topic for wrench in settings.wrench_topics):
+            inputs.append(Input(kind, topic, partial(self.take, 'on_wrench', topic)))
+        return inputs
 
     def make_pipeline(self, model: TreeModel, earlier: Any) -> Pipeline:
         """Return stream and writer."""
-        stream = TorqueStream(model, torque_settings(self._values), self._counts)
+        settings = torque_settings(self._values)
+        stream = TorqueStream(model, settings, self._counts)
         stream.rehearse()
-        writer = TorqueWriter(TorqueEstimate(), WrenchWithCovariance, model, stream.links)
+        writer = TorqueWriter(
+            TorqueEstimate(), WrenchWithCovariance, model, stream.links, settings.frame_prefix
+        )
         return Pipeline(stream, writer)
 
     def publish(self, pipeline: Pipeline, answer: Any, start: float) -> None:

@@ -60,6 +60,8 @@ class ImuInput:
         Longest distance in time to a joint state [s].
     cutoff
         Of the differentiated angular velocity [Hz], see `Differentiator`.
+    frame_prefix
+        Of the frames in messages.
 
     Raises
     ------
@@ -68,12 +70,17 @@ class ImuInput:
     """
 
     def __init__(
-        self, model: TreeModel, topics: Sequence[ImuTopic], max_skew: float, cutoff: float
+        self,
+        model: TreeModel,
+        topics: Sequence[ImuTopic],
+        max_skew: float,
+        cutoff: float,
+        frame_prefix: str = '',
     ) -> None:
         for topic in topics:
             model.frame(topic.link)
         self.topics = tuple(topics)
-        self._max_skew = max_skew
+        self._max_skew, self._prefix = max_skew, frame_prefix
         self._newest = {topic.topic: _Newest(Differentiator(cutoff)) for topic in topics}
 
     @property
@@ -97,10 +104,11 @@ class ImuInput:
         """
         newest = self._newest[topic]
         link = next(about.link for about in self.topics if about.topic == topic)
-        if message.header.frame_id not in ('', link):
+        if message.header.frame_id not in ('', self._prefix + link):
             raise DroppedInput(
                 Cause.IMU_FRAME,
-                f'IMU on {topic} has frame_id {message.header.frame_id!r}, expected {link!r}; '
+                f'IMU on {topic} has frame_id {message.header.frame_id!r}, expected '
+                f'{self._prefix + link!r}; '
                 'correct the publisher or imu_topics',
             )
         stamp = nanoseconds(message.header.stamp)

@@ -21,6 +21,8 @@ class TorqueWriter:
         Makes an empty geolin_msgs/WrenchWithCovariance.
     model, links
         Of the stream whose estimates will be written.
+    frame_prefix
+        Of the frames in messages.
     """
 
     def __init__(
@@ -29,13 +31,15 @@ class TorqueWriter:
         make_wrench: Callable[[], Any],
         model: TreeModel,
         links: Sequence[str],
+        frame_prefix: str = '',
     ) -> None:
         self.message = message
-        message.header.frame_id, message.model_hash = model.base_link, model.hash
+        message.header.frame_id = frame_prefix + model.base_link
+        message.model_hash = model.hash
         message.joint_names = list(model.joint_names)
         message.wrenches = [make_wrench() for _ in links]
         for wrench, link in zip(message.wrenches, links, strict=True):
-            wrench.header.frame_id = link
+            wrench.header.frame_id = frame_prefix + link
         self._torques = allocate(message, 'joint_torques', model.n)
         self._n = model.n
 

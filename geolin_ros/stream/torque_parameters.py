@@ -8,7 +8,7 @@ from typing import Any
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.stream.imu_input import ImuTopic
 from geolin_ros.stream.parameter_table import NO_NAMES, Parameter, entries_of
-from geolin_ros.stream.parameters import BY_NAME, MODEL_NAMES
+from geolin_ros.stream.parameters import BY_NAME, MODEL_NAMES, NODE_NAMES
 from geolin_ros.stream.torque_stream import TorqueSettings
 from geolin_ros.stream.wrench_input import WrenchTopic
 
@@ -36,16 +36,8 @@ def _deviation(name: str, default: float, text: str, unit: str) -> Parameter:
     )
 
 
-_OF_THE_ROBOT = (
-    'robot_description',
-    'robot_description_file',
-    'robot_description_node',
-    'description_timeout',
-    *MODEL_NAMES,
-    'wrench_timeout',
-)
 TORQUE_TABLE: tuple[Parameter, ...] = (
-    *(BY_NAME[name] for name in _OF_THE_ROBOT),
+    *(BY_NAME[name] for name in (*NODE_NAMES, *MODEL_NAMES, 'frame_prefix', 'wrench_timeout')),
     Parameter(
         'imu_topics',
         NO_NAMES,
@@ -110,7 +102,6 @@ TORQUE_TABLE: tuple[Parameter, ...] = (
         unit='Hz',
         bounds=(0.0, 10000.0),
     ),
-    BY_NAME['autostart'],
 )
 
 
@@ -125,6 +116,7 @@ def torque_settings(values: Mapping[str, Any]) -> TorqueSettings:
         imu_topics=tuple(map(_imu_topic, entries_of(values['imu_topics']))),
         wrench_topics=tuple(map(_wrench_topic, entries_of(values['wrench_topics']))),
         wrench_messages=values['wrench_messages'],
+        frame_prefix=values['frame_prefix'],
         wrench_timeout=values['wrench_timeout'],
         max_skew=values['max_skew'],
         acceleration_cutoff=values['acceleration_cutoff'],

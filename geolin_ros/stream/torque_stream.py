@@ -51,6 +51,7 @@ class TorqueSettings:
     imu_topics: tuple[ImuTopic, ...] = ()
     wrench_topics: tuple[WrenchTopic, ...] = ()
     wrench_messages: WrenchMessages = 'plain'
+    frame_prefix: str = ''
     wrench_timeout: float = 0.1
     max_skew: float = 0.05
     acceleration_cutoff: float = 50.0
@@ -122,8 +123,11 @@ class TorqueStream:
         self.counts = counts if counts is not None else Counts()
         cutoff = settings.acceleration_cutoff
         self._joints = JointInput(model)
-        self._imus = ImuInput(model, settings.imu_topics, settings.max_skew, cutoff)
-        self._wrenches = WrenchInput(model, settings.wrench_topics, settings.wrench_timeout)
+        prefix = settings.frame_prefix
+        self._imus = ImuInput(model, settings.imu_topics, settings.max_skew, cutoff, prefix)
+        self._wrenches = WrenchInput(
+            model, settings.wrench_topics, settings.wrench_timeout, 'drop', prefix
+        )
         self._rates = Differentiator(cutoff)
         self.links = (
             *(topic.link for topic in settings.wrench_topics),
@@ -174,7 +178,7 @@ class TorqueStream:
             self._wrenches.take(topic, message)
             if self.settings.wrench_messages == 'with_covariance' and message.covariance.rows:
                 link = next(t.link for t in self.settings.wrench_topics if t.topic == topic)
-                if message.header.frame_id != link:
+                if message.header.frame_id != self.settings.frame_prefix + link:
                     raise DroppedInput(
                         Cause.WRENCH_FRAME,
                         f'wrench with covariance on {topic} has frame_id '

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = {
     'linearization_node': 'linearizer.yaml',
     'lqr_node': 'lqr.yaml',
+    'torque_estimator': 'torque_estimator.yaml',
 }
 DEFAULTS = {parameter.name: parameter.default for parameter in TABLE}
 
