@@ -54,7 +54,7 @@ class RiccatiSolution(NamedTuple):
     P: Array
     """(n, n) cost x'Px of the future."""
     residual: float
-    """|E(K, P)| / |P|, largest entries; of the continuous equation in units of |F|."""
+    """|E(K, P)| / |P|; of the continuous equation in units of |F|."""
     correction: float
     """|dK| / |K| of the last Newton step; NaN where SciPy solved."""
     method: Method
@@ -80,33 +80,40 @@ class _Problem(NamedTuple):
         weight = self.R + self.B.T @ PB
         return np.asarray(np.linalg.solve(weight, PB.T @ self.A + self.S.T), dtype=np.float64)
 
-    def decrease(self, F: Array, P: Array) -> Array:
-        """Return P - F'PF, or -(F'P + PF): what the cost loses in a step, or a second."""
-        return P - F.T @ P @ F if self.discrete else -_twice_symmetric(F.T @ P)
-
-    def defect(self, K: Array, P: Array) -> Array:
-        """Return E(K, P); every term is small or cancels once, unlike in the equation itself."""
+    def close(self, K: Array) -> '_ClosedLoop':
         SK = self.S @ K
         cost = self.Q - SK - SK.T + K.T @ self.R @ K
-        return _symmetric(cost - self.decrease(self.A - self.B @ K, P))
+        return _ClosedLoop(self.A - self.B @ K, cost, self.discrete)
 
-    def relative(self, defect: Array, K: Array, P: Array) -> float:
-        rate = 1.0 if self.discrete else np.linalg.norm(self.A - self.B @ K, 1)
-        return float(_largest(defect) / (rate * _largest(P)))
 
-    def decays(self, K: Array, P: Array) -> bool:
-        """Return whether A - BK is stable, by Lyapunov's proof or, failing that, by eigenvalues.
+class _ClosedLoop(NamedTuple):
+    """x+ = Fx, or xdot = Fx, and what it costs a step, or a second, x'(cost)x."""
+
+    F: Array
+    cost: Array
+    discrete: bool
+
+    def decrease(self, P: Array) -> Array:
+        """Return P - F'PF, or -(F'P + PF): what x'Px loses in a step, or a second."""
+        if self.discrete:
+            return P - self.F.T @ P @ self.F
+        half = self.F.T @ P
+        return -(half + half.T)
+
+    def rate(self) -> float:
+        return 1.0 if self.discrete else float(np.linalg.norm(self.F, 1))
+
+    def decays(self, P: Array, decrease: Array) -> bool:
+        """Return whether F is stable, by Lyapunov's proof or, failing that, by eigenvalues.
 
         The proof is the cheaper one, and no gain that it lets pass is unstable; where the cost
         leaves some state out it may fail for a stable one.
         """
-        F = self.A - self.B @ K
-        if not np.all(np.isfinite(F)):
+        if not np.all(np.isfinite(self.F)):
             return False
-        rate = 1.0 if self.discrete else np.linalg.norm(F, 1)
-        if _is_positive(P) and _is_positive(self.decrease(F, P) - MARGIN * rate * P):
+        if _is_positive(P) and _is_positive(decrease - MARGIN * self.rate() * P):
             return True
-        poles = np.linalg.eigvals(F)
+        poles = np.linalg.eigvals(self.F)
         if self.discrete:
             return bool(np.max(np.abs(poles)) ** 2 < 1.0 - MARGIN)
         return bool(np.max(poles.real) < -MARGIN * np.max(np.abs(poles)))
@@ -204,9 +211,8 @@ class _RefusedError(Exception):
 
 
 def _warm(problem: _Problem, K: Array) -> RiccatiSolution:
-    P = np.zeros_like(problem.A)
     for step in range(1, WARM_STEPS + 1):
-        P, K, correction = _newton_step(problem, P, K)
+        P, K, correction = _newton_step(problem, K)
         if correction <= WARM_CORRECTION:
             return _accepted(problem, P, K, correction, 'warm', step, WARM_RESIDUAL)
     raise _RefusedError(f'correction {correction:.1e} after {WARM_STEPS} steps')
@@ -216,7 +222,7 @@ def _cold(problem: _Problem) -> RiccatiSolution:
     F, G, H = _without_cross_cost(problem)
     start = (F, G, H) if problem.discrete else _cayley(F, G, H)
     P, doublings = _double(*start)
-    P, K, correction = _newton_step(problem, P, problem.gain(P))
+    P, K, correction = _newton_step(problem, problem.gain(P), P)
     return _accepted(problem, P, K, correction, 'doubling', doublings, RESIDUAL)
 
 
@@ -224,7 +230,7 @@ def _scipy(problem: _Problem) -> RiccatiSolution:
     solve = (
         scipy.linalg.solve_discrete_are if problem.discrete else scipy.linalg.solve_continuous_are
     )
-    scale = _largest(problem.R)  # it is not free of scale
+    scale = _size(problem.R)  # it is not free of scale
     Q, R, S = problem.Q / scale, problem.R / scale, problem.S / scale
     P = _symmetric(scale * solve(problem.A, problem.B, Q, R, s=S))
     return _accepted(problem, P, problem.gain(P), np.nan, 'scipy', 0, RESIDUAL)
@@ -239,25 +245,31 @@ def _accepted(
     iterations: int,
     limit: float,
 ) -> RiccatiSolution:
-    residual = problem.relative(problem.defect(K, P), K, P)
+    loop = problem.close(K)
+    decrease = loop.decrease(P)
+    residual = _size(loop.cost - decrease) / (loop.rate() * _size(P))
     if not residual <= limit:
         raise _RefusedError(f'residual {residual:.1e} exceeds {limit:g}')
-    if not problem.decays(K, P):
+    if not loop.decays(P, decrease):
         raise _RefusedError('the closed loop does not decay')
     return RiccatiSolution(K, P, residual, correction, method, iterations)
 
 
-def _newton_step(problem: _Problem, P: Array, K: Array) -> tuple[Array, Array, float]:
+def _newton_step(
+    problem: _Problem, K: Array, P: Array | None = None
+) -> tuple[Array, Array, float]:
     """Return the cost of the gain K, the gain for that cost, and how much that has changed.
 
-    P only has to be symmetric; near the cost of K the step is a refinement.
+    A symmetric P near the cost of K makes the step a refinement of it.
     """
-    F, E = problem.A - problem.B @ K, problem.defect(K, P)
+    loop = problem.close(K)
+    F, E = loop.F, loop.cost if P is None else _symmetric(loop.cost - loop.decrease(P))
     if not problem.discrete:
         F, E = _stein_form(F, E)
-    P = P + _stein(F, E)
+    X = _stein(F, E)
+    P = X if P is None else P + X
     new = problem.gain(P)
-    return P, new, float(np.linalg.norm(new - K) / np.linalg.norm(new))
+    return P, new, _size(new - K) / max(_size(new), np.finfo(np.float64).tiny)
 
 
 def _stein(F: Array, E: Array) -> Array:
@@ -265,9 +277,9 @@ def _stein(F: Array, E: Array) -> Array:
     X = E
     for _ in range(_SQUARINGS):
         D = F.T @ X @ F
-        X = X + _symmetric(D)
-        if _largest(D) <= _SETTLED * _largest(X):
-            return X
+        X = X + D
+        if _size(D) <= _SETTLED * _size(X):
+            return _symmetric(X)
         F = F @ F
     raise _RefusedError('the gain to improve does not stabilize')
 
@@ -287,7 +299,7 @@ def _double(F: Array, G: Array, H: Array) -> tuple[Array, int]:
         V = inverse @ F
         D = F.T @ H @ V
         H = H + _symmetric(D)
-        if _largest(D) <= _SETTLED * _largest(H):
+        if _size(D) <= _SETTLED * _size(H):
             return H, step
         G = G + _symmetric(F @ (inverse @ G) @ F.T)
         F = F @ V
@@ -349,7 +361,7 @@ def _checked(
             'every input needs a cost'
         )
     cost = _symmetric(q - s @ np.linalg.solve(r, s.T))
-    slack = 1e-9 * max(_largest(q), np.finfo(np.float64).tiny)
+    slack = 1e-9 * max(_size(q), np.finfo(np.float64).tiny)
     if not _is_positive(cost + slack * np.eye(n)):
         raise ConfigurationError(
             f"the cost [[Q, S], [S', R]] is indefinite: Q - S R^-1 S' has the eigenvalue "
@@ -370,9 +382,5 @@ def _symmetric(matrix: NDArray[np.floating[Any]]) -> Array:
     return np.asarray(0.5 * (matrix + matrix.T), dtype=np.float64)
 
 
-def _twice_symmetric(matrix: Array) -> Array:
-    return matrix + matrix.T
-
-
-def _largest(matrix: Array) -> float:
-    return float(np.max(np.abs(matrix)))
+def _size(matrix: Array) -> float:
+    return float(np.sqrt(np.vdot(matrix, matrix)))
