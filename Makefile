@@ -7,7 +7,7 @@ ROBOT ?=
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export PYTHON
 
-.PHONY: help setup demo test soak lint build bench clean
+.PHONY: help setup demo test soak lint build bench clean dist licences sbom audit
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,20 @@ build: setup  ## both packages with colcon, into install/
 
 bench: setup  ## speed against Pinocchio
 	.venv/bin/python -m benchmarks
+
+dist: setup  ## wheel and sdist into dist/, the same bytes from the same commit
+	.venv/bin/python tools/dist.py
+
+licences: setup  ## docs/licences.md anew
+	.venv/bin/python tools/licences.py > docs/licences.md
+
+sbom: setup  ## dist/sbom.json: all packages of .venv as CycloneDX
+	.venv/bin/python -m pip install --quiet -c requirements/constraints.txt cyclonedx-bom
+	mkdir -p dist && .venv/bin/cyclonedx-py environment --output-reproducible -o dist/sbom.json
+
+audit: setup  ## known vulnerabilities of the locked versions (asks the PyPI advisory database)
+	.venv/bin/python -m pip install --quiet -c requirements/constraints.txt pip-audit
+	.venv/bin/pip-audit --no-deps --disable-pip -r requirements/constraints.txt
 
 clean:  ## remove what the targets above made, except .venv
 	rm -rf build install log dist .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

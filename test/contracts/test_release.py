@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is released: the same bytes each time, complete without the repository."""
+
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytest.importorskip('build')
+
+
+@pytest.fixture(scope='module')
+def releases(tmp_path_factory):
+    """Two builds of the commit, hours and umasks apart."""
+    if not (ROOT / '.git').exists():
+        pytest.skip('releases are built from a git checkout')
+    folders = []
+    for umask in ('022', '077'):
+        folder = tmp_path_factory.mktemp('dist')
+        command = f'umask {umask}; exec {sys.executable} {ROOT}/tools/dist.py {folder}'
+        subprocess.run(['sh', '-c', command], check=True, capture_output=True)
+        folders.append(folder)
+    return folders
+
+
+def test_release__is_the_same_bytes_again(releases):
+    first, second = ({f.name: f.read_bytes() for f in folder.iterdir()} for folder in releases)
+    assert sorted(first) == sorted(second)
+    assert [Path(name).suffix for name in sorted(first)] == ['.whl', '.gz']
+    for name, content in first.items():
+        assert content == second[name], name
+
+
+@pytest.mark.parametrize('suffix', ['.whl', '.tar.gz'])
+def test_release__runs_without_the_repository(releases, suffix, tmp_path):
+    (file,) = (f for f in releases[0].iterdir() if f.name.endswith(suffix))
+    pip = [sys.executable, '-m', 'pip', 'install', '--quiet', '--no-deps', '--no-build-isolation']
+    subprocess.run([*pip, '--target', str(tmp_path / 'site'), str(file)], check=True)
+    code = (
+        'import geolin_ros; from geolin_ros import TreeModel, robots;'
+        'print(geolin_ros.__file__); print(TreeModel.from_urdf(robots.path("humanoid")).n)'
+    )
+    environment = os.environ | {'PYTHONPATH': str(tmp_path / 'site')}
+    ran = subprocess.run(
+        [sys.executable, '-c', code],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+    )
+    where, joints = ran.stdout.split()
+    assert Path(where).is_relative_to(tmp_path)
+    assert int(joints) > 20
+    for name in ('config/linearizer.yaml', 'launch/linearization.launch.py', 'package.xml'):
+        assert (tmp_path / 'site' / 'share' / 'geolin_ros' / name).exists()
+
+
+def test_licences__are_listed_for_every_dependency():
+    listed = (ROOT / 'docs' / 'licences.md').read_text()
+    metadata = importlib.metadata.metadata('geolin_ros')
+    needed = {
+        re.sub(r'[-_.]+', '-', re.split(r'[^\w.-]', text)[0].lower())
+        for text in metadata.get_all('Requires-Dist')
+        if not re.search(r'extra == .(test|dev).', text)
+    }
+    assert 'numba' in needed
+    rows = set(re.findall(r'^\| ([\w.-]+) \|', listed, re.MULTILINE))
+    assert needed - rows == set(), 'make it anew with `make licences`'
+    assert 'not declared' not in listed
