@@ -25,6 +25,8 @@ class Source:
     recording: Recording
     model: TreeModel
     values: Mapping[str, Any]
+    description: str
+    """URDF text."""
 
     @property
     def settings(self) -> StreamSettings:
@@ -93,7 +95,8 @@ def open_source(
         description = _description(recording, merged, urdf)
         for wrench in stream_settings(merged).wrench_topics:
             recording.add_role(wrench.topic, WRENCH)
-        yield Source(recording, read_model(description, merged, warn), merged)
+        text = description if isinstance(description, str) else description.read_text()
+        yield Source(recording, read_model(description, merged, warn), merged, text)
 
 
 def _description(

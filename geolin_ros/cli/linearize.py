@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin linearize``: a dataset of linearizations from a bag of inputs."""
+
+import argparse
+import time
+
+from geolin_ros.cli._recordings import (
+    Progress,
+    add_bag_arguments,
+    add_output_arguments,
+    open_bags,
+    print_json,
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_bag_arguments(parser)
+    parser.add_argument(
+        '-o', '--output', required=True, metavar='OUT.zarr', help='folder, or store (s3://...)'
+    )
+    thin = parser.add_mutually_exclusive_group()
+    thin.add_argument('--every', type=int, default=1, metavar='N', help='one of N samples (1)')
+    thin.add_argument('--rate', type=float, metavar='HZ', help='so many samples a second (all)')
+    parser.add_argument(
+        '--eig-rate', type=float, default=50.0, metavar='HZ', help='eigenvalues so often (50)'
+    )
+    parser.add_argument(
+        '--workers', type=int, metavar='N', help='processes on this machine (one a core)'
+    )
+    parser.add_argument('--scheduler', metavar='ADDRESS', help='run on a Dask cluster')
+    parser.add_argument('--chunk', type=int, metavar='N', help='samples in a chunk')
+    add_output_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the dataset."""
+    from geolin_ros.offline.linearize import linearize
+
+    start = time.monotonic()
+    with open_bags(options) as source:
+        result = linearize(
+            source,
+            options.output,
+            every=options.every,
+            rate=options.rate,
+            eig_rate=options.eig_rate,
+            chunk=options.chunk,
+            workers=options.workers,
+            scheduler=options.scheduler,
+            watch=Progress(options),
+        )
+    if options.json:
+        print_json({'output': options.output, **result._asdict()})
+        return 0
+    print(
+        f'{options.output}: {result.samples} samples, {result.computed} of them now, '
+        f'{result.spectra} spectra, in {time.monotonic() - start:.1f} s'
+    )
+    for cause, count in result.drops.items():
+        print(f'dropped: {count} x {cause}')
+    return 0

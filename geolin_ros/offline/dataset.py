@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Datasets opened with the full A, B and drift, which are put together when they are used."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+import zarr
+from xarray.backends import BackendArray
+from xarray.core import indexing
+
+from geolin_ros.offline import store
+from geolin_ros.offline.job import SPECTRA, varying
+from geolin_ros.offline.layout import Entries
+from geolin_ros.typing import Array
+
+MATRICES = {'A': ('row', 'col'), 'B': ('row', 'input'), 'drift': ('row',)}
+
+
+def open_dataset(path: str, chunks: Any = None) -> xr.Dataset:
+    """Open what `geolin linearize` has written; nothing is read before it is used.
+
+    Parameters
+    ----------
+    path
+        Folder, or a store that fsspec knows.
+    chunks
+        As for `xarray.open_zarr`: None for plain lazy arrays, ``{}`` for Dask arrays of the
+        chunks that are stored.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``A`` (time, row, col), ``B`` (time, row, input), ``drift`` (time, row), ``nu_dot`` and
+        ``residual``, measured minus predicted, (time, acceleration); the state ``H``, ``s``,
+        ``v``, ``r`` and ``tau``; ``eigenvalues`` (spectrum, mode) and ``mass_matrix_condition``
+        with ``spectrum_time``. Coordinates name rows, columns and inputs, and their units. Of a
+        run that was broken off, the finished beginning, with ``attrs['complete']`` false.
+
+    Raises
+    ------
+    RecordingError
+        If there is no dataset.
+    """
+    group = store.open_group(path, 'r')
+    rows = _finished(group, 'time')
+    spectra = _finished(group, 'spectrum')
+    stored = xr.open_zarr(path, chunks=None, consolidated=False)
+    tables = {name for name in stored if str(name).endswith(('_constant', '_entries'))}
+    marks = {name for name in stored if str(name).startswith(store.DONE)}
+    hidden = {varying(name) for name in MATRICES} | {'eigenvalues_real', 'eigenvalues_imag'}
+    dataset = stored.drop_vars([name for name in stored if name in tables | marks | hidden])
+    for name, dimensions in MATRICES.items():
+        variable = xr.Variable(
+            ('time', *dimensions), indexing.LazilyIndexedArray(_Matrix(group, name))
+        )
+        variable.encoding['preferred_chunks'] = {'time': _chunk(group, 'time')}
+        dataset[name] = variable
+    dataset['eigenvalues'] = xr.Variable(
+        ('spectrum', 'mode'),
+        indexing.LazilyIndexedArray(_Complex(group)),
+        {'units': '1/s'},
+        {'preferred_chunks': {'spectrum': SPECTRA}},
+    )
+    dataset = dataset.isel(time=slice(0, rows), spectrum=slice(0, spectra))
+    dataset = dataset.assign_coords(_coordinates(group)).set_coords(('time', 'odometry_time'))
+    dataset = dataset.assign_coords(
+        spectrum_time=('spectrum', dataset.time.values[dataset.spectrum_row.values])
+    )
+    dataset.attrs = dict(group.attrs)
+    if chunks is not None:
+        dataset = dataset.chunk(chunks)
+    return dataset
+
+
+class _Matrix(BackendArray):
+    """A matrix of each sample, put together of what varies and what does not."""
+
+    def __init__(self, group: zarr.Group, name: str) -> None:
+        self._entries = Entries(_read(group, f'{name}_constant'), _read(group, f'{name}_entries'))
+        self._packed = store.array(group, varying(name)) if self._entries.varying.size else None
+        self.shape = (store.array(group, 'time').shape[0], *self._entries.constant.shape)
+        self.dtype = np.dtype(np.float64)
+
+    def __getitem__(self, key: Any) -> Any:
+        return indexing.explicit_indexing_adapter(
+            key, self.shape, indexing.IndexingSupport.OUTER_1VECTOR, self._read
+        )
+
+    def _read(self, key: tuple[Any, ...]) -> Array:
+        time, *inner = key
+        if isinstance(time, int | np.integer):
+            return np.asarray(self._read((slice(int(time), int(time) + 1), *inner))[0])
+        if self._packed is None:
+            count = len(np.arange(self.shape[0])[time])
+            packed = np.zeros((count, 0))
+        else:
+            packed = np.asarray(self._packed.oindex[(time, slice(None))])
+        return np.asarray(_outer(self._entries.unpack(packed), inner))
+
+
+class _Complex(BackendArray):
+    """Eigenvalues, which are stored as two arrays."""
+
+    def __init__(self, group: zarr.Group) -> None:
+        names = 'eigenvalues_real', 'eigenvalues_imag'
+        self._parts = tuple(store.array(group, name) for name in names)
+        self.shape = self._parts[0].shape
+        self.dtype = np.dtype(np.complex128)
+
+    def __getitem__(self, key: Any) -> Any:
+        return indexing.explicit_indexing_adapter(
+            key, self.shape, indexing.IndexingSupport.OUTER, self._read
+        )
+
+    def _read(self, key: tuple[Any, ...]) -> Array:
+        real, imag = (np.asarray(part.oindex[key]) for part in self._parts)
+        return np.asarray(real + 1j * imag)
+
+
+def _outer(values: Array, keys: list[Any]) -> Array:
+    """Index the axes behind the first one by one."""
+    axis = 1
+    for key in keys:
+        values = values[(slice(None),) * axis + (key,)]
+        axis += not isinstance(key, int | np.integer)
+    return values
+
+
+def _coordinates(group: zarr.Group) -> dict[str, Any]:
+    attributes: Any = group.attrs
+    found: dict[str, Any] = {}
+    for dimension, key in (('row', 'rows'), ('col', 'columns'), ('input', 'inputs')):
+        names, units = zip(*attributes[key], strict=True) if attributes[key] else ((), ())
+        found[dimension] = (dimension, np.array(names, dtype=object))
+        found[f'{dimension}_unit'] = (dimension, np.array(units, dtype=object))
+    m = len(attributes['rows']) // 2
+    found['acceleration'] = ('acceleration', found['row'][1][m:])
+    found['acceleration_unit'] = ('acceleration', found['row_unit'][1][m:])
+    found['joint'] = ('joint', np.array(attributes['joints'], dtype=object))
+    found['position'] = ('position', np.array(attributes['positions'], dtype=object))
+    found['twist'] = ('twist', np.array(['x', 'y', 'z', 'wx', 'wy', 'wz'], dtype=object))
+    return found
+
+
+def _finished(group: zarr.Group, dimension: str) -> int:
+    array = store.array(group, 'time' if dimension == 'time' else 'spectrum_row')
+    if group.attrs['complete']:
+        return int(array.shape[0])
+    return store.finished_rows(store.Progress(group, dimension).read(), array.chunks[0])
+
+
+def _chunk(group: zarr.Group, name: str) -> int:
+    return int(store.array(group, name).chunks[0])
+
+
+def _read(group: zarr.Group, name: str) -> Any:
+    return np.asarray(store.array(group, name)[...])

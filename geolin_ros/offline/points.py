@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Linearizations about many operating points, in the form and representation of a stream."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.batch import BatchLinearizer
+from geolin_ros.errors import NotFiniteError, SingularInertiaError
+from geolin_ros.linearization import Linearizer
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.linearization_stream import Answer, fill
+from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.typing import Array
+from geolin_ros.wrenches import Wrench
+
+
+class Points(NamedTuple):
+    """Where to linearize: T states with the forces in force there."""
+
+    states: Array
+    """(T, 22 + n_q + n) rows of `State.data`"""
+    tau: Array
+    """(T, n) [N m or N]"""
+    wrenches: Array
+    """(T, K, 6) [force; moment] of each slot, see `slots`"""
+
+    def part(self, rows: slice) -> 'Points':
+        """Return some of the points."""
+        return Points(self.states[rows], self.tau[rows], self.wrenches[rows])
+
+
+class Linearizations(NamedTuple):
+    """T linearizations; NaN where the robot has none."""
+
+    A: Array
+    B: Array
+    nu_dot: Array
+    drift: Array
+
+
+class PointLinearizer:
+    """Linearizes points of one robot; the result is valid until the next call.
+
+    Parameters
+    ----------
+    model, settings
+        Of the stream that the points are from.
+    most
+        Most points of a call.
+    """
+
+    def __init__(self, model: TreeModel, settings: StreamSettings, most: int) -> None:
+        self._model, self._settings = model, settings
+        self.slots = [(topic.link, topic.kind) for topic in settings.wrench_topics]
+        if settings.nu_dot != 'predicted' and model.base == 'floating':
+            self.slots.append((model.base_link, 'body'))
+        self._batch = BatchLinearizer(model)
+        self._room = self._batch.room(most)
+        self._linearizer = Linearizer(model)
+        plain = settings.form == 'continuous' and settings.representation == 'body'
+        self._is_batch = plain and not self.slots
+
+    def __call__(self, points: Points) -> Linearizations:
+        """Return A, B, nu_dot and drift of all points."""
+        if self._is_batch:
+            try:
+                found = self._batch(
+                    points.states, points.tau, self._settings.reference, out=self._room
+                )
+            except (SingularInertiaError, NotFiniteError):
+                pass  # one of them: find out which
+            else:
+                return Linearizations(found.A, found.B, found.nu_dot, found.drift)
+        return self._one_by_one(points)
+
+    def _one_by_one(self, points: Points) -> Linearizations:
+        count, room = len(points.states), self._room
+        found = Linearizations(
+            room.A[:count], room.B[:count], room.nu_dot[:count], room.drift[:count]
+        )
+        answer = Answer()
+        answer.state = self._model.neutral_state()
+        for k in range(count):
+            answer.state.data[:] = points.states[k]
+            wrenches = [
+                Wrench(link, value[:3], value[3:], kind)
+                for (link, kind), value in zip(self.slots, points.wrenches[k], strict=True)
+            ]
+            try:
+                fill(answer, self._linearizer, self._settings, points.tau[k], wrenches)
+            except (SingularInertiaError, NotFiniteError):
+                for values in found:
+                    values[k] = np.nan
+            else:
+                found.A[k], found.B[k] = answer.A, answer.B
+                found.nu_dot[k], found.drift[k] = answer.nu_dot, answer.drift
+        return found

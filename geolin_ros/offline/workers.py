@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where work is done: in this process, on all cores of this machine, or on a Dask cluster."""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import Any
+
+from geolin_ros.errors import ConfigurationError, RecordingError
+
+IN_FLIGHT = 3
+"""Jobs that wait or run, for each worker: memory is bounded by them."""
+
+
+class _Here(Executor):
+    """Does the work at once, in this process."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'Future[Any]':
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@contextmanager
+def open_workers(
+    workers: int | None = None, scheduler: str | None = None
+) -> Iterator[tuple[Executor, int]]:
+    """Open an executor and say how many workers it has.
+
+    Parameters
+    ----------
+    workers
+        Processes on this machine, by default one a core.
+    scheduler
+        Address of a Dask scheduler to be used instead.
+
+    Raises
+    ------
+    ConfigurationError
+        If ``workers`` is not positive, or the scheduler does not answer or has no workers.
+    """
+    if scheduler is not None:
+        with _cluster(scheduler) as found:
+            yield found
+        return
+    count = workers if workers is not None else len(os.sched_getaffinity(0))
+    if count < 1:
+        raise ConfigurationError(f'workers is {count}, expected at least 1')
+    if count == 1:
+        yield _Here(), 1
+        return
+    context = multiprocessing.get_context('spawn')  # zarr's threads do not survive a fork
+    with ProcessPoolExecutor(count, mp_context=context) as pool:
+        try:
+            yield pool, count
+        except BrokenProcessPool as error:
+            raise RecordingError(
+                'a worker process was killed, perhaps for lack of memory; what it had finished '
+                'stays: run again to go on, with fewer --workers or a smaller --chunk'
+            ) from error
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[tuple[Executor, int]]:
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=10, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ConfigurationError(
+            f'no Dask scheduler answers at {address!r}: {error}; expected one, as '
+            '`dask scheduler` prints it'
+        ) from error
+    with client:
+        count = len(client.scheduler_info(n_workers=-1)['workers'])
+        if count == 0:
+            raise ConfigurationError(f'the Dask scheduler at {address!r} has no workers')
+        yield client.get_executor(pure=False), count
+
+
+def run(
+    workers: tuple[Executor, int], work: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
+) -> Iterator[Any]:
+    """Yield ``work(*job)`` of all jobs in the order in which they are ready, few at a time."""
+    executor, count = workers
+    running: set[Future[Any]] = set()
+    try:
+        for job in jobs:
+            running.add(executor.submit(work, *job))
+            if len(running) >= IN_FLIGHT * count:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+    finally:
+        for future in running:
+            future.cancel()

@@ -1,0 +1,321 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+import xarray
+import zarr
+from support.bags import Messages, Sample, write_bag
+
+from geolin_ros.cli import main
+from geolin_ros.dynamics import mass_matrix
+from geolin_ros.errors import RecordingError
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.offline.dataset import open_dataset
+from geolin_ros.offline.linearize import linearize
+from geolin_ros.offline.message_types import LINEARIZATION, known_types
+from geolin_ros.offline.recording import Recording
+from geolin_ros.offline.replay import replay
+from geolin_ros.offline.source import open_source
+from geolin_ros.stream.reading import read_linearization
+
+CHUNK = 64
+
+
+def run(bag, path, values=None, **options):
+    options = {'workers': 1, 'chunk': CHUNK, **options}
+    with open_source([bag], values=values) as source:
+        return linearize(source, str(path), **options)
+
+
+def content(path):
+    """Return a hash of every file below a folder."""
+    return {
+        str(file.relative_to(path)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(path.rglob('*'))
+        if file.is_file()
+    }
+
+
+@pytest.fixture(scope='module')
+def dataset(bag, tmp_path_factory):
+    """The linearizations of the flight: path and result."""
+    path = tmp_path_factory.mktemp('linearize') / 'flight.zarr'
+    return path, run(bag, path)
+
+
+def replayed(bag, path, values=None):
+    """Return what the node says of the same bag."""
+    with open_source([bag], values=values) as source:
+        replay(source, path)
+    with Recording([path]) as recording:
+        return [
+            read_linearization(known_types().deserialize_cdr(data, LINEARIZATION))
+            for data in recording.raw('/linearization_node/linearization')
+        ]
+
+
+def assert_agree(found, expected, tolerance):
+    """Compare block by block, relative to the largest entry of each."""
+    m = len(expected) // 2
+    for rows in (slice(0, m), slice(m, None)):
+        for block, wanted in zip(
+            np.split(found[rows], 2, axis=1), np.split(expected[rows], 2, axis=1), strict=True
+        ):
+            assert np.abs(block - wanted).max() <= tolerance * max(np.abs(wanted).max(), 1e-300)
+
+
+@pytest.mark.parametrize(
+    'values',
+    [
+        {},
+        {'reference': 'frozen', 'actuated_joints': ['FL_hip_joint', 'RR_calf_joint']},
+        {'base': 'fixed', 'torque_source': 'zero'},
+        {'representation': 'mixed'},
+        {'form': 'discrete', 'method': 'euler', 'dt': 0.005},
+        {'nu_dot': 'zero', 'torque_source': 'inverse_dynamics'},
+    ],
+    ids=lambda values: '-'.join(map(str, values)) or 'defaults',
+)
+def test_dataset__agrees_with_the_node(values, robot, samples, tmp_path):
+    messages = Messages(robot[0]).of_samples(samples[:20])
+    bag = write_bag(tmp_path / 'bag', messages, robot[1])
+    run(bag, tmp_path / 'out.zarr', values)
+    found = open_dataset(str(tmp_path / 'out.zarr'))
+    expected = replayed(bag, tmp_path / 'replayed', values)
+    assert found.sizes['time'] == len(expected) == 20
+    for k, answer in enumerate(expected):
+        state = State(found.H[k], found.s[k], found.v[k], found.r[k])
+        np.testing.assert_array_equal(state.data[16:], answer.state.data[16:])
+        np.testing.assert_array_equal(found.tau[k], answer.tau)
+        M = mass_matrix(robot[0], state)
+        tolerance = max(1e-12, 10 * np.finfo(float).eps * np.linalg.cond(M))
+        assert_agree(found.A[k].values, answer.A, tolerance)
+        B = np.hstack((found.B[k].values, answer.B))
+        assert np.abs(B[:, : B.shape[1] // 2] - answer.B).max() <= tolerance * np.abs(B).max()
+        for name in ('nu_dot', 'drift'):
+            wanted = getattr(answer, name)
+            difference = np.abs(found[name][k].values - wanted).max()
+            assert difference <= tolerance * max(1.0, np.abs(wanted).max())
+
+
+def test_dataset__is_labelled(dataset, robot, samples):
+    found = open_dataset(str(dataset[0]))
+    assert isinstance(found, xarray.Dataset)
+    assert found.A.dims == ('time', 'row', 'col')
+    assert found.B.dims == ('time', 'row', 'input')
+    assert found.time.values.astype('int64').tolist() == [sample.stamp for sample in samples]
+    entry = found.A.sel(row='dv.z/dt', col='r.FL_calf_joint')
+    assert (str(entry.row_unit.values), str(entry.col_unit.values)) == ('m/s^2', 'rad/s')
+    assert entry.shape == (len(samples),)
+    assert found.nu_dot.acceleration.values[0] == 'dv.x/dt'
+    assert found.B.input.values.tolist() == [f'tau.{name}' for name in robot[0].joint_names]
+    assert found.attrs['complete'] is True
+    assert found.attrs['description'] == robot[1]
+
+
+def test_matrices__are_lazy_and_can_be_indexed_in_any_way(dataset):
+    found = open_dataset(str(dataset[0]))
+    assert not found.A.variable._in_memory
+    whole = found.A.values
+    assert whole.shape == (250, 36, 36)
+    for key in (
+        {'time': 7},
+        {'time': slice(3, 200, 7), 'row': [5, 2], 'col': slice(None, None, 2)},
+        {'time': [200, 3], 'row': 35},
+        {'time': slice(0, 0)},
+        {'time': -1, 'row': 20, 'col': 10},
+    ):
+        index = [key.get(dimension, slice(None)) for dimension in ('time', 'row', 'col')]
+        np.testing.assert_array_equal(
+            open_dataset(str(dataset[0])).A.isel(key), found.A.load().isel(key), err_msg=str(index)
+        )
+    chunked = open_dataset(str(dataset[0]), chunks={})
+    assert chunked.A.chunks[0] == (64, 64, 64, 58)
+    np.testing.assert_array_equal(chunked.A.mean('time').compute(), whole.mean(axis=0))
+
+
+def test_only_what_varies__is_stored(dataset):
+    group = zarr.open_group(dataset[0], mode='r')
+    A = open_dataset(str(dataset[0])).A.values
+    stored = np.zeros((36, 36), dtype=bool)
+    stored.ravel()[group['A_entries'][:]] = True
+    assert not stored[:18][:, 6:].any()  # kinematic rows but for -(v x)
+    assert not stored[18:, :3].any()  # nothing depends on the place of the base
+    assert stored[18:, 6:18].all()
+    assert (A[:, ~stored] == A[0, ~stored]).all()
+    assert stored.sum() == group['A_varying'].shape[1] < 0.45 * stored.size
+    assert 'drift_varying' not in group
+
+
+def test_residual__is_measured_minus_predicted(dataset, samples):
+    """Differences over 4 ms are off by the third derivative of the velocities."""
+    found = open_dataset(str(dataset[0]))
+    residual = found.residual.values
+    assert np.isnan(residual[[0, -1]]).all()
+    assert np.isfinite(residual[1:-1]).all()
+    scale = np.abs(found.nu_dot.values).max(axis=0)
+    assert (np.median(np.abs(residual[1:-1]), axis=0) < 1e-3 * scale).all()
+    assert (np.abs(residual[1:-1]).max(axis=0) < 0.1 * scale).all()
+    v = np.array([sample.state.v for sample in samples])
+    expected = (v[2:] - v[:-2]) / 0.004 - found.nu_dot.values[1:-1, :6]
+    np.testing.assert_allclose(residual[1:-1, :6], expected, atol=1e-9)
+
+
+def test_residual__is_nan_beside_a_gap(robot, samples, tmp_path):
+    messages = Messages(robot[0]).of_samples([*samples[:10], *samples[13:20]])
+    bag = write_bag(tmp_path / 'bag', messages, robot[1])
+    run(bag, tmp_path / 'out.zarr')
+    missing = np.isnan(open_dataset(str(tmp_path / 'out.zarr')).residual.values).all(axis=1)
+    assert np.flatnonzero(missing).tolist() == [0, 9, 10, 16]
+
+
+def test_spectra__are_those_of_A_at_their_rate(dataset, robot):
+    found = open_dataset(str(dataset[0]))
+    assert found.sizes['spectrum'] == 25
+    assert found.spectrum_row.values.tolist() == list(range(0, 250, 10))
+    for k in (0, 13):
+        row = int(found.spectrum_row[k])
+        assert found.spectrum_time[k] == found.time[row]
+        eigenvalues = found.eigenvalues[k].values
+        expected = np.linalg.eigvals(found.A[row].values)
+        order = np.lexsort((-expected.imag, -expected.real))
+        np.testing.assert_allclose(eigenvalues, expected[order], atol=1e-6)
+        assert (np.diff(eigenvalues.real) <= 0.0).all()
+        state = State(found.H[row], found.s[row], found.v[row], found.r[row])
+        condition = np.linalg.cond(mass_matrix(robot[0], state))
+        assert found.mass_matrix_condition[k] == pytest.approx(condition, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('options', 'rows', 'spectra'),
+    [
+        ({'every': 7}, range(0, 250, 7), 25),
+        ({'rate': 100.0, 'eig_rate': 0.0}, range(0, 250, 5), 0),
+        ({'rate': 1000.0, 'eig_rate': 10.0}, range(250), 5),
+    ],
+)
+def test_thinning__takes_some_samples_with_all_neighbours(
+    options, rows, spectra, bag, dataset, tmp_path
+):
+    result = run(bag, tmp_path / 'out.zarr', **options)
+    assert (result.samples, result.spectra) == (len(rows), spectra)
+    found = open_dataset(str(tmp_path / 'out.zarr'))
+    whole = open_dataset(str(dataset[0])).isel(time=list(rows))
+    for name in ('time', 'A', 'B', 'nu_dot', 'residual', 'H'):
+        np.testing.assert_array_equal(found[name], whole[name])
+
+
+def test_bytes__do_not_depend_on_workers(bag, dataset, tmp_path):
+    run(bag, tmp_path / 'out.zarr', workers=2)
+    assert content(tmp_path / 'out.zarr') == content(dataset[0])
+
+
+def test_numbers__do_not_depend_on_chunks(bag, dataset, tmp_path):
+    run(bag, tmp_path / 'out.zarr', chunk=50)
+    found, whole = open_dataset(str(tmp_path / 'out.zarr')), open_dataset(str(dataset[0]))
+    for name in whole.variables:
+        np.testing.assert_array_equal(found[name].values, whole[name].values)
+
+
+def test_stores__are_those_of_fsspec(bag, dataset, tmp_path):
+    run(bag, f'file://{tmp_path}/out.zarr', workers=2)
+    assert content(tmp_path / 'out.zarr') == content(dataset[0])
+    found = open_dataset(f'file://{tmp_path}/out.zarr')
+    np.testing.assert_array_equal(found.A[100], open_dataset(str(dataset[0])).A[100])
+    with pytest.raises(RecordingError, match='s3fs for s3://'):
+        run(bag, 's3://bucket/out.zarr')
+
+
+def test_finished_dataset__is_not_made_again(bag, dataset):
+    before = {file: file.stat().st_mtime_ns for file in dataset[0].rglob('*')}
+    result = run(bag, dataset[0])
+    assert result == dataset[1]._replace(computed=0)
+    assert {file: file.stat().st_mtime_ns for file in dataset[0].rglob('*')} == before
+
+
+def test_other_runs__do_not_share_a_dataset(bag, dataset, tmp_path):
+    with pytest.raises(RecordingError, match='dataset of another run'):
+        run(bag, dataset[0], every=2)
+    with pytest.raises(RecordingError, match='dataset of another run'):
+        run(bag, dataset[0], {'gravity': [0.0, 0.0, -1.62]})
+    (tmp_path / 'notes.txt').write_text('mine')
+    with pytest.raises(RecordingError, match='is no dataset'):
+        run(bag, tmp_path)
+    assert (tmp_path / 'notes.txt').read_text() == 'mine'
+
+
+def test_command__prints_what_became_of_it(bag, tmp_path, capsys):
+    command = ['linearize', str(bag), '-o', str(tmp_path / 'out.zarr'), '--workers', '1']
+    assert main([*command, '--json', '--every', '5', '--eig-rate', '5']) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        'output': str(tmp_path / 'out.zarr'),
+        'samples': 50,
+        'spectra': 3,
+        'computed': 50,
+        'drops': {},
+        'skipped': 0,
+    }
+    assert main([*command, '--every', '5', '--eig-rate', '5']) == 0
+    assert '50 samples, 0 of them now, 3 spectra' in capsys.readouterr().out
+
+
+def test_unusable_inputs__are_dropped_and_counted(robot, samples, tmp_path, capsys):
+    entries = list(Messages(robot[0]).of_samples(samples[:12]))
+    entries[5][2].effort = np.full(12, np.nan)
+    entries[9][2].header.stamp = entries[7][2].header.stamp  # duplicate
+    bag = write_bag(tmp_path / 'bag', entries, robot[1])
+    out = str(tmp_path / 'out.zarr')
+    assert main(['linearize', str(bag), '-o', out, '--workers', '1']) == 0
+    printed = capsys.readouterr().out
+    assert 'dropped: 1 x NaN or inf' in printed
+    assert 'dropped: 1 x stamp not after the last one' in printed
+    found = open_dataset(out)
+    assert found.sizes['time'] == 10
+    assert found.attrs['drops'] == {'NaN or inf': 1, 'stamp not after the last one': 1}
+
+
+def test_wrong_robot__is_an_error_with_the_causes(robot, samples, tmp_path, capsys):
+    messages = Messages(robot[0])
+    entries = [('odom', s.stamp, messages.odometry(s)) for s in samples[:5]]
+    entries += [
+        ('joint_states', s.stamp, messages.joint_state(s, name=[f'j{k}' for k in range(12)]))
+        for s in samples[:5]
+    ]
+    bag = write_bag(tmp_path / 'bag', sorted(entries, key=lambda entry: entry[1]), robot[1])
+    assert main(['linearize', str(bag), '-o', str(tmp_path / 'out.zarr'), '--workers', '1']) == 1
+    assert 'can be linearized: 5 x joint missing; see `geolin inspect`' in capsys.readouterr().err
+
+
+ARM = """<robot name="arm">
+  <link name="base"/>
+  <link name="sleeve"/>
+  <link name="ball"><inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0"
+    izz="0"/></inertial></link>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="sleeve"/><axis xyz="0 0 1"/>
+    <limit lower="-3" upper="3" effort="9" velocity="9"/></joint>
+  <joint name="slide" type="prismatic"><parent link="sleeve"/><child link="ball"/>
+    <axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="9" velocity="9"/></joint>
+</robot>"""
+
+
+@pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')
+def test_sample_without_linearization__is_nan_and_counted(tmp_path):
+    """Turning moves no inertia where the ball is on the axis."""
+    model = TreeModel.from_urdf(ARM, base='fixed')
+    samples = []
+    for k, place in enumerate((0.1, 0.2, 0.0, 0.3)):
+        state = model.neutral_state()
+        state.s[:] = 0.5, place
+        samples.append(Sample(10**9 + k * 10**7, state, np.zeros(2)))
+    bag = write_bag(tmp_path / 'bag', Messages(model).of_samples(samples), ARM)
+    result = run(bag, tmp_path / 'out.zarr', {'base': 'fixed'})
+    assert result.drops == {'singular inertia': 1}
+    found = open_dataset(str(tmp_path / 'out.zarr'))
+    assert found.valid.values.tolist() == [True, True, False, True]
+    assert np.isnan(found.nu_dot[2]).all()
+    assert np.isfinite(found.A[3]).all()
