@@ -46,22 +46,22 @@ def open_dataset(path: str, chunks: Any = None) -> xr.Dataset:
     group = store.open_group(path, 'r')
     rows = _finished(group, 'time')
     spectra = _finished(group, 'spectrum')
-    stored = xr.open_zarr(path, chunks=None, consolidated=False)
+    stored: xr.Dataset = xr.open_zarr(path, chunks=None, consolidated=False)
     tables = {name for name in stored if str(name).endswith(('_constant', '_entries'))}
     marks = {name for name in stored if str(name).startswith(store.DONE)}
     hidden = {varying(name) for name in MATRICES} | {'eigenvalues_real', 'eigenvalues_imag'}
-    dataset = stored.drop_vars([name for name in stored if name in tables | marks | hidden])
+    dataset: xr.Dataset = stored.drop_vars(
+        [name for name in stored if name in tables | marks | hidden]
+    )
     for name, dimensions in MATRICES.items():
         variable = xr.Variable(
             ('time', *dimensions), indexing.LazilyIndexedArray(_Matrix(group, name))
         )
-        variable.encoding['preferred_chunks'] = {'time': _chunk(group, 'time')}
         dataset[name] = variable
     dataset['eigenvalues'] = xr.Variable(
         ('spectrum', 'mode'),
         indexing.LazilyIndexedArray(_Complex(group)),
         {'units': '1/s'},
-        {'preferred_chunks': {'spectrum': SPECTRA}},
     )
     dataset = dataset.isel(time=slice(0, rows), spectrum=slice(0, spectra))
     dataset = dataset.assign_coords(_coordinates(group)).set_coords(('time', 'odometry_time'))
@@ -70,7 +70,8 @@ def open_dataset(path: str, chunks: Any = None) -> xr.Dataset:
     )
     dataset.attrs = dict(group.attrs)
     if chunks is not None:
-        dataset = dataset.chunk(chunks)
+        stored_chunks = {'time': _chunk(group, 'time'), 'spectrum': SPECTRA}
+        dataset = dataset.chunk(chunks or stored_chunks)
     return dataset
 
 
