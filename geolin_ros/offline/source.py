@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from geolin_ros.errors import UrdfError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.message_types import WRENCH
 from geolin_ros.offline.recording import Recording
@@ -108,25 +107,4 @@ def _description(
         return str(values['robot_description'])
     if not file:
         return recording.description()
-    return expanded(Path(file)) if Path(file).suffix == '.xacro' else Path(file)
-
-
-def expanded(path: Path) -> str:
-    """Return the URDF text of a xacro file.
-
-    Raises
-    ------
-    UrdfError
-        If xacro cannot expand it.
-    """
-    import xacro
-
-    if not path.exists():
-        raise UrdfError(f'{path} does not exist, expected a xacro file')
-    try:
-        return str(xacro.process_file(str(path)).toxml())
-    except Exception as error:  # whatever expressions and included files do
-        raise UrdfError(
-            f'{path} cannot be expanded by xacro: {type(error).__name__}: {error}; expand it on '
-            'the robot (`xacro FILE > robot.urdf`) and give the result'
-        ) from error
+    return Path(file)

@@ -39,7 +39,7 @@ TABLE: tuple[Parameter, ...] = (
         'URDF text. Empty: taken from robot_description_file, else from robot_description_node, '
         'else from the topic robot_description.',
     ),
-    Parameter('robot_description_file', '', 'Path of a URDF file.'),
+    Parameter('robot_description_file', '', 'Path of a URDF or xacro file.'),
     Parameter(
         'robot_description_node',
         '',

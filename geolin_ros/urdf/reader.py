@@ -13,6 +13,7 @@ from geolin_ros.description import Description
 from geolin_ros.errors import UrdfError
 from geolin_ros.urdf.objects import describe
 from geolin_ros.urdf.safe_xml import MAX_BYTES, is_decimal, one_line, read_robot
+from geolin_ros.urdf.xacro_file import expand, is_xacro
 
 TEXT_SOURCE = 'URDF text'
 
@@ -24,14 +25,16 @@ def read(source: str | bytes | Path | object) -> Description:
     ----------
     source
         URDF text (``str`` whose first visible character is ``<``, or any ``bytes``), the path of
-        a URDF file (``str`` or ``Path``), or an object of urdfpy's shape: ``urdfpy.URDF``,
+        a URDF file (``str`` or ``Path``; one that ends in .xacro is expanded, see
+        `geolin_ros.urdf.xacro_file`), or an object of urdfpy's shape: ``urdfpy.URDF``,
         ``yourdfpy.URDF`` or its ``robot``, ``urdf_parser_py.urdf.URDF``.
 
     Returns
     -------
     Description
         Inertias about the link frames in link axes, placements as 4x4 poses, SI units. Meshes,
-        visuals, collisions and vendor tags are ignored; no file but the given one is opened.
+        visuals, collisions and vendor tags are ignored; no file but the given one is opened, and
+        those that a xacro file includes.
 
     Raises
     ------
@@ -50,20 +53,22 @@ def read(source: str | bytes | Path | object) -> Description:
         if text.startswith('<'):
             return _read_text(text)
     if isinstance(source, str | Path):
+        if is_xacro(source):
+            return _read_text(expand(source), str(source))
         return _read_bytes(_load(source), str(source))
     return describe(source, f'{type(source).__module__}.{type(source).__qualname__} object')
 
 
-def _read_text(text: str) -> Description:
+def _read_text(text: str, source: str = TEXT_SOURCE) -> Description:
     try:
         data = text.encode('utf-8')
     except UnicodeEncodeError as error:
         raise UrdfError(
-            f'{TEXT_SOURCE}: character {error.start} cannot be encoded ({error.reason}), '
+            f'{source}: character {error.start} cannot be encoded ({error.reason}), '
             'expected Unicode text; pass the bytes of the file instead'
         ) from error
     # What the declaration says was true of the bytes that this text was decoded from.
-    return _read_bytes(data, TEXT_SOURCE, encoding='utf-8')
+    return _read_bytes(data, source, encoding='utf-8')
 
 
 def _load(path: str | Path) -> bytes:

@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Macros of xacro into URDF, where xacro is installed.
+
+Unlike a URDF, a xacro file may include other files and evaluate expressions: expand only files
+that you trust. What comes out is read as any URDF text.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from geolin_ros.errors import UrdfError
+
+
+def is_xacro(path: str | Path) -> bool:
+    """Whether a file is one of xacro, by its name."""
+    return Path(path).suffix == '.xacro'
+
+
+def expand(path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
+    """Return the URDF text of a xacro file.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    arguments
+        Values of its ``<xacro:arg>``; those that are missing need a default there.
+
+    Raises
+    ------
+    UrdfError
+        If xacro is not installed, or cannot expand the file.
+    """
+    try:
+        import xacro
+    except ImportError as error:
+        raise UrdfError(
+            f'{path}: cannot be expanded, because xacro is not installed; install it '
+            '(ros-$ROS_DISTRO-xacro, or pip install xacro), or give the result of '
+            f'`xacro {path} > robot.urdf`'
+        ) from error
+    if not Path(path).is_file():
+        raise UrdfError(f'{path}: does not exist, expected a xacro file; check the path')
+    try:
+        return str(xacro.process_file(str(path), mappings=dict(arguments or {})).toxml())
+    except Exception as error:  # whatever expressions and included files do
+        raise UrdfError(
+            f'{path}: cannot be expanded by xacro: {type(error).__name__}: {error}; correct it, '
+            f'or give the result of `xacro {path} > robot.urdf`'
+        ) from error

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+import sys
+
+import pytest
+
+from geolin_ros import TreeModel, urdf
+from geolin_ros.errors import UrdfError
+from geolin_ros.urdf.xacro_file import expand
+
+INERTIA = '<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>'
+LEG = f"""
+<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:macro name="leg" params="side mass">
+    <link name="${{side}}_leg"><inertial><mass value="${{mass / 2}}"/>{INERTIA}</inertial></link>
+    <joint name="${{side}}_hip" type="revolute"><parent link="base"/><child link="${{side}}_leg"/>
+      <axis xyz="0 1 0"/><limit effort="1" velocity="1" lower="-1" upper="1"/></joint>
+  </xacro:macro>
+</robot>
+"""
+ROBOT = f"""<?xml version="1.0"?>
+<robot name="walker" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:arg name="mass" default="3.0"/>
+  <xacro:include filename="leg.xacro"/>
+  <link name="base"><inertial><mass value="5"/>{INERTIA}</inertial></link>
+  <xacro:leg side="left" mass="$(arg mass)"/>
+  <xacro:leg side="right" mass="$(arg mass)"/>
+</robot>
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / 'leg.xacro').write_text(LEG)
+    path = tmp_path / 'walker.urdf.xacro'
+    path.write_text(ROBOT)
+    return path
+
+
+@pytest.mark.parametrize('kind', [str, lambda path: path])
+def test_macros__are_expanded(file, kind):
+    pytest.importorskip('xacro')
+    model = TreeModel.from_urdf(kind(file))
+    assert model.name == 'walker'
+    assert set(model.joint_names) == {'left_hip', 'right_hip'}
+    assert model.total_mass == pytest.approx(5.0 + 2 * 1.5)
+
+
+def test_arguments__are_given_to_it(file):
+    pytest.importorskip('xacro')
+    model = TreeModel.from_urdf(expand(file, {'mass': '8.0'}))
+    assert model.total_mass == pytest.approx(5.0 + 2 * 4.0)
+
+
+@pytest.mark.parametrize(
+    ('spoil', 'says'),
+    [
+        (lambda text: text.replace('$(arg mass)', '${nothing}'), 'nothing'),
+        (lambda text: text.replace('leg.xacro', 'no_leg.xacro'), 'no_leg.xacro'),
+        (lambda text: text.replace('</robot>', ''), 'cannot be expanded by xacro'),
+        (lambda text: text.replace('side="left"', 'side="right"'), 'right_leg'),
+    ],
+    ids=['expression', 'include', 'xml', 'robot'],
+)
+def test_file_that_cannot_be_used__is_named_with_the_reason(file, spoil, says):
+    pytest.importorskip('xacro')
+    file.write_text(spoil(ROBOT))
+    with pytest.raises(UrdfError, match=says) as caught:
+        urdf.read(file)
+    assert str(file) in str(caught.value)
+
+
+def test_missing_file__is_named(tmp_path):
+    pytest.importorskip('xacro')
+    with pytest.raises(UrdfError, match=r'nothing\.xacro: does not exist'):
+        urdf.read(tmp_path / 'nothing.xacro')
+
+
+def test_without_xacro__it_is_said_what_to_install(file, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'xacro', None)
+    with pytest.raises(UrdfError, match=r'xacro is not installed; install it .*pip install xacro'):
+        urdf.read(file)
