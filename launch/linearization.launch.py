@@ -5,7 +5,7 @@
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.launch_context import LaunchContext
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
-from launch_ros.actions import Node
+from launch_ros.actions import LifecycleNode
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
@@ -46,14 +46,14 @@ def generate_launch_description() -> LaunchDescription:
     )
 
 
-def start_node(context: LaunchContext) -> list[Node]:
+def start_node(context: LaunchContext) -> list[LifecycleNode]:
     """Return the node; a file given as argument goes before that of the parameter file."""
     parameters: list[object] = [LaunchConfiguration('parameters')]
     file = LaunchConfiguration('robot_description_file').perform(context)
     if file:
         parameters.append({'robot_description_file': file})
     return [
-        Node(
+        LifecycleNode(
             package='geolin_ros',
             executable='linearizer',
             namespace=LaunchConfiguration('namespace'),

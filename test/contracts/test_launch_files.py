@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""launch/linearization.launch.py: by content always, for real where launch_ros is installed."""
+"""linearization and replay launch files: by content always, for real where launch_ros is."""
 
 import ast
 import importlib.util
@@ -12,13 +12,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / 'launch' / 'linearization.launch.py'
+REPLAY = ROOT / 'launch' / 'replay.launch.py'
 TREE = ast.parse(FILE.read_text())
 
 
-def calls(name):
+def calls(name, tree=TREE):
     return [
         node
-        for node in ast.walk(TREE)
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call) and getattr(node.func, 'id', None) == name
     ]
 
@@ -27,13 +28,22 @@ def keywords(call):
     return {keyword.arg: keyword.value for keyword in call.keywords}
 
 
-def topics():
+def constant(name, tree=TREE):
     (assigned,) = [
         node.value
-        for node in TREE.body
-        if isinstance(node, ast.Assign) and node.targets[0].id == 'TOPICS'
+        for node in tree.body
+        if isinstance(node, ast.Assign) and node.targets[0].id == name
     ]
     return ast.literal_eval(assigned)
+
+
+def texts(tree):
+    """Return the texts of a tree in order."""
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
 
 
 def test_arguments__are_described_and_used():
@@ -52,7 +62,7 @@ def test_arguments__are_described_and_used():
 
 
 def test_node__is_the_console_script_of_the_package():
-    (node,) = calls('Node')
+    (node,) = calls('LifecycleNode')
     options = keywords(node)
     assert options['package'].value == 'geolin_ros'
     scripts = {script.name for script in entry_points(group='console_scripts')}
@@ -61,7 +71,7 @@ def test_node__is_the_console_script_of_the_package():
 
 def test_topics__are_those_that_the_node_hears():
     code = ''.join(file.read_text() for file in (ROOT / 'geolin_ros' / 'ros').glob('*.py'))
-    for topic, text in topics().items():
+    for topic, text in constant('TOPICS').items():
         assert f"'{topic}'" in code
         assert re.match(r'\w+_msgs/\w+ ', text)
 
@@ -74,8 +84,44 @@ def test_parameter_file__is_installed():
     assert "glob('launch/*.launch.py')" in setup
 
 
-def description():
-    spec = importlib.util.spec_from_file_location('linearization_launch', FILE)
+class TestReplay:
+    TREE = ast.parse(REPLAY.read_text())
+
+    def test_arguments__are_described(self):
+        declared = {call.args[0].value: call for call in calls('DeclareLaunchArgument', self.TREE)}
+        assert set(declared) == {'bag', 'output', 'rate'}
+        assert all('description' in keywords(call) for call in declared.values())
+        assert 'default_value' not in keywords(declared['bag'])
+
+    def test_bag__is_played_with_its_clock_into_the_node_that_follows_it(self):
+        player, recorder = calls('ExecuteProcess', self.TREE)
+        played = texts(player)
+        assert {'ros2', 'bag', 'play', '--clock', '--rate'} <= set(played)
+        (simulated,) = calls('SetParameter', self.TREE)
+        assert [argument.value for argument in simulated.args] == ['use_sim_time', True]
+        assert 'linearization.launch.py' in texts(self.TREE)
+        (started,) = calls('OnStateTransition', self.TREE)
+        assert keywords(started)['goal_state'].value == 'active'
+        assert keywords(started)['entities'].elts[0].id == 'player'
+        assert {'--use-sim-time', '--output', '--topics'} <= set(texts(recorder))
+
+    def test_outputs__are_those_that_the_node_has(self):
+        node = ast.parse((ROOT / 'geolin_ros' / 'ros' / 'linearization_node.py').read_text())
+        published = {text for text in texts(node) if text.startswith('~/')} - {'~/linearize'}
+        assert {f'~/{output}' for output in constant('OUTPUTS', self.TREE)} == published
+
+    def test_end_of_the_bag__is_the_end(self):
+        (ended,) = calls('OnProcessExit', self.TREE)
+        assert keywords(ended)['target_action'].id == 'player'
+        assert 'Shutdown' in ast.dump(keywords(ended)['on_exit'])
+
+    def test_launch__can_be_loaded(self):
+        pytest.importorskip('launch_ros')
+        assert len(description(REPLAY).entities) == 8
+
+
+def description(file=FILE):
+    spec = importlib.util.spec_from_file_location('loaded_launch', file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.generate_launch_description()
