@@ -17,7 +17,7 @@ settings.register_profile('ci', max_examples=50, deadline=None, derandomize=True
 settings.register_profile('nightly', max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))
 
-NEVER_REQUIRED = ('launch_ros', 'ros2 CLI')
+NEVER_REQUIRED = ('launch_ros', 'ros2 CLI', 'tf2_msgs')
 
 
 def own_domain() -> int:
