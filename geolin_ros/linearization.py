@@ -47,11 +47,11 @@ class Linearization:
     reference
         ``'moving'``: the error is taken to the motion through the state; ``'frozen'``: to the
         state itself, held still.
-    columns, rows, inputs
-        Names and units of the state entries, of their rates, and of the inputs.
+    columns, inputs
+        Names and units of the state entries and of the inputs.
     """
 
-    __slots__ = ('A', 'B', 'columns', 'drift', 'inputs', 'nu_dot', 'reference', 'rows')
+    __slots__ = ('A', 'B', 'columns', 'drift', 'inputs', 'nu_dot', 'reference')
 
     def __init__(
         self,
@@ -65,8 +65,12 @@ class Linearization:
     ) -> None:
         self.A, self.B, self.nu_dot, self.drift = A, B, nu_dot, drift
         self.columns, self.inputs = columns, inputs
-        self.rows = tuple(rate_label(label) for label in columns)
         self.reference = reference
+
+    @property
+    def rows(self) -> tuple[Label, ...]:
+        """Names and units of the rates of the state entries."""
+        return tuple(rate_label(label) for label in self.columns)
 
     def copy(self) -> 'Linearization':
         """Return a linearization with arrays of its own."""
@@ -117,15 +121,15 @@ class Linearizer:
             self._A, self._B = np.zeros((2 * m, 2 * m)), np.zeros((2 * m, self._kept[1].size))
             self._nu_dot = np.zeros(m)
         self._no_drift, self._drift = np.zeros(2 * m), np.zeros(2 * m)
-        self._result = Linearization(
-            _read_only(self._A),
-            _read_only(self._B),
-            _read_only(self._nu_dot),
-            _read_only(self._no_drift),
+        self.result = Linearization(
+            read_only(self._A),
+            read_only(self._B),
+            read_only(self._nu_dot),
+            read_only(self._no_drift),
             state_labels(model),
             input_labels(model),
         )
-        self._drift_views = (_read_only(self._no_drift), _read_only(self._drift))
+        self._drift_views = (read_only(self._no_drift), read_only(self._drift))
 
     @property
     def algorithm(self) -> Literal['fast', 'general']:
@@ -208,7 +212,7 @@ class Linearizer:
                 self._B,
                 self._nu_dot,
             )
-        result = self._result
+        result = self.result
         if reference != result.reference:
             self._set_reference(reference)
         if reference == 'frozen':
@@ -328,8 +332,8 @@ class Linearizer:
 
     def _set_reference(self, reference: Reference) -> None:
         check_reference(reference)
-        self._result.reference = reference
-        self._result.drift = self._drift_views[reference == 'frozen']
+        self.result.reference = reference
+        self.result.drift = self._drift_views[reference == 'frozen']
 
     def _freeze(self, state: State) -> None:
         """Halve -(v x) and fill the drift: the error to a reference that stands still.
@@ -357,7 +361,8 @@ def check_reference(reference: str) -> None:
         raise ConfigurationError(f"reference is {reference!r}, expected 'moving' or 'frozen'")
 
 
-def _read_only(array: Array) -> Array:
+def read_only(array: Array) -> Array:
+    """Return a view that cannot be written to."""
     view = array.view()
     view.setflags(write=False)
     return view

@@ -2,7 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots that stand, hold on, or close on themselves: dynamics and linearization with contacts."""
 
-from geolin_ros.contacts.description import Contact, ContactKind, Loop, activated, anchored
+from geolin_ros.contacts.description import (
+    Contact,
+    ContactKind,
+    Loop,
+    activated,
+    anchored,
+    anchored_where_needed,
+)
 from geolin_ros.contacts.dynamics import constrained_forward_dynamics
 from geolin_ros.contacts.linearization import ConstrainedLinearization, ConstrainedLinearizer
 from geolin_ros.contacts.reduction import (
@@ -24,6 +31,7 @@ __all__ = [
     'Redundancy',
     'activated',
     'anchored',
+    'anchored_where_needed',
     'constrained_forward_dynamics',
     'reduce',
     'reduce_step',

@@ -71,25 +71,25 @@ class Constraint:
         self.size = SIZES[contact.kind]
         self._surface = contact.kind == 'surface'
         self._kp, self._kd = contact.stiffness, contact.damping
-        self._frames = [frame for frame in resolve(model, contact) if frame is not None]
-        self._X = [se3.adjoint(se3.inverse(frame.placement)) for frame in self._frames]
-        self._anchor = None
+        self.frames = [frame for frame in resolve(model, contact) if frame is not None]
+        self._X = [se3.adjoint(se3.inverse(frame.placement)) for frame in self.frames]
+        self.anchor = None
         if isinstance(contact, Contact) and contact.reference is not None:
-            self._anchor = pose_of(contact, 'reference', contact.reference)
+            self.anchor = pose_of(contact, 'reference', contact.reference)
 
     def ends(self, motion: 'Motion') -> tuple[End, End]:
         """Return both frames as they move."""
-        found = [motion.end(*at) for at in zip(self._frames, self._X, strict=True)]
+        found = [motion.end(*at) for at in zip(self.frames, self._X, strict=True)]
         if len(found) == 1:
-            found.append(motion.still(found[0].H if self._anchor is None else self._anchor))
+            found.append(motion.still(found[0].H if self.anchor is None else self.anchor))
         return found[0], found[1]
 
     def changes(self, motion: 'Motion', ends: tuple[End, End]) -> tuple[Change, Change]:
         """Return how the motion of both frames changes with z."""
-        one = motion.change(ends[0], self._frames[0], self._X[0])
-        if len(self._frames) == 1:
+        one = motion.change(ends[0], self.frames[0], self._X[0])
+        if len(self.frames) == 1:
             return one, Change(*(np.zeros_like(one.d) for _ in range(3)))
-        return one, motion.change(ends[1], self._frames[1], self._X[1])
+        return one, motion.change(ends[1], self.frames[1], self._X[1])
 
     def rows(self, one: End, two: End) -> tuple[Array, Array]:
         """Return J (rows, m) and c (rows,): Eq. (1) or (2)."""
@@ -137,8 +137,7 @@ class Constraint:
         else:
             on[1][:3] = -two.H[:3, :3].T @ one.H[:3, :3] @ lam
         return [
-            (frame, X.T @ force)
-            for frame, X, force in zip(self._frames, self._X, on, strict=False)
+            (frame, X.T @ force) for frame, X, force in zip(self.frames, self._X, on, strict=False)
         ]
 
     def turning(
@@ -149,7 +148,7 @@ class Constraint:
         surface: J_2' X' N(lam) rel with N(f) y = y xb* f;  point: -J_2' R' (lam x turn).
         None where frame 2 is the world.
         """
-        if len(self._frames) == 1:
+        if len(self.frames) == 1:
             return None
         X = se3.adjoint(se3.relative(one.H, two.H))
         rel = by_one.d - X @ by_two.d

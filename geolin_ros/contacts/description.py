@@ -131,6 +131,22 @@ def anchored(model: TreeModel, state: State, contacts: Sequence[Closure]) -> tup
     )
 
 
+def needs_reference(contact: Closure) -> bool:
+    """Whether a contact has a stiffness and no pose to be held at."""
+    unanchored = isinstance(contact, Contact) and contact.reference is None
+    return unanchored and contact.stiffness > 0.0
+
+
+def anchored_where_needed(
+    model: TreeModel, state: State, contacts: Sequence[Closure]
+) -> tuple[Closure, ...]:
+    """Return the contacts, `anchored` where they have a stiffness and no reference."""
+    return tuple(
+        anchored(model, state, [contact])[0] if needs_reference(contact) else contact
+        for contact in contacts
+    )
+
+
 def resolve(model: TreeModel, contact: Closure) -> tuple[Frame, Frame | None]:
     """Return the contact frame, and the one it is held against unless that is the world.
 
@@ -153,8 +169,8 @@ def check(contact: Closure) -> None:
     Raises
     ------
     ConfigurationError
-        If the kind is none of the two, a gain is negative or infinite, or a contact has a
-        stiffness and no reference.
+        If the kind is none of the two, a gain is negative or infinite, or a contact in
+        force has a stiffness and no reference.
     """
     if contact.kind not in SIZES:
         raise ConfigurationError(
@@ -167,7 +183,7 @@ def check(contact: Closure) -> None:
             raise ConfigurationError(
                 f'contact {contact.name!r} has {name} {gain}, expected a number from 0 on'
             )
-    if isinstance(contact, Contact) and contact.stiffness > 0.0 and contact.reference is None:
+    if contact.active and needs_reference(contact):
         raise ConfigurationError(
             f'contact {contact.name!r} has stiffness {contact.stiffness:g} and no reference '
             'to hold it at; give one, or take the current pose with anchored(model, state, ...)'

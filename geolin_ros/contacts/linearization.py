@@ -14,14 +14,16 @@ derivatives hold along motions that the contacts admit then, at states that sati
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.contacts.constraints import Constraint, with_forces
-from geolin_ros.contacts.description import SIZES, Closure, activated
+from geolin_ros.contacts.description import SIZES, Closure, Loop, activated
 from geolin_ros.contacts.dynamics import ConstrainedDynamics, Solution
+from geolin_ros.contacts.held import HeldLinearizer, RedundantContactsError
 from geolin_ros.contacts.redundancy import Redundancy
 from geolin_ros.discretization import Discretization, Method, discretize
 from geolin_ros.dynamics import failure, vector
@@ -47,8 +49,6 @@ class Geometry(NamedTuple):
     """(rows, 2 m) derivative of J nu by z."""
     M: Array
     """(m, m) mass matrix."""
-    redundancy: Redundancy
-    """Rank of J."""
 
 
 class ConstrainedLinearization(Linearization):
@@ -58,8 +58,6 @@ class ConstrainedLinearization(Linearization):
     ----------
     contacts
         Those in force, in the order of their rows.
-    contact_rows
-        Name and unit of the force of each row.
     wrenches : (rows,)
         On the robot, 3 (point) or 6 (surface) entries a contact, in axes of and about the contact
         frame [N, N m].
@@ -70,8 +68,8 @@ class ConstrainedLinearization(Linearization):
     """
 
     __slots__ = (
+        '_dropped',
         '_geometry',
-        'contact_rows',
         'contacts',
         'wrench_by_state',
         'wrench_by_tau',
@@ -85,22 +83,25 @@ class ConstrainedLinearization(Linearization):
         wrenches: Array,
         wrench_by_state: Array,
         wrench_by_tau: Array,
+        dropped: Callable[[], Redundancy],
         geometry: Callable[[], Geometry],
     ) -> None:
         super().__init__(
             free.A, free.B, free.nu_dot, free.drift, free.columns, free.inputs, free.reference
         )
-        self.contacts, self.contact_rows = contacts, wrench_labels(contacts)
-        self.wrenches, self.wrench_by_state = wrenches, wrench_by_state
-        self.wrench_by_tau = wrench_by_tau
-        self._geometry = geometry
+        self.contacts, self.wrenches = contacts, wrenches
+        self.wrench_by_state, self.wrench_by_tau = wrench_by_state, wrench_by_tau
+        self._dropped, self._geometry = dropped, geometry
+
+    @property
+    def contact_rows(self) -> tuple[Label, ...]:
+        """Name and unit of the force of each row."""
+        return wrench_labels(self.contacts)
 
     @property
     def geometry(self) -> Geometry:
-        """J, d(J nu)/dz, M and the rank decision at the state."""
-        found = self._geometry()
-        self._geometry = lambda: found
-        return found
+        """J, d(J nu)/dz and M at the state."""
+        return self._geometry()
 
     @property
     def J(self) -> Array:
@@ -110,22 +111,23 @@ class ConstrainedLinearization(Linearization):
     @property
     def rank(self) -> int:
         """Number of independent rows of J."""
-        return self.geometry.redundancy.rank
+        return self.dropped.rank
 
     @property
     def dropped(self) -> Redundancy:
         """How the rank was decided, which forces it leaves open, and what that means in words."""
-        return self.geometry.redundancy
+        return self._dropped()
 
     def copy(self) -> 'ConstrainedLinearization':
         """Return a linearization with arrays of its own."""
-        geometry = self.geometry
+        dropped, geometry = self.dropped, self.geometry
         return ConstrainedLinearization(
             super().copy(),
             self.contacts,
             self.wrenches.copy(),
             self.wrench_by_state.copy(),
             self.wrench_by_tau.copy(),
+            lambda: dropped,
             lambda: geometry,
         )
 
@@ -170,6 +172,9 @@ class ConstrainedLinearizer:
         self._dynamics = ConstrainedDynamics(model, length)
         self._labels = state_labels(model), input_labels(model)
         self._inputs = [model.joint_index(name) for name in model.actuated_joints]
+        self._state, self._tau = model.neutral_state(), np.zeros(model.n)
+        self._wrenches: Sequence[Wrench] = ()
+        self._matrices: ConstrainedLinearization | None = None
         self.contacts = tuple(contacts)
 
     @property
@@ -182,6 +187,8 @@ class ConstrainedLinearizer:
         constraints = [Constraint(self.model, contact) for contact in contacts]
         self._contacts = tuple(contacts)
         self._active = [c for c in constraints if c.contact.active]
+        self._in_force = tuple(constraint.contact for constraint in self._active)
+        self._fast = self._make_fast()
 
     def activate(self, names: Iterable[str]) -> None:
         """Put the contacts with these names into force, and no others.
@@ -195,8 +202,13 @@ class ConstrainedLinearizer:
 
     @property
     def algorithm(self) -> Literal['fast', 'general']:
-        """Which kernel serves robot and contacts, see `Linearizer.algorithm`."""
-        return 'general'
+        """Which kernel serves robot and contacts.
+
+        ``'fast'``: a robot that the fast `Linearizer.algorithm` serves, held against the world; at
+        states where its contacts depend on each other it is served by the general one.
+        ``'general'``: everything else.
+        """
+        return 'general' if self._fast is None else 'fast'
 
     def __call__(
         self,
@@ -206,6 +218,8 @@ class ConstrainedLinearizer:
         wrenches: Sequence[Wrench] = (),
     ) -> ConstrainedLinearization:
         """Linearize about a state.
+
+        The arrays of the result are read-only views of the workspace, valid until the next call.
 
         Parameters
         ----------
@@ -228,15 +242,24 @@ class ConstrainedLinearizer:
         SingularInertiaError
             If a joint moves no inertia at this state.
         """
-        check_reference(reference)
-        efforts = vector('tau', tau, self.model.n, self.model.name)
-        solution = self._dynamics.solve(self._active, state, efforts, wrenches)
-        return self._linearize(solution, state, efforts, reference, wrenches)
+        if self._fast is not None:
+            held, result = self._fast
+            try:
+                held(state, tau, reference, wrenches)
+            except RedundantContactsError:
+                return self._by_matrices(state, tau, reference, wrenches)
+            self._state.data[:], self._tau[:], self._wrenches = state.data, tau, wrenches
+            self._matrices = None
+            return result
+        return self._by_matrices(state, tau, reference, wrenches)
 
     def forward_dynamics(
         self, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] = ()
     ) -> Array:
         """Return nu_dot (m,) alone; arguments and errors as for a linearization."""
+        if self._fast is not None:
+            with suppress(RedundantContactsError):
+                return self._fast[0].forward_dynamics(state, tau, wrenches)
         efforts = vector('tau', tau, self.model.n, self.model.name)
         return self._dynamics.solve(self._active, state, efforts, wrenches).nu_dot
 
@@ -256,6 +279,37 @@ class ConstrainedLinearizer:
         dt^2 stiffness or dt damping near 1 or above, take ``'zoh'``.
         """
         return discretize(self, state, tau, dt, method, reference, wrenches, next_reference)
+
+    def _make_fast(self) -> tuple[HeldLinearizer, ConstrainedLinearization] | None:
+        """Return the fast linearizer under the contacts in force and its result, or None."""
+        if any(isinstance(contact, Loop) for contact in self._in_force):
+            return None
+        held = HeldLinearizer(self.model, self._active)
+        if held.algorithm == 'general':
+            return None
+        result = ConstrainedLinearization(
+            held.result,
+            self._in_force,
+            *held.forces,
+            lambda: self._last_by_matrices().dropped,
+            lambda: self._last_by_matrices().geometry,
+        )
+        held.result = result
+        return held, result
+
+    def _last_by_matrices(self) -> ConstrainedLinearization:
+        """Return the general result for what the fast kernel was called with last."""
+        if self._matrices is None:
+            self._matrices = self._by_matrices(self._state, self._tau, 'moving', self._wrenches)
+        return self._matrices
+
+    def _by_matrices(
+        self, state: State, tau: ArrayLike, reference: Reference, wrenches: Sequence[Wrench]
+    ) -> ConstrainedLinearization:
+        check_reference(reference)
+        efforts = vector('tau', tau, self.model.n, self.model.name)
+        solution = self._dynamics.solve(self._active, state, efforts, wrenches)
+        return self._linearize(solution, state, efforts, reference, wrenches)
 
     def _linearize(
         self,
@@ -282,11 +336,11 @@ class ConstrainedLinearizer:
             A[:m, :m] *= 0.5
             drift[:m], drift[m:] = state.data[-m:], solution.nu_dot
         free = Linearization(A, B, solution.nu_dot, drift, *self._labels, reference)
-        contacts = tuple(constraint.contact for constraint in self._active)
-        redundancy = judge(contacts, solution)
-        geometry = Geometry(J / weights, dV, solution.M, redundancy)
+        contacts = self._in_force
+        forces = solution.lam, weights * dlam, weights * lam_tau
+        geometry = Geometry(J / weights, dV, solution.M)
         return ConstrainedLinearization(
-            free, contacts, solution.lam, weights * dlam, weights * lam_tau, lambda: geometry
+            free, contacts, *forces, lambda: judge(contacts, solution), lambda: geometry
         )
 
     def _under_forces(

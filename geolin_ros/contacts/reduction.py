@@ -22,6 +22,7 @@ Another basis Q = P T gives T^-1 A_r T and the same gain K_r L in full coordinat
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +35,15 @@ from geolin_ros.typing import Array
 from geolin_ros.wrenches import Wrench
 
 TURNED_TOO_FAR = 1e-3  # smallest singular value of a projected basis that still can be followed
+
+
+class Bases(NamedTuple):
+    """Orthonormal bases of what contacts admit."""
+
+    N: Array
+    """(m, k / 2) of velocities."""
+    P: Array
+    """(2 m, k) of displacements."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,15 +152,35 @@ def reduce(
     ConfigurationError
         If the reference of C is frozen while the state moves.
     """
-    J, velocity_by_state, M, redundancy = C.geometry
-    m, rank = M.shape[0], redundancy.rank
-    if redundancy.admissible == 0:
-        raise UnsolvableError(redundancy.warnings[0])
+    M = C.geometry.M
+    m = M.shape[0]
+    if C.dropped.admissible == 0:
+        raise UnsolvableError(C.dropped.warnings[0])
     if np.any(C.drift[:m]):
         raise ConfigurationError(
             "the reference is 'frozen' while the state moves, expected 'moving': displacements "
             'from a state that is left behind do not stay admissible'
         )
+    N, P = admissible_bases(C, None if previous is None else Bases(previous.N, previous.P))
+    NM, Mb_P = N.T @ M, np.vstack((M @ P[:m], M @ P[m:]))
+    return ReducedLinearization(
+        A=P.T @ C.A @ P,
+        B=P.T @ C.B,
+        P=P,
+        N=N,
+        W=np.asarray(np.linalg.solve(NM @ N, NM)),
+        M=M,
+        L=np.asarray(np.linalg.solve(P.T @ Mb_P, Mb_P.T)),
+        wrench_by_state=C.wrench_by_state @ P,
+        wrench_by_tau=C.wrench_by_tau.copy(),
+        full=C,
+    )
+
+
+def admissible_bases(C: ConstrainedLinearization, previous: Bases | None = None) -> Bases:
+    """Return what `reduce` reduces to; with no admissible motion they have no columns."""
+    J, velocity_by_state, M = C.geometry
+    m, rank = M.shape[0], C.rank
     U, sizes, Vh = np.linalg.svd(J)
     N = Vh[rank:].T
     if previous is not None:
@@ -160,21 +190,12 @@ def reduce(
     at_rest = np.block([[N, zeros], [zeros, N]])
     basis = at_rest.copy()
     basis[m:, : N.shape[1]] = -pseudo_inverse @ (velocity_by_state[:, :m] @ N)
-    orthonormal = np.linalg.qr(basis)[0]
-    P = _carried(orthonormal, at_rest if previous is None else previous.P)
-    NM, Mb_P = N.T @ M, np.vstack((M @ P[:m], M @ P[m:]))
-    return ReducedLinearization(
-        A=P.T @ C.A @ P,
-        B=P.T @ C.B,
-        P=P,
-        N=N,
-        W=np.linalg.solve(NM @ N, NM),
-        M=M,
-        L=np.asarray(np.linalg.solve(P.T @ Mb_P, Mb_P.T)),
-        wrench_by_state=C.wrench_by_state @ P,
-        wrench_by_tau=C.wrench_by_tau.copy(),
-        full=C,
-    )
+    return Bases(N, nearest_basis(basis, at_rest if previous is None else previous.P))
+
+
+def nearest_basis(columns: Array, previous: Array) -> Array:
+    """Return an orthonormal basis of the range of columns, if it can be, near ``previous``."""
+    return _carried(np.linalg.qr(columns)[0], previous)
 
 
 def reduce_step(
@@ -215,7 +236,7 @@ def _carried(basis: Array, previous: Array) -> Array:
 
     The polar factor of the projection; ``basis`` where no nearest one exists.
     """
-    if previous.shape != basis.shape:
+    if previous.shape != basis.shape or not basis.size:
         return basis
     U, sizes, Vh = np.linalg.svd(basis.T @ previous)
     return basis @ (U @ Vh) if sizes[-1] > TURNED_TOO_FAR else basis

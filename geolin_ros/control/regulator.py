@@ -254,10 +254,10 @@ class Regulator:
     def _of(self, newest: Measured) -> ConstrainedLinearization:
         """Return A and B from outside with the geometry of this model."""
         own = self._linearizer(newest.state, newest.tau)
-        geometry = own.geometry
+        dropped, geometry = own.dropped, own.geometry
         return ConstrainedLinearization(
             newest.free, own.contacts, newest.wrenches, newest.wrench_by_state,
-            newest.wrench_by_tau, lambda: geometry,
+            newest.wrench_by_tau, lambda: dropped, lambda: geometry,
         )  # fmt: skip
 
     # ---- efforts, at the rate of the states

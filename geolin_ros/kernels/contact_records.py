@@ -163,20 +163,34 @@ def pack_contacts(
 
 
 def make_outputs(n: int, rows: int) -> Outputs:
-    """Return views of [A | B | nu_dot | forces | forces by state | by effort | spare].
+    """Return views of fresh memory; what never changes of A is in place.
 
-    What never changes of A is in place. Products run over the end of a part by whole blocks of
-    zeros, therefore the spare part.
+    Products run over the end of a part by whole blocks of zeros, therefore some memory is spare.
     """
-    m, k = 6 + n, 12 + 2 * n
-    sizes = (k * k, k * n, m, rows, rows * k, rows * n, ROW_BLOCK * k + COLUMN_BLOCK)
-    out = aligned_zeros(sum(sizes))
-    A, B, nu_dot, forces, by_state, by_effort, _ = np.split(out, np.cumsum(sizes)[:-1])
-    A, B = A.reshape(k, k), B.reshape(k, n)
-    A[:m, m:] = np.eye(m)
+    k = 12 + 2 * n
+    outputs = views(aligned_zeros(sum(_sizes(n, rows)) + ROW_BLOCK * k + COLUMN_BLOCK), n, rows)
+    outputs.A[: 6 + n, 6 + n :] = np.eye(6 + n)
+    return outputs
+
+
+def views(out: Array, n: int, rows: int) -> Outputs:
+    """Return views of [A | B | nu_dot | forces | forces by state | by effort | spare]."""
+    k = 12 + 2 * n
+    A, B, nu_dot, forces, by_state, by_effort, _ = np.split(out, np.cumsum(_sizes(n, rows)))
     return Outputs(
-        out, A, B, nu_dot, forces, by_state.reshape(rows, k), by_effort.reshape(rows, n)
+        out,
+        A.reshape(k, k),
+        B.reshape(k, n),
+        nu_dot,
+        forces,
+        by_state.reshape(rows, k),
+        by_effort.reshape(rows, n),
     )
+
+
+def _sizes(n: int, rows: int) -> tuple[int, ...]:
+    k = 12 + 2 * n
+    return k * k, k * n, 6 + n, rows, rows * k, rows * n
 
 
 def _padded(size: int, block: int) -> int:

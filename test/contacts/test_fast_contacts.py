@@ -1,0 +1,204 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The fast kernel with contacts equals the general algorithm, and makes room where it must."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from support.close import assert_blocks_close, assert_close
+from support.finite_difference import exp
+from support.passive_joints import passive_model
+from support.robots import example_robot, read_robot
+from support.trees import random_model
+
+from geolin_ros import Wrench
+from geolin_ros.contacts import ConstrainedLinearizer, Contact, Loop, anchored
+from geolin_ros.errors import NotFiniteError, ShapeError, SingularInertiaError
+
+KINDS = ('body', 'world', 'world_oriented')
+
+
+def random_contacts(rng, model, widths):
+    """Return contacts on drawn links, in drawn frames, references off, gains drawn."""
+    links = rng.choice(model.link_names, len(widths), replace=False)
+    contacts = [
+        Contact(
+            str(link),
+            'surface' if width == 6 else 'point',
+            stiffness=float(rng.choice([0.0, rng.uniform(1.0, 40.0)])),
+            damping=rng.uniform(0.0, 9.0),
+            placement=exp(rng.normal(size=6)),
+        )
+        for link, width in zip(links, widths, strict=True)
+    ]
+    return anchored(model, model.random_state(rng), contacts)
+
+
+def both(model, contacts):
+    """Return the fast linearizer, and one that is denied the fast kernel."""
+    fast, general = ConstrainedLinearizer(model, contacts), ConstrainedLinearizer(model, contacts)
+    assert fast.algorithm == 'fast'
+    general._fast = None
+    assert general.algorithm == 'general'
+    return fast, general
+
+
+def assert_same(fast, general, *arguments, tolerance=1e-10):
+    C, expected = fast(*arguments).copy(), general(*arguments)
+    model = fast.model
+    assert_close(C.nu_dot, expected.nu_dot, tolerance, 'nu_dot')
+    assert_close(C.wrenches, expected.wrenches, tolerance, 'wrenches')
+    assert_blocks_close(C.A[: model.m], expected.A[: model.m], model, 0.0)
+    columns = np.s_[: model.m], np.s_[model.m :]
+    for part in columns:
+        assert_close(C.A[model.m :, part], expected.A[model.m :, part], tolerance, 'A')
+        ours, theirs = C.wrench_by_state[:, part], expected.wrench_by_state[:, part]
+        assert_close(ours, theirs, tolerance, 'wrench_by_state')
+    assert_close(C.B, expected.B, tolerance, 'B')
+    assert_close(C.wrench_by_tau, expected.wrench_by_tau, tolerance, 'wrench_by_tau')
+    assert_close(C.drift, expected.drift, tolerance, 'drift')
+    assert (C.rows, C.inputs, C.contact_rows) == (
+        expected.rows,
+        expected.inputs,
+        expected.contact_rows,
+    )
+    return C, expected
+
+
+@pytest.mark.parametrize(
+    ('count', 'shape', 'base', 'widths'),
+    [
+        (1, 'chain', 'floating', (3,)),
+        (4, 'branched', 'floating', (6,)),
+        (9, 'branched', 'floating', (6,)),
+        (17, 'branched', 'floating', (3, 3, 3)),
+        (24, 'branched', 'floating', (6, 3)),
+        (33, 'branched', 'floating', (6, 6)),
+        (9, 'star', 'floating', (3, 3)),
+        (20, 'chain', 'floating', (6, 6)),
+        (20, 'chain', 'fixed', (3,)),
+        (20, 'chain', 'fixed', (6, 3)),
+        (24, 'branched', 'fixed', (3,)),
+    ],
+)
+def test_random_trees__equal_the_general_algorithm(count, shape, base, widths):
+    rng = default_rng([count, *widths, ord(shape[0])])
+    model = random_model(rng, count, shape, base=base)[1]
+    for _ in range(50):  # some draws ask for more than the joints on the way can give
+        contacts = random_contacts(rng, model, widths)
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        fast, general = both(model, contacts)
+        decision = general(state, tau).dropped
+        if decision.rank == sum(widths) and decision.smallest_kept > 1e-6:
+            break
+    else:
+        pytest.fail('no independent contacts drawn')
+    assert_same(fast, general, state, tau, tolerance=1e-9)
+    assert_same(fast, general, state, tau, 'frozen', tolerance=1e-9)
+
+
+@pytest.mark.parametrize('kinds', [*[(kind,) for kind in KINDS], KINDS], ids='+'.join)
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_springs_dampers_rotors_friction_and_wrenches__count_in_contact(base, kinds):
+    rng = default_rng(3)
+    model = passive_model(base, mimic=False)
+    leaf = model.link_names[-1]
+    contacts = anchored(
+        model, model.random_state(rng), [Contact(leaf, stiffness=30.0, damping=4.0)]
+    )
+    fast, general = both(model, contacts)
+    links = [model.base_link, leaf, *rng.choice(model.link_names, 3)]
+    wrenches = [
+        Wrench(str(link), 5.0 * rng.normal(size=3), rng.normal(size=3), kind, rng.normal(size=3))
+        for link, kind in zip(links, 2 * kinds, strict=False)
+    ]
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    C, _ = assert_same(fast, general, state, tau, 'moving', wrenches)
+    assert np.abs(C.wrenches - fast(state, tau).wrenches).max() > 1e-3, 'the wrenches count'
+    assert_close(fast.forward_dynamics(state, tau, wrenches), C.nu_dot, 1e-12)
+
+
+def test_actuated_joints_in_another_order__select_rows_and_inputs():
+    path = example_robot('go2')
+    names = list(read_robot(path)[1].joint_names)
+    model = read_robot(path, joints=names[::-1], actuated_joints=names[3:9])[1]
+    rng = default_rng(4)
+    fast, general = both(model, [Contact('FL_foot'), Contact('RR_foot', damping=2.0)])
+    C, _ = assert_same(fast, general, model.random_state(rng), rng.normal(size=model.n))
+    assert C.wrench_by_tau.shape == (6, 6)
+
+
+def test_results__are_views_that_know_their_geometry():
+    model = read_robot(example_robot('go2'))[1]
+    rng = default_rng(5)
+    fast, general = both(model, [Contact(f'{leg}_foot') for leg in ('FL', 'FR', 'RL', 'RR')])
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    C, expected, at = fast(state, tau), general(state, tau), state.copy()
+    state.s[:] += 0.2  # geometry is that of the call, whenever it is asked for
+    assert_close(C.J, expected.J, 1e-12)
+    assert_close(C.geometry.M, expected.geometry.M, 1e-12)
+    assert C.rank == expected.rank == 12
+    assert not any(array.flags.writeable for array in (C.A, C.wrenches, C.wrench_by_tau))
+    twin = C.copy()
+    fast(state, 2.0 * tau)
+    assert np.abs(C.J - expected.J).max() > 1e-3
+    for name in ('A', 'B', 'nu_dot', 'wrenches', 'wrench_by_state', 'J'):
+        assert_close(getattr(twin, name), getattr(expected, name), 1e-11, name)
+    fast(at, tau)
+    assert np.array_equal(C.A, twin.A)
+
+
+def test_contacts_that_depend_on_each_other__are_solved_by_the_general_algorithm():
+    model = read_robot(example_robot('talos_reduced'))[1]
+    corners = [
+        Contact('leg_left_6_link', placement=exp(np.array([x, y, -0.1, 0, 0, 0])))
+        for x in (-0.1, 0.1)
+        for y in (-0.05, 0.05)
+    ]
+    fast, general = both(model, corners)
+    state = model.neutral_state()
+    C, expected = fast(state, np.zeros(model.n)), general(state, np.zeros(model.n))
+    assert C.rank == 6
+    assert np.array_equal(C.A, expected.A)
+    assert np.array_equal(C.wrenches, expected.wrenches)
+    assert np.array_equal(
+        fast.forward_dynamics(state, np.zeros(model.n)),
+        general.forward_dynamics(state, np.zeros(model.n)),
+    )
+
+
+def test_algorithm__is_general_for_loops_and_for_robots_of_the_general_kernel():
+    model = read_robot(example_robot('go2'))[1]
+    feet = [Contact('FL_foot'), Loop('RL_foot', 'RR_foot', 'point')]
+    linearizer = ConstrainedLinearizer(model, feet)
+    assert linearizer.algorithm == 'general'
+    linearizer.contacts = [feet[0], dataclasses.replace(feet[1], active=False)]
+    assert linearizer.algorithm == 'fast'
+    assert linearizer(model.neutral_state(), np.zeros(model.n)).wrenches.shape == (3,)
+    mimicking = passive_model('floating', mimic=True)
+    held = ConstrainedLinearizer(mimicking, [Contact(mimicking.base_link)])
+    assert held.algorithm == 'general'
+
+
+def test_no_contact_in_force__is_the_free_robot():
+    model = read_robot(example_robot('go2'))[1]
+    rng = default_rng(6)
+    fast, general = both(model, [Contact('FL_foot', active=False)])
+    C, _ = assert_same(fast, general, model.random_state(rng), rng.normal(size=model.n))
+    assert C.wrenches.shape == (0,)
+    assert C.rank == 0
+
+
+def test_wrong_inputs__are_named_as_without_contacts():
+    model = read_robot(example_robot('go2'))[1]
+    linearizer = ConstrainedLinearizer(model, [Contact('FL_foot')])
+    state = model.neutral_state()
+    with pytest.raises(ShapeError, match='tau'):
+        linearizer(state, np.zeros(3))
+    with pytest.raises(NotFiniteError, match='tau'):
+        linearizer(state, np.full(model.n, np.nan))
+    state.s[2] = np.nan
+    with pytest.raises((NotFiniteError, SingularInertiaError)):
+        linearizer(state, np.zeros(model.n))
