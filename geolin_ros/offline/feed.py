@@ -36,9 +36,14 @@ class Feed:
             'odom': stream.on_odometry,
             'joint_efforts': stream.on_effort,
             'joint_states': stream.on_joint_state,
+            'contact_states': stream.on_contact_states,
             **{
                 wrench.topic: partial(stream.on_wrench, wrench.topic)
                 for wrench in stream.settings.wrench_topics
+            },
+            **{
+                foot.topic: partial(stream.on_foot_force, foot.topic)
+                for foot in stream.settings.contacts.heard_feet
             },
         }
         self._period = 0

@@ -10,6 +10,7 @@ from typing import Any
 from geolin_ros.offline.bag_writer import BagWriter, Compression, Storage
 from geolin_ros.offline.feed import Feed
 from geolin_ros.offline.message_types import (
+    CONTACT,
     FORWARD_DYNAMICS,
     LINEARIZATION,
     SUMMARY,
@@ -97,7 +98,9 @@ class _Writer:
             model,
             len(settings.wrench_topics),
         )
-        self._linearization = LinearizationWriter(message, model, settings)
+        self._linearization = LinearizationWriter(
+            message, model, settings, make_contact=lambda: empty_message(CONTACT)
+        )
         self._dynamics = ForwardDynamicsWriter(empty_message(FORWARD_DYNAMICS), model)
         self._summary = SummaryWriter(empty_message(SUMMARY), model)
         for writer in (self._linearization, self._dynamics, self._summary):
@@ -116,6 +119,7 @@ class _Writer:
     def write(self, recorded: int, answer: Answer, counts: Counts, start: float) -> None:
         """Write messages about an answer; ``start`` is when its input was taken."""
         linearization = self._linearization.write(answer)
+        share_arrays(linearization.contact_dynamics)
         latency = time.perf_counter() - start
         for topic, message in zip(
             self._topics,

@@ -37,8 +37,9 @@ class Source:
         """Roles of the messages that the stream takes."""
         floating = ('odom',) if self.model.base == 'floating' else ()
         topic = ('joint_efforts',) if self.values['torque_source'] == 'topic' else ()
-        wrenches = (wrench.topic for wrench in self.settings.wrench_topics)
-        return (*floating, *topic, *wrenches, 'joint_states')
+        contacts = ('contact_states',) if self.settings.contacts.source == 'topic' else ()
+        forces = force_topics(self.settings)
+        return (*floating, *topic, *contacts, *forces, 'joint_states')
 
     def require_inputs(self) -> None:
         """Raise `RecordingError` for the first input that no topic has."""
@@ -92,10 +93,16 @@ def open_source(
     merged |= {name: checked(name, value) for name, value in (values or {}).items()}
     with Recording(bags, topics) as recording:
         description = _description(recording, merged, urdf)
-        for wrench in stream_settings(merged).wrench_topics:
-            recording.add_role(wrench.topic, WRENCH)
+        for topic in force_topics(stream_settings(merged)):
+            recording.add_role(topic, WRENCH)
         text = description if isinstance(description, str) else description.read_text()
         yield Source(recording, read_model(description, merged, warn), merged, text)
+
+
+def force_topics(settings: StreamSettings) -> tuple[str, ...]:
+    """Return the topics of external wrenches and foot forces."""
+    wrenches = tuple(wrench.topic for wrench in settings.wrench_topics)
+    return wrenches + tuple(foot.topic for foot in settings.contacts.heard_feet)
 
 
 def _description(

@@ -5,13 +5,14 @@
 from collections.abc import Mapping
 
 from geolin_ros.errors import RecordingError, unknown_name
-from geolin_ros.offline.message_types import JOINT_STATE, ODOMETRY, STRING
+from geolin_ros.offline.message_types import CONTACT_STATES, JOINT_STATE, ODOMETRY, STRING
 
 ROLES = {
     'robot_description': STRING,
     'joint_states': JOINT_STATE,
     'odom': ODOMETRY,
     'joint_efforts': JOINT_STATE,
+    'contact_states': CONTACT_STATES,
 }
 """Type of each input; the keys are the node's names for them."""
 SOLE_IS_ENOUGH = ('joint_states', 'odom')

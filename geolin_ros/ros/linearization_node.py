@@ -17,7 +17,12 @@ from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 
-from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
+from geolin_msgs.msg import (
+    ContactStates,
+    ForwardDynamics,
+    LinearizationSummary,
+    LinearizedDynamics,
+)
 from geolin_msgs.srv import Linearize
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.diagnostics import Diagnostics
@@ -33,6 +38,10 @@ from geolin_ros.warm_up import warm_up
 BACKWARDS = JumpThreshold(
     min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False
 )
+
+
+TOPIC_NAMES = {'wrench_topics', 'base_source', 'contact_source', 'foot_force_topics'}
+"""Parameters that say what is subscribed to."""
 
 
 class LinearizationNode(RobotNode):
@@ -73,10 +82,16 @@ class LinearizationNode(RobotNode):
             inputs += self._transforms.inputs()
         for topic in (wrench.topic for wrench in settings.wrench_topics):
             inputs.append(Input(WrenchStamped, topic, partial(self.take, 'on_wrench', topic)))
+        if settings.contacts.source == 'topic':
+            heard = partial(self.take, 'on_contact_states')
+            inputs.append(Input(ContactStates, 'contact_states', heard))
+        for topic in (foot.topic for foot in settings.contacts.heard_feet):
+            inputs.append(Input(WrenchStamped, topic, partial(self.take, 'on_foot_force', topic)))
         return inputs
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Refuse transforms where their messages are not installed."""
+        """Refuse what contradicts itself, and transforms where their messages are missing."""
+        stream_settings(self._values | dict(values))
         if values.get('base_source') == 'tf':
             check_transforms()
 
@@ -125,7 +140,7 @@ class LinearizationNode(RobotNode):
 
     def on_changed(self, names: set[str]) -> None:
         """Take another trigger or other topics at once."""
-        if self._is_active and names & {'wrench_topics', 'base_source'}:
+        if self._is_active and names & TOPIC_NAMES:
             self._close_inputs()
             self._open_inputs()
         if self._is_active and names & {'trigger', 'timer_rate'}:

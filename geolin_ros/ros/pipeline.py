@@ -57,10 +57,15 @@ def make_pipeline(
         stream.resume(earlier.stream)
     return Pipeline(
         stream,
-        LinearizationWriter(make_message(model, len(settings.wrench_topics)), model, settings),
+        LinearizationWriter(
+            make_message(model, len(settings.wrench_topics)),
+            model,
+            settings,
+            make_contact=msg.ContactState,
+        ),
         ForwardDynamicsWriter(ForwardDynamics(), model, settings.frame_prefix),
         SummaryWriter(LinearizationSummary(), model),
-        RequestAnswerer(model, settings, functools.partial(make_message, model)),
+        RequestAnswerer(model, settings, functools.partial(make_message, model), msg.ContactState),
         Analyst(model, settings),
     )
 

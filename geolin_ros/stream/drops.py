@@ -16,6 +16,8 @@ class Cause(Enum):
     NO_ACCELERATION = 'no accelerations yet'
     NO_VELOCITY = 'no velocity of the base yet'
     NO_WRENCH = 'wrench missing or too old'
+    NO_CONTACTS = 'no contacts yet, or foot forces too old'
+    CONTACT = 'contact not understood'
     SKEW = 'odometry too far from the joint state'
     BACKWARDS = 'stamp not after the last one'
     MISSING_JOINT = 'joint missing'

@@ -14,7 +14,8 @@ from geolin_ros.errors import InputError
 from geolin_ros.linearization import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.messages import StateWriter, read_matrix, write_stamp
+from geolin_ros.stream.message_memory import read_matrix
+from geolin_ros.stream.messages import StateWriter, write_stamp
 from geolin_ros.stream.reading import read_linearization, read_state
 from geolin_ros.typing import Array
 

@@ -11,12 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from geolin_ros.contacts import ConstrainedLinearization, ConstrainedLinearizer
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
-from geolin_ros.linearization import Linearizer
+from geolin_ros.linearization import Linearization, Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.representation import convert
 from geolin_ros.stream.acceleration import MeasuredAcceleration
+from geolin_ros.stream.contact_answer import ContactAnswer, ContactReporter
+from geolin_ros.stream.contact_input import ContactInput
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.given_acceleration import forces_for, with_base_wrench
 from geolin_ros.stream.joint_input import JointInput
@@ -52,6 +55,7 @@ class Answer:
     ``A``, ``B``, ``drift`` and ``nu_dot`` are in the form and representation of the settings;
     ``nu_dot`` is always that of the body twist. ``next_state`` is None in continuous form.
     ``base_wrench`` (6,) is the [force; moment] on the base, in base axes, that nothing provides;
+    ``contacts`` are those that A, B and ``nu_dot`` obey, None of an unconstrained robot;
     ``findings`` are doubts about the inputs; ``received_at`` is when the joint state came, by
     time.perf_counter() [s].
     """
@@ -61,6 +65,7 @@ class Answer:
         'B',
         'base_wrench',
         'compute_time',
+        'contacts',
         'drift',
         'findings',
         'next_state',
@@ -79,6 +84,7 @@ class Answer:
     B: Array
     base_wrench: Array
     compute_time: float
+    contacts: ContactAnswer | None
     drift: Array
     findings: Sequence[str]
     next_state: State | None
@@ -125,7 +131,10 @@ class LinearizationStream:
         self.model = model
         self.settings = settings
         self.counts = counts if counts is not None else Counts()
-        self._linearizer = Linearizer(model)
+        held = settings.contacts
+        self._contacts = ContactInput(model, held) if held.are_expected else None
+        self._linearizer = ConstrainedLinearizer(model) if held.are_expected else Linearizer(model)
+        self._reporter = ContactReporter(held.source, held.admissible_basis)
         self._states = StateInput(model, settings)
         self._efforts = JointInput(model)
         self._wrenches = WrenchInput(
@@ -175,6 +184,8 @@ class LinearizationStream:
     def resume(self, earlier: 'LinearizationStream') -> None:
         """Start with the newest inputs of an earlier stream, where they fit."""
         self._wrenches.resume(earlier._wrenches)
+        if self._contacts is not None and earlier._contacts is not None:
+            self._contacts.resume(earlier._contacts)
         with contextlib.suppress(DroppedInput):
             if earlier._odometry is not None:
                 self._take_odometry(earlier._odometry)
@@ -208,6 +219,18 @@ class LinearizationStream:
         """Take a geometry_msgs/WrenchStamped of one of the settings' topics."""
         with self._counting():
             self._wrenches.take(topic, message)
+
+    def on_contact_states(self, message: Any) -> None:
+        """Take a geolin_msgs/ContactStates, if contacts are to come from a topic."""
+        if self._contacts is not None:
+            with self._counting():
+                self._contacts.take_states(message)
+
+    def on_foot_force(self, topic: str, message: Any) -> None:
+        """Take a geometry_msgs/WrenchStamped of one of the feet of the settings' contacts."""
+        if self._contacts is not None:
+            with self._counting():
+                self._contacts.take_force(topic, message)
 
     def on_joint_state(self, message: Any) -> Answer | None:
         """Take a sensor_msgs/JointState and linearize there.
@@ -249,6 +272,8 @@ class LinearizationStream:
         """Start anew: the clock was set back."""
         self._states.forget()
         self._wrenches.forget()
+        if self._contacts is not None:
+            self._contacts.forget()
         self._acceleration.forget()
         self._waiting.clear()
         self._odometry = self._last_answered = None
@@ -307,6 +332,10 @@ class LinearizationStream:
             answer.tau[self._passive] = 0.0
         answer.stamp, answer.world_frame = stamp, self.world_frame
         answer.wrenches, answer.findings = self._wrenches.at(stamp, answer.world_frame)
+        if self._contacts is not None and isinstance(self._linearizer, ConstrainedLinearizer):
+            held = self._contacts.at(stamp, answer.state)
+            if held is not self._linearizer.contacts:
+                self._linearizer.contacts = held
         self._fill(answer)
         answer.compute_time = time.perf_counter() - start
         answer.received_at = received_at
@@ -317,7 +346,7 @@ class LinearizationStream:
 
     def rehearse(self) -> None:
         """Linearize once at rest, so that the first joint state pays for nothing."""
-        fill(self._answer, self._linearizer, self.settings, self._answer.tau, ())
+        self._linearize_under(self._answer, self._answer.tau, ())
 
     def _fill(self, answer: Answer) -> None:
         """Linearize; what the robot cannot answer is a drop like any other."""
@@ -329,7 +358,7 @@ class LinearizationStream:
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
 
     def _linearize_under(self, answer: Answer, tau: Array, wrenches: Sequence[Wrench]) -> None:
-        fill(answer, self._linearizer, self.settings, tau, wrenches)
+        fill(answer, self._linearizer, self.settings, tau, wrenches, self._reporter)
 
     def _forces(self, answer: Answer) -> tuple[Array, Sequence[Wrench]]:
         """Return efforts and wrenches that the robot is linearized under."""
@@ -354,12 +383,14 @@ class LinearizationStream:
 
 def fill(
     answer: Answer,
-    linearizer: Linearizer,
+    linearizer: Linearizer | ConstrainedLinearizer,
     settings: StreamSettings,
     tau: Array,
     wrenches: Sequence[Wrench],
+    reporter: ContactReporter,
 ) -> None:
     """Linearize about ``answer.state`` under ``tau`` in the form that ``settings`` say."""
+    answer.contacts = None
     if settings.form == 'discrete':
         step = linearizer.discretize(
             answer.state, tau, settings.dt, settings.method, settings.reference, wrenches
@@ -368,9 +399,20 @@ def fill(
             step = convert(step, answer.state, settings.representation)
         answer.A, answer.B, answer.drift = step.Phi, step.Gamma, step.defect
         answer.nu_dot, answer.next_state = step.nu_dot, step.next_state
+        if isinstance(linearizer, Linearizer):
+            return
+        held: Linearization = linearizer(answer.state, tau, 'moving', wrenches)
     else:
         result = linearizer(answer.state, tau, settings.reference, wrenches)
+        held = result
         if settings.representation != 'body':
             result = convert(result, answer.state, settings.representation)
         answer.A, answer.B, answer.drift = result.A, result.B, result.drift
         answer.nu_dot, answer.next_state = result.nu_dot, None
+    if isinstance(held, ConstrainedLinearization) and isinstance(
+        linearizer, ConstrainedLinearizer
+    ):
+        answer.contacts = reporter.report(
+            held, linearizer.contacts, answer.state, settings.representation
+        )
+        answer.findings = [*answer.findings, *answer.contacts.redundancy.warnings]

@@ -6,18 +6,18 @@ Each writer keeps one message for its life: names are set once, and the long arr
 through views of the message's own memory, which is a hundred times faster than assigning lists.
 """
 
-from array import array
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.errors import InputError
 from geolin_ros.kernels.se3 import quaternion
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.analysis import Analysis
+from geolin_ros.stream.contact_messages import ContactWriter
 from geolin_ros.stream.linearization_stream import Answer, Counts
+from geolin_ros.stream.message_memory import allocate
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.typing import Array
 from geolin_ros.wrenches import Wrench, WrenchKind
@@ -34,13 +34,6 @@ _EFFORT_SOURCES = {'effort': 1, 'zero': 2, 'topic': 3, 'inverse_dynamics': 4}
 _EFFORT_GIVEN = 5
 _NU_DOT_SOURCES = {'predicted': 1, 'measured': 2, 'zero': 3}
 _METHOD_NONE = 1
-
-
-def allocate(owner: Any, field: str, size: int) -> Array:
-    """Give a float64[] field ``size`` zeros and return a writable view of them."""
-    setattr(owner, field, array('d', bytes(8 * size)))
-    # the message may have copied what it was given
-    return np.frombuffer(getattr(owner, field), dtype=np.float64)
 
 
 def _write_header(header: Any, answer: Answer) -> None:
@@ -122,6 +115,8 @@ class LinearizationWriter:
         Of the stream whose answers will be written.
     effort_given
         Whether the efforts come with a service call instead of the stream's own source.
+    make_contact
+        Returns an empty geolin_msgs/ContactState; needed for answers with contacts.
     """
 
     def __init__(
@@ -130,8 +125,12 @@ class LinearizationWriter:
         model: TreeModel,
         settings: StreamSettings,
         effort_given: bool = False,
+        make_contact: Callable[[], Any] | None = None,
     ) -> None:
         self.message = message
+        self._contacts = None
+        if make_contact is not None:
+            self._contacts = ContactWriter(message.contact_dynamics, model, make_contact)
         n, m = model.n, model.m
         message.model_name, message.model_hash = model.name, model.hash
         message.base_frame = settings.frame_prefix + model.base_link
@@ -175,6 +174,8 @@ class LinearizationWriter:
         for written, wrench in zip(message.external_wrenches, answer.wrenches, strict=True):
             _write_external_wrench(written, wrench)
         message.trust.findings = list(answer.findings)
+        if self._contacts is not None and answer.contacts is not None:
+            self._contacts.write(answer.contacts)
         self._drift[:] = answer.drift
         self._A[:] = answer.A
         self._B[:] = answer.B
@@ -235,6 +236,9 @@ class SummaryWriter:
         message.base_force_residual = float(np.sqrt(residual[:3] @ residual[:3]))
         message.base_torque_residual = float(np.sqrt(residual[3:] @ residual[3:]))
         message.joint_acceleration = largest(nu_dot) if nu_dot.size else 0.0
+        if answer.contacts is not None:
+            message.active_contacts = sum(c.active for c in answer.contacts.contacts)
+            message.contact_rank = answer.contacts.redundancy.rank
         message.base_tilt = float(np.arccos(np.clip(answer.state.H[2, 2], -1.0, 1.0)))
         message.received, message.published = counts.received, counts.answered
         message.dropped = counts.dropped
@@ -253,25 +257,3 @@ class SummaryWriter:
 def largest(values: Array) -> float:
     """Return the largest absolute entry."""
     return float(max(values.max(), -values.min()))
-
-
-def write_matrix(message: Any, values: Array | None) -> None:
-    """Write an array into a geolin_msgs/Matrix; none leaves it empty."""
-    message.rows, message.cols = (0, 0) if values is None else values.shape
-    message.data = array('d', b'' if values is None else np.ascontiguousarray(values).tobytes())
-
-
-def read_matrix(message: Any) -> Array:
-    """Return a geolin_msgs/Matrix as an array that shares its memory.
-
-    Raises
-    ------
-    InputError
-        If the data do not have rows * cols entries.
-    """
-    values = np.asarray(message.data, dtype=np.float64)
-    if values.size != message.rows * message.cols:
-        raise InputError(
-            f'matrix message has {values.size} entries, expected {message.rows} x {message.cols}'
-        )
-    return values.reshape(message.rows, message.cols)

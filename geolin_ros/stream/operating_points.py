@@ -4,7 +4,10 @@
 
 from collections.abc import Sequence
 
-from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.linearization_stream import Answer, Counts, LinearizationStream
+from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.typing import Array
 from geolin_ros.wrenches import Wrench
 
@@ -18,8 +21,28 @@ class OperatingPoints(LinearizationStream):
         Efforts (n,) and external wrenches under which the last answer is to be linearized.
     """
 
-    forces: tuple[Array, Sequence[Wrench]]
+    def __init__(
+        self, model: TreeModel, settings: StreamSettings, counts: Counts | None = None
+    ) -> None:
+        super().__init__(model, settings, counts)
+        self._under: tuple[Array, Sequence[Wrench]] = self._answer.tau, ()
+
+    @property
+    def forces(self) -> tuple[Array, Sequence[Wrench]]:
+        """Efforts and wrenches, see above.
+
+        Raises
+        ------
+        ConfigurationError
+            If contacts are expected.
+        """
+        if self.settings.contacts.are_expected:
+            raise ConfigurationError(
+                'contacts are expected, but many operating points at once are linearized without '
+                'them; take out contacts, or linearize one by one'
+            )
+        return self._under
 
     def _linearize_under(self, answer: Answer, tau: Array, wrenches: Sequence[Wrench]) -> None:
         """Leave the linearization to the caller."""
-        self.forces = tau, wrenches
+        self._under = tau, wrenches

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the linearization node: one table, from which everything else is made."""
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
+from geolin_ros.contacts import Contact
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.tree import ReadingOptions
+from geolin_ros.stream.contact_input import ContactSettings, FootForce
 from geolin_ros.stream.parameter_table import NO_NAMES, Parameter, entries_of
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.stream.wrench_input import WrenchTopic
@@ -29,6 +32,29 @@ def _wrench_topic(entry: str) -> WrenchTopic:
     raise ConfigurationError(
         f'parameter wrench_topics holds {entry!r}, expected a topic, a link and one of body, '
         'world, world_oriented, with blanks between'
+    )
+
+
+def _contact(entry: str) -> Contact:
+    match entry.split():
+        case [frame, ('point' | 'surface') as kind]:
+            return Contact(frame, kind)
+        case [frame, ('point' | 'surface') as kind, stiffness, damping]:
+            with contextlib.suppress(ValueError):
+                return Contact(frame, kind, float(stiffness), float(damping))
+    raise ConfigurationError(
+        f'parameter contacts holds {entry!r}, expected a frame, point or surface, and perhaps '
+        'stiffness and damping, with blanks between'
+    )
+
+
+def _foot_force(entry: str) -> FootForce:
+    match entry.split():
+        case [topic, frame]:
+            return FootForce(topic, frame)
+    raise ConfigurationError(
+        f'parameter foot_force_topics holds {entry!r}, expected a topic and a frame of contacts, '
+        'with a blank between'
     )
 
 
@@ -199,6 +225,46 @@ TABLE: tuple[Parameter, ...] = (
         choices=('drop', 'zero'),
     ),
     Parameter(
+        'contact_source',
+        'parameter',
+        'Which contacts hold the robot: all of contacts; those of the topic contact_states; or '
+        'those of contacts whose foot feels a force.',
+        choices=('parameter', 'topic', 'forces'),
+    ),
+    Parameter(
+        'contacts',
+        NO_NAMES,
+        'Frames that are held against the world, each as `frame kind` or `frame kind stiffness '
+        'damping`; kinds are point and surface. Empty: none, unless a topic says so.',
+        unit='1/s^2 and 1/s',
+        entry=_contact,
+    ),
+    Parameter(
+        'foot_force_topics',
+        NO_NAMES,
+        'Forces at contacts, each as `topic frame`; wrench_timeout holds for them too.',
+        entry=_foot_force,
+    ),
+    Parameter(
+        'contact_on_force',
+        20.0,
+        'A foot holds from this force on.',
+        unit='N',
+        bounds=(0.0, 1e6),
+    ),
+    Parameter(
+        'contact_off_force',
+        10.0,
+        'A foot that holds is lifted below this force.',
+        unit='N',
+        bounds=(0.0, 1e6),
+    ),
+    Parameter(
+        'admissible_basis',
+        False,
+        'Whether messages hold the basis of the motions that contacts admit.',
+    ),
+    Parameter(
         'trigger',
         'joint_states',
         'When to linearize: at each joint state, or at timer_rate about the newest one.',
@@ -332,6 +398,15 @@ def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
         wrench_topics=tuple(map(_wrench_topic, entries_of(values['wrench_topics']))),
         wrench_timeout=values['wrench_timeout'],
         missing_wrench=values['missing_wrench'],
+        contacts=ContactSettings(
+            source=values['contact_source'],
+            contacts=tuple(map(_contact, entries_of(values['contacts']))),
+            foot_forces=tuple(map(_foot_force, entries_of(values['foot_force_topics']))),
+            on_force=values['contact_on_force'],
+            off_force=values['contact_off_force'],
+            timeout=values['wrench_timeout'],
+            admissible_basis=values['admissible_basis'],
+        ),
         max_rate=values['max_rate'],
         form=values['form'],
         dt=values['dt'],

@@ -11,7 +11,8 @@ import numpy as np
 from geolin_ros.errors import InputError, unknown_name
 from geolin_ros.model.state import State
 from geolin_ros.se3 import rotation_from_quaternion
-from geolin_ros.stream.messages import CODES, read_matrix
+from geolin_ros.stream.message_memory import read_matrix
+from geolin_ros.stream.messages import CODES
 from geolin_ros.stream.stamps import nanoseconds
 from geolin_ros.typing import Array
 

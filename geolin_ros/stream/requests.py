@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from geolin_ros.contacts import ConstrainedLinearizer, anchored_where_needed
 from geolin_ros.errors import ConfigurationError, GeolinError, InputError, unknown_name
 from geolin_ros.linearization import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.se3 import rotation_from_quaternion
+from geolin_ros.stream.contact_answer import ContactReporter
+from geolin_ros.stream.contact_input import read_contact
 from geolin_ros.stream.linearization_stream import Answer, fill
 from geolin_ros.stream.messages import CODES, WRENCH_KINDS, LinearizationWriter
 from geolin_ros.stream.settings import StreamSettings
@@ -30,15 +33,19 @@ class RequestAnswerer:
     ----------
     model, settings
         Used where a request leaves something open.
-    make_message
-        Returns an empty geolin_msgs/LinearizedDynamics.
+    make_message, make_contact
+        Return an empty geolin_msgs/LinearizedDynamics and ContactState.
     """
 
     def __init__(
-        self, model: TreeModel, settings: StreamSettings, make_message: Callable[[], Any]
+        self,
+        model: TreeModel,
+        settings: StreamSettings,
+        make_message: Callable[[], Any],
+        make_contact: Callable[[], Any] | None = None,
     ) -> None:
         self._model, self._settings = model, settings
-        self._make_message = make_message
+        self._make_message, self._make_contact = make_message, make_contact
         self._linearizer = Linearizer(model)
 
     def answer(self, request: Any, response: Any, stamp: int, world_frame: str = '') -> Any:
@@ -56,17 +63,11 @@ class RequestAnswerer:
 
     def _linearize(self, request: Any, stamp: int, world_frame: str) -> Any:
         start = time.perf_counter()
-        if request.contacts:
-            raise ConfigurationError(
-                f'request holds {len(request.contacts)} contacts, expected none: this node '
-                'linearizes the unconstrained dynamics; give contact forces as external wrenches'
-            )
         settings = self._requested_settings(request)
-        model, linearizer = self._model, self._linearizer
+        model = self._model
         if request.override_gravity:
             g = request.gravity
             model = model.with_gravity((g.x, g.y, g.z))
-            linearizer = Linearizer(model)
         answer = Answer()
         order = self._order(list(request.joint_names))
         answer.state = self._state(request.state, order)
@@ -74,11 +75,22 @@ class RequestAnswerer:
         answer.stamp, answer.world_frame, answer.odometry_stamp = stamp, world_frame, 0
         answer.wrenches = [_wrench(w) for w in request.external_wrenches]
         answer.base_wrench, answer.findings = np.zeros(6), ()
-        fill(answer, linearizer, settings, answer.tau, answer.wrenches)
+        linearizer = self._linearizer if model is self._model else Linearizer(model)
+        held: Linearizer | ConstrainedLinearizer = linearizer
+        if request.contacts:
+            contacts = [read_contact(model, contact) for contact in request.contacts]
+            held = ConstrainedLinearizer(
+                model, anchored_where_needed(model, answer.state, contacts)
+            )
+        reporter = ContactReporter('given', settings.contacts.admissible_basis)
+        fill(answer, held, settings, answer.tau, answer.wrenches, reporter)
         answer.compute_time = time.perf_counter() - start
         message = self._make_message()
         message.external_wrenches = list(request.external_wrenches)
-        return LinearizationWriter(message, model, settings, effort_given=True).write(answer)
+        writer = LinearizationWriter(
+            message, model, settings, effort_given=True, make_contact=self._make_contact
+        )
+        return writer.write(answer)
 
     def _requested_settings(self, request: Any) -> StreamSettings:
         changed: dict[str, Any] = {'nu_dot': 'predicted'}

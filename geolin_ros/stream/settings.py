@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a stream does with its inputs; the node's parameters of the same names fill it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from geolin_ros.discretization import Method
+from geolin_ros.errors import ConfigurationError
 from geolin_ros.frames import Representation
 from geolin_ros.linearization import Reference
 from geolin_ros.stream.base_input import TwistFrame
+from geolin_ros.stream.contact_input import ContactSettings
 from geolin_ros.stream.given_acceleration import NuDotSource
 from geolin_ros.stream.pairing import PairingName
 from geolin_ros.stream.wrench_input import MissingWrench, WrenchTopic
@@ -38,9 +40,39 @@ class StreamSettings:
     wrench_topics: tuple[WrenchTopic, ...] = ()
     wrench_timeout: float = 0.1
     missing_wrench: MissingWrench = 'drop'
+    contacts: ContactSettings = field(default_factory=ContactSettings)
     max_rate: float = 0.0
     form: Form = 'continuous'
     dt: float = 0.002
     method: Method = 'midpoint'
     reference: Reference = 'moving'
     representation: Representation = 'body'
+
+    def __post_init__(self) -> None:
+        """Check what contacts go with.
+
+        Raises
+        ------
+        ConfigurationError
+            If another setting contradicts them.
+        """
+        if not self.contacts.are_expected:
+            return
+        contradictions = {
+            'nu_dot': self.nu_dot != 'predicted',
+            'torque_source': self.torque_source == 'inverse_dynamics',
+        }
+        for name, found in contradictions.items():
+            if found:
+                raise ConfigurationError(
+                    f'{name} is {getattr(self, name)!r} while contacts are expected, whose forces '
+                    'follow from efforts that are known; set nu_dot to predicted and '
+                    'torque_source to another choice than inverse_dynamics, or take out contacts'
+                )
+        held = {contact.frame for contact in self.contacts.contacts}
+        for topic in self.wrench_topics:
+            if topic.link in held:
+                raise ConfigurationError(
+                    f'wrench_topics holds {topic.topic!r} about link {topic.link!r}, which is a '
+                    'contact: its force would count twice; take out one of them'
+                )

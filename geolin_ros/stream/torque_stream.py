@@ -35,7 +35,7 @@ from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.imu_input import ImuInput, ImuSample, ImuTopic
 from geolin_ros.stream.joint_input import JointInput
 from geolin_ros.stream.linearization_stream import Counts
-from geolin_ros.stream.messages import read_matrix
+from geolin_ros.stream.message_memory import read_matrix
 from geolin_ros.stream.stamps import nanoseconds, starts_anew
 from geolin_ros.stream.wrench_input import WrenchInput, WrenchTopic
 from geolin_ros.typing import Array

@@ -19,11 +19,11 @@ from geolin_ros import TreeModel, labels, robots
 from geolin_ros.errors import InputError, UnknownNameError
 from geolin_ros.stream.analysis import Analysis
 from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.message_memory import read_matrix
 from geolin_ros.stream.messages import (
     ForwardDynamicsWriter,
     LinearizationWriter,
     SummaryWriter,
-    read_matrix,
 )
 from geolin_ros.stream.reading import read_linearization
 from geolin_ros.stream.settings import StreamSettings

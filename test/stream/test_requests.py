@@ -7,6 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.messages import (
+    contact_state,
+    empty_contact_state,
     linearized_dynamics,
     pose,
     random_quaternion,
@@ -16,8 +18,10 @@ from support.messages import (
 )
 
 from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
+from geolin_ros.contacts import ConstrainedLinearizer, Contact, anchored
 from geolin_ros.representation import convert
 from geolin_ros.se3 import rotation_from_quaternion
+from geolin_ros.stream.contact_messages import read_contact_dynamics
 from geolin_ros.stream.reading import read_linearization
 from geolin_ros.stream.requests import RequestAnswerer
 from geolin_ros.stream.settings import StreamSettings
@@ -59,7 +63,9 @@ def random_request(model, seed=0, **changes):
 
 
 def ask(model, request, settings=None):
-    answerer = RequestAnswerer(model, settings or StreamSettings(), linearized_dynamics)
+    answerer = RequestAnswerer(
+        model, settings or StreamSettings(), linearized_dynamics, empty_contact_state
+    )
     response = SimpleNamespace(success=None, message='', linearization=None)
     return answerer.answer(request, response, 12, 'map')
 
@@ -174,7 +180,7 @@ def spoilt(model, what):
         case 'gravity':
             request.override_gravity, request.gravity = True, vector((0, 0, np.nan))
         case 'contacts':
-            request.contacts = [SimpleNamespace()]
+            request.contacts = [contact_state('FL_foot', 3)]
     return request
 
 
@@ -194,7 +200,7 @@ def spoilt(model, what):
         ('kind', r"link 'FL_foot' has kind 0, expected one of \[1, 2, 3\]"),
         ('step', 'dt is -0.1, expected a positive'),
         ('gravity', 'gravity is .*nan.*expected finite'),
-        ('contacts', '1 contacts, expected none'),
+        ('contacts', 'kind 3, expected one of'),
     ],
 )
 def test_bad_request__is_answered_with_what_is_wrong(quadruped, what, message):
@@ -211,3 +217,19 @@ def test_twist_of_a_fixed_base__is_refused():
     response = ask(model, request)
     assert not response.success
     assert 'expected zeros: the base of robot' in response.message
+
+
+def test_contacts_of_a_request__hold_the_robot(quadruped):
+    stiff = contact_state('FL_foot', stiffness=40.0, damping=12.0)
+    request, state, tau = random_request(
+        quadruped,
+        contacts=[stiff, contact_state('FR_foot', 2), contact_state('base', active=False)],
+    )
+    response = ask(quadruped, request)
+    (held,) = anchored(quadruped, state, [Contact('FL_foot', 'point', 40.0, 12.0)])
+    expected = ConstrainedLinearizer(quadruped, [held, Contact('FR_foot', 'surface')])(state, tau)
+    assert_equal(response, expected)
+    contacts = read_contact_dynamics(response.linearization.contact_dynamics)
+    assert (contacts.source, contacts.active) == ('given', ('FL_foot', 'FR_foot'))
+    np.testing.assert_array_equal(contacts.wrenches, expected.wrenches)
+    assert_equal(ask(quadruped, random_request(quadruped)[0]), Linearizer(quadruped)(state, tau))

@@ -93,6 +93,7 @@ def linearized_dynamics():
         base_wrench_residual=wrench(np.zeros(6)),
         external_wrenches=[],
         trust=SimpleNamespace(findings=[]),
+        contact_dynamics=contact_dynamics(),
         a=SimpleNamespace(),
         b=SimpleNamespace(),
     )
@@ -122,3 +123,39 @@ def random_quaternion(rng):
     """Return a unit quaternion (x, y, z, w), uniform over rotations."""
     values = rng.normal(size=4)
     return values / np.linalg.norm(values)
+
+
+def contact_state(
+    frame,
+    kind=1,
+    partner='',
+    active=True,
+    stiffness=0.0,
+    damping=0.0,
+    place=(0, 0, 0),
+    turn=(0, 0, 0, 0),
+):
+    """Return a geolin_msgs/ContactState as its readers take it; by default without a reference."""
+    return SimpleNamespace(
+        frame=frame,
+        partner_frame=partner,
+        kind=kind,
+        active=active,
+        stiffness=stiffness,
+        damping=damping,
+        reference=pose(place, turn),
+    )
+
+
+def contact_dynamics():
+    """Return an empty geolin_msgs/ContactDynamics."""
+    matrices = ('wrenches_by_state', 'wrenches_by_effort', 'admissible_basis')
+    empty = {name: SimpleNamespace(rows=0, cols=0, data=np.zeros(0)) for name in matrices}
+    return SimpleNamespace(source=0, contacts=[], wrenches=np.zeros(0), rank=0, **empty)
+
+
+def empty_contact_state():
+    """Return an empty geolin_msgs/ContactState with what the writer fills."""
+    message = contact_state('', 0, active=False)
+    message.wrench = SimpleNamespace(force=vector(np.zeros(3)), torque=vector(np.zeros(3)))
+    return message

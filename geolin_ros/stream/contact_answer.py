@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What an answer says of the contacts it obeys."""
+
+from typing import NamedTuple
+
+from geolin_ros.contacts import ConstrainedLinearization, Redundancy
+from geolin_ros.contacts.description import Closure
+from geolin_ros.contacts.reduction import Bases, admissible_bases, nearest_basis
+from geolin_ros.frames import Representation
+from geolin_ros.model.state import State
+from geolin_ros.representation import TwistChange
+from geolin_ros.typing import Array
+
+
+class ContactAnswer(NamedTuple):
+    """Contacts, their forces and what these depend on, in the representation of the answer."""
+
+    source: str
+    """Where the contacts come from, a `ContactSource` or ``'given'``."""
+    contacts: tuple[Closure, ...]
+    """Those in force and the others."""
+    wrenches: Array
+    """(rows,)"""
+    wrench_by_state: Array
+    """(rows, 2 m)"""
+    wrench_by_tau: Array
+    """(rows, n_u)"""
+    redundancy: Redundancy
+    basis: Array | None
+    """(2 m, k) P, None if it was not asked for."""
+
+
+class ContactReporter:
+    """Makes the contact part of one answer after another; bases are continuous.
+
+    Parameters
+    ----------
+    source
+        See `ContactAnswer`.
+    admissible_basis
+        Whether the basis is asked for.
+    """
+
+    def __init__(self, source: str, admissible_basis: bool) -> None:
+        self._source, self._asked = source, admissible_basis
+        self._previous: Bases | None = None
+        self._shown: Array | None = None
+
+    def report(
+        self,
+        C: ConstrainedLinearization,
+        contacts: tuple[Closure, ...],
+        state: State,
+        representation: Representation,
+    ) -> ContactAnswer:
+        """Return the contact part of a linearization, which is of the body twist."""
+        by_state, basis = C.wrench_by_state, None
+        turns = representation != 'body' and by_state.shape[1] != 2 * state.r.size
+        change = TwistChange(state, representation) if turns else None
+        if self._asked:
+            self._previous = admissible_bases(C, self._previous)
+            basis = self._previous.P
+            if change is not None:
+                moved = change.from_body(basis)
+                basis = nearest_basis(moved, moved if self._shown is None else self._shown)
+            self._shown = basis
+        if change is not None:
+            by_state = change.on_columns(by_state)
+        return ContactAnswer(
+            self._source, contacts, C.wrenches, by_state, C.wrench_by_tau, C.dropped, basis
+        )

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The memory of a message's arrays, written through views."""
+
+from array import array
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.errors import InputError
+from geolin_ros.typing import Array
+
+
+def allocate(owner: Any, field: str, size: int) -> Array:
+    """Give a float64[] field ``size`` zeros and return a writable view of them."""
+    setattr(owner, field, array('d', bytes(8 * size)))
+    # the message may have copied what it was given
+    return np.frombuffer(getattr(owner, field), dtype=np.float64)
+
+
+class MatrixWriter:
+    """Fills one geolin_msgs/Matrix, whose memory is kept as long as the size stays."""
+
+    def __init__(self, message: Any) -> None:
+        self._message = message
+        self._view: Array = np.zeros((0, 0))
+
+    def write(self, values: Array) -> None:
+        """Fill the message."""
+        if values.shape != self._view.shape:
+            message = self._message
+            message.rows, message.cols = values.shape
+            self._view = allocate(message, 'data', values.size).reshape(values.shape)
+        self._view[:] = values
+
+
+def write_matrix(message: Any, values: Array | None) -> None:
+    """Write an array into a geolin_msgs/Matrix; none leaves it empty."""
+    message.rows, message.cols = (0, 0) if values is None else values.shape
+    message.data = array('d', b'' if values is None else np.ascontiguousarray(values).tobytes())
+
+
+def read_matrix(message: Any) -> Array:
+    """Return a geolin_msgs/Matrix as an array that shares its memory.
+
+    Raises
+    ------
+    InputError
+        If the data do not have rows * cols entries.
+    """
+    values = np.asarray(message.data, dtype=np.float64)
+    if values.size != message.rows * message.cols:
+        raise InputError(
+            f'matrix message has {values.size} entries, expected {message.rows} x {message.cols}'
+        )
+    return values.reshape(message.rows, message.cols)

@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states, odometry and contacts in; linearizations that obey the contacts out."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support.close import assert_close
+from support.messages import (
+    SECOND,
+    contact_state,
+    empty_contact_state,
+    header,
+    joint_state,
+    linearized_dynamics,
+    odometry,
+    random_quaternion,
+)
+
+from geolin_ros.contacts import ConstrainedLinearizer, Contact, Loop, reduce
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.representation import TwistChange, convert
+from geolin_ros.stream.contact_input import ContactSettings
+from geolin_ros.stream.contact_messages import read_contact_dynamics
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.messages import LinearizationWriter
+from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.wrench_input import WrenchTopic
+
+T0, MS = 50 * SECOND, 1_000_000
+FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
+HELD = ContactSettings(contacts=tuple(Contact(foot) for foot in FEET))
+
+
+def feed(stream, stamp, seed=0):
+    """Return the answer at a random state; the robot stands still if ``seed`` is None."""
+    model, rng = stream.model, np.random.default_rng(seed)
+    place, turn, v = rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)
+    s, r, tau = rng.uniform(-1.0, 1.0, (3, model.n))
+    stream.on_odometry(odometry(stamp, place, turn, v))
+    return stream.on_joint_state(joint_state(stamp, model.joint_names, s, r, tau))
+
+
+def states(stamp, *contacts):
+    return SimpleNamespace(header=header(stamp), contacts=list(contacts))
+
+
+@pytest.mark.parametrize('representation', ['body', 'mixed'])
+def test_answer__obeys_the_contacts(quadruped, representation):
+    settings = StreamSettings(
+        contacts=ContactSettings(contacts=HELD.contacts, admissible_basis=True),
+        representation=representation,
+    )
+    answer = feed(LinearizationStream(quadruped, settings), T0)
+    linearizer = ConstrainedLinearizer(quadruped, HELD.contacts)
+    C = linearizer(answer.state, answer.tau)
+    shown = convert(C, answer.state, representation) if representation != 'body' else C
+    np.testing.assert_array_equal(answer.A, shown.A)
+    np.testing.assert_array_equal(answer.nu_dot, C.nu_dot)
+    contacts = answer.contacts
+    assert contacts.source == 'parameter'
+    assert contacts.redundancy.rank == 12
+    np.testing.assert_array_equal(contacts.wrenches, C.wrenches)
+    np.testing.assert_array_equal(contacts.wrench_by_tau, C.wrench_by_tau)
+    P, by_state = reduce(C).P, C.wrench_by_state
+    if representation != 'body':
+        change = TwistChange(answer.state, representation)
+        P, by_state = change.from_body(P), change.on_columns(by_state)
+    np.testing.assert_array_equal(contacts.wrench_by_state, by_state)
+    assert_close(contacts.basis.T @ contacts.basis, np.eye(12), 1e-12)
+    assert_close(contacts.basis @ (contacts.basis.T @ P), P, 1e-11)  # the same motions
+
+
+@pytest.mark.parametrize('method', ['midpoint', 'zoh'])
+def test_discrete_answer__is_the_step_of_the_held_robot(quadruped, method):
+    settings = StreamSettings(contacts=HELD, form='discrete', method=method, dt=0.003)
+    answer = feed(LinearizationStream(quadruped, settings), T0)
+    linearizer = ConstrainedLinearizer(quadruped, HELD.contacts)
+    step = linearizer.discretize(answer.state, answer.tau, 0.003, method)
+    np.testing.assert_array_equal(answer.A, step.Phi)
+    np.testing.assert_array_equal(answer.B, step.Gamma)
+    np.testing.assert_array_equal(answer.next_state.data, step.next_state.data)
+    C = linearizer(answer.state, answer.tau)
+    np.testing.assert_array_equal(answer.contacts.wrench_by_state, C.wrench_by_state)
+
+
+def test_contacts_of_a_topic__switch_from_one_answer_to_the_next(quadruped):
+    stream = LinearizationStream(quadruped, StreamSettings(contacts=ContactSettings('topic')))
+    with pytest.raises(DroppedInput, match='contact_states') as drop:
+        feed(stream, T0)
+    assert drop.value.cause is Cause.NO_CONTACTS
+    stream.on_contact_states(states(T0, contact_state('FL_foot', 2)))
+    assert feed(stream, T0 + MS).contacts.wrenches.size == 6
+    stream.on_contact_states(states(T0 + MS, contact_state('FL_foot'), contact_state('RR_foot')))
+    assert feed(stream, T0 + 2 * MS).contacts.wrenches.size == 6
+    stream.on_contact_states(states(T0 + 2 * MS))
+    answer = feed(stream, T0 + 3 * MS)
+    assert answer.contacts.wrenches.size == 0
+    assert answer.contacts.source == 'topic'
+    with pytest.raises(DroppedInput):
+        stream.on_contact_states(states(T0 + 3 * MS, contact_state('no_foot')))
+    assert stream.counts.drops[Cause.CONTACT] == 1
+    stream.forget()
+    with pytest.raises(DroppedInput, match='contact_states'):
+        feed(stream, T0 + 4 * MS)
+
+
+def test_redundant_contacts__are_a_finding(quadruped):
+    twice = tuple(Contact(foot) for foot in ('FL_foot', 'FL_foot'))
+    settings = StreamSettings(contacts=ContactSettings(contacts=twice))
+    answer = feed(LinearizationStream(quadruped, settings), T0)
+    assert answer.contacts.redundancy.rank == 3
+    assert any('3 of 6 rows are redundant' in finding for finding in answer.findings)
+
+
+def test_basis__is_continuous_and_empty_where_nothing_moves(quadruped):
+    everything = ContactSettings(
+        contacts=tuple(Contact(foot, 'surface') for foot in FEET), admissible_basis=True
+    )
+    stream = LinearizationStream(quadruped, StreamSettings(contacts=everything))
+    answer = feed(stream, T0)
+    assert answer.contacts.basis.shape == (36, 0)
+    assert any('no admissible motion' in finding for finding in answer.findings)
+    stream = LinearizationStream(
+        quadruped,
+        StreamSettings(contacts=ContactSettings(contacts=HELD.contacts, admissible_basis=True)),
+    )
+    first = feed(stream, T0).contacts.basis.copy()
+    again = feed(stream, T0 + MS).contacts.basis
+    assert_close(again, first, 1e-12)
+
+
+def ros_messages():
+    messages = pytest.importorskip('geolin_msgs.msg')
+    return messages.LinearizedDynamics(), messages.ContactState
+
+
+@pytest.mark.parametrize(
+    'make', [lambda: (linearized_dynamics(), empty_contact_state), ros_messages]
+)
+def test_message__says_which_contacts_were_assumed(quadruped, make):
+    message, make_contact = make()
+    settings = StreamSettings(contacts=ContactSettings('topic', admissible_basis=True))
+    stream = LinearizationStream(quadruped, settings)
+    writer = LinearizationWriter(message, quadruped, settings, make_contact=make_contact)
+    gains = {'stiffness': 30.0, 'damping': 10.0}
+    stream.on_contact_states(
+        states(T0, contact_state('FL_foot', **gains), contact_state('RL_foot', 2, active=False))
+    )
+    answer = feed(stream, T0)
+    writer.write(answer)
+    written, unused = message.contact_dynamics.contacts
+    assert (written.frame, written.link, written.partner_frame) == ('FL_foot', 'FL_calf', '')
+    assert (written.kind, written.active, written.stiffness) == (1, True, 30.0)
+    assert (unused.kind, unused.active, unused.wrench.force.z) == (2, False, 0.0)
+    assert unused.reference.orientation.w == 0.0
+    turn, place = written.reference.orientation, written.reference.position
+    anchor = np.asarray(stream._linearizer.contacts[0].reference)
+    assert [place.x, place.y, place.z] == anchor[:3, 3].tolist()
+    assert np.linalg.norm([turn.x, turn.y, turn.z, turn.w]) == pytest.approx(1.0)
+    force = written.wrench.force
+    assert [force.x, force.y, force.z] == answer.contacts.wrenches.tolist()
+    received = read_contact_dynamics(message.contact_dynamics)
+    assert (received.source, received.active, received.rank) == ('topic', ('FL_foot',), 3)
+    np.testing.assert_array_equal(received.wrench_by_state, answer.contacts.wrench_by_state)
+    np.testing.assert_array_equal(received.basis, answer.contacts.basis)
+    loop = contact_state('FL_foot', 2, partner='FR_foot', turn=(0, 0, 0, 1), place=(0, 1, 0))
+    stream.on_contact_states(states(T0 + MS, loop))
+    answer = feed(stream, T0 + MS)
+    assert isinstance(answer.contacts.contacts[0], Loop)
+    writer.write(answer)
+    (written,) = message.contact_dynamics.contacts
+    assert (written.partner_frame, written.partner_link) == ('FR_foot', 'FR_calf')
+    assert written.reference.position.y == 1.0
+    received = read_contact_dynamics(message.contact_dynamics)
+    assert received.active == ('FL_foot=FR_foot',)
+    assert received.wrench_by_tau.shape == (6, 12)
+    np.testing.assert_array_equal(received.wrench_by_tau, answer.contacts.wrench_by_tau)
+
+
+@pytest.mark.parametrize(
+    ('settings', 'words'),
+    [
+        ({'nu_dot': 'zero'}, "nu_dot is 'zero' while contacts are expected"),
+        ({'torque_source': 'inverse_dynamics'}, 'torque_source is'),
+        (
+            {'wrench_topics': (WrenchTopic('/left', 'FL_foot', 'body'),)},
+            'its force would count twice',
+        ),
+    ],
+)
+def test_settings_that_contradict_contacts__are_refused(settings, words):
+    StreamSettings(**settings)
+    with pytest.raises(ConfigurationError, match=words):
+        StreamSettings(contacts=HELD, **settings)
+
+
+def test_many_points_at_once__are_refused_with_contacts(quadruped):
+    points = OperatingPoints(quadruped, StreamSettings(contacts=HELD))
+    feed(points, T0)
+    with pytest.raises(ConfigurationError, match='linearize one by one'):
+        _ = points.forces
