@@ -4,7 +4,7 @@
 
 from typing import NamedTuple
 
-from geolin_ros.contacts import ConstrainedLinearization, Redundancy
+from geolin_ros.contacts import ConstrainedLinearization, ConstrainedLinearizer, Redundancy
 from geolin_ros.contacts.description import Closure
 from geolin_ros.contacts.reduction import Bases, admissible_bases, nearest_basis
 from geolin_ros.frames import Representation
@@ -36,25 +36,26 @@ class ContactReporter:
 
     Parameters
     ----------
+    linearizer
+        Where the linearizations come from.
     source
         See `ContactAnswer`.
     admissible_basis
         Whether the basis is asked for.
     """
 
-    def __init__(self, source: str, admissible_basis: bool) -> None:
+    def __init__(
+        self, linearizer: ConstrainedLinearizer, source: str, admissible_basis: bool
+    ) -> None:
+        self._linearizer = linearizer
         self._source, self._asked = source, admissible_basis
         self._previous: Bases | None = None
         self._shown: Array | None = None
 
     def report(
-        self,
-        C: ConstrainedLinearization,
-        contacts: tuple[Closure, ...],
-        state: State,
-        representation: Representation,
+        self, C: ConstrainedLinearization, state: State, representation: Representation
     ) -> ContactAnswer:
-        """Return the contact part of a linearization, which is of the body twist."""
+        """Return the contact part of the newest linearization, which is of the body twist."""
         by_state, basis = C.wrench_by_state, None
         turns = representation != 'body' and by_state.shape[1] != 2 * state.r.size
         change = TwistChange(state, representation) if turns else None
@@ -68,5 +69,11 @@ class ContactReporter:
         if change is not None:
             by_state = change.on_columns(by_state)
         return ContactAnswer(
-            self._source, contacts, C.wrenches, by_state, C.wrench_by_tau, C.dropped, basis
+            self._source,
+            self._linearizer.contacts,
+            C.wrenches,
+            by_state,
+            C.wrench_by_tau,
+            C.dropped,
+            basis,
         )

@@ -13,13 +13,13 @@ import numpy as np
 
 from geolin_ros.contacts import ConstrainedLinearization, ConstrainedLinearizer
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
-from geolin_ros.linearization import Linearization, Linearizer
+from geolin_ros.linearization import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.representation import convert
 from geolin_ros.stream.acceleration import MeasuredAcceleration
 from geolin_ros.stream.contact_answer import ContactAnswer, ContactReporter
-from geolin_ros.stream.contact_input import ContactInput
+from geolin_ros.stream.contact_input import ContactInput, ContactSettings
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.given_acceleration import forces_for, with_base_wrench
 from geolin_ros.stream.joint_input import JointInput
@@ -107,6 +107,23 @@ class _Waiting(NamedTuple):
     received_at: float
 
 
+class _Held:
+    """What a stream has more for a robot in contact."""
+
+    def __init__(self, model: TreeModel, settings: ContactSettings) -> None:
+        self.contacts = ContactInput(model, settings)
+        self.linearizer = ConstrainedLinearizer(model)
+        self.reporter = ContactReporter(
+            self.linearizer, settings.source, settings.admissible_basis
+        )
+
+    def update(self, stamp: int, state: State) -> None:
+        """Put into force what holds at a joint state."""
+        contacts = self.contacts.at(stamp, state)
+        if contacts is not self.linearizer.contacts:
+            self.linearizer.contacts = contacts
+
+
 class LinearizationStream:
     """Pairs odometry with each joint state and linearizes there.
 
@@ -131,10 +148,11 @@ class LinearizationStream:
         self.model = model
         self.settings = settings
         self.counts = counts if counts is not None else Counts()
-        held = settings.contacts
-        self._contacts = ContactInput(model, held) if held.are_expected else None
-        self._linearizer = ConstrainedLinearizer(model) if held.are_expected else Linearizer(model)
-        self._reporter = ContactReporter(held.source, held.admissible_basis)
+        self._linearizer: Linearizer | ConstrainedLinearizer = Linearizer(model)
+        self._held: _Held | None = None
+        if settings.contacts.are_expected:
+            self._held = _Held(model, settings.contacts)
+            self._linearizer = self._held.linearizer
         self._states = StateInput(model, settings)
         self._efforts = JointInput(model)
         self._wrenches = WrenchInput(
@@ -184,8 +202,8 @@ class LinearizationStream:
     def resume(self, earlier: 'LinearizationStream') -> None:
         """Start with the newest inputs of an earlier stream, where they fit."""
         self._wrenches.resume(earlier._wrenches)
-        if self._contacts is not None and earlier._contacts is not None:
-            self._contacts.resume(earlier._contacts)
+        if self._held is not None and earlier._held is not None:
+            self._held.contacts.resume(earlier._held.contacts)
         with contextlib.suppress(DroppedInput):
             if earlier._odometry is not None:
                 self._take_odometry(earlier._odometry)
@@ -222,15 +240,15 @@ class LinearizationStream:
 
     def on_contact_states(self, message: Any) -> None:
         """Take a geolin_msgs/ContactStates, if contacts are to come from a topic."""
-        if self._contacts is not None:
+        if self._held is not None:
             with self._counting():
-                self._contacts.take_states(message)
+                self._held.contacts.take_states(message)
 
     def on_foot_force(self, topic: str, message: Any) -> None:
         """Take a geometry_msgs/WrenchStamped of one of the feet of the settings' contacts."""
-        if self._contacts is not None:
+        if self._held is not None:
             with self._counting():
-                self._contacts.take_force(topic, message)
+                self._held.contacts.take_force(topic, message)
 
     def on_joint_state(self, message: Any) -> Answer | None:
         """Take a sensor_msgs/JointState and linearize there.
@@ -272,8 +290,8 @@ class LinearizationStream:
         """Start anew: the clock was set back."""
         self._states.forget()
         self._wrenches.forget()
-        if self._contacts is not None:
-            self._contacts.forget()
+        if self._held is not None:
+            self._held.contacts.forget()
         self._acceleration.forget()
         self._waiting.clear()
         self._odometry = self._last_answered = None
@@ -332,10 +350,8 @@ class LinearizationStream:
             answer.tau[self._passive] = 0.0
         answer.stamp, answer.world_frame = stamp, self.world_frame
         answer.wrenches, answer.findings = self._wrenches.at(stamp, answer.world_frame)
-        if self._contacts is not None and isinstance(self._linearizer, ConstrainedLinearizer):
-            held = self._contacts.at(stamp, answer.state)
-            if held is not self._linearizer.contacts:
-                self._linearizer.contacts = held
+        if self._held is not None:
+            self._held.update(stamp, answer.state)
         self._fill(answer)
         answer.compute_time = time.perf_counter() - start
         answer.received_at = received_at
@@ -358,7 +374,8 @@ class LinearizationStream:
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
 
     def _linearize_under(self, answer: Answer, tau: Array, wrenches: Sequence[Wrench]) -> None:
-        fill(answer, self._linearizer, self.settings, tau, wrenches, self._reporter)
+        reporter = None if self._held is None else self._held.reporter
+        fill(answer, self._linearizer, self.settings, tau, wrenches, reporter)
 
     def _forces(self, answer: Answer) -> tuple[Array, Sequence[Wrench]]:
         """Return efforts and wrenches that the robot is linearized under."""
@@ -387,7 +404,7 @@ def fill(
     settings: StreamSettings,
     tau: Array,
     wrenches: Sequence[Wrench],
-    reporter: ContactReporter,
+    reporter: ContactReporter | None = None,
 ) -> None:
     """Linearize about ``answer.state`` under ``tau`` in the form that ``settings`` say."""
     answer.contacts = None
@@ -399,20 +416,13 @@ def fill(
             step = convert(step, answer.state, settings.representation)
         answer.A, answer.B, answer.drift = step.Phi, step.Gamma, step.defect
         answer.nu_dot, answer.next_state = step.nu_dot, step.next_state
-        if isinstance(linearizer, Linearizer):
-            return
-        held: Linearization = linearizer(answer.state, tau, 'moving', wrenches)
+        here = None if reporter is None else linearizer(answer.state, tau, 'moving', wrenches)
     else:
-        result = linearizer(answer.state, tau, settings.reference, wrenches)
-        held = result
+        here = result = linearizer(answer.state, tau, settings.reference, wrenches)
         if settings.representation != 'body':
             result = convert(result, answer.state, settings.representation)
         answer.A, answer.B, answer.drift = result.A, result.B, result.drift
         answer.nu_dot, answer.next_state = result.nu_dot, None
-    if isinstance(held, ConstrainedLinearization) and isinstance(
-        linearizer, ConstrainedLinearizer
-    ):
-        answer.contacts = reporter.report(
-            held, linearizer.contacts, answer.state, settings.representation
-        )
+    if reporter is not None and isinstance(here, ConstrainedLinearization):
+        answer.contacts = reporter.report(here, answer.state, settings.representation)
         answer.findings = [*answer.findings, *answer.contacts.redundancy.warnings]

@@ -76,14 +76,14 @@ class RequestAnswerer:
         answer.wrenches = [_wrench(w) for w in request.external_wrenches]
         answer.base_wrench, answer.findings = np.zeros(6), ()
         linearizer = self._linearizer if model is self._model else Linearizer(model)
-        held: Linearizer | ConstrainedLinearizer = linearizer
         if request.contacts:
-            contacts = [read_contact(model, contact) for contact in request.contacts]
-            held = ConstrainedLinearizer(
-                model, anchored_where_needed(model, answer.state, contacts)
-            )
-        reporter = ContactReporter('given', settings.contacts.admissible_basis)
-        fill(answer, held, settings, answer.tau, answer.wrenches, reporter)
+            asked = [read_contact(model, contact) for contact in request.contacts]
+            contacts = anchored_where_needed(model, answer.state, asked)
+            held = ConstrainedLinearizer(model, contacts)
+            reporter = ContactReporter(held, 'given', settings.contacts.admissible_basis)
+            fill(answer, held, settings, answer.tau, answer.wrenches, reporter)
+        else:
+            fill(answer, linearizer, settings, answer.tau, answer.wrenches)
         answer.compute_time = time.perf_counter() - start
         message = self._make_message()
         message.external_wrenches = list(request.external_wrenches)
