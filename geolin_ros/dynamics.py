@@ -31,6 +31,7 @@ from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
 from geolin_ros.kernels.types import Workspace, make_workspace
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.packed_dynamics import packed_dynamics
 from geolin_ros.typing import Array, BoolArray
 from geolin_ros.wrenches import Wrench, pack
 
@@ -80,6 +81,10 @@ def inverse_dynamics(
     >>> bool(np.isclose(weight, 9.81 * model.total_mass))
     True
     """
+    if not wrenches:
+        fast = packed_dynamics(model).inverse_dynamics(state, acceleration)
+        if fast is not None:
+            return fast
     nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
     tau = np.empty_like(nu_dot)
     kernels.inverse_dynamics_at(
@@ -133,6 +138,10 @@ def forward_dynamics(
     ----------
     [Kim 2012], Table 3; [Featherstone 2008], Table 7.1.
     """
+    if not wrenches:
+        fast = packed_dynamics(model).forward_dynamics(state, tau)
+        if fast is not None:
+            return fast
     nothing = np.zeros(model.n, dtype=np.bool_)
     return hybrid_dynamics(model, state, np.zeros(model.n), tau, nothing, wrenches=wrenches)[0]
 
@@ -211,6 +220,9 @@ def mass_matrix(model: TreeModel, state: State) -> Array:
     ----------
     [Featherstone 2008], Table 6.2.
     """
+    fast = packed_dynamics(model).mass_matrix(state)
+    if fast is not None:
+        return fast
     M = np.empty((6 + model.n, 6 + model.n))
     reduced_mass_matrix(model.tree, workspace(model), state_data(model, state), M)
     if not np.all(np.isfinite(M)):

@@ -15,6 +15,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.typing.templates import (
     AbstractTemplate,
     ConcreteTemplate,
@@ -162,6 +163,18 @@ def _bits(test: Any) -> Any:
         return types.int64(value), generate
 
     return kernel_function(bits)
+
+
+@kernel_function
+def nearest(typingctx: Any, vector: Any) -> Any:
+    """Return the nearest integer of each lane, halves to even."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        function = ir.FunctionType(args[0].type, (args[0].type,))
+        rint = cgutils.get_or_insert_function(builder.module, function, 'llvm.rint.v8f64')
+        return builder.call(rint, args)
+
+    return vector8(vector8), generate
 
 
 # NaN is neither positive nor finite.

@@ -15,11 +15,9 @@ Arrays are those of `records`. Nothing is checked here: the caller vouches for s
 version of the same algorithm is `plain_linearization`.
 """
 
-import math
-
 from geolin_ros.kernels import records as at
 from geolin_ros.kernels._jit import lean_kernel
-from geolin_ros.kernels.passes import apply_wrenches
+from geolin_ros.kernels.passes import apply_wrenches, passive_torque
 from geolin_ros.kernels.records import (
     BLOCK_INTS,
     BLOCK_RECORD,
@@ -37,6 +35,7 @@ from geolin_ros.kernels.records import (
 )
 from geolin_ros.kernels.sixes import dot, minus, plus
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
+from geolin_ros.kernels.trigonometry import cos_sin_of_eight
 from geolin_ros.kernels.vector import (
     even_pairs,
     get,
@@ -92,8 +91,10 @@ def linearize(ints, floats, x, inputs, ws, out):
 @lean_kernel
 def reduce_to_base(ints, floats, x, inputs, ws):
     """Run the passes up to the motion of the base; return the status."""
-    joint_scalars(ints, floats, x, inputs, ws)
-    kinematics(ints, floats, x, ws)
+    turn_joints(ints, floats, x, ws)
+    load_joints(ints, floats, x, inputs, ws)
+    place_bodies(ints, floats, x, ws)
+    move_bodies(ints, floats, x, ws)
     body_rows(ints, floats, ws)
     n = get_int(ints, at.NB) - 1
     put(ws, at.WRENCH_BLOCKS, apply_wrenches(ints, x, inputs, n, ws, displacement(ws, 0)))
@@ -126,6 +127,12 @@ def body(i):
 def parent(ints, i):
     """Return the parent of body i."""
     return get_int(ints, body(i) + at.PARENT)
+
+
+@lean_kernel
+def coordinate(ints, i):
+    """Return the caller's coordinate of joint i."""
+    return get_int(ints, body(i) + at.COORDINATE)
 
 
 @lean_kernel
@@ -204,35 +211,40 @@ def rows4(array, k, stride):
 
 
 @lean_kernel
-def joint_scalars(ints, floats, x, inputs, ws):
-    """Fill sine, cosine and net effort of every joint, and the slopes of its passive torque.
+def turn_joints(ints, floats, x, ws):
+    """Fill sine and cosine of every joint, eight joints at a time."""
+    nb = get_int(ints, at.NB)
+    for first in range(1, nb, LANES):
+        for i in range(first, min(first + LANES, nb)):
+            angle = get(floats, linkage(i) + at.BETA) * get(x, 16 + coordinate(ints, i))
+            put(ws, at.SCRATCH + i - first, angle)
+        cos, sin = cos_sin_of_eight(load8(ws, at.SCRATCH))
+        store8(ws, at.SCRATCH, cos)
+        store8(ws, at.SCRATCH + 8, sin)
+        for i in range(first, min(first + LANES, nb)):
+            put(ws, work(i) + at.COS, get(ws, at.SCRATCH + i - first))
+            put(ws, work(i) + at.SIN, get(ws, at.SCRATCH + 8 + i - first))
+
+
+@lean_kernel
+def load_joints(ints, floats, x, inputs, ws):
+    """Fill the net effort of every joint, and the slopes of its passive torque.
 
     passive torque = d r + f tanh(r / r_0) + k (s - rest)      (1)
     """
     n = get_int(ints, at.NB) - 1
     for i in range(1, n + 1):
-        here, link, c = work(i), linkage(i), get_int(ints, body(i) + at.COORDINATE)
-        s, r = get(x, 16 + c), get(x, 22 + n + c)
-        angle = get(floats, link + at.BETA) * s
-        put(ws, here + at.COS, math.cos(angle))
-        put(ws, here + at.SIN, math.sin(angle))
-        slope, stiffness = get(floats, link + at.DAMPING), get(floats, link + at.STIFFNESS)
-        torque = slope * r + stiffness * (s - get(floats, link + at.REST))
-        friction = get(floats, link + at.FRICTION)
-        if friction != 0.0:
-            speed = get(floats, link + at.FRICTION_SPEED)
-            t = math.tanh(r / speed)
-            torque += friction * t
-            slope += friction / speed * (1.0 - t * t)
-        put(ws, here + at.EFFORT, get(inputs, c) - torque)
+        link, c = linkage(i), coordinate(ints, i)
+        torque, slope = passive_torque(floats, link, get(x, 16 + c), get(x, 22 + n + c))
+        put(ws, work(i) + at.EFFORT, get(inputs, c) - torque)
         lane_of_i = column_lane(ints, ws, i)
-        put(ws, lane_of_i + at.STIFFNESS_LANES, stiffness)
+        put(ws, lane_of_i + at.STIFFNESS_LANES, get(floats, link + at.STIFFNESS))
         put(ws, lane_of_i + at.SLOPE_LANES, slope)
 
 
 @lean_kernel
-def kinematics(ints, floats, x, ws):
-    """Fill poses, S, Sd, V and AV of every body, parents first.
+def place_bodies(ints, floats, x, ws):
+    """Fill poses and S of every body, parents first.
 
     With the joint axis along z one formula serves revolute (alpha, beta) = (0, 1), prismatic
     (1, 0) and helical (pitch, 1) joints:
@@ -240,28 +252,14 @@ def kinematics(ints, floats, x, ws):
         axes (c Ex + s Ey, c Ey - s Ex, Ez), c = cos(beta s), s = sin(beta s)   (1)
         origin T + alpha s Ez                                                   (2)
         S = (beta o x z + alpha z; beta z)                                      (3)
-        Sd = V_p x S;   V = V_p + S r;   AV = AV_p + Sd r                       (4)
-
-    with V_0 the twist of the base and AV_0 = (minus gravity; 0).
     """
     n = get_int(ints, at.NB) - 1
     zero = splat4(0.0)
-    g = (
-        splat4(get(floats, at.GRAVITY)) * load4(x, 0)
-        + splat4(get(floats, at.GRAVITY + 1)) * load4(x, 4)
-        + splat4(get(floats, at.GRAVITY + 2)) * load4(x, 8)
-    )
-    up = with_lane(zero - g, 3, 0.0)
-    store4(ws, at.UPWARD, up)
     base = work(0)
     store4(ws, base + at.POSE, with_lane(zero, 0, 1.0))
     store4(ws, base + at.POSE + 4, with_lane(zero, 1, 1.0))
     store4(ws, base + at.POSE + 8, with_lane(zero, 2, 1.0))
     store4(ws, base + at.POSE + 12, zero)
-    store4(ws, base + at.V, with_lane(load4(x, 16 + n), 3, 0.0))
-    store4(ws, base + at.V + 4, with_lane(load4(x, 19 + n), 3, 0.0))
-    store4(ws, base + at.AV, up)
-    store4(ws, base + at.AV + 4, zero)
     order = get_int(ints, at.ORDER)
     for k in range(order, order + n):
         i = get_int(ints, k)
@@ -273,7 +271,7 @@ def kinematics(ints, floats, x, ws):
         ey = turned(px, py, pz, floats, link + at.EY)
         z = turned(px, py, pz, floats, link + at.EZ)
         alpha, beta = get(floats, link + at.ALPHA), get(floats, link + at.BETA)
-        s = get(x, 16 + get_int(ints, body(i) + at.COORDINATE))
+        s = get(x, 16 + coordinate(ints, i))
         o = load4(ws, outer + 12) + turned(px, py, pz, floats, link + at.T) + (alpha * s) * z
         store4(ws, here + at.POSE, cos * ex + sin * ey)
         store4(ws, here + at.POSE + 4, cos * ey - sin * ex)
@@ -281,10 +279,34 @@ def kinematics(ints, floats, x, ws):
         store4(ws, here + at.POSE + 12, o)
         store4(ws, here + at.S, beta * cross(o, z) + alpha * z)
         store4(ws, here + at.S + 4, beta * z)
+
+
+@lean_kernel
+def move_bodies(ints, floats, x, ws):
+    """Fill Sd, V and AV of every body, parents first.
+
+        Sd = V_p x S;   V = V_p + S r;   AV = AV_p + Sd r                       (1)
+
+    with V_0 the twist of the base and AV_0 = (minus gravity; 0).
+    """
+    n = get_int(ints, at.NB) - 1
+    zero, base = splat4(0.0), work(0)
+    g = (
+        splat4(get(floats, at.GRAVITY)) * load4(x, 0)
+        + splat4(get(floats, at.GRAVITY + 1)) * load4(x, 4)
+        + splat4(get(floats, at.GRAVITY + 2)) * load4(x, 8)
+    )
+    up = with_lane(zero - g, 3, 0.0)
+    store4(ws, at.UPWARD, up)
+    store4(ws, base + at.V, with_lane(load4(x, 16 + n), 3, 0.0))
+    store4(ws, base + at.V + 4, with_lane(load4(x, 19 + n), 3, 0.0))
+    store4(ws, base + at.AV, up)
+    store4(ws, base + at.AV + 4, zero)
+    order = get_int(ints, at.ORDER)
     for k in range(order, order + n):
         i = get_int(ints, k)
         here, above = work(i), work(parent(ints, i))
-        r = get(x, 22 + n + get_int(ints, body(i) + at.COORDINATE))
+        r = get(x, 22 + n + coordinate(ints, i))
         u, w = load4(ws, above + at.V), load4(ws, above + at.V + 4)
         S_lin, S_ang = load4(ws, here + at.S), load4(ws, here + at.S + 4)
         Sd_lin, Sd_ang = cross(w, S_lin) + cross(u, S_ang), cross(w, S_ang)
@@ -404,7 +426,7 @@ def eliminate(ints, floats, ws):
         bound = 2.0 * mass * (S[0] * S[0] + S[1] * S[1] + S[2] * S[2])
         bound += trace * (S[3] * S[3] + S[4] * S[4] + S[5] * S[5])
         if not D - SMALLEST_SHARE * bound > 0.0:  # NaN too
-            return SINGULAR + 6 + get_int(ints, body(i) + at.COORDINATE)
+            return SINGULAR + 6 + coordinate(ints, i)
         put(ws, above + at.CARRIED_MASS, get(ws, above + at.CARRIED_MASS) + mass)
         put(ws, above + at.CARRIED_TRACE, get(ws, above + at.CARRIED_TRACE) + trace)
         inverse = 1.0 / D
@@ -523,19 +545,26 @@ def times_minus_G(ws, rows):
 
 @lean_kernel
 def accelerate(ints, ws):
-    """Fill the acceleration a, without AV, of every body, parents first, and `sources`.
-
-    qdd = -(u / D + Ut' a_p);     a = a_p + S qdd      (1)
-    """
+    """Fill the acceleration of every body, parents first, and `sources`."""
     order = get_int(ints, at.ORDER)
     for k in range(order, order + get_int(ints, at.NB) - 1):
         i = get_int(ints, k)
         here, above = work(i), work(parent(ints, i))
-        a = load8(ws, above + at.ACC)
-        u = get(ws, here + at.D_INVERSE) * get(ws, here + at.FU + 3)
-        qdd = u + lane_sum(load8(ws, here + at.UT) * a)
-        store8(ws, here + at.ACC, a - qdd * load8(ws, here + at.S))
+        accelerate_joint(ws, here, above)
         sources(ws, i, here, above, column_lane(ints, ws, i))
+
+
+@lean_kernel
+def accelerate_joint(ws, here, above):
+    """Fill the acceleration a, without AV, of a body; return that of its joint.
+
+    qdd = -(u / D + Ut' a_p);     a = a_p + S qdd      (1)
+    """
+    a = load8(ws, above + at.ACC)
+    u = get(ws, here + at.D_INVERSE) * get(ws, here + at.FU + 3)
+    minus_qdd = u + lane_sum(load8(ws, here + at.UT) * a)
+    store8(ws, here + at.ACC, a - minus_qdd * load8(ws, here + at.S))
+    return -minus_qdd
 
 
 @lean_kernel

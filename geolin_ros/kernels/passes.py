@@ -35,6 +35,7 @@ from geolin_ros.kernels.sixes import (
     three,
 )
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
+from geolin_ros.kernels.trigonometry import cos_sin
 from geolin_ros.kernels.types import BODY_WRENCH, WORLD_ORIENTED_WRENCH
 
 
@@ -150,7 +151,7 @@ def kinematics(ints, floats, x, given, ws):
         z = turned(px, py, pz, three(floats, link + at.EZ))
         o = sum3(three(ws, outer + 12), turned(px, py, pz, three(floats, link + at.T)))
         o = sum3(o, scaled3(alpha * s, z))
-        cos, sin = math.cos(beta * s), math.sin(beta * s)
+        cos, sin = cos_sin(beta * s)
         pose = here + at.POSE
         put_three(ws, pose, sum3(scaled3(cos, ex), scaled3(sin, ey)))
         put_three(ws, pose + 4, sum3(scaled3(cos, ey), scaled3(-sin, ex)))

@@ -6,7 +6,8 @@ A Numba type whose machine representation is an LLVM vector. LLVM splits eight l
 the processor has, so the result is correct on every one. Sums of products contract to fused
 multiply-adds; nothing else is reordered.
 
-Loads and stores name the offset of the first lane in a flat float64 array. They are not checked,
+Loads and stores name the offset of the first lane in a contiguous float64 array, whatever its
+shape. They are not checked,
 unless ``NUMBA_BOUNDSCHECK=1`` is set: callers vouch for the sizes.
 """
 
@@ -122,10 +123,9 @@ def _shuffled(builder: Any, first: Any, second: Any, lanes: tuple[int, ...]) -> 
 
 
 def is_flat(array: Any, dtype: Any, written: bool = False) -> bool:
-    """Whether a Numba type is a flat, contiguous array, and may be written if that is asked."""
+    """Whether a Numba type is a contiguous array, and may be written if that is asked."""
     return (
         isinstance(array, types.Array)
-        and array.ndim == 1
         and array.layout == 'C'
         and array.dtype == dtype
         and (array.mutable or not written)

@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Many states in one call, per state, against Python loops over Pinocchio and MuJoCo.
+
+What ours returns is complete and in new arrays, if not said otherwise; Pinocchio and MuJoCo write
+into the data they keep.
+"""
+
+import argparse
+from collections.abc import Callable, Iterable
+from functools import partial
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+
+from benchmarks.measure import interleaved_medians
+from benchmarks.report import Row, line
+from benchmarks.robots import Pair, paths, read
+from geolin_ros import BatchLinearizer, State, batch, sparse
+from geolin_ros.typing import Array
+
+ROBOTS = ['go2', 'talos_reduced']
+STATES, CHUNK = 1000, 64
+DERIVATIVES = 'pin.computeABADerivatives, loop'
+
+
+def measure(rounds: int) -> list[Row]:
+    """Compare linearizations and dynamics of ``STATES`` states."""
+    rows: list[Row] = []
+    for path in paths(ROBOTS):
+        pair = read(path)
+        if pair is not None:
+            rows += linearizations(pair, rounds) + dynamics(pair, rounds)
+    return rows
+
+
+def per_state(
+    pair: Pair,
+    ours: dict[str, tuple[Callable[[], object], float | None]],
+    peer: str,
+    theirs: Callable[[], object],
+    rounds: int,
+    states: int = STATES,
+) -> list[Row]:
+    """Time ours and the peer in turns and print a row each."""
+    calls = {what: call for what, (call, _) in ours.items()}
+    times = interleaved_medians({**calls, 'peer': theirs}, rounds)
+    scale = 1e6 / states
+    rows = [
+        Row(what, pair.name, scale * times[what], peer, scale * times['peer'], limit)
+        for what, (_, limit) in ours.items()
+    ]
+    for row in rows:
+        print(line(row), flush=True)
+    return rows
+
+
+def points(pair: Pair, count: int) -> tuple[list[State], Array, list[tuple[Array, ...]]]:
+    """Return states and efforts, and the same for Pinocchio."""
+    rng = np.random.default_rng(1)
+    drawn = [pair.operating_point(rng) for _ in range(count)]
+    (states, tau), theirs = zip(*(own for own, _ in drawn), strict=True), [p for _, p in drawn]
+    return list(states), np.array(tau), theirs
+
+
+def looped(function: Callable[..., object], arguments: Iterable[tuple[object, ...]]) -> object:
+    """Call a function at every state."""
+    return lambda: [function(*given) for given in arguments]
+
+
+def linearizations(pair: Pair, rounds: int) -> list[Row]:
+    """Compare A and B with Pinocchio's derivatives and MuJoCo's finite differences."""
+    states, tau, theirs = points(pair, STATES)
+    rows_of = np.array([state.data for state in states])
+    one, two = BatchLinearizer(pair.model), BatchLinearizer(pair.model, threads=2)
+    room = one.room(STATES)
+
+    def streamed() -> None:
+        for _ in one.stream(rows_of, tau, CHUNK):
+            pass
+
+    rows = per_state(
+        pair,
+        {
+            'A and B, batch, memory reused': (streamed, 0.16),
+            'A and B, batch, all kept': (partial(one, rows_of, tau, out=room), 0.22),
+            'A and B, batch, two threads': (partial(two, rows_of, tau, out=room), None),
+        },
+        DERIVATIVES,
+        looped(partial(pin.computeABADerivatives, pair.pin_model, pair.pin_data), theirs),
+        rounds,
+    )
+    few = rows_of[:CHUNK]
+    return rows + per_state(
+        pair,
+        {'A and B, batch': (partial(one, few, tau[:CHUNK], out=room), None)},
+        'mujoco.mjd_transitionFD, loop',
+        transitions(pair, states[:CHUNK], tau),
+        rounds,
+        CHUNK,
+    )
+
+
+def transitions(pair: Pair, states: list[State], tau: Array) -> Callable[[], object]:
+    """Return MuJoCo's finite differences of a step at every state, one-sided."""
+    path = paths([pair.name])[0]
+    robot = ElementTree.parse(path).getroot()
+    for element in [*robot.findall('transmission'), *robot.findall('gazebo')]:
+        robot.remove(element)
+    for link in robot.iter('link'):
+        for shape in (*link.findall('visual'), *link.findall('collision')):
+            link.remove(shape)
+    spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding='unicode'))
+    spec.compiler.balanceinertia = True
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    spec.worldbody.first_body().add_freejoint()
+    model = spec.compile()
+    data, size = mujoco.MjData(model), 2 * model.nv
+    A = np.zeros((size, size))
+    joints = [model.joint(name) for name in pair.model.joint_names]
+    q = np.array([int(joint.qposadr[0]) for joint in joints])
+    v = np.array([int(joint.dofadr[0]) for joint in joints])
+
+    def at(state: State, effort: Array) -> None:
+        data.qpos[:3] = state.H[:3, 3]
+        mujoco.mju_mat2Quat(data.qpos[3:7], np.ascontiguousarray(state.H[:3, :3]).ravel())
+        data.qvel[:3], data.qvel[3:6] = state.H[:3, :3] @ state.v[:3], state.v[3:]
+        data.qpos[q], data.qvel[v], data.qfrc_applied[v] = state.s, state.r, effort
+        mujoco.mjd_transitionFD(model, data, 1e-6, False, A, None, None, None)
+
+    return looped(at, list(zip(states, tau, strict=False)))
+
+
+def dynamics(pair: Pair, rounds: int) -> list[Row]:
+    """Compare the dynamics and their derivatives."""
+    model, pin_model, data = pair.model, pair.pin_model, pair.pin_data
+    states, tau, theirs = points(pair, STATES)
+    rows_of = np.array([state.data for state in states])
+    nu_dot = np.random.default_rng(2).normal(size=(STATES, model.m))
+    half = np.arange(model.n) % 2 == 0
+    given = rows_of, nu_dot[:, -model.n :], tau, half
+    positions = [(q,) for q, _, _ in theirs]
+    pairs: list[tuple[str, Callable[[], object], str, object, float]] = [
+        ('inverse dynamics', partial(batch.inverse_dynamics, model, rows_of, nu_dot),
+         'rnea', theirs, 1.0),
+        ('forward dynamics', partial(batch.forward_dynamics, model, rows_of, tau),
+         'aba', theirs, 1.0),
+        ('hybrid dynamics', partial(batch.hybrid_dynamics, model, *given), 'aba', theirs, 1.3),
+        ('mass matrix', partial(batch.mass_matrix, model, rows_of), 'crba', positions, 1.0),
+        ('inverse mass matrix', partial(batch.mass_matrix_inverse, model, rows_of),
+         'computeMinverse', positions, 1.0),
+        ('Jacobians of inverse dynamics',
+         partial(batch.inverse_dynamics_derivatives, model, rows_of, nu_dot),
+         'computeRNEADerivatives', theirs, 1.0),
+        ('Jacobians of forward dynamics',
+         partial(batch.forward_dynamics_derivatives, model, rows_of, tau),
+         'computeABADerivatives', theirs, 1.0),
+    ]  # fmt: skip
+    rows = []
+    for what, ours, name, arguments, limit in pairs:
+        peer = looped(partial(getattr(pin, name), pin_model, data), arguments)
+        rows += per_state(
+            pair, {f'{what}, batch': (ours, limit)}, f'pin.{name}, loop', peer, rounds
+        )
+    return rows + sparse_factorization(pair, states[0], theirs[0], rounds)
+
+
+def sparse_factorization(
+    pair: Pair, state: State, theirs: tuple[Array, ...], rounds: int
+) -> list[Row]:
+    """Compare the numeric phase of the sparse LU of forward dynamics with ABA, one state."""
+    solver = sparse.DynamicsSolver(pair.model, sparse.forward_dynamics(pair.model))
+    system = solver.system
+    system.update(state, np.zeros(system.rows - system.equations))
+    factor = partial(solver._method.factor, system.values)
+    aba = partial(pin.aba, pair.pin_model, pair.pin_data, *theirs)
+    what = {'sparse LU, numeric phase': (factor, None)}
+    return per_state(pair, what, 'pin.aba', aba, rounds, 1)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
+    parser.add_argument('--rounds', type=int, default=20, help='interleaved blocks')
+    measure(parser.parse_args().rounds)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamics of robots of single-axis joints without external wrenches: the usual case, fast.
+
+What does not fit is declined, with None, for the general functions to compute or to refuse.
+"""
+
+import threading
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy import empty
+from numpy.typing import ArrayLike
+
+from geolin_ros.kernels import fast_dynamics as kernels
+from geolin_ros.kernels import records
+from geolin_ros.kernels.status import OK
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+
+
+class GeneralDynamics:
+    """A robot that does not have the form: everything is declined."""
+
+    def __init__(self, model: TreeModel | None) -> None:
+        self.model = model
+
+    def inverse_dynamics(self, state: State, acceleration: ArrayLike) -> Array | None:
+        """Decline."""
+        return None
+
+    def forward_dynamics(self, state: State, tau: ArrayLike) -> Array | None:
+        """Decline."""
+        return None
+
+    def mass_matrix(self, state: State) -> Array | None:
+        """Decline."""
+        return None
+
+
+class PackedDynamics(GeneralDynamics):
+    """A robot as arrays for the fast kernels, with scratch of its own (one per thread)."""
+
+    def __init__(self, model: TreeModel, packed: records.Packed) -> None:
+        super().__init__(model)
+        self._ints, self._floats = packed.ints, packed.floats
+        self._workspace = records.make_workspace(packed)
+        self._n, self._m, self._size = model.n, model.m, 22 + 2 * model.n
+        self._tau, self._nu_dot = np.zeros(model.n), np.zeros(model.m)
+
+    def inverse_dynamics(self, state: State, acceleration: ArrayLike) -> Array | None:
+        """Return the forces (m,) that produce an acceleration (m,)."""
+        given, x = self._nu_dot, state.data
+        try:
+            if len(acceleration) != self._m or len(x) != self._size or len(state.r) != self._n:  # type: ignore[arg-type]
+                return None
+            given[...] = acceleration
+        except (TypeError, ValueError):
+            return None
+        out = empty(self._m)
+        status = kernels.inverse_dynamics(self._ints, self._floats, x, given, self._workspace, out)
+        return out if status == OK else None
+
+    def forward_dynamics(self, state: State, tau: ArrayLike) -> Array | None:
+        """Return the acceleration (m,) that joint efforts (n,) produce."""
+        given, x = self._tau, state.data
+        try:
+            if len(tau) != self._n or len(x) != self._size or len(state.r) != self._n:  # type: ignore[arg-type]
+                return None
+            given[...] = tau
+        except (TypeError, ValueError):
+            return None
+        out = empty(self._m)
+        status = kernels.forward_dynamics(self._ints, self._floats, x, given, self._workspace, out)
+        return out if status == OK else None
+
+    def mass_matrix(self, state: State) -> Array | None:
+        """Return M (m, m)."""
+        x, m = state.data, self._m
+        if len(x) != self._size or len(state.r) != self._n:
+            return None
+        M = empty((m, m))
+        status = kernels.mass_matrix(self._ints, self._floats, x, self._workspace, M)
+        return M if status == OK else None
+
+
+class _Robots(threading.local):
+    """What was prepared of each robot, a thread; the last one at hand."""
+
+    def __init__(self) -> None:
+        self.of: WeakKeyDictionary[TreeModel, GeneralDynamics] = WeakKeyDictionary()
+        self.last = GeneralDynamics(None)
+
+
+_robots = _Robots()
+
+
+def packed_dynamics(model: TreeModel) -> GeneralDynamics:
+    """Return this thread's fast dynamics of a robot."""
+    last = _robots.last
+    return last if last.model is model else _prepared(model)
+
+
+def _prepared(model: TreeModel) -> GeneralDynamics:
+    found = _robots.of.get(model)
+    if found is None:
+        packed = records.pack(model.tree, model.gravity)
+        found = GeneralDynamics(model) if packed is None else PackedDynamics(model, packed)
+        _robots.of[model] = found
+    _robots.last = found
+    return found

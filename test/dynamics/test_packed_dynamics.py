@@ -1,0 +1,201 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The fast kernels of dynamics against the general recursions, which take over with wrenches."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from support.bounds import assert_within_bounds
+from support.close import assert_close
+from support.passive_joints import passive_model, with_passive_joints
+from support.robots import example_robot, read_robot
+from support.trees import gimbal, random_model
+
+from geolin_ros import (
+    Wrench,
+    forward_dynamics,
+    hybrid_dynamics,
+    inverse_dynamics,
+    mass_matrix,
+    packed_dynamics,
+)
+from geolin_ros.errors import NotFiniteError, ShapeError, SingularInertiaError
+from geolin_ros.kernels.mass_matrix import reduced_mass_matrix
+from geolin_ros.kernels.types import make_workspace
+
+
+def fast(model):
+    return packed_dynamics.packed_dynamics(model)
+
+
+def general_mass_matrix(model, state):
+    M = np.empty((6 + model.n, 6 + model.n))
+    reduced_mass_matrix(model.tree, make_workspace(model.tree), state.data, M)
+    first = 6 + model.n - model.m
+    return M[first:, first:]
+
+
+def assert_equals_the_general_one(model, rng):
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    acceleration, nothing = rng.normal(size=model.m), [Wrench(model.base_link)]
+    M = general_mass_matrix(model, state)
+    tolerance = max(1e-12, 10.0 * np.finfo(float).eps * np.linalg.cond(M))
+    assert_close(fast(model).mass_matrix(state), M, 1e-13)
+    found = fast(model).inverse_dynamics(state, acceleration)
+    assert_close(found, inverse_dynamics(model, state, acceleration, nothing), 1e-12)
+    found = fast(model).forward_dynamics(state, tau)
+    assert_close(found, forward_dynamics(model, state, tau, nothing), tolerance)
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+@pytest.mark.parametrize('shape', ['chain', 'star', 'branched'])
+@pytest.mark.parametrize('count', [1, 2, 8, 13])
+def test_tree__equals_the_general_one(count, shape, base):
+    rng = np.random.default_rng(count)
+    model = with_passive_joints(random_model(rng, count, shape, base=base)[1], rng)
+    assert_equals_the_general_one(model, rng)
+
+
+@pytest.mark.parametrize('name', ['go2', 'talos_full_v2', 'icub', 'panda'])
+def test_robot__equals_the_general_one(name):
+    rng = np.random.default_rng(1)
+    model = read_robot(example_robot(name), base='fixed' if name == 'panda' else 'floating')[1]
+    assert_equals_the_general_one(model, rng)
+    order = [str(joint) for joint in rng.permutation(model.joint_names)]
+    model = read_robot(example_robot(name), base=model.base, joints=order)[1]
+    assert_equals_the_general_one(model, rng)
+
+
+def test_public_functions__take_it_and_leave_their_results_alone():
+    rng = np.random.default_rng(2)
+    model = random_model(rng, 7)[1]
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    acceleration = rng.normal(size=model.m)
+    first = [
+        inverse_dynamics(model, state, acceleration),
+        forward_dynamics(model, state, tau),
+        mass_matrix(model, state),
+    ]
+    kept = [array.copy() for array in first]
+    other = model.random_state(rng)
+    again = [
+        inverse_dynamics(model, other, list(acceleration)),
+        forward_dynamics(model, other, list(tau)),
+        mass_matrix(model, other),
+    ]
+    own = fast(model).inverse_dynamics(state, acceleration)
+    assert own.tobytes() == first[0].tobytes()
+    for array, copy, new in zip(first, kept, again, strict=True):
+        assert array.tobytes() == copy.tobytes()
+        assert not np.array_equal(array, new)
+
+
+def test_general_model__is_declined():
+    model = passive_model('floating', mimic=True)
+    state = model.neutral_state()
+    assert fast(model).inverse_dynamics(state, np.zeros(model.m)) is None
+    assert fast(model).forward_dynamics(state, np.zeros(model.n)) is None
+    assert fast(model).mass_matrix(state) is None
+    assert mass_matrix(model, state).shape == (model.m, model.m)
+
+
+def test_wrong_sizes__are_declined_and_refused():
+    rng = np.random.default_rng(3)
+    model, larger = random_model(rng, 4)[1], random_model(rng, 5)[1]
+    state = model.neutral_state()
+    for wrong in (np.zeros(3), 0.0, np.zeros((4, 4)), np.zeros((10, 10))):
+        assert fast(model).forward_dynamics(state, wrong) is None
+        with pytest.raises(ShapeError):
+            forward_dynamics(model, state, wrong)
+        assert fast(model).inverse_dynamics(state, wrong) is None
+        with pytest.raises(ShapeError):
+            inverse_dynamics(model, state, wrong)
+    for function, size in ((forward_dynamics, 4), (inverse_dynamics, 10)):
+        with pytest.raises(ShapeError):
+            function(model, larger.neutral_state(), np.zeros(size))
+    with pytest.raises(ShapeError):
+        mass_matrix(model, larger.neutral_state())
+
+
+@pytest.mark.parametrize('part', ['H', 's', 'v', 'r'])
+def test_nan__is_declined_and_refused(part):
+    rng = np.random.default_rng(4)
+    model = random_model(rng, 4)[1]
+    for index in (0, 1, 2, 4, 5, 6, 8, 9, 10) if part == 'H' else range(4):
+        state = model.random_state(rng)
+        getattr(state, part).reshape(-1)[index] = np.nan
+        with pytest.raises(NotFiniteError, match=part):
+            forward_dynamics(model, state, np.zeros(4))
+        with pytest.raises(NotFiniteError, match=part):
+            inverse_dynamics(model, state, np.zeros(10))
+        if part == 's':
+            with pytest.raises(NotFiniteError, match=part):
+                mass_matrix(model, state)
+
+
+def test_joint_without_inertia__is_named():
+    model = gimbal('floating', ('pan', 'tilt', 'roll'))
+    with pytest.raises(SingularInertiaError, match="'pan'"):
+        forward_dynamics(model, model.neutral_state(), np.zeros(3))
+
+
+def test_threads__have_scratch_of_their_own():
+    rng = np.random.default_rng(5)
+    model = read_robot(example_robot('talos_reduced'))[1]
+    points = [(model.random_state(rng), rng.normal(size=model.n)) for _ in range(8)]
+    expected = [forward_dynamics(model, *point) for point in points]
+
+    def run(k):
+        for _ in range(200):
+            found = forward_dynamics(model, *points[k])
+            if found.tobytes() != expected[k].tobytes():
+                return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, range(8)))
+
+
+def test_hybrid_dynamics__agrees_at_both_ends():
+    rng = np.random.default_rng(6)
+    model = random_model(rng, 6)[1]
+    state, tau = model.random_state(rng), rng.normal(size=6)
+    nu_dot = forward_dynamics(model, state, tau)
+    zeros = np.zeros(6)
+    assert_close(hybrid_dynamics(model, state, zeros, tau, [False] * 6)[0], nu_dot, 1e-12)
+    forces = inverse_dynamics(model, state, nu_dot)
+    assert_close(forces[6:], tau, 1e-10)
+    scale = np.abs(mass_matrix(model, state)).max() * np.abs(nu_dot).max()
+    assert_close(forces[:6], np.zeros(6), 1e-12, scale=scale)
+
+
+CHECKED = """
+import numpy as np
+from geolin_ros import packed_dynamics
+from geolin_ros.kernels import records
+from support.trees import random_model
+
+rng = np.random.default_rng(7)
+model = random_model(rng, 11)[1]
+state = model.random_state(rng)
+found = packed_dynamics.packed_dynamics(model)
+for _ in range(2):
+    assert found.inverse_dynamics(state, np.zeros(model.m)) is not None
+    assert found.mass_matrix(state) is not None
+found._workspace = found._workspace[: records.WORK_HEADER + 3 * records.WORK_RECORD]
+for run in (
+    lambda: found.inverse_dynamics(state, np.zeros(model.m)),
+    lambda: found.mass_matrix(state),
+):
+    try:
+        run()
+    except IndexError:
+        continue
+    raise SystemExit('the workspace was read past its end')
+"""
+
+
+def test_every_access__is_within_bounds():
+    """Of the kernels that share least with the linearization."""
+    assert_within_bounds(CHECKED, __file__)
