@@ -39,7 +39,7 @@ Least = Literal['constraint force', 'torque']
 RANK_TOLERANCE = 1e-10
 """Singular values below this part of the Frobenius norm of A count as zero."""
 TOLERANCE = 1e-8
-"""What equations may be off by, of the largest of their terms; accelerations count one at least."""
+"""What equations may be off by, of their largest term; accelerations count as one at least."""
 
 
 @dataclass(frozen=True, eq=False)
