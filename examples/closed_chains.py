@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from geolin_ros import State, TreeModel, constraints, se3
 from geolin_ros.constraints import Constraints
+from geolin_ros.contacts import Loop, constraints_of
 from geolin_ros.errors import UnsolvableError
 from geolin_ros.kinematics import Kinematics
 
@@ -109,26 +110,23 @@ def read(mechanism: Mechanism) -> TreeModel:
     return TreeModel.from_urdf(urdf(mechanism), base='fixed')
 
 
+def loop(mechanism: Mechanism) -> Loop:
+    """Return what closes a mechanism."""
+    return Loop(*mechanism.ends, kind=mechanism.kind)
+
+
 def closure(model: TreeModel, mechanism: Mechanism, state: State) -> Constraints:
-    """Return the rows of the loop, in world axes."""
-    at, (a, b) = Kinematics(model, state), mechanism.ends
-    rows = slice(0, 3 if mechanism.kind == 'point' else 6)
-    return Constraints(
-        (at.jacobian(a, 'mixed') - at.jacobian(b, 'mixed'))[rows],
-        (at.bias_acceleration(a, 'mixed') - at.bias_acceleration(b, 'mixed'))[rows],
-        tuple(f'{a} - {b}, {axis}' for axis in ('x', 'y', 'z', 'rx', 'ry', 'rz')[rows]),
-    )
+    """Return the rows of the loop, in axes of its first end."""
+    return constraints_of(model, state, [loop(mechanism)])
 
 
 def gap(model: TreeModel, mechanism: Mechanism, state: State) -> Array:
-    """Return how far the ends are apart, in world axes: positions, then rotation vector."""
+    """Return how far the ends are apart, in axes of the first: of the rows of `closure`."""
     at, (a, b) = Kinematics(model, state), mechanism.ends
     A, B = at.pose(a), at.pose(b)
     if mechanism.kind == 'point':
-        return A[:3, 3] - B[:3, 3]
-    turned = np.eye(4)
-    turned[:3, :3] = A[:3, :3] @ B[:3, :3].T
-    return np.concatenate((A[:3, 3] - B[:3, 3], se3.log(turned)[3:]))
+        return A[:3, :3].T @ (A[:3, 3] - B[:3, 3])
+    return se3.log(se3.relative(B, A))
 
 
 def assemble(model: TreeModel, mechanism: Mechanism, rng: np.random.Generator) -> State:

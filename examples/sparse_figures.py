@@ -100,7 +100,7 @@ def cost(system: BlockSystem, order: Order) -> Cost:
 def articulated_body_algorithm(count: int) -> int:
     """Return the operations of the articulated-body algorithm on a serial chain.
 
-    From [Featherstone 2008, page 202], transforms and twists included.
+    From [Featherstone 2008, chapter 10], transforms and twists included.
     """
     return 429 * count - 507
 

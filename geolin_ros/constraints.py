@@ -39,7 +39,7 @@ Least = Literal['constraint force', 'torque']
 RANK_TOLERANCE = 1e-10
 """Singular values below this part of the Frobenius norm of A count as zero."""
 TOLERANCE = 1e-8
-"""What equations may be off by, of the largest of their terms."""
+"""What equations may be off by, of their largest term; accelerations count as one at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,13 +87,12 @@ class Constraints:
 
     def violated(self, nu_dot: Array) -> str:
         """Return which rows of A nu_dot + c are not zero, and by how much; empty if all are."""
-        gap = self.A @ nu_dot + self.bias
-        return self.name_rows(gap, float(np.max(self.terms(nu_dot), initial=0.0)))
+        return self.name_rows(self.A @ nu_dot + self.bias, self.scale(nu_dot))
 
-    def terms(self, nu_dot: Array) -> Array:
-        """Return the size (rows,) of what is summed up in each row of A nu_dot + c."""
-        size: Array = np.abs(self.A) @ np.abs(nu_dot) + np.abs(self.bias)
-        return size
+    def scale(self, nu_dot: Array) -> float:
+        """Return the largest term of A nu_dot + c; with |nu_dot| at least one."""
+        terms = np.abs(self.A) @ np.maximum(np.abs(nu_dot), 1.0) + np.abs(self.bias)
+        return float(np.max(terms, initial=0.0))
 
     def name_rows(self, gap: Array, scale: float) -> str:
         """Return the rows whose ``gap`` is not small beside ``scale``."""
@@ -269,7 +268,7 @@ def hybrid_dynamics(
         raise failure(model, status, state, problem.inputs)
     felt = _Range(A, free)
     gap = A @ problem.nu_dot + constraints.bias
-    scale = float(np.max(constraints.terms(problem.nu_dot[first:]), initial=0.0))
+    scale = constraints.scale(problem.nu_dot[first:])
     broken = constraints.name_rows(felt.outside(gap), scale)
     if broken:
         what = 'the prescribed acceleration' if np.any(~free[first:]) else 'the state'

@@ -19,6 +19,7 @@ from geolin_ros.contacts.reduction import (
     reduce_step,
 )
 from geolin_ros.contacts.redundancy import Redundancy
+from geolin_ros.contacts.rows import constraints_of
 
 __all__ = [
     'ConstrainedLinearization',
@@ -33,6 +34,7 @@ __all__ = [
     'anchored',
     'anchored_where_needed',
     'constrained_forward_dynamics',
+    'constraints_of',
     'reduce',
     'reduce_step',
 ]

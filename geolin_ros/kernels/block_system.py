@@ -5,16 +5,21 @@
 from geolin_ros.kernels._jit import kernel
 from geolin_ros.kernels.inverse_dynamics import add_passive_torque, propagate_motion
 from geolin_ros.kernels.joints import place_bodies
-from geolin_ros.kernels.spatial import add_cross_motion, add_cross_wrench, add_matvec
-from geolin_ros.kernels.types import Tree, Workspace
+from geolin_ros.kernels.spatial import (
+    add_cross_motion,
+    add_cross_wrench,
+    add_matvec,
+    motion_to_child,
+)
+from geolin_ros.kernels.types import PRODUCT, Tree, Workspace
 
 
 @kernel
 def assemble(tree: Tree, ws: Workspace, x, gravity, X, slot, source, values, b):
     """Fill X (nb, 6, 6), the entries of D that change, and b of the model's 12 nb + m rows.
 
-    X_i = ^iX_p = [[R', -R' o^], [0, R']];  values[slot] = X.flat[source]             (1)
-    b of a_i:    v_i x S_i r_i (base: -gravity)                                       (2)
+    X_i = ^iX_p = [[R', -R' o^], [0, R']];  values[slot] = [X.flat, S.flat][source]   (1)
+    b of a_i:    v_i x S_i r_i + Sdot_i r_i (base: -gravity)                          (2)
     b of f_i:    v_i xb* M_i v_i                                                      (3)
     b of tau_i:  damping, friction and spring                                         (4)
     """
@@ -38,14 +43,21 @@ def assemble(tree: Tree, ws: Workspace, x, gravity, X, slot, source, values, b):
             X[i, row, 4] = o[2] * r0 - o[0] * r2
             X[i, row, 5] = o[0] * r1 - o[1] * r0
         if i > 0:
-            add_cross_motion(ws.v[i], ws.v_joint[i], 1.0, b[6 * i : 6 * i + 6])
+            bias = b[6 * i : 6 * i + 6]
+            if tree.kind[i] == PRODUCT:  # S moves: a_i at nu_dot = 0, less that of the parent
+                motion_to_child(ws.R[i], o, ws.a[tree.parent[i]], ws.moved)
+                for e in range(6):
+                    bias[e] = ws.a[i, e] - ws.moved[e]
+            else:
+                add_cross_motion(ws.v[i], ws.v_joint[i], 1.0, bias)
         for e in range(6):
             ws.moved[e] = 0.0
         add_matvec(tree.inertia[i], ws.v[i], ws.moved)
         add_cross_wrench(ws.v[i], ws.moved, 1.0, b[6 * (nb + i) : 6 * (nb + i) + 6])
-    entries = X.reshape(36 * nb)
+    of_poses, of_joints = X.reshape(36 * nb), ws.S.reshape(6 * n)
     for k in range(slot.shape[0]):
-        values[slot[k]] = entries[source[k]]
+        at = source[k]
+        values[slot[k]] = of_poses[at] if at < 36 * nb else of_joints[at - 36 * nb]
     add_passive_torque(tree, x, ws.nu_dot, ws.tau)
     for e in range(base + n):
         b[12 * nb + e] = ws.tau[6 - base + e]

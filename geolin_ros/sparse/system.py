@@ -29,7 +29,7 @@ from geolin_ros.errors import (
     unknown_name,
 )
 from geolin_ros.kernels.block_system import assemble
-from geolin_ros.kernels.types import BASE, SINGLE_AXIS, make_workspace
+from geolin_ros.kernels.types import PRODUCT, make_workspace
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.sparse.sensors import FLOATING_BASE, Kind, Sensor, Variable
@@ -64,7 +64,7 @@ class BlockSystem:
     Parameters
     ----------
     model
-        The robot; single-axis joints, none that mimics another.
+        The robot; joints of any kind, none that mimics another.
     sensors
         What is measured; their readings follow one another in this order.
 
@@ -79,14 +79,15 @@ class BlockSystem:
     values : (nnz,)
         What they are at the last state.
     source : (nnz,)
-        Entry of ^iX_p (nb, 6, 6) that an entry changes with, -1: it is constant.
+        Entry of ^iX_p (nb, 6, 6), and behind those of S (n, 6), that an entry changes with; -1:
+        it is constant.
     b : (rows,)
         At the last state and readings.
 
     Raises
     ------
     UnsupportedJointError
-        If the model has mimic joints, or joints with several axes.
+        If the model has mimic joints.
     UnknownNameError, ConfigurationError
         If a sensor measures what the model does not have, or has a wrong shape or covariance.
     """
@@ -96,11 +97,6 @@ class BlockSystem:
             raise UnsupportedJointError(
                 f'robot {model.name!r}: joint {model.dependent_joints[0].name!r} follows another '
                 "one, expected independent joints; read the robot with mimic='independent'"
-            )
-        for body in np.flatnonzero(~np.isin(model.tree.kind, (BASE, SINGLE_AXIS))):
-            raise UnsupportedJointError(
-                f'robot {model.name!r}: the joint that moves {model.body_names[body]!r} has '
-                'several axes, expected joints of one axis; write it as a chain of them'
             )
         self.model, self.sensors = model, tuple(sensors)
         self.nb, self.m = len(model.body_names), model.m
@@ -161,10 +157,10 @@ class BlockSystem:
             If one of them holds NaN or inf.
         """
         model = self.model
-        if state.s.size != model.n or state.r.size != model.n:
+        if (state.s.size, state.r.size) != (model.n_q, model.n):
             raise ShapeError(
                 f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
-                f'{model.n} of each for robot {model.name!r}'
+                f'{model.n_q} and {model.n} for robot {model.name!r}'
             )
         if np.shape(readings) != (self.rows - self.equations,):
             raise ShapeError(
@@ -288,7 +284,7 @@ class BlockSystem:
         """Find the pattern: constant entries once, the changing ones at random positions."""
         tree, nb, m = self.model.tree, self.nb, self.m
         blocks: list[tuple[IntArray, IntArray, Array, IntArray]] = []
-        moving = self._moving_entries()
+        moving, moving_axes = self._moving_entries()
 
         def put(row: int, column: int, block: Array) -> None:
             i, j = np.nonzero(block)
@@ -299,6 +295,13 @@ class BlockSystem:
             source = 36 * body + 6 * i + j
             places = (row + j, column + i) if transposed else (row + i, column + j)
             blocks.append((*places, np.zeros(i.size), source))
+
+        def put_axis(row_a: int, column_f: int, column_qdd: int, rate: int) -> None:
+            c = rate - (m - self.model.n)
+            e = np.flatnonzero(moving_axes[c])
+            source, none, here = 36 * nb + 6 * c + e, np.zeros(e.size), np.zeros_like(e)
+            blocks.append((row_a + e, column_qdd + here, none, source))
+            blocks.append((12 * nb + rate + here, column_f + e, none, source))
 
         A, F, FX, TAU, QDD = 0, 6 * nb, 12 * nb, 18 * nb, 18 * nb + m
         for i in range(nb):
@@ -314,8 +317,11 @@ class BlockSystem:
             for c in self.joint_columns(i):
                 S, rotor = self.subspace(c)
                 row_tau = 12 * nb + c
-                put(row_a, QDD + c, S[:, None])
-                put(row_tau, F + 6 * i, S[None, :])
+                if tree.kind[i] == PRODUCT:
+                    put_axis(row_a, F + 6 * i, QDD + c, c)
+                else:
+                    put(row_a, QDD + c, S[:, None])
+                    put(row_tau, F + 6 * i, S[None, :])
                 put(row_tau, TAU + c, -np.eye(1))
                 put(row_tau, QDD + c, np.array([[rotor]]))
         for sensor in self.sensors:
@@ -331,28 +337,32 @@ class BlockSystem:
         self.b = np.zeros(self.rows)
 
     def subspace(self, rate: int) -> tuple[Array, float]:
-        """Return the motion subspace (6,) and the rotor inertia of one of the m rates."""
+        """Return the motion subspace (6,) at the last state and the rotor inertia of a rate."""
         base = self.m - self.model.n
         if rate < base:
             return np.eye(6)[rate], 0.0
-        tree = self.model.tree
-        return tree.subspace[rate - base], float(tree.armature[rate - base])
+        S: Array = self._workspace.S[rate - base].copy()
+        return S, float(self.model.tree.armature[rate - base])
 
-    def _moving_entries(self) -> Array:
-        """Return which entries of ^iX_p (nb, 6, 6) differ from zero somewhere."""
+    def _moving_entries(self) -> tuple[Array, Array]:
+        """Return which entries of ^iX_p (nb, 6, 6) and of S (n, 6) are not zero everywhere."""
         rng = np.random.default_rng(0)
         self._slot = self._slot_source = np.zeros(0, np.int64)
         self.values, self.b = np.zeros(0), np.zeros(self.rows)
         found = np.zeros((self.nb, 6, 6), dtype=bool)
+        axes = np.zeros((self.model.n, 6), dtype=bool)
         for _ in range(_DRAWS):
             self._assemble(self._random_positions(rng).data)
             lengths = np.maximum(1.0, np.abs(self._X).max(axis=(1, 2), keepdims=True))
             found |= np.abs(self._X) > _ROUNDING * lengths
-        return found
+            axes |= np.abs(self._workspace.S) > _ROUNDING
+        return found, axes
 
     def _random_positions(self, rng: np.random.Generator) -> State:
-        n = self.model.n
-        return State(np.eye(4), rng.uniform(-3.0, 3.0, n), np.zeros(6), np.zeros(n))
+        model = self.model
+        z = np.zeros(2 * model.m)
+        z[model.m - model.n : model.m] = rng.uniform(-3.0, 3.0, model.n)
+        return model.neutral_state().retract(z)
 
     def generic_state(self, seed: int = 0) -> State:
         """Return a state without special positions, whatever the joint limits, at rest."""

@@ -15,6 +15,33 @@ SOURCES = [
 ]
 
 
+CONTENTS = {
+    'Bos 2022': {
+        'Table': (1, *range(4, 10)),
+        'Proposition': range(1, 5),
+        'figure': (5,),
+        'Definition': (3,),
+        'Eq': (11, 12, 39, 42, 54, 56, 61, 67, 68, *range(82, 92)),
+    },
+    'Traversaro 2019': {'Eq': (*range(17, 34), 35, *range(37, 48), *range(49, 84))},
+    'Kim 2012': {
+        'Table': range(1, 8),
+        'Lemma': range(1, 4),
+        'Corollar': (1, 2),
+        'Eq': range(1, 93),
+    },
+    'Nori': {
+        'Property': (1, 2, 3),
+        'Problem': (1, 2),
+        'Remark': range(1, 7),
+        'Definition': (1,),
+        'Figure': (1, 2),
+        'Eq': (*range(2, 24), *range(24, 34)),
+    },
+}
+"""What the papers number: 2 and 3 of the first are lists of symbols, 14 to 16 of its notation."""
+
+
 def found(pattern: str, text: str = TEXT) -> list[str]:
     """Return what ``pattern`` matches, each once."""
     matches = sorted(set(re.findall(pattern, text)))
@@ -50,3 +77,22 @@ def test_references_in_the_code__are_in_the_document() -> None:
     code = '\n'.join(path.read_text(encoding='utf-8') for path in SOURCES)
     keys = found(r'\[([A-Z]\w+ (?:19|20)\d\d)\b', code)
     assert [key for key in keys if f'\n- [{key}] ' not in TEXT] == []
+
+
+@pytest.mark.parametrize('paper', CONTENTS)
+def test_everything_that_a_paper_numbers__is_mapped(paper: str) -> None:
+    section = TEXT.partition(f'## [{paper}]')[2].partition('\n## [')[0]
+    table, headlines = section.partition('### What implements what')[2].split('### Errata')[:2]
+    assert headlines.count('| W |') + headlines.count('| C |') > 2
+    missing = []
+    for kind, numbers in CONTENTS[paper].items():
+        said: set[int] = set()
+        for number, last in re.findall(r'\((\d+)[^)]*\)(?:-\((\d+)\))?', table):
+            if kind == 'Eq':
+                said |= set(range(int(number), int(last or number) + 1))
+        for first, second, third in re.findall(
+            rf'(?i){kind}\w* (\d+)(?:, (\d+))?(?: and (\d+))?', table
+        ):
+            said |= {int(n) for n in (first, second, third) if n}
+        missing += [f'{kind} {number}' for number in numbers if number not in said]
+    assert missing == []

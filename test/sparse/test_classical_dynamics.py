@@ -8,10 +8,11 @@ from support.close import assert_close
 from support.newton_euler import classical_sets, moving_bodies, random_motion
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
+from support.several_axes import SeveralAxesReference
 from support.states import edge_states
-from support.trees import random_description
+from support.trees import TILTED_GRAVITY, every_kind_description, random_description
 
-from geolin_ros import Description, Joint, Linearizer, Link, TreeModel, robots
+from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.errors import (
     ConfigurationError,
     NotFiniteError,
@@ -249,12 +250,38 @@ def test_mimic_joints__are_refused():
         BlockSystem(model)
 
 
-def test_joints_with_several_axes__are_refused():
-    links = tuple(Link.from_mass(name, 1.0, np.zeros(3), np.eye(3)) for name in ('stand', 'bob'))
-    ball = Joint('ball', 'spherical', 'stand', 'bob')
-    model = TreeModel.from_description(Description('pendulum', links, (ball,)), base='fixed')
-    with pytest.raises(UnsupportedJointError, match="'bob' has several axes"):
-        BlockSystem(model)
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_joints_with_several_axes__equal_pinocchio_and_dense_dynamics(base):
+    """One of each kind, S of the universal one moving; any of their rates may be prescribed."""
+    rng = np.random.default_rng(9)
+    description = every_kind_description(rng, damping=0.3)
+    model = TreeModel.from_description(description, base=base, gravity=TILTED_GRAVITY)
+    oracle = PinocchioOracle.from_description(description, model)
+    dense = SeveralAxesReference(description, model)
+    bodies = np.zeros(6 * len(model.body_names))
+    some = [name for k, name in enumerate(model.joint_names) if k % 3]
+    inverse, forward, hybrid = (
+        DynamicsSolver(model, sensor_set)
+        for sensor_set in (
+            sensors.inverse_dynamics(model),
+            sensors.forward_dynamics(model),
+            sensors.hybrid_dynamics(model, some),
+        )
+    )
+    assert (inverse.method, forward.method, hybrid.method) == (METHODS['inverse'], ABA, ABA)
+    for _ in range(3):
+        state, nu_dot = model.random_state(rng), rng.normal(size=model.m)
+        tau = oracle.inverse_dynamics(state, nu_dot)
+        assert_close(dense.inverse_dynamics(state, nu_dot), tau, 1e-11, 'the referees')
+        found = inverse.solve(state, np.concatenate((bodies, nu_dot))).tau
+        assert_close(found, tau, 1e-11, 'inverse')
+        found = forward.solve(state, np.concatenate((bodies, tau))).nu_dot
+        assert_close(found, nu_dot, 1e-9, 'forward')
+        joints = np.where(np.isin(model.joint_names, some), nu_dot[-model.n :], tau[-model.n :])
+        of_base = tau[: model.m - model.n]
+        both = hybrid.solve(state, np.concatenate((bodies, of_base, joints)))
+        assert_close(both.nu_dot, nu_dot, 1e-9, 'hybrid, accelerations')
+        assert_close(both.tau, tau, 1e-9, 'hybrid, efforts')
 
 
 def _root():
