@@ -15,7 +15,7 @@ from geolin_ros.errors import RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
-from geolin_ros.offline.modes import Skeleton, slow_or_unstable
+from geolin_ros.offline.modes import STILL, Skeleton, slow_or_unstable
 from geolin_ros.stream.model_reading import read_model
 from geolin_ros.typing import Array
 
@@ -94,9 +94,9 @@ def _spectrum(dataset: xr.Dataset, start: int) -> dict[str, Any]:
     every = max(1, -(-dataset.sizes['spectrum'] // POINTS))
     thin = dataset.isel(spectrum=slice(None, None, every))
     eigenvalues = thin.eigenvalues.values
-    moving = np.where(np.abs(eigenvalues) > 1e-3, eigenvalues, np.nan)
+    swinging = np.where(np.abs(eigenvalues.imag) > STILL, eigenvalues, np.nan)
     with np.errstate(invalid='ignore', divide='ignore'):
-        ratios = -moving.real / np.abs(moving)
+        ratios = -swinging.real / np.abs(swinging)
     return {
         'time': _rounded((thin.spectrum_time.values.astype('int64') - start) * 1e-9),
         'real': _rounded(eigenvalues.real, 4),

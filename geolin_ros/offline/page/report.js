@@ -81,8 +81,8 @@ function showSpectrum() {
   timeCurve('condition', spectrum.condition, true);
   const growth = Math.max(...spectrum.largest.filter((v) => v !== null));
   $('margins').textContent = !spectrum.time.length ? 'no eigenvalues were found' : growth > 1e-3
-    ? `Least damping ratio of a moving mode over time. The fastest growth, ${short(growth)} 1/s, doubles an error in ${short(Math.LN2 / growth)} s.`
-    : `Least damping ratio of a moving mode over time. No mode grows; the least damped has ${short(median(spectrum.damping))} in the median.`;
+    ? `Least damping ratio of a swinging mode over time. The fastest growth, ${short(growth)} 1/s, doubles an error in ${short(Math.LN2 / growth)} s.`
+    : `Least damping ratio of a swinging mode over time. No mode grows; the least damped has ${short(median(spectrum.damping))} in the median.`;
   $('condition-text').textContent = `Median ${short(median(spectrum.condition))}: the accelerations lose about ${short(Math.log10(median(spectrum.condition) || 1))} of 16 digits.`;
   $('clock').max = Math.max(0, spectrum.time.length - 1);
   $('clock').addEventListener('input', () => showTime(+$('clock').value));
