@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from geolin_ros.linearization import Linearization, Linearizer
     from geolin_ros.model.state import State
     from geolin_ros.model.tree import TreeModel
+    from geolin_ros.offline.dataset import open_dataset
     from geolin_ros.wrenches import Wrench
 
 __all__ = [
@@ -74,6 +75,7 @@ __all__ = [
     'inverse_dynamics_regressor',
     'mass_matrix',
     'mass_matrix_inverse',
+    'open_dataset',
 ]
 
 _HOMES = {
@@ -107,6 +109,7 @@ _HOMES = {
     'inverse_dynamics_regressor': 'geolin_ros.dynamics_derivatives',
     'mass_matrix': 'geolin_ros.dynamics',
     'mass_matrix_inverse': 'geolin_ros.dynamics',
+    'open_dataset': 'geolin_ros.offline.dataset',
 }
 
 

@@ -86,3 +86,24 @@ def test_parameters__are_printed_in_both_formats(capsys):
     assert '    max_skew: 0.05' in capsys.readouterr().out
     assert main(['parameters', '--format', 'markdown']) == 0
     assert '| `max_skew` | `0.05` s |' in capsys.readouterr().out
+
+
+def test_bags_without_the_extra__are_refused_with_what_to_install():
+    use = (
+        'import sys; sys.modules["rosbags"] = None\n'
+        'from geolin_ros.cli import main; sys.exit(main(["inspect", "bag"]))'
+    )
+    done = subprocess.run([sys.executable, '-c', use], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert 'geolin inspect: package rosbags is not installed' in done.stderr
+    assert 'geolin_ros[offline]' in done.stderr
+
+
+def test_bags__are_inspected_without_ros(tmp_path):
+    use = (
+        'import sys; sys.modules.update(dict.fromkeys(("rclpy", "geolin_msgs", "rosbag2_py")))\n'
+        f'from geolin_ros.cli import main; sys.exit(main(["inspect", {str(tmp_path)!r}]))'
+    )
+    done = subprocess.run([sys.executable, '-c', use], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert 'neither metadata.yaml nor' in done.stderr

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
-import hashlib
 import json
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 import xarray
 import zarr
 from support.bags import Messages, Sample, write_bag
+from support.datasets import content, run
 
 from geolin_ros.cli import main
 from geolin_ros.dynamics import mass_matrix
@@ -16,29 +16,11 @@ from geolin_ros.errors import RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
-from geolin_ros.offline.linearize import linearize
 from geolin_ros.offline.message_types import LINEARIZATION, known_types
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.replay import replay
 from geolin_ros.offline.source import open_source
 from geolin_ros.stream.reading import read_linearization
-
-CHUNK = 64
-
-
-def run(bag, path, values=None, **options):
-    options = {'workers': 1, 'chunk': CHUNK, **options}
-    with open_source([bag], values=values) as source:
-        return linearize(source, str(path), **options)
-
-
-def content(path):
-    """Return a hash of every file below a folder."""
-    return {
-        str(file.relative_to(path)): hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in sorted(path.rglob('*'))
-        if file.is_file()
-    }
 
 
 @pytest.fixture(scope='module')

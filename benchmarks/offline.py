@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How long `geolin linearize` takes for a long bag, where the time goes, and its memory.
+
+python -m benchmarks.offline                              10 minutes at 500 Hz, quadruped
+python -m benchmarks.offline --minutes 60 --rate 1000     memory must not grow with the length
+python -m benchmarks.offline --robot humanoid --minutes 1
+"""
+
+import argparse
+import itertools
+import resource
+import shutil
+import struct
+import tempfile
+import time
+from pathlib import Path
+
+from geolin_ros import TreeModel, robots
+from geolin_ros.demo.flight import THROW_PERIOD, Flight
+from geolin_ros.offline import job as work
+from geolin_ros.offline.bag_writer import BagWriter
+from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.layout import find_layout
+from geolin_ros.offline.linearize import linearize
+from geolin_ros.offline.message_types import (
+    JOINT_STATE,
+    ODOMETRY,
+    STRING,
+    empty_message,
+    known_types,
+)
+from geolin_ros.offline.points import PointLinearizer
+from geolin_ros.offline.sampling import tabulate
+from geolin_ros.offline.source import open_source
+from geolin_ros.se3 import quaternion_from_rotation
+from geolin_ros.stream.operating_points import OperatingPoints
+
+STAMP = struct.Struct('<iI')
+AFTER_ENCAPSULATION = 4
+
+
+def write_long_bag(path: Path, robot: str, seconds: float, rate: int) -> int:
+    """Write a bag that repeats one throw of the demo's robot; return its samples."""
+    text = robots.path(robot).read_text()
+    cycle = _one_throw(TreeModel.from_urdf(text), rate)
+    count = round(seconds * rate)
+    with BagWriter(path) as bag:
+        for topic, kind in (
+            ('/robot_description', STRING),
+            ('/odom', ODOMETRY),
+            ('/joint_states', JOINT_STATE),
+        ):
+            bag.add_topic(topic, kind)
+        bag.write('/robot_description', 0, known_types().types[STRING](data=text))
+        for k, messages in zip(range(count), itertools.cycle(cycle)):
+            stamp = 1_000_000_000 + k * 1_000_000_000 // rate
+            for topic, message in zip(('/odom', '/joint_states'), messages, strict=True):
+                STAMP.pack_into(message, AFTER_ENCAPSULATION, *divmod(stamp, 1_000_000_000))
+                bag.write_serialized(topic, stamp, bytes(message))
+    return count
+
+
+def _one_throw(model: TreeModel, rate: int) -> list[tuple[bytearray, bytearray]]:
+    flight, cycle = Flight(model), []
+    odometry, joints = empty_message(ODOMETRY), empty_message(JOINT_STATE)
+    odometry.header.frame_id, odometry.child_frame_id = 'world', model.base_link
+    joints.name = list(model.joint_names)
+    store = known_types()
+    for _ in range(round(THROW_PERIOD * rate) - 1):
+        flight.advance(1.0 / rate)
+        state = flight.state
+        place, turn = odometry.pose.pose.position, odometry.pose.pose.orientation
+        place.x, place.y, place.z = state.H[:3, 3].tolist()
+        turn.x, turn.y, turn.z, turn.w = quaternion_from_rotation(state.H[:3, :3]).tolist()
+        linear, angular = odometry.twist.twist.linear, odometry.twist.twist.angular
+        linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = state.v.tolist()
+        joints.position, joints.velocity, joints.effort = state.s, state.r, flight.tau
+        cycle.append(
+            (
+                bytearray(store.serialize_cdr(odometry, ODOMETRY)),
+                bytearray(store.serialize_cdr(joints, JOINT_STATE)),
+            )
+        )
+    return cycle
+
+
+def stages(bag: Path, most: int = 20_000) -> dict[str, float]:
+    """Return CPU time a sample of each stage [us], measured one after the other."""
+    found: dict[str, float] = {}
+    with open_source([bag]) as source:
+        roles = source.inputs
+
+        def timed(name: str, items: object, per: int) -> list[object]:
+            start = time.process_time()
+            taken = list(itertools.islice(items, per))  # type: ignore[call-overload]
+            found[name] = (time.process_time() - start) / most * 1e6
+            return taken
+
+        messages = timed('read and decode', source.recording.messages(roles), 2 * most)
+        stream = OperatingPoints(source.model, source.settings)
+        feed = Feed(source, stream)
+        answers = (answer for recorded in messages for answer in feed.answers(recorded))
+        tables = timed('pair, check, tabulate', tabulate(stream, answers), most)
+        linearizer = PointLinearizer(source.model, source.settings, work.STRIDE)
+        layout = find_layout(source.model, source.settings)
+        parts = [
+            table.points.part(slice(begin, begin + work.STRIDE))
+            for table in tables
+            for begin in range(0, table.size, work.STRIDE)
+        ]
+        linearizer(parts[0])
+        start = time.process_time()
+        for part in parts:
+            linearizer(part)
+        found['linearize'] = (time.process_time() - start) / most * 1e6
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.process_time()
+            linearize(source, f'{folder}/out.zarr', eig_rate=0.0, rate=None, workers=1)
+            everything = (time.process_time() - start) / source.recording.counts['/joint_states']
+            found['select, compress, write'] = everything * 1e6 - sum(found.values())
+        assert layout.A.varying.size
+    return found
+
+
+def _cpu() -> float:
+    """Return the processor time of this process and those that have ended [s]."""
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+def main() -> None:
+    """Write a bag, linearize it, and print what that took."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--robot', default='quadruped', choices=('quadruped', 'humanoid'))
+    parser.add_argument('--minutes', type=float, default=10.0)
+    parser.add_argument('--rate', type=int, default=500)
+    parser.add_argument('--workers', type=int)
+    parser.add_argument('--eig-rate', type=float, default=50.0)
+    parser.add_argument('--every', type=int, default=1)
+    parser.add_argument('--stages', action='store_true', help='where the time goes')
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix='geolin-'))
+    try:
+        start = time.perf_counter()
+        count = write_long_bag(folder / 'bag', options.robot, 60 * options.minutes, options.rate)
+        size = sum(file.stat().st_size for file in (folder / 'bag').iterdir())
+        duration = time.perf_counter() - start
+        print(f'bag: {count} samples, {size / 1e6:.0f} MB, written in {duration:.1f} s')
+        if options.stages:
+            for name, duration in stages(folder / 'bag').items():
+                print(f'{name:30} {duration:8.1f} us a sample')
+            return
+        start, before = time.perf_counter(), _cpu()
+        with open_source([folder / 'bag']) as source:
+            result = linearize(
+                source,
+                str(folder / 'out.zarr'),
+                every=options.every,
+                eig_rate=options.eig_rate,
+                workers=options.workers,
+            )
+        duration = time.perf_counter() - start
+        files = [
+            file.stat().st_size for file in (folder / 'out.zarr').rglob('*') if file.is_file()
+        ]
+        own, others = (
+            resource.getrusage(who).ru_maxrss / 1024
+            for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        )
+        print(
+            f'dataset: {result.samples} samples, {result.spectra} spectra in {duration:.1f} s '
+            f'({duration / count * 1e6:.1f} us a sample, {_cpu() - before:.1f} s of CPU in all), '
+            f'{sum(files) / 1e6:.0f} MB in {len(files)} files; '
+            f'peak RSS {own:.0f} MB reading, {others:.0f} MB the largest worker'
+        )
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin compare``: how far two runs or two models are apart."""
+
+import argparse
+
+from geolin_ros.cli._recordings import print_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument('a', metavar='A', help='dataset of geolin linearize, URDF or xacro')
+    parser.add_argument('b', metavar='B', help='another one of the same kind')
+    parser.add_argument(
+        '--tolerance',
+        type=float,
+        default=1e-9,
+        help='relative difference up to which the exit status is 0 (%(default)s)',
+    )
+    parser.add_argument('--json', action='store_true', help='print the result as JSON')
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the differences; 1 if a quantity is further apart than the tolerance."""
+    from geolin_ros.offline.comparison import compare, largest_relative
+
+    result = compare(options.a, options.b)
+    if options.json:
+        print_json(result)
+    else:
+        where = 'common samples' if result['kind'] == 'runs' else 'random states'
+        print(f'two {result["kind"]}, {result["common"]} {where}')
+        for sentence in result['differences']:
+            print(f'! {sentence}')
+        for name, found in result['quantities'].items():
+            print(
+                f'{name:9} largest difference {found["absolute"]:.3e}, '
+                f'{found["relative"]:.3e} of the largest entry'
+            )
+    is_apart = largest_relative(result) > options.tolerance or not result['quantities']
+    return int(is_apart)

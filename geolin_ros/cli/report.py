@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin report``: a page about a dataset."""
+
+import argparse
+from pathlib import Path
+
+from geolin_ros.cli._recordings import print_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument('dataset', metavar='OUT.zarr', help='dataset of geolin linearize')
+    parser.add_argument(
+        '-o', '--output', type=Path, default=Path('report.html'), help='(default: %(default)s)'
+    )
+    parser.add_argument(
+        '--instants', type=int, default=6, metavar='N', help='matrices to show (%(default)s)'
+    )
+    parser.add_argument('--json', action='store_true', help='print the result as JSON')
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the page."""
+    from geolin_ros.offline.report import write_report
+
+    write_report(options.dataset, options.output, options.instants)
+    size = options.output.stat().st_size
+    if options.json:
+        print_json({'output': str(options.output), 'bytes': size})
+    else:
+        print(f'{options.output}: {size / 1e6:.1f} MB, opens in any browser')
+    return 0

@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 geolin_ros contributors
+// SPDX-License-Identifier: Apache-2.0
+'use strict';
+const data = JSON.parse(document.getElementById('data').textContent);
+const $ = (id) => document.getElementById(id);
+const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const short = (x) => x === null || x === undefined ? 'none' : x !== 0 && (Math.abs(x) >= 1e4 || Math.abs(x) < 1e-2) ? x.toExponential(2) : String(+x.toPrecision(4));
+const last = (list) => list[list.length - 1];
+
+function element(parent, name, attributes, text) {
+  const svg = parent.namespaceURI.endsWith('svg');
+  const made = svg ? document.createElementNS(parent.namespaceURI, name) : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  parent.appendChild(made);
+  return made;
+}
+
+// ---- curves
+
+function scales(svg, xs, ys, logarithmic) {
+  const box = { width: svg.clientWidth || 500, height: svg.clientHeight || 240, left: 52, right: 10, top: 10, bottom: 24 };
+  const of = (values) => { const known = values.filter((v) => v !== null); return known.length ? [Math.min(...known), Math.max(...known)] : [0, 1]; };
+  const change = logarithmic ? (v) => Math.log10(Math.max(v, 1e-300)) : (v) => v;
+  const [x0, x1] = of(xs), [a, b] = of(ys).map(change), pad = (b - a || Math.abs(a) || 1) * 0.06, y0 = a - pad, y1 = b + pad;
+  const x = (v) => box.left + (v - x0) / (x1 - x0 || 1) * (box.width - box.left - box.right);
+  const y = (v) => box.height - box.bottom - (change(v) - y0) / (y1 - y0) * (box.height - box.top - box.bottom);
+  svg.replaceChildren();
+  svg.setAttribute('viewBox', `0 0 ${box.width} ${box.height}`);
+  for (let k = 0; k <= 4; k++) {
+    const value = y0 + (y1 - y0) * k / 4, place = box.height - box.bottom - (box.height - box.top - box.bottom) * k / 4;
+    element(svg, 'line', { class: 'axis', x1: box.left, x2: box.width - box.right, y1: place, y2: place });
+    element(svg, 'text', { x: 4, y: place + 4 }, short(logarithmic ? 10 ** value : value));
+    const when = x0 + (x1 - x0) * k / 4;
+    element(svg, 'text', { x: x(when), y: box.height - 6, 'text-anchor': k === 4 ? 'end' : 'middle' }, short(when));
+  }
+  return { x, y, box };
+}
+
+function curve(svg, xs, ys, logarithmic) {
+  const at = scales(svg, xs, ys, logarithmic);
+  let path = '', pen = false;
+  ys.forEach((value, k) => {
+    if (value === null) { pen = false; return; }
+    path += `${pen ? 'L' : 'M'}${at.x(xs[k]).toFixed(1)} ${at.y(value).toFixed(1)}`;
+    pen = true;
+  });
+  element(svg, 'path', { class: 'curve', d: path });
+  return at;
+}
+
+const spectrum = data.spectrum, marked = [];
+
+function timeCurve(id, values, logarithmic) {
+  if (!spectrum.time.length) { $(id).remove(); return; }
+  const at = curve($(id), spectrum.time, values, logarithmic);
+  marked.push([element($(id), 'line', { class: 'mark', y1: at.box.top, y2: at.box.height - at.box.bottom }), at]);
+}
+
+function showTime(k) {
+  const time = spectrum.time[k];
+  for (const [line, at] of marked) { line.setAttribute('x1', at.x(time)); line.setAttribute('x2', at.x(time)); }
+  $('clock-text').textContent = `${short(time)} s, fastest growth ${short(spectrum.largest[k])} 1/s`;
+  const at = scales($('plane'), spectrum.real.flat(), spectrum.imag.flat());
+  element($('plane'), 'line', { class: 'axis', x1: at.x(0), x2: at.x(0), y1: at.box.top, y2: at.box.height - at.box.bottom });
+  spectrum.real[k].forEach((real, mode) => {
+    if (real === null) return;
+    const dot = element($('plane'), 'circle', { class: real > 1e-3 ? 'dot bad' : 'dot', r: 3.5, cx: at.x(real), cy: at.y(spectrum.imag[k][mode]) });
+    element(dot, 'title', {}, `${short(real)} ${spectrum.imag[k][mode] < 0 ? '-' : '+'} ${short(Math.abs(spectrum.imag[k][mode]))}i 1/s`);
+  });
+}
+
+function median(values) {
+  const known = values.filter((v) => v !== null).sort((a, b) => a - b);
+  return known.length ? known[known.length >> 1] : null;
+}
+
+function showSpectrum() {
+  timeCurve('growth', spectrum.largest);
+  timeCurve('damping', spectrum.damping);
+  timeCurve('condition', spectrum.condition, true);
+  const growth = Math.max(...spectrum.largest.filter((v) => v !== null));
+  $('margins').textContent = !spectrum.time.length ? 'no eigenvalues were found' : growth > 1e-3
+    ? `Least damping ratio of a swinging mode over time. The fastest growth, ${short(growth)} 1/s, doubles an error in ${short(Math.LN2 / growth)} s.`
+    : `Least damping ratio of a swinging mode over time. No mode grows; the least damped has ${short(median(spectrum.damping))} in the median.`;
+  $('condition-text').textContent = `Median ${short(median(spectrum.condition))}: the accelerations lose about ${short(Math.log10(median(spectrum.condition) || 1))} of 16 digits.`;
+  $('clock').max = Math.max(0, spectrum.time.length - 1);
+  $('clock').addEventListener('input', () => showTime(+$('clock').value));
+  if (spectrum.time.length) showTime(0);
+}
+
+// ---- heat maps
+
+let instant = 0, matrix = 'A', cell = null;
+
+function shade(value, largest) {
+  if (value === null) return [128, 128, 128];
+  const depth = value === 0 || largest === 0 ? 0 : Math.max(0.08, 1 + Math.log10(Math.abs(value) / largest) / 6);
+  const zero = parse(color('--zero')), full = parse(color(value < 0 ? '--red' : '--blue'));
+  return zero.map((z, k) => Math.round(z + (full[k] - z) * Math.min(1, Math.max(0, depth))));
+}
+
+const parse = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
+
+function showHeat() {
+  const canvas = $('heat'), values = data.instants[instant][matrix], rows = values.length, cols = values[0].length;
+  const size = Math.max(4, Math.floor(720 / Math.max(rows, cols)));
+  canvas.width = size * cols; canvas.height = size * rows; canvas.style.width = matrix === 'A' ? '' : `min(100%, ${size * cols}px)`;
+  const pen = canvas.getContext('2d'), largest = Math.max(...values.flat().map((v) => Math.abs(v || 0)));
+  values.forEach((row, i) => row.forEach((value, j) => {
+    pen.fillStyle = `rgb(${shade(value, largest)})`;
+    pen.fillRect(j * size, i * size, size, size);
+  }));
+  pen.strokeStyle = color('--soft');
+  for (const k of [rows / 2]) { pen.strokeRect(0, 0, canvas.width, k * size); if (matrix === 'A') pen.strokeRect(0, 0, k * size, canvas.height); }
+  cell = { size, values };
+  $('instant-text').textContent = `${short(data.instants[instant].time)} s`;
+  for (const button of $('matrix').children) button.classList.toggle('on', button.dataset.matrix === matrix);
+}
+
+function pointAt(event) {
+  const canvas = $('heat'), box = canvas.getBoundingClientRect();
+  const i = Math.floor((event.clientY - box.top) / box.height * cell.values.length);
+  const j = Math.floor((event.clientX - box.left) / box.width * cell.values[0].length);
+  const row = data.rows[i], col = (matrix === 'A' ? data.columns : data.inputs)[j];
+  if (row && col) $('entry').textContent = `${row[0]} by ${col[0]}: ${short(cell.values[i][j])} (${row[1]}) / (${col[1]})`;
+}
+
+function showMatrices() {
+  $('instant').max = data.instants.length - 1;
+  $('instant').addEventListener('input', () => { instant = +$('instant').value; showHeat(); showModes(); });
+  $('matrix').addEventListener('click', (event) => { if (event.target.dataset.matrix) { matrix = event.target.dataset.matrix; showHeat(); } });
+  $('heat').addEventListener('mousemove', pointAt);
+  showHeat();
+}
+
+// ---- modes
+
+let mode = 0, turn = 0.7, tilt = 0.25, running = true, phase = 0, before = null;
+
+function project(points, canvas, reach) {
+  const scale = 0.42 * Math.min(canvas.width, canvas.height) / reach;
+  return points.map(([x, y, z]) => {
+    const a = Math.cos(turn) * x - Math.sin(turn) * y, b = Math.sin(turn) * x + Math.cos(turn) * y;
+    return [canvas.width / 2 + scale * a, canvas.height / 2 - scale * (Math.cos(tilt) * z + Math.sin(tilt) * b)];
+  });
+}
+
+function limbs(pen, points, style, width) {
+  pen.strokeStyle = pen.fillStyle = style; pen.lineWidth = width; pen.lineCap = 'round';
+  for (const [from, to] of data.edges) { pen.beginPath(); pen.moveTo(...points[from]); pen.lineTo(...points[to]); pen.stroke(); }
+  for (const point of points) { pen.beginPath(); pen.arc(...point, width, 0, 7); pen.fill(); }
+}
+
+function drawFigure() {
+  const canvas = $('figure'), pen = canvas.getContext('2d'), rest = data.instants[instant].pose;
+  const reach = Math.max(0.1, ...rest.map((point) => Math.hypot(...point))) * 1.15;
+  pen.clearRect(0, 0, canvas.width, canvas.height);
+  limbs(pen, project(rest, canvas, reach), color('--line'), 2);
+  const shown = data.instants[instant].modes[mode];
+  if (!shown) return;
+  const count = shown.frames.length, at = phase * count, k = Math.floor(at) % count, part = at - Math.floor(at);
+  const next = shown.frames[(k + 1) % count];
+  const points = shown.frames[k].map((point, i) => point.map((v, axis) => v + part * (next[i][axis] - v)));
+  limbs(pen, project(points, canvas, reach), color(shown.kind === 'unstable' ? '--red' : '--blue'), 3.5);
+}
+
+function animate(now) {
+  if (before !== null && running) phase = (phase + (now - before) / 2500) % 1;
+  before = now;
+  drawFigure();
+  requestAnimationFrame(animate);
+}
+
+function describe(shown) {
+  const pace = shown.imag > 1e-6 ? `swings at ${short(shown.imag / (2 * Math.PI))} Hz and ` : '';
+  const end = shown.real > 0 ? `doubles in ${short(Math.LN2 / shown.real)} s` : shown.real < 0 ? `halves in ${short(Math.LN2 / -shown.real)} s` : 'neither grows nor decays';
+  return `${shown.kind}: ${short(shown.real)}${shown.imag > 0 ? ` + ${short(shown.imag)}i` : ''} 1/s, ${pace}${end}; mostly ${shown.strongest.join(', ')}`;
+}
+
+function showModes() {
+  const found = data.instants[instant].modes;
+  mode = Math.min(mode, Math.max(0, found.length - 1));
+  $('modes').replaceChildren();
+  found.forEach((shown, k) => element($('modes'), 'button', { 'data-mode': k, class: k === mode ? 'on' : '' }, `${k + 1} ${shown.kind}`));
+  $('mode-text').textContent = found.length ? describe(found[mode]) : 'no slow or unstable mode at this instant';
+}
+
+function showFigure() {
+  $('modes').addEventListener('click', (event) => { if (event.target.dataset.mode) { mode = +event.target.dataset.mode; showModes(); } });
+  $('play').addEventListener('click', () => { running = !running; $('play').textContent = running ? 'pause' : 'play'; });
+  $('figure').addEventListener('pointermove', (event) => { if (event.buttons) { turn += event.movementX * 0.01; tilt = Math.max(-1.5, Math.min(1.5, tilt + event.movementY * 0.01)); } });
+  showModes();
+  requestAnimationFrame(animate);
+}
+
+// ---- residuals, drops, facts
+
+function showResidual(k) {
+  const shown = data.residuals[k];
+  [...$('residuals').children].forEach((bar, i) => bar.classList.toggle('on', i === k));
+  curve($('course'), shown.course.map((_, i) => i / (shown.course.length - 1 || 1) * data.duration), shown.course);
+  $('residual-text').textContent = `${shown.name}: RMS ${short(shown.rms)} ${shown.unit}, predicted accelerations ${short(shown.predicted)} ${shown.unit}`;
+}
+
+function showResiduals() {
+  const share = (found) => found.predicted ? found.rms / found.predicted : 0, largest = Math.max(1e-12, ...data.residuals.map(share));
+  data.residuals.forEach((found, k) => {
+    const bar = element($('residuals'), 'button', { class: 'residual', 'data-residual': k });
+    element(bar, 'span', {}, found.name);
+    element(bar, 'i', { style: `width:${100 * share(found) / largest}%` });
+    element(bar, 'span', {}, `${short(100 * share(found))} %`);
+    bar.addEventListener('click', () => showResidual(k));
+  });
+  showResidual(0);
+}
+
+function showFacts() {
+  $('robot').textContent = data.robot;
+  $('summary').textContent = `${data.bags.join(', ')} · ${data.form}, ${data.reference} reference, ${data.representation} twist · model ${data.hash}${data.complete ? '' : ' · unfinished'}`;
+  for (const [value, name] of [[data.samples, 'samples'], [`${short(data.duration)} s`, 'duration'], [data.joints, 'joints'], [`${short(data.mass)} kg`, 'mass'],
+    [spectrum.time.length ? `${short(Math.max(...spectrum.largest.map((v) => v ?? -Infinity)))} 1/s` : 'none', 'fastest growth'],
+    [Object.values(data.drops).reduce((a, b) => a + b, 0), 'inputs dropped']]) {
+    const item = element($('facts'), 'li'); element(item, 'b', {}, value); element(item, 'span', {}, name);
+  }
+  const body = $('drops').tBodies[0], drops = Object.entries(data.drops);
+  if (data.skipped) drops.push(['left out to keep to max_rate', data.skipped]);
+  for (const [cause, count] of drops.length ? drops : [['nothing', 0]]) {
+    const row = element(body, 'tr'); element(row, 'td', {}, count); element(row, 'td', {}, cause);
+  }
+}
+
+showFacts();
+showSpectrum();
+showMatrices();
+showFigure();
+showResiduals();

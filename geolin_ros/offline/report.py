@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One page about a dataset, with all that it needs inside: it opens without a network."""
+
+import html
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from geolin_ros.errors import RecordingError
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.offline.dataset import open_dataset
+from geolin_ros.offline.modes import STILL, Skeleton, slow_or_unstable
+from geolin_ros.stream.model_reading import read_model
+from geolin_ros.typing import Array
+
+PAGE = Path(__file__).parent / 'page'
+INSTANTS = 6
+POINTS = 400
+"""Most points of a curve."""
+
+
+def write_report(path: str, output: str | Path, instants: int = INSTANTS) -> None:
+    """Write the page about a dataset.
+
+    Parameters
+    ----------
+    path
+        Dataset of `linearize`.
+    output
+        The html file.
+    instants
+        How many matrices are shown, evenly over the run.
+
+    Raises
+    ------
+    RecordingError
+        If there is no dataset, or nothing in it.
+    """
+    dataset = open_dataset(path)
+    if not dataset.sizes['time']:
+        raise RecordingError(f'{path} has no finished samples, expected some; run linearize again')
+    content = json.dumps(_content(dataset, instants), separators=(',', ':'), allow_nan=False)
+    page = (PAGE / 'report.html').read_text()
+    for mark, text in (
+        ('/* style */', (PAGE / 'report.css').read_text()),
+        ('/* script */', (PAGE / 'report.js').read_text()),
+        ('"content"', content.replace('</', '<\\/')),
+        ('{title}', html.escape(f'{dataset.attrs["robot"]}: {", ".join(dataset.attrs["bags"])}')),
+    ):
+        page = page.replace(mark, text)
+    Path(output).write_text(page)
+
+
+def _content(dataset: xr.Dataset, instants: int) -> dict[str, Any]:
+    attributes = dataset.attrs
+    model = read_model(attributes['description'], attributes['parameters'], lambda sentence: None)
+    time = dataset.time.values.astype('int64')
+    start = int(time[0])
+    columns = [name for name, _ in attributes['columns']]
+    skeleton = Skeleton(model, attributes['description'])
+    chosen = np.unique(np.linspace(0, len(time) - 1, instants).round().astype(int))
+    return {
+        'robot': attributes['robot'],
+        'bags': attributes['bags'],
+        'samples': len(time),
+        'duration': _rounded((time[-1] - start) * 1e-9),
+        'complete': attributes['complete'],
+        'hash': attributes['model_hash'],
+        'joints': len(attributes['joints']),
+        'mass': _rounded(model.total_mass),
+        'form': attributes['settings']['form'],
+        'reference': attributes['settings']['reference'],
+        'representation': attributes['settings']['representation'],
+        'drops': attributes.get('drops', {}),
+        'skipped': attributes.get('left_out_by_max_rate', 0),
+        'columns': attributes['columns'],
+        'rows': attributes['rows'],
+        'inputs': attributes['inputs'],
+        'spectrum': _spectrum(dataset, start),
+        'residuals': _residuals(dataset),
+        'edges': skeleton.edges,
+        'instants': [_instant(dataset, model, skeleton, columns, int(k), start) for k in chosen],
+    }
+
+
+def _spectrum(dataset: xr.Dataset, start: int) -> dict[str, Any]:
+    """Return eigenvalues and what they amount to, thinned."""
+    every = max(1, -(-dataset.sizes['spectrum'] // POINTS))
+    thin = dataset.isel(spectrum=slice(None, None, every))
+    eigenvalues = thin.eigenvalues.values
+    swinging = np.where(np.abs(eigenvalues.imag) > STILL, eigenvalues, np.nan)
+    with np.errstate(invalid='ignore', divide='ignore'):
+        ratios = -swinging.real / np.abs(swinging)
+    return {
+        'time': _rounded((thin.spectrum_time.values.astype('int64') - start) * 1e-9),
+        'real': _rounded(eigenvalues.real, 4),
+        'imag': _rounded(eigenvalues.imag, 4),
+        'largest': _rounded(np.max(eigenvalues.real, axis=1, initial=-np.inf), 5),
+        'radius': _rounded(np.abs(eigenvalues).max(axis=1, initial=0.0), 5),
+        'damping': _rounded(_least(ratios), 4),
+        'condition': _rounded(thin.mass_matrix_condition.values, 5),
+    }
+
+
+def _least(values: Array) -> Array:
+    """Return the least number of each row, NaN aside; NaN where there is none."""
+    least = np.where(np.isnan(values), np.inf, values).min(axis=1, initial=np.inf)
+    return np.where(np.isfinite(least), least, np.nan)
+
+
+def _residuals(dataset: xr.Dataset) -> list[dict[str, Any]]:
+    """Return, for each acceleration, RMS of residual and prediction, and the course in bins."""
+    total = dataset.sizes['time']
+    edges = np.linspace(0, total, min(total, POINTS // 4) + 1).round().astype(int)
+    squares, predicted, counts = [], [], []
+    for begin, end in itertools.pairwise(edges):
+        residual = dataset.residual[begin:end].values
+        known = ~np.isnan(residual)
+        squares.append((np.where(known, residual, 0.0) ** 2).sum(axis=0))
+        predicted.append(np.nansum(dataset.nu_dot[begin:end].values ** 2, axis=0))
+        counts.append(known.sum(axis=0))
+    squares_, counts_ = np.array(squares), np.maximum(np.array(counts), 1)
+    rms = np.sqrt(squares_.sum(axis=0) / np.maximum(counts_.sum(axis=0), 1))
+    scale = np.sqrt(np.array(predicted).sum(axis=0) / total)
+    course = np.sqrt(squares_ / counts_)
+    names, units = dataset.acceleration.values, dataset.acceleration_unit.values
+    return [
+        {
+            'name': str(name),
+            'unit': str(unit),
+            'rms': _rounded(rms[k], 4),
+            'predicted': _rounded(scale[k], 4),
+            'course': _rounded(course[:, k], 3),
+        }
+        for k, (name, unit) in enumerate(zip(names, units, strict=True))
+    ]
+
+
+def _instant(
+    dataset: xr.Dataset,
+    model: TreeModel,
+    skeleton: Skeleton,
+    columns: list[str],
+    k: int,
+    start: int,
+) -> dict[str, Any]:
+    at = dataset.isel(time=k)
+    state = State(at.H.values, at.s.values, at.v.values, at.r.values, model.positions)
+    A = at.A.values
+    modes = []
+    if np.isfinite(A).all() and dataset.attrs['settings']['form'] == 'continuous':
+        modes = slow_or_unstable(model, skeleton, state, A, columns)
+    return {
+        'time': _rounded((int(at.time.values.astype('int64')) - start) * 1e-9),
+        'A': _rounded(A, 4),
+        'B': _rounded(at.B.values, 4),
+        'pose': _rounded(skeleton.points(state) - state.H[:3, 3], 4),
+        'modes': [
+            {
+                'real': _rounded(mode.eigenvalue.real, 4),
+                'imag': _rounded(mode.eigenvalue.imag, 4),
+                'kind': mode.kind,
+                'strongest': mode.strongest,
+                'frames': _rounded(mode.frames, 3),
+            }
+            for mode in modes
+        ],
+    }
+
+
+def _rounded(values: Any, digits: int = 6) -> Any:
+    """Return numbers with so many significant digits, for JSON: None where not finite."""
+    if isinstance(values, list | tuple | np.ndarray):
+        return [_rounded(value, digits) for value in values]
+    number = float(values)
+    return float(f'{number:.{digits}g}') if np.isfinite(number) else None

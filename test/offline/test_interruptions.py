@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong half way: kills, dead workers, full disks, damaged bags."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import psutil
+import pytest
+from support.bags import Messages, write_bag
+from support.datasets import content, run
+
+from geolin_ros.errors import ConfigurationError, RecordingError
+from geolin_ros.offline.dataset import open_dataset
+
+ROUNDS = 4
+CHUNK = 64
+
+
+@pytest.fixture(scope='module')
+def long_bag(robot, samples, tmp_path_factory):
+    """The flight several times over, each a second after the other."""
+    entries = []
+    for k in range(ROUNDS):
+        messages = Messages(robot[0])
+        later = [sample._replace(stamp=sample.stamp + k * 10**9) for sample in samples]
+        entries += messages.of_samples(later)
+    path = tmp_path_factory.mktemp('long') / 'bag'
+    return write_bag(path, entries, robot[1], compression='storage')
+
+
+@pytest.fixture(scope='module')
+def expected(long_bag, tmp_path_factory):
+    """Files of a dataset that was made without trouble."""
+    path = tmp_path_factory.mktemp('expected') / 'out.zarr'
+    run(long_bag, path, chunk=CHUNK)
+    return content(path)
+
+
+def start(bag, path, *options, **how):
+    """Start `geolin linearize` as a process of its own."""
+    command = [
+        *(sys.executable, '-c', 'import sys; from geolin_ros.cli import main; sys.exit(main())'),
+        *('linearize', str(bag), '-o', str(path), '--chunk', str(CHUNK), *options),
+    ]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **how)
+
+
+def wait_for(condition, process, timeout=60.0):
+    """Wait until something is true while a process runs."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def marks(path):
+    """Return how many units of samples are finished."""
+    return len(list(path.glob('done_time/c/*')))
+
+
+def test_killed_run__goes_on_where_it_was(long_bag, expected, tmp_path):
+    path = tmp_path / 'out.zarr'
+    with start(long_bag, path, '--workers', '1') as process:
+        wait_for(lambda: marks(path) >= 3, process)
+        process.kill()
+    found = open_dataset(str(path))
+    assert found.attrs['complete'] is False
+    finished = found.sizes['time']
+    assert 3 * CHUNK <= finished < ROUNDS * 250
+    assert np.isfinite(found.A.values).all()
+    result = run(long_bag, path, chunk=CHUNK)
+    assert result.samples == ROUNDS * 250
+    assert result.computed == result.samples - finished
+    assert content(path) == expected
+
+
+def test_killed_worker__ends_the_run_with_an_explanation(long_bag, expected, tmp_path):
+    path = tmp_path / 'out.zarr'
+    with start(long_bag, path, '--workers', '2', start_new_session=True) as process:
+        wait_for(lambda: marks(path) >= 3, process)
+        for worker in children(process.pid):
+            os.kill(worker, signal.SIGKILL)
+        assert process.wait(30) == 1
+        assert 'a worker process was killed' in process.stderr.read()
+    run(long_bag, path, chunk=CHUNK)
+    assert content(path) == expected
+
+
+def children(pid):
+    """Return the workers below a process, but not the tracker of its resources."""
+    found = [
+        child.pid
+        for child in psutil.Process(pid).children()
+        if any('spawn_main' in word for word in child.cmdline())
+    ]
+    assert found
+    return found
+
+
+def test_cluster_that_loses_a_worker__gives_the_same_dataset(long_bag, expected, tmp_path):
+    from distributed import LocalCluster
+
+    path = tmp_path / 'out.zarr'
+    with LocalCluster(
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        victim = cluster.workers[1].process.process.pid
+        with start(
+            long_bag, path, '--scheduler', cluster.scheduler_address, start_new_session=True
+        ) as process:
+            wait_for(lambda: marks(path) >= 3, process)
+            os.kill(victim, signal.SIGKILL)
+            assert process.wait(120) == 0, process.stderr.read()
+    assert content(path) == expected
+
+
+def test_cluster_that_is_not_there__is_explained(long_bag, tmp_path):
+    with pytest.raises(ConfigurationError, match='no Dask scheduler answers'):
+        run(long_bag, tmp_path / 'out.zarr', scheduler='tcp://127.0.0.1:9')
+
+
+def test_full_disk__leaves_what_was_finished(long_bag, expected, tmp_path):
+    """A file system of a few MB: what is there already can be opened, and finished elsewhere."""
+    small = tmp_path / 'small'
+    small.mkdir()
+    mounted = subprocess.run(
+        ['mount', '-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', str(small)], capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip('a small file system cannot be mounted')
+    try:
+        with start(long_bag, small / 'out.zarr', '--workers', '1') as process:
+            assert process.wait(60) == 1
+            assert 'No space left on device' in process.stderr.read()
+        found = open_dataset(str(small / 'out.zarr'))
+        assert found.attrs['complete'] is False
+        assert 0 < found.sizes['time'] < ROUNDS * 250
+        assert np.isfinite(found.A.values).all()
+        subprocess.run(['cp', '-r', small / 'out.zarr', tmp_path / 'out.zarr'], check=True)
+    finally:
+        subprocess.run(['umount', str(small)], check=True)
+    run(long_bag, tmp_path / 'out.zarr', chunk=CHUNK)
+    assert content(tmp_path / 'out.zarr') == expected
+
+
+def test_damaged_bag__gives_the_dataset_up_to_the_damage(long_bag, robot, tmp_path):
+    bag = tmp_path / 'bag'
+    subprocess.run(['cp', '-r', long_bag, bag], check=True)
+    (file,) = bag.glob('*.mcap')
+    damaged = bytearray(file.read_bytes())
+    at = int(0.6 * len(damaged))
+    damaged[at : at + 2000] = bytes(2000)
+    file.write_bytes(damaged)
+    path = tmp_path / 'out.zarr'
+    with pytest.raises(RecordingError, match=r'cannot be read further than \d\.\d\d\d s'):
+        run(bag, path, chunk=CHUNK)
+    found = open_dataset(str(path))
+    assert 250 < found.sizes['time'] < ROUNDS * 250
+    assert found.attrs['complete'] is False
+    run(long_bag, tmp_path / 'whole.zarr', chunk=CHUNK)
+    whole = open_dataset(str(tmp_path / 'whole.zarr'))
+    rows = slice(0, found.sizes['time'] - 1)  # the last sample lacks a neighbour
+    for name in ('A', 'nu_dot', 'residual', 'time'):
+        np.testing.assert_array_equal(found[name][rows], whole[name][rows])

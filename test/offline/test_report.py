@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a report, looked at in a browser."""
+
+import re
+import shutil
+
+import numpy as np
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
+from support.bags import Messages, write_bag
+from support.datasets import run
+
+from geolin_ros.cli import main
+from geolin_ros.offline.dataset import open_dataset
+from geolin_ros.offline.modes import AMPLITUDE, STILL, Skeleton, slow_or_unstable
+
+INK = """
+const canvas = arguments[0], pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width,
+    canvas.height).data;
+let hash = 0, inked = 0;
+for (let k = 0; k < pixels.length; k += 4) {
+    if (pixels[k + 3]) inked++;
+    for (let c = 0; c < 4; c++) hash = (hash * 31 + pixels[k + c]) | 0;
+}
+return [inked, hash];
+"""
+
+
+@pytest.fixture(scope='module')
+def dataset(robot, samples, tmp_path_factory):
+    """A flight of which one joint state was dropped."""
+    folder = tmp_path_factory.mktemp('report')
+    entries = list(Messages(robot[0]).of_samples(samples))
+    entries[41][2].effort = np.full(12, np.nan)
+    run(write_bag(folder / 'bag', entries, robot[1]), folder / 'out.zarr')
+    return folder / 'out.zarr'
+
+
+@pytest.fixture(scope='module')
+def page(dataset):
+    """The html file."""
+    path = dataset.parent / 'report.html'
+    assert main(['report', str(dataset), '-o', str(path), '--instants', '4']) == 0
+    return path
+
+
+@pytest.fixture(scope='module')
+def browser(page, tmp_path_factory):
+    """Headless Chromium, without a network, with the page open."""
+    chromium, driver = shutil.which('chromium'), shutil.which('chromedriver')
+    if chromium is None or driver is None:
+        pytest.skip('chromium and chromium-driver are not installed')
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in (
+        'headless=new', 'no-sandbox', 'disable-gpu', 'disable-dev-shm-usage',
+        'window-size=1280,2400', 'host-resolver-rules=MAP * ~NOTFOUND',
+        f'user-data-dir={tmp_path_factory.mktemp("profile")}',
+    ):  # fmt: skip
+        options.add_argument(f'--{argument}')
+    options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
+    window = webdriver.Chrome(options, webdriver.ChromeService(driver))
+    window.get(page.as_uri())
+    yield window
+    window.quit()
+
+
+def text(browser, name):
+    return browser.find_element(By.ID, name).text
+
+
+def errors(browser):
+    """Return what the console complains of since the last call."""
+    return [entry for entry in browser.get_log('browser') if entry['level'] == 'SEVERE']
+
+
+def ink(browser, name):
+    """Return how many pixels of a canvas are drawn, and a hash of all."""
+    return tuple(browser.execute_script(INK, browser.find_element(By.ID, name)))
+
+
+def changes(browser, name):
+    """Wait until a canvas looks different."""
+    before = ink(browser, name)
+    WebDriverWait(browser, 10).until(lambda _: ink(browser, name) != before)
+
+
+def test_page__shows_the_run(browser):
+    assert text(browser, 'robot') == 'quadruped'
+    facts = text(browser, 'facts')
+    for fact in (
+        '249\nsamples',
+        '0.498 s\nduration',
+        '12\njoints',
+        '15 kg\nmass',
+        '1\ninputs dropped',
+    ):
+        assert fact in facts
+    assert text(browser, 'drops') == '1 NaN or inf'
+    assert errors(browser) == []
+
+
+def test_page__needs_nothing_else(browser, page):
+    loaded = browser.execute_script('return performance.getEntriesByType("resource").length')
+    assert loaded == 0
+    content = page.read_text()
+    assert not re.search(r'(src|href)="(?!data:)', content)
+    assert 'http' not in content.replace('http://www.w3.org', '')
+    assert page.stat().st_size < 5e6
+
+
+def test_curves__are_drawn_from_the_numbers(browser, dataset):
+    found = open_dataset(str(dataset))
+    for name in ('growth', 'damping', 'condition', 'course'):
+        path = browser.find_element(By.CSS_SELECTOR, f'#{name} .curve').get_attribute('d')
+        numbers = [float(x) for x in re.findall(r'-?\d+\.\d', path)]
+        assert len(numbers) >= 2 * 20, name
+    heights = browser.find_element(By.CSS_SELECTOR, '#growth .curve').get_attribute('d')
+    y = np.array([float(pair.split()[1]) for pair in re.split('[ML]', heights)[1:]])
+    largest = found.eigenvalues.values.real.max(axis=1)
+    assert np.corrcoef(-y, largest)[0, 1] > 0.999
+    dots = browser.find_elements(By.CSS_SELECTOR, '#plane .dot')
+    assert len(dots) == 36
+
+
+def test_time__is_chosen_by_the_slider(browser):
+    before = text(browser, 'clock-text')
+    place = browser.find_element(By.CSS_SELECTOR, '#growth .mark').get_attribute('x1')
+    slider = browser.find_element(By.ID, 'clock')
+    slider.send_keys(Keys.END)
+    assert text(browser, 'clock-text') != before
+    assert text(browser, 'clock-text').startswith('0.48 s')
+    assert browser.find_element(By.CSS_SELECTOR, '#growth .mark').get_attribute('x1') != place
+
+
+def test_matrices__are_chosen_and_read(browser, dataset):
+    found = open_dataset(str(dataset))
+    slider, heat = browser.find_element(By.ID, 'instant'), browser.find_element(By.ID, 'heat')
+    slider.send_keys(Keys.HOME)
+    first = ink(browser, 'heat')
+    assert first[0] == 720 * 720
+    slider.send_keys(Keys.END)
+    assert text(browser, 'instant-text') == '0.498 s'
+    assert ink(browser, 'heat') != first
+    size = heat.size['width'] / 36
+    # offsets are from the middle of the element
+    x, y = (30.5 - 18) * size, (20.5 - 18) * size
+    ActionChains(browser).move_to_element_with_offset(heat, round(x), round(y)).perform()
+    value = float(found.A[-1, 20, 30])
+    shown = re.fullmatch(
+        r'dv\.z/dt by r\.RL_hip_joint: (\S+) \(m/s\^2\) / \(rad/s\)', text(browser, 'entry')
+    )
+    assert shown, text(browser, 'entry')
+    assert float(shown[1]) == pytest.approx(value, rel=1e-3)
+    browser.find_element(By.CSS_SELECTOR, '[data-matrix=B]').click()
+    ActionChains(browser).move_to_element(heat).perform()
+    assert ' by tau.' in text(browser, 'entry')
+    browser.find_element(By.CSS_SELECTOR, '[data-matrix=A]').click()
+    slider.send_keys(Keys.HOME)
+
+
+def test_figure__moves_stops_and_turns(browser):
+    changes(browser, 'figure')
+    browser.find_element(By.ID, 'play').click()
+    assert text(browser, 'play') == 'play'
+    WebDriverWait(browser, 5).until(lambda _: ink(browser, 'figure') == ink(browser, 'figure'))
+    still = ink(browser, 'figure')
+    assert still[0] > 500
+    figure = browser.find_element(By.ID, 'figure')
+    ActionChains(browser).drag_and_drop_by_offset(figure, 90, 20).perform()
+    assert ink(browser, 'figure') != still
+    modes = browser.find_elements(By.CSS_SELECTOR, '#modes button')
+    assert len(modes) >= 2
+    described, still = text(browser, 'mode-text'), ink(browser, 'figure')
+    modes[1].click()
+    assert text(browser, 'mode-text') != described
+    WebDriverWait(browser, 5).until(lambda _: ink(browser, 'figure') != still)
+    browser.find_element(By.ID, 'play').click()
+    changes(browser, 'figure')
+
+
+def test_residuals__are_chosen(browser):
+    bars = browser.find_elements(By.CSS_SELECTOR, '.residual')
+    assert len(bars) == 18
+    before = browser.find_element(By.CSS_SELECTOR, '#course .curve').get_attribute('d')
+    bars[9].click()
+    assert text(browser, 'residual-text').startswith('dr.FR_hip_joint/dt: RMS ')
+    assert browser.find_element(By.CSS_SELECTOR, '#course .curve').get_attribute('d') != before
+    assert errors(browser) == []
+
+
+def test_page__can_be_looked_at(browser, tmp_path):
+    """A picture with many colours: nothing lies blank."""
+    from matplotlib.image import imread
+
+    browser.get_screenshot_as_file(str(tmp_path / 'page.png'))
+    picture = imread(tmp_path / 'page.png')
+    colours = np.unique((picture[::4, ::4, :3] * 255).astype(int).reshape(-1, 3), axis=0)
+    assert len(colours) > 50
+
+
+def test_modes__are_eigenvectors_on_the_skeleton(dataset, robot):
+    model, description = robot
+    found = open_dataset(str(dataset)).isel(time=100)
+    state = model.state(found.H.values, found.s.values, found.v.values, found.r.values)
+    A, columns = found.A.values, [name for name, _ in found.attrs['columns']]
+    skeleton = Skeleton(model, description)
+    assert len(skeleton.edges) == len(skeleton.names) - 1
+    np.testing.assert_allclose(skeleton.points(state)[0], state.H[:3, 3])
+    modes = slow_or_unstable(model, skeleton, state, A, columns)
+    assert modes
+    eigenvalues = np.linalg.eigvals(A)
+    for mode in modes:
+        assert np.abs(eigenvalues - mode.eigenvalue).min() < 1e-9 * np.abs(eigenvalues).max()
+        assert (mode.kind == 'unstable') == (mode.eigenvalue.real > STILL)
+        assert np.isfinite(mode.frames).all()
+        moved = np.linalg.norm(mode.frames - mode.frames.mean(axis=0), axis=2).max()
+        assert 0.01 * AMPLITUDE < moved < 3.0 * AMPLITUDE
+    growth = [mode.eigenvalue.real for mode in modes if mode.kind == 'unstable']
+    assert growth == sorted(growth, reverse=True)
+
+
+def test_nothing__is_no_report(tmp_path, capsys):
+    assert main(['report', str(tmp_path)]) == 1
+    assert 'is no dataset' in capsys.readouterr().err
