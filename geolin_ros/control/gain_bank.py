@@ -95,11 +95,15 @@ class GainBank:
         UnknownNameError
             If the bank has no gains for these contacts; the message lists those it has.
         """
+        return self.route(contacts).gains(state)
+
+    def route(self, contacts: Sequence[str]) -> Route:
+        """Return the route for contacts (frames); errors as in `gains`."""
         route = self.routes.get(frozenset(contacts))
         if route is None:
             known = ['+'.join(sorted(frames)) for frames in self.routes]
             raise unknown_name('contact set', '+'.join(sorted(contacts)), known, 'the gain bank')
-        return route.gains(state)
+        return route
 
     @property
     def largest_error(self) -> float:

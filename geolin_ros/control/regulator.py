@@ -20,6 +20,7 @@ from geolin_ros.contacts import ConstrainedLinearization, ConstrainedLinearizer,
 from geolin_ros.control.effort_guard import EffortGuard, GuardSettings, effort_limits
 from geolin_ros.control.equilibrium import FRICTION, equilibrium
 from geolin_ros.control.feedback import Feedback
+from geolin_ros.control.gain_bank import GainBank
 from geolin_ros.control.lqr import PERIOD, Gains, regulate
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights
@@ -114,6 +115,8 @@ class Regulator:
         All frames it can stand on; at first it stands on all of them.
     settings
         See `RegulatorSettings`.
+    bank
+        Gains made beforehand: they are used instead of any that are designed.
 
     Attributes
     ----------
@@ -126,6 +129,8 @@ class Regulator:
     ------
     ConfigurationError
         If an actuated joint has no effort limit, or there is no support.
+    UnknownNameError
+        If the bank has no gains for all supports.
     """
 
     def __init__(
@@ -133,14 +138,16 @@ class Regulator:
         model: TreeModel,
         supports: Sequence[Support],
         settings: RegulatorSettings | None = None,
+        bank: GainBank | None = None,
     ) -> None:
         if not supports:
             raise ConfigurationError(
                 f'robot {model.name!r} has no supports, expected the frames it stands on'
             )
-        self.model, self.settings = model, settings or RegulatorSettings()
+        self.model, self.settings, self._bank = model, settings or RegulatorSettings(), bank
         self._supports = {support.frame: support for support in supports}
         self._standing_on = tuple(self._supports)
+        self.check_supports(self._standing_on)
         self._guard = EffortGuard(effort_limits(model), self.settings.guard)
         self._actuated = [model.joint_index(name) for name in model.actuated_joints]
         self._linearizer = ConstrainedLinearizer(model, [s.contact for s in supports])
@@ -168,22 +175,36 @@ class Regulator:
 
     # ---- what it is told
 
+    def check_supports(self, frames: Sequence[str]) -> None:
+        """Check that the robot can be kept on these supports.
+
+        Raises
+        ------
+        UnknownNameError
+            If one of them is none of the supports, or the bank has no gains for them.
+        """
+        for frame in frames:
+            if frame not in self._supports:
+                raise unknown_name('support', frame, self._supports, 'the supports')
+        if self._bank is not None:
+            self._bank.route(frames)
+
     def stand_on(self, frames: Sequence[str]) -> None:
         """Put these supports in force, and no others; gains for them come with `redesign`.
 
         Raises
         ------
         UnknownNameError
-            If one of them is none of the supports.
+            As `check_supports`.
         """
-        for frame in frames:
-            if frame not in self._supports:
-                raise unknown_name('support', frame, self._supports, 'the supports')
+        self.check_supports(frames)
         self._standing_on = tuple(frame for frame in self._supports if frame in set(frames))
+        self._look_up()
 
     def follow(self, reference: Reference) -> None:
         """Keep the robot there from now on."""
         self._reference = reference
+        self._look_up()
 
     def hear(self, time: float) -> None:
         """Note that there was a linearization at ``time`` [s]: gains go on to be trusted."""
@@ -212,23 +233,26 @@ class Regulator:
         if wanted == self._designed_for:
             return False
         self._designed_for = wanted
+        if self._bank is not None:
+            return True
         try:
             gains = self._design(reference.state, frames, newest)
         except Exception as error:
             self.failure = str(error)
             raise
         self.failure = ''
-        if self._feedback is None:
-            self._feedback = Feedback(gains)
-        else:
-            self._feedback.gains = gains
+        self._use(gains)
         return True
 
-    def use(self, gains: Gains) -> None:
-        """Take gains from elsewhere, such as a gain bank."""
+    def _use(self, gains: Gains) -> None:
         if self._feedback is None:
             self._feedback = Feedback(gains)
         self._feedback.gains = gains
+
+    def _look_up(self) -> None:
+        """Take what the bank has for supports and reference; it is quick."""
+        if self._bank is not None and self._reference is not None:
+            self._use(self._bank.gains(self._standing_on, self._reference.state))
 
     def _design(self, posture: State, frames: Sequence[str], newest: Measured | None) -> Gains:
         settings = self.settings
@@ -302,7 +326,7 @@ class Regulator:
             return 'no reference yet'
         if self._feedback is None:
             return self.failure or 'no gains yet'
-        if settings.gains_timeout and self._heard is not None:
+        if settings.gains_timeout and self._heard is not None and self._bank is None:
             age = time - self._heard
             if age > settings.gains_timeout:
                 return f'no linearization for {age:.2f} s, expected one within ' + (

@@ -24,6 +24,7 @@ from geolin_msgs.msg import (
     LinearizedDynamics,
     ReferenceState,
 )
+from geolin_ros.control.gain_file import load_bank
 from geolin_ros.control.regulator import Command, Mode
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.tree import TreeModel
@@ -99,6 +100,8 @@ class LqrNode(RobotNode):
             regulator_settings(values),
             stream_settings(values),
             self._counts,
+            load_bank(values['gain_bank'], model) if values['gain_bank'] else None,
+            values['contact_dwell'],
         )
         stream.is_active = self._is_active
         return Pipeline(stream, GainsWriter(FeedbackGains, ContactState, model))

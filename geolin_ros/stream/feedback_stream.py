@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from geolin_ros.control.gain_bank import GainBank, SteadyContacts
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.regulator import Command, Reference, Regulator, RegulatorSettings
 from geolin_ros.control.support import Support
@@ -35,6 +36,10 @@ class FeedbackStream:
         How states are read and paired.
     counts
         Where to count.
+    bank
+        Gains made beforehand, or None.
+    contact_dwell
+        How long a change of contacts has to last before it counts [s].
 
     Attributes
     ----------
@@ -49,9 +54,13 @@ class FeedbackStream:
         settings: RegulatorSettings,
         stream_settings: StreamSettings,
         counts: Counts,
+        bank: GainBank | None = None,
+        contact_dwell: float = 0.0,
     ) -> None:
         self.model, self.counts = model, counts
-        self.regulator = Regulator(model, supports, settings)
+        self.regulator = Regulator(model, supports, settings, bank)
+        self._steady = SteadyContacts(self.regulator.standing_on, contact_dwell)
+        self._felt = self.regulator.standing_on
         self.is_active = False
         self._states = StateInput(model, stream_settings)
         self._state = model.neutral_state()
@@ -94,6 +103,8 @@ class FeedbackStream:
         now = stamp * 1e-9
         if not self.is_active:
             return self.regulator.damp(now, self._state, 'the node is not active')
+        if self._steady.update(now, self._felt) != frozenset(self.regulator.standing_on):
+            self.regulator.stand_on(tuple(self._steady.contacts))
         if not self.regulator.is_led:
             self.regulator.follow(Reference(_at_rest(self._state)))
         return self.regulator.command(now, self._state)
@@ -104,11 +115,13 @@ class FeedbackStream:
         self.regulator.hear(nanoseconds(message.header.stamp) * 1e-9)
 
     def on_contacts(self, message: Any) -> None:
-        """Take a geolin_msgs/ContactStates."""
+        """Take a geolin_msgs/ContactStates; it counts once it has lasted."""
+        felt = frames_in_force(message)
         try:
-            self.regulator.stand_on(frames_in_force(message))
+            self.regulator.check_supports(felt)
         except GeolinError as error:
             raise self._dropped(Cause.CONTACTS, error) from error
+        self._felt = felt
 
     def on_reference(self, message: Any) -> None:
         """Take a geolin_msgs/ReferenceState."""

@@ -56,7 +56,14 @@ LQR_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'gain_bank',
         '',
-        'File of gains over contact sets and postures, used instead of designing them.',
+        'File of gains over contact sets and postures, used instead of designing any.',
+    ),
+    Parameter(
+        'contact_dwell',
+        0.0,
+        'How long a change of contacts has to last before it counts.',
+        unit='s',
+        bounds=(0.0, 1.0),
     ),
     Parameter('design_rate', 20.0, 'How often gains are made.', unit='Hz', bounds=(0.1, 1000.0)),
     Parameter(

@@ -93,3 +93,12 @@ def test_stream__has_a_parameter_for_every_setting():
 def test_value_that_is_not_allowed__is_refused(name, value, says):
     with pytest.raises(ConfigurationError, match=says):
         check_all({'not of the table': 1, name: value}, BY_NAME)
+
+
+def test_document_of_the_lqr_node__holds_its_own_rows():
+    text = (ROOT / 'docs' / 'lqr_node.md').read_text()
+    table = text.partition('<!-- begin parameters -->\n')[2].partition('<!-- end parameters -->')[
+        0
+    ]
+    own = [row for row in TABLES['lqr_node'] if row not in TABLE]
+    assert table == as_markdown(own)

@@ -11,6 +11,7 @@ from support.standing import ARMATURE, SUPPORTS, standing_robot, urdf_of
 from geolin_ros import Linearization
 from geolin_ros.contacts import ConstrainedLinearizer
 from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.gain_bank import build, squat
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import (
@@ -160,6 +161,24 @@ def test_silence__lets_the_joints_go():
         command = held.release(k * PERIOD, 'no state for 0.1 s')
     assert command.mode is Mode.RELEASE
     np.testing.assert_array_equal(command.efforts, np.zeros(12))
+
+
+def test_bank__gives_gains_at_once_and_for_no_other_contacts():
+    model, supports, state = standing()
+    height = float(state.H[2, 3])
+    points = squat(model, supports, [height, height - 0.03], state)
+    bank = build(model, [points], tolerance=np.inf)
+    held = Regulator(model, supports, bank=bank)
+    held.follow(Reference(points[1].state))
+    np.testing.assert_array_equal(held.gains.K, bank.gains(held.standing_on, points[1].state).K)
+    assert held.gains.solution is None or held.gains.solution.residual < 1e-9
+    for k in range(3):  # no linearization is waited for
+        command = held.command(10.0 + k * PERIOD, points[1].state)
+    assert command.mode is Mode.FEEDBACK
+    before = held.standing_on
+    with pytest.raises(UnknownNameError, match='the gain bank'):
+        held.stand_on([s.frame for s in supports[:3]])
+    assert held.standing_on == before
 
 
 def test_no_supports__are_refused():
