@@ -130,7 +130,7 @@ HUMANOID = Weights(
     effort_price=1.0,
     normal_force=1.0,
     tangential_force=0.5,
-    sole_moment=0.5,
+    sole_moment=1.0,
 )
 """Soft, with a price on contact forces: for soles, which a stiff regulator would tip over."""
 

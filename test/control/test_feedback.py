@@ -101,8 +101,8 @@ def test_complement__brings_back_a_robot_that_loses_its_feet():
 
 def test_delay__falls_if_ignored_and_stands_if_designed_for():
     model, point = stance('go2', armature=0.0)
-    assert np.max(hold('go2', model, design(model, point), 1.0, delay=2)) == np.inf
-    assert np.max(hold('go2', model, design(model, point, delay=2), 1.0, delay=2)) < 0.02
+    assert np.max(hold('go2', model, design(model, point), 1.0, delay=3)) == np.inf
+    assert np.max(hold('go2', model, design(model, point, delay=3), 1.0, delay=3)) < 0.02
 
 
 def test_law__is_feedforward_less_gains_times_displacement():

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from support.standing import standing_robot
 
+from geolin_ros import TreeModel, robots
+from geolin_ros.cli import main
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.gain_bank import SteadyContacts, build, interpolated, squat
 from geolin_ros.control.gain_file import load_bank, save_bank
@@ -179,3 +181,19 @@ def test_bank__of_one_posture_gives_its_gains_everywhere():
     moved = dataclasses.replace(bank).gains(FEET, model.neutral_state())
     assert moved is next(iter(bank.routes.values())).knots[0]
     assert bank.largest_error == 0.0
+
+
+def test_command__saves_a_bank_that_a_node_can_load(tmp_path, capsys):
+    path, urdf = tmp_path / 'gains.npz', robots.path('quadruped')
+    feet = [f'{foot}:0.02' for foot in FEET]
+    contacts = ['--contacts', *feet, '--contacts', *feet[:3]]
+    arguments = [str(urdf), str(path), *contacts, '--heights', '0.36', '0.33', '--delay', '1']
+    assert main(['gain-bank', *arguments, '--tolerance', '0.05']) == 0
+    assert 'FL_foot+FR_foot+RL_foot: 2 postures' in capsys.readouterr().out
+    model = TreeModel.from_urdf(urdf)
+    bank = load_bank(path, model)
+    gains = bank.gains(FEET, model.neutral_state())
+    assert gains.K_past.shape == (12, 12)
+    assert bank.largest_error < 0.05
+    assert main(['gain-bank', str(urdf), str(path), '--contacts', 'FL_foot']) == 1
+    assert 'geolin gain-bank: no efforts' in capsys.readouterr().err

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin gain-bank``: gains of a standing robot beforehand, over heights, in a file."""
+
+import argparse
+import warnings
+from pathlib import Path
+
+from geolin_ros.cli.analyze_modes import joint_position
+from geolin_ros.control.gain_bank import TOLERANCE, build, squat
+from geolin_ros.control.gain_file import save_bank
+from geolin_ros.control.lqr import PERIOD
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.support import Support
+from geolin_ros.errors import ModelWarning
+from geolin_ros.model.tree import TreeModel
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument('urdf', type=Path, metavar='URDF', help='path of a URDF file')
+    parser.add_argument('file', type=Path, metavar='FILE', help='where to save, such as gains.npz')
+    parser.add_argument(
+        '--contacts',
+        nargs='+',
+        action='append',
+        required=True,
+        metavar='FRAME',
+        help='what it stands on, as for analyze-modes; again for each set of contacts',
+    )
+    parser.add_argument(
+        '--heights',
+        nargs=2,
+        type=float,
+        metavar=('TOP', 'BOTTOM'),
+        help='of the base above the feet [m] (default: one posture, knees a bit bent)',
+    )
+    parser.add_argument(
+        '--posture', nargs='+', default=[], type=joint_position, metavar='JOINT=POSITION',
+        help='positions that joints should be near [rad or m] (default: zero)',
+    )  # fmt: skip
+    parser.add_argument(
+        '--tolerance',
+        type=float,
+        default=TOLERANCE,
+        help='largest relative error of an interpolated gain (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--period',
+        type=float,
+        default=PERIOD,
+        help='time that an input is held [s] (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--delay', type=int, default=0, help='periods from measurement to effort (default: 0)'
+    )
+    parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
+
+
+def run(options: argparse.Namespace) -> int:
+    """Design the gains, save them, and print a line a set of contacts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        model = TreeModel.from_urdf(options.urdf, overlay=options.overlay)
+    routes = []
+    for texts in options.contacts:
+        supports = [Support.parse(text) for text in texts]
+        top = None if options.heights is None else options.heights[0]
+        state = standing_posture(model, supports, joints=dict(options.posture), height=top)
+        heights = options.heights or [float(state.H[2, 3])]
+        routes.append(squat(model, supports, heights, state))
+    bank = build(
+        model, routes, dt=options.period, delay=options.delay, tolerance=options.tolerance
+    )
+    save_bank(bank, model, options.file)
+    for frames, route in bank.routes.items():
+        error = max(route.errors, default=0.0)
+        print(
+            f'{"+".join(sorted(frames))}: {len(route.knots)} postures, gains between them within '
+            f'{100.0 * error:.2g} %, largest pole {max(k.margin for k in route.knots):.4f}'
+        )
+    print(f'{options.file}: {options.file.stat().st_size / 1024:.0f} KiB, model {model.hash}')
+    return 0

@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/control.md and docs/gains.md: their code runs, and what they name exists."""
+
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXTS = {name: (ROOT / 'docs' / f'{name}.md').read_text() for name in ('control', 'gains')}
+
+
+def test_example__runs_and_holds_the_robot(capsys):
+    (code,) = re.findall(r'```python\n(.*?)```', TEXTS['control'], re.DOTALL)
+    names = {}
+    exec(code, names)
+    assert names['tau'] == pytest.approx(names['gains'].feedforward)
+    printed = capsys.readouterr().out
+    assert '12 of 12 states controllable, stabilizable' in printed
+    assert 'inside the support polygon' in printed
+
+
+@pytest.mark.parametrize('text', TEXTS)
+def test_named_objects_tests_and_keys__exist(text):
+    for name in sorted(set(re.findall(r'`(geolin_ros(?:\.\w+)+)`', TEXTS[text]))):
+        pkgutil.resolve_name(name)
+    written = '\n'.join(path.read_text() for path in ROOT.glob('test/**/*.py'))
+    for name in re.findall(r'`(test_\w+__\w+)`', TEXTS[text]):
+        assert f'def {name}(' in written, name
+    references = (ROOT / 'docs' / 'algorithms.md').read_text()
+    for key in re.findall(r'\[([A-Z][\w ]+ (?:19|20)\d\d)\]', TEXTS[text]):
+        assert f'\n- [{key}] ' in references, key
+    for file in re.findall(r'`(test/[\w/.]+)`', TEXTS[text]):
+        assert (ROOT / file).exists(), file
