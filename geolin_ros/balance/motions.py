@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Slow motions through postures at rest: stand, lift a foot and put it down, squat.
+
+Between two postures the reference is the geodesic g_i exp(f z), z = log(g_i^-1 g_(i+1)), of
+SE(3) x R^n; its velocity is z df/dt. Efforts are interpolated.
+"""
+
+import bisect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.control.equilibrium import Equilibrium, equilibrium
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.support import Support
+from geolin_ros.kinematics import Kinematics
+from geolin_ros.model.state import State
+from geolin_ros.sim.simulator import Simulator
+from geolin_ros.typing import Array
+
+LIFT = 0.05
+"""How high a foot is lifted [m]."""
+SETTLE = 2.0
+"""How long a motion goes on after its last knot [s]."""
+Timing = Callable[[float], tuple[float, float]]
+"""Progress u in knots, and its rate, at a time [s]."""
+
+
+class Moment(NamedTuple):
+    """Where a motion is: state with velocities, efforts (n,), supports, and the knots beside it."""
+
+    state: State
+    tau: Array
+    supports: tuple[Support, ...]
+    knot: int
+    fraction: float
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Postures in order, and when each is reached.
+
+    A change of the supports is two knots with the same posture, reached at the same time.
+    """
+
+    knots: tuple[Equilibrium, ...]
+    timing: Timing
+    duration: float
+
+    def at(self, time: float) -> Moment:
+        """Return where the motion is."""
+        u, rate = self.timing(time)
+        index = min(int(u), len(self.knots) - 1)
+        here = self.knots[index]
+        fraction = u - index
+        if fraction == 0.0 and rate == 0.0:
+            return Moment(here.state, here.tau, here.supports, index, 0.0)
+        there = self.knots[min(index + 1, len(self.knots) - 1)]
+        z = here.state.difference(there.state)
+        m = z.size // 2
+        step = np.concatenate((fraction * z[:m], rate * z[:m]))
+        tau = (1.0 - fraction) * here.tau + fraction * there.tau
+        return Moment(here.state.retract(step), tau, here.supports, index, fraction)
+
+    def reference(self, time: float) -> State:
+        """Return the state alone."""
+        return self.at(time).state
+
+
+def stops(times: Sequence[float]) -> Timing:
+    """Return a timing that stands still at each knot: quintic steps between their times [s]."""
+
+    def timing(time: float) -> tuple[float, float]:
+        index = bisect.bisect_right(times, time) - 1
+        if index < 0:
+            return 0.0, 0.0
+        if index >= len(times) - 1:
+            return float(len(times) - 1), 0.0
+        length = times[index + 1] - times[index]
+        x = (time - times[index]) / length
+        return index + x**3 * (10.0 - 15.0 * x + 6.0 * x**2), 30.0 * (x * (1.0 - x)) ** 2 / length
+
+    return timing
+
+
+def swing(knots: int, frequency: float, start: float) -> Timing:
+    """Return a timing to the last knot and back, as (1 - cos) / 2, again and again [Hz, s]."""
+
+    def timing(time: float) -> tuple[float, float]:
+        phase = 2.0 * np.pi * frequency * max(0.0, time - start)
+        half = 0.5 * (knots - 1)
+        return half * (1.0 - np.cos(phase)), half * np.sin(phase) * 2.0 * np.pi * frequency
+
+    return timing
+
+
+def stand(simulator: Simulator, duration: float, lifted: Sequence[str] = ()) -> Motion:
+    """Return standing still, perhaps with some feet in the air from the beginning on."""
+    knot = _standing(simulator)
+    if lifted:
+        knot = _lifted(simulator, knot, lifted)[-1]
+    return Motion((knot,), stops([0.0]), duration)
+
+
+def lift_and_put_down(
+    simulator: Simulator, foot: str, shift: float, hold: float, start: float = 1.0
+) -> Motion:
+    """Return a motion that lifts one foot and puts it down again.
+
+    Parameters
+    ----------
+    foot
+        Its frame.
+    shift
+        Time to bring the centre of mass over the other feet, and back [s]; the foot takes half.
+    hold
+        How long it is in the air [s].
+    start
+        When it begins [s].
+    """
+    first = _standing(simulator)
+    knots = [first, *_lifted(simulator, first, [foot])]
+    up = [start, start + shift, start + shift, start + 1.5 * shift]
+    last = up[-1] + hold
+    times = [*up, *(last + up[-1] - time for time in reversed(up))]
+    return Motion((*knots, *reversed(knots)), stops(times), times[-1] + SETTLE)
+
+
+def squat(
+    simulator: Simulator, depth: float, frequency: float, duration: float, knots: int = 9
+) -> Motion:
+    """Return squats of ``depth`` [m] at a frequency [Hz], from 1 s on."""
+    top = _standing(simulator)
+    heights = top.state.H[2, 3] - np.linspace(0.0, depth, knots)[1:]
+    postures = [top]
+    for height in heights:
+        start = postures[-1].state
+        posture = standing_posture(simulator.model, top.supports, height=height, start=start)
+        postures.append(equilibrium(simulator.model, posture, top.supports))
+    return Motion(tuple(postures), swing(knots, frequency, 1.0), duration)
+
+
+def _standing(simulator: Simulator) -> Equilibrium:
+    model = simulator.model
+    supports = [foot.support for foot in simulator.feet.values()]
+    state = standing_posture(model, supports)
+    state.H[2, 3] -= simulator.clearance(state)
+    return equilibrium(model, state, supports)
+
+
+def _lifted(
+    simulator: Simulator, standing: Equilibrium, feet: Sequence[str]
+) -> tuple[Equilibrium, Equilibrium, Equilibrium]:
+    """Return the knots on the way up: weight shifted on all feet, on the others, feet lifted."""
+    model = simulator.model
+    staying = tuple(support for support in standing.supports if support.frame not in feet)
+    at = Kinematics(model, standing.state)
+    places = {foot: at.pose(foot)[:3, 3] for foot in feet}
+    shifted = standing_posture(model, staying, start=standing.state, lifted=places)
+    up = {foot: place + np.array([0.0, 0.0, LIFT]) for foot, place in places.items()}
+    high = standing_posture(model, staying, start=shifted, lifted=up)
+    return (
+        equilibrium(model, shifted, standing.supports),
+        equilibrium(model, shifted, staying),
+        equilibrium(model, high, staying),
+    )
