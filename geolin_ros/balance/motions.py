@@ -7,6 +7,7 @@ SE(3) x R^n; its velocity is z df/dt. Efforts are interpolated.
 """
 
 import bisect
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
-from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.control.support import Support
 from geolin_ros.kinematics import Kinematics
 from geolin_ros.model.state import State
@@ -23,6 +24,10 @@ from geolin_ros.typing import Array
 
 LIFT = 0.05
 """How high a foot is lifted [m]."""
+FRICTION = 0.2
+"""For postures on the way: little, else a foot that carries little would press sideways."""
+SHIFT_KNOTS = 6
+"""Postures on the way of the centre of mass to other supports."""
 SETTLE = 2.0
 """How long a motion goes on after its last knot [s]."""
 Timing = Callable[[float], tuple[float, float]]
@@ -30,7 +35,7 @@ Timing = Callable[[float], tuple[float, float]]
 
 
 class Moment(NamedTuple):
-    """Where a motion is: state with velocities, efforts (n,), supports, and the knots beside it."""
+    """Where a motion is: state with velocities, efforts (n,), supports, and the knot before."""
 
     state: State
     tau: Array
@@ -70,18 +75,17 @@ class Motion:
         return self.at(time).state
 
 
-def stops(times: Sequence[float]) -> Timing:
-    """Return a timing that stands still at each knot: quintic steps between their times [s]."""
+def stops(times: Sequence[float], knots: Sequence[int]) -> Timing:
+    """Return a timing that rests at some knots, at times [s], with quintic steps between them."""
 
     def timing(time: float) -> tuple[float, float]:
         index = bisect.bisect_right(times, time) - 1
-        if index < 0:
-            return 0.0, 0.0
-        if index >= len(times) - 1:
-            return float(len(times) - 1), 0.0
-        length = times[index + 1] - times[index]
+        if index < 0 or index >= len(times) - 1:
+            return float(knots[max(index, 0)]), 0.0
+        length, way = times[index + 1] - times[index], knots[index + 1] - knots[index]
         x = (time - times[index]) / length
-        return index + x**3 * (10.0 - 15.0 * x + 6.0 * x**2), 30.0 * (x * (1.0 - x)) ** 2 / length
+        u = knots[index] + way * x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
+        return u, way * 30.0 * (x * (1.0 - x)) ** 2 / length
 
     return timing
 
@@ -99,10 +103,10 @@ def swing(knots: int, frequency: float, start: float) -> Timing:
 
 def stand(simulator: Simulator, duration: float, lifted: Sequence[str] = ()) -> Motion:
     """Return standing still, perhaps with some feet in the air from the beginning on."""
-    knot = _standing(simulator)
+    knots = [_standing(simulator)]
     if lifted:
-        knot = _lifted(simulator, knot, lifted)[-1]
-    return Motion((knot,), stops([0.0]), duration)
+        _lift(simulator, knots, lifted)
+    return Motion((knots[-1],), stops([0.0], [0]), duration)
 
 
 def lift_and_put_down(
@@ -121,12 +125,14 @@ def lift_and_put_down(
     start
         When it begins [s].
     """
-    first = _standing(simulator)
-    knots = [first, *_lifted(simulator, first, [foot])]
+    knots = [_standing(simulator)]
+    shifted, switched, lifted = _lift(simulator, knots, [foot])
     up = [start, start + shift, start + shift, start + 1.5 * shift]
-    last = up[-1] + hold
+    at = [0, shifted, switched, lifted]
+    last, top = up[-1] + hold, 2 * lifted + 1
     times = [*up, *(last + up[-1] - time for time in reversed(up))]
-    return Motion((*knots, *reversed(knots)), stops(times), times[-1] + SETTLE)
+    indices = [*at, *(top - index for index in reversed(at))]
+    return Motion((*knots, *reversed(knots)), stops(times, indices), times[-1] + SETTLE)
 
 
 def squat(
@@ -151,19 +157,43 @@ def _standing(simulator: Simulator) -> Equilibrium:
     return equilibrium(model, state, supports)
 
 
-def _lifted(
-    simulator: Simulator, standing: Equilibrium, feet: Sequence[str]
-) -> tuple[Equilibrium, Equilibrium, Equilibrium]:
-    """Return the knots on the way up: weight shifted on all feet, on the others, feet lifted."""
-    model = simulator.model
+def _lift(
+    simulator: Simulator, knots: list[Equilibrium], feet: Sequence[str]
+) -> tuple[int, int, int]:
+    """Append knots: weight shifted off some feet, off the ground, up in the air; return which."""
+    model, standing = simulator.model, knots[0]
     staying = tuple(support for support in standing.supports if support.frame not in feet)
     at = Kinematics(model, standing.state)
     places = {foot: at.pose(foot)[:3, 3] for foot in feet}
-    shifted = standing_posture(model, staying, start=standing.state, lifted=places)
+    goal = standing_posture(model, staying, start=standing.state, lifted=places)
+    here = centre_of_mass(model, standing.state).com[:2]
+    there = centre_of_mass(model, goal).com[:2]
+    for share in np.linspace(0.0, 1.0, SHIFT_KNOTS + 1)[1:]:
+        com = (1.0 - share) * here + share * there
+        posture = standing_posture(
+            model, standing.supports, start=knots[-1].state, height=standing.state.H[2, 3], com=com
+        )
+        knots.append(equilibrium(model, posture, standing.supports, FRICTION))
+    shifted = len(knots) - 1
+    off = equilibrium(model, knots[-1].state, staying)
+    knots[-1] = _unloaded(off, standing.supports)
     up = {foot: place + np.array([0.0, 0.0, LIFT]) for foot, place in places.items()}
-    high = standing_posture(model, staying, start=shifted, lifted=up)
-    return (
-        equilibrium(model, shifted, standing.supports),
-        equilibrium(model, shifted, staying),
-        equilibrium(model, high, staying),
+    high = standing_posture(model, staying, start=off.state, lifted=up)
+    knots += [off, equilibrium(model, high, staying)]
+    return shifted, shifted + 1, shifted + 2
+
+
+def _unloaded(point: Equilibrium, supports: tuple[Support, ...]) -> Equilibrium:
+    """Return an equilibrium on more supports, of which the others carry nothing."""
+    wrenches = dict(zip(point.supports, _split(point), strict=True))
+    shares = dict(zip(point.supports, point.load_share, strict=True))
+    return dataclasses.replace(
+        point,
+        supports=supports,
+        wrenches=np.concatenate([wrenches.get(s, np.zeros(s.rows)) for s in supports]),
+        load_share=np.array([shares.get(s, 0.0) for s in supports]),
     )
+
+
+def _split(point: Equilibrium) -> list[Array]:
+    return np.split(point.wrenches, np.cumsum([s.rows for s in point.supports])[:-1])

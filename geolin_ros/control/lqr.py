@@ -33,7 +33,7 @@ from geolin_ros.typing import Array
 
 PERIOD = 0.002
 """Time that an input is held, unless another is given [s]."""
-POINT_BANDWIDTH, SOLE_BANDWIDTH = 100.0, 60.0
+POINT_BANDWIDTH, SOLE_BANDWIDTH = 80.0, 60.0
 """Of the impedance of what contacts forbid [rad/s]: points, and soles on long legs."""
 
 
