@@ -151,7 +151,7 @@ def squat(
 
 def _standing(simulator: Simulator) -> Equilibrium:
     model = simulator.model
-    supports = [foot.support for foot in simulator.feet.values()]
+    supports = list(simulator.feet.values())
     state = standing_posture(model, supports)
     state.H[2, 3] -= simulator.clearance(state)
     return equilibrium(model, state, supports)
@@ -185,15 +185,13 @@ def _lift(
 
 def _unloaded(point: Equilibrium, supports: tuple[Support, ...]) -> Equilibrium:
     """Return an equilibrium on more supports, of which the others carry nothing."""
-    wrenches = dict(zip(point.supports, _split(point), strict=True))
-    shares = dict(zip(point.supports, point.load_share, strict=True))
+    sizes = np.cumsum([support.rows for support in point.supports])[:-1]
+    frames = [support.frame for support in point.supports]
+    wrenches = dict(zip(frames, np.split(point.wrenches, sizes), strict=True))
+    shares = dict(zip(frames, point.load_share, strict=True))
     return dataclasses.replace(
         point,
         supports=supports,
-        wrenches=np.concatenate([wrenches.get(s, np.zeros(s.rows)) for s in supports]),
-        load_share=np.array([shares.get(s, 0.0) for s in supports]),
+        wrenches=np.concatenate([wrenches.get(s.frame, np.zeros(s.rows)) for s in supports]),
+        load_share=np.array([shares.get(s.frame, 0.0) for s in supports]),
     )
-
-
-def _split(point: Equilibrium) -> list[Array]:
-    return np.split(point.wrenches, np.cumsum([s.rows for s in point.supports])[:-1])

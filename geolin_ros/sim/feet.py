@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feet: the frames of a robot that may touch the floor, and the balls by which they do.
 
-A point foot is a ball about its contact frame. A sole touches by small balls at its points: the
+A point touches by a ball about its contact frame. A sole touches by small balls at its points: the
 floor then knows nothing that the points of its `Support` do not say.
 """
 
@@ -16,38 +16,9 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.typing import Array
 
 BALL_RADIUS = 0.02
-SOLE_RADIUS = 0.005
-
-
-@dataclass(frozen=True, eq=False)
-class Foot:
-    """A support with the radius of its balls [m].
-
-    Raises
-    ------
-    ConfigurationError
-        If the radius is not positive.
-    """
-
-    support: Support
-    radius: float = BALL_RADIUS
-
-    def __post_init__(self) -> None:
-        """Refuse a radius that no ball has."""
-        if not self.radius > 0.0:
-            raise ConfigurationError(
-                f'foot {self.support.frame!r} has balls of radius {self.radius:g} m, expected '
-                'more than 0'
-            )
-
-    @property
-    def centres(self) -> Array:
-        """Centres of the balls (k, 3) in the link's axes [m]."""
-        placement = np.asarray(self.support.placement, dtype=np.float64)
-        points = np.array(self.support.points, dtype=np.float64)
-        if self.support.kind == 'surface':
-            points[:, 2] += self.radius
-        return np.asarray(points @ placement[:3, :3].T + placement[:3, 3])
+"""Of a foot whose URDF has no ball and no box [m]."""
+SMALL_RADIUS = 0.005
+"""Of the balls of a sole, and of a point that is no ball [m]."""
 
 
 @dataclass(frozen=True)
@@ -68,29 +39,37 @@ class Shape:
         return lowest
 
 
-def foot_of_shapes(frame: str, shapes: list[Shape]) -> Foot:
-    """Return the foot that a link's collision shapes make.
+def support_of_shapes(frame: str, shapes: list[Shape]) -> Support:
+    """Return what a link's collision shapes make of it.
 
-    A single ball is a point foot; boxes, or several balls, are a sole whose contact frame lies
-    amid their lowest points, z up; without any the foot is a ball of ``BALL_RADIUS`` about the
-    origin of the link.
+    A single ball is a point; boxes, or several balls, are a sole whose contact frame lies amid
+    their lowest points, z up; without any it is a ball of ``BALL_RADIUS`` about the origin.
     """
     placement = np.eye(4)
     if not shapes:
-        return Foot(Support(frame))
+        return Support(frame, radius=BALL_RADIUS)
     if len(shapes) == 1 and len(shapes[0].half_size) == 1:
         placement[:3, 3] = shapes[0].placement[:3, 3]
-        return Foot(Support(frame, placement=placement), shapes[0].half_size[0])
+        return Support(frame, placement=placement, radius=shapes[0].half_size[0])
     points = np.concatenate([shape.lowest_points() for shape in shapes])
     placement[:3, 3] = 0.5 * (points.max(axis=0) + points.min(axis=0))
-    return _sized(Support(frame, 'surface', points - placement[:3, 3], placement))
+    return Support(frame, 'surface', points - placement[:3, 3], placement)
 
 
-def parse_feet(text: str) -> list[str | Foot]:
+def balls(support: Support) -> tuple[Array, float]:
+    """Return the centres (k, 3) in the link's axes and the radius of what touches the floor."""
+    placement = np.asarray(support.placement, dtype=np.float64)
+    points = np.array(support.points, dtype=np.float64)
+    if support.kind == 'surface':
+        points[:, 2] += SMALL_RADIUS
+    return points @ placement[:3, :3].T + placement[:3, 3], support.radius or SMALL_RADIUS
+
+
+def parse_feet(text: str) -> list[str | Support]:
     """Return the feet of a list with commas between them.
 
-    Each is a frame, whose foot is then the URDF's, or the text of a `Support`:
-    ``frame:LENGTHxWIDTH`` for a sole, ``@x,y,z`` behind either where it is off the origin.
+    Each is a frame, whose shape is then the URDF's, or the text of a `Support`: ``frame:RADIUS``
+    for a ball, ``frame:LENGTHxWIDTH`` for a sole, ``@x,y,z`` behind either.
 
     Raises
     ------
@@ -100,11 +79,14 @@ def parse_feet(text: str) -> list[str | Foot]:
     parts = re.findall(r'[^,@]+(?:@[^,]*,[^,]*,[^,]*)?', text)
     if not parts:
         raise ConfigurationError(f'feet {text!r} name no frame, expected frame,frame,...')
-    return [
-        _sized(Support.parse(part)) if ':' in part or '@' in part else part.strip()
-        for part in parts
-    ]
+    return [Support.parse(part) if ':' in part or '@' in part else part.strip() for part in parts]
 
 
-def _sized(support: Support) -> Foot:
-    return Foot(support, SOLE_RADIUS if support.kind == 'surface' else BALL_RADIUS)
+def text_of(support: Support) -> str:
+    """Return the text that `Support.parse` reads; of a sole it is the rectangle around it."""
+    x, y, z = np.asarray(support.placement)[:3, 3]
+    offset = f'@{x:.6g},{y:.6g},{z:.6g}' if any((x, y, z)) else ''
+    if support.kind == 'point':
+        return f'{support.frame}:{support.radius:.6g}{offset}'
+    length, width, _ = np.ptp(np.asarray(support.points), axis=0)
+    return f'{support.frame}:{length:.6g}x{width:.6g}{offset}'

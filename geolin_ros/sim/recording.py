@@ -21,7 +21,7 @@ class Envelope:
     """What counts as standing: base height [share of the reference's], tilt [rad].
 
     Both may be exceeded at no time. Sliding feet, and a lifted foot put down, count as standing.
-    ``speed`` [m/s] is what the base must be below at the end.
+    ``speed`` [m/s] is by how much the velocity of the base may be off at the end.
     """
 
     height: float = 0.15
@@ -68,10 +68,11 @@ class Recording:
 
     @property
     def stands(self) -> bool:
-        """Whether it never fell and is slow at the end."""
+        """Whether it never fell and moves like its reference at the end."""
         if self.fallen is not None or not self.states:
             return False
-        return bool(np.linalg.norm(self.states[-1].v[:3]) <= self._envelope.speed)
+        lag = self.states[-1].v[:3] - self.references[-1].v[:3]
+        return bool(np.linalg.norm(lag) <= self._envelope.speed)
 
     def errors(self) -> Array:
         """Return log(H_reference^-1 H) (k, 6) of the base, in axes of the reference [m, rad]."""

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros import se3
+from geolin_ros.control.support import Support
 from geolin_ros.dynamics import vector
 from geolin_ros.errors import ConfigurationError, NotFiniteError
 from geolin_ros.kinematics import Kinematics, check_state
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.sim.feet import Foot
+from geolin_ros.sim.feet import balls
 from geolin_ros.sim.world import FLOOR, Floor, compile_world
 from geolin_ros.typing import Array
 
@@ -43,8 +44,8 @@ class Simulator:
     model
         Names, order, gravity, effort limits, armature and damping of the joints.
     feet
-        The frames that may touch the floor, nothing else collides: a `Foot`, or the name of a
-        link, whose collision shapes then make one, see `feet.foot_of_shapes`.
+        The frames that may touch the floor, nothing else collides: a `Support`, or the name of a
+        link, whose collision shapes then make one, see `feet.support_of_shapes`.
     floor
         Friction and time step.
 
@@ -80,7 +81,7 @@ class Simulator:
         self,
         urdf: str | Path,
         model: TreeModel,
-        feet: Sequence[str | Foot],
+        feet: Sequence[str | Support],
         floor: Floor | None = None,
         pushes: Iterable[Push] = (),
     ) -> None:
@@ -94,8 +95,8 @@ class Simulator:
         self.model = model
         self.pushes = list(pushes)
         self.clipped = 0
-        self.mujoco_model, made = compile_world(text, model, feet, floor)
-        self.feet = {foot.support.frame: foot for foot in made}
+        self.mujoco_model, supports = compile_world(text, model, feet, floor)
+        self.feet = {support.frame: support for support in supports}
         self.data = mujoco.MjData(self.mujoco_model)
         joints = [self.mujoco_model.joint(name) for name in model.joint_names]
         self._q = np.array([int(joint.qposadr[0]) for joint in joints])
@@ -139,12 +140,11 @@ class Simulator:
     def clearance(self, state: State) -> float:
         """Return how far the lowest foot is above the floor at a state [m]."""
         at = Kinematics(self.model, state)
-        return float(
-            min(
-                np.min(at.pose(frame)[2, :3] @ foot.centres.T + at.pose(frame)[2, 3]) - foot.radius
-                for frame, foot in self.feet.items()
-            )
-        )
+        heights = []
+        for frame, support in self.feet.items():
+            (centres, radius), H = balls(support), at.pose(frame)
+            heights.append(np.min(centres @ H[2, :3]) + H[2, 3] - radius)
+        return float(min(heights))
 
     def advance(self, tau: ArrayLike, duration: float) -> Array:
         """Hold joint efforts for a while; return them as the motors gave them.

@@ -15,9 +15,10 @@ import mujoco
 import numpy as np
 
 from geolin_ros import se3
+from geolin_ros.control.support import Support
 from geolin_ros.errors import ModelError, unknown_name
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.sim.feet import Foot, Shape, foot_of_shapes
+from geolin_ros.sim.feet import Shape, balls, support_of_shapes
 
 FLOOR = 'floor'
 _SOLREF = [0.01, 1.0]
@@ -34,8 +35,8 @@ class Floor:
 
 
 def compile_world(
-    text: str, model: TreeModel, feet: Sequence[str | Foot], floor: Floor
-) -> tuple[Any, list[Foot]]:
+    text: str, model: TreeModel, feet: Sequence[str | Support], floor: Floor
+) -> tuple[Any, list[Support]]:
     """Return the MuJoCo model and its feet; of a name the shape is the URDF's.
 
     Raises
@@ -54,7 +55,7 @@ def compile_world(
     if spec.worldbody.first_body() is None:
         raise ModelError(f'MuJoCo finds no link in the URDF of robot {model.name!r}')
     bodies = {body.name: body for body in spec.bodies}
-    made = [_foot(foot, bodies) for foot in feet]
+    supports = [_support(foot, bodies) for foot in feet]
     for geom in list(spec.geoms):
         spec.delete(geom)
     for mesh in list(spec.meshes):
@@ -77,11 +78,12 @@ def compile_world(
         conaffinity=2,
         **_contact(floor),
     )
-    for foot in made:
-        for centre in foot.centres:
-            bodies[foot.support.frame].add_geom(
+    for support in supports:
+        centres, radius = balls(support)
+        for centre in centres:
+            bodies[support.frame].add_geom(
                 type=mujoco.mjtGeom.mjGEOM_SPHERE,
-                size=[foot.radius, 0.0, 0.0],
+                size=[radius, 0.0, 0.0],
                 pos=centre,
                 contype=2,
                 conaffinity=0,
@@ -97,7 +99,7 @@ def compile_world(
             f'robot {model.name!r} weighs {mass:g} kg in MuJoCo, expected {model.total_mass:g} kg'
             ' as in the model: payloads of an overlay belong into the URDF'
         )
-    return compiled, made
+    return compiled, supports
 
 
 def _check_kinds(model: TreeModel) -> None:
@@ -130,12 +132,12 @@ def _set_joints(spec: Any, model: TreeModel) -> None:
         joint.actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
 
 
-def _foot(foot: str | Foot, bodies: dict[str, Any]) -> Foot:
-    frame = foot if isinstance(foot, str) else foot.support.frame
+def _support(foot: str | Support, bodies: dict[str, Any]) -> Support:
+    frame = foot if isinstance(foot, str) else foot.frame
     if frame not in bodies or frame == 'world':
         links = [name for name in bodies if name != 'world']
         raise unknown_name('foot', frame, links, 'the links of the robot')
-    if isinstance(foot, Foot):
+    if isinstance(foot, Support):
         return foot
     sizes = {mujoco.mjtGeom.mjGEOM_SPHERE: 1, mujoco.mjtGeom.mjGEOM_BOX: 3}
     found = []
@@ -145,7 +147,7 @@ def _foot(foot: str | Foot, bodies: dict[str, Any]) -> Foot:
             placement[:3, :3] = se3.rotation_from_quaternion(np.roll(geom.quat, -1))
             placement[:3, 3] = geom.pos
             found.append(Shape(placement, tuple(geom.size[: sizes[geom.type]].tolist())))
-    return foot_of_shapes(frame, found)
+    return support_of_shapes(frame, found)
 
 
 def _contact(floor: Floor) -> dict[str, Any]:

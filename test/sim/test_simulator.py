@@ -24,7 +24,7 @@ from geolin_ros.kinematics import Kinematics
 
 pytest.importorskip('mujoco')
 
-from geolin_ros.sim.feet import BALL_RADIUS, Foot, parse_feet
+from geolin_ros.sim.feet import BALL_RADIUS, parse_feet, text_of
 from geolin_ros.sim.sensors import Noise, Sensors
 from geolin_ros.sim.simulator import Push, Simulator
 from geolin_ros.sim.world import Floor
@@ -36,7 +36,7 @@ FEET = {
     'go2': LEGS,
     'g1_29dof_rev_1_0': ('left_ankle_roll_link', 'right_ankle_roll_link'),
     'talos_reduced': tuple(
-        Foot(Support.sole(f'{side}_sole_link', 0.2, 0.13), 0.01) for side in ('left', 'right')
+        Support.sole(f'{side}_sole_link', 0.2, 0.13) for side in ('left', 'right')
     ),
 }
 
@@ -157,26 +157,31 @@ def test_floor__without_friction_lets_the_feet_slide():
 
 
 def test_feet__are_the_collision_shapes_of_the_urdf_unless_given():
-    of_g1 = simulator_of('g1_29dof_rev_1_0').feet['left_ankle_roll_link'].support
+    of_g1 = simulator_of('g1_29dof_rev_1_0').feet['left_ankle_roll_link']
     assert of_g1.kind == 'surface'
     np.testing.assert_allclose(of_g1.placement[:3, 3], [0.035, 0.0, -0.035])
     np.testing.assert_allclose(np.ptp(of_g1.points, axis=0), [0.17, 0.06, 0.0])
-    of_humanoid = simulator_of('humanoid').feet['left_foot'].support
+    of_humanoid = simulator_of('humanoid').feet['left_foot']
     np.testing.assert_allclose(np.ptp(of_humanoid.points, axis=0), [0.176, 0.06, 0.0], atol=1e-12)
     of_quadruped = simulator_of('quadruped').feet['FL_foot']
-    assert (of_quadruped.support.kind, of_quadruped.radius) == ('point', 0.02)
+    assert (of_quadruped.kind, of_quadruped.radius) == ('point', 0.02)
     assert simulator_of('go2').feet['FL_foot'].radius == BALL_RADIUS  # a mesh
 
 
 def test_parse_feet__reads_frames_and_soles():
-    named, sole, ball = parse_feet('FL_foot, sole:0.2x0.1@0.03,0,-0.1,tip@0,0,-0.2')
+    named, sole, ball = parse_feet('FL_foot, sole:0.2x0.1@0.03,0,-0.1,tip:0.02@0,0,-0.2')
     assert named == 'FL_foot'
-    assert (sole.support.frame, sole.support.kind, sole.radius) == ('sole', 'surface', 0.005)
-    np.testing.assert_allclose(sole.support.placement[:3, 3], [0.03, 0.0, -0.1])
-    assert (ball.support.frame, ball.support.kind) == ('tip', 'point')
-    for text in ('', 'foot:0', 'foot:1x', 'foot:wide'):
+    assert (sole.frame, sole.kind) == ('sole', 'surface')
+    np.testing.assert_allclose(sole.placement[:3, 3], [0.03, 0.0, -0.1])
+    assert (ball.frame, ball.kind, ball.radius) == ('tip', 'point', 0.02)
+    for text in ('', 'foot:0x1', 'foot:1x', 'foot:wide'):
         with pytest.raises(ConfigurationError, match='expected'):
             parse_feet(text)
+
+
+def test_text_of__is_read_as_the_same_support():
+    for text in ('FL_foot:0.02', 'sole:0.2x0.1@0.03,0,-0.1'):
+        assert text_of(Support.parse(text)) == text
 
 
 def test_clearance__is_that_of_the_lowest_ball():
@@ -204,8 +209,6 @@ def test_simulator__refuses_what_it_cannot_simulate():
     model = TreeModel.from_urdf(path)
     with pytest.raises(UnknownNameError, match='FL_foot'):
         Simulator(path, model, ['FL_fot'])
-    with pytest.raises(ConfigurationError, match='radius'):
-        Foot(Support('FL_foot'), 0.0)
     with pytest.raises(ModelError, match='fixed base'):
         Simulator(path, TreeModel.from_urdf(path, base='fixed'), [])
     with pytest.raises(ModelError, match='locked joints'):
