@@ -56,6 +56,7 @@ class Recording:
         self.states: list[State] = []
         self.references: list[State] = []
         self.fallen: float | None = None
+        self._errors: list[Array] = []
 
     def add(self, time: float, state: State, reference: State) -> bool:
         """Keep one sample; return whether the robot still stands."""
@@ -76,8 +77,10 @@ class Recording:
 
     def errors(self) -> Array:
         """Return log(H_reference^-1 H) (k, 6) of the base, in axes of the reference [m, rad]."""
-        pairs = zip(self.references, self.states, strict=True)
-        return np.array([se3.log(se3.relative(wanted.H, is_.H)) for wanted, is_ in pairs])
+        known = len(self._errors)
+        pairs = zip(self.references[known:], self.states[known:], strict=True)
+        self._errors += [se3.log(se3.relative(wanted.H, is_.H)) for wanted, is_ in pairs]
+        return np.array(self._errors)
 
     def peak_error(self) -> float:
         """Return the largest distance of the base from its reference [m]."""
