@@ -33,9 +33,8 @@ from geolin_ros.typing import Array
 
 PERIOD = 0.002
 """Time that an input is held, unless another is given [s]."""
-POINT_BANDWIDTH, SOLE_BANDWIDTH = 70.0, 60.0
-"""Of the impedance of what contacts forbid [rad/s]: points, and soles on long legs. Found by
-pushing robots with rotors of 0.01 kg m^2; without rotors points bear 100."""
+POINT_BANDWIDTH, SOLE_BANDWIDTH = 80.0, 60.0
+"""Of the impedance of what contacts forbid [rad/s]: points, and soles on long legs."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,7 +74,7 @@ class Weights:
     joint_rates: float = 5.0
     com: float = 0.02
     com_velocity: float = 0.1
-    effort_price: float = 10.0
+    effort_price: float = 1.0
     normal_force: float | None = None
     tangential_force: float | None = None
     sole_moment: float | None = None
@@ -130,7 +130,7 @@ HUMANOID = Weights(
     effort_price=1.0,
     normal_force=1.0,
     tangential_force=0.5,
-    sole_moment=1.0,
+    sole_moment=0.7,
 )
 """Soft, with a price on contact forces: for soles, which a stiff regulator would tip over."""
 

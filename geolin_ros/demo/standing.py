@@ -25,7 +25,6 @@ from geolin_ros.control.support import Support
 from geolin_ros.demo.robot_process import PERIOD, run_robot
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.sim.feet import Foot
 from geolin_ros.sim.simulator import Push, Simulator
 from geolin_ros.sim.world import Floor
 from geolin_ros.stream.messages import write_stamp, write_wrench
@@ -60,14 +59,13 @@ class StandingRobot:
     """
 
     def __init__(self, model: TreeModel, path: Path) -> None:
-        texts = [f'{link}:{size}' for link, size in SOLES.items()]
-        supports = [Support.parse(text) for text in texts]
+        supports = [Support.parse(f'{link}:{size}') for link, size in SOLES.items()]
         point = equilibrium(model, standing_posture(model, supports), supports)
         self.model, self._law = model, Feedback(design(model, point))
         self._simulator = Simulator(
             path,
             model,
-            [Foot.parse(text) for text in texts],
+            supports,
             Floor(timestep=STEP),
             pushes=[Push(float(start), PUSH) for start in PUSHES],
         )

@@ -1,74 +1,35 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Feet: the frames of a robot that may touch the floor, and the shapes that do."""
+"""Feet: the frames of a robot that may touch the floor, and the balls by which they do.
+
+A point touches by a ball about its contact frame. A sole touches by small balls at its points: the
+floor then knows nothing that the points of its `Support` do not say.
+"""
 
 import re
 from dataclasses import dataclass
 
 import numpy as np
 
+from geolin_ros.control.support import Support
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.typing import Array
 
 BALL_RADIUS = 0.02
-SOLE_THICKNESS = 0.02
-_SIZE = re.compile(r'(?P<length>[0-9.]+)(x(?P<width>[0-9.]+))?\Z')
+"""Of a foot whose URDF has no ball and no box [m]."""
+SMALL_RADIUS = 0.005
+"""Of the balls of a sole, and of a point that is no ball [m]."""
 
 
 @dataclass(frozen=True)
-class Foot:
-    """A frame with its shape, as `Foot.parse` reads it from a text.
-
-    Attributes
-    ----------
-    frame
-        Link of the description.
-    size
-        Empty: the balls and boxes of the link's collision geometry; without any, a ball of
-        ``BALL_RADIUS`` about the origin. One number: a ball of this radius there. Two: a
-        rectangular sole, length along x and width along y [m], whose lower face holds the origin.
-    """
-
-    frame: str
-    size: tuple[float, ...] = ()
-
-    @classmethod
-    def parse(cls, text: str) -> 'Foot':
-        """Return the foot of ``frame``, ``frame:radius`` or ``frame:LENGTHxWIDTH`` [m].
-
-        Raises
-        ------
-        ConfigurationError
-            If the text is none of these, or a size is not positive.
-        """
-        frame, _, size = text.strip().partition(':')
-        match = _SIZE.match(size)
-        if not frame or (size and match is None):
-            raise ConfigurationError(
-                f'foot {text!r} is not understood, expected frame, frame:radius or '
-                'frame:LENGTHxWIDTH in metres, such as FL_foot:0.02 or left_sole:0.18x0.06'
-            )
-        numbers = () if match is None else tuple(float(n) for n in size.split('x'))
-        if any(number <= 0.0 for number in numbers):
-            raise ConfigurationError(f'foot {text!r} has a size of 0, expected more than 0 m')
-        return cls(frame, numbers)
-
-
-@dataclass(frozen=True, eq=False)
 class Shape:
-    """A ball (``half_size`` has one number, the radius) or a box on a foot.
-
-    Attributes
-    ----------
-    placement : (4, 4)
-        Pose in the frame of the foot.
-    """
+    """A ball (one half size, the radius) or a box of a link: pose, and half sizes [m]."""
 
     placement: Array
     half_size: tuple[float, ...]
 
     def lowest_points(self) -> Array:
-        """Return the points (k, 3) in foot axes that touch the floor where these are level."""
+        """Return the points (k, 3) that touch the floor where the link's z axis points up."""
         centre = self.placement[:3, 3]
         if len(self.half_size) == 1:
             return np.array([centre]) - (0.0, 0.0, self.half_size[0])
@@ -78,11 +39,54 @@ class Shape:
         return lowest
 
 
-def own_shapes(foot: Foot) -> list[Shape]:
-    """Return the shape that the size of a foot stands for."""
-    if len(foot.size) == 2:
-        placement = np.eye(4)
-        placement[2, 3] = 0.5 * SOLE_THICKNESS
-        length, width = foot.size
-        return [Shape(placement, (0.5 * length, 0.5 * width, 0.5 * SOLE_THICKNESS))]
-    return [Shape(np.eye(4), foot.size or (BALL_RADIUS,))]
+def support_of_shapes(frame: str, shapes: list[Shape]) -> Support:
+    """Return what a link's collision shapes make of it.
+
+    A single ball is a point; boxes, or several balls, are a sole whose contact frame lies amid
+    their lowest points, z up; without any it is a ball of ``BALL_RADIUS`` about the origin.
+    """
+    placement = np.eye(4)
+    if not shapes:
+        return Support(frame, radius=BALL_RADIUS)
+    if len(shapes) == 1 and len(shapes[0].half_size) == 1:
+        placement[:3, 3] = shapes[0].placement[:3, 3]
+        return Support(frame, placement=placement, radius=shapes[0].half_size[0])
+    points = np.concatenate([shape.lowest_points() for shape in shapes])
+    placement[:3, 3] = 0.5 * (points.max(axis=0) + points.min(axis=0))
+    return Support(frame, 'surface', points - placement[:3, 3], placement)
+
+
+def balls(support: Support) -> tuple[Array, float]:
+    """Return the centres (k, 3) in the link's axes and the radius of what touches the floor."""
+    placement = np.asarray(support.placement, dtype=np.float64)
+    points = np.array(support.points, dtype=np.float64)
+    if support.kind == 'surface':
+        points[:, 2] += SMALL_RADIUS
+    return points @ placement[:3, :3].T + placement[:3, 3], support.radius or SMALL_RADIUS
+
+
+def parse_feet(text: str) -> list[str | Support]:
+    """Return the feet of a list with commas between them.
+
+    Each is a frame, whose shape is then the URDF's, or the text of a `Support`: ``frame:RADIUS``
+    for a ball, ``frame:LENGTHxWIDTH`` for a sole, ``@x,y,z`` behind either.
+
+    Raises
+    ------
+    ConfigurationError
+        If the list is empty, or an entry is not understood.
+    """
+    parts = re.findall(r'[^,@]+(?:@[^,]*,[^,]*,[^,]*)?', text)
+    if not parts:
+        raise ConfigurationError(f'feet {text!r} name no frame, expected frame,frame,...')
+    return [Support.parse(part) if ':' in part or '@' in part else part.strip() for part in parts]
+
+
+def text_of(support: Support) -> str:
+    """Return the text that `Support.parse` reads; of a sole it is the rectangle around it."""
+    x, y, z = np.asarray(support.placement)[:3, 3]
+    offset = f'@{x:.6g},{y:.6g},{z:.6g}' if any((x, y, z)) else ''
+    if support.kind == 'point':
+        return f'{support.frame}:{support.radius:.6g}{offset}'
+    length, width, _ = np.ptp(np.asarray(support.points), axis=0)
+    return f'{support.frame}:{length:.6g}x{width:.6g}{offset}'

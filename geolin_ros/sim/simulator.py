@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros import se3
+from geolin_ros.control.support import Support
 from geolin_ros.dynamics import vector
 from geolin_ros.errors import ConfigurationError, NotFiniteError
-from geolin_ros.kinematics import check_state
+from geolin_ros.kinematics import Kinematics, check_state
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.sim.feet import Foot
+from geolin_ros.sim.feet import balls
 from geolin_ros.sim.world import FLOOR, Floor, compile_world
 from geolin_ros.typing import Array
 
@@ -43,7 +44,8 @@ class Simulator:
     model
         Names, order, gravity, effort limits, armature and damping of the joints.
     feet
-        The frames that may touch the floor; nothing else collides.
+        The frames that may touch the floor, nothing else collides: a `Support`, or the name of a
+        link, whose collision shapes then make one, see `feet.support_of_shapes`.
     floor
         Friction and time step.
 
@@ -53,8 +55,8 @@ class Simulator:
         Number of steps in which a joint effort was cut at its limit.
     pushes
         Forces to come, in any order; those that are over stay.
-    support : dict of (k, 3)
-        For each foot the points in its axes that carry a level foot.
+    feet
+        By frame.
 
     Raises
     ------
@@ -68,19 +70,18 @@ class Simulator:
     Examples
     --------
     >>> from geolin_ros import TreeModel, robots
-    >>> from geolin_ros.sim.feet import Foot
     >>> path = robots.path('quadruped')
-    >>> feet = [Foot(f'{leg}_foot') for leg in ('FL', 'FR', 'RL', 'RR')]
+    >>> feet = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
     >>> simulator = Simulator(path, TreeModel.from_urdf(path), feet)
-    >>> simulator.support['FL_foot'].tolist()
-    [[0.0, 0.0, -0.02]]
+    >>> simulator.feet['FL_foot'].radius
+    0.02
     """
 
     def __init__(
         self,
         urdf: str | Path,
         model: TreeModel,
-        feet: Sequence[Foot],
+        feet: Sequence[str | Support],
         floor: Floor | None = None,
         pushes: Iterable[Push] = (),
     ) -> None:
@@ -94,17 +95,14 @@ class Simulator:
         self.model = model
         self.pushes = list(pushes)
         self.clipped = 0
-        self.mujoco_model, shapes = compile_world(text, model, list(feet), floor)
-        self.support = {
-            frame: np.concatenate([shape.lowest_points() for shape in of_foot])
-            for frame, of_foot in shapes.items()
-        }
+        self.mujoco_model, supports = compile_world(text, model, feet, floor)
+        self.feet = {support.frame: support for support in supports}
         self.data = mujoco.MjData(self.mujoco_model)
         joints = [self.mujoco_model.joint(name) for name in model.joint_names]
         self._q = np.array([int(joint.qposadr[0]) for joint in joints])
         self._v = np.array([int(joint.dofadr[0]) for joint in joints])
         self._floor = self.mujoco_model.geom(FLOOR).id
-        self._feet = {self.mujoco_model.body(foot.frame).id: foot.frame for foot in feet}
+        self._feet = {self.mujoco_model.body(frame).id: frame for frame in self.feet}
         self._actuated = [model.joint_index(name) for name in model.actuated_joints]
         self._limit = model.limits.effort[self._actuated]
 
@@ -132,6 +130,21 @@ class Simulator:
         data.qpos[self._q], data.qvel[self._v] = state.s, state.r
         data.qacc_warmstart[:] = 0.0
         mujoco.mj_forward(self.mujoco_model, data)
+
+    def reset(self, state: State) -> None:
+        """Put the robot somewhere at time zero, as if nothing had happened before."""
+        mujoco.mj_resetData(self.mujoco_model, self.data)
+        self.clipped = 0
+        self.state = state
+
+    def clearance(self, state: State) -> float:
+        """Return how far the lowest foot is above the floor at a state [m]."""
+        at = Kinematics(self.model, state)
+        heights = []
+        for frame, support in self.feet.items():
+            (centres, radius), H = balls(support), at.pose(frame)
+            heights.append(np.min(centres @ H[2, :3]) + H[2, 3] - radius)
+        return float(min(heights))
 
     def advance(self, tau: ArrayLike, duration: float) -> Array:
         """Hold joint efforts for a while; return them as the motors gave them.

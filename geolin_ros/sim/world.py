@@ -7,6 +7,7 @@ the model's, which may hold more than the URDF says. Contact parameters stiff en
 robot to sink less than a millimetre: elliptic cones, impratio 10.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +15,10 @@ import mujoco
 import numpy as np
 
 from geolin_ros import se3
+from geolin_ros.control.support import Support
 from geolin_ros.errors import ModelError, unknown_name
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.sim.feet import Foot, Shape, own_shapes
+from geolin_ros.sim.feet import Shape, balls, support_of_shapes
 
 FLOOR = 'floor'
 _SOLREF = [0.01, 1.0]
@@ -33,9 +35,9 @@ class Floor:
 
 
 def compile_world(
-    text: str, model: TreeModel, feet: list[Foot], floor: Floor
-) -> tuple[Any, dict[str, list[Shape]]]:
-    """Return the MuJoCo model, and the shapes of each foot by frame.
+    text: str, model: TreeModel, feet: Sequence[str | Support], floor: Floor
+) -> tuple[Any, list[Support]]:
+    """Return the MuJoCo model and its feet; of a name the shape is the URDF's.
 
     Raises
     ------
@@ -53,7 +55,7 @@ def compile_world(
     if spec.worldbody.first_body() is None:
         raise ModelError(f'MuJoCo finds no link in the URDF of robot {model.name!r}')
     bodies = {body.name: body for body in spec.bodies}
-    shapes = {foot.frame: _shapes(foot, bodies) for foot in feet}
+    supports = [_support(foot, bodies) for foot in feet]
     for geom in list(spec.geoms):
         spec.delete(geom)
     for mesh in list(spec.meshes):
@@ -76,9 +78,17 @@ def compile_world(
         conaffinity=2,
         **_contact(floor),
     )
-    for frame, of_foot in shapes.items():
-        for shape in of_foot:
-            _add(bodies[frame], shape, floor)
+    for support in supports:
+        centres, radius = balls(support)
+        for centre in centres:
+            bodies[support.frame].add_geom(
+                type=mujoco.mjtGeom.mjGEOM_SPHERE,
+                size=[radius, 0.0, 0.0],
+                pos=centre,
+                contype=2,
+                conaffinity=0,
+                **_contact(floor),
+            )
     try:
         compiled = spec.compile()
     except ValueError as error:
@@ -89,7 +99,7 @@ def compile_world(
             f'robot {model.name!r} weighs {mass:g} kg in MuJoCo, expected {model.total_mass:g} kg'
             ' as in the model: payloads of an overlay belong into the URDF'
         )
-    return compiled, shapes
+    return compiled, supports
 
 
 def _check_kinds(model: TreeModel) -> None:
@@ -122,35 +132,22 @@ def _set_joints(spec: Any, model: TreeModel) -> None:
         joint.actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
 
 
-def _shapes(foot: Foot, bodies: dict[str, Any]) -> list[Shape]:
-    if foot.frame not in bodies or foot.frame == 'world':
+def _support(foot: str | Support, bodies: dict[str, Any]) -> Support:
+    frame = foot if isinstance(foot, str) else foot.frame
+    if frame not in bodies or frame == 'world':
         links = [name for name in bodies if name != 'world']
-        raise unknown_name('foot', foot.frame, links, 'the links of the robot')
-    if foot.size:
-        return own_shapes(foot)
+        raise unknown_name('foot', frame, links, 'the links of the robot')
+    if isinstance(foot, Support):
+        return foot
     sizes = {mujoco.mjtGeom.mjGEOM_SPHERE: 1, mujoco.mjtGeom.mjGEOM_BOX: 3}
     found = []
-    for geom in bodies[foot.frame].geoms:
+    for geom in bodies[frame].geoms:
         if geom.type in sizes and geom.contype:
             placement = np.eye(4)
-            quaternion = np.roll(geom.quat, -1)
-            placement[:3, :3] = se3.rotation_from_quaternion(quaternion)
+            placement[:3, :3] = se3.rotation_from_quaternion(np.roll(geom.quat, -1))
             placement[:3, 3] = geom.pos
             found.append(Shape(placement, tuple(geom.size[: sizes[geom.type]].tolist())))
-    return found or own_shapes(foot)
-
-
-def _add(body: Any, shape: Shape, floor: Floor) -> None:
-    is_ball = len(shape.half_size) == 1
-    body.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_SPHERE if is_ball else mujoco.mjtGeom.mjGEOM_BOX,
-        size=[*shape.half_size, 0.0, 0.0][:3],
-        pos=shape.placement[:3, 3],
-        quat=np.roll(se3.quaternion_from_rotation(shape.placement[:3, :3]), 1),
-        contype=2,
-        conaffinity=0,
-        **_contact(floor),
-    )
+    return support_of_shapes(frame, found)
 
 
 def _contact(floor: Floor) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from geolin_ros.errors import ShapeError
 from geolin_ros.kinematics import Kinematics
 
 pytest.importorskip('mujoco')
-from geolin_ros.sim.feet import Foot
 from geolin_ros.sim.simulator import Push, Simulator
 
 
@@ -35,10 +34,8 @@ def stance(name, feet=None, armature=ARMATURE):
 
 
 def simulator(name, model, state, pushes=()):
-    feet = [
-        Foot(text.split(':')[0]) if '@' in text else Foot.parse(text) for text in SUPPORTS[name]
-    ]
-    robot = Simulator(urdf_of(name), model, feet, pushes=pushes)
+    supports = standing_robot(name)[1]
+    robot = Simulator(urdf_of(name), model, supports, pushes=pushes)
     robot.state = state
     return robot
 
@@ -101,8 +98,8 @@ def test_complement__brings_back_a_robot_that_loses_its_feet():
 
 def test_delay__falls_if_ignored_and_stands_if_designed_for():
     model, point = stance('go2', armature=0.0)
-    assert np.max(hold('go2', model, design(model, point), 1.0, delay=3)) == np.inf
-    assert np.max(hold('go2', model, design(model, point, delay=3), 1.0, delay=3)) < 0.02
+    assert np.max(hold('go2', model, design(model, point), 2.0, delay=3)) == np.inf
+    assert np.max(hold('go2', model, design(model, point, delay=3), 2.0, delay=3)) < 0.02
 
 
 def test_law__is_feedforward_less_gains_times_displacement():

@@ -28,7 +28,6 @@ from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.se3 import quaternion_from_rotation
-from geolin_ros.sim.feet import Foot
 from geolin_ros.sim.simulator import Simulator
 from geolin_ros.stream.feedback_messages import read_gains
 
@@ -51,8 +50,7 @@ class Robot:
         self.model, supports = standing_robot('quadruped')
         self.posture = standing_posture(self.model, supports)
         self.point = equilibrium(self.model, self.posture, supports)
-        feet = [Foot.parse(text) for text in SUPPORTS['quadruped']]
-        self.simulator = Simulator(urdf_of('quadruped'), self.model, feet)
+        self.simulator = Simulator(urdf_of('quadruped'), self.model, supports)
         self.simulator.state = self.posture
         self.namespace = f'/standing{next(_namespaces)}'
         self.joint_states = self._publisher(JointState, 'joint_states', qos_profile_sensor_data)

@@ -11,6 +11,7 @@ from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot
 
 from geolin_ros import TreeModel, Wrench, forward_dynamics, mass_matrix, robots, urdf
+from geolin_ros.control.support import Support
 from geolin_ros.errors import (
     ConfigurationError,
     ModelError,
@@ -23,7 +24,7 @@ from geolin_ros.kinematics import Kinematics
 
 pytest.importorskip('mujoco')
 
-from geolin_ros.sim.feet import Foot
+from geolin_ros.sim.feet import BALL_RADIUS, parse_feet, text_of
 from geolin_ros.sim.sensors import Noise, Sensors
 from geolin_ros.sim.simulator import Push, Simulator
 from geolin_ros.sim.world import Floor
@@ -34,7 +35,9 @@ FEET = {
     'humanoid': ('left_foot', 'right_foot'),
     'go2': LEGS,
     'g1_29dof_rev_1_0': ('left_ankle_roll_link', 'right_ankle_roll_link'),
-    'talos_reduced': ('left_sole_link:0.2x0.13', 'right_sole_link:0.2x0.13'),
+    'talos_reduced': tuple(
+        Support.sole(f'{side}_sole_link', 0.2, 0.13) for side in ('left', 'right')
+    ),
 }
 
 
@@ -49,7 +52,7 @@ def simulator_of(robot, armature=0.01, **options):
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
         model = TreeModel.from_urdf(path, overlay=overlay)
-    return Simulator(path, model, [Foot.parse(foot) for foot in FEET[robot]], **options)
+    return Simulator(path, model, FEET[robot], **options)
 
 
 def standing_quadruped(**options):
@@ -57,8 +60,7 @@ def standing_quadruped(**options):
     model = simulator.model
     state = model.neutral_state()
     state.s[:] = np.tile([0.0, 0.8, -1.6], 4)
-    heights = [Kinematics(model, state).pose(frame)[2, 3] for frame in LEGS]
-    state.H[2, 3] = 0.02 - min(heights)
+    state.H[2, 3] -= simulator.clearance(state)
     simulator.state = state
     return simulator
 
@@ -154,14 +156,39 @@ def test_floor__without_friction_lets_the_feet_slide():
     assert distances[1] - distances[0] > 0.05
 
 
-def test_feet__take_shapes_of_the_urdf_or_sizes():
-    of_g1 = simulator_of('g1_29dof_rev_1_0').support['left_ankle_roll_link']
-    np.testing.assert_allclose(sorted(of_g1[:, 0]), [-0.05, -0.05, 0.12, 0.12])
-    np.testing.assert_allclose(of_g1[:, 2], -0.035)
-    of_talos = simulator_of('talos_reduced').support['left_sole_link']
-    np.testing.assert_allclose(np.ptp(of_talos, axis=0), [0.2, 0.13, 0.0])
-    np.testing.assert_allclose(of_talos[:, 2], 0.0)
-    assert Foot.parse('a:0.03') == Foot('a', (0.03,))
+def test_feet__are_the_collision_shapes_of_the_urdf_unless_given():
+    of_g1 = simulator_of('g1_29dof_rev_1_0').feet['left_ankle_roll_link']
+    assert of_g1.kind == 'surface'
+    np.testing.assert_allclose(of_g1.placement[:3, 3], [0.035, 0.0, -0.035])
+    np.testing.assert_allclose(np.ptp(of_g1.points, axis=0), [0.17, 0.06, 0.0])
+    of_humanoid = simulator_of('humanoid').feet['left_foot']
+    np.testing.assert_allclose(np.ptp(of_humanoid.points, axis=0), [0.176, 0.06, 0.0], atol=1e-12)
+    of_quadruped = simulator_of('quadruped').feet['FL_foot']
+    assert (of_quadruped.kind, of_quadruped.radius) == ('point', 0.02)
+    assert simulator_of('go2').feet['FL_foot'].radius == BALL_RADIUS  # a mesh
+
+
+def test_parse_feet__reads_frames_and_soles():
+    named, sole, ball = parse_feet('FL_foot, sole:0.2x0.1@0.03,0,-0.1,tip:0.02@0,0,-0.2')
+    assert named == 'FL_foot'
+    assert (sole.frame, sole.kind) == ('sole', 'surface')
+    np.testing.assert_allclose(sole.placement[:3, 3], [0.03, 0.0, -0.1])
+    assert (ball.frame, ball.kind, ball.radius) == ('tip', 'point', 0.02)
+    for text in ('', 'foot:0x1', 'foot:1x', 'foot:wide'):
+        with pytest.raises(ConfigurationError, match='expected'):
+            parse_feet(text)
+
+
+def test_text_of__is_read_as_the_same_support():
+    for text in ('FL_foot:0.02', 'sole:0.2x0.1@0.03,0,-0.1'):
+        assert text_of(Support.parse(text)) == text
+
+
+def test_clearance__is_that_of_the_lowest_ball():
+    simulator = simulator_of('talos_reduced')
+    state = simulator.model.neutral_state()
+    lowest = Kinematics(simulator.model, state).pose('left_sole_link')[2, 3]
+    assert simulator.clearance(state) == pytest.approx(lowest, abs=1e-12)
 
 
 def test_sensors__are_late_and_blurred():
@@ -177,17 +204,11 @@ def test_sensors__are_late_and_blurred():
     assert not deviations[:18].any()
 
 
-@pytest.mark.parametrize('text', ['', ':0.1', 'foot:0', 'foot:0.1x', 'foot:wide', 'foot:1x2x3'])
-def test_foot__of_a_text_not_understood_says_what_is_expected(text):
-    with pytest.raises(ConfigurationError, match='expected'):
-        Foot.parse(text)
-
-
 def test_simulator__refuses_what_it_cannot_simulate():
     path = robots.path('quadruped')
     model = TreeModel.from_urdf(path)
     with pytest.raises(UnknownNameError, match='FL_foot'):
-        Simulator(path, model, [Foot('FL_fot')])
+        Simulator(path, model, ['FL_fot'])
     with pytest.raises(ModelError, match='fixed base'):
         Simulator(path, TreeModel.from_urdf(path, base='fixed'), [])
     with pytest.raises(ModelError, match='locked joints'):

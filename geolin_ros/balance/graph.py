@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated robot on the graph: what a real one would publish, and the efforts it is sent."""
+
+import time
+from array import array
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+
+from geolin_msgs.msg import ContactState, ContactStates, FeedbackGains, ReferenceState
+from geolin_ros import se3
+from geolin_ros.balance.motions import Moment
+from geolin_ros.control.support import Support
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.executor import make_executor
+from geolin_ros.ros.qos import LATCHED, NEWEST
+from geolin_ros.stream.messages import StateWriter, write_stamp, write_wrench
+from geolin_ros.stream.stamps import nanoseconds
+from geolin_ros.typing import Array
+
+COMMANDS = 'joint_group_effort_controller/commands'
+STAMPED_COMMANDS = 'lqr_node/command'
+GAINS = 'lqr_node/gains'
+WORLD = 'odom'
+_KINDS = {'point': ContactState.KIND_POINT, 'surface': ContactState.KIND_SURFACE}
+
+
+class RobotGraph:
+    """Publishers and subscriptions of one simulated robot.
+
+    The efforts that act come as std_msgs/Float64MultiArray, which holds no stamp. The controller
+    says on a second topic, as sensor_msgs/JointState, which state they answer; they are taken as
+    that answer when both agree.
+
+    Attributes
+    ----------
+    efforts : (n_u,) or None
+        The newest that came.
+    answered
+        Stamp [ns] of the newest state that they answer.
+    gains
+        The newest gains, or None.
+    """
+
+    def __init__(self, node: Node, model: TreeModel, description: str, feet: list[str]) -> None:
+        self.efforts: Array | None = None
+        self.answered = -1
+        self.gains: FeedbackGains | None = None
+        self._said: tuple[int, Array] | None = None
+        self._model = model
+        self._executor = make_executor()
+        self._executor.add_node(node)
+        sensor = qos_profile_sensor_data
+        self._description = node.create_publisher(String, 'robot_description', LATCHED)
+        self._odometry = node.create_publisher(Odometry, 'odom', sensor)
+        self._joints = node.create_publisher(JointState, 'joint_states', sensor)
+        self._clock = node.create_publisher(Clock, '/clock', NEWEST)
+        self._contacts = node.create_publisher(ContactStates, 'contact_states', LATCHED)
+        self._reference = node.create_publisher(ReferenceState, 'reference', NEWEST)
+        self._wrenches = {
+            frame: node.create_publisher(WrenchStamped, f'{frame}/wrench', sensor)
+            for frame in feet
+        }
+        many = QoSProfile(depth=10)
+        node.create_subscription(Float64MultiArray, COMMANDS, self._on_efforts, many)
+        node.create_subscription(JointState, STAMPED_COMMANDS, self._on_stamped, many)
+        node.create_subscription(FeedbackGains, GAINS, self._on_gains, NEWEST)
+        self._base = Odometry(child_frame_id=model.base_link)
+        self._base.header.frame_id = WORLD
+        self._state = JointState(name=list(model.joint_names))
+        for field in ('position', 'velocity', 'effort'):
+            setattr(self._state, field, array('d', bytes(8 * model.n)))
+        self._wanted = ReferenceState(joint_names=list(model.joint_names))
+        self._wanted.header.frame_id = WORLD
+        self._reference_state = StateWriter(self._wanted.state, model.n)
+        self._description.publish(String(data=description))
+
+    # ---- what comes
+
+    def _on_efforts(self, message: Float64MultiArray) -> None:
+        self.efforts = np.array(message.data)
+        self._match()
+
+    def _on_stamped(self, message: JointState) -> None:
+        self._said = nanoseconds(message.header.stamp), np.array(message.effort)
+        self._match()
+
+    def _match(self) -> None:
+        if self._said is not None and self.efforts is not None:
+            stamp, efforts = self._said
+            if np.array_equal(efforts, self.efforts):
+                self.answered = stamp
+
+    def _on_gains(self, message: FeedbackGains) -> None:
+        self.gains = message
+
+    def spin_until(self, deadline: float, stamp: int | None = None) -> bool:
+        """Listen until a state is answered or until a time.monotonic; return whether it was."""
+        while self.answered != stamp:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0.0:
+                return False
+            self._executor.spin_once(timeout_sec=remaining)
+        return True
+
+    def has_listeners(self) -> bool:
+        """Return whether somebody takes the states and the description."""
+        publishers = (self._joints, self._odometry, self._description, self._reference)
+        return all(publisher.get_subscription_count() for publisher in publishers)
+
+    def close(self) -> None:
+        """Stop to listen."""
+        self._executor.shutdown()
+
+    # ---- what goes
+
+    def publish_reference(self, moment: Moment, stamp: int) -> None:
+        """Say where the robot should be, and by which efforts."""
+        write_stamp(self._wanted.header.stamp, stamp)
+        self._reference_state.write(moment.state)
+        self._wanted.joint_efforts = moment.tau.tolist()
+        self._reference.publish(self._wanted)
+
+    def publish_contacts(self, supports: tuple[Support, ...], stamp: int) -> None:
+        """Say which contacts are in force."""
+        message = ContactStates()
+        message.header.frame_id = WORLD
+        write_stamp(message.header.stamp, stamp)
+        for support in supports:
+            entry = ContactState(frame=support.frame, kind=_KINDS[support.kind], active=True)
+            entry.reference.orientation.w = 0.0  # where the frame is when it becomes active
+            message.contacts.append(entry)
+        self._contacts.publish(message)
+
+    def publish_wrenches(self, wrenches: dict[str, Array], stamp: int) -> None:
+        """Say what the floor does to each foot, in axes of its link."""
+        for frame, wrench in wrenches.items():
+            message = WrenchStamped()
+            message.header.frame_id = frame
+            write_stamp(message.header.stamp, stamp)
+            write_wrench(message.wrench, wrench)
+            self._wrenches[frame].publish(message)
+
+    def publish_state(self, state: State, tau: Array, stamp: int) -> None:
+        """Publish odometry and clock, then the joint states that are to be answered."""
+        base, joints, clock = self._base, self._state, Clock()
+        for place in (base.header.stamp, joints.header.stamp, clock.clock):
+            write_stamp(place, stamp)
+        position, turn = base.pose.pose.position, base.pose.pose.orientation
+        position.x, position.y, position.z = state.H[:3, 3].tolist()
+        turn.x, turn.y, turn.z, turn.w = se3.quaternion_from_rotation(state.H[:3, :3]).tolist()
+        linear, angular = base.twist.twist.linear, base.twist.twist.angular
+        linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = state.v.tolist()
+        for values, field in (
+            (state.s, joints.position),
+            (state.r, joints.velocity),
+            (tau, joints.effort),
+        ):
+            np.frombuffer(field)[:] = values
+        self._clock.publish(clock)
+        self._odometry.publish(base)
+        self._joints.publish(joints)

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Short closed loops in one process: what must stand stands, pushed; and what PD bears."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from support.standing import standing_robot, urdf_of
+
+pytest.importorskip('mujoco')
+
+from geolin_ros.balance.laws import Pd, ScheduledLqr
+from geolin_ros.balance.motions import lift_and_put_down, squat, stand
+from geolin_ros.sim.recording import Envelope, Recording
+from geolin_ros.sim.sensors import Noise, Sensors
+from geolin_ros.sim.simulator import Push, Simulator
+from geolin_ros.sim.trial import push_of, random_pushes, simulate
+
+QUADRUPEDS, HUMANOIDS = ('quadruped', 'go2'), ('humanoid', 'g1_29dof_rev_1_0')
+FEET = {
+    **dict.fromkeys(QUADRUPEDS, ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')),
+    'humanoid': ('left_foot', 'right_foot'),
+    'g1_29dof_rev_1_0': ('left_ankle_roll_link', 'right_ankle_roll_link'),
+}
+
+
+@cache
+def simulator_of(robot):
+    return Simulator(urdf_of(robot), standing_robot(robot)[0], FEET[robot])
+
+
+def run(robot, motion, law=ScheduledLqr, pushes=(), **options):
+    simulator = simulator_of(robot)
+    simulator.pushes = list(pushes)
+    controller = law(simulator.model, motion)
+    return simulate(simulator, controller, motion.reference, motion.duration, **options)
+
+
+def three_pushes(robot, impulse, seed=0):
+    mass = simulator_of(robot).model.total_mass
+    return random_pushes(impulse, mass, seed, count=2, start=0.2, every=1.5)
+
+
+@pytest.mark.parametrize('robot', QUADRUPEDS)
+@pytest.mark.parametrize(('lifted', 'impulse'), [([], 0.06), (['FL_foot'], 0.04)])
+def test_quadruped__bears_pushes_on_four_and_three_feet(robot, lifted, impulse):
+    motion = stand(simulator_of(robot), 3.5, lifted)
+    recording = run(robot, motion, pushes=three_pushes(robot, impulse))
+    assert recording.stands
+    assert 0.005 < recording.peak_error() < 0.08
+
+
+@pytest.mark.parametrize('robot', HUMANOIDS)
+@pytest.mark.parametrize(('feet', 'impulse'), [(2, 0.025), (1, 0.02)])
+def test_humanoid__bears_pushes_on_two_soles_and_on_one(robot, feet, impulse):
+    motion = stand(simulator_of(robot), 3.5, FEET[robot][: 2 - feet])
+    recording = run(robot, motion, pushes=three_pushes(robot, impulse))
+    assert recording.stands
+    assert 0.005 < recording.peak_error() < 0.08
+
+
+def test_humanoid_on_one_sole__falls_by_pd():
+    motion = stand(simulator_of('humanoid'), 3.5, ['left_foot'])
+    recording = run('humanoid', motion, Pd, three_pushes('humanoid', 0.02))
+    assert not recording.stands
+    assert recording.fallen > 0.2
+
+
+def test_quadruped__stands_by_pd_as_well():
+    motion = stand(simulator_of('quadruped'), 3.5)
+    assert run('quadruped', motion, Pd, three_pushes('quadruped', 0.06)).stands
+
+
+@pytest.mark.parametrize('robot', QUADRUPEDS)
+def test_quadruped__lifts_a_foot_and_puts_it_down(robot):
+    simulator = simulator_of(robot)
+    motion = lift_and_put_down(simulator, 'FL_foot', shift=1.0, hold=1.0, start=0.2)
+    push = push_of(0.03, 2.0, 1.9, simulator.model.total_mass)
+    recording = run(robot, motion, pushes=[push])
+    assert recording.stands
+    height = [recording.references[k].H[2, 3] for k in (0, -1)]
+    assert height[0] == pytest.approx(height[1], abs=1e-9)
+    assert min(len(motion.at(t).supports) for t in recording.times) == 3
+
+
+@pytest.mark.parametrize('robot', HUMANOIDS)
+def test_humanoid__shifts_to_one_sole_in_two_seconds_and_back(robot):
+    simulator = simulator_of(robot)
+    motion = lift_and_put_down(simulator, FEET[robot][0], shift=2.0, hold=1.0, start=0.1)
+    recording = run(robot, motion)
+    assert recording.stands
+    assert recording.peak_error() < 0.03
+    assert recording.drift() < 0.005
+
+
+@pytest.mark.parametrize('robot', HUMANOIDS)
+def test_humanoid__squats_on_scheduled_gains(robot):
+    simulator = simulator_of(robot)
+    motion = squat(simulator, 0.15, 0.5, 3.2)
+    heights = [motion.at(t).state.H[2, 3] for t in np.linspace(0.0, 3.2, 200)]
+    assert np.ptp(heights) == pytest.approx(0.15, abs=1e-3)
+    push = push_of(0.02, 1.0, 1.8, simulator.model.total_mass)
+    recording = run(robot, motion, pushes=[push])
+    assert recording.stands
+    assert recording.peak_error() < 0.03
+
+
+def test_motion__has_the_velocity_of_its_postures():
+    motion = lift_and_put_down(simulator_of('quadruped'), 'FL_foot', shift=1.0, hold=0.5)
+    for time in (1.3, 1.77, 2.2):
+        before, after = (motion.at(time + step).state for step in (-1e-5, 1e-5))
+        moment, n = motion.at(time).state, 12
+        rate = before.difference(after)[: 6 + n] / 2e-5
+        np.testing.assert_allclose(np.concatenate((moment.v, moment.r)), rate, atol=1e-4)
+
+
+def test_noisy_sensors__leave_the_humanoid_standing():
+    noise = Noise(velocity=0.03, angular_velocity=0.06)
+    motion = stand(simulator_of('humanoid'), 2.0)
+    recording = run('humanoid', motion, sensors=Sensors(noise, seed=3))
+    assert recording.stands
+    assert 0.0005 < recording.peak_error() < 0.01
+
+
+def test_recording__says_when_a_robot_has_fallen_and_when_a_push_is_over():
+    reference = simulator_of('quadruped').model.neutral_state()
+    reference.H[2, 3] = 0.3
+
+    def after(time):  # pushed away from 1 s on, comes back as exp(-t / 0.1 s) from 1.1 s on
+        state = reference.copy()
+        state.H[0, 3] += 0.02 * np.exp(-max(0.0, time - 1.1) / 0.1) * (time > 1.0)
+        return state
+
+    recording = Recording()
+    for time in np.arange(0.0, 3.0, 0.002):
+        assert recording.add(time, after(time), reference)
+    assert recording.stands
+    assert recording.peak_error() == pytest.approx(0.02)
+    settling = recording.settling_times([Push(1.0, (1.0, 0.0, 0.0))])
+    np.testing.assert_allclose(settling, [0.1 * np.log(10.0)], atol=0.004)
+    low = reference.copy()
+    low.H[2, 3] = 0.25
+    assert not recording.add(3.0, low, reference)
+    assert (recording.fallen, recording.stands) == (3.0, False)
+    assert not Envelope().holds(reference.retract([0, 0, 0, 0.7, *[0] * 32]), reference)
