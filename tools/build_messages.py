@@ -42,7 +42,16 @@ def build() -> None:
         '-DCMAKE_BUILD_TYPE=Release', '-DBUILD_TESTING=OFF',
         f'-DCMAKE_INSTALL_PREFIX={PREFIX}', f'-DPython3_EXECUTABLE={sys.executable}',
     ]  # fmt: skip
-    compile_and_install = ['cmake', '--build', str(work), '--parallel', '--target', 'install']
+    jobs = str(os.cpu_count())  # unlimited, dozens of compilers would share the memory
+    compile_and_install = [
+        'cmake',
+        '--build',
+        str(work),
+        '--parallel',
+        jobs,
+        '--target',
+        'install',
+    ]
     for command in (configure, compile_and_install):
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode:

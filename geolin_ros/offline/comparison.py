@@ -14,7 +14,6 @@ from geolin_ros.batch import BatchLinearizer
 from geolin_ros.errors import ModelWarning, RecordingError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
-from geolin_ros.offline.source import expanded
 from geolin_ros.typing import Array, IntArray
 
 STRIDE = 512
@@ -165,7 +164,7 @@ def _read(path: str) -> TreeModel:
     file = Path(path)
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        return TreeModel.from_urdf(expanded(file) if file.suffix == '.xacro' else file)
+        return TreeModel.from_urdf(file)
 
 
 def _short(value: Any) -> str:

@@ -50,7 +50,7 @@ def test_model__equals_itself_whatever_order_its_joints_are_in(tmp_path, capsys)
     path = robots.path('quadruped')
     assert compared(capsys, path, path)[0] == 0
     text = path.read_text()
-    head, _, legs = text.partition('  <link name="FL_hip">')
+    _, _, legs = text.partition('  <link name="FL_hip">')
     assert legs
     heavier = tmp_path / 'heavier.urdf'
     heavier.write_text(text.replace('<mass value="', '<mass value="1', 1))
