@@ -39,7 +39,7 @@ def test_make_targets__exist():
 def test_topics__are_those_of_the_node():
     code = ''.join(file.read_text() for file in (ROOT / 'geolin_ros' / 'ros').glob('*.py'))
     topics = re.findall(r'^\| `([~/a-z_]+)` \| \w+_msgs/\w+ \|', README, re.MULTILINE)
-    assert len(topics) >= 8
+    assert len(topics) == 9
     for topic in topics:
         assert f"'{topic}'" in code, f'README names topic {topic}'
 
