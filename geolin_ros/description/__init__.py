@@ -16,7 +16,7 @@ from geolin_ros.description.elements import (
     Mimic,
 )
 from geolin_ros.description.locking import lock_joints
-from geolin_ros.description.overlay import apply_overlay, attach_payloads
+from geolin_ros.description.overlay import apply_overlay, attach_payloads, parse_overlay
 from geolin_ros.description.topology import check_tree
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     'attach_payloads',
     'check_tree',
     'lock_joints',
+    'parse_overlay',
 ]

@@ -18,7 +18,7 @@ import fnmatch
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -117,15 +117,31 @@ def _over_joints(description: Description, rows: Any, where: str) -> Description
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    import yaml
-
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise ModelError(f'{path}: larger than {LARGEST_FILE} bytes, expected an overlay')
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        text = path.read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f'{path}: cannot be read as YAML: {error}') from error
-    return content or {}
+    return parse_overlay(text, str(path))
+
+
+def parse_overlay(text: str, where: str = 'overlay') -> Mapping[str, Any]:
+    """Return the mapping that a YAML text holds.
+
+    Raises
+    ------
+    ModelError
+        If it is no YAML or no mapping; says ``where`` it is from.
+    """
+    import yaml
+
+    try:
+        content = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise ModelError(f'{where}: cannot be read as YAML: {error}') from error
+    _check_keys(where, content, ('joints', 'payloads'))
+    return cast(Mapping[str, Any], content)
 
 
 def _check_keys(where: str, mapping: Any, allowed: tuple[str, ...]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from geolin_ros.contacts import Contact
+from geolin_ros.description import parse_overlay
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.tree import ReadingOptions
 from geolin_ros.stream.contact_input import ContactSettings, FootForce
@@ -112,6 +113,11 @@ TABLE: tuple[Parameter, ...] = (
         'overlay_file',
         '',
         'YAML file with what a URDF cannot say: rotors, gears, springs, friction, payloads.',
+    ),
+    Parameter(
+        'overlay',
+        '',
+        'The same as YAML text, instead of a file: {joints: {knee: {rotor_inertia: 1.0e-4}}}.',
     ),
     Parameter(
         'coulomb_friction',
@@ -320,6 +326,7 @@ MODEL_NAMES = (
     'locked_joints',
     'actuated_joints',
     'overlay_file',
+    'overlay',
     'coulomb_friction',
     'payload.frame',
     'payload.mass',
@@ -365,9 +372,20 @@ def model_options(values: Mapping[str, Any]) -> ReadingOptions:
         joints=entries_of(values['joints']) or None,
         locked_joints=dict(_position(entry) for entry in entries_of(values['locked_joints'])),
         actuated_joints=entries_of(values['actuated_joints']) or None,
-        overlay=values['overlay_file'] or None,
+        overlay=_overlay(values),
         coulomb_friction=values['coulomb_friction'],
     )
+
+
+def _overlay(values: Mapping[str, Any]) -> Mapping[str, Any] | str | None:
+    if values['overlay'] and values['overlay_file']:
+        raise ConfigurationError(
+            'parameters overlay and overlay_file are both given, expected one of them; move the '
+            'text into the file'
+        )
+    if values['overlay']:
+        return parse_overlay(values['overlay'], 'parameter overlay')
+    return values['overlay_file'] or None
 
 
 def payloads(values: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -60,9 +60,17 @@ def test_overlay_and_payload__change_the_model(tmp_path):
     assert model.hash != whole.hash
 
 
+def test_overlay__may_be_a_text():
+    text = '{joints: {"*": {rotor_inertia: 1.0e-4, gear_ratio: 10.0}}}'
+    np.testing.assert_allclose(read(overlay=text).tree.armature, 0.01)
+
+
 @pytest.mark.parametrize(
     ('changed', 'fragment'),
     [
+        ({'overlay': 'joints: ['}, 'parameter overlay: cannot be read as YAML'),
+        ({'overlay': '{rotors: {}}'}, "'rotors'"),
+        ({'overlay': '{joints: {}}', 'overlay_file': 'x'}, 'are both given'),
         ({'locked_joints': ['waist']}, "'waist', expected name=position"),
         ({'locked_joints': ['nothing=1.0']}, "'nothing'"),
         ({'joints': ['nothing']}, "'nothing'"),
