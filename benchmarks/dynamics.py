@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamics of one state through the public functions, against Pinocchio's."""
+"""Dynamics of one state through the public `Dynamics`, against Pinocchio's."""
 
 import argparse
 from functools import partial
@@ -11,13 +11,13 @@ import pinocchio as pin
 from benchmarks.report import Row, compare
 from benchmarks.robots import paths, read
 from benchmarks.single_state import ROBOTS
-from geolin_ros import forward_dynamics, inverse_dynamics, mass_matrix
+from geolin_ros import Dynamics
 
 PEERS = 'aba', 'rnea', 'crba'
 
 
 def measure(rounds: int) -> list[Row]:
-    """Compare inverse and forward dynamics and the mass matrix; results are new arrays."""
+    """Compare inverse and forward dynamics and the mass matrix, in a workspace."""
     rows = []
     for path in paths(ROBOTS):
         pair = read(path)
@@ -25,17 +25,17 @@ def measure(rounds: int) -> list[Row]:
             continue
         rng = np.random.default_rng(1)
         (state, tau), (q, v, effort) = pair.operating_point(rng)
-        nu_dot, model = rng.normal(size=pair.model.m), pair.model
+        nu_dot, own = rng.normal(size=pair.model.m), Dynamics(pair.model)
         theirs = pair.pin_model, pair.pin_data, q
         cases = (
-            ('forward dynamics', partial(forward_dynamics, model, state, tau), (v, effort), 0.5),
+            ('forward dynamics', partial(own.forward_dynamics, state, tau), (v, effort), 0.5),
             (
                 'inverse dynamics',
-                partial(inverse_dynamics, model, state, nu_dot),
+                partial(own.inverse_dynamics, state, nu_dot),
                 (v, nu_dot),
                 0.6,
             ),
-            ('mass matrix', partial(mass_matrix, model, state), (), 0.7),
+            ('mass matrix', partial(own.mass_matrix, state), (), 0.7),
         )
         for (what, ours, arguments, limit), name in zip(cases, PEERS, strict=True):
             peer = partial(getattr(pin, name), *theirs, *arguments)

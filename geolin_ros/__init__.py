@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from geolin_ros.model.state import State
     from geolin_ros.model.tree import TreeModel
     from geolin_ros.offline.dataset import open_dataset
+    from geolin_ros.repeated_dynamics import Dynamics
     from geolin_ros.wrenches import Wrench
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     'Contact',
     'Description',
     'Discretization',
+    'Dynamics',
     'Joint',
     'Linearization',
     'LinearizationBatch',
@@ -79,6 +81,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    'Dynamics': 'geolin_ros.repeated_dynamics',
     'BatchLinearizer': 'geolin_ros.batch',
     'ConstrainedLinearizer': 'geolin_ros.contacts',
     'Contact': 'geolin_ros.contacts',

@@ -84,7 +84,7 @@ def inverse_dynamics(
     if not wrenches:
         fast = packed_dynamics(model).inverse_dynamics(state, acceleration)
         if fast is not None:
-            return fast
+            return fast.copy()
     nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
     tau = np.empty_like(nu_dot)
     kernels.inverse_dynamics_at(
@@ -141,7 +141,7 @@ def forward_dynamics(
     if not wrenches:
         fast = packed_dynamics(model).forward_dynamics(state, tau)
         if fast is not None:
-            return fast
+            return fast.copy()
     nothing = np.zeros(model.n, dtype=np.bool_)
     return hybrid_dynamics(model, state, np.zeros(model.n), tau, nothing, wrenches=wrenches)[0]
 
@@ -222,7 +222,7 @@ def mass_matrix(model: TreeModel, state: State) -> Array:
     """
     fast = packed_dynamics(model).mass_matrix(state)
     if fast is not None:
-        return fast
+        return fast.copy()
     M = np.empty((6 + model.n, 6 + model.n))
     reduced_mass_matrix(model.tree, workspace(model), state_data(model, state), M)
     if not np.all(np.isfinite(M)):

@@ -9,7 +9,6 @@ import threading
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy import empty
 from numpy.typing import ArrayLike
 
 from geolin_ros.kernels import fast_dynamics as kernels
@@ -40,7 +39,10 @@ class GeneralDynamics:
 
 
 class PackedDynamics(GeneralDynamics):
-    """A robot as arrays for the fast kernels, with scratch of its own (one per thread)."""
+    """A robot as arrays for the fast kernels, with scratch of its own (one per thread).
+
+    Results are views of the scratch, valid until the next call of the same function.
+    """
 
     def __init__(self, model: TreeModel, packed: records.Packed) -> None:
         super().__init__(model)
@@ -48,6 +50,8 @@ class PackedDynamics(GeneralDynamics):
         self._workspace = records.make_workspace(packed)
         self._n, self._m, self._size = model.n, model.m, 22 + 2 * model.n
         self._tau, self._nu_dot = np.zeros(model.n), np.zeros(model.m)
+        self._accelerations, self._forces = np.zeros(model.m), np.zeros(model.m)
+        self._M = np.zeros((model.m, model.m))
 
     def inverse_dynamics(self, state: State, acceleration: ArrayLike) -> Array | None:
         """Return the forces (m,) that produce an acceleration (m,)."""
@@ -58,7 +62,7 @@ class PackedDynamics(GeneralDynamics):
             given[...] = acceleration
         except (TypeError, ValueError):
             return None
-        out = empty(self._m)
+        out = self._forces
         status = kernels.inverse_dynamics(self._ints, self._floats, x, given, self._workspace, out)
         return out if status == OK else None
 
@@ -71,16 +75,15 @@ class PackedDynamics(GeneralDynamics):
             given[...] = tau
         except (TypeError, ValueError):
             return None
-        out = empty(self._m)
+        out = self._accelerations
         status = kernels.forward_dynamics(self._ints, self._floats, x, given, self._workspace, out)
         return out if status == OK else None
 
     def mass_matrix(self, state: State) -> Array | None:
         """Return M (m, m)."""
-        x, m = state.data, self._m
+        x, M = state.data, self._M
         if len(x) != self._size or len(state.r) != self._n:
             return None
-        M = empty((m, m))
         status = kernels.mass_matrix(self._ints, self._floats, x, self._workspace, M)
         return M if status == OK else None
 
@@ -105,8 +108,12 @@ def packed_dynamics(model: TreeModel) -> GeneralDynamics:
 def _prepared(model: TreeModel) -> GeneralDynamics:
     found = _robots.of.get(model)
     if found is None:
-        packed = records.pack(model.tree, model.gravity)
-        found = GeneralDynamics(model) if packed is None else PackedDynamics(model, packed)
-        _robots.of[model] = found
+        found = _robots.of[model] = prepare(model)
     _robots.last = found
     return found
+
+
+def prepare(model: TreeModel) -> GeneralDynamics:
+    """Return the fast dynamics of a robot, with scratch of their own."""
+    packed = records.pack(model.tree, model.gravity)
+    return GeneralDynamics(model) if packed is None else PackedDynamics(model, packed)

@@ -26,7 +26,7 @@ class LinearizationBatch:
     B : (N, 2 m, n_u)
     nu_dot : (N, m)
     drift : (N, 2 m)
-    reference, columns, rows, inputs
+    reference, columns, inputs
         As in `Linearization`.
 
     ``len(batch)`` is N, ``batch[k]`` a `Linearization` that shares the memory, ``batch[a:b]`` a
@@ -45,8 +45,12 @@ class LinearizationBatch:
     ) -> None:
         self.A, self.B, self.nu_dot, self.drift = A, B, nu_dot, drift
         self.columns, self.inputs = columns, inputs
-        self.rows = tuple(rate_label(label) for label in columns)
         self.reference: Reference = reference
+
+    @property
+    def rows(self) -> tuple[Label, ...]:
+        """Names and units of the rates of the state entries."""
+        return tuple(rate_label(label) for label in self.columns)
 
     def __len__(self) -> int:
         """Return N."""

@@ -13,6 +13,7 @@ from support.robots import example_robot, read_robot
 from support.trees import gimbal, random_model
 
 from geolin_ros import (
+    Dynamics,
     Wrench,
     forward_dynamics,
     hybrid_dynamics,
@@ -89,6 +90,23 @@ def test_public_functions__take_it_and_leave_their_results_alone():
     for array, copy, new in zip(first, kept, again, strict=True):
         assert array.tobytes() == copy.tobytes()
         assert not np.array_equal(array, new)
+
+
+@pytest.mark.parametrize('kind', ['single axis', 'general'])
+def test_dynamics__are_those_of_the_functions(kind):
+    rng = np.random.default_rng(8)
+    model = random_model(rng, 6)[1] if kind == 'single axis' else passive_model('fixed', True)
+    own, nothing = Dynamics(model), [Wrench(model.base_link, force=(1.0, 2.0, 3.0))]
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    acceleration = rng.normal(size=model.m)
+    for wrenches in ((), nothing):
+        expected = inverse_dynamics(model, state, acceleration, wrenches)
+        assert np.array_equal(own.inverse_dynamics(state, acceleration, wrenches), expected)
+        expected = forward_dynamics(model, state, tau, wrenches)
+        assert np.array_equal(own.forward_dynamics(state, tau, wrenches), expected)
+    assert np.array_equal(own.mass_matrix(state), mass_matrix(model, state))
+    with pytest.raises(ShapeError):
+        own.forward_dynamics(state, np.zeros(model.n + 1))
 
 
 def test_general_model__is_declined():
