@@ -27,6 +27,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.sim.simulator import Push, Simulator
 from geolin_ros.sim.world import Floor
+from geolin_ros.stream.message_memory import allocate
 from geolin_ros.stream.messages import write_stamp, write_wrench
 from geolin_ros.typing import Array
 
@@ -111,6 +112,9 @@ class PublishedRobot:
     def __init__(self, node: Node, model: TreeModel, path: Path) -> None:
         self._robot, self._time_ns = StandingRobot(model, path), 0
         self._joints, self._imu = JointState(name=list(model.joint_names)), Imu()
+        self._fields = [
+            allocate(self._joints, field, model.n) for field in ('position', 'velocity', 'effort')
+        ]
         self._imu.header.frame_id = IMU
         self._imu.orientation_covariance[0] = -1.0  # not measured
         self._wrenches = {link: WrenchStamped() for link in SOLES}
@@ -146,8 +150,8 @@ class PublishedRobot:
             write_wrench(message.wrench, wrenches[link])
             self._to[f'{link}/wrench'].publish(message)
         write_stamp(joints.header.stamp, time_ns)
-        joints.position, joints.velocity = state.s.tolist(), state.r.tolist()
-        joints.effort = self._robot.tau.tolist()
+        for field, values in zip(self._fields, (state.s, state.r, self._robot.tau), strict=True):
+            field[:] = values
         self._to['joint_states'].publish(joints)
 
 

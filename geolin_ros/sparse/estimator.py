@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg.lapack import dtrtrs
+from scipy.linalg.lapack import dgeqrf, dtrtrs
 
 from geolin_ros.errors import ConfigurationError, UnsolvableError, unknown_name
 from geolin_ros.model.state import State
@@ -120,7 +120,8 @@ class Estimator:
             self._judge((state,))
         d = self._elimination.T[:, 1:] @ self._z
         d += self._elimination.T[:, 0]
-        rest = self._R[self._Z.shape[1] :, -1]
+        q = self._Z.shape[1]
+        rest = self._R[q:, q]  # one number, or none if there are no more rows than unknowns
         return Estimate(system.unpack(d), float(rest @ rest), system.rows - system.size)
 
     def covariance(self, variables: Sequence[Variable]) -> Array:
@@ -168,10 +169,10 @@ class Estimator:
         q = self._Z.shape[1]
         if len(C) < q:
             return False
-        weighed = np.empty((len(C), q + 1))
-        np.matmul(C[:, 1:], self._Z, out=weighed[:, :q])
+        weighed = np.empty((len(C), q + 1), order='F')
+        weighed[:, :q] = C[:, 1:] @ self._Z
         weighed[:, q] = C[:, 0] + C[:, 1:] @ z_0
-        self._R = np.asarray(np.linalg.qr(weighed, mode='r'))
+        self._R = dgeqrf(weighed, overwrite_a=1)[0][: q + 1]  # below its diagonal is not R
         if not _is_regular(self._R[:q, :q]):
             return False
         self._z = z_0 + self._Z @ _solve_triangle(self._R[:q, :q], -self._R[:q, q])
@@ -199,8 +200,8 @@ class Estimator:
 
 
 def _is_regular(R: Array) -> bool:
-    diagonal = np.abs(np.diag(R))
-    return bool(diagonal.min(initial=np.inf) > SMALLEST * diagonal.max(initial=0.0))
+    diagonal = np.abs(R.diagonal())
+    return bool(not R.size or diagonal.min() > SMALLEST * diagonal.max())
 
 
 def _solve_triangle(R: Array, right: Array, transposed: bool = False) -> Array:

@@ -72,8 +72,8 @@ class BlockSystem:
     ----------
     size
         Number of unknowns, 18 nb + 2 m.
-    equations
-        Number of rows of the model, 12 nb + m; the sensors' rows follow.
+    equations, rows
+        Number of rows of the model, 12 nb + m, and with those of the sensors, which follow.
     row, column : (nnz,)
         Where the entries stand.
     values : (nnz,)
@@ -102,16 +102,12 @@ class BlockSystem:
         self.nb, self.m = len(model.body_names), model.m
         self.size = 18 * self.nb + 2 * self.m
         self.equations = 12 * self.nb + self.m
+        self.rows = self.equations + sum(sensor.size for sensor in self.sensors)
         self._columns = self._name_columns()
         self._workspace = make_workspace(model.tree)
         self._X = np.zeros((self.nb, 6, 6))
         self.sensor_rows = self._place_sensors()
         self._place_entries()
-
-    @property
-    def rows(self) -> int:
-        """Number of rows, sensors included."""
-        return self.equations + sum(sensor.size for sensor in self.sensors)
 
     def columns(self, variable: Variable) -> range:
         """Return the unknowns of a variable.

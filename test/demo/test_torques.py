@@ -21,7 +21,7 @@ def test_estimator__finds_torques_and_a_push():
         env={**os.environ, 'PYTHONUNBUFFERED': '1'},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=400,
     )
     output = done.stdout + done.stderr
     assert done.returncode == 0, output
