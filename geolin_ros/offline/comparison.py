@@ -161,10 +161,9 @@ def _dynamics_apart(first: TreeModel, second: TreeModel) -> dict[str, dict[str, 
 
 
 def _read(path: str) -> TreeModel:
-    file = Path(path)
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        return TreeModel.from_urdf(file)
+        return TreeModel.from_urdf(Path(path))
 
 
 def _short(value: Any) -> str:
