@@ -18,7 +18,7 @@ from geolin_ros.typing import Array, IntArray
 
 STRIDE = 512
 STATES = 20
-RUN_VARIABLES = ('H', 's', 'v', 'r', 'tau', 'nu_dot', 'A', 'B', 'drift', 'residual')
+RUN_VARIABLES = ('H', 's', 'v', 'r', 'tau', 'nu_dot', 'A', 'B', 'drift')
 Difference = dict[str, Any]
 
 
