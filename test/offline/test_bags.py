@@ -35,4 +35,4 @@ def test_residual__of_a_standing_robot_is_what_its_feet_do(tmp_path):
     before = found.isel(time=slice(10, 40))  # the push is later
     residual = before.residual.sel(acceleration='dv.z/dt').median()
     assert float(residual) == pytest.approx(-float(before.nu_dot[:, 2].median()), rel=0.05)
-    assert float(residual) > 5.0
+    assert float(residual) > 0.5
