@@ -15,6 +15,7 @@ COMMANDS = {
     'analyze-modes': 'say which motions of a standing or flying robot joint efforts can reach',
     'compare': 'say how far two runs, or two models, are apart',
     'gain-bank': 'design the gains of a standing robot over heights and contacts, into a file',
+    'gains': 'write gains for what a robot stood on, and how, in a bag',
     'info': 'print what a robot description amounts to: joints, bodies, mass, doubts',
     'inspect': 'say what is in a bag: rates, gaps, clocks, frames, and what would be left out',
     'linearize': 'write the linearizations about all samples of a bag into a dataset',

@@ -18,7 +18,7 @@ from geolin_ros.typing import Array, IntArray
 
 STRIDE = 512
 STATES = 20
-RUN_VARIABLES = ('H', 's', 'v', 'r', 'tau', 'nu_dot', 'A', 'B', 'drift', 'residual')
+RUN_VARIABLES = ('H', 's', 'v', 'r', 'tau', 'nu_dot', 'A', 'B', 'drift')
 Difference = dict[str, Any]
 
 
@@ -161,10 +161,9 @@ def _dynamics_apart(first: TreeModel, second: TreeModel) -> dict[str, dict[str, 
 
 
 def _read(path: str) -> TreeModel:
-    file = Path(path)
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        return TreeModel.from_urdf(file)
+        return TreeModel.from_urdf(Path(path))
 
 
 def _short(value: Any) -> str:

@@ -25,7 +25,8 @@ class OdometryCheck:
     """Compares log(H_k^-1 H_k+1) / dt with the mean of the twists at both ends.
 
     The twist is read once in child axes and once in world axes, both about the child's origin.
-    Medians are compared, which a pose that is set anew now and then leaves alone.
+    Medians are compared, which a pose that is set anew now and then leaves alone, of the quarter
+    in which the robot moves most: at rest there is noise alone.
     The log of a motion by a constant body twist is that twist times dt, so that the comparison
     is exact for it and off by dt^2 for others.
     """
@@ -83,10 +84,16 @@ class OdometryCheck:
             'pose_jumps': self._jumps,
             'twist_frame': None,
         }
-        motion = float(np.median(self._motion)) if self._motion else 0.0
+        if not self._motion:
+            return found
+        moving = np.asarray(self._motion) >= np.percentile(self._motion, 75)
+        motion = float(np.median(np.asarray(self._motion)[moving]))
         if motion == 0.0:
             return found
-        off = {axes: float(np.median(values)) / motion for axes, values in self._off.items()}
+        off = {
+            axes: float(np.median(np.asarray(values)[moving])) / motion
+            for axes, values in self._off.items()
+        }
         best, other = sorted(off, key=lambda axes: off[axes])
         clear = off[other] > CLEARLY * off[best] and off[best] < AGREEMENT
         found |= {'median_motion': motion, 'deviation': off}

@@ -34,7 +34,7 @@ def test_run__equals_its_own_thinning(runs, capsys):
     assert found['common'] == 20
     assert found['differences'] == [f'20 samples are in {runs / "all.zarr"} only']
     assert all(entry['absolute'] == 0.0 for entry in found['quantities'].values())
-    assert {'A', 'B', 'nu_dot', 'residual'} <= set(found['quantities'])
+    assert {'A', 'B', 'nu_dot'} <= set(found['quantities'])
 
 
 def test_runs_in_other_gravity__differ_by_it(runs, capsys):
@@ -46,12 +46,10 @@ def test_runs_in_other_gravity__differ_by_it(runs, capsys):
     assert found['quantities']['A']['absolute'] == pytest.approx(9.81 - 1.62, rel=0.1)
 
 
-def test_model__equals_itself_whatever_order_its_joints_are_in(tmp_path, capsys):
+def test_model__equals_itself_and_no_heavier_one(tmp_path, capsys):
     path = robots.path('quadruped')
     assert compared(capsys, path, path)[0] == 0
     text = path.read_text()
-    _, _, legs = text.partition('  <link name="FL_hip">')
-    assert legs
     heavier = tmp_path / 'heavier.urdf'
     heavier.write_text(text.replace('<mass value="', '<mass value="1', 1))
     status, found = compared(capsys, path, heavier)

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin gains``: a gain bank for what a robot stood on, and how, in a bag."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from geolin_ros.cli._recordings import (
+    Progress,
+    add_bag_arguments,
+    add_output_arguments,
+    open_bags,
+    print_json,
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_bag_arguments(parser)
+    parser.add_argument(
+        '-o', '--output', type=Path, required=True, help='gain file of lqr_node, such as gains.npz'
+    )
+    parser.add_argument(
+        '--feet',
+        required=True,
+        metavar='FRAME,...',
+        help='what may stand: frame, frame:RADIUS, or frame:LENGTHxWIDTH for a sole',
+    )
+    parser.add_argument(
+        '--postures', type=int, default=3, metavar='N', help='of each set of contacts (3)'
+    )
+    parser.add_argument(
+        '--tolerance', type=float, default=0.05, help='relative error between postures (0.05)'
+    )
+    add_output_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Design the gains and write them; 1 if nothing visited can be held."""
+    from geolin_ros.control.gain_bank import build
+    from geolin_ros.control.gain_file import save_bank
+    from geolin_ros.control.support import Support
+    from geolin_ros.offline.visited import route, visited
+
+    feet = [Support.parse(text) for text in options.feet.split(',')]
+    with open_bags(options) as source:
+        model = source.model
+        visits = visited(source, feet, Progress(options))
+    routes: list[Any] = []
+    report: list[dict[str, Any]] = []
+    for visit in visits:
+        points, refused = route(model, visit, options.postures)
+        frames = [support.frame for support in visit.supports]
+        report.append(
+            {'contacts': frames, 'share': visit.share, 'held': len(points), 'refused': refused}
+        )
+        if points:
+            routes.append(points)
+    if routes:
+        save_bank(build(model, routes, tolerance=options.tolerance), model, options.output)
+    if options.json:
+        print_json({'output': str(options.output) if routes else None, 'contact_sets': report})
+    else:
+        for found in report:
+            print(
+                f'{"+".join(found["contacts"])}: {found["share"]:.0%} of the time, '
+                f'{found["held"]} postures held, {len(found["refused"])} not'
+            )
+            for sentence in found['refused']:
+                print(f'! {sentence}', file=sys.stderr)
+    return int(not routes)

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a robot stood on in a recording, and in which postures: where gains are wanted."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geolin_ros.control.equilibrium import Equilibrium, equilibrium
+from geolin_ros.control.support import Support
+from geolin_ros.errors import InfeasibleError, RecordingError
+from geolin_ros.kinematics import Kinematics
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.sampling import tabulate
+from geolin_ros.offline.source import Source
+from geolin_ros.offline.thinning import Thinning
+from geolin_ros.stream.linearization_stream import Answer
+from geolin_ros.stream.operating_points import OperatingPoints
+
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
+RATE = 50.0
+"""Samples are looked at this often [Hz]."""
+STILL = 0.1
+"""A foot that stands moves slower than this [m/s],"""
+LEVEL = 0.03
+"""and is not higher than the lowest one by more than this [m]."""
+SHARE = 0.05
+"""Sets of contacts that the robot had for less of the time are passed over."""
+
+
+class Visited(NamedTuple):
+    """Postures on one set of contacts."""
+
+    supports: tuple[Support, ...]
+    share: float
+    """Of the recording."""
+    states: list[State]
+
+
+def visited(
+    source: Source,
+    feet: Sequence[Support],
+    watch: Watch = lambda items, total: items,
+) -> list[Visited]:
+    """Return the sets of contacts that a recording shows, the longest first.
+
+    A foot stands where it is still and about as low as the lowest one: measured efforts and
+    contact sensors are not asked.
+
+    Raises
+    ------
+    RecordingError
+        If an input is missing or a bag damaged, or the robot never stands.
+    UnknownNameError
+        If a foot is no frame of the robot.
+    """
+    source.require_inputs()
+    model = source.model
+    stream = OperatingPoints(model, source.settings)
+    feed, thinning = Feed(source, stream), Thinning(rate=RATE)
+
+    def answers() -> Iterable[Answer]:
+        messages = source.recording.messages(source.inputs)
+        for recorded in watch(messages, source.message_count):
+            yield from feed.answers(recorded)
+
+    states: dict[frozenset[str], list[State]] = {}
+    total = 0
+    for table in tabulate(stream, answers()):
+        for k in thinning.choose(table.stamp):
+            state = model.neutral_state()
+            state.data[:] = table.points.states[k]
+            standing = frozenset(standing_feet(model, state, feet))
+            states.setdefault(standing, []).append(state)
+            total += 1
+    found = [
+        Visited(tuple(foot for foot in feet if foot.frame in frames), len(points) / total, points)
+        for frames, points in states.items()
+        if frames and len(points) >= SHARE * total
+    ]
+    if not found:
+        raise RecordingError(
+            f'robot {model.name!r} stands on none of {", ".join(foot.frame for foot in feet)} in '
+            f'{source.recording.name}, expected feet that are still and low; name others'
+        )
+    return sorted(found, key=lambda visit: -visit.share)
+
+
+def standing_feet(model: TreeModel, state: State, feet: Sequence[Support]) -> list[str]:
+    """Return the frames of the feet that are still and low."""
+    at = Kinematics(model, state)
+    places, speeds = [], []
+    for foot in feet:
+        frame = model.frame(foot.frame)
+        H = at.H[frame.body]
+        point = (frame.placement @ np.asarray(foot.placement))[:3, 3]
+        v = at.v[frame.body]
+        speeds.append(float(np.linalg.norm(v[:3] + np.cross(v[3:], point))))
+        places.append(float((H[:3, :3] @ point + H[:3, 3])[2]))
+    lowest = min(places)
+    return [
+        foot.frame
+        for foot, place, speed in zip(feet, places, speeds, strict=True)
+        if place - lowest <= LEVEL and speed < STILL
+    ]
+
+
+def route(model: TreeModel, visit: Visited, postures: int) -> tuple[list[Equilibrium], list[str]]:
+    """Return equilibria at postures of a visit, by height of the base, and what cannot be held."""
+    heights = [_height(model, state, visit.supports) for state in visit.states]
+    order = np.argsort(heights)
+    chosen = np.unique(order[np.linspace(0, len(order) - 1, postures).round().astype(int)])
+    points, refused = [], []
+    for k in sorted(chosen, key=lambda k: heights[k]):
+        try:
+            points.append(equilibrium(model, visit.states[k], visit.supports))
+        except InfeasibleError as error:
+            refused.append(f'{heights[k]:.3f} m above the feet: {error}')
+    return points, refused
+
+
+def _height(model: TreeModel, state: State, supports: Sequence[Support]) -> float:
+    H = Kinematics(model, state).H
+    frames = [model.frame(support.frame) for support in supports]
+    feet = [(H[frame.body] @ frame.placement)[2, 3] for frame in frames]
+    return float(state.H[2, 3] - np.mean(feet))

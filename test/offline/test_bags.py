@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The recordings that come with the tests; tools/make_bags.py makes them."""
+
+import numpy as np
+import pytest
+from support.bags import FOLDER
+from support.datasets import run
+
+from geolin_ros.offline.dataset import open_dataset
+from geolin_ros.offline.inspection import inspect
+from geolin_ros.offline.source import open_source
+
+BAGS = ('demo', 'pushed')
+
+
+@pytest.mark.parametrize('name', BAGS)
+def test_bag__is_small_and_usable(name, tmp_path):
+    bag = FOLDER / name
+    assert sum(file.stat().st_size for file in bag.iterdir()) < 500_000
+    with open_source([bag]) as source:
+        found = inspect(source)
+    assert found['linearizable'] == found['timing']['joint_states']['count'] > 100
+    # level and hardly turning, the pushed robot has its axes along the world's
+    assert found['odometry']['twist_frame'] == {'demo': 'child', 'pushed': None}[name]
+    assert found['dropped'] == {}
+    assert run(bag, tmp_path / 'out.zarr').samples == found['linearizable']
+    assert np.isfinite(open_dataset(str(tmp_path / 'out.zarr')).A.values).all()
+
+
+def test_residual__of_a_standing_robot_is_what_its_feet_do(tmp_path):
+    """The model knows no floor: it falls, the robot does not."""
+    run(FOLDER / 'pushed', tmp_path / 'out.zarr')
+    found = open_dataset(str(tmp_path / 'out.zarr'))
+    before = found.isel(time=slice(10, 40))  # the push is later
+    residual = before.residual.sel(acceleration='dv.z/dt').median()
+    assert float(residual) == pytest.approx(-float(before.nu_dot[:, 2].median()), rel=0.05)
+    assert float(residual) > 0.5

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+import json
+
+import numpy as np
+import pytest
+from support.bags import START, Messages, Sample, write_bag
+
+from geolin_ros.cli import main
+from geolin_ros.control.gain_file import load_bank
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.support import Support
+
+FEET = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
+
+
+@pytest.fixture(scope='module')
+def squat_bag(robot, tmp_path_factory):
+    """The quadruped goes down by 5 cm on its four feet, then lifts one for a moment."""
+    model, text = robot
+    supports = [Support(frame, radius=0.02) for frame in FEET]
+    state = standing_posture(model, supports, height=0.33)
+    samples = []
+    for k in range(40):
+        state = standing_posture(model, supports, start=state, height=0.33 - 0.05 * k / 39)
+        samples.append(Sample(START + k * 20_000_000, state.copy(), np.zeros(model.n)))
+    for k in range(40, 60):
+        lifted = state.copy()
+        lifted.s[[1, 2]] += 0.3, -0.6
+        samples.append(Sample(START + k * 20_000_000, lifted, np.zeros(model.n)))
+    path = tmp_path_factory.mktemp('squat') / 'bag'
+    return write_bag(path, Messages(model).of_samples(samples), text)
+
+
+def test_gains__are_for_the_contacts_and_postures_of_the_bag(squat_bag, robot, tmp_path, capsys):
+    model, _ = robot
+    out = tmp_path / 'gains.npz'
+    feet = ','.join(f'{frame}:0.02' for frame in FEET)
+    command = ['gains', str(squat_bag), '-o', str(out), '--feet', feet, '--postures', '2']
+    assert main([*command, '--tolerance', 'inf', '--json']) == 0
+    found = json.loads(capsys.readouterr().out)['contact_sets']
+    assert found[0]['contacts'] == [*FEET]
+    assert found[0]['share'] == pytest.approx(40 / 60)
+    assert found[0]['held'] == 2
+    assert sorted(found[1]['contacts']) == sorted(FEET[1:])
+    bank = load_bank(out, model)
+    route = bank.route(FEET)
+    heights = [knot.state.H[2, 3] for knot in route.knots]
+    assert heights[1] - heights[0] == pytest.approx(0.05, abs=2e-3)
+    for knot in route.knots:
+        assert knot.margin < 1.0  # stable in discrete time
+
+
+def test_feet_that_never_stand__are_an_error(bag, tmp_path, capsys):
+    command = ['gains', str(bag), '-o', str(tmp_path / 'gains.npz'), '--feet', 'base']
+    assert main([*command, '--json']) == 1
+    assert 'stands on none of base' in capsys.readouterr().err
+    assert not (tmp_path / 'gains.npz').exists()
