@@ -15,14 +15,14 @@ from benchmarks.robots import paths, read
 from geolin_ros import Linearizer
 from geolin_ros.discretization import Rate, step_zoh
 
-ROBOTS = ('go2', 'g1_29dof_rev_1_0', 'talos_reduced', 'talos_full_v2')
+ROBOTS = ('go2', 'g1_29dof_rev_1_0', 'talos_reduced')  # calls far below a time slice
 LARGE, LIMIT_LARGE, LIMIT_SMALL = 68, 0.35, 0.75  # states; limits from there on, and below
 DT = 1e-3
 PEER = 'scipy.linalg.expm'
 
 
 def measure(rounds: int) -> list[Row]:
-    """Compare, and check that both find the same."""
+    """Compare, and print by how much the results differ."""
     rows = []
     for path in paths(list(ROBOTS)):
         pair = read(path)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from importlib import metadata
 
 import llvmlite.binding as llvm
+import numba
 
 
 def interleaved_medians(
@@ -46,10 +47,12 @@ def _time_block(call: Callable[[], object], repeats: int) -> float:
 def environment() -> dict[str, str]:
     """Return what a figure depends on: processor, its vector instructions, versions."""
     features = llvm.get_host_cpu_features()
-    widest = next(
-        name for name in ('avx512f', 'avx2', 'sse2', 'neon', '') if features.get(name, not name)
-    )
-    versions = {name: metadata.version(name) for name in ('numpy', 'numba', 'pin')}
+    names = ('avx512f', 'avx2', 'sse2', 'neon', '')
+    widest = next(name for name in names if features.get(name, not name))
+    chosen = numba.config.CPU_NAME  # NUMBA_CPU_NAME: compile for less than there is
+    if chosen is not None:
+        widest = {'x86-64': 'sse2', 'x86-64-v2': 'sse2', 'x86-64-v3': 'avx2'}.get(chosen, widest)
+    versions = {name: metadata.version(name) for name in ('numpy', 'numba', 'scipy', 'pin')}
     return {
         'processor': llvm.get_host_cpu_name(),
         'vectors': widest or 'unknown',

@@ -212,8 +212,9 @@ def step_zoh(rate: Rate, dt: float) -> Step:
 
     For theta the reference does not matter: A differs by (1/2) ad_f, and ad_f f = 0.
     """
-    Phi, held = zero_order_hold(rate.A, np.column_stack((rate.B, rate.f)), dt)
-    return Step(held[:, -1].copy(), Phi, held[:, :-1].copy())
+    k = rate.f.size
+    E = _held(dt, rate.A, rate.B, rate.f[:, np.newaxis])
+    return Step(E[:, -1].copy(), E[:, :k].copy(), E[:, k:-1].copy())
 
 
 def step_midpoint(state: State, f: Array, rate_at: RateAt, dt: float) -> Step:
@@ -293,7 +294,7 @@ def carry_into_chart(step: Step, defect: Array, groups: Sequence[Group]) -> None
 
 
 class _Memory(threading.local):
-    """What `zero_order_hold` works in, by size; fresh pages cost more than a small exponential."""
+    """What exponentials are computed in, by size: fresh pages cost more than a small one."""
 
     def __init__(self) -> None:
         self.of_size: dict[tuple[int, int], tuple[Array, Array, IntArray]] = {}
@@ -308,14 +309,22 @@ def zero_order_hold(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
     By a series that multiplies the rows of accelerations alone, with scaling and squaring: see
     `geolin_ros.kernels.exponential`.
     """
-    k, n = B.shape
+    E, k = _held(dt, A, B), A.shape[0]
+    return E[:, :k].copy(), E[:, k:].copy()
+
+
+def _held(dt: float, A: Array, *columns: Array) -> Array:
+    """Return [exp(dt A) | integrals for the columns], a view that the next call overwrites."""
+    k, n = A.shape[0], sum(part.shape[1] for part in columns)
     if (k, n) not in _memory.of_size:
         _memory.of_size[k, n] = exponential.make_work(k, n)
     work, C, lists = _memory.of_size[k, n]
-    np.multiply(A, dt, out=C[:, :k])
-    np.multiply(B, dt, out=C[:, k:])
-    E = exponential.parts_of(work, k)[exponential.exponential(work, lists, k, n)]
-    return E[:k, :k].copy(), E[:k, k : k + n].copy()
+    at = 0
+    for part in (A, *columns):
+        np.multiply(part, dt, out=C[:, at : at + part.shape[1]])
+        at += part.shape[1]
+    found: int = exponential.exponential(work, lists, k, n)
+    return exponential.parts_of(work, k)[found, :k, : k + n]
 
 
 def _field(state: State, nu_dot: Array) -> Array:
