@@ -9,8 +9,8 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 
-PD_GAINS = {'point': (8.0, 0.01), 'surface': (16.0, 0.01)}
-"""Stiffness in effort limits a radian, and damping in s of it: the best found by kind of foot."""
+PD_GAINS = {'point': ((8.0, 0.01), (16.0, 0.01)), 'surface': ((8.0, 0.02), (16.0, 0.01))}
+"""Stiffness in effort limits a radian, damping in s of it: the best found, by kind of foot."""
 
 
 class ScheduledLqr:
@@ -51,7 +51,7 @@ class Pd:
     ) -> None:
         self._motion = motion
         self._actuated = [model.joint_index(name) for name in model.actuated_joints]
-        per_effort, damping = gains or PD_GAINS[motion.knots[0].supports[0].kind]
+        per_effort, damping = gains or PD_GAINS[motion.knots[0].supports[0].kind][0]
         self._stiffness = per_effort * effort_limits(model)
         self._damping = damping * self._stiffness
 
