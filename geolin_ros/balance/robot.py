@@ -34,7 +34,7 @@ from geolin_ros.typing import Array
 
 INTERRUPTED = 130
 FIRST_STAMP = 1_000 * 10**9
-PATIENCE = 60.0  # for nodes, and for gains of a case [s]
+PATIENCE = 240.0  # for nodes, which may have to compile, and for gains of a case [s]
 ANSWER_TIMEOUT = 0.5  # [s]
 WRENCH_PERIODS = 5  # from one foot wrench to the next
 NEAR = 1e-6  # of a reference to the operating point of gains [m, rad]

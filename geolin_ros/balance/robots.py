@@ -92,6 +92,7 @@ def node_parameters(simulator: Simulator, overlay_file: Path, realtime: bool) ->
             **shared,
             'supports': [text_of(support) for support in simulator.feet.values()],
             'publish_efforts': True,
+            'anchor': True,
             'design_rate': DESIGNS,
             'input_timeout': 0.05 if realtime else 5.0,
         },
