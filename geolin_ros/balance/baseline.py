@@ -24,7 +24,7 @@ from geolin_ros.sim.simulator import Simulator
 from geolin_ros.sim.trial import Law, simulate
 from geolin_ros.typing import Array
 
-LARGEST = 0.2
+LARGEST = 0.12
 """Impulse at which the search for the largest one ends [s]."""
 PICTURES = 13
 """Of a filmstrip."""

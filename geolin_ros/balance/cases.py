@@ -25,7 +25,7 @@ class Case:
     motion: Motion
     impulse: float
     pushes: tuple[Push, ...]
-    step: float = 0.01
+    step: float = 0.02
     """Between the impulses that are tried to find the largest one borne [s]."""
 
     def with_impulse(self, impulse: float) -> 'Case':
@@ -75,7 +75,7 @@ def _on_points(simulator: Simulator) -> Makers:
     feet, mass = list(simulator.feet), simulator.model.total_mass
 
     def all_feet(name: str, plan: Plan) -> Case:
-        return _standing(name, simulator, plan, 0.06, 0.01)
+        return _standing(name, simulator, plan, 0.06, 0.02)
 
     def lift(name: str, plan: Plan) -> Case:
         start, shift = 0.5, 1.0
@@ -84,7 +84,7 @@ def _on_points(simulator: Simulator) -> Makers:
         pushes = _pushes(few, 0.04, mass, up + 0.3)
         hold = pushes[-1].start + EVERY - up
         motion = lift_and_put_down(simulator, feet[plan.seed % len(feet)], shift, hold, start)
-        return Case(name, motion, 0.04, pushes, 0.01)
+        return Case(name, motion, 0.04, pushes, 0.02)
 
     n = len(feet)
     found: Makers = {f'{n} feet': all_feet}
