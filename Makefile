@@ -3,14 +3,16 @@
 
 PYTHON ?= python3
 ROBOT ?=
+FEET ?=
+REALTIME ?=
 # Set by the Python of an environment for itself; .venv's has to do its own.
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export PYTHON
 
-.PHONY: help setup demo test soak lint build bench clean dist licences sbom audit
+.PHONY: help setup demo balance balance-all test soak lint build bench clean dist licences sbom audit
 
 help:  ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 setup:  ## make .venv ready (does nothing when it is)
 	@tools/setup.sh
@@ -18,10 +20,22 @@ setup:  ## make .venv ready (does nothing when it is)
 demo: setup  ## robot, linearizer and checking consumer over DDS (ROBOT=path.urdf for your own)
 	.venv/bin/python -m geolin_ros.demo $(if $(ROBOT),--robot $(ROBOT))
 
+BALANCE = .venv/bin/python -m geolin_ros.balance \
+    $(if $(ROBOT),--robot $(ROBOT)) $(if $(FEET),--feet $(FEET)) $(if $(REALTIME),--realtime)
+DATA = $(shell .venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+    )/cmeel.prefix/share/example-robot-data/robots
+
+balance: setup  ## robots stand, pushed, in MuJoCo (ROBOT=path FEET=frame,frame,... REALTIME=1)
+	$(BALANCE)
+
+balance-all: setup  ## three seeds, more pushes and motions, two more robots; takes an hour
+	$(BALANCE) --thorough --also $(DATA)/go2_description/urdf/go2.urdf \
+	    $(DATA)/g1_description/urdf/g1_29dof_rev_1_0.urdf
+
 test: setup  ## the whole test suite
 	.venv/bin/python -m pytest -n 2 --dist loadgroup
 
-soak: setup  ## the tests that take long
+soak: setup balance-all  ## the tests that take long, and all that must balance
 	.venv/bin/python -m pytest -m soak
 
 lint: setup  ## style, types and layers

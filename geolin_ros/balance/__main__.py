@@ -19,12 +19,17 @@ from threading import Event
 from geolin_ros.balance.baseline import compare
 from geolin_ros.balance.picture import draw
 from geolin_ros.balance.report import Row, verdict
-from geolin_ros.balance.robots import ARMATURE, FEET, overlay, simulator_of
+from geolin_ros.balance.robots import (
+    FEET,
+    add_robot_arguments,
+    node_parameters,
+    overlay,
+    simulator_of,
+)
 from geolin_ros.demo.__main__ import INTERRUPTED, discovery, supervise
 from geolin_ros.demo.locate import locate
 from geolin_ros.demo.processes import Child
 from geolin_ros.errors import GeolinError
-from geolin_ros.sim.feet import text_of
 
 BUNDLED = ('quadruped', 'humanoid')
 SEEDS = 3
@@ -40,14 +45,15 @@ def main(arguments: list[str] | None = None) -> int:
     failed = False
     try:
         for name, feet in robots(options):
-            for seed in range(SEEDS if options.thorough else 1):
-                robot = argparse.Namespace(**{**vars(options), 'robot': name, 'feet': feet})
+            for seed in range(options.seed, options.seed + (SEEDS if options.thorough else 1)):
+                robot = argparse.Namespace(
+                    **{**vars(options), 'robot': name, 'feet': feet, 'seed': seed}
+                )
                 with tempfile.TemporaryDirectory(prefix='geolin-balance-') as folder:
-                    status = run_robot(robot, seed + options.seed, Path(folder), stop)
+                    failed |= run_robot(robot, Path(folder), stop) != 0
                     if stop.is_set():
                         return INTERRUPTED
-                    failed |= status != 0
-                    rows += compare(robot, seed + options.seed, Path(folder))
+                    rows += compare(robot, Path(folder))
     except (GeolinError, OSError) as error:
         print(f'balance: {error}', file=sys.stderr)
         return 1
@@ -76,25 +82,18 @@ def robots(options: argparse.Namespace) -> list[tuple[str, str]]:
     return found
 
 
-def run_robot(robot: argparse.Namespace, seed: int, folder: Path, stop: Event) -> int:
+def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
     """Run the three processes for one robot; return the exit status of all."""
     simulator, _ = simulator_of(robot)
-    supports = [text_of(support) for support in simulator.feet.values()]
     (folder / 'overlay.json').write_text(overlay(robot.armature))
+    nodes = node_parameters(simulator, folder / 'overlay.json', robot.realtime)
     parameters = folder / 'parameters.yaml'
-    shared = {'overlay_file': str(folder / 'overlay.json')}
-    regulator = {
-        'supports': supports,
-        'publish_efforts': True,
-        'input_timeout': 0.05 if robot.realtime else 5.0,
-    }
-    nodes = {'linearization_node': shared, 'lqr_node': shared | regulator}
     parameters.write_text(
         json.dumps({name: {'ros__parameters': values} for name, values in nodes.items()})
     )
     environment = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
     name = simulator.model.name
-    print(f'\n{name}, seed {seed}, feet {", ".join(supports)}', flush=True)
+    print(f'\n{name}, seed {robot.seed}, feet {robot.feet}', flush=True)
     servers = [
         Child(
             program,
@@ -104,11 +103,10 @@ def run_robot(robot: argparse.Namespace, seed: int, folder: Path, stop: Event) -
         )
         for program in nodes
     ]
-    given = ['--robot', robot.robot, '--feet', robot.feet, '--output', str(folder)]
-    given += ['--seed', str(seed), '--noise', str(robot.noise), '--delay', str(robot.delay)]
-    given += ['--armature', str(robot.armature), '--friction', str(robot.friction)]
-    given += ['--thorough'] if robot.thorough else []
-    given += ['--realtime'] if robot.realtime else []
+    valued = ('robot', 'feet', 'seed', 'pushes', 'only', 'noise', 'delay', 'armature', 'friction')
+    given = [f'--{option}={getattr(robot, option)}' for option in valued]
+    given += [f'--{option}' for option in ('thorough', 'realtime') if getattr(robot, option)]
+    given.append(f'--output={folder}')
     simulator_process = Child('simulator', 'geolin_ros.balance.robot', given, environment)
     return supervise(servers, simulator_process, stop)
 
@@ -116,16 +114,8 @@ def run_robot(robot: argparse.Namespace, seed: int, folder: Path, stop: Event) -
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(prog='python -m geolin_ros.balance', description=__doc__)
-    parser.add_argument('--robot', help='URDF path, by default both bundled robots')
+    add_robot_arguments(parser)
     parser.add_argument('--also', nargs='*', help='URDF paths of more robots')
-    parser.add_argument('--feet', help='frame,frame,...: of a robot that is not known by name')
-    parser.add_argument('--thorough', action='store_true', help='more pushes, three seeds')
-    parser.add_argument('--seed', type=int, default=0, help='of the pushes (%(default)s)')
-    parser.add_argument('--realtime', action='store_true', help='against the clock')
-    parser.add_argument('--noise', type=float, default=0.0, help='of sensed velocities [m/s]')
-    parser.add_argument('--delay', type=int, default=0, help='of the sensors, in periods')
-    parser.add_argument('--armature', type=float, default=ARMATURE, help='of joints [kg m^2]')
-    parser.add_argument('--friction', type=float, default=0.8, help='of the floor')
     parser.add_argument(
         '--output', type=Path, default=Path('geolin_balance.png'), help='picture (%(default)s)'
     )

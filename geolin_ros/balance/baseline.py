@@ -5,16 +5,17 @@
 import argparse
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from geolin_ros import se3
 from geolin_ros.balance.cases import Case, cases_of
-from geolin_ros.balance.laws import Pd, ScheduledLqr
+from geolin_ros.balance.laws import PD_GAINS, Pd, ScheduledLqr
 from geolin_ros.balance.motions import Motion
 from geolin_ros.balance.report import Row
-from geolin_ros.balance.robots import simulator_of
+from geolin_ros.balance.robots import plan_of, simulator_of
 from geolin_ros.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -23,48 +24,52 @@ from geolin_ros.sim.simulator import Simulator
 from geolin_ros.sim.trial import Law, simulate
 from geolin_ros.typing import Array
 
-LARGEST = 0.2
+LARGEST = 0.12
 """Impulse at which the search for the largest one ends [s]."""
-PICTURES = 9
+PICTURES = 13
 """Of a filmstrip."""
 
 MakeLaw = Callable[[TreeModel, Motion], Law]
 
 
-def compare(robot: argparse.Namespace, seed: int, folder: Path) -> list[Row]:
+def compare(robot: argparse.Namespace, folder: Path) -> list[Row]:
     """Return the outcomes in a folder with those of the baseline beside them.
 
     Parameters
     ----------
     robot
-        Options of the robot, as `simulator_of` reads them, and ``thorough``: then how much is
-        borne is asked of the first seed alone.
-    seed
-        Of the cases.
+        Options of the robot, as `simulator_of` and `plan_of` read them. If thorough, how much is
+        borne is asked of seed 0 alone.
     folder
         What the simulator saved.
     """
     simulator, _ = simulator_of(robot)
     rows = []
-    for index, case in enumerate(cases_of(simulator, seed, robot.thorough)):
+    for index, case in enumerate(cases_of(simulator, plan_of(robot))):
         if not (folder / f'{index}.json').exists():
             continue
         outcome = json.loads((folder / f'{index}.json').read_text())
         saved = np.load(folder / f'{index}.npz')
-        pd = run(simulator, case, Pd)
+        laws = [
+            partial(Pd, gains=gains) for gains in PD_GAINS[case.motion.knots[0].supports[0].kind]
+        ]
+        pd = min((run(simulator, case, law) for law in laws), key=_rank)
         settling = pd.settling_times(case.pushes)
-        search = not (robot.thorough and seed)
+        search = not (robot.thorough and robot.seed)
         rows.append(
             Row(
                 robot=simulator.model.name,
-                seed=seed,
+                seed=robot.seed,
                 case=case.name,
                 lqr=outcome,
                 pd_stands=pd.stands,
+                pd_fallen=pd.fallen,
                 pd_peak_error=pd.peak_error(),
                 pd_settling=float(np.median(settling)) if settling.size else float('nan'),
                 lqr_borne=largest_borne(simulator, case, ScheduledLqr) if search else None,
-                pd_borne=largest_borne(simulator, case, Pd) if search else None,
+                pd_borne=max(largest_borne(simulator, case, law) for law in laws)
+                if search
+                else None,
                 times=saved['times'],
                 errors=_distances(saved['states'], saved['references']),
                 pd_times=np.array(pd.times),
@@ -81,6 +86,11 @@ def run(simulator: Simulator, case: Case, make_law: MakeLaw) -> Recording:
     simulator.pushes = list(case.pushes)
     law = make_law(simulator.model, case.motion)
     return simulate(simulator, law, case.motion.reference, case.motion.duration)
+
+
+def _rank(recording: Recording) -> tuple[bool, float, float]:
+    """Return what is smaller for the better run: fallen, how soon, how far off."""
+    return not recording.stands, -(recording.fallen or np.inf), recording.peak_error()
 
 
 def largest_borne(simulator: Simulator, case: Case, make_law: MakeLaw) -> float:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What robots are asked to do, and how hard they are pushed."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,7 +25,7 @@ class Case:
     motion: Motion
     impulse: float
     pushes: tuple[Push, ...]
-    step: float = 0.01
+    step: float = 0.02
     """Between the impulses that are tried to find the largest one borne [s]."""
 
     def with_impulse(self, impulse: float) -> 'Case':
@@ -37,84 +38,109 @@ class Case:
         return replace(self, impulse=impulse, pushes=pushes)
 
 
-def cases_of(simulator: Simulator, seed: int = 0, thorough: bool = False) -> list[Case]:
-    """Return the cases of a robot: on points or on soles, by its feet.
+@dataclass(frozen=True)
+class Plan:
+    """How much is asked.
 
-    Parameters
+    Attributes
     ----------
-    simulator
-        The robot.
     seed
-        Of the order or, if thorough, the choice of directions.
+        Of the order or, if thorough, the choice of directions, and of which foot is lifted.
     thorough
-        Ten pushes in random directions instead of one in each of eight, and more motions.
+        More motions, and ten pushes in random directions where there would be one in each of
+        eight.
+    pushes
+        Largest number of them in a case.
+    only
+        Part of the names of the cases that are run; empty: all.
     """
+
+    seed: int = 0
+    thorough: bool = False
+    pushes: int = 10
+    only: str = ''
+
+
+def cases_of(simulator: Simulator, plan: Plan) -> list[Case]:
+    """Return the cases of a robot: on points or on soles, by its feet."""
     kinds = {support.kind for support in simulator.feet.values()}
-    make = _on_points if kinds == {'point'} else _on_soles
-    return make(simulator, seed, thorough)
+    names = _on_points(simulator) if kinds == {'point'} else _on_soles(simulator, plan.thorough)
+    return [make(name, plan) for name, make in names.items() if plan.only in name]
 
 
-def _on_points(simulator: Simulator, seed: int, thorough: bool) -> list[Case]:
-    feet = list(simulator.feet)
-    found = [_standing(simulator, f'{len(feet)} feet', 0.06, seed, thorough)]
-    if len(feet) > 3:
+Makers = dict[str, Callable[[str, Plan], Case]]
+
+
+def _on_points(simulator: Simulator) -> Makers:
+    feet, mass = list(simulator.feet), simulator.model.total_mass
+
+    def all_feet(name: str, plan: Plan) -> Case:
+        return _standing(name, simulator, plan, 0.06, 0.02)
+
+    def lift(name: str, plan: Plan) -> Case:
         start, shift = 0.5, 1.0
         up = start + 1.5 * shift
-        pushes = _pushes(simulator, 0.04, seed, thorough, up + 0.3, None if thorough else 3)
+        few = plan if plan.thorough else replace(plan, pushes=min(plan.pushes, 3))
+        pushes = _pushes(few, 0.04, mass, up + 0.3)
         hold = pushes[-1].start + EVERY - up
-        motion = lift_and_put_down(simulator, feet[seed % len(feet)], shift, hold, start)
-        name = f'{len(feet)} - {len(feet) - 1} - {len(feet)} feet'
-        found.append(Case(name, motion, 0.04, pushes))
-    return found
+        motion = lift_and_put_down(simulator, feet[plan.seed % len(feet)], shift, hold, start)
+        return Case(name, motion, 0.04, pushes, 0.02)
+
+    n = len(feet)
+    found: Makers = {f'{n} feet': all_feet}
+    return found | ({f'{n} - {n - 1} - {n} feet': lift} if n > 3 else {})
 
 
-def _on_soles(simulator: Simulator, seed: int, thorough: bool) -> list[Case]:
-    feet = list(simulator.feet)
-    found = [_standing(simulator, f'{len(feet)} soles', 0.025, seed, thorough)]
-    if len(feet) == 2:
-        lifted = feet[seed % 2]
-        found.append(_standing(simulator, '1 sole', 0.02, seed, thorough, (lifted,)))
-    for frequency in (0.2, 0.5) if thorough else (0.35,):
-        mass = simulator.model.total_mass
-        pushes = tuple(
-            push_of(0.02, angle, 1.6 + EVERY * k, mass) for k, angle in enumerate((1, 4))
-        )
+def _on_soles(simulator: Simulator, thorough: bool) -> Makers:
+    feet, mass = list(simulator.feet), simulator.model.total_mass
+
+    def all_soles(name: str, plan: Plan) -> Case:
+        return _standing(name, simulator, plan, 0.025, 0.005)
+
+    def one_sole(name: str, plan: Plan) -> Case:
+        return _standing(name, simulator, plan, 0.02, 0.004, [feet[plan.seed % 2]])
+
+    def squats(name: str, plan: Plan) -> Case:
+        frequency = float(name.split()[1])
+        two = replace(plan, pushes=min(plan.pushes, 2))
         motion = squat(simulator, DEPTH, frequency, 1.0 + 2.0 / frequency)
-        found.append(Case(f'squat {frequency:g} Hz', motion, 0.02, pushes, 0.004))
-    if thorough and len(feet) == 2:
-        mass = simulator.model.total_mass
-        motion = lift_and_put_down(simulator, feet[seed % 2], shift=2.0, hold=3.0, start=0.5)
-        pushes = (push_of(0.015, 1.0 + seed, 4.0, mass),)
-        found.append(Case('2 - 1 - 2 soles', motion, 0.015, pushes, 0.004))
+        return Case(name, motion, 0.02, _pushes(two, 0.02, mass, 1.6), 0.004)
+
+    def step(name: str, plan: Plan) -> Case:
+        lifted = feet[plan.seed % 2]
+        motion = lift_and_put_down(simulator, lifted, shift=2.0, hold=3.0, start=0.5)
+        one = replace(plan, pushes=1)
+        return Case(name, motion, 0.015, _pushes(one, 0.015, mass, 4.0), 0.005)
+
+    found: Makers = {f'{len(feet)} soles': all_soles}
+    if len(feet) == 2:
+        found['1 sole'] = one_sole
+    found |= dict.fromkeys(
+        ('squat 0.2 Hz', 'squat 0.5 Hz') if thorough else ('squat 0.35 Hz',), squats
+    )
+    if len(feet) == 2 and thorough:
+        found['2 - 1 - 2 soles'] = step
     return found
 
 
 def _standing(
-    simulator: Simulator,
     name: str,
+    simulator: Simulator,
+    plan: Plan,
     impulse: float,
-    seed: int,
-    thorough: bool,
-    lifted: tuple[str, ...] = (),
+    step: float,
+    lifted: Sequence[str] = (),
 ) -> Case:
-    pushes = _pushes(simulator, impulse, seed, thorough, 0.5)
+    pushes = _pushes(plan, impulse, simulator.model.total_mass, 0.5)
     motion = stand(simulator, pushes[-1].start + EVERY, lifted)
-    step = 0.01 if simulator.feet[next(iter(simulator.feet))].kind == 'point' else 0.004
     return Case(name, motion, impulse, pushes, step)
 
 
-def _pushes(
-    simulator: Simulator,
-    impulse: float,
-    seed: int,
-    thorough: bool,
-    start: float,
-    count: int | None = None,
-) -> tuple[Push, ...]:
-    mass = simulator.model.total_mass
-    if thorough:
-        return tuple(random_pushes(impulse, mass, seed, 10, start, EVERY))
-    directions = np.random.default_rng(seed).permutation(8)[:count]
+def _pushes(plan: Plan, impulse: float, mass: float, start: float) -> tuple[Push, ...]:
+    if plan.thorough:
+        count = min(plan.pushes, 10)
+        return tuple(random_pushes(impulse, mass, plan.seed, count, start, EVERY))
+    directions = np.random.default_rng(plan.seed).permutation(8)[: plan.pushes]
     return tuple(
         push_of(impulse, 0.25 * np.pi * direction, start + EVERY * k, mass)
         for k, direction in enumerate(directions)

@@ -22,7 +22,8 @@ class Row:
     lqr
         Fields of `robot.Outcome`.
     lqr_borne, pd_borne
-        Largest impulses in one process, None where it was not asked.
+        Largest impulses in one process, None where it was not asked; of PD with the gains that
+        do best.
     times, errors, pd_times, pd_errors
         Distance of the base from its reference over time [s, m].
     figures
@@ -34,6 +35,7 @@ class Row:
     case: str
     lqr: dict[str, Any]
     pd_stands: bool
+    pd_fallen: float | None
     pd_peak_error: float
     pd_settling: float
     lqr_borne: float | None
@@ -57,7 +59,7 @@ class Row:
             self.case,
             f'{lqr["impulse"]:.3f}',
             'stands' if lqr['stands'] else _fell(lqr['fallen']),
-            'stands' if self.pd_stands else 'falls',
+            'stands' if self.pd_stands else _fell(self.pd_fallen),
             f'{1e3 * lqr["peak_error"]:.0f} / '
             f'{_unless(self.pd_stands, 1e3 * self.pd_peak_error)} mm',
             f'{lqr["settling"]:.2f} / {_unless(self.pd_stands, self.pd_settling, 2)} s',

@@ -23,7 +23,7 @@ from rclpy.signals import SignalHandlerOptions
 from geolin_ros.balance.cases import Case, cases_of
 from geolin_ros.balance.graph import RobotGraph
 from geolin_ros.balance.motions import Moment
-from geolin_ros.balance.robots import add_robot_arguments, simulator_of
+from geolin_ros.balance.robots import add_robot_arguments, plan_of, simulator_of
 from geolin_ros.errors import GeolinError
 from geolin_ros.sim.recording import Recording
 from geolin_ros.sim.sensors import Noise, Sensors
@@ -34,7 +34,7 @@ from geolin_ros.typing import Array
 
 INTERRUPTED = 130
 FIRST_STAMP = 1_000 * 10**9
-PATIENCE = 60.0  # for nodes, and for gains of a case [s]
+PATIENCE = 240.0  # for nodes, which may have to compile, and for gains of a case [s]
 ANSWER_TIMEOUT = 0.5  # [s]
 WRENCH_PERIODS = 5  # from one foot wrench to the next
 NEAR = 1e-6  # of a reference to the operating point of gains [m, rad]
@@ -235,11 +235,6 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the cases of a robot; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m geolin_ros.balance.robot')
     add_robot_arguments(parser)
-    parser.add_argument('--seed', type=int, default=0, help='of the pushes (%(default)s)')
-    parser.add_argument('--thorough', action='store_true', help='more pushes and motions')
-    parser.add_argument('--realtime', action='store_true', help='against the clock')
-    parser.add_argument('--noise', type=float, default=0.0, help='of velocities [m/s]')
-    parser.add_argument('--delay', type=int, default=0, help='of the sensors, in periods')
     parser.add_argument('--output', type=Path, required=True, help='folder for the outcomes')
     options = parser.parse_args(arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -252,7 +247,7 @@ def main(arguments: list[str] | None = None) -> int:
         graph = RobotGraph(node, simulator.model, text, list(simulator.feet))
         run = Run(simulator, graph, options.realtime, Sensors(noise, options.delay, options.seed))
         run.wait_for_listeners()
-        for index, case in enumerate(cases_of(simulator, options.seed, options.thorough)):
+        for index, case in enumerate(cases_of(simulator, plan_of(options))):
             outcome, recording = run.case(case)
             save(options.output, index, case, outcome, recording)
         graph.close()

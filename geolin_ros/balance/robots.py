@@ -6,11 +6,13 @@ import argparse
 import json
 import warnings
 from pathlib import Path
+from typing import Any
 
+from geolin_ros.balance.cases import Plan
 from geolin_ros.demo.locate import locate
-from geolin_ros.errors import ModelWarning
+from geolin_ros.errors import ConfigurationError, ModelWarning
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.sim.feet import parse_feet
+from geolin_ros.sim.feet import parse_feet, text_of
 from geolin_ros.sim.simulator import Simulator
 from geolin_ros.sim.world import Floor
 
@@ -23,14 +25,36 @@ FEET = {
     'g1_29dof_rev_1_0': 'left_ankle_roll_link,right_ankle_roll_link',
 }
 """Of robots that are known by name."""
+DESIGNS = 10.0
+"""How many linearizations and gains a second there are [Hz]; feedback does not wait for them."""
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `simulator_of` reads."""
-    parser.add_argument('--robot', required=True, help='URDF path, quadruped or humanoid')
-    parser.add_argument('--feet', required=True, help='frame,frame,...; see sim.feet.parse_feet')
+    """Add what `simulator_of` and `plan_of` read."""
+    parser.add_argument('--robot', help='URDF path, quadruped or humanoid')
+    parser.add_argument('--feet', help='frame,frame,...; see sim.feet.parse_feet')
+    parser.add_argument('--seed', type=int, default=0, help='of the pushes (%(default)s)')
+    parser.add_argument('--thorough', action='store_true', help='more pushes and motions')
+    parser.add_argument('--pushes', type=int, default=10, help='at most, in a case')
+    parser.add_argument('--only', default='', help='part of the names of the cases to run')
+    parser.add_argument('--noise', type=float, default=0.0, help='of sensed velocities [m/s]')
+    parser.add_argument('--delay', type=int, default=0, help='of the sensors, in periods')
+    parser.add_argument('--realtime', action='store_true', help='against the clock')
     parser.add_argument('--armature', type=float, default=ARMATURE, help='of joints [kg m^2]')
     parser.add_argument('--friction', type=float, default=0.8, help='of the floor')
+
+
+def plan_of(options: argparse.Namespace) -> Plan:
+    """Return how much is asked.
+
+    Raises
+    ------
+    ConfigurationError
+        If there are no pushes.
+    """
+    if options.pushes < 1:
+        raise ConfigurationError(f'--pushes is {options.pushes}, expected 1 or more')
+    return Plan(options.seed, options.thorough, options.pushes, options.only)
 
 
 def overlay(armature: float) -> str:
@@ -54,3 +78,22 @@ def simulator_of(options: argparse.Namespace) -> tuple[Simulator, str]:
         model = TreeModel.from_urdf(path, overlay=json.loads(overlay(options.armature)))
     floor = Floor(options.friction)
     return Simulator(path, model, parse_feet(options.feet), floor), path.read_text()
+
+
+def node_parameters(simulator: Simulator, overlay_file: Path, realtime: bool) -> dict[str, Any]:
+    """Return the parameters of linearizer and LQR node, by program, for one robot.
+
+    In lock step the LQR node has to wait for a simulator that waits for it.
+    """
+    shared = {'overlay_file': str(overlay_file)}
+    return {
+        'linearization_node': shared | {'max_rate': DESIGNS},
+        'lqr_node': {
+            **shared,
+            'supports': [text_of(support) for support in simulator.feet.values()],
+            'publish_efforts': True,
+            'anchor': True,
+            'design_rate': DESIGNS,
+            'input_timeout': 0.05 if realtime else 5.0,
+        },
+    }

@@ -17,6 +17,7 @@ import numpy as np
 
 from geolin_ros import se3
 from geolin_ros.contacts import ConstrainedLinearization, ConstrainedLinearizer, reduce
+from geolin_ros.control.anchoring import anchored
 from geolin_ros.control.effort_guard import EffortGuard, GuardSettings, effort_limits
 from geolin_ros.control.equilibrium import FRICTION, equilibrium
 from geolin_ros.control.feedback import Feedback
@@ -55,6 +56,8 @@ class RegulatorSettings:
         Largest displacement of the base from the reference [m, rad] at which gains are used.
     calm
         Largest base twist and joint rate [m/s, rad/s] of a linearization that gains are made of.
+    anchor
+        Whether the reference goes along the ground with feet that slip, see `anchoring`.
     weights
         What costs how much; by default those that suit the supports.
     guard
@@ -68,6 +71,7 @@ class RegulatorSettings:
     trust_position: float = 0.25
     trust_rotation: float = 0.7
     calm: float = 0.05
+    anchor: bool = False
     weights: Weights | None = None
     guard: GuardSettings = field(default_factory=GuardSettings)
 
@@ -296,7 +300,10 @@ class Regulator:
             return Command(efforts, Mode.DAMPING, reason)
         assert self._feedback is not None
         assert self._reference is not None
-        wanted = self._feedback.efforts(state, *self._reference)
+        reference, given = self._reference
+        if self.settings.anchor:
+            reference = anchored(self.model, reference, state, self._standing_on)
+        wanted = self._feedback.efforts(state, reference, given)
         efforts = self._guard.feedback(time, wanted, rates)
         self._remember(efforts)
         if not self._guard.share:

@@ -73,6 +73,9 @@ LQR_TABLE: tuple[Parameter, ...] = (
         unit='SI',
         bounds=(0.0, 10.0),
     ),
+    Parameter(
+        'anchor', False, 'Whether the reference goes along the ground with feet that have slid.'
+    ),
     Parameter('publish_efforts', False, 'Whether efforts are published; gains always are.'),
     Parameter(
         'input_timeout',
@@ -158,7 +161,7 @@ def regulator_settings(values: Mapping[str, Any]) -> RegulatorSettings:
             f'{values["dt"]:g} s'
         )
     guard = {field.name for field in dataclasses.fields(GuardSettings)} & set(values)
-    own = {'dt', 'friction', 'gains_timeout', 'trust_position', 'trust_rotation', 'calm'}
+    own = {'dt', 'friction', 'gains_timeout', 'trust_position', 'trust_rotation', 'calm', 'anchor'}
     return RegulatorSettings(
         delay=round(steps),
         weights=_weights(values),

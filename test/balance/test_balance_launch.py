@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""launch/balance.launch.py: by content always, for real where launch_ros is installed."""
+
+import argparse
+import ast
+import importlib.util
+import json
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip('mujoco')
+
+from geolin_ros.balance.robots import FEET, node_parameters, overlay, simulator_of
+from geolin_ros.stream.lqr_parameters import LQR_TABLE, supports_of
+from geolin_ros.stream.parameters import TABLE
+
+FILE = Path(__file__).parents[2] / 'launch' / 'balance.launch.py'
+TREE = ast.parse(FILE.read_text())
+
+
+def assigned(name):
+    (value,) = (
+        node.value
+        for node in TREE.body
+        if isinstance(node, ast.Assign) and node.targets[0].id == name
+    )
+    return ast.literal_eval(value)
+
+
+def test_launch_file__starts_console_scripts_and_a_module_that_exists():
+    scripts = {script.name: script.value for script in entry_points(group='console_scripts')}
+    for program, script in assigned('EXECUTABLES').items():
+        assert scripts[script] == f'geolin_ros.ros.{program}:main'
+    assert importlib.util.find_spec('geolin_ros.balance.robot')
+    assert 'geolin_ros.balance.robot' in FILE.read_text()
+
+
+@pytest.mark.parametrize('robot', ['quadruped', 'humanoid'])
+def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot, tmp_path):
+    options = argparse.Namespace(robot=robot, feet=FEET[robot], armature=0.01, friction=0.8)
+    simulator, _ = simulator_of(options)
+    (tmp_path / 'overlay.json').write_text(overlay(0.01))
+    values = node_parameters(simulator, tmp_path / 'overlay.json', realtime=False)
+    for program, table in (('linearization_node', TABLE), ('lqr_node', LQR_TABLE)):
+        rows = {row.name: row for row in table}
+        for name, value in values[program].items():
+            rows[name].check(value)
+    found = {support.frame: support.kind for support in supports_of(values['lqr_node'])}
+    assert found == {frame: support.kind for frame, support in simulator.feet.items()}
+    assert json.loads(overlay(0.01))['joints']['*']['rotor_inertia'] == 0.01
+
+
+def test_launch__runs_a_balancing_robot():
+    pytest.importorskip('launch_ros')
+    from launch.actions import RegisterEventHandler
+    from launch.event_handlers import OnProcessExit
+
+    from launch import LaunchDescription, LaunchService
+
+    spec = importlib.util.spec_from_file_location('balance_launch', FILE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    statuses = []
+    service = LaunchService()
+    service.include_launch_description(
+        LaunchDescription(
+            [
+                RegisterEventHandler(
+                    OnProcessExit(on_exit=lambda event, _: statuses.append(event.returncode))
+                ),
+                *module.generate_launch_description().entities,
+            ]
+        )
+    )
+    assert service.run() == 0
+    assert statuses
+    assert statuses[0] == 0
