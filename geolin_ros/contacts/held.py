@@ -76,6 +76,17 @@ class HeldLinearizer(Linearizer):
             np.take(self._by_effort, inputs, axis=1, out=self._own[1])
         return result
 
+    def mobility_spread(self, weights: Array) -> float:
+        """Return the smallest over the largest eigenvalue of J M^-1 J' of the last call.
+
+        Rows of J times ``weights`` (rows,); 0 without rows. The kernel keeps the inverse of
+        -J M^-1 J'.
+        """
+        if not weights.size:
+            return 0.0
+        inverse = np.linalg.eigvalsh(-self._inverse / np.outer(weights, weights))
+        return float(inverse[0] / inverse[-1])
+
     def _make_kernel(self, packed: records.Packed) -> Callable[[Array, Array, Array, Array], int]:
         frames = [constraint.frames[0] for constraint in self._constraints]
         contacts = [constraint.contact for constraint in self._constraints]
@@ -88,6 +99,7 @@ class HeldLinearizer(Linearizer):
             np.array([(contact.stiffness, contact.damping) for contact in contacts]),
             np.array(anchors),
         )
+        self._inverse = contact_records.inverse_of(sites, work)
         run = partial(linearize_in_contact, packed.ints, packed.floats, sites, work)
 
         def kernel(x: Array, inputs: Array, workspace: Array, out: Array) -> int:

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.contacts.constraints import Constraint, with_forces
 from geolin_ros.contacts.description import SIZES, Closure, Loop, activated
-from geolin_ros.contacts.dynamics import ConstrainedDynamics, Solution
+from geolin_ros.contacts.dynamics import RANK_TOLERANCE, ConstrainedDynamics, Solution
 from geolin_ros.contacts.held import HeldLinearizer, RedundantContactsError
 from geolin_ros.contacts.redundancy import Redundancy
 from geolin_ros.discretization import Discretization, Method, discretize
@@ -291,11 +291,19 @@ class ConstrainedLinearizer:
             held.result,
             self._in_force,
             *held.forces,
-            lambda: self._last_by_matrices().dropped,
+            lambda: self._judge(held),
             lambda: self._last_by_matrices().geometry,
         )
         held.result = result
         return held, result
+
+    def _judge(self, held: HeldLinearizer) -> Redundancy:
+        """Return the rank decision of the last fast result, which counted all rows."""
+        spread = held.mobility_spread(self._dynamics.weights(self._active))
+        if self._active and not spread > RANK_TOLERANCE:
+            return self._last_by_matrices().dropped
+        rows, nothing = wrench_labels(self._in_force), np.zeros((len(held.forces.wrenches), 0))
+        return Redundancy(rows, self.model.m, len(rows), spread, 0.0, nothing, 0.0)
 
     def _last_by_matrices(self) -> ConstrainedLinearization:
         """Return the general result for what the fast kernel was called with last."""

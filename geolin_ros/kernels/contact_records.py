@@ -188,6 +188,12 @@ def views(out: Array, n: int, rows: int) -> Outputs:
     )
 
 
+def inverse_of(sites: IntArray, work: Array) -> Array:
+    """Return a view (rows, rows) of what the kernel leaves of -Lambda^-1."""
+    rows, stride = int(sites[ROWS]), int(sites[MATRIX_ROW])
+    return work[int(sites[MATRIX]) :][: rows * stride].reshape(rows, stride)[:, :rows]
+
+
 def _sizes(n: int, rows: int) -> tuple[int, ...]:
     k = 12 + 2 * n
     return k * k, k * n, 6 + n, rows, rows * k, rows * n

@@ -59,6 +59,8 @@ def assert_same(fast, general, *arguments, tolerance=1e-10):
     assert_close(C.B, expected.B, tolerance, 'B')
     assert_close(C.wrench_by_tau, expected.wrench_by_tau, tolerance, 'wrench_by_tau')
     assert_close(C.drift, expected.drift, tolerance, 'drift')
+    assert C.rank == expected.rank
+    assert_close(C.dropped.smallest_kept, expected.dropped.smallest_kept, 1e-8)
     assert (C.rows, C.inputs, C.contact_rows) == (
         expected.rows,
         expected.inputs,
