@@ -172,7 +172,9 @@ class Estimator:
         weighed = np.empty((len(C), q + 1), order='F')
         weighed[:, :q] = C[:, 1:] @ self._Z
         weighed[:, q] = C[:, 0] + C[:, 1:] @ z_0
-        self._R = dgeqrf(weighed, overwrite_a=1)[0][: q + 1]  # below its diagonal is not R
+        if len(C):  # below its diagonal is not R
+            weighed = dgeqrf(weighed, overwrite_a=1)[0]
+        self._R = weighed[: q + 1]
         if not _is_regular(self._R[:q, :q]):
             return False
         self._z = z_0 + self._Z @ _solve_triangle(self._R[:q, :q], -self._R[:q, q])
