@@ -52,7 +52,7 @@ class Plan:
     pushes
         Largest number of them in a case.
     only
-        Part of the names of the cases that are run; empty: all.
+        Name of the case that is run; empty: all.
     """
 
     seed: int = 0
@@ -65,7 +65,7 @@ def cases_of(simulator: Simulator, plan: Plan) -> list[Case]:
     """Return the cases of a robot: on points or on soles, by its feet."""
     kinds = {support.kind for support in simulator.feet.values()}
     names = _on_points(simulator) if kinds == {'point'} else _on_soles(simulator, plan.thorough)
-    return [make(name, plan) for name, make in names.items() if plan.only in name]
+    return [make(name, plan) for name, make in names.items() if plan.only in ('', name)]
 
 
 Makers = dict[str, Callable[[str, Plan], Case]]

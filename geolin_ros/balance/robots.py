@@ -36,7 +36,7 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--seed', type=int, default=0, help='of the pushes (%(default)s)')
     parser.add_argument('--thorough', action='store_true', help='more pushes and motions')
     parser.add_argument('--pushes', type=int, default=10, help='at most, in a case')
-    parser.add_argument('--only', default='', help='part of the names of the cases to run')
+    parser.add_argument('--only', default='', help='name of the only case to run')
     parser.add_argument('--noise', type=float, default=0.0, help='of sensed velocities [m/s]')
     parser.add_argument('--delay', type=int, default=0, help='of the sensors, in periods')
     parser.add_argument('--realtime', action='store_true', help='against the clock')
