@@ -12,6 +12,7 @@ SUFFIXES = {
 }  # fmt: skip
 MADE_BY_TOOLS = {'build', 'dist', 'geolin_ros.egg-info', 'install', 'log'}
 NAMES = {'Makefile', '.gitignore', 'run'}
+RECORDINGS = ROOT / 'test' / 'bags'  # written by tools, not by hand
 
 
 def source_files() -> Iterator[Path]:
@@ -21,7 +22,7 @@ def source_files() -> Iterator[Path]:
         if hidden or top.name in MADE_BY_TOOLS:
             continue
         for file in [top] if top.is_file() else top.rglob('*'):
-            if file.suffix in SUFFIXES or file.name in NAMES:
+            if RECORDINGS not in file.parents and (file.suffix in SUFFIXES or file.name in NAMES):
                 yield file
 
 
