@@ -232,7 +232,10 @@ def _scipy(problem: _Problem) -> RiccatiSolution:
     )
     scale = _size(problem.R)  # it is not free of scale
     Q, R, S = problem.Q / scale, problem.R / scale, problem.S / scale
-    P = _symmetric(scale * solve(problem.A, problem.B, Q, R, s=S))
+    try:
+        P = _symmetric(scale * solve(problem.A, problem.B, Q, R, s=S))
+    except ValueError as error:  # it gives up so too
+        raise _RefusedError(str(error)) from error
     return _accepted(problem, P, problem.gain(P), np.nan, 'scipy', 0, RESIDUAL)
 
 
