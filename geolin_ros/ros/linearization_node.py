@@ -91,7 +91,8 @@ class LinearizationNode(RobotNode):
 
     def check(self, values: Mapping[str, Any]) -> None:
         """Refuse what contradicts itself, and transforms where their messages are missing."""
-        stream_settings(self._values | dict(values))
+        present = {row.name: self.get_parameter(row.name).value for row in TABLE}
+        stream_settings(present | dict(values))
         if values.get('base_source') == 'tf':
             check_transforms()
 
