@@ -33,7 +33,7 @@ from geolin_ros.offline.message_types import (
 from geolin_ros.offline.points import PointLinearizer
 from geolin_ros.offline.sampling import tabulate
 from geolin_ros.offline.source import open_source
-from geolin_ros.se3 import quaternion_from_rotation
+from geolin_ros.stream.geometry import write_pose, write_twist
 from geolin_ros.stream.operating_points import OperatingPoints
 
 STAMP = struct.Struct('<iI')
@@ -70,11 +70,8 @@ def _one_throw(model: TreeModel, rate: int) -> list[tuple[bytearray, bytearray]]
     for _ in range(round(THROW_PERIOD * rate) - 1):
         flight.advance(1.0 / rate)
         state = flight.state
-        place, turn = odometry.pose.pose.position, odometry.pose.pose.orientation
-        place.x, place.y, place.z = state.H[:3, 3].tolist()
-        turn.x, turn.y, turn.z, turn.w = quaternion_from_rotation(state.H[:3, :3]).tolist()
-        linear, angular = odometry.twist.twist.linear, odometry.twist.twist.angular
-        linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = state.v.tolist()
+        write_pose(odometry.pose.pose, state.H)
+        write_twist(odometry.twist.twist, state.v)
         joints.position, joints.velocity, joints.effort = state.s, state.r, flight.tau
         cycle.append(
             (

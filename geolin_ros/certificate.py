@@ -33,6 +33,7 @@ from geolin_ros.discretization import (
 )
 from geolin_ros.dynamics import bias_force, mass_matrix
 from geolin_ros.frames import Representation
+from geolin_ros.lie_group import derivative
 from geolin_ros.linearization import Reference
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -257,12 +258,8 @@ class Certifier:
         return np.asarray(np.linalg.solve(mass_matrix(self._model, g), forces), dtype=np.float64)
 
     def _derivative(self, function: Callable[[float], Array]) -> Array:
-        """Return df/dh at 0, errors of order h^2 and h^4 cancelled [Richardson 1911]."""
-        coarse, middle, fine = (
-            (function(h) - function(-h)) / (2.0 * h)
-            for h in (self._step, 0.5 * self._step, 0.25 * self._step)
-        )
-        return (64.0 * fine - 20.0 * middle + coarse) / 45.0
+        """Return df/dh at 0."""
+        return derivative(function, self._step)
 
 
 def _largest(values: Array) -> float:

@@ -176,20 +176,25 @@ def linearize(
     return A, B
 
 
-def _differences(function: Callable[[Array], Array], x: Array, step: float) -> Array:
-    """Return the Jacobian of ``function`` at x [Richardson 1911].
+def derivative(function: Callable[[float], Array], step: float) -> Array:
+    """Return df/dh at 0 [Richardson 1911].
 
-    D(h) = (f(x + h e) - f(x - h e)) / (2 h); with h halved the errors of order h^2 cancel in
+    D(h) = (f(h) - f(-h)) / (2 h); with h halved the errors of order h^2 cancel in
     (4 D(h/2) - D(h)) / 3, once more those of order h^4.
     """
-    columns = []
-    for e in np.eye(x.size):
-        coarse, middle, fine = (
-            (function(x + h * e) - function(x - h * e)) / (2.0 * h)
-            for h in (step, 0.5 * step, 0.25 * step)
-        )
-        columns.append((64.0 * fine - 20.0 * middle + coarse) / 45.0)
-    return np.array(columns).T
+    coarse, middle, fine = (
+        (function(h) - function(-h)) / (2.0 * h) for h in (step, 0.5 * step, 0.25 * step)
+    )
+    return (64.0 * fine - 20.0 * middle + coarse) / 45.0
+
+
+def _differences(function: Callable[[Array], Array], x: Array, step: float) -> Array:
+    """Return the Jacobian of ``function`` at x."""
+
+    def column(e: Array) -> Array:
+        return derivative(lambda h: function(x + h * e), step)
+
+    return np.array([column(e) for e in np.eye(x.size)]).T
 
 
 def _shaped(what: str, value: ArrayLike, shape: tuple[int, ...], group: LieGroup) -> Array:

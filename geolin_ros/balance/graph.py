@@ -15,14 +15,14 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
 from geolin_msgs.msg import ContactState, ContactStates, FeedbackGains, ReferenceState
-from geolin_ros import se3
 from geolin_ros.balance.motions import Moment
 from geolin_ros.control.support import Support
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.qos import LATCHED, NEWEST
-from geolin_ros.stream.messages import StateWriter, write_stamp, write_wrench
+from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist, write_wrench
+from geolin_ros.stream.messages import StateWriter
 from geolin_ros.stream.stamps import nanoseconds
 from geolin_ros.typing import Array
 
@@ -154,11 +154,8 @@ class RobotGraph:
         base, joints, clock = self._base, self._state, Clock()
         for place in (base.header.stamp, joints.header.stamp, clock.clock):
             write_stamp(place, stamp)
-        position, turn = base.pose.pose.position, base.pose.pose.orientation
-        position.x, position.y, position.z = state.H[:3, 3].tolist()
-        turn.x, turn.y, turn.z, turn.w = se3.quaternion_from_rotation(state.H[:3, :3]).tolist()
-        linear, angular = base.twist.twist.linear, base.twist.twist.angular
-        linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = state.v.tolist()
+        write_pose(base.pose.pose, state.H)
+        write_twist(base.twist.twist, state.v)
         for values, field in (
             (state.s, joints.position),
             (state.r, joints.velocity),

@@ -11,10 +11,10 @@ from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 
-from geolin_ros import se3
 from geolin_ros.demo.flight import Flight
 from geolin_ros.demo.robot_process import PERIOD, run_robot
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist
 
 
 class FlyingRobot:
@@ -41,12 +41,9 @@ class FlyingRobot:
         """Publish the present state, stamped ``time_ns``."""
         state, odometry, joints = self._flight.state, self._odometry, self._joints
         for header in (odometry.header, joints.header):
-            header.stamp.sec, header.stamp.nanosec = divmod(time_ns, 1_000_000_000)
-        place, turn = odometry.pose.pose.position, odometry.pose.pose.orientation
-        place.x, place.y, place.z = state.H[:3, 3].tolist()
-        turn.x, turn.y, turn.z, turn.w = se3.quaternion_from_rotation(state.H[:3, :3]).tolist()
-        linear, angular = odometry.twist.twist.linear, odometry.twist.twist.angular
-        linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = state.v.tolist()
+            write_stamp(header.stamp, time_ns)
+        write_pose(odometry.pose.pose, state.H)
+        write_twist(odometry.twist.twist, state.v)
         for values, field in (
             (state.s, joints.position),
             (state.r, joints.velocity),

@@ -27,8 +27,8 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.sim.simulator import Push, Simulator
 from geolin_ros.sim.world import Floor
+from geolin_ros.stream.geometry import write_stamp, write_wrench
 from geolin_ros.stream.message_memory import allocate
-from geolin_ros.stream.messages import write_stamp, write_wrench
 from geolin_ros.typing import Array
 
 IMU = 'imu'

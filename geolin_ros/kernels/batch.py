@@ -40,50 +40,46 @@ def load(buffers, states, given, first, last):
 
 
 @lean_kernel
-def evaluate_samples(robot, buffers, states, given, rows, result, status, begin, end):
-    """Fill ``result`` (N rows) as `passes.hybrid_dynamics` does."""
+def evaluate_group(robot, buffers, states, given, status, first, last):
+    """Do what `passes.hybrid_dynamics` does for one group of samples; leaves it in the lanes."""
     ints, floats, wrenches = robot
     ws, x, values, row, _ = buffers
+    load(buffers, states, given, first, last)
+    hybrid_dynamics(
+        ints,
+        floats,
+        wrenches,
+        lanes(x),
+        lanes(values),
+        lanes(ws),
+        lanes(row),
+        status,
+        first,
+    )
+
+
+@lean_kernel
+def evaluate_samples(robot, buffers, states, given, rows, result, status, begin, end):
+    """Fill ``result`` (N rows) as `passes.hybrid_dynamics` does."""
+    _, _, _, row, _ = buffers
     width = rows.size
     for first in range(begin, end, LANES):
         last = min(LANES, end - first) - 1
-        load(buffers, states, given, first, last)
-        hybrid_dynamics(
-            ints,
-            floats,
-            wrenches,
-            lanes(x),
-            lanes(values),
-            lanes(ws),
-            lanes(row),
-            status,
-            first,
-        )
+        evaluate_group(robot, buffers, states, given, status, first, last)
         store_samples(lanes(row), 0, rows, width, result, first * width, width, last)
 
 
 @lean_kernel
 def mass_matrices(robot, buffers, states, given, rows, out, status, begin, end):
     """Fill ``out``, N mass matrices with rows and columns ``rows``; everything is held."""
-    ints, floats, wrenches = robot
-    ws, x, values, row, M = buffers
+    ints, floats, _ = robot
+    ws, _, values, _, M = buffers
     m, width = values.size // LANES, rows.size
     for k in range(LANES * m * m):
         put(M, k, 0.0)
     for first in range(begin, end, LANES):
         last = min(LANES, end - first) - 1
-        load(buffers, states, given, first, last)
-        hybrid_dynamics(
-            ints,
-            floats,
-            wrenches,
-            lanes(x),
-            lanes(values),
-            lanes(ws),
-            lanes(row),
-            status,
-            first,
-        )
+        evaluate_group(robot, buffers, states, given, status, first, last)
         mass_matrix(ints, floats, lanes(ws), lanes(M))
         for r in range(width):
             to = (first * width + r) * width

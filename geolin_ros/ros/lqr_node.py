@@ -33,8 +33,8 @@ from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.robot_node import Input, RobotNode, guarded, run
 from geolin_ros.stream.feedback_messages import GainsWriter
 from geolin_ros.stream.feedback_stream import FeedbackStream
+from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.lqr_parameters import LQR_TABLE, regulator_settings, supports_of
-from geolin_ros.stream.messages import write_stamp
 from geolin_ros.stream.parameter_file import default_values
 from geolin_ros.stream.parameters import stream_settings
 from geolin_ros.warm_up import warm_up
@@ -70,7 +70,7 @@ class LqrNode(RobotNode):
         super().__init__('lqr_node', LQR_TABLE, **options)
         self._design: Future[None] | None = None
         self._next_design = 0.0
-        self._said = Command((), Mode.RELEASE, 'no state yet')  # type: ignore[arg-type]
+        self._newest: Command | None = None
         self._modes: Counter[str] = Counter()
         self._supervised: list[Any] = []
 
@@ -206,14 +206,13 @@ class LqrNode(RobotNode):
         if self._is_active:
             self._start_design(pipeline)
         self._modes[answer.mode.value] += 1
-        if answer.mode is not self._said.mode or not self._modes['said']:
-            self._modes['said'] = 1
+        if self._newest is None or answer.mode is not self._newest.mode:
             words = f'{answer.mode.value}: {answer.reason}'.removesuffix(': ')
             if answer.mode is Mode.FEEDBACK:
                 self.get_logger().info(words)
             else:
                 self.get_logger().warning(words)
-        self._said = answer
+        self._newest = answer
         if not self._values['publish_efforts']:
             return
         efforts = answer.efforts.tolist()
@@ -238,9 +237,11 @@ class LqrNode(RobotNode):
         status = DiagnosticStatus(
             name=self.get_fully_qualified_name(), hardware_id=self.get_name()
         )
-        said, feeds = self._said, self._said.mode is Mode.FEEDBACK
-        status.level = DiagnosticStatus.OK if feeds else DiagnosticStatus.WARN
-        status.message = f'{said.mode.value} {waits_for or said.reason}'.strip()
+        mode, reason = Mode.RELEASE, 'no state yet'
+        if self._newest is not None:
+            _, mode, reason = self._newest
+        status.level = DiagnosticStatus.OK if mode is Mode.FEEDBACK else DiagnosticStatus.WARN
+        status.message = f'{mode.value} {waits_for or reason}'.strip()
         values = {
             'states': str(self._counts.received),
             **{mode.value: str(self._modes[mode.value]) for mode in Mode},

@@ -11,8 +11,8 @@ import numpy as np
 from geolin_ros.contacts.description import SIZES, Closure, Contact
 from geolin_ros.errors import InputError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.se3 import quaternion_from_rotation
 from geolin_ros.stream.contact_answer import ContactAnswer
+from geolin_ros.stream.geometry import write_pose
 from geolin_ros.stream.message_memory import MatrixWriter, allocate, read_matrix
 from geolin_ros.typing import Array
 
@@ -77,10 +77,7 @@ class ContactWriter:
         pose = state.reference
         pose.orientation.w = 0.0  # all zeros: held at no pose
         if reference is not None:
-            H = np.asarray(reference, dtype=np.float64)
-            place, turn = pose.position, pose.orientation
-            place.x, place.y, place.z = H[:3, 3].tolist()
-            turn.x, turn.y, turn.z, turn.w = quaternion_from_rotation(H[:3, :3]).tolist()
+            write_pose(pose, np.array(reference, dtype=np.float64, order='C'))
         return state
 
     def _link(self, frame: str) -> str:

@@ -14,12 +14,13 @@ from geolin_ros.errors import InputError
 from geolin_ros.linearization import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.message_memory import read_matrix
-from geolin_ros.stream.messages import StateWriter, write_stamp
+from geolin_ros.stream.contact_messages import KIND_CODES
+from geolin_ros.stream.geometry import write_stamp
+from geolin_ros.stream.message_memory import read_matrix, write_matrix
+from geolin_ros.stream.messages import StateWriter
 from geolin_ros.stream.reading import read_linearization, read_state
 from geolin_ros.typing import Array
 
-_KINDS = {'point': 1, 'surface': 2}
 _SOLVED = {'doubling': 1, 'scipy': 1, 'warm': 2, 'bank': 3}
 
 
@@ -135,8 +136,8 @@ class GainsWriter:
         message.contacts = [self._contact(support) for support in gains.supports]
         StateWriter(message.state, model.n).write(gains.state)
         message.feedforward = gains.feedforward.tolist()
-        _write_matrix(message.k, gains.K)
-        _write_matrix(message.k_complement, gains.K_complement)
+        write_matrix(message.k, gains.K)
+        write_matrix(message.k_complement, gains.K_complement)
         message.dt, message.margin, message.compute_time = gains.dt, gains.margin, compute_time
         message.solved = _SOLVED['bank' if gains.solution is None else gains.solution.method]
         return message
@@ -145,7 +146,7 @@ class GainsWriter:
         return self._make_contact(
             frame=support.frame,
             link=support.frame,
-            kind=_KINDS[support.kind],
+            kind=KIND_CODES[support.kind],
             active=True,
         )
 
@@ -162,8 +163,3 @@ def read_gains(message: Any) -> tuple[State, Array, Array, tuple[str, ...]]:
     if message.k_complement.rows:
         K = K + read_matrix(message.k_complement)
     return read_state(message.state), np.array(message.feedforward), K, tuple(message.columns)
-
-
-def _write_matrix(message: Any, matrix: Array) -> None:
-    message.rows, message.cols = matrix.shape
-    message.data = matrix.ravel().tolist()

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.kernels.se3 import quaternion
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.analysis import Analysis
 from geolin_ros.stream.contact_messages import ContactWriter
+from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist, write_wrench
 from geolin_ros.stream.linearization_stream import Answer, Counts
 from geolin_ros.stream.message_memory import allocate
 from geolin_ros.stream.settings import StreamSettings
@@ -41,17 +41,6 @@ def _write_header(header: Any, answer: Answer) -> None:
     header.frame_id = answer.world_frame
 
 
-def write_stamp(stamp: Any, nanoseconds: int) -> None:
-    """Write a time into a builtin_interfaces/Time."""
-    stamp.sec, stamp.nanosec = divmod(nanoseconds, 1_000_000_000)
-
-
-def write_wrench(message: Any, value: Array) -> None:
-    """Write [force; torque] (6,) into a geometry_msgs/Wrench."""
-    force, torque = message.force, message.torque
-    force.x, force.y, force.z, torque.x, torque.y, torque.z = value.tolist()
-
-
 def _write_external_wrench(message: Any, wrench: Wrench) -> None:
     message.link, message.kind = wrench.link, WRENCH_KINDS[wrench.kind]
     write_wrench(message.wrench, np.concatenate((wrench.force, wrench.moment)))
@@ -68,11 +57,8 @@ class StateWriter:
 
     def write(self, state: State) -> None:
         """Fill the message."""
-        turn, place = self._pose.orientation, self._pose.position
-        turn.x, turn.y, turn.z, turn.w = quaternion(state.H)
-        place.x, place.y, place.z = state.data[3:12:4].tolist()
-        linear, angular = self._twist.linear, self._twist.angular
-        linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = state.v.tolist()
+        write_pose(self._pose, state.H)
+        write_twist(self._twist, state.v)
         self._positions[:] = state.s
         self._rates[:] = state.r
 
@@ -198,10 +184,7 @@ class ForwardDynamicsWriter:
         message = self.message
         _write_header(message.header, answer)
         if self._first:
-            linear, angular = message.base_acceleration.linear, message.base_acceleration.angular
-            linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = answer.nu_dot[
-                :6
-            ].tolist()
+            write_twist(message.base_acceleration, answer.nu_dot[:6])
         self._joints[:] = answer.nu_dot[self._first :]
         return message
 
