@@ -9,6 +9,8 @@ E. Both D, ``expressed_in``, and C, ``base``, are any frame: 'body', 'inertial',
     ^D J_{A,E/C} = ^D X_E ^E J_{A,E/B} Y,   Y = blkdiag(^B X_C, 1)                        (75)
 """
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -78,17 +80,32 @@ class Kinematics:
     def __init__(self, model: TreeModel, state: State) -> None:
         check_state(model, state)
         self.model = model
-        bodies, first = len(model.body_names), 6 + model.n - model.m  # fixed base: no columns
-        self._nu = np.concatenate((state.v, state.r))[first:]
-        workspace = make_workspace(model.tree)
-        rows, rows_dot = np.zeros((2, bodies, 6 + model.n, 6))
-        jacobians.kinematics(model.tree, workspace, state.data, model.gravity, rows, rows_dot)
-        self.H = np.zeros((bodies, 4, 4))
+        self._first = 6 + model.n - model.m  # a fixed base has no columns
+        self._nu = np.concatenate((state.v, state.r))[self._first :]
+        self._workspace = workspace = make_workspace(model.tree)
+        jacobians.move_bodies(model.tree, workspace, state.data, model.gravity)
+        self.H = np.zeros((len(model.body_names), 4, 4))
         self.H[:, :3, :3], self.H[:, :3, 3] = workspace.world_R, workspace.world_o
         self.H[:, 3, 3] = 1.0
         self.v = workspace.v
-        self.J = rows[:, first:].transpose(0, 2, 1)
-        self.J_dot = rows_dot[:, first:].transpose(0, 2, 1)
+
+    @property
+    def J(self) -> Array:
+        """Body Jacobians."""
+        return self._jacobians[0]
+
+    @property
+    def J_dot(self) -> Array:
+        """Their time derivatives."""
+        return self._jacobians[1]
+
+    @cached_property
+    def _jacobians(self) -> tuple[Array, Array]:
+        """Return both when one is asked for; poses and twists do without."""
+        rows, rows_dot = np.zeros((2, len(self.H), 6 + self.model.n, 6))
+        jacobians.propagate_jacobians(self.model.tree, self._workspace, rows, rows_dot)
+        first = self._first
+        return rows[:, first:].transpose(0, 2, 1), rows_dot[:, first:].transpose(0, 2, 1)
 
     def frame(self, frame: str | Frame) -> MovingFrame:
         """Return pose and body twist of a frame.
@@ -104,7 +121,9 @@ class Kinematics:
 
     def pose(self, frame: str | Frame) -> Array:
         """Return ^A H_E (4, 4), which takes coordinates in E to coordinates in the world."""
-        return self.frame(frame).H
+        at = self._fixed_frame(frame)
+        H: Array = self.H[at.body] @ at.placement
+        return H
 
     def twist(self, frame: str | Frame, expressed_in: Expression = 'body') -> Array:
         """Return ^D v_{A,E} (6,) [m/s, rad/s]."""

@@ -36,8 +36,10 @@ def log(H: ArrayLike) -> Array:
 def adjoint(H: ArrayLike) -> Array:
     """Return X = [[R, o^ R], [0, R]] (6, 6): twists in B to twists in A."""
     pose = _pose(H)
-    R = pose[:3, :3]
-    return np.block([[R, cross3(pose[:3, 3]) @ R], [np.zeros((3, 3)), R]])
+    X = np.zeros((6, 6))
+    X[:3, :3] = X[3:, 3:] = R = pose[:3, :3]
+    X[:3, 3:] = cross3(pose[:3, 3]) @ R
+    return X
 
 
 def inverse(H: ArrayLike) -> Array:

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from threading import Event
 
-from geolin_ros.balance.baseline import compare
+from geolin_ros.balance.baseline import Job, compare, jobs_of
 from geolin_ros.balance.picture import draw
 from geolin_ros.balance.report import Row, verdict
 from geolin_ros.balance.robots import (
@@ -44,16 +44,19 @@ def main(arguments: list[str] | None = None) -> int:
     rows: list[Row] = []
     failed = False
     try:
-        for name, feet in robots(options):
-            for seed in range(options.seed, options.seed + (SEEDS if options.thorough else 1)):
-                robot = argparse.Namespace(
-                    **{**vars(options), 'robot': name, 'feet': feet, 'seed': seed}
-                )
-                with tempfile.TemporaryDirectory(prefix='geolin-balance-') as folder:
-                    failed |= run_robot(robot, Path(folder), stop) != 0
-                    if stop.is_set():
-                        return INTERRUPTED
-                    rows += compare(robot, Path(folder))
+        with tempfile.TemporaryDirectory(prefix='geolin-balance-') as folder:
+            jobs: list[Job] = []
+            for index, robot in enumerate(robots(options)):
+                place = Path(folder, str(index))
+                place.mkdir()
+                failed |= run_robot(robot, place, stop) != 0
+                if stop.is_set():
+                    return INTERRUPTED
+                jobs += jobs_of(robot, place)
+            if jobs:
+                rows = compare(jobs, stop)
+                if stop.is_set():
+                    return INTERRUPTED
     except (GeolinError, OSError) as error:
         print(f'balance: {error}', file=sys.stderr)
         return 1
@@ -63,8 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
     return int(failed or not verdict(rows))
 
 
-def robots(options: argparse.Namespace) -> list[tuple[str, str]]:
-    """Return name or path, and feet, of the robots that are asked for.
+def robots(options: argparse.Namespace) -> list[argparse.Namespace]:
+    """Return the options of each robot and seed that are asked for.
 
     Raises
     ------
@@ -78,7 +81,9 @@ def robots(options: argparse.Namespace) -> list[tuple[str, str]]:
         feet = options.feet or FEET.get(path.stem)
         if feet is None:
             raise GeolinError(f'robot {name!r} has no feet that are known, give FEET=frame,...')
-        found.append((str(path.resolve()), feet))
+        given = {**vars(options), 'robot': str(path.resolve()), 'feet': feet}
+        seeds = range(options.seed, options.seed + (SEEDS if options.thorough else 1))
+        found += [argparse.Namespace(**{**given, 'seed': seed}) for seed in seeds]
     return found
 
 

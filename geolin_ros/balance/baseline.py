@@ -4,11 +4,18 @@
 
 import argparse
 import json
-from collections.abc import Callable
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
+from threading import Event
+from typing import NamedTuple
 
 import numpy as np
+from tqdm import tqdm
 
 from geolin_ros import se3
 from geolin_ros.balance.cases import Case, cases_of
@@ -32,53 +39,78 @@ PICTURES = 13
 MakeLaw = Callable[[TreeModel, Motion], Law]
 
 
-def compare(robot: argparse.Namespace, folder: Path) -> list[Row]:
-    """Return the outcomes in a folder with those of the baseline beside them.
+class Job(NamedTuple):
+    """One case of a robot, and the folder in which its outcome over DDS is."""
 
-    Parameters
-    ----------
-    robot
-        Options of the robot, as `simulator_of` and `plan_of` read them. If thorough, how much is
-        borne is asked of seed 0 alone.
-    folder
-        What the simulator saved.
+    robot: argparse.Namespace
+    folder: Path
+    case: int
+
+
+def jobs_of(robot: argparse.Namespace, folder: Path) -> list[Job]:
+    """Return the cases that the simulator saved in a folder."""
+    indices = sorted(int(file.stem) for file in folder.glob('[0-9]*.json'))
+    return [Job(robot, folder, index) for index in indices]
+
+
+def compare(jobs: Sequence[Job], stop: Event) -> list[Row]:
+    """Return the outcomes with those of the baseline beside them; none if `stop` was set.
+
+    Each core takes one case after the other.
     """
-    simulator, _ = simulator_of(robot)
     rows = []
-    for index, case in enumerate(cases_of(simulator, plan_of(robot))):
-        if not (folder / f'{index}.json').exists():
-            continue
-        outcome = json.loads((folder / f'{index}.json').read_text())
-        saved = np.load(folder / f'{index}.npz')
-        laws = [
-            partial(Pd, gains=gains) for gains in PD_GAINS[case.motion.knots[0].supports[0].kind]
-        ]
-        pd = min((run(simulator, case, law) for law in laws), key=_rank)
-        settling = pd.settling_times(case.pushes)
-        search = not (robot.thorough and robot.seed)
-        rows.append(
-            Row(
-                robot=simulator.model.name,
-                seed=robot.seed,
-                case=case.name,
-                lqr=outcome,
-                pd_stands=pd.stands,
-                pd_fallen=pd.fallen,
-                pd_peak_error=pd.peak_error(),
-                pd_settling=float(np.median(settling)) if settling.size else float('nan'),
-                lqr_borne=largest_borne(simulator, case, ScheduledLqr) if search else None,
-                pd_borne=max(largest_borne(simulator, case, law) for law in laws)
-                if search
-                else None,
-                times=saved['times'],
-                errors=_distances(saved['states'], saved['references']),
-                pd_times=np.array(pd.times),
-                pd_errors=np.linalg.norm(pd.errors()[:, :3], axis=1),
-                pushes=[push.start for push in case.pushes],
-                figures=_figures(simulator, saved['states']),
-            )
-        )
+    with get_context('spawn').Pool(min(os.cpu_count() or 1, len(jobs)), _deafen) as pool:
+        running = [pool.apply_async(_compare, (job,)) for job in jobs]
+        for one in tqdm(running, 'PD beside it', unit=' cases', disable=not sys.stderr.isatty()):
+            while not one.ready():
+                if stop.is_set():
+                    return []
+                one.wait(0.2)
+            rows.append(one.get())
     return rows
+
+
+def _deafen() -> None:
+    """Leave Ctrl-C to the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _compare(job: Job) -> Row:
+    """Return one row; if thorough, how much is borne is asked of seed 0 alone."""
+    robot, file = job.robot, job.folder / f'{job.case}.json'
+    simulator, _ = simulator_of(robot)
+    case = cases_of(simulator, plan_of(robot))[job.case]
+    laws = [partial(Pd, gains=gains) for gains in PD_GAINS[case.motion.knots[0].supports[0].kind]]
+    tried = [run(simulator, case, law) for law in laws]
+    pd = min(tried, key=_rank)
+    settling = pd.settling_times(case.pushes)
+    lqr_borne = pd_borne = None
+    if not (robot.thorough and robot.seed):
+        lqr = run(simulator, case, ScheduledLqr)
+        lqr_borne = largest_borne(simulator, case, ScheduledLqr, lqr.stands)
+        pd_borne = max(
+            largest_borne(simulator, case, law, first.stands)
+            for law, first in zip(laws, tried, strict=True)
+        )
+    saved = np.load(file.with_suffix('.npz'))
+    return Row(
+        robot=simulator.model.name,
+        seed=robot.seed,
+        case=case.name,
+        lqr=json.loads(file.read_text()),
+        pd_stands=pd.stands,
+        pd_fallen=pd.fallen,
+        pd_peak_error=pd.peak_error(),
+        pd_settling=float(np.median(settling)) if settling.size else float('nan'),
+        lqr_borne=lqr_borne,
+        pd_borne=pd_borne,
+        times=saved['times'],
+        errors=_distances(saved['states'], saved['references']),
+        pd_times=np.array(pd.times),
+        pd_errors=np.linalg.norm(pd.errors()[:, :3], axis=1),
+        pushes=[push.start for push in case.pushes],
+        figures=_figures(simulator, saved['states']),
+    )
 
 
 def run(simulator: Simulator, case: Case, make_law: MakeLaw) -> Recording:
@@ -93,15 +125,12 @@ def _rank(recording: Recording) -> tuple[bool, float, float]:
     return not recording.stands, -(recording.fallen or np.inf), recording.peak_error()
 
 
-def largest_borne(simulator: Simulator, case: Case, make_law: MakeLaw) -> float:
+def largest_borne(simulator: Simulator, case: Case, make_law: MakeLaw, stands: bool) -> float:
     """Return the largest impulse [s] on the case's grid that does not fell the robot.
 
-    Upwards from the case's own as long as it stands, or downwards until it does.
+    Upwards from the case's own, at which it ``stands``, or downwards until it does.
     """
-    first = max(1, round(case.impulse / case.step))
-    tried = first
-    stands = run(simulator, case.with_impulse(tried * case.step), make_law).stands
-    way = 1 if stands else -1
+    tried, way = max(1, round(case.impulse / case.step)), 1 if stands else -1
     while 0 < tried + way <= round(LARGEST / case.step):
         tried += way
         if run(simulator, case.with_impulse(tried * case.step), make_law).stands != stands:

@@ -17,6 +17,9 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 
+HEADING = np.array([[0.0, 1.0], [0.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
+"""Two points of a frame, as columns: its origin, and one metre ahead."""
+
 
 def anchored(model: TreeModel, reference: State, state: State, frames: Iterable[str]) -> State:
     """Return the reference, moved along the ground to the feet of a state.
@@ -39,11 +42,12 @@ def anchored(model: TreeModel, reference: State, state: State, frames: Iterable[
     """
     wanted, actual = Kinematics(model, reference), Kinematics(model, state)
     frames = list(frames)
-    before = np.array([wanted.pose(frame)[:2, 3] for frame in frames])
-    after = np.array([actual.pose(frame)[:2, 3] for frame in frames])
     if len(frames) == 1:  # two points of the foot then say where it heads
-        before = np.vstack((before, before + wanted.pose(frames[0])[:2, 0]))
-        after = np.vstack((after, after + actual.pose(frames[0])[:2, 0]))
+        before, after = ((at.pose(frames[0])[:2] @ HEADING).T for at in (wanted, actual))
+    else:
+        before, after = (
+            np.array([at.pose(frame)[:2, 3] for frame in frames]) for at in (wanted, actual)
+        )
     centre, place = before.mean(axis=0), after.mean(axis=0)
     yaw = _turn(before - centre, after - place)
     T = np.eye(4)

@@ -14,19 +14,24 @@ from geolin_ros.kernels.types import PRODUCT, Tree, Workspace
 def kinematics(tree: Tree, ws: Workspace, x_y, gravity, J_out, J_dot_out):
     """Fill J and Jdot (nb, m_y, 6) at x = [H (16) | s | v | r] of the independent coordinates.
 
-    Column c of a Jacobian is row c here; v_i = J_i' nu_y. Leaves the poses of the bodies in
-    ``ws.world_R`` and ``ws.world_o``, their twists in ``ws.v``.
+    Column c of a Jacobian is row c here; v_i = J_i' nu_y. Poses and twists as `move_bodies`.
     """
-    expand_state(tree, x_y, ws.x)
-    place_bodies(tree, ws, ws.x)
-    ws.nu_dot[:] = 0.0
-    propagate_motion(tree, ws, ws.x, gravity, ws.nu_dot)
+    move_bodies(tree, ws, x_y, gravity)
     propagate_jacobians(tree, ws, J_out, J_dot_out)
 
 
 @kernel
+def move_bodies(tree: Tree, ws: Workspace, x_y, gravity):
+    """Leave poses and twists of the bodies at x in ``ws.world_R``, ``ws.world_o`` and ``ws.v``."""
+    expand_state(tree, x_y, ws.x)
+    place_bodies(tree, ws, ws.x)
+    ws.nu_dot[:] = 0.0
+    propagate_motion(tree, ws, ws.x, gravity, ws.nu_dot)
+
+
+@kernel
 def propagate_jacobians(tree: Tree, ws: Workspace, J_out, J_dot_out):
-    """Fill J and Jdot (nb, m_y, 6) by rows; needs `place_bodies` and `propagate_motion`.
+    """Fill J and Jdot (nb, m_y, 6) by rows; needs `move_bodies`, or its two passes.
 
     J_0 = [1, 0];  J_i = ^iX_p J_p + S_i G_i, G_i the rows of joint i in s = G y + s0    (1)
     Jdot_i = ^iX_p Jdot_p - (v_J x) ^iX_p J_p + Sdot_i G_i,
