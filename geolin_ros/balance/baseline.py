@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from multiprocessing import get_context
@@ -15,7 +14,6 @@ from threading import Event
 from typing import NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from geolin_ros import se3
 from geolin_ros.balance.cases import Case, cases_of
@@ -61,12 +59,14 @@ def compare(jobs: Sequence[Job], stop: Event) -> list[Row]:
     rows = []
     with get_context('spawn').Pool(min(os.cpu_count() or 1, len(jobs)), _deafen) as pool:
         running = [pool.apply_async(_compare, (job,)) for job in jobs]
-        for one in tqdm(running, 'PD beside it', unit=' cases', disable=not sys.stderr.isatty()):
+        for done, one in enumerate(running):
+            print(f'PD beside it: case {done + 1} of {len(running)}', end='\r', flush=True)
             while not one.ready():
                 if stop.is_set():
                     return []
                 one.wait(0.2)
             rows.append(one.get())
+    print()
     return rows
 
 
