@@ -9,7 +9,7 @@ REALTIME ?=
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export PYTHON
 
-.PHONY: help setup demo balance balance-all test soak lint build bench clean dist licences sbom audit
+.PHONY: help setup demo balance balance-all test faults soak lint build bench clean dist licences sbom audit
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +34,9 @@ balance-all: setup  ## three seeds, more pushes and motions, two more robots; ta
 
 test: setup  ## the whole test suite
 	.venv/bin/python -m pytest -n 2 --dist loadgroup
+
+faults: setup  ## every fault over DDS once; writes docs/evidence/faults.md
+	.venv/bin/python -m pytest -n 0 --evidence test/ros/faults
 
 soak: setup balance-all  ## the tests that take long, and all that must balance
 	.venv/bin/python -m pytest -m soak

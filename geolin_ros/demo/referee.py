@@ -63,7 +63,7 @@ def make_referee(description: str, coordinates: Coordinates) -> Referee:
 
 def dense_referee(description: str, coordinates: Coordinates) -> Referee:
     """Return the textbook dynamics in plain NumPy."""
-    dynamics = DenseDynamics(urdf.read(description), coordinates)
+    dynamics = DenseDynamics(urdf.read_text(description), coordinates)
     return Referee('dense matrices', coordinates, dynamics.forward_dynamics, 4)
 
 

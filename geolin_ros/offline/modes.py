@@ -26,7 +26,7 @@ class Skeleton:
         self._model = model
         self.names = list(model.frames)
         number = {name: k for k, name in enumerate(self.names)}
-        joints = urdf.read(description).joints
+        joints = urdf.read_text(description).joints
         self.edges = [(number[j.parent], number[j.child]) for j in joints if j.child in number]
 
     def points(self, state: State) -> Array:

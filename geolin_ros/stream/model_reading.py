@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from geolin_ros import urdf
-from geolin_ros.description import attach_payloads
+from geolin_ros.description import Description, attach_payloads
 from geolin_ros.errors import ModelWarning
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.parameters import model_options, payloads
@@ -17,11 +17,18 @@ from geolin_ros.stream.parameters import model_options, payloads
 def read_model(
     description: str | Path, values: Mapping[str, Any], warn: Callable[[str], object]
 ) -> TreeModel:
-    """Return the model of a description; what is suspicious about it goes to ``warn``."""
+    """Return the model of a description; what is suspicious about it goes to ``warn``.
+
+    A text may have come over the network or from a bag: only a `Path` makes this open a file.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        parts = attach_payloads(urdf.read(description), payloads(values))
+        parts = attach_payloads(_read(description), payloads(values))
         model = TreeModel.from_description(parts, **model_options(values))
     for sentence in model.warnings:
         warn(sentence)
     return model
+
+
+def _read(description: str | Path) -> Description:
+    return urdf.read(description) if isinstance(description, Path) else urdf.read_text(description)

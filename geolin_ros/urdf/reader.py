@@ -16,6 +16,7 @@ from geolin_ros.urdf.safe_xml import MAX_BYTES, is_decimal, one_line, read_robot
 from geolin_ros.urdf.xacro_file import expand, is_xacro
 
 TEXT_SOURCE = 'URDF text'
+BLANKS = '\ufeff \t\r\n'
 
 
 def read(source: str | bytes | Path | object) -> Description:
@@ -49,17 +50,32 @@ def read(source: str | bytes | Path | object) -> Description:
     if isinstance(source, bytes | bytearray):
         return _read_bytes(bytes(source), TEXT_SOURCE)
     if isinstance(source, str):
-        text = source.lstrip('\ufeff \t\r\n')
+        text = source.lstrip(BLANKS)
         if text.startswith('<'):
-            return _read_text(text)
+            return read_text(text)
     if isinstance(source, str | Path):
         if is_xacro(source):
-            return _read_text(expand(source), str(source))
+            return read_text(expand(source), str(source))
         return _read_bytes(_load(source), str(source))
     return describe(source, f'{type(source).__module__}.{type(source).__qualname__} object')
 
 
-def _read_text(text: str, source: str = TEXT_SOURCE) -> Description:
+def read_text(text: str, source: str = TEXT_SOURCE) -> Description:
+    """Return the links and joints of a robot from URDF text, whoever sent it: opens no file.
+
+    Parameters
+    ----------
+    text
+        What `read` would take for a path is malformed here.
+    source
+        Opens every error message.
+
+    Raises
+    ------
+    UrdfError
+        As `read` does.
+    """
+    text = text.lstrip(BLANKS)
     try:
         data = text.encode('utf-8')
     except UnicodeEncodeError as error:

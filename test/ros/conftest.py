@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
+from pathlib import Path
+
 import pytest
 
 from geolin_ros import TreeModel, robots
@@ -14,7 +16,7 @@ from support.ros_graph import Client, Graph
 def pytest_collection_modifyitems(items):
     """Keep all that talks over DDS in one worker."""
     for item in items:
-        if item.path.parent.name == 'ros':
+        if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.ros)
             item.add_marker(pytest.mark.xdist_group('ros'))
 

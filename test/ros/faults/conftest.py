@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One node for all faults, and the accounts of them: `--evidence` saves these."""
+
+from pathlib import Path
+
+import pytest
+from support import evidence
+from support.fault_stage import Stage
+from support.ros_graph import Client
+
+from geolin_ros import robots
+
+EVIDENCE = Path(__file__).resolve().parents[3] / 'docs' / 'evidence'
+TEXT = """\
+What one node said of itself and what a consumer heard under each fault, over DDS; written by
+`make faults`. *Never came*: lost on purpose, in the transport, or in the queue of the node's
+subscription. All others are answered or counted under the reason; *dropped* counts odometry too.
+Recovery is the time from the end of the fault to the next answer.
+"""
+
+
+def pytest_addoption(parser):
+    parser.addoption('--evidence', action='store_true', help='write docs/evidence')
+
+
+@pytest.fixture(scope='session')
+def evidence_folder(request):
+    """Where results are kept, or None."""
+    return EVIDENCE if request.config.getoption('--evidence', default=False) else None
+
+
+@pytest.fixture(scope='session')
+def accounts(evidence_folder):
+    """Accounts of all faults, saved in the end."""
+    found = []
+    yield found
+    if evidence_folder is not None:
+        lines = evidence.of_accounts(found)
+        evidence.write(evidence_folder / 'faults.md', 'Faults', TEXT, lines)
+
+
+def serving(graph, model, folder):
+    """Return a client of a running node that has its description from the topic."""
+    client = Client(graph, folder, model)
+    client.describe(robots.path('quadruped').read_text())
+    client.start()
+    client.wait_until_active()
+    client.wait_until_serving()
+    client.shake_hands()
+    return client
+
+
+@pytest.fixture(scope='package')
+def stage(graph, quadruped, tmp_path_factory, accounts):
+    client = serving(graph, quadruped, tmp_path_factory.mktemp('node'))
+    yield Stage(client, accounts)
+    client.close()

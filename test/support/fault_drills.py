@@ -1,0 +1,380 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of publishers, clocks, descriptions, networks and processes, one function each.
+
+Each gets a `Stage` and returns the `Outcome` that the node has to report.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from math import inf, nan
+
+import numpy as np
+from rosgraph_msgs.msg import Clock
+
+from geolin_ros import robots
+from geolin_ros.stream.drops import Cause
+from support.fault_stage import Outcome, nanoseconds
+from support.messages import SECOND
+from support.remote_publisher import RemotePublisher
+
+MILLISECOND = SECOND // 1000
+DRILLS = {}
+
+
+def drill(name):
+    """Register a drill under what stands in the evidence."""
+
+    def register(function):
+        DRILLS[name] = function
+        return function
+
+    return register
+
+
+# ---- publishers
+
+
+@drill('publisher killed and restarted')
+def killed_publisher(stage):
+    robot = stage.robot
+    for _ in range(2):
+        with RemotePublisher(robot.namespace) as remote:
+            stage.is_over()
+            answered = 0
+            while answered < 5:
+                stamp = robot.tick()
+                joints = robot.make_joint_state(stamp)
+                stage.send(joints, robot.make_odometry(stamp), publisher=remote)
+                answered += robot.answer_soon(joints, 0.05) is not None
+    # Lost is what was sent before the node knew of the publisher.
+    return Outcome(lost=None, follows=(Cause.SKEW,))
+
+
+@drill('10 x the rate: 5 kHz for 0.4 s')
+def tenfold_rate(stage):
+    robot = stage.robot
+    pairs = []
+    for k in range(2000):
+        stamp = robot.time + (k + 1) * MILLISECOND // 5
+        pairs.append((robot.make_joint_state(stamp), robot.make_odometry(stamp)))
+    robot.time = stamp
+    due = time.monotonic()
+    for joints, base in pairs:
+        stage.send(joints, base)
+        due += 0.0002
+        while time.monotonic() < due:
+            robot.graph.executor.spin_once(timeout_sec=0.0)
+    return Outcome(lost=None, follows=(Cause.SKEW,))
+
+
+@drill('half of all messages lost')
+def half_lost(stage):
+    """Lost at the source; joint states without odometry of the last 50 ms are dropped."""
+    robot, rng = stage.robot, np.random.default_rng(5)
+    stage.good()
+    lost, drops, last = 0, Counter(), robot.time
+    for _ in range(300):
+        stamp = robot.tick()
+        joints, base = robot.make_joint_state(stamp), robot.make_odometry(stamp)
+        keeps_joints, keeps_base = rng.uniform(size=2) < 0.5
+        if keeps_base:
+            robot.send(base=base)
+            last = stamp
+        stage.note(joints)
+        if not keeps_joints:
+            lost += 1
+            continue
+        robot.send(joints)
+        if stamp - last > 50 * MILLISECOND:
+            drops[Cause.SKEW] += 1
+        else:
+            robot.wait_for(lambda joints=joints: robot.answer_to(joints))
+    return Outcome(drops, lost=lost)
+
+
+@drill('joint states and odometry reordered')
+def reordered(stage):
+    robot, rng = stage.robot, np.random.default_rng(6)
+    stage.good()
+    order = np.argsort(np.arange(120) + rng.uniform(0.0, 4.0, 120))
+    drops, base_drops, newest = Counter(), Counter(), -1
+    start = robot.time
+    for k in order:
+        stamp = start + (int(k) + 1) * 10 * MILLISECOND
+        joints, base = robot.make_joint_state(stamp), robot.make_odometry(stamp)
+        stage.send(joints, base)
+        if k > newest:
+            newest = k
+            robot.wait_for(lambda joints=joints: robot.answer_to(joints))
+        else:
+            drops[Cause.BACKWARDS] += 1
+            base_drops[Cause.BACKWARDS] += 1
+    robot.tick(1200)
+    assert drops
+    return Outcome(drops, base_drops)
+
+
+@drill('every message twice')
+def duplicated(stage):
+    robot = stage.robot
+    for _ in range(50):
+        joints = stage.good()
+        stage.send(joints, robot.make_odometry(robot.time))
+    return Outcome(Counter({Cause.BACKWARDS: 50}), Counter({Cause.BACKWARDS: 50}))
+
+
+# ---- clocks
+
+
+@drill('stamps jump an hour ahead and back')
+def jumping_stamps(stage):
+    """Back by a second or more is a clock that was set: answered at once; by less: dropped."""
+    robot, drops = stage.robot, Counter()
+    hour = 3600_000
+    for jump in (hour, -hour, 5000, -5000):
+        robot.tick(jump)
+        for _ in range(5):
+            stage.good()
+    robot.tick(-500)
+    for _ in range(6):
+        stamp = robot.tick()
+        stage.send(robot.make_joint_state(stamp), robot.make_odometry(stamp))
+        drops[Cause.BACKWARDS] += 1
+    robot.tick(500)
+    return Outcome(drops, drops)
+
+
+@drill('simulated time, set back twice')
+def simulated_time(stage):
+    """After a reset no odometry of the time before is used."""
+    robot = stage.robot
+    clock = robot.graph.node.create_publisher(Clock, '/clock', 10)
+    drops = Counter()
+    assert robot.set_parameters(use_sim_time=True) == (True, '')
+    robot.wait_for(clock.get_subscription_count)
+
+    def show(nanoseconds):
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = divmod(nanoseconds, SECOND)
+        clock.publish(message)
+
+    for _ in range(2):
+        stage.good()
+        before, after = robot.time, robot.tick(-20_000)
+        jumps = robot.process.log.count('clock jumped by')
+        while robot.process.log.count('clock jumped by') == jumps:
+            show(before)  # again and again: endpoints know of each other at different times
+            show(after)
+            stage.rest(0.1)
+        stage.send(robot.make_joint_state(robot.tick()))
+        drops[Cause.NO_ODOMETRY] += 1
+        stage.good()
+    assert robot.set_parameters(use_sim_time=False) == (True, '')
+    robot.graph.node.destroy_publisher(clock)
+    robot.tick(60_000)
+    return Outcome(drops)
+
+
+# ---- descriptions
+
+
+@drill('broken descriptions while it serves')
+def broken_descriptions(stage):
+    robot = stage.robot
+    text = robots.path('quadruped').read_text()
+    says = f'keep the model {robot.model.hash}'
+    path = str(robots.path('humanoid'))  # of a file that could be read
+    for broken in (text[: len(text) // 2], '', path, '<robot name="x"/>' * 2):
+        seen = robot.process.log.count(says)
+        robot.describe(broken)
+        robot.wait_for(lambda seen=seen: (stage.good(), robot.process.log.count(says) > seen)[1])
+        stage.good()
+    return Outcome()
+
+
+@drill('another robot described, and back')
+def other_robot(stage):
+    robot, drops = stage.robot, Counter()
+    robot.describe(robots.path('humanoid').read_text())
+    served = robot.process.log.count('serve humanoid')
+    robot.wait_for(lambda: robot.process.log.count('serve humanoid') > served, 20.0)
+    for _ in range(10):
+        stamp = robot.tick()
+        stage.send(robot.make_joint_state(stamp))
+        drops[Cause.MISSING_JOINT] += 1
+    serve_again(stage)
+    return Outcome(drops)
+
+
+@drill('a hundred descriptions at once')
+def description_flood(stage):
+    robot = stage.robot
+    texts = [robots.path(name).read_text() for name in ('humanoid', 'quadruped')]
+    for k in range(100):
+        robot.describe(texts[k % 2])
+        robot.graph.executor.spin_once(timeout_sec=0.0)
+    serve_again(stage)
+    return Outcome()
+
+
+def serve_again(stage):
+    """Describe the quadruped and wait until it is served."""
+    robot = stage.robot
+    stage.is_over()
+    robot.describe(robots.path('quadruped').read_text())
+    robot.wait_for(lambda: robot.process.log.rpartition('serve ')[2].startswith('quadruped'), 20.0)
+
+
+# ---- contents
+
+
+@drill('joint names permuted from message to message')
+def permuted_names(stage):
+    robot, rng = stage.robot, np.random.default_rng(7)
+    for _ in range(50):
+        stamp = robot.tick()
+        names = rng.permutation(robot.model.joint_names).tolist()
+        joints = robot.make_joint_state(stamp, names)
+        stage.send(joints, robot.make_odometry(stamp))
+        robot.wait_for(lambda joints=joints: robot.answer_to(joints))
+    return Outcome()
+
+
+@drill('NaN and inf in every field')
+def not_finite(stage):
+    robot, drops, base_drops = stage.robot, Counter(), Counter()
+    for number in (nan, inf, -inf):
+        for field in ('position', 'velocity', 'effort'):
+            for joint in range(robot.model.n):
+                joints = robot.make_joint_state(robot.tick())
+                getattr(joints, field)[joint] = number
+                stage.bad(joints, robot.make_odometry(robot.time))
+                drops[Cause.NOT_FINITE] += 1
+        for k in range(6):
+            values = np.zeros(6)
+            values[k] = number
+            options = {'place': values[:3]} if k < 3 else {'twist_values': values}
+            stage.bad(base=robot.make_odometry(robot.tick(), **options))
+            base_drops[Cause.NOT_FINITE] += 1
+    return Outcome(drops, base_drops)
+
+
+@drill('empty and oversized arrays')
+def wrong_lengths(stage):
+    robot, drops = stage.robot, Counter()
+    many = [f'joint_{k}' for k in range(10_000)]
+    for cause, changes in (
+        (Cause.MISSING_JOINT, {'name': [], 'position': [], 'velocity': [], 'effort': []}),
+        (Cause.MISSING_JOINT, {'name': many, 'position': [0.0] * 10_000}),
+        (Cause.MISSING_JOINT, {'name': ['', '\n', 'a' * 10_000, 'é\u202e'] * 3}),
+        (Cause.LENGTH, {'position': [0.0] * 50_000}),
+        (Cause.MISSING_JOINT, {'position': []}),
+        (Cause.LENGTH, {'velocity': [0.0] * 13}),
+        (Cause.MISSING_VELOCITY, {'velocity': []}),
+        (Cause.MISSING_EFFORT, {'effort': []}),
+    ):
+        for _ in range(2):
+            joints = robot.make_joint_state(robot.tick(), **changes)
+            stage.send(joints, robot.make_odometry(robot.time))
+            drops[cause] += 1
+            stage.good()
+    return Outcome(drops)
+
+
+@drill('quaternions of norm 0, 2, 1e-300 and 1e300')
+def absurd_quaternions(stage):
+    robot, base_drops = stage.robot, Counter()
+    for turn in ((0, 0, 0, 0), (0, 0, 0, 2), (1e-300, 0, 0, 0), (1e300, 1e300, 0, 0)):
+        for _ in range(5):
+            stage.bad(base=robot.make_odometry(robot.tick(), turn=turn))
+            base_drops[Cause.QUATERNION] += 1
+    return Outcome(base_drops=base_drops)
+
+
+@drill('numbers that overflow')
+def overflowing(stage):
+    robot, drops = stage.robot, Counter()
+    for size in (1e155, 1e200, 1.7e308):
+        joints = robot.make_joint_state(robot.tick(), velocity=[size] * robot.model.n)
+        stage.bad(joints, robot.make_odometry(robot.time))
+        drops[Cause.NOT_FINITE] += 1
+    return Outcome(drops)
+
+
+# ---- processes
+
+
+@contextlib.contextmanager
+def deaf_consumer(topic):
+    """A reliable subscription in a stopped process: it acknowledges nothing."""
+    code = (
+        'import sys, rclpy; from geolin_msgs.msg import LinearizedDynamics\n'
+        'rclpy.init(); node = rclpy.create_node("deaf")\n'
+        'node.create_subscription(LinearizedDynamics, sys.argv[1], print, 1)\n'
+        'print("ready", flush=True); sys.stdin.read()'
+    )
+    process = subprocess.Popen(
+        [sys.executable, '-c', code, topic], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert process.stdout.readline() == b'ready\n'
+        yield process
+    finally:
+        process.send_signal(signal.SIGCONT)
+        process.communicate()
+
+
+@drill('a consumer that never reads, then is stopped')
+def deaf(stage):
+    robot = stage.robot
+    topic = f'{robot.node_name}/linearization'
+    with deaf_consumer(topic) as process:
+        robot.wait_for(lambda: robot.graph.node.count_subscribers(topic) == 2)
+        for _ in range(100):
+            stage.good()
+        process.send_signal(signal.SIGSTOP)
+        for _ in range(200):
+            stage.good()
+    return Outcome()
+
+
+@drill('the node stopped for a second (SIGSTOP, SIGCONT)')
+def stopped(stage):
+    robot = stage.robot
+    pid = robot.process.process.pid
+    os.kill(pid, signal.SIGSTOP)
+    for _ in range(500):
+        stage.good(answer=False)
+        robot.graph.executor.spin_once(timeout_sec=0.002)
+    os.kill(pid, signal.SIGCONT)
+    return Outcome(lost=None, follows=(Cause.SKEW,))
+
+
+@drill('lifecycle transitions at 500 Hz')
+def transitions(stage):
+    """Nothing is said while inactive; afterwards the odometry of before is too old."""
+    robot = stage.robot
+    timer = robot.graph.node.create_timer(0.002, lambda: stage.good(answer=False))
+    silences = []
+    try:
+        for _ in range(3):
+            assert robot.change_state('deactivate')
+            start = robot.time
+            robot.wait_for(lambda: not robot.joint_states.get_subscription_count())
+            robot.wait_for(lambda start=start: robot.time > start + 200 * MILLISECOND)
+            silences.append((start, robot.time))
+            assert robot.change_state('activate')
+            robot.wait_for(lambda: robot.joint_states.get_subscription_count())
+            heard = len(robot.linearizations)
+            robot.wait_for(lambda heard=heard: len(robot.linearizations) > heard + 30)
+    finally:
+        robot.graph.node.destroy_timer(timer)
+    for stamp in map(nanoseconds, robot.linearizations):
+        assert not any(start < stamp <= end for start, end in silences)
+    return Outcome(lost=None, follows=(Cause.SKEW, Cause.NO_ODOMETRY))
