@@ -8,8 +8,9 @@ For displacements z of a state and du of the efforts, in the chart that A and B 
 
 where the rate zdot follows from M nu_dot = [0; tau] - b, with the mass matrix M of the composite
 bodies and the bias force b of the recursive Newton-Euler algorithm: no articulated body, no
-derivative. The right-hand side is a central difference with Richardson's extrapolation. Random
-directions, one for each block of columns, make it see every entry of A and B.
+derivative; contacts add the rows of `held_accelerations`. The right-hand side is a central
+difference with Richardson's extrapolation. Random directions, one for each block of columns, make
+it see every entry of A and B. What a shorter step explains is no deviation.
 
 The discrete forms are linear in what Eq. (1) gives, at the state or at the midpoint; that of
 ``rkmk4`` is the derivative of its own step.
@@ -22,6 +23,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from geolin_ros import se3
+from geolin_ros.contacts.description import Closure
 from geolin_ros.discretization import (
     Method,
     Rate,
@@ -32,7 +34,9 @@ from geolin_ros.discretization import (
     step_rkmk4,
 )
 from geolin_ros.dynamics import bias_force, mass_matrix
+from geolin_ros.errors import UnsolvableError
 from geolin_ros.frames import Representation
+from geolin_ros.held_accelerations import HeldAccelerations
 from geolin_ros.lie_group import derivative
 from geolin_ros.linearization import Reference
 from geolin_ros.model.state import State
@@ -44,11 +48,13 @@ from geolin_ros.wrenches import Wrench
 LIMIT = 1e-6
 """Largest deviation of a well-conditioned robot, relative to the largest entry of the block."""
 ROUNDING = 1e3 * np.finfo(np.float64).eps
-"""Times the condition number of M: largest deviation of another one."""
+"""Times the condition number of M, or of J M^-1 J': largest deviation of another one."""
 LEAST = 1e-3
 """A block with entries below this part of its row's largest is judged by that."""
-STEP = 4e-3
+STEPS = (4e-3, 5e-4)
 """Of the differences, in every unit of z and du; less where smoothed friction bends faster."""
+REDUNDANT = 1e9
+"""Contacts with a larger condition number of J M^-1 J' depend on each other."""
 
 
 class Certificate(NamedTuple):
@@ -80,7 +86,10 @@ class Form:
 
 
 class Claim(NamedTuple):
-    """What is checked: A (2m, 2m), B (2m, n_u) and nu_dot (m,) about a state and efforts (n,)."""
+    """What is checked: A (2m, 2m), B (2m, n_u) and nu_dot (m,) about a state and efforts (n,).
+
+    Under external ``wrenches`` and ``contacts``, of which those count that are active.
+    """
 
     state: State
     tau: Array
@@ -88,6 +97,7 @@ class Claim(NamedTuple):
     B: Array
     nu_dot: Array
     wrenches: Sequence[Wrench] = ()
+    contacts: Sequence[Closure] = ()
 
 
 class Certifier:
@@ -118,34 +128,78 @@ class Certifier:
             if size
         }
         rubbing = model.tree.friction_speed[model.tree.friction != 0.0]
-        self._step = float(min(STEP, *(0.05 * rubbing))) if rubbing.size else STEP
+        shortest = min(0.05 * rubbing) if rubbing.size else np.inf
+        self._steps = sorted({float(min(step, shortest)) for step in STEPS}, reverse=True)
+        self._step = self._steps[0]
         self._actuated = [model.joint_names.index(name) for name in model.actuated_joints]
+        self._held = HeldAccelerations(model, ())
+        self._contacts: Sequence[Closure] = ()
 
-    def check(self, claim: Claim) -> Certificate:
-        """Return how far ``claim`` is from the differences."""
+    def check(self, claim: Claim, rng: np.random.Generator | None = None) -> Certificate:
+        """Return how far ``claim`` is from the differences.
+
+        Parameters
+        ----------
+        claim
+            Of the form given.
+        rng
+            Where the random directions come from this time.
+
+        Raises
+        ------
+        UnsolvableError
+            If contacts in force depend on each other at the state: differences leave what they
+            admit.
+        GeolinError
+            If the state or a contact does not fit the robot.
+        """
+        rng = rng or self._rng
+        if claim.contacts is not self._contacts:
+            self._held = HeldAccelerations(self._model, claim.contacts)
+            self._contacts = claim.contacts
         condition = float(np.linalg.cond(mass_matrix(self._model, claim.state)))
-        limit = max(LIMIT, ROUNDING * condition)
+        held = self._held.condition(claim.state)
+        if not held < REDUNDANT:
+            raise UnsolvableError(
+                f'contacts of robot {self._model.name!r} depend on each other: condition number '
+                f"{held:.1e} of J M^-1 J', expected below {REDUNDANT:.0e}; A and B hold along "
+                'motions that they admit, which differences leave'
+            )
+        limit = max(LIMIT, ROUNDING * max(condition, held))
         if not all(np.isfinite(part).all() for part in (claim.A, claim.B, claim.nu_dot)):
             return Certificate(np.inf, limit, condition, 'not finite')
+        width, inputs = claim.A.shape[0], claim.B.shape[1]
+        columns = {**self._blocks, 'tau': slice(width, width + inputs)}
+        directions = {name: np.zeros(width + inputs) for name in columns}
+        for name, part in columns.items():
+            directions[name][part] = rng.standard_normal(part.stop - part.start)
+        found: dict[str, float] = {}
+        for step in self._steps:
+            self._step = step
+            again = self._deviations(claim, columns, directions)
+            found = {block: min(off, found.get(block, np.inf)) for block, off in again.items()}
+            worst = max(found, key=lambda block: found[block])
+            if found[worst] <= limit:
+                break
+        return Certificate(found[worst], limit, condition, worst)
+
+    def _deviations(
+        self, claim: Claim, columns: dict[str, slice], directions: dict[str, Array]
+    ) -> dict[str, float]:
+        """Return the deviation of nu_dot and of each block of A and B, at the present step."""
         nu_dot = self._accelerations(claim, claim.state, claim.tau)
         falling = self._accelerations(claim, claim.state, np.zeros_like(claim.tau))
         scale = max(_largest(nu_dot), _largest(falling), np.finfo(np.float64).tiny)
         found = {'nu_dot': _largest(nu_dot - claim.nu_dot) / scale}
-        width, inputs = claim.A.shape[0], claim.B.shape[1]
-        for name, columns in (*self._blocks.items(), ('tau', slice(0, inputs))):
-            matrix = claim.B if name == 'tau' else claim.A
-            direction = self._rng.standard_normal(matrix[:, columns].shape[1])
-            z, du = np.zeros(width), np.zeros(inputs)
-            (du if name == 'tau' else z)[columns] = direction
-            deviation = np.abs(matrix[:, columns] @ direction - self._expected(claim, z, du))
+        both = np.hstack((claim.A, claim.B))
+        width = claim.A.shape[0]
+        for name, part in columns.items():
+            z, du = np.split(directions[name], [width])
+            deviation = np.abs(both @ directions[name] - self._expected(claim, z, du))
             for row_name, rows in self._blocks.items():
-                row = max(_largest(claim.A[rows]), _largest(claim.B[rows]))
-                scale = max(_largest(matrix[rows, columns]), LEAST * row)
+                scale = max(_largest(both[rows, part]), LEAST * _largest(both[rows]))
                 found[f'{row_name} by {name}'] = _largest(deviation[rows]) / scale
-        worst = max(
-            found, key=lambda block: found[block] if found[block] == found[block] else np.inf
-        )
-        return Certificate(found[worst], max(LIMIT, ROUNDING * condition), condition, worst)
+        return {block: off if off == off else np.inf for block, off in found.items()}
 
     # ---- what the differences say
 
@@ -255,7 +309,7 @@ class Certifier:
     def _accelerations(self, claim: Claim, g: State, tau: Array) -> Array:
         forces = -bias_force(self._model, g, claim.wrenches)
         forces[self._model.m - self._model.n :] += tau
-        return np.asarray(np.linalg.solve(mass_matrix(self._model, g), forces), dtype=np.float64)
+        return self._held(g, forces)
 
     def _derivative(self, function: Callable[[float], Array]) -> Array:
         """Return df/dh at 0."""

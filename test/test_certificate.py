@@ -9,9 +9,11 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from geolin_ros import Linearizer, TreeModel, Wrench, robots
+from geolin_ros import ConstrainedLinearizer, Linearizer, TreeModel, Wrench, robots
 from geolin_ros.certificate import Certifier, Claim, Form
+from geolin_ros.contacts import Contact, Loop, anchored
 from geolin_ros.discretization import Discretization, Method
+from geolin_ros.errors import UnsolvableError
 from geolin_ros.frames import Representation
 from geolin_ros.representation import convert
 
@@ -104,3 +106,72 @@ def test_certificate__follows_smoothed_friction() -> None:
     L = Linearizer(model)(claim.state, claim.tau)
     claim = claim._replace(A=L.A, B=L.B, nu_dot=L.nu_dot)
     assert not Certifier(model, Form(), np.random.default_rng(5)).check(claim).breached
+
+
+def held_claim(model: TreeModel, form: Form, contacts, seed: int) -> Claim:
+    """Return the claim of a robot that is held, at any state."""
+    rng = np.random.default_rng(seed)
+    state, tau = model.random_state(rng), rng.uniform(-10.0, 10.0, model.n)
+    if any(contact.stiffness for contact in contacts):
+        contacts = anchored(model, model.random_state(rng), contacts)
+    linearizer = ConstrainedLinearizer(model, contacts)
+    if form.method == 'none':
+        result = linearizer(state, tau, form.reference)
+    else:
+        result = linearizer.discretize(state, tau, form.dt, form.method, form.reference)
+    result = convert(result, state, form.representation)
+    A, B = (
+        (result.Phi, result.Gamma) if isinstance(result, Discretization) else (result.A, result.B)
+    )
+    return Claim(state, tau, A.copy(), B.copy(), result.nu_dot.copy(), (), tuple(contacts))
+
+
+LEGS = ('FL', 'FR', 'RL', 'RR')
+HELD = {
+    'points': ('quadruped', [Contact(f'{leg}_foot') for leg in LEGS]),
+    'soft points': ('quadruped', [Contact(f'{leg}_foot', 'point', 100.0, 20.0) for leg in LEGS]),
+    'soft surface': ('humanoid', [Contact('left_sole', 'surface', 100.0, 20.0)]),
+    'point loop': (
+        'quadruped',
+        [Contact('FL_foot'), Loop('FR_foot', 'RL_foot', 'point', 9.0, 3.0)],
+    ),
+    'surface loop': ('humanoid', [Loop('left_hand', 'right_hand', 'surface', 9.0, 3.0)]),
+}
+
+
+@pytest.mark.parametrize('held', HELD)
+@pytest.mark.parametrize('form', [Form(), Form('frozen', 'mixed', 'midpoint', 0.002)], ids=str)
+def test_contacts__are_known_and_a_wrong_entry_is_found(held, form: Form) -> None:
+    """Reaches the rows of `held_accelerations`, of which `geolin_ros.contacts` knows nothing."""
+    robot, contacts = HELD[held]
+    model = TreeModel.from_urdf(robots.path(robot))
+    certifier = Certifier(model, form, np.random.default_rng(6))
+    claim = held_claim(model, form, contacts, 11)
+    found = certifier.check(claim)
+    assert found.deviation < 3e-8, found
+    assert certifier.check(claim._replace(contacts=())).breached
+    block = claim.A[model.m : model.m + 6, 6 : model.m]
+    block[2, 3] += 1e-3 * np.abs(block).max()
+    assert certifier.check(claim).breached
+
+
+def test_redundant_contacts__are_refused_in_words() -> None:
+    model = TreeModel.from_urdf(robots.path('humanoid'))
+    contacts = [Contact('left_sole', 'surface'), Contact('left_foot', 'surface')]
+    claim = held_claim(model, Form(), contacts, 12)
+    with pytest.raises(UnsolvableError, match="robot 'humanoid' depend on each other"):
+        Certifier(model, Form()).check(claim)
+
+
+@pytest.mark.parametrize('robot', ['quadruped', 'humanoid'])
+def test_fast_motion__is_no_breach(robot) -> None:
+    """Differences bend at 100 rad/s; a shorter step explains what they are off."""
+    model = TreeModel.from_urdf(robots.path(robot))
+    certifier = Certifier(model, Form(), np.random.default_rng(7))
+    for seed in range(5):
+        claim = claim_of(model, Form(), seed)
+        claim.state.v[:] *= 20.0
+        claim.state.r[:] *= 100.0
+        L = Linearizer(model)(claim.state, claim.tau)
+        found = certifier.check(claim._replace(A=L.A, B=L.B, nu_dot=L.nu_dot))
+        assert not found.breached, found

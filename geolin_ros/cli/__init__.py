@@ -21,6 +21,7 @@ COMMANDS = {
     'linearize': 'write the linearizations about all samples of a bag into a dataset',
     'lint-urdf': 'say what is wrong, or odd, in a robot description, and how to mend it',
     'parameters': 'print the parameters of a node, as a file to start from',
+    'recheck': 'repeat a check of A and B that failed in a node',
     'replay': 'write the bag of linearizations that a node would have published',
     'report': 'write a page about a dataset: eigenvalues, matrices, residuals, modes',
     'warm-up': 'compile all kernels into the cache, so that the first start is as fast as any',

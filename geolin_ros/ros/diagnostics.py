@@ -3,6 +3,7 @@
 """What the node says about itself once a second."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -37,10 +38,13 @@ class Diagnostics:
         stream: Any,
         counts: Counts,
         waits_for: str | None,
+        errors: Sequence[str] = (),
+        warnings: Sequence[str] = (),
     ) -> DiagnosticArray:
         """Return the message for the time since the last report; ``clock_time`` of the node.
 
-        Of the ``stream``, None without one: its ``newest_stamps``, ``details`` and ``model``.
+        Of the ``stream``, None without one: its ``newest_stamps``, ``details`` and ``model``;
+        ``errors`` and ``warnings`` are sentences about it.
         """
         now, last = time.monotonic(), self._before
         self._before = (now, counts.received, counts.answered, counts.dropped)
@@ -82,6 +86,11 @@ class Diagnostics:
         status.level, status.message = _judgement(
             waits_for, received, answered, dropped, self._answers
         )
+        if errors:
+            status.level, status.message = DiagnosticStatus.ERROR, '; '.join(errors)
+        elif warnings and status.level == DiagnosticStatus.OK:
+            status.level, status.message = DiagnosticStatus.WARN, '; '.join(warnings)
+        values |= {f'doubt {k}': sentence for k, sentence in enumerate(warnings, 1)}
         status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
         message = DiagnosticArray(status=[status])
         message.header.stamp = clock_time.to_msg()

@@ -4,9 +4,11 @@
 
 import sys
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -15,6 +17,7 @@ from nav_msgs.msg import Odometry
 from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
+from rclpy.logging import get_logging_directory
 from sensor_msgs.msg import JointState
 
 from geolin_msgs.msg import (
@@ -29,10 +32,13 @@ from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.pipeline import Pipeline, make_pipeline
 from geolin_ros.ros.robot_node import Input, RobotNode, guarded, run
+from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.ros.transforms import Transforms, check_transforms
 from geolin_ros.stream.analysis import Snapshot
+from geolin_ros.stream.breach_file import breach_report, save_breach
 from geolin_ros.stream.linearization_stream import Answer
 from geolin_ros.stream.parameters import TABLE, stream_settings
+from geolin_ros.stream.self_check import Sample, Verdict
 from geolin_ros.warm_up import warm_up
 
 BACKWARDS = JumpThreshold(
@@ -42,19 +48,24 @@ BACKWARDS = JumpThreshold(
 
 TOPIC_NAMES = {'wrench_topics', 'base_source', 'contact_source', 'foot_force_topics'}
 """Parameters that say what is subscribed to."""
+MOST_BREACH_FILES = 10
+"""Of one run; later breaches are said, not saved."""
 
 
 class LinearizationNode(RobotNode):
     """Publishes the linearization of a robot about each of its joint states.
 
-    A thread of its own finds eigenvalues once a second, so that it never holds up the others.
+    Threads of their own find eigenvalues once a second and check A and B now and then, so that
+    they never hold up the others.
     """
 
     def __init__(self, **options: Any) -> None:
         self._analyst = ThreadPoolExecutor(1, thread_name_prefix='eigenvalues')
+        self._checker = ThreadPoolExecutor(1, thread_name_prefix='certificate')
         super().__init__('linearization_node', TABLE, **options)
         self._diagnostics = Diagnostics(self.get_fully_qualified_name(), self.get_name())
         self._transforms = Transforms(self.take)
+        self._complain = ThrottledLog(self.get_logger().error)
         self._newest: JointState | None = None
         self._latest: Snapshot | None = None
 
@@ -135,8 +146,9 @@ class LinearizationNode(RobotNode):
         return result
 
     def destroy_node(self) -> None:
-        """Wait for the eigenvalues, then go."""
-        self._analyst.shutdown(wait=True, cancel_futures=True)
+        """Wait for eigenvalues and certificate, then go."""
+        for thread in (self._analyst, self._checker):
+            thread.shutdown(wait=True, cancel_futures=True)
         super().destroy_node()
 
     def on_changed(self, names: set[str]) -> None:
@@ -180,6 +192,9 @@ class LinearizationNode(RobotNode):
         summary.publish(pipeline.summary.write(answer, self._counts, latency))
         self._diagnostics.latencies.add(latency)
         self._diagnostics.ages.add(abs(answer.odometry_age))
+        sample = pipeline.stream.self_check.due(answer)
+        if sample is not None:
+            self._checker.submit(self._certify, pipeline, sample)
         if self._latest is None:  # once a second, see _on_second
             self._latest = Snapshot(answer.stamp, answer.A.copy(), answer.state.copy())
 
@@ -215,7 +230,34 @@ class LinearizationNode(RobotNode):
         """Return rates, latencies, drops and what the model is."""
         self._transforms.repeat()
         stream = None if self._pipeline is None else self._pipeline.stream
-        return self._diagnostics.report(self.get_clock().now(), stream, self._counts, waits_for)
+        errors = [] if stream is None else stream.self_check.errors
+        return self._diagnostics.report(
+            self.get_clock().now(), stream, self._counts, waits_for, errors
+        )
+
+    def _certify(self, pipeline: Pipeline, sample: Sample) -> None:
+        """Check a linearization; if it fails, say so and keep it. In a thread of its own."""
+        try:
+            verdict = pipeline.stream.self_check.check(sample)
+            if verdict is not None and verdict.certificate.breached:
+                self._complain('breach', self._keep(pipeline, sample, verdict))
+        except Exception:  # else it would go with the thread's future
+            self._complain('certificate', traceback.format_exc())
+
+    def _keep(self, pipeline: Pipeline, sample: Sample, verdict: Verdict) -> str:
+        """Save a linearization that failed its check; return what to say of it."""
+        folder = self._values['certificate.folder'] or get_logging_directory()
+        description = self._description
+        try:
+            if verdict.breaches > MOST_BREACH_FILES or description is None:
+                where = f'not kept, {MOST_BREACH_FILES} others are in {folder}'
+            else:
+                found = pipeline.model, sample, verdict.certificate
+                path = save_breach(Path(folder), description, pipeline.values, *found)
+                where = f'kept for `geolin recheck {path}`'
+        except OSError as error:
+            where = f'not kept: {error}'
+        return f'{breach_report(sample, verdict)}; {where}'
 
     def _analyse(self) -> None:
         latest, self._latest = self._latest, None

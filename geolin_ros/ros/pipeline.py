@@ -24,7 +24,7 @@ from geolin_ros.stream.requests import RequestAnswerer
 
 @dataclass
 class Pipeline:
-    """A stream and the writers of its messages."""
+    """A stream and the writers of its messages; ``values`` of the parameters it was made by."""
 
     stream: LinearizationStream
     linearization: LinearizationWriter
@@ -32,6 +32,7 @@ class Pipeline:
     summary: SummaryWriter
     requests: RequestAnswerer
     analyst: Analyst
+    values: Mapping[str, Any]
 
     @property
     def model(self) -> TreeModel:
@@ -67,6 +68,7 @@ def make_pipeline(
         SummaryWriter(LinearizationSummary(), model),
         RequestAnswerer(model, settings, functools.partial(make_message, model), msg.ContactState),
         Analyst(model, settings),
+        values,
     )
 
 

@@ -16,7 +16,12 @@ from typing import Any, NamedTuple
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile
 
@@ -357,7 +362,10 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
         read_only=not parameter.live,
         additional_constraints=', '.join(parameter.choices),
     )
-    if parameter.bounds is not None:
+    if parameter.bounds is not None and isinstance(parameter.default, int):
+        first, last = map(int, parameter.bounds)
+        descriptor.integer_range = [IntegerRange(from_value=first, to_value=last, step=1)]
+    elif parameter.bounds is not None:
         low, high = parameter.bounds
         descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
     return descriptor

@@ -23,6 +23,7 @@ from geolin_ros.stream.contact_input import ContactInput, ContactSettings
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.given_acceleration import forces_for, with_base_wrench
 from geolin_ros.stream.joint_input import JointInput
+from geolin_ros.stream.self_check import SelfCheck, Verdict
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.stream.stamps import nanoseconds
 from geolin_ros.stream.state_input import StateInput
@@ -57,7 +58,8 @@ class Answer:
     ``base_wrench`` (6,) is the [force; moment] on the base, in base axes, that nothing provides;
     ``contacts`` are those that A, B and ``nu_dot`` obey, None of an unconstrained robot;
     ``findings`` are doubts about the inputs; ``received_at`` is when the joint state came, by
-    time.perf_counter() [s].
+    time.perf_counter() [s]. ``forces`` are the efforts and wrenches that it is linearized under;
+    ``verdict`` is the newest check of an earlier answer, None before the first.
     """
 
     __slots__ = (
@@ -68,6 +70,7 @@ class Answer:
         'contacts',
         'drift',
         'findings',
+        'forces',
         'next_state',
         'nu_dot',
         'odometry_age',
@@ -76,6 +79,7 @@ class Answer:
         'stamp',
         'state',
         'tau',
+        'verdict',
         'world_frame',
         'wrenches',
     )
@@ -87,6 +91,7 @@ class Answer:
     contacts: ContactAnswer | None
     drift: Array
     findings: Sequence[str]
+    forces: tuple[Array, Sequence[Wrench]]
     next_state: State | None
     nu_dot: Array
     odometry_age: float
@@ -95,6 +100,7 @@ class Answer:
     stamp: int
     state: State
     tau: Array
+    verdict: Verdict | None
     world_frame: str
     wrenches: Sequence[Wrench]
 
@@ -173,6 +179,7 @@ class LinearizationStream:
             [c for c, name in enumerate(model.joint_names) if name not in model.actuated_joints],
             dtype=np.intp,
         )
+        self.self_check = SelfCheck(model, settings)
         self._answer = Answer()
         self._answer.state = model.neutral_state()
         self._answer.tau = np.zeros(model.n)
@@ -186,13 +193,14 @@ class LinearizationStream:
 
     @property
     def details(self) -> dict[str, str]:
-        """What the diagnostics say of the stream: how late filtered signals are."""
+        """What the diagnostics say: how late filtered signals are, and of checks."""
         delays = {}
         if self.settings.nu_dot == 'measured':
             delays['measured accelerations'] = self._acceleration.delay
         if self.settings.base_source == 'tf':
             delays['the linear velocity of the base'] = self._states.base_velocity_delay
-        return {f'delay of {what} [ms]': f'{delay * 1e3:.3f}' for what, delay in delays.items()}
+        said = {f'delay of {what} [ms]': f'{delay * 1e3:.3f}' for what, delay in delays.items()}
+        return said | self.self_check.details
 
     @property
     def newest_stamps(self) -> dict[str, int | None]:
@@ -202,6 +210,7 @@ class LinearizationStream:
     def resume(self, earlier: 'LinearizationStream') -> None:
         """Start with the newest inputs of an earlier stream, where they fit."""
         self._wrenches.resume(earlier._wrenches)
+        self.self_check.resume(earlier.self_check)
         if self._held is not None and earlier._held is not None:
             self._held.contacts.resume(earlier._held.contacts)
         with contextlib.suppress(DroppedInput):
@@ -355,6 +364,7 @@ class LinearizationStream:
         self._fill(answer)
         answer.compute_time = time.perf_counter() - start
         answer.received_at = received_at
+        answer.verdict = self.self_check.newest
         if settings.pairing == 'newest':
             self._last_answered = stamp
         self.counts.answered += 1
@@ -362,7 +372,9 @@ class LinearizationStream:
 
     def rehearse(self) -> None:
         """Linearize once at rest, so that the first joint state pays for nothing."""
-        self._linearize_under(self._answer, self._answer.tau, ())
+        answer = self._answer
+        self._linearize_under(answer, answer.tau, ())
+        self.self_check.rehearse(answer.state, answer.A, answer.B)
 
     def _fill(self, answer: Answer) -> None:
         """Linearize; what the robot cannot answer is a drop like any other."""
@@ -375,6 +387,7 @@ class LinearizationStream:
 
     def _linearize_under(self, answer: Answer, tau: Array, wrenches: Sequence[Wrench]) -> None:
         reporter = None if self._held is None else self._held.reporter
+        answer.forces = tau, wrenches
         fill(answer, self._linearizer, self.settings, tau, wrenches, reporter)
 
     def _forces(self, answer: Answer) -> tuple[Array, Sequence[Wrench]]:

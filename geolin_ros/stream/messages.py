@@ -18,6 +18,7 @@ from geolin_ros.stream.contact_messages import ContactWriter
 from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist, write_wrench
 from geolin_ros.stream.linearization_stream import Answer, Counts
 from geolin_ros.stream.message_memory import allocate
+from geolin_ros.stream.self_check import Verdict
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.typing import Array
 from geolin_ros.wrenches import Wrench, WrenchKind
@@ -45,6 +46,16 @@ def _write_external_wrench(message: Any, wrench: Wrench) -> None:
     message.link, message.kind = wrench.link, WRENCH_KINDS[wrench.kind]
     write_wrench(message.wrench, np.concatenate((wrench.force, wrench.moment)))
     message.point.x, message.point.y, message.point.z = np.asarray(wrench.point).tolist()
+
+
+def _write_verdict(message: Any, verdict: Verdict) -> None:
+    """Fill a geolin_msgs/Trust, but for its findings."""
+    found = verdict.certificate
+    message.checked, message.breached = True, found.breached
+    write_stamp(message.stamp, verdict.stamp)
+    message.deviation, message.limit = found.deviation, found.limit
+    message.mass_matrix_condition = found.condition
+    message.checks, message.breaches = verdict.checks, verdict.breaches
 
 
 class StateWriter:
@@ -114,6 +125,7 @@ class LinearizationWriter:
         make_contact: Callable[[], Any] | None = None,
     ) -> None:
         self.message = message
+        self._verdict: Verdict | None = None
         self._contacts = None
         if make_contact is not None:
             self._contacts = ContactWriter(message.contact_dynamics, model, make_contact)
@@ -160,6 +172,9 @@ class LinearizationWriter:
         for written, wrench in zip(message.external_wrenches, answer.wrenches, strict=True):
             _write_external_wrench(written, wrench)
         message.trust.findings = list(answer.findings)
+        if answer.verdict is not self._verdict and answer.verdict is not None:
+            _write_verdict(message.trust, answer.verdict)
+            self._verdict = answer.verdict
         if self._contacts is not None and answer.contacts is not None:
             self._contacts.write(answer.contacts)
         self._drift[:] = answer.drift
@@ -225,6 +240,8 @@ class SummaryWriter:
         message.base_tilt = float(np.arccos(np.clip(answer.state.H[2, 2], -1.0, 1.0)))
         message.received, message.published = counts.received, counts.answered
         message.dropped = counts.dropped
+        if answer.verdict is not None:
+            message.trust_deviation = answer.verdict.certificate.deviation
         self._write_analysis()
         return message
 

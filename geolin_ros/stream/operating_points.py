@@ -25,7 +25,7 @@ class OperatingPoints(LinearizationStream):
         self, model: TreeModel, settings: StreamSettings, counts: Counts | None = None
     ) -> None:
         super().__init__(model, settings, counts)
-        self._under: tuple[Array, Sequence[Wrench]] = self._answer.tau, ()
+        self._answer.forces = self._answer.tau, ()
 
     @property
     def forces(self) -> tuple[Array, Sequence[Wrench]]:
@@ -41,8 +41,8 @@ class OperatingPoints(LinearizationStream):
                 'contacts are expected, but many operating points at once are linearized without '
                 'them; take out contacts, or linearize one by one'
             )
-        return self._under
+        return self._answer.forces
 
     def _linearize_under(self, answer: Answer, tau: Array, wrenches: Sequence[Wrench]) -> None:
         """Leave the linearization to the caller."""
-        self._under = tau, wrenches
+        answer.forces = tau, wrenches

@@ -109,7 +109,7 @@ def _like(parameter: Parameter, value: Any) -> Any:
     elif isinstance(default, float) and isinstance(value, (int, float)):
         if not isinstance(value, bool):
             return float(value)
-    elif isinstance(value, type(default)):
+    elif isinstance(value, type(default)) and isinstance(value, bool) == isinstance(default, bool):
         return value
     raise ConfigurationError(
         f'parameter {parameter.name} is {value!r}, expected {type(default).__name__} as its '

@@ -11,7 +11,7 @@ from typing import Any
 
 from geolin_ros.errors import ConfigurationError
 
-Value = str | float | bool | list[float] | list[str]
+Value = str | int | float | bool | list[float] | list[str]
 NO_NAMES = ['']
 """An empty list of names: ROS cannot tell the type of a list without entries."""
 

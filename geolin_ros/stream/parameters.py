@@ -310,6 +310,24 @@ TABLE: tuple[Parameter, ...] = (
         choices=('body', 'inertial', 'mixed'),
     ),
     Parameter(
+        'certificate.every',
+        500,
+        'One of so many linearizations is checked against independent differences; 0: none.',
+        bounds=(0, 1_000_000),
+    ),
+    Parameter(
+        'certificate.budget',
+        0.02,
+        'Largest part of the time that these checks may take; those due beyond it are skipped.',
+        bounds=(1e-6, 1.0),
+    ),
+    Parameter(
+        'certificate.folder',
+        '',
+        'Folder for linearizations that fail the check, see `geolin recheck`. Empty: the folder '
+        'of ROS logs.',
+    ),
+    Parameter(
         'autostart',
         True,
         'Configure and activate at start; else a lifecycle manager does.',
@@ -431,4 +449,6 @@ def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
         method=values['method'],
         reference=values['reference'],
         representation=values['representation'],
+        certificate_every=values['certificate.every'],
+        certificate_budget=values['certificate.budget'],
     )

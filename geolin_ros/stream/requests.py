@@ -74,7 +74,7 @@ class RequestAnswerer:
         answer.tau = self._values('joint_efforts', request.joint_efforts, order)
         answer.stamp, answer.world_frame, answer.odometry_stamp = stamp, world_frame, 0
         answer.wrenches = [_wrench(w) for w in request.external_wrenches]
-        answer.base_wrench, answer.findings = np.zeros(6), ()
+        answer.base_wrench, answer.findings, answer.verdict = np.zeros(6), (), None
         linearizer = self._linearizer if model is self._model else Linearizer(model)
         if request.contacts:
             asked = [read_contact(model, contact) for contact in request.contacts]

@@ -47,6 +47,8 @@ class StreamSettings:
     method: Method = 'midpoint'
     reference: Reference = 'moving'
     representation: Representation = 'body'
+    certificate_every: int = 500
+    certificate_budget: float = 0.02
 
     def __post_init__(self) -> None:
         """Check what contacts go with.

@@ -47,6 +47,7 @@ from geolin_msgs.msg import (  # noqa: E402
 )
 from geolin_msgs.srv import Linearize  # noqa: E402
 
+ROOT = Path(__file__).resolve().parents[2]
 START = 120.0
 """Deadline [s] of a start: kernels may have to be compiled."""
 LATCHED = QoSProfile(
@@ -68,7 +69,7 @@ class Process:
     namespace, arguments
         Of the node, and what else stands behind ``--ros-args``.
     module
-        What is run, of geolin_ros.ros.
+        What is run, of geolin_ros.ros; or the path of a program.
     """
 
     def __init__(
@@ -83,15 +84,15 @@ class Process:
         with self.log_file.open('w') as log:
             self.process = subprocess.Popen(
                 [
-                    *(sys.executable, '-m', f'geolin_ros.ros.{module}', '--ros-args'),
+                    *(sys.executable, *_program(module), '--ros-args'),
                     *('-r', f'__ns:={namespace}'),
                     *(('--params-file', str(parameter_file)) if parameters else ()),
                     *arguments,
                 ],
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=os.environ | {'ROS_LOG_DIR': str(self.folder)},
-                cwd=Path(__file__).resolve().parents[2],
+                env=os.environ | {'ROS_LOG_DIR': str(self.folder), 'PYTHONPATH': str(ROOT)},
+                cwd=ROOT,
             )
 
     @property
@@ -127,6 +128,10 @@ class Process:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+
+
+def _program(module):
+    return (module,) if module.endswith('.py') else ('-m', f'geolin_ros.ros.{module}')
 
 
 class Graph:
@@ -183,7 +188,7 @@ class Client:
         self.graph, self.model, self.folder = graph, model, folder
         self.namespace = f'/robot{next(_namespaces)}'
         self.node_name = f'{self.namespace}/linearization_node'
-        self.process = None
+        self.process, self.module = None, 'linearization_node'
         self.time = 1000 * SECOND
         self.rng = np.random.default_rng(0)
         node = graph.node
@@ -233,6 +238,7 @@ class Client:
             {name.replace('__', '.'): value for name, value in parameters.items()},
             self.namespace,
             arguments,
+            self.module,
         )
         return self.process
 

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A linearization that failed its check, as a file of its own: all that is needed to repeat it.
+
+JSON: every number comes back to the last bit, and nothing in it is ever executed.
+"""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geolin_ros.certificate import Certificate, Certifier, Claim
+from geolin_ros.contacts import ConstrainedLinearizer, Contact, Loop
+from geolin_ros.contacts.description import Closure
+from geolin_ros.errors import GeolinError, InputError
+from geolin_ros.linearization import Linearizer
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.linearization_stream import Answer, fill
+from geolin_ros.stream.model_reading import read_model
+from geolin_ros.stream.parameter_file import default_values
+from geolin_ros.stream.parameters import MODEL_NAMES, stream_settings
+from geolin_ros.stream.self_check import Sample, Verdict, certify, form_of
+from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.urdf.xacro_file import expand, is_xacro
+from geolin_ros.wrenches import Wrench
+
+FORMAT = 'geolin breach 1'
+KEPT = (*MODEL_NAMES, 'form', 'dt', 'method', 'reference', 'representation')
+"""Parameters that say what A and B are."""
+
+
+class Breach(NamedTuple):
+    """What a file holds."""
+
+    model: TreeModel
+    values: Mapping[str, Any]
+    sample: Sample
+    certificate: Certificate
+
+
+def save_breach(
+    folder: Path,
+    description: str | Path,
+    values: Mapping[str, Any],
+    model: TreeModel,
+    sample: Sample,
+    certificate: Certificate,
+) -> Path:
+    """Write a file ``breach-ROBOT-STAMP.json`` and return its path.
+
+    Parameters
+    ----------
+    folder
+        Made if it is not there.
+    description, values
+        What the model was read from: URDF text or file, and the node's parameters.
+    model
+        The robot.
+    sample, certificate
+        What was checked and what was found.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    kept = {name: values[name] for name in KEPT}
+    if values['overlay_file']:
+        kept |= {'overlay': Path(values['overlay_file']).read_text(), 'overlay_file': ''}
+    kept |= {name: values[name] for name in values if name.startswith('payload.')}
+    state, claim = sample.claim.state, sample.claim
+    content = {
+        'format': FORMAT,
+        'robot': model.name,
+        'model_hash': model.hash,
+        'stamp': sample.stamp,
+        'certificate': certificate._asdict(),
+        'state': {name: getattr(state, name) for name in ('H', 's', 'v', 'r')},
+        'tau': claim.tau,
+        'wrenches': [dataclasses.asdict(wrench) for wrench in claim.wrenches],
+        'contacts': [
+            {'is_loop': isinstance(contact, Loop), **_fields(contact)}
+            for contact in claim.contacts
+        ],
+        'nu_dot': claim.nu_dot,
+        'A': claim.A,
+        'B': claim.B,
+        'parameters': kept,
+        'robot_description': _text(description),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f'breach-{model.name}-{sample.stamp}.json'
+    path.write_text(json.dumps(content, default=_plain) + '\n')
+    return path
+
+
+def breach_report(sample: Sample, verdict: Verdict) -> str:
+    """Return what is wrong, and the state, in words."""
+    found, claim = verdict.certificate, sample.claim
+    state = {name: getattr(claim.state, name) for name in ('H', 's', 'v', 'r')} | {
+        'tau': claim.tau
+    }
+    said = ', '.join(f'{name} = {values.tolist()}' for name, values in state.items())
+    return (
+        f'A and B are wrong: {found.deviation:.3e} off in {found.worst}, expected at most '
+        f'{found.limit:.3e} (stamp {sample.stamp} ns, breach {verdict.breaches} of '
+        f'{verdict.checks} checks); state {said}'
+    )
+
+
+def load_breach(path: Path) -> Breach:
+    """Read a file of `save_breach`.
+
+    Raises
+    ------
+    InputError
+        If it is none, or its robot is not the one that it names.
+    OSError
+        If it cannot be read.
+    """
+    try:
+        content = json.loads(path.read_text())
+        if content['format'] != FORMAT:
+            raise InputError(f'{path} has format {content["format"]!r}, expected {FORMAT!r}')
+        values = content['parameters']
+        model = read_model(content['robot_description'], values, lambda sentence: None)
+        claim = Claim(
+            model.state(**content['state']),
+            np.array(content['tau'], dtype=np.float64),
+            np.array(content['A'], dtype=np.float64),
+            np.array(content['B'], dtype=np.float64),
+            np.array(content['nu_dot'], dtype=np.float64),
+            tuple(Wrench(**wrench) for wrench in content['wrenches']),
+            tuple(_contact(**contact) for contact in content['contacts']),
+        )
+        sample, found = Sample(content['stamp'], claim), Certificate(**content['certificate'])
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, GeolinError):
+            raise
+        raise InputError(
+            f'{path} is no file of a failed check: {error!r}; expected one that the node wrote'
+        ) from error
+    if model.hash != content['model_hash']:
+        raise InputError(
+            f'{path} is about robot {content["robot"]!r} with hash {content["model_hash"]}, but '
+            f'its description gives {model.hash}: it was read by another version'
+        )
+    return Breach(model, values, sample, found)
+
+
+def linearize_again(breach: Breach) -> Claim:
+    """Return what this version makes of the same state, efforts, wrenches and contacts."""
+    claim, answer = breach.sample.claim, Answer()
+    answer.state, answer.findings = claim.state, ()
+    linearizer: Linearizer | ConstrainedLinearizer = Linearizer(breach.model)
+    if claim.contacts:
+        linearizer = ConstrainedLinearizer(breach.model, claim.contacts)
+    fill(answer, linearizer, _settings(breach), claim.tau, claim.wrenches)
+    return claim._replace(A=answer.A.copy(), B=answer.B.copy(), nu_dot=answer.nu_dot.copy())
+
+
+def check_again(breach: Breach, claim: Claim) -> Certificate:
+    """Certify a claim about the state of a breach, along the directions taken then."""
+    certifier = Certifier(breach.model, form_of(_settings(breach)))
+    return certify(certifier, Sample(breach.sample.stamp, claim))
+
+
+def _settings(breach: Breach) -> StreamSettings:
+    return stream_settings(default_values() | dict(breach.values))
+
+
+def _fields(contact: Closure) -> dict[str, Any]:
+    return {field.name: getattr(contact, field.name) for field in dataclasses.fields(contact)}
+
+
+def _contact(is_loop: bool, **fields: Any) -> Closure:
+    return Loop(**fields) if is_loop else Contact(**fields)
+
+
+def _text(description: str | Path) -> str:
+    """Return URDF text."""
+    if isinstance(description, str):
+        return description
+    return expand(description) if is_xacro(description) else description.read_text()
+
+
+def _plain(value: Any) -> Any:
+    """Return arrays, as of ROS parameters, as lists."""
+    return value.tolist() if hasattr(value, 'tolist') else list(value)

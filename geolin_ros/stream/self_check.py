@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A stream's own numbers, certified now and then beside it; see `geolin_ros.certificate`."""
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geolin_ros.certificate import Certificate, Certifier, Claim, Form
+from geolin_ros.contacts import Contact
+from geolin_ros.contacts.description import Closure
+from geolin_ros.errors import GeolinError
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.typing import Array
+from geolin_ros.wrenches import Wrench
+
+
+class Sample(NamedTuple):
+    """What is to be certified: a linearization with arrays of its own, and its stamp [ns]."""
+
+    stamp: int
+    claim: Claim
+
+
+class Verdict(NamedTuple):
+    """The newest certificate, of the linearization with that stamp [ns], and all counts."""
+
+    stamp: int
+    certificate: Certificate
+    checks: int
+    breaches: int
+
+
+class SelfCheck:
+    """Takes every n-th linearization and certifies it, in a thread of the caller's.
+
+    `due` is for the thread of the stream, `check` for another one.
+
+    Parameters
+    ----------
+    model, settings
+        Of the stream.
+
+    Attributes
+    ----------
+    newest
+        The newest verdict, None before the first.
+    skipped
+        Linearizations that were due while earlier checks had used up their share of the time.
+    impossible
+        Those that could not be checked; ``reason`` says why the last one could not.
+    """
+
+    def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
+        self._model, self._settings = model, settings
+        self._certifier = Certifier(model, form_of(settings))
+        self._every, self._share = settings.certificate_every, settings.certificate_budget
+        self._cycle = self._checks = self._breaches = 0
+        self._is_busy, self._free_at = False, 0.0
+        self.newest: Verdict | None = None
+        self.skipped = self.impossible = 0
+        self.reason = ''
+
+    def resume(self, earlier: 'SelfCheck') -> None:
+        """Go on with the counts of an earlier one."""
+        self._checks, self._breaches = earlier._checks, earlier._breaches
+        self.skipped, self.impossible = earlier.skipped, earlier.impossible
+
+    def due(self, answer: Any) -> Sample | None:
+        """Return a copy of an answer of the stream if its turn has come and there is time."""
+        if self._every == 0:
+            return None
+        self._cycle += 1
+        if self._cycle % self._every:
+            return None
+        if self._is_busy or time.perf_counter() < self._free_at:
+            self.skipped += 1
+            return None
+        self._is_busy = True
+        tau, wrenches = answer.forces
+        contacts = () if answer.contacts is None else answer.contacts.contacts
+        return Sample(
+            answer.stamp,
+            Claim(
+                answer.state.copy(),
+                np.array(tau, dtype=np.float64),
+                np.array(answer.A),
+                np.array(answer.B),
+                np.array(answer.nu_dot),
+                tuple(wrenches),
+                contacts,
+            ),
+        )
+
+    def check(self, sample: Sample) -> Verdict | None:
+        """Certify a sample and keep the verdict; None if that is impossible."""
+        start = time.perf_counter()
+        try:
+            found = certify(self._certifier, sample)
+        except (GeolinError, np.linalg.LinAlgError) as error:
+            self.impossible += 1
+            self.reason = str(error)
+            return None
+        finally:
+            end = time.perf_counter()
+            self._free_at = end + (end - start) * (1.0 / self._share - 1.0)
+            self._is_busy = False
+        self._checks += 1
+        self._breaches += found.breached
+        self.newest = Verdict(sample.stamp, found, self._checks, self._breaches)
+        return self.newest
+
+    def rehearse(self, state: State, A: Array, B: Array) -> None:
+        """Compile, or load, what a check needs, whatever it finds."""
+        if self._every == 0:
+            return
+        model, settings = self._model, self._settings
+        tau, nu_dot = np.zeros(model.n), np.zeros(model.m)
+        wrenches: Sequence[Wrench] = ()
+        contacts: Sequence[Closure] = ()
+        if settings.wrench_topics or settings.nu_dot != 'predicted':
+            wrenches = (Wrench(model.base_link),)
+        if settings.contacts.are_expected:
+            contacts = (Contact(model.link_names[-1]),)
+        claim = Claim(state.copy(), tau, A.copy(), B.copy(), nu_dot, wrenches, contacts)
+        certify(self._certifier, Sample(0, claim))
+
+    @property
+    def errors(self) -> list[str]:
+        """What is wrong now, in words."""
+        if self.newest is None or not self.newest.certificate.breached:
+            return []
+        found = self.newest.certificate
+        return [
+            f'A and B are wrong: {found.deviation:.2e} off in {found.worst}, expected at most '
+            f'{found.limit:.2e}'
+        ]
+
+    @property
+    def details(self) -> dict[str, str]:
+        """What the diagnostics say."""
+        if self._every == 0:
+            return {}
+        said = {
+            'checks of A and B': str(self._checks),
+            'checks breached': str(self._breaches),
+            'checks skipped, over budget': str(self.skipped),
+            'checks impossible': f'{self.impossible} {self.reason}'.strip(),
+        }
+        if self.newest is not None:
+            found = self.newest.certificate
+            said |= {
+                'deviation of the last check': f'{found.deviation:.2e} in {found.worst}',
+                'limit of the last check': f'{found.limit:.2e}',
+                'condition number of the mass matrix': f'{found.condition:.3e}',
+            }
+        return said
+
+
+def form_of(settings: StreamSettings) -> Form:
+    """Return what A and B of a stream are."""
+    discrete = settings.form == 'discrete'
+    return Form(
+        settings.reference,
+        settings.representation,
+        settings.method if discrete else 'none',
+        settings.dt if discrete else 0.0,
+    )
+
+
+def certify(certifier: Certifier, sample: Sample) -> Certificate:
+    """Certify along directions that follow from the stamp, to be found again."""
+    return certifier.check(sample.claim, np.random.default_rng(sample.stamp))

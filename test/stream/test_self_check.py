@@ -1,0 +1,227 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A stream certifies every n-th of its linearizations, and its messages say what was found."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support.messages import (
+    SECOND,
+    joint_state,
+    linearized_dynamics,
+    odometry,
+    random_quaternion,
+    stamp,
+    wrench_stamped,
+)
+from support.wrong_node import RIGHT, WrongFill
+
+from geolin_ros import Contact, robots
+from geolin_ros.cli import main
+from geolin_ros.errors import InputError
+from geolin_ros.stream import linearization_stream
+from geolin_ros.stream.breach_file import breach_report, load_breach, save_breach
+from geolin_ros.stream.contact_input import ContactSettings
+from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.messages import LinearizationWriter
+from geolin_ros.stream.parameter_file import default_values
+from geolin_ros.stream.self_check import SelfCheck
+from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.wrench_input import WrenchTopic
+
+T0, MS = 50 * SECOND, 1_000_000
+EVERY = 20
+FEET = tuple(Contact(f'{leg}_foot') for leg in ('FL', 'FR', 'RL', 'RR'))
+
+
+class Run:
+    """A stream, fed with random states 2 ms apart and checked as a node does, in its own time."""
+
+    def __init__(self, model, **settings):
+        settings = {'certificate_every': EVERY, 'certificate_budget': 1.0, **settings}
+        self.stream = LinearizationStream(model, StreamSettings(**settings))
+        self.stream.rehearse()
+        self.check = self.stream.self_check
+        message = linearized_dynamics()
+        message.trust = SimpleNamespace(stamp=stamp(0), checked=False, checks=0)
+        self.writer = LinearizationWriter(message, model, self.stream.settings)
+        self.time, self.rng = T0, np.random.default_rng(0)
+        self.sample = self.verdict = None
+
+    def step(self):
+        """Feed one joint state; return its answer."""
+        self.time += 2 * MS
+        model, rng = self.stream.model, self.rng
+        place, turn, v = rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)
+        s, r, tau = rng.uniform(-1.0, 1.0, (3, model.n))
+        self.stream.on_odometry(odometry(self.time, place, turn, v, model.base_link))
+        answer = self.stream.on_joint_state(joint_state(self.time, model.joint_names, s, r, tau))
+        sample = self.check.due(answer)
+        if sample is not None:
+            self.sample, self.verdict = sample, self.check.check(sample)
+        return answer
+
+
+@pytest.fixture
+def wrong(monkeypatch):
+    """Spoil the linearizations of every stream after a while."""
+    monkeypatch.setattr(linearization_stream, 'fill', WrongFill())
+
+
+SETTINGS = {
+    'continuous': {},
+    'discrete, frozen': {'form': 'discrete', 'method': 'zoh', 'reference': 'frozen'},
+    'at rest': {'nu_dot': 'zero'},
+    'held still': {'torque_source': 'inverse_dynamics', 'representation': 'mixed'},
+    'contacts': {'contacts': ContactSettings(contacts=FEET)},
+}
+
+
+@pytest.mark.parametrize('name', SETTINGS)
+def test_right_linearizations__pass(quadruped, name):
+    run = Run(quadruped, **SETTINGS[name])
+    for _ in range(2 * EVERY):
+        run.step()
+    assert (run.verdict.checks, run.verdict.breaches) == (2, 0), run.check.details
+    assert run.verdict.stamp == run.time
+    assert run.verdict.certificate.deviation < 1e-7
+    assert run.check.errors == []
+
+
+def test_wrench__is_part_of_what_is_checked(quadruped):
+    topic = WrenchTopic('push', 'FL_foot', 'world_oriented')
+    run = Run(quadruped, wrench_topics=(topic,), missing_wrench='zero')
+    force = wrench_stamped(T0 + 1, (30.0, 0.0, 200.0, 1.0, 2.0, 3.0), 'odom')
+    run.stream.on_wrench('push', force)
+    for _ in range(EVERY):
+        run.step()
+    (held,) = run.sample.claim.wrenches
+    assert held.force[2] == 200.0
+    assert run.verdict.breaches == 0
+    assert run.verdict.certificate.deviation < 1e-7
+
+
+@pytest.mark.parametrize('name', ['continuous', 'contacts'])
+def test_one_wrong_entry__is_reported_within_two_rounds(quadruped, wrong, name):
+    run = Run(quadruped, **SETTINGS[name])
+    steps = 0
+    while run.verdict is None or not run.verdict.certificate.breached:
+        answer = run.step()
+        steps += 1
+        assert steps <= RIGHT + 2 * EVERY
+    assert steps > RIGHT
+    assert run.verdict.certificate.deviation == pytest.approx(1e-3, rel=2.0)
+    assert run.verdict.certificate.worst == 'v by s'
+    assert 'A and B are wrong' in run.check.errors[0]
+    answer = run.step()
+    trust = run.writer.write(answer).trust
+    assert (trust.checked, trust.breached, trust.breaches) == (True, True, 1)
+    assert trust.deviation > 100.0 * trust.limit
+    assert trust.stamp.sec * SECOND + trust.stamp.nanosec == run.verdict.stamp
+
+
+def test_checks_over_budget__are_skipped_and_counted(quadruped):
+    run = Run(quadruped, certificate_every=1, certificate_budget=1e-6)
+    for _ in range(5):
+        run.step()
+    assert run.verdict.checks == 1
+    assert run.check.skipped == 4
+    assert run.check.details['checks skipped, over budget'] == '4'
+
+
+def test_check_under_way__is_not_started_again(quadruped):
+    run = Run(quadruped, certificate_every=1)
+    answer = run.step()
+    assert run.check.due(answer) is not None
+    assert run.check.due(answer) is None
+    assert run.check.skipped == 1
+
+
+def test_no_checks__if_not_asked_for(quadruped):
+    run = Run(quadruped, certificate_every=0)
+    for _ in range(3):
+        run.step()
+    assert run.verdict is None
+    assert run.check.details == {}
+
+
+def test_counts__go_on_with_another_model(quadruped):
+    run = Run(quadruped)
+    for _ in range(EVERY):
+        run.step()
+    later = Run(quadruped)
+    later.stream.resume(run.stream)
+    later.time = run.time
+    for _ in range(EVERY):
+        later.step()
+    assert later.verdict.checks == 2
+
+
+def test_redundant_contacts__are_counted_as_impossible(quadruped):
+    twice = (Contact('FL_foot', 'surface'), Contact('FL_calf', 'surface'))
+    run = Run(quadruped, contacts=ContactSettings(contacts=twice))
+    for _ in range(EVERY):
+        run.step()
+    assert run.verdict is None
+    assert run.check.details['checks impossible'].startswith('1 contacts of robot')
+
+
+def breach_of(quadruped, folder, **settings):
+    """Return a run with a breach, and the file of it."""
+    run = Run(quadruped, **settings)
+    while run.verdict is None or not run.verdict.certificate.breached:
+        run.step()
+    values = default_values()
+    assert not values['robot_description_file']
+    found = quadruped, run.sample, run.verdict.certificate
+    return run, save_breach(folder, robots.path('quadruped'), values, *found)
+
+
+@pytest.mark.parametrize('name', ['continuous', 'contacts'])
+def test_breach__is_saved_and_repeated_to_the_last_bit(quadruped, wrong, tmp_path, capsys, name):
+    run, path = breach_of(quadruped, tmp_path / 'breaches', **SETTINGS[name])
+    again = load_breach(path)
+    claim, loaded = run.sample.claim, again.sample.claim
+    for part in ('tau', 'A', 'B', 'nu_dot'):
+        np.testing.assert_array_equal(getattr(loaded, part), getattr(claim, part))
+    np.testing.assert_array_equal(loaded.state.data, claim.state.data)
+    assert again.certificate == run.verdict.certificate
+    assert main(['recheck', str(path)]) == 0  # what is computed anew is right
+    said = capsys.readouterr().out
+    found = run.verdict.certificate
+    words = f'breached, {found.deviation:.3e} off in v by s'
+    assert said.count(words) == 2  # as found then, and again
+    assert 'computed anew:   passed' in said
+    joint = quadruped.joint_names[2]
+    assert f'1 entries of A and B differ; most: d v.z / d s.{joint}' in said
+
+
+def test_report__holds_the_state(quadruped, wrong, tmp_path):
+    run, _ = breach_of(quadruped, tmp_path)
+    words = breach_report(run.sample, run.verdict)
+    assert f'off in v by s, expected at most {run.verdict.certificate.limit:.3e}' in words
+    assert f's = {run.sample.claim.state.s.tolist()}' in words
+
+
+def test_other_files__are_refused(quadruped, wrong, tmp_path):
+    _, path = breach_of(quadruped, tmp_path)
+    content = json.loads(path.read_text())
+    for wrong_content, says in (
+        ({'format': 'other'}, "format 'other', expected 'geolin breach 1'"),
+        ({k: v for k, v in content.items() if k != 'tau'}, "no file of a failed check.*'tau'"),
+        (content | {'model_hash': 'other'}, 'hash other, but its description gives'),
+    ):
+        path.write_text(json.dumps(wrong_content))
+        with pytest.raises(InputError, match=says):
+            load_breach(path)
+    path.write_text('{')
+    with pytest.raises(InputError, match='no file of a failed check'):
+        load_breach(path)
+
+
+def test_self_check__is_what_the_defaults_say(quadruped):
+    settings = StreamSettings()
+    assert settings.certificate_every == 500
+    assert SelfCheck(quadruped, settings).details['checks of A and B'] == '0'
