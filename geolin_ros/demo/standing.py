@@ -42,8 +42,7 @@ WAVING = {
 }
 """Joints that move, and how often [Hz]."""
 AMPLITUDE = 0.3  # [rad]
-PUSH = (0.0, 30.0, 0.0)  # on the root link, in world axes [N]
-PUSHES = range(2, 3600, 3)  # when, for 0.1 s [s]
+PUSH = Push(2.0, (0.0, 30.0, 0.0), every=3.0)
 
 
 class StandingRobot:
@@ -63,13 +62,7 @@ class StandingRobot:
         supports = [Support.parse(f'{link}:{size}') for link, size in SOLES.items()]
         point = equilibrium(model, standing_posture(model, supports), supports)
         self.model, self._law = model, Feedback(design(model, point))
-        self._simulator = Simulator(
-            path,
-            model,
-            supports,
-            Floor(timestep=STEP),
-            pushes=[Push(float(start), PUSH) for start in PUSHES],
-        )
+        self._simulator = Simulator(path, model, supports, Floor(timestep=STEP), pushes=[PUSH])
         self._simulator.state = point.state
         self._arms = [model.joint_index(name) for name in WAVING]
         self.state, self.tau = point.state, point.tau
@@ -105,8 +98,7 @@ class StandingRobot:
 class PublishedRobot:
     """A standing robot on the graph.
 
-    Every sample is published, `PERIOD` apart in its own time: where the processor is busy
-    elsewhere that time runs slower than the clock.
+    Every sample is published, `PERIOD` apart in its own time, those that are late at once.
     """
 
     def __init__(self, node: Node, model: TreeModel, path: Path) -> None:
@@ -130,12 +122,21 @@ class PublishedRobot:
         }
 
     def advance(self, duration: float) -> None:
-        """Go on by one sample, whatever is due."""
+        """Go on by a sample, and before by those that should have been published by now."""
+        for _ in range(round(duration / STEP) - 1):
+            self._robot.advance()
+            self._say()
         self._robot.advance()
 
     def publish(self, time_ns: int) -> None:
+        """Publish the sample that `advance` made last."""
+        self._time_ns = self._time_ns or time_ns
+        self._say()
+
+    def _say(self) -> None:
         """Publish what the sensors read, the joint states last."""
-        self._time_ns = time_ns = self._time_ns + PERIOD if self._time_ns else time_ns
+        time_ns = self._time_ns
+        self._time_ns += PERIOD
         acceleration, turning, wrenches = self._robot.feel()
         state, joints, imu = self._robot.state, self._joints, self._imu
         write_stamp(imu.header.stamp, time_ns)

@@ -13,24 +13,29 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 
 import numpy as np
 import rclpy
-from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from geolin_msgs.msg import TorqueEstimate
 from geolin_ros.demo.__main__ import INTERRUPTED, discovery
 from geolin_ros.demo.processes import Child
-from geolin_ros.demo.standing import IMU, PUSH, SOLES
+from geolin_ros.demo.robot_process import PERIOD
+from geolin_ros.demo.standing import IMU, PUSH, SOLES, STEP
 from geolin_ros.ros.executor import make_executor
+from geolin_ros.ros.qos import SENSOR_DATA
 from geolin_ros.stream.stamps import nanoseconds
 from geolin_ros.typing import Array
 
 PUSHED = 'pelvis'
+RELIABLE = QoSProfile(depth=20)
 SETTLE = 0.5  # of what is heard, left out [s]
 PARAMETERS = {
     'imu_topics': f'["{IMU} {IMU}"]',
@@ -40,70 +45,87 @@ PARAMETERS = {
 
 
 class Recording:
-    """What was said, by stamp."""
+    """What was said, kept as it came: to read it meanwhile would take time from who is checked."""
 
     def __init__(self) -> None:
+        self.joint_states: list[bytes] = []
+        self.estimates: list[bytes] = []
+        self.heard: list[float] = []
+
+    def on_estimate(self, message: bytes) -> None:
+        """Keep what the estimator says, and when that was."""
+        self.heard.append(time.monotonic())
+        self.estimates.append(message)
+
+    @property
+    def duration(self) -> float:
+        """Of the motion from the first estimate to the last [s]."""
+        return len(self.estimates) * STEP
+
+
+class Contents:
+    """What a recording holds, by stamp."""
+
+    def __init__(self, recording: Recording) -> None:
         self.efforts: dict[int, Array] = {}
         self.torques: dict[int, Array] = {}
         self.pushes: dict[int, Array] = {}
-        self.covariances: list[int] = []
+        self.covariances = 0
         self.deviation = np.zeros(0)
         self.compute_times: list[float] = []
-        self.heard: list[float] = []
+        for data in recording.joint_states:
+            state = deserialize_message(data, JointState)
+            self.efforts[nanoseconds(state.header.stamp)] = np.array(state.effort)
+        for data in recording.estimates:
+            self._add(deserialize_message(data, TorqueEstimate))
 
-    def on_joint_state(self, message: JointState) -> None:
-        """Keep what the motors gave."""
-        self.efforts[nanoseconds(message.header.stamp)] = np.array(message.effort)
-
-    def on_estimate(self, message: TorqueEstimate) -> None:
-        """Keep what the estimator says."""
-        self.heard.append(time.monotonic())
+    def _add(self, message: TorqueEstimate) -> None:
         stamp = nanoseconds(message.header.stamp)
         self.torques[stamp] = np.array(message.joint_torques)
         force = next(w for w in message.wrenches if w.header.frame_id == PUSHED).wrench.force
         self.pushes[stamp] = np.array([force.x, force.y, force.z])
         self.compute_times.append(message.compute_time)
         if message.covariance.rows:
-            self.covariances.append(stamp)
+            self.covariances += 1
             diagonal = np.array(message.covariance.data)[:: message.covariance.cols + 1]
             self.deviation = np.sqrt(diagonal[: len(message.joint_torques)])
 
-    @property
-    def duration(self) -> float:
-        """From the first estimate to the last, in the time of the robot [s]."""
-        return (max(self.torques) - min(self.torques)) * 1e-9 if self.torques else 0.0
+
+def processor_seconds(processes: Mapping[str, int]) -> dict[str, float]:
+    """Return the processor time [s] that processes, given by their numbers, have used so far."""
+    used = {}
+    for who, number in processes.items():
+        fields = Path(f'/proc/{number}/stat').read_text().rpartition(')')[2].split()
+        used[who] = (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+    return used
 
 
-def processor_seconds(process: int) -> float:
-    """Return the processor time [s] that a process, of this number, has used so far."""
-    fields = Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
-
-
-def report(recording: Recording, seconds: float) -> bool:
+def report(recording: Recording, seconds: Mapping[str, float]) -> bool:
     """Print what was found; return whether all of it is good.
 
-    ``seconds`` of a processor is what the estimator has used since the first estimate.
+    ``seconds`` of a processor have been used by each process since the first estimate.
     """
-    begin = min(recording.torques) + int(SETTLE * 1e9)
-    stamps = [s for s in recording.torques if s in recording.efforts and s >= begin]
-    truth = np.array([recording.efforts[s] for s in stamps])
-    error = np.array([recording.torques[s] for s in stamps]) - truth
-    forces = np.array([recording.pushes[s] for s in stamps])
-    asked = [s for s in recording.efforts if min(recording.torques) <= s <= max(recording.torques)]
-    rate = (len(recording.heard) - 1) / (recording.heard[-1] - recording.heard[0])
-    covariances = len(recording.covariances) / recording.duration
+    found = Contents(recording)
+    first, last = min(found.torques), max(found.torques)
+    stamps = [s for s in found.torques if s in found.efforts and s >= first + int(SETTLE * 1e9)]
+    truth = np.array([found.efforts[s] for s in stamps])
+    error = np.array([found.torques[s] for s in stamps]) - truth
+    forces = np.array([found.pushes[s] for s in stamps])
+    asked = 1 + (last - first) // PERIOD
+    clock = recording.heard[-1] - recording.heard[0]
+    rate = (len(recording.heard) - 1) / clock
+    covariances = found.covariances / clock
+    used = ', '.join(f'{who} {1e6 * spent / asked:.0f}' for who, spent in seconds.items())
     rms, peak = float(np.sqrt(np.mean(error**2))), float(np.max(np.abs(truth)))
-    expected, felt = float(np.linalg.norm(PUSH)), np.linalg.norm(forces, axis=1)
+    expected, felt = float(np.linalg.norm(PUSH.force)), np.linalg.norm(forces, axis=1)
     pushed = felt[felt > 0.5 * expected]
     push = float(np.median(pushed)) if pushed.size else 0.0
     checks = (
         (
-            f'{rate:.0f} estimates a second by the clock, {len(recording.torques)} of '
-            f'{len(asked)} joint states answered; one takes '
-            f'{np.median(recording.compute_times) * 1e6:.0f} us, with messages '
-            f'{1e6 * seconds / len(asked):.0f} us of a processor',
-            len(recording.torques) > 0.5 * len(asked),
+            f'{rate:.0f} estimates a second by the clock, {len(found.torques)} of {asked} joint '
+            f'states answered; one takes {np.median(found.compute_times) * 1e6:.0f} us, with '
+            f'messages of a processor [us]: {used}',
+            len(found.torques) > 0.5 * asked,
         ),
         (f'{covariances:.1f} covariances a second, expected 10 or more', covariances >= 10.0),
         (
@@ -112,9 +134,9 @@ def report(recording: Recording, seconds: float) -> bool:
             rms < 0.01 * peak,
         ),
         (
-            f'their deviations are said to be {recording.deviation.min(initial=9.9):.2g} to '
-            f'{recording.deviation.max(initial=0.0):.2g} N m',
-            bool(recording.deviation.size and rms < recording.deviation.max()),
+            f'their deviations are said to be {found.deviation.min(initial=9.9):.2g} to '
+            f'{found.deviation.max(initial=0.0):.2g} N m',
+            bool(found.deviation.size and rms < found.deviation.max()),
         ),
         (
             f'the {PUSHED} is pushed by {push:.1f} N (median of what is above half), expected '
@@ -138,31 +160,32 @@ def main(arguments: list[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     parameters = [word for item in PARAMETERS.items() for word in ('-p', '{}:={}'.format(*item))]
+    recording = Recording()
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    node = rclpy.create_node('torque_check', start_parameter_services=False)
+    for kind, topic, take, qos in (
+        (JointState, 'joint_states', recording.joint_states.append, SENSOR_DATA),
+        (TorqueEstimate, '/torque_estimator/estimate', recording.on_estimate, RELIABLE),
+    ):
+        node.create_subscription(kind, topic, take, qos, raw=True)
+    executor = make_executor()
+    executor.add_node(node)
     children = [
         Child('robot', 'geolin_ros.demo.standing', [], {}),
         Child('estimator', 'geolin_ros.ros.torque_estimator', ['--ros-args', *parameters], {}),
     ]
-    recording = Recording()
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    node = rclpy.create_node('torque_check', start_parameter_services=False)
-    node.create_subscription(
-        JointState, 'joint_states', recording.on_joint_state, qos_profile_sensor_data
-    )
-    node.create_subscription(
-        TorqueEstimate, '/torque_estimator/estimate', recording.on_estimate, QoSProfile(depth=10)
-    )
-    executor = make_executor()
-    executor.add_node(node)
-    deadline, began = time.monotonic() + options.patience, 0.0
+    processes = {'robot': children[0].pid, 'estimator': children[1].pid, 'check': os.getpid()}
+    deadline, began = time.monotonic() + options.patience, dict.fromkeys(processes, 0.0)
     try:
         while recording.duration < options.duration and not stop.is_set():
             executor.spin_once(timeout_sec=0.1)
-            if len(recording.torques) == 1:
-                began = processor_seconds(children[1].pid)
-            late = not recording.torques and time.monotonic() > deadline
+            if len(recording.estimates) == 1:
+                began = processor_seconds(processes)
+            late = not recording.estimates and time.monotonic() > deadline
             if late or any(child.status is not None for child in children):
                 break
-        used = processor_seconds(children[1].pid) - began if recording.torques else 0.0
+        if recording.duration >= options.duration:
+            used = {who: now - began[who] for who, now in processor_seconds(processes).items()}
     finally:
         executor.shutdown()
         rclpy.try_shutdown()

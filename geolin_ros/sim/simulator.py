@@ -24,11 +24,20 @@ from geolin_ros.typing import Array
 
 @dataclass(frozen=True)
 class Push:
-    """A force [N] in world axes on the root link's centre of mass, from ``start`` on [s]."""
+    """A force [N] in world axes on the root link's centre of mass, from ``start`` on [s].
+
+    It lasts for ``duration`` [s], and comes back ``every`` so many seconds.
+    """
 
     start: float
     force: tuple[float, float, float]
     duration: float = 0.1
+    every: float = np.inf
+
+    def acts(self, time: float) -> bool:
+        """Whether it is there at a time [s], rounding of time steps allowed for."""
+        elapsed = time - self.start + 1e-9
+        return elapsed >= 0.0 and elapsed % self.every < self.duration
 
 
 class Simulator:
@@ -180,9 +189,9 @@ class Simulator:
         return given
 
     def _push(self) -> Array:
-        force = np.zeros(3)
+        force, time = np.zeros(3), self.time
         for push in self.pushes:
-            if push.start <= self.time + 1e-9 < push.start + push.duration:
+            if push.acts(time):
                 force += push.force
         return force
 
@@ -214,18 +223,18 @@ class Simulator:
 
         Each (6,): force [N] and torque [N m] in axes of and about the origin of the foot frame.
         """
-        data = self.data
-        found = {frame: np.zeros(6) for frame in self._feet.values()}
-        raw = np.empty(6)
+        model, data, contact = self.mujoco_model, self.data, self.data.contact
+        local = np.zeros((data.ncon, 6))
         for index in range(data.ncon):
-            contact = data.contact[index]
-            mujoco.mj_contactForce(self.mujoco_model, data, index, raw)
-            is_first = contact.geom1 == self._floor  # then the force on the foot is +raw
-            body = self.mujoco_model.geom_bodyid[contact.geom2 if is_first else contact.geom1]
-            axes = np.asarray(contact.frame).reshape(3, 3)
-            force = (axes.T @ raw[:3]) * (1.0 if is_first else -1.0)
-            R, o = data.xmat[body].reshape(3, 3), data.xpos[body]
-            wrench = found[self._feet[body]]
-            wrench[:3] += R.T @ force
-            wrench[3:] += R.T @ np.cross(contact.pos - o, force)
+            mujoco.mj_contactForce(model, data, index, local[index])
+        is_first = contact.geom1 == self._floor  # then the force on the foot is that of MuJoCo
+        bodies = model.geom_bodyid[np.where(is_first, contact.geom2, contact.geom1)]
+        sign = np.where(is_first, 1.0, -1.0)
+        forces = np.einsum('c,cij,ci->cj', sign, contact.frame.reshape(-1, 3, 3), local[:, :3])
+        moments = np.cross(contact.pos - data.xpos[bodies], forces)
+        found = {}
+        for body, frame in self._feet.items():
+            on_foot, R = bodies == body, data.xmat[body].reshape(3, 3)
+            force, moment = forces[on_foot].sum(axis=0), moments[on_foot].sum(axis=0)
+            found[frame] = np.concatenate((force @ R, moment @ R))
         return found

@@ -3,8 +3,8 @@
 """Maximum a posteriori estimate of all dynamic variables from noisy and redundant sensors.
 
 D d + b = noise of covariance Sigma, zero on exact rows. These are solved exactly, never weighted:
-`Elimination` leaves d = T (1; z), and what constrains z still is met by z = z_0 + Z y, columns of
-Z orthonormal. Then, with Sigma = L L' of the noisy rows C (1; z),
+`Elimination` leaves d = T (1; z), and constraints that z still has to meet give some of its
+entries by the others, y: z = z_0 + Z y. Then, with Sigma = L L' of the noisy rows C (1; z),
 
     L^-1 C_z Z = Q R,   y = -R^-1 Q' L^-1 C (1; z_0),   Cov(d) = (T_z Z R^-1) (T_z Z R^-1)'     (1)
 
@@ -19,9 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg.lapack import dgeqrf, dtrtrs
+from scipy.linalg import solve_triangular
 
 from geolin_ros.errors import ConfigurationError, UnsolvableError, unknown_name
+from geolin_ros.kernels.least_squares import minimize
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.sparse.elimination import Elimination
@@ -29,8 +30,6 @@ from geolin_ros.sparse.report import shortened, solvability
 from geolin_ros.sparse.sensors import Sensor, Variable
 from geolin_ros.sparse.system import BlockSystem, DynamicVariables, check_covariance
 from geolin_ros.typing import Array
-
-SMALLEST = 1e-11  # diagonal entry of R over the largest one
 
 
 class Estimate(NamedTuple):
@@ -71,9 +70,13 @@ class Estimator:
         for sensor in system.sensors:
             if sensor.covariance is not None:
                 self._weigh(sensor.name, np.asarray(sensor.covariance, dtype=np.float64))
-        self._held, columns = self._elimination.constraints.shape
-        self._z, self._Z = np.zeros(columns - 1), np.eye(columns - 1)
-        self._R: Array = np.zeros((columns, columns))
+        constraints, columns = self._elimination.constraints.shape
+        self._E = np.zeros((constraints, columns))
+        self._C = np.zeros((noisy.size, columns))
+        self._one_z = np.ones(columns)
+        self._bound = np.zeros(constraints, dtype=np.int64)
+        self._free = np.zeros(max(columns - 1 - constraints, 0), dtype=np.int64)
+        self._work = np.zeros(columns)
         system.update(system.generic_state(), np.zeros(system.rows - system.equations))
         if not self._solve():
             self._judge(())
@@ -118,10 +121,8 @@ class Estimator:
         system.update(state, readings)
         if not self._solve():
             self._judge((state,))
-        d = self._elimination.T[:, 1:] @ self._z
-        d += self._elimination.T[:, 0]
-        q = self._Z.shape[1]
-        rest = self._R[q:, q]  # one number, or none if there are no more rows than unknowns
+        d = self._elimination.T @ self._one_z
+        rest = self._C[self._free.size :, 0]
         return Estimate(system.unpack(d), float(rest @ rest), system.rows - system.size)
 
     def covariance(self, variables: Sequence[Variable]) -> Array:
@@ -132,10 +133,11 @@ class Estimator:
         UnknownNameError
             If the model has no such variable.
         """
-        columns = np.array([c for v in variables for c in self.system.columns(v)])
-        q = self._Z.shape[1]
-        sensitivity = self._elimination.T[columns, 1:] @ self._Z
-        root = _solve_triangle(self._R[:q, :q], sensitivity.T, transposed=True)
+        columns = [c for v in variables for c in self.system.columns(v)]
+        T_z, free = self._elimination.T[columns, 1:], self._free
+        sensitivity = T_z[:, free] - T_z[:, self._bound] @ self._E[:, 1 + free]
+        R = self._C[: free.size, 1 + free]
+        root = solve_triangular(R, sensitivity.T, trans='T', check_finite=False)
         covariance: Array = root.T @ root
         return covariance
 
@@ -151,34 +153,17 @@ class Estimator:
             self._mixing[name] = place, np.linalg.inv(np.linalg.cholesky(correlation))
 
     def _solve(self) -> bool:
-        """Fill z and R at the last state and readings; return whether all is well determined."""
-        elimination = self._elimination
+        """Find z at the last state and readings; return whether all is well determined."""
+        elimination, C = self._elimination, self._C
         elimination.update()
-        E, C = elimination.constraints, elimination.residuals * self._scale
+        self._E[:] = elimination.constraints
+        np.multiply(elimination.residuals, self._scale, out=C)
         for place, mixing in self._mixing.values():
             C[place] = mixing @ C[place]
-        z_0 = np.zeros(C.shape[1] - 1)
-        if self._held:
-            if self._held > z_0.size:
-                return False
-            Q, R = np.linalg.qr(E[:, 1:].T, mode='complete')
-            if not _is_regular(R[: self._held]):
-                return False
-            y = _solve_triangle(R[: self._held], -E[:, 0], transposed=True)
-            z_0, self._Z = Q[:, : self._held] @ y, Q[:, self._held :]
-        q = self._Z.shape[1]
-        if len(C) < q:
-            return False
-        weighed = np.empty((len(C), q + 1), order='F')
-        weighed[:, :q] = C[:, 1:] @ self._Z
-        weighed[:, q] = C[:, 0] + C[:, 1:] @ z_0
-        if len(C):  # below its diagonal is not R
-            weighed = dgeqrf(weighed, overwrite_a=1)[0]
-        self._R = weighed[: q + 1]
-        if not _is_regular(self._R[:q, :q]):
-            return False
-        self._z = z_0 + self._Z @ _solve_triangle(self._R[:q, :q], -self._R[:q, q])
-        return True
+        z = self._one_z[1:]
+        return len(self._E) <= z.size and bool(
+            minimize(self._E, C, z, self._bound, self._free, self._work)
+        )
 
     def _judge(self, states: Sequence[State]) -> None:
         """Raise: the rank is deficient, or the covariances are too far apart."""
@@ -199,16 +184,3 @@ class Estimator:
             cause = 'exact sensors repeat one another or the equations'
             cure = 'leave some out, or give them covariances'
         raise UnsolvableError(f'robot {system.model.name!r}: {cause}; {cure}\n{report}')
-
-
-def _is_regular(R: Array) -> bool:
-    diagonal = np.abs(R.diagonal())
-    return bool(not R.size or diagonal.min() > SMALLEST * diagonal.max())
-
-
-def _solve_triangle(R: Array, right: Array, transposed: bool = False) -> Array:
-    """Return R^-1 or R^-T times ``right``; LAPACK refuses what is empty."""
-    if not R.size:
-        return right.copy()
-    solution, _ = dtrtrs(R, right, trans=int(transposed))
-    return np.asarray(solution)

@@ -145,8 +145,8 @@ class TorqueStream:
             for name, rows in system.sensor_rows.items()
         }
         self._bodies = [model.frame(link).body for link in self.links]
-        self._to_link = [external_wrench(model, link).terms[0].matrix for link in self.links]
-        self._map = block_diag(np.eye(model.n), *self._to_link)
+        to_links = [external_wrench(model, link).terms[0].matrix for link in self.links]
+        self._map = block_diag(np.eye(model.n), *to_links)
         self._state = model.neutral_state()
         self._said: dict[str, Array] = {}  # covariances of messages
         self._last_stamp: int | None = None
@@ -278,15 +278,13 @@ class TorqueStream:
             found = self._estimator.estimate(state, readings)
         except (UnsolvableError, ConfigurationError) as error:
             raise DroppedInput(Cause.UNSOLVABLE, str(error)) from error
-        tau = found.variables.tau[self.model.m - self.model.n :].copy()
-        on_links = [
-            X @ found.variables.fx[b] for X, b in zip(self._to_link, self._bodies, strict=True)
-        ]
+        n, (_, _, fx, tau, _) = self.model.n, found.variables
+        answer = self._map @ np.concatenate((tau[-n:], fx[self._bodies].ravel()))
         self.counts.answered += 1
         return TorqueEstimate(
             stamp,
-            tau,
-            np.array(on_links).reshape(-1, 6),
+            answer[:n],
+            answer[n:].reshape(-1, 6),
             self._covariance() if self._is_time_for_covariance(stamp) else None,
             found.chi_squared,
             found.degrees_of_freedom,

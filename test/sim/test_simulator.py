@@ -135,6 +135,12 @@ def test_push__changes_the_momentum_by_its_impulse():
     assert_close(momentum, 0.1 * np.array(push.force), 1e-3, 'momentum')
 
 
+def test_push__comes_back():
+    push = Push(2.0, (1.0, 0.0, 0.0), duration=0.1, every=3.0)
+    acting = [k for k in range(1000) if push.acts(0.01 * k)]
+    assert acting == [k for start in (200, 500, 800) for k in range(start, start + 10)]
+
+
 def nu(state):
     return np.concatenate((state.v, state.r))
 

@@ -17,7 +17,7 @@ from geolin_ros.stream.torque_stream import TorqueSettings, TorqueStream
 from geolin_ros.stream.wrench_input import WrenchTopic
 
 pytest.importorskip('mujoco')
-from geolin_ros.demo.standing import PUSH, PUSHES, SOLES, STEP, StandingRobot
+from geolin_ros.demo.standing import PUSH, SOLES, STEP, StandingRobot
 
 STEP_NS = round(STEP * 1e9)
 HEARD = {
@@ -36,7 +36,7 @@ def motion(model):
     """What the robot felt for two seconds and the push that follows: one entry a sample."""
     robot = StandingRobot(model, robots.path('humanoid'))
     samples = []
-    for k in range(round((PUSHES[0] + 0.1) / STEP)):
+    for k in range(round((PUSH.start + 0.1) / STEP)):
         robot.advance()
         acceleration, turning, wrenches = robot.feel()
         samples.append(
@@ -90,7 +90,7 @@ def rms(values):
 
 def test_torques__are_those_of_the_motors(model, motion):
     """Without joint efforts, base pose and base velocity; MuJoCo knows the truth."""
-    quiet = motion[: round(PUSHES[0] / STEP) - 1]
+    quiet = motion[: round(PUSH.start / STEP) - 1]
     found = answers(TorqueStream(model, TorqueSettings(**HEARD)), quiet)
     assert len(found) == len(quiet) - 1
     moving = [(a, s) for a, s in zip(found, quiet[1:], strict=True)][100:]
@@ -109,7 +109,7 @@ def test_push__that_no_sensor_feels__is_found_or_noticed(model, motion):
     settings = TorqueSettings(**HEARD, unknown_wrenches=('pelvis',))
     pushed = answers(TorqueStream(model, settings), motion)[-20:]
     force = np.median([a.wrenches[2, :3] for a in pushed], axis=0)  # the pelvis stays upright
-    assert np.linalg.norm(force - PUSH) < 0.1 * np.linalg.norm(PUSH)
+    assert np.linalg.norm(force - PUSH.force) < 0.1 * np.linalg.norm(PUSH.force)
     exact = TorqueSettings(
         **HEARD, force=0.2, moment=0.02, joint_acceleration=0.1, angular_acceleration=0.1
     )
