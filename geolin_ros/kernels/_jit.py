@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one decorator for compiled code: cached by content, GIL-free, IEEE-exact."""
 
+import contextlib
 import functools
 import hashlib
 import os
 import re
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core.caching import FunctionCache
 
 F = TypeVar('F', bound=Callable[..., Any])
 _config: Any = numba.config
@@ -83,14 +86,47 @@ def lean_kernel(function: F) -> F:
     return _compiled(function, _nrt=False)
 
 
+class _Cache(FunctionCache):
+    """Numba's cache on a disk that may be full or damaged: that costs time, not the process."""
+
+    def load_overload(self, *arguments: Any) -> Any:
+        """Return compiled code, or None: then it is compiled anew."""
+        try:
+            return super().load_overload(*arguments)
+        except Exception:  # whatever unpickling a damaged file ends in
+            with contextlib.suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, *arguments: Any) -> None:
+        """Save compiled code for the next process, if there is room for it."""
+        try:
+            super().save_overload(*arguments)
+        except OSError as error:
+            _warn(error.strerror)
+
+
+@functools.cache  # once: Numba makes Python forget what it has said
+def _warn(reason: str) -> None:
+    warnings.warn(
+        f'compiled code cannot be kept in {CACHE_FOLDER}: {reason}; every start compiles anew '
+        'until there is room',
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
 def _compiled(function: F, **options: Any) -> F:
-    options |= {'nogil': True, 'cache': CACHE_FOLDER is not None}
-    saved = _config.CACHE_DIR
-    if CACHE_FOLDER is not None:
-        folder = CACHE_FOLDER / _fingerprint(Path(function.__code__.co_filename))
-        folder.mkdir(mode=0o700, exist_ok=True)
-        _config.CACHE_DIR = str(folder)
+    dispatcher = numba.njit(error_model='numpy', nogil=True, **options)(function)
+    if CACHE_FOLDER is None:
+        return cast(F, dispatcher)
+    folder = CACHE_FOLDER / _fingerprint(Path(function.__code__.co_filename))
+    saved, _config.CACHE_DIR = _config.CACHE_DIR, str(folder)
     try:
-        return cast(F, numba.njit(error_model='numpy', **options)(function))
+        folder.mkdir(mode=0o700, exist_ok=True)
+        dispatcher._cache = _Cache(function)
+    except OSError:
+        pass  # no room even for a folder
     finally:
         _config.CACHE_DIR = saved
+    return cast(F, dispatcher)

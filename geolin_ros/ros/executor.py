@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a node until it is asked to stop, with the cheapest executor that the distribution has."""
 
+import os
 import signal
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -13,6 +16,7 @@ from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedE
 
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 """For what goes on while a simulation rests."""
+NO_LOG_FILE = '--ros-args', '--disable-external-lib-logs'
 
 
 def make_executor() -> Executor:
@@ -22,6 +26,21 @@ def make_executor() -> Executor:
     except ImportError:
         return SingleThreadedExecutor()
     return EventsExecutor()
+
+
+def init(arguments: list[str] | None) -> None:
+    """Start rclpy with ``arguments``, by default the process's, also where home is read-only.
+
+    rcl ends the process if it cannot make the folder of its log files: then it writes none.
+    """
+    home = os.environ.get('ROS_HOME') or '~/.ros'
+    folder = Path(os.environ.get('ROS_LOG_DIR') or f'{home}/log').expanduser()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        without = [] if os.access(folder, os.W_OK) else [*NO_LOG_FILE]
+    except OSError:
+        without = [*NO_LOG_FILE]
+    rclpy.init(args=[*(sys.argv if arguments is None else arguments), *without])
 
 
 @contextmanager

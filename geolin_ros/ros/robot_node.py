@@ -28,7 +28,7 @@ from rclpy.qos import QoSProfile
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
-from geolin_ros.ros.executor import STEADY, handled_signals, spin
+from geolin_ros.ros.executor import STEADY, handled_signals, init, spin
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.stream.drops import Cause, DroppedInput
@@ -378,7 +378,7 @@ def run(
     failure, node = None, None
     with handled_signals() as asked_to_stop:
         try:
-            rclpy.init(args=arguments)
+            init(arguments)
             node = make_node()
             node.autostart()
             if not asked_to_stop():

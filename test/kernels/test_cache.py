@@ -48,3 +48,26 @@ def test_fingerprint__changes_with_a_helper_of_a_helper(tmp_path: Path) -> None:
     assert first == fingerprint('a = 1\n')
     assert first != fingerprint('a = 2\n')
     _jit._fingerprint.cache_clear()
+
+
+def test_damaged_file__is_compiled_anew_and_replaced(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(_jit, 'CACHE_FOLDER', tmp_path)
+    source = tmp_path / 'doubled.py'
+    source.write_text('def doubled(x):\n    return 2 * x\n')
+
+    def from_cache() -> int:
+        """Compile as a new process would; return how often the cache served."""
+        names: dict = {}
+        exec(compile(source.read_text(), str(source), 'exec'), names)
+        doubled = _jit.kernel(names['doubled'])
+        assert doubled(21) == 42
+        return sum(doubled.stats.cache_hits.values())
+
+    assert [from_cache(), from_cache()] == [0, 1]
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    files = [path for path in folder.rglob('*') if path.is_file()]
+    assert {file.suffix for file in files} == {'.nbi', '.nbc'}
+    for damaged in files:
+        for content in (b'', b'nonsense', damaged.read_bytes()[:-20]):
+            damaged.write_bytes(content)
+            assert [from_cache(), from_cache()] == [0, 1]

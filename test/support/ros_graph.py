@@ -70,10 +70,21 @@ class Process:
         Of the node, and what else stands behind ``--ros-args``.
     module
         What is run, of geolin_ros.ros; or the path of a program.
+    wrapper
+        Command that runs it, in a place of its own.
+    environment
+        Changes of ours; None removes a variable.
     """
 
     def __init__(
-        self, folder, parameters=None, namespace='/', arguments=(), module='linearization_node'
+        self,
+        folder,
+        parameters=None,
+        namespace='/',
+        arguments=(),
+        module='linearization_node',
+        wrapper=(),
+        environment=None,
     ):
         self.folder = Path(folder)
         self.log_file = self.folder / 'log.txt'
@@ -81,17 +92,19 @@ class Process:
         parameter_file.write_text(
             json.dumps({'/**': {'ros__parameters': parameters}}) if parameters else ''
         )
+        changes = {'ROS_LOG_DIR': str(self.folder), 'PYTHONPATH': str(ROOT), **(environment or {})}
+        variables = os.environ | changes
         with self.log_file.open('w') as log:
             self.process = subprocess.Popen(
                 [
-                    *(sys.executable, *_program(module), '--ros-args'),
+                    *(*wrapper, sys.executable, *_program(module), '--ros-args'),
                     *('-r', f'__ns:={namespace}'),
                     *(('--params-file', str(parameter_file)) if parameters else ()),
                     *arguments,
                 ],
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=os.environ | {'ROS_LOG_DIR': str(self.folder), 'PYTHONPATH': str(ROOT)},
+                env={name: value for name, value in variables.items() if value is not None},
                 cwd=ROOT,
             )
 
