@@ -51,11 +51,10 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
                 f'{role}: {timing["rate"]:.1f} Hz, jitter {timing["jitter"] * 1e3:.3f} ms, '
                 f'recorded {timing["delay"] * 1e3:+.1f} ms after the stamp'
             )
-    if report['odometry'].get('deviation'):
-        off = report['odometry']['deviation']
+    for part, off in report['odometry']['deviation'].items():
         verdict = report['odometry']['twist_frame'] or 'not clear'
         yield (
-            f'odometry twist against its pose: {off["child"]:.1%} off in child axes, '
+            f'{part} odometry twist against its pose: {off["child"]:.1%} off in child axes, '
             f'{off["world"]:.1%} in world axes: {verdict}'
         )
     total = report['linearizable'] + report['left_out_by_max_rate']

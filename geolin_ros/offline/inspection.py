@@ -8,10 +8,10 @@ from typing import Any
 
 from geolin_ros.offline.feed import Feed
 from geolin_ros.offline.message_types import CLOCK
-from geolin_ros.offline.odometry_check import OdometryCheck
 from geolin_ros.offline.source import Source
 from geolin_ros.offline.timing import Timing
 from geolin_ros.stream.drops import DroppedInput
+from geolin_ros.stream.odometry_check import OdometryCheck
 from geolin_ros.stream.operating_points import OperatingPoints
 from geolin_ros.stream.stamps import nanoseconds
 

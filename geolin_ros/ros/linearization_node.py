@@ -5,8 +5,8 @@
 import sys
 import time
 import traceback
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from geolin_ros.stream.analysis import Snapshot
 from geolin_ros.stream.breach_file import breach_report, save_breach
 from geolin_ros.stream.linearization_stream import Answer
 from geolin_ros.stream.parameters import TABLE, stream_settings
+from geolin_ros.stream.plausibility import Window
 from geolin_ros.stream.self_check import Sample, Verdict
 from geolin_ros.warm_up import warm_up
 
@@ -48,6 +49,8 @@ BACKWARDS = JumpThreshold(
 
 TOPIC_NAMES = {'wrench_topics', 'base_source', 'contact_source', 'foot_force_topics'}
 """Parameters that say what is subscribed to."""
+DOUBT_PERIOD = 30.0
+"""Time between two warnings of the same doubt [s]."""
 MOST_BREACH_FILES = 10
 """Of one run; later breaches are said, not saved."""
 
@@ -65,7 +68,9 @@ class LinearizationNode(RobotNode):
         super().__init__('linearization_node', TABLE, **options)
         self._diagnostics = Diagnostics(self.get_fully_qualified_name(), self.get_name())
         self._transforms = Transforms(self.take)
-        self._complain = ThrottledLog(self.get_logger().error)
+        # rclpy takes one severity a line of code: this line is for errors
+        self._complain = ThrottledLog(lambda words: self.get_logger().error(words))
+        self._doubt = ThrottledLog(self.get_logger().warning, DOUBT_PERIOD)
         self._newest: JointState | None = None
         self._latest: Snapshot | None = None
 
@@ -194,7 +199,7 @@ class LinearizationNode(RobotNode):
         self._diagnostics.ages.add(abs(answer.odometry_age))
         sample = pipeline.stream.self_check.due(answer)
         if sample is not None:
-            self._checker.submit(self._certify, pipeline, sample)
+            self._aside(self._checker, self._certify, pipeline, sample)
         if self._latest is None:  # once a second, see _on_second
             self._latest = Snapshot(answer.stamp, answer.A.copy(), answer.state.copy())
 
@@ -230,19 +235,19 @@ class LinearizationNode(RobotNode):
         """Return rates, latencies, drops and what the model is."""
         self._transforms.repeat()
         stream = None if self._pipeline is None else self._pipeline.stream
-        errors = [] if stream is None else stream.self_check.errors
+        errors, doubts = [], []
+        if self._pipeline is not None:
+            errors = self._pipeline.stream.self_check.errors
+            doubts = [doubt.sentence for doubt in self._pipeline.doubts]
         return self._diagnostics.report(
-            self.get_clock().now(), stream, self._counts, waits_for, errors
+            self.get_clock().now(), stream, self._counts, waits_for, errors, doubts
         )
 
     def _certify(self, pipeline: Pipeline, sample: Sample) -> None:
-        """Check a linearization; if it fails, say so and keep it. In a thread of its own."""
-        try:
-            verdict = pipeline.stream.self_check.check(sample)
-            if verdict is not None and verdict.certificate.breached:
-                self._complain('breach', self._keep(pipeline, sample, verdict))
-        except Exception:  # else it would go with the thread's future
-            self._complain('certificate', traceback.format_exc())
+        """Check a linearization; if it fails, say so and keep it."""
+        verdict = pipeline.stream.self_check.check(sample)
+        if verdict is not None and verdict.certificate.breached:
+            self._complain('breach', self._keep(pipeline, sample, verdict))
 
     def _keep(self, pipeline: Pipeline, sample: Sample, verdict: Verdict) -> str:
         """Save a linearization that failed its check; return what to say of it."""
@@ -261,8 +266,31 @@ class LinearizationNode(RobotNode):
 
     def _analyse(self) -> None:
         latest, self._latest = self._latest, None
-        if latest is not None and self._pipeline is not None:
-            self._analyst.submit(self._pipeline.analyse, latest)
+        pipeline = self._pipeline
+        if pipeline is None:
+            return
+        if latest is not None:
+            self._aside(self._analyst, pipeline.analyse, latest)
+        watch = pipeline.stream.watch
+        if not watch.is_open:
+            window = watch.take()
+            if window is not None:
+                self._aside(self._analyst, self._judge, pipeline, window)
+            watch.open()
+
+    def _aside(self, thread: ThreadPoolExecutor, work: Callable[..., None], *about: Any) -> None:
+        """Let another thread do something; what goes wrong there is said."""
+        thread.submit(work, *about).add_done_callback(self._on_done)
+
+    def _on_done(self, done: Future[None]) -> None:
+        if not done.cancelled() and (error := done.exception()) is not None:
+            self._complain(repr(type(error)), ''.join(traceback.format_exception(error)))
+
+    def _judge(self, pipeline: Pipeline, window: Window) -> None:
+        """Say what is doubtful about the inputs."""
+        pipeline.judge(window)
+        for doubt in pipeline.doubts:
+            self._doubt(doubt.culprit, doubt.sentence)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -3,7 +3,7 @@
 """All that belongs to one robot description, built at once and replaced as a whole."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from geolin_ros.stream.messages import (
     empty_linearization,
 )
 from geolin_ros.stream.parameters import stream_settings
+from geolin_ros.stream.plausibility import Doubt, Window, findings
 from geolin_ros.stream.requests import RequestAnswerer
 
 
@@ -33,6 +34,8 @@ class Pipeline:
     requests: RequestAnswerer
     analyst: Analyst
     values: Mapping[str, Any]
+    doubts: Sequence[Doubt] = ()
+    """About the inputs of the last second or so."""
 
     @property
     def model(self) -> TreeModel:
@@ -42,6 +45,11 @@ class Pipeline:
     def analyse(self, snapshot: Snapshot) -> None:
         """Analyse an earlier answer for the next summaries; takes a while."""
         self.summary.analysis = self.analyst.analyse(snapshot)
+
+    def judge(self, window: Window) -> None:
+        """Judge a stretch of inputs."""
+        settings = self.stream.settings
+        self.doubts = findings(window, self.model, settings.twist_frame, settings.max_skew)
 
 
 def make_pipeline(

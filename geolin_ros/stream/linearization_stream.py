@@ -27,6 +27,7 @@ from geolin_ros.stream.self_check import SelfCheck, Verdict
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.stream.stamps import nanoseconds
 from geolin_ros.stream.state_input import StateInput
+from geolin_ros.stream.watch import Watch
 from geolin_ros.stream.wrench_input import WrenchInput
 from geolin_ros.typing import Array
 from geolin_ros.wrenches import Wrench
@@ -180,6 +181,7 @@ class LinearizationStream:
             dtype=np.intp,
         )
         self.self_check = SelfCheck(model, settings)
+        self.watch = Watch(model, settings.nu_dot == 'predicted')
         self._answer = Answer()
         self._answer.state = model.neutral_state()
         self._answer.tau = np.zeros(model.n)
@@ -224,6 +226,7 @@ class LinearizationStream:
         """Take a nav_msgs/Odometry."""
         with self._counting():
             self._take_odometry(message)
+            self.watch.note_odometry(message)
 
     def on_transforms(self, message: Any, is_static: bool = False) -> None:
         """Take a tf2_msgs/TFMessage, if the base state is to come from transforms."""
@@ -365,6 +368,7 @@ class LinearizationStream:
         answer.compute_time = time.perf_counter() - start
         answer.received_at = received_at
         answer.verdict = self.self_check.newest
+        self.watch.note(answer)
         if settings.pairing == 'newest':
             self._last_answered = stamp
         self.counts.answered += 1

@@ -2,26 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Doubts about inputs, from a stretch of consecutive samples: one sentence each, with a fix."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.base_input import TwistFrame
+from geolin_ros.stream.odometry_check import MOVING, OdometryCheck
 from geolin_ros.typing import Array
 
 LEAST_SAMPLES = 20
 LEAST_TIME = 0.2
 """Shorter stretches [s] are not judged."""
 BASELINE = 0.03
-"""Time [s] over which poses and rates are differenced: long enough for noisy sensors."""
-MISMATCH = 0.3
-"""Relative difference above which two ways to a velocity contradict each other."""
-MOVING = {'linear': 0.05, 'angular': 0.1}
-"""Slower base motion [m/s, rad/s] is not judged."""
+"""Time [s] over which velocities are differenced: long enough for noisy sensors."""
+MISMATCH = 0.6
+"""Relative difference above which accelerations contradict each other."""
 ACCELERATING = 2.0
 """Smaller accelerations of the base [m/s^2] are not judged."""
+MOST_ODOMETRY = 100
+"""More messages of a window are thinned: they are read one by one."""
 LATE = 0.5
 """Part of max_skew beyond which a lasting skew is said."""
 
@@ -36,20 +38,29 @@ class Window(NamedTuple):
     twists: Array
     """(N, 6) body twists."""
     positions: Array
-    """(N, n) of the joints."""
+    """(N, n_q) of the joints."""
     rates: Array
     """(N, n)"""
     efforts: Array
     """(N, n)"""
     accelerations: Array
-    """(N, m) as predicted."""
+    """(N, m) as predicted; (N, 0) if they are given."""
     ages: Array
     """(N,) joint state after odometry [s]."""
+    odometry: Sequence[Any] = ()
+    """nav_msgs/Odometry messages of the same time."""
+
+
+class Doubt(NamedTuple):
+    """What is doubtful: whose it is, and a sentence with value, expectation and fix."""
+
+    culprit: str
+    sentence: str
 
 
 def findings(
     window: Window, model: TreeModel, twist_frame: TwistFrame, max_skew: float
-) -> list[str]:
+) -> list[Doubt]:
     """Return what is doubtful in a window; nothing where there is too little to tell.
 
     Parameters
@@ -66,16 +77,15 @@ def findings(
     times = window.times
     if times.size < LEAST_SAMPLES or times[-1] - times[0] < LEAST_TIME:
         return []
-    step = max(1, int(np.searchsorted(times, times[0] + BASELINE)))
     found = [*_beyond_limits(window, model), *_stuck_joints(window, model)]
     if model.base == 'floating':
-        found += _wrong_twist(window, twist_frame, step)
+        found += _stuck_odometry(window) or _wrong_twist(window, twist_frame)
         found += _late_odometry(window, max_skew)
-    found += _wrong_accelerations(window, model, step)
+        found += _wrong_accelerations(window, model)
     return found
 
 
-def _beyond_limits(window: Window, model: TreeModel) -> Iterator[str]:
+def _beyond_limits(window: Window, model: TreeModel) -> Iterator[Doubt]:
     limits = model.limits
     for what, values, lower, upper, unit in (
         ('position', window.positions, limits.lower, limits.upper, ''),
@@ -88,14 +98,15 @@ def _beyond_limits(window: Window, model: TreeModel) -> Iterator[str]:
         excess = np.maximum(values - upper - margin, lower - margin - values).max(axis=0)
         for joint in np.flatnonzero((excess > 0.0) & (upper > lower)):
             extreme = values[np.abs(values[:, joint]).argmax(), joint]
-            yield (
+            sentence = (
                 f'joint {model.joint_names[joint]!r} has {what} {extreme:.4g}{unit}, outside '
                 f'{lower[joint]:.4g} to {upper[joint]:.4g}: check units and zero of its sensor, '
                 'or the limits of the description'
             )
+            yield Doubt(f'{model.joint_names[joint]} {what}', sentence)
 
 
-def _stuck_joints(window: Window, model: TreeModel) -> Iterator[str]:
+def _stuck_joints(window: Window, model: TreeModel) -> Iterator[Doubt]:
     """Find positions that stay the same to the last bit while the rate says that they move."""
     if window.positions.shape != window.rates.shape:
         return
@@ -103,74 +114,59 @@ def _stuck_joints(window: Window, model: TreeModel) -> Iterator[str]:
     mean = 0.5 * (window.rates[1:] + window.rates[:-1])
     moved = np.abs(np.diff(window.times) @ mean)
     for joint in np.flatnonzero(still & (moved > 1e-3)):
-        yield (
+        sentence = (
             f'joint {model.joint_names[joint]!r} stays at {window.positions[0, joint]:.6g} while '
             f'its rates add up to {moved[joint]:.3g}: its position sensor is frozen'
         )
+        yield Doubt(f'{model.joint_names[joint]} frozen', sentence)
     frozen = still.size > 0 and still.all() and bool((window.rates == window.rates[0]).all())
     if frozen and np.ptp(window.poses, axis=0).max() > 1e-3:
-        yield 'no joint changes at all while the base moves: the joint states are frozen'
+        sentence = (
+            f'no position or rate of a joint changes in {len(window.times)} joint states while '
+            'the base moves: their publisher is frozen'
+        )
+        yield Doubt('joint states', sentence)
 
 
-def _wrong_twist(window: Window, twist_frame: TwistFrame, step: int) -> Iterator[str]:
-    """Compare the twist with the differences of its pose, in both frames it could be in."""
-    R, p = window.poses[:, :3, :3], window.poses[:, :3, 3]
-    time = (window.times[step:] - window.times[:-step])[:, np.newaxis]
-    turn = np.swapaxes(R[:-step], 1, 2) @ R[step:]
-    turned = 0.5 * np.stack(
-        (
-            turn[:, 2, 1] - turn[:, 1, 2],
-            turn[:, 0, 2] - turn[:, 2, 0],
-            turn[:, 1, 0] - turn[:, 0, 1],
-        ),
-        axis=1,
+def _stuck_odometry(window: Window) -> list[Doubt]:
+    """Find a pose that stays the same to the last bit while its twist says that it moves."""
+    count = len(window.odometry)
+    if count < LEAST_SAMPLES or len({_numbers(m.pose.pose) for m in window.odometry}) > 1:
+        return []
+    speed = min(_speed(message.twist.twist) for message in window.odometry)
+    if speed < MOVING['linear']:
+        return []
+    sentence = (
+        f'the odometry pose stays the same in {count} messages while its twist is at least '
+        f'{speed:.2g}: its estimator is frozen'
     )
-    u, w = window.twists[:, :3, np.newaxis], window.twists[:, 3:, np.newaxis]
-    raw = (R @ u)[..., 0] if twist_frame == 'world' else u[..., 0]
-    raw_w = (R @ w)[..., 0] if twist_frame == 'world' else w[..., 0]
-    other: TwistFrame = 'child' if twist_frame == 'world' else 'world'
-    for what, measured, child, world in (
-        ('linear', (p[step:] - p[:-step]) / time, (R @ raw[..., np.newaxis])[..., 0], raw),
-        (
-            'angular',
-            turned / time,
-            raw_w,
-            (np.swapaxes(R, 1, 2) @ raw_w[..., np.newaxis])[..., 0],
-        ),
-    ):
-        speed = _size(measured)
-        error = {
-            frame: _size(_mean_over(values, step) - measured)
-            for frame, values in (('child', child), ('world', world))
-        }
-        if max(speed, _size(child)) < MOVING[what] or error[twist_frame] < MISMATCH * speed:
-            continue
-        if error[other] < 0.5 * error[twist_frame]:
-            yield (
-                f'the {what} odometry twist fits its pose in {other} axes (difference '
-                f'{error[other]:.2g}) better than in {twist_frame} axes '
-                f'({error[twist_frame]:.2g}): set odometry.twist_frame to {other!r}'
-            )
-        else:
-            yield (
-                f'the {what} odometry twist is {error[twist_frame]:.2g} away from the derivative '
-                f'of its pose, which moves at {speed:.2g}: check frame and units of the odometry'
-            )
+    return [Doubt('odometry', sentence)]
 
 
-def _late_odometry(window: Window, max_skew: float) -> Iterator[str]:
+def _wrong_twist(window: Window, twist_frame: TwistFrame) -> list[Doubt]:
+    check = OdometryCheck()
+    stride = 1 + len(window.odometry) // MOST_ODOMETRY
+    for message in window.odometry[::stride]:
+        check.add(message)
+    problem = check.report(twist_frame).get('problem')
+    return [] if problem is None else [Doubt('odometry', problem)]
+
+
+def _late_odometry(window: Window, max_skew: float) -> Iterator[Doubt]:
     skew = float(np.median(window.ages))
     if abs(skew) > LATE * max_skew:
-        yield (
+        sentence = (
             f'joint states are {skew * 1e3:+.1f} ms away from their odometry all the time, near '
             f'max_skew of {max_skew * 1e3:.0f} ms: synchronize the clocks of the publishers'
         )
+        yield Doubt('skew', sentence)
 
 
-def _wrong_accelerations(window: Window, model: TreeModel, step: int) -> Iterator[str]:
+def _wrong_accelerations(window: Window, model: TreeModel) -> Iterator[Doubt]:
     """Compare predicted accelerations of the base with the differences of its velocity."""
-    if model.base != 'floating':
+    if not window.accelerations.size:
         return
+    step = max(1, int(np.searchsorted(window.times, window.times[0] + BASELINE)))
     time = (window.times[step:] - window.times[:-step])[:, np.newaxis]
     R = window.poses[:, :3, :3]
     velocity = (R @ window.twists[:, :3, np.newaxis])[..., 0]
@@ -179,17 +175,18 @@ def _wrong_accelerations(window: Window, model: TreeModel, step: int) -> Iterato
     measured = (velocity[step:] - velocity[:-step]) / time
     mean = _mean_over(predicted, step)
     error = _size(mean - measured)
-    if error < max(ACCELERATING, 2.0 * MISMATCH * _size(measured)):
+    if error < max(ACCELERATING, MISMATCH * _size(measured)):
         return
     difference = (mean - measured).mean(axis=0)
     hint = 'check masses, efforts and their signs'
     gravity = float(np.linalg.norm(model.gravity))
     if gravity and float(difference @ model.gravity) / gravity > 0.5 * gravity:
         hint = 'it is held up by forces that the model is not told: give contacts or foot forces'
-    yield (
+    sentence = (
         f'the base is predicted to accelerate at {np.linalg.norm(mean.mean(axis=0)):.2g} m/s^2 '
         f'and does so at {np.linalg.norm(measured.mean(axis=0)):.2g} m/s^2: {hint}'
     )
+    yield Doubt('acceleration', sentence)
 
 
 def _mean_over(values: Array, step: int) -> Array:
@@ -200,5 +197,16 @@ def _mean_over(values: Array, step: int) -> Array:
 
 
 def _size(vectors: Array) -> float:
-    """Return the root mean square length."""
-    return float(np.sqrt(np.mean(np.sum(vectors * vectors, axis=1))))
+    """Return the median length, which a single push leaves alone."""
+    return float(np.median(np.sqrt(np.sum(vectors * vectors, axis=1))))
+
+
+def _speed(twist: Any) -> float:
+    """Return the larger of the linear and the angular speed of a geometry_msgs/Twist."""
+    return max(math.hypot(v.x, v.y, v.z) for v in (twist.linear, twist.angular))
+
+
+def _numbers(pose: Any) -> tuple[float, ...]:
+    """Return the numbers of a geometry_msgs/Pose."""
+    place, turn = pose.position, pose.orientation
+    return place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w

@@ -4,6 +4,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support import wrong_node
 from support.messages import SECOND
@@ -11,6 +12,8 @@ from support.ros_graph import DiagnosticStatus
 
 from geolin_ros import robots
 from geolin_ros.cli import main
+from geolin_ros.demo.flight import Flight
+from geolin_ros.se3 import quaternion_from_rotation
 
 QUADRUPED = str(robots.path('quadruped'))
 EVERY = 40
@@ -74,3 +77,83 @@ def test_right_linearizations__are_certified_and_counted(client):
     _, _, values = client.next_diagnostics()
     assert int(values['checks of A and B']) >= 3
     assert 'skipped' not in client.process.log
+
+
+class Flying:
+    """A client whose robot flies, and whose sensors a test spoils."""
+
+    def __init__(self, client):
+        self.client, self.flight = client, Flight(client.model)
+        self.frozen_joint, self.world_twist = None, False
+
+    def send(self, count=40):
+        """Send so many states, 2 ms apart by their stamps."""
+        client, flight = self.client, self.flight
+        for _ in range(count):
+            stamp, state = client.tick(2), flight.state
+            s, v = state.s.copy(), state.v.copy()
+            if self.frozen_joint is not None:
+                s[self.frozen_joint] = 0.5
+            if self.world_twist:
+                R = state.H[:3, :3]
+                v = np.concatenate((R @ v[:3], R @ v[3:]))
+            client.send(
+                client.make_joint_state(
+                    stamp, position=s.tolist(), velocity=state.r.tolist(),
+                    effort=flight.tau.tolist(),
+                ),
+                client.make_odometry(
+                    stamp, place=state.H[:3, 3], turn=quaternion_from_rotation(state.H[:3, :3]),
+                    twist_values=v,
+                ),
+            )  # fmt: skip
+            client.graph.executor.spin_once(timeout_sec=0.002)
+            flight.advance(0.002)
+
+    def until(self, words):
+        """Fly until the diagnostics warn with ``words`` as their only doubt; return the values."""
+
+        def said():
+            self.send()
+            level, text, values = self.client.diagnostics[-1]
+            doubts = [value for key, value in values.items() if key.startswith('doubt')]
+            assert level != DiagnosticStatus.WARN or 'dropped' in text or words in text, text
+            return words in text and doubts == [text] and level == DiagnosticStatus.WARN and values
+
+        return self.client.wait_for(said, 30.0)
+
+
+@pytest.fixture
+def flying(client):
+    client.start(robot_description_file=QUADRUPED)
+    client.wait_until_active()
+    client.wait_until_serving()
+    client.next_diagnostics()
+    return Flying(client)
+
+
+def test_twist_in_world_axes__is_said_until_the_parameter_says_it_too(flying):
+    flying.world_twist = True
+    words = (
+        'the odometry twist is in world axes, not in child axes: set parameter '
+        'odometry.twist_frame to world'
+    )
+    flying.until(words)
+    log = flying.client.process.log
+    assert log.count(words) == 1  # and not once a second
+    assert '[WARN]' in next(line for line in log.splitlines() if words in line)
+
+    assert flying.client.set_parameters(odometry__twist_frame='world')[0]
+
+    def no_doubt():
+        flying.send()
+        level, _, values = flying.client.diagnostics[-1]
+        return level == DiagnosticStatus.OK and 'doubt 1' not in values
+
+    flying.client.wait_for(no_doubt, 30.0)
+
+
+def test_frozen_joint__is_named(flying):
+    flying.frozen_joint = 4
+    name = flying.client.model.joint_names[4]
+    flying.until(f'joint {name!r} stays at 0.5 while its rates add up to')

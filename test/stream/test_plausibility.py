@@ -4,10 +4,12 @@
 
 import numpy as np
 import pytest
+from support.messages import SECOND, odometry
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.demo.flight import Flight
 from geolin_ros.linearization import Linearizer
+from geolin_ros.se3 import quaternion_from_rotation
 from geolin_ros.stream.plausibility import Window, findings
 
 PERIOD, SAMPLES = 0.002, 250
@@ -38,7 +40,25 @@ def flight(model):
 
 
 def doubts(window, model, twist_frame='child', max_skew=0.05):
-    return findings(window, model, twist_frame, max_skew)
+    """Return the sentences about a window, with odometry messages of its poses and twists."""
+    if not window.odometry:
+        twists = window.twists
+        window = window._replace(odometry=messages_of(window, window.poses, twists))
+    return [doubt.sentence for doubt in findings(window, model, twist_frame, max_skew)]
+
+
+def messages_of(window, poses, twists):
+    return [
+        odometry(round(time * SECOND), H[:3, 3], quaternion_from_rotation(H[:3, :3]), v)
+        for time, H, v in zip(window.times, poses, twists, strict=True)
+    ]
+
+
+def in_axes(window, turn):
+    """Return the twists of a window turned by the rotations of its poses, as ``turn`` says."""
+    R = window.poses[:, :3, :3]
+    parts = [np.einsum(turn, R, window.twists[:, rows]) for rows in (slice(3), slice(3, 6))]
+    return np.concatenate(parts, axis=1)
 
 
 def test_flight__raises_no_doubt(flight, model):
@@ -54,32 +74,44 @@ def test_noise__of_good_sensors_raises_no_doubt(flight, model):
 
 
 def test_twist_in_world_axes__names_the_setting_that_reads_it(flight, model):
-    R = flight.poses[:, :3, :3]
-    turned = np.concatenate(
-        [np.einsum('nij,nj->ni', R, flight.twists[:, part]) for part in (slice(3), slice(3, 6))],
-        axis=1,
-    )
-    found = doubts(flight._replace(twists=turned), model)
-    assert any("set odometry.twist_frame to 'world'" in sentence for sentence in found)
-    assert sum('twist fits its pose in world axes' in sentence for sentence in found) == 2
+    said = messages_of(flight, flight.poses, in_axes(flight, 'nij,nj->ni'))
+    assert doubts(flight._replace(odometry=said), model) == [
+        'the odometry twist is in world axes, not in child axes: set parameter '
+        'odometry.twist_frame to world'
+    ]
+    assert doubts(flight._replace(odometry=said), model, 'world') == []
 
 
 def test_twist_in_child_axes_read_as_world__names_it_too(flight, model):
-    # what the stream makes of it: it turned the numbers into base axes once more
-    R = flight.poses[:, :3, :3]
-    turned = np.concatenate(
-        [np.einsum('nji,nj->ni', R, flight.twists[:, part]) for part in (slice(3), slice(3, 6))],
-        axis=1,
-    )
-    found = doubts(flight._replace(twists=turned), model, 'world')
-    assert any("set odometry.twist_frame to 'child'" in sentence for sentence in found)
+    (sentence,) = doubts(flight, model, 'world')
+    assert 'in child axes, not in world axes' in sentence
+
+
+def test_twist_of_mixed_axes__is_said(flight, model):
+    """Some estimators give the velocity in world axes and the rate of a gyroscope."""
+    twists = flight.twists.copy()
+    twists[:, :3] = in_axes(flight, 'nij,nj->ni')[:, :3]
+    said = messages_of(flight, flight.poses, twists)
+    (sentence,) = doubts(flight._replace(odometry=said), model)
+    assert 'in world axes where it is linear and in child axes where it is angular' in sentence
 
 
 def test_twist_in_other_units__is_said(flight, model):
     twists = flight.twists.copy()
     twists[:, 3:] *= 180.0 / np.pi
-    (angular,) = [s for s in doubts(flight._replace(twists=twists), model) if 'angular' in s]
-    assert 'check frame and units' in angular
+    said = messages_of(flight, flight.poses, twists)
+    (sentence,) = doubts(flight._replace(odometry=said), model)
+    assert sentence.startswith(
+        'the angular odometry twist agrees with the motion of the pose in no'
+    )
+    assert 'check units, frames and delays' in sentence
+
+
+def test_frozen_odometry__is_said(flight, model):
+    still = np.broadcast_to(flight.poses[0], flight.poses.shape)
+    said = messages_of(flight, still, flight.twists)
+    (sentence,) = doubts(flight._replace(odometry=said), model)
+    assert f'the odometry pose stays the same in {SAMPLES} messages' in sentence
 
 
 def test_robot_that_is_held_up__is_said_to_lack_contacts(flight, model):
@@ -105,7 +137,7 @@ def test_frozen_joint_states__are_said(flight, model):
         positions=np.broadcast_to(flight.positions[0], flight.positions.shape),
         rates=np.zeros_like(flight.rates),
     )
-    assert any('joint states are frozen' in sentence for sentence in doubts(frozen, model))
+    assert any('their publisher is frozen' in sentence for sentence in doubts(frozen, model))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a stream keeps to be judged: consecutive samples, from messages to doubts."""
+
+import numpy as np
+import pytest
+from support.messages import SECOND, joint_state, odometry
+
+from geolin_ros.demo.flight import Flight
+from geolin_ros.se3 import quaternion_from_rotation
+from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.plausibility import findings
+from geolin_ros.stream.settings import StreamSettings
+
+PERIOD = 2_000_000
+
+
+class Robot:
+    """A flight as messages, spoilt by what a test sets."""
+
+    def __init__(self, model, **settings):
+        self.stream = LinearizationStream(model, StreamSettings(**settings))
+        self.flight, self.stamp = Flight(model), 10 * SECOND
+        self.flight.advance(0.2)
+        self.frozen_joint, self.world_twist, self.delay = None, False, 0
+        self.held = None
+
+    def step(self):
+        """Send odometry and joint state; return the answer."""
+        model, state = self.stream.model, self.flight.state
+        s, v = state.s.copy(), state.v.copy()
+        if self.frozen_joint is not None:
+            self.held = self.held or s[self.frozen_joint]
+            s[self.frozen_joint] = self.held
+        if self.world_twist:
+            R = state.H[:3, :3]
+            v = np.concatenate((R @ v[:3], R @ v[3:]))
+        turn = quaternion_from_rotation(state.H[:3, :3])
+        stamp = self.stamp - self.delay
+        self.stream.on_odometry(odometry(stamp, state.H[:3, 3], turn, v, model.base_link))
+        joints = joint_state(self.stamp, model.joint_names, s, state.r, self.flight.tau)
+        answer = self.stream.on_joint_state(joints)
+        self.flight.advance(PERIOD * 1e-9)
+        self.stamp += PERIOD
+        return answer
+
+    def window(self):
+        """Open the watch, run until it is full, and return what it holds."""
+        watch = self.stream.watch
+        watch.open()
+        while watch.is_open:
+            self.step()
+        return watch.take()
+
+    def doubts(self):
+        """Return the sentences about one window."""
+        settings, window = self.stream.settings, self.window()
+        found = findings(window, self.stream.model, settings.twist_frame, settings.max_skew)
+        return [doubt.sentence for doubt in found]
+
+
+def test_window__holds_what_was_answered(quadruped):
+    robot = Robot(quadruped)
+    robot.step()  # not asked for yet
+    robot.stream.watch.open()
+    answer = robot.step()
+    first = answer.state.copy(), answer.tau.copy(), answer.nu_dot.copy()
+    while robot.stream.watch.is_open:
+        answer = robot.step()
+    window = robot.stream.watch.take()
+    assert len(window.times) == len(window.odometry) == 151
+    assert window.times[-1] == pytest.approx(0.3)
+    np.testing.assert_array_equal(window.poses[0], first[0].H)
+    np.testing.assert_array_equal(window.positions[0], first[0].s)
+    np.testing.assert_array_equal(window.twists[0], first[0].v)
+    np.testing.assert_array_equal(window.efforts[0], first[1])
+    np.testing.assert_array_equal(window.accelerations[0], first[2])
+    np.testing.assert_array_equal(window.rates[-1], answer.state.r)
+    assert robot.stream.watch.take() is None
+    robot.step()
+    assert robot.stream.watch.take() is None
+
+
+def test_gap__begins_anew(quadruped):
+    robot = Robot(quadruped)
+    robot.stream.watch.open()
+    for _ in range(20):
+        robot.step()
+    robot.stamp += SECOND
+    window = robot.window()
+    assert np.diff(window.times).max() < 0.01
+
+
+def test_fast_joint_states__are_thinned(quadruped, monkeypatch):
+    monkeypatch.setitem(globals(), 'PERIOD', 250_000)
+    window = Robot(quadruped).window()
+    assert 100 < len(window.times) < 200
+
+
+def test_right_inputs__raise_no_doubt(quadruped):
+    assert Robot(quadruped).doubts() == []
+
+
+def test_given_accelerations__are_not_compared(quadruped):
+    assert Robot(quadruped, nu_dot='zero').window().accelerations.shape[1] == 0
+    assert Robot(quadruped, nu_dot='zero').doubts() == []
+
+
+def test_twist_in_world_axes__is_said(quadruped):
+    robot = Robot(quadruped)
+    robot.world_twist = True
+    assert any('set parameter odometry.twist_frame to world' in s for s in robot.doubts())
+
+
+def test_frozen_joint__is_named(quadruped):
+    robot = Robot(quadruped)
+    robot.frozen_joint = 4
+    name = quadruped.joint_names[4]
+    assert any(s.startswith(f'joint {name!r} stays at') for s in robot.doubts())
+
+
+def test_late_odometry__is_said(quadruped):
+    robot = Robot(quadruped)
+    robot.delay = 40_000_000
+    assert any('+40.0 ms away from their odometry' in s for s in robot.doubts())
+
+
+def test_joint_beyond_its_limits__is_named(quadruped):
+    robot = Robot(quadruped)
+    robot.frozen_joint, robot.held = 7, 50.0
+    name = quadruped.joint_names[7]
+    assert any(s.startswith(f'joint {name!r} has position 50, outside') for s in robot.doubts())
+
+
+def test_wrong_gravity__is_said(quadruped):
+    """A robot that floats, and is predicted to fall."""
+    robot = Robot(quadruped)
+    lighter = quadruped.with_gravity((0.0, 0.0, 0.0))
+    robot.flight = Flight(lighter)
+    assert any('is predicted to accelerate at' in s for s in robot.doubts())
+
+
+def test_throw__is_no_doubt(quadruped):
+    """The simulated robot is thrown up anew every 1.5 s: its velocity jumps."""
+    robot, throws = Robot(quadruped), 0
+    for _ in range(6):
+        before = robot.flight.time // 1.5
+        assert robot.doubts() == []
+        throws += robot.flight.time // 1.5 > before
+    assert throws >= 1
