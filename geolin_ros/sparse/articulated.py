@@ -34,16 +34,15 @@ def joint(system: BlockSystem, body: int) -> tuple[Array, Array]:
     return S, np.diag([pair[1] for pair in pairs])
 
 
-def property_two(system: BlockSystem) -> tuple[sparse.csr_matrix, sparse.csr_matrix, Order]:
-    """Return W_L (rows, rows), W_R (size, size) at the last state, and the order.
+def factors(system: BlockSystem) -> tuple[list[sparse.csr_matrix], sparse.csr_matrix]:
+    """Return the factors W_L,1 to W_L,4 (rows, rows) of W_L, and W_R (size, size) [Nori, App. B].
 
-    The sensors must be those of forward dynamics; in the order, W_L D W_R is lower triangular
-    [Nori, Eqs. (28)-(33)].
+    At the last state: Eqs. (28)-(32).
     """
-    tree, nb, m, X = system.model.tree, system.nb, system.m, system.pose_matrices()
+    tree, nb, X = system.model.tree, system.nb, system.pose_matrices()
     M_A = articulated_inertias(system)
     right = sparse.lil_matrix(sparse.identity(system.size))
-    steps = [sparse.lil_matrix(sparse.identity(system.rows)) for _ in range(4)]
+    left = [sparse.lil_matrix(sparse.identity(system.rows)) for _ in range(4)]
     for i in range(nb):
         a = slice(6 * i, 6 * i + 6)
         f = slice(6 * (nb + i), 6 * (nb + i) + 6)
@@ -52,13 +51,23 @@ def property_two(system: BlockSystem) -> tuple[sparse.csr_matrix, sparse.csr_mat
         if rates:
             S, rotors = joint(system, i)
             tau = slice(12 * nb + rates[0], 12 * nb + rates[-1] + 1)
-            steps[0][tau, a] = S.T @ M_A[i]  # (29)
-            steps[1][tau, tau] = np.linalg.inv(S.T @ M_A[i] @ S + rotors)  # (30)
-            steps[2][a, tau] = -S  # (31)
+            left[0][tau, a] = S.T @ M_A[i]  # (29)
+            left[1][tau, tau] = np.linalg.inv(S.T @ M_A[i] @ S + rotors)  # (30)
+            left[2][a, tau] = -S  # (31)
         if i > 0:
             p = int(tree.parent[i])
-            steps[3][6 * (nb + p) : 6 * (nb + p) + 6, a] = X[i].T @ M_A[i]  # (32)
-    W1, W2, W3, W4 = (step.tocsr() for step in steps)
+            left[3][6 * (nb + p) : 6 * (nb + p) + 6, a] = X[i].T @ M_A[i]  # (32)
+    return [step.tocsr() for step in left], right.tocsr()
+
+
+def property_two(system: BlockSystem) -> tuple[sparse.csr_matrix, sparse.csr_matrix, Order]:
+    """Return W_L (rows, rows), W_R (size, size) at the last state, and the order.
+
+    The sensors must be those of forward dynamics; in the order, W_L D W_R is lower triangular
+    [Nori, Eqs. (28)-(33)].
+    """
+    nb, m = system.nb, system.m
+    (W1, W2, W3, W4), right = factors(system)
     bodies = [np.arange(6 * i, 6 * i + 6) for i in range(nb)]
     joints = [np.array(system.joint_columns(i), dtype=np.int64) for i in range(nb)]
     inward = [6 * nb + body for body in reversed(bodies)]
@@ -66,4 +75,4 @@ def property_two(system: BlockSystem) -> tuple[sparse.csr_matrix, sparse.csr_mat
     columns = [12 * nb + given, *inward, *bodies, *(18 * nb + m + rates for rates in joints)]
     rows = [system.equations + given, *inward, *bodies, *(12 * nb + rates for rates in joints)]
     order = Order(np.concatenate(rows), np.concatenate(columns))
-    return (W4 @ W3 @ W2 @ W1).tocsr(), right.tocsr(), order
+    return (W4 @ W3 @ W2 @ W1).tocsr(), right, order
