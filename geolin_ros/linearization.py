@@ -108,7 +108,7 @@ class Linearizer:
         n, m = model.n, model.m
         self._n, self._size = n, 22 + model.n_q + n
         self._no_wrenches = pack(model, ())
-        self._packed = records.pack(model.tree, model.gravity)
+        self._packed = model.packed
         self._tau = np.zeros(n)
         if self._packed is not None:
             self._kernel = self._make_kernel(self._packed)

@@ -115,5 +115,5 @@ def _prepared(model: TreeModel) -> GeneralDynamics:
 
 def prepare(model: TreeModel) -> GeneralDynamics:
     """Return the fast dynamics of a robot, with scratch of their own."""
-    packed = records.pack(model.tree, model.gravity)
+    packed = model.packed
     return GeneralDynamics(model) if packed is None else PackedDynamics(model, packed)

@@ -48,12 +48,15 @@ class RobotGraph:
         Stamp [ns] of the newest state that they answer.
     gains
         The newest gains, or None.
+    linearizations_used
+        How many gains were made of the linearizer's A and B.
     """
 
     def __init__(self, node: Node, model: TreeModel, description: str, feet: list[str]) -> None:
         self.efforts: Array | None = None
         self.answered = -1
         self.gains: FeedbackGains | None = None
+        self.linearizations_used = 0
         self._said: tuple[int, Array] | None = None
         self._model = model
         self._executor = make_executor()
@@ -101,6 +104,7 @@ class RobotGraph:
 
     def _on_gains(self, message: FeedbackGains) -> None:
         self.gains = message
+        self.linearizations_used += message.source == FeedbackGains.SOURCE_LINEARIZATION
 
     def spin_until(self, deadline: float, stamp: int | None = None) -> bool:
         """Listen until a state is answered or until a time.monotonic; return whether it was."""
@@ -137,6 +141,7 @@ class RobotGraph:
         for support in supports:
             entry = ContactState(frame=support.frame, kind=_KINDS[support.kind], active=True)
             entry.reference.orientation.w = 0.0  # where the frame is when it becomes active
+            write_pose(entry.placement, np.array(support.placement, dtype=np.float64))
             message.contacts.append(entry)
         self._contacts.publish(message)
 

@@ -9,7 +9,7 @@ from geolin_ros.typing import Array
 
 _HEAD = (
     'robot, seed', 'case', 'J', 'LQR', 'PD', 'peak LQR/PD', 'settled LQR/PD', 'rate', 'speed',
-    'latency p50/p99', 'missed', 'largest J LQR/PD',
+    'latency p50/p99', 'missed', 'gains of A, B', 'largest J LQR/PD',
 )  # fmt: skip
 
 
@@ -67,6 +67,7 @@ class Row:
             f'{lqr["speed"]:.2f}',
             f'{1e3 * lqr["latency"][0]:.2f} / {1e3 * lqr["latency"][1]:.2f} ms',
             str(lqr['missed']),
+            str(lqr['measured']),
             ' / '.join(borne) + ' s',
         )
 
@@ -80,8 +81,9 @@ def verdict(rows: list[Row]) -> bool:
         print('  '.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
     print(
         '\nJ: impulse over m g. LQR: three processes over DDS. speed: time of the robot over that '
-        'of the clock.\nPD, and the largest J that either bears, in one process with exact states '
-        'and no delay.'
+        'of the clock.\ngains of A, B: how many were made of what the linearizer said of calm '
+        'states.\nPD, and the largest J that either bears, in one process with exact states and '
+        'no delay.'
     )
     fallen = [row for row in rows if not row.lqr['stands']]
     for row in fallen:

@@ -24,6 +24,7 @@ from geolin_ros.balance.cases import Case, cases_of
 from geolin_ros.balance.graph import RobotGraph
 from geolin_ros.balance.motions import Moment
 from geolin_ros.balance.robots import add_robot_arguments, plan_of, simulator_of
+from geolin_ros.control.support import Support
 from geolin_ros.errors import GeolinError
 from geolin_ros.sim.recording import Recording
 from geolin_ros.sim.sensors import Noise, Sensors
@@ -36,7 +37,7 @@ INTERRUPTED = 130
 FIRST_STAMP = 1_000 * 10**9
 PATIENCE = 240.0  # for nodes, which may have to compile, and for gains of a case [s]
 ANSWER_TIMEOUT = 0.5  # [s]
-WRENCH_PERIODS = 5  # from one foot wrench to the next
+FOOT_PERIODS = 5  # from one message about the feet to the next
 NEAR = 1e-6  # of a reference to the operating point of gains [m, rad]
 
 
@@ -62,6 +63,8 @@ class Outcome:
     """Periods without the answer to their state."""
     clipped: int
     """Steps of the physics in which an effort was cut at its limit."""
+    measured: int
+    """Gains that were made of the linearizer's A and B; others are of the LQR node's own model."""
 
 
 class SilenceError(GeolinError, RuntimeError):
@@ -77,6 +80,7 @@ class Run:
         self._simulator, self._graph, self._realtime = simulator, graph, realtime
         self._sensors, self._stamp = sensors, FIRST_STAMP
         self._efforts = np.zeros(len(simulator.model.actuated_joints))
+        self._supports: tuple[Support, ...] = ()
 
     def wait_for_listeners(self) -> None:
         """Return when somebody takes the states.
@@ -103,20 +107,17 @@ class Run:
         simulator, recording = self._simulator, Recording()
         simulator.pushes = list(case.pushes)
         simulator.reset(case.motion.at(0.0).state)
+        used = self._graph.linearizations_used
         self._begin(case.motion.at(0.0))
         latencies, missed, answered = [], 0, 0
-        supports = case.motion.at(0.0).supports
         start = due = time.monotonic()
         for _ in range(round(case.motion.duration / PERIOD)):
             moment, state = case.motion.at(simulator.time), simulator.state
             if not recording.add(simulator.time, state, moment.state):
                 break
-            if moment.supports is not supports:
-                supports = moment.supports
-                self._graph.publish_contacts(supports, self._stamp)
             if len(case.motion.knots) > 1:
                 self._graph.publish_reference(moment, self._stamp)
-            sent = self._send()
+            sent = self._send(moment.supports)
             due = due + PERIOD if self._realtime else sent + ANSWER_TIMEOUT
             if self._graph.spin_until(due, self._stamp):
                 latencies.append(time.monotonic() - sent)
@@ -128,13 +129,13 @@ class Run:
             self._advance()
         elapsed = time.monotonic() - start
         return _outcome(
-            case, recording, latencies, answered, missed, elapsed, simulator
-        ), recording
+            case, recording, latencies, answered, missed, elapsed, simulator,
+            self._graph.linearizations_used - used,
+        ), recording  # fmt: skip
 
     def _begin(self, moment: Moment) -> None:
         """Hold the robot where it is until gains for it are in use and lead to its efforts."""
         graph, deadline = self._graph, time.monotonic() + PATIENCE
-        graph.publish_contacts(moment.supports, self._stamp)
         graph.publish_reference(moment, self._stamp)
         said = time.monotonic()
         while not (self._has_gains(moment) and self._is_led(moment)):
@@ -144,10 +145,9 @@ class Run:
                     f'{self._has_gains(moment)}, efforts: {graph.efforts}'
                 )
             if time.monotonic() > said + 0.2:  # a node that has just got its model
-                graph.publish_contacts(moment.supports, self._stamp)
                 graph.publish_reference(moment, self._stamp)
                 said = time.monotonic()
-            sent = self._send()
+            sent = self._send(moment.supports)
             graph.spin_until(sent + 0.05, self._stamp)
             if self._realtime:
                 graph.spin_until(sent + PERIOD)
@@ -171,10 +171,14 @@ class Run:
             return False
         return bool(np.all(np.abs(efforts - moment.tau) <= 0.01 * np.minimum(limits, 1e3)))
 
-    def _send(self) -> float:
+    def _send(self, supports: tuple[Support, ...]) -> float:
         seen = self._sensors(self._simulator.state)
-        if (self._stamp // round(PERIOD * 1e9)) % WRENCH_PERIODS == 0:
+        is_turn = (self._stamp // round(PERIOD * 1e9)) % FOOT_PERIODS == 0
+        if is_turn:
             self._graph.publish_wrenches(self._simulator.wrenches(), self._stamp)
+        if is_turn or supports is not self._supports:
+            self._graph.publish_contacts(supports, self._stamp)
+            self._supports = supports
         sent = time.monotonic()
         self._graph.publish_state(seen, self._all_efforts(), self._stamp)
         return sent
@@ -199,6 +203,7 @@ def _outcome(
     missed: int,
     elapsed: float,
     simulator: Simulator,
+    measured: int,
 ) -> Outcome:
     settling = recording.settling_times(case.pushes)
     duration = len(recording.times) * PERIOD
@@ -216,6 +221,7 @@ def _outcome(
         (float(p50), float(p99)),
         missed,
         simulator.clipped,
+        measured,
     )
 
 

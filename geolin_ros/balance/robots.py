@@ -87,7 +87,7 @@ def node_parameters(simulator: Simulator, overlay_file: Path, realtime: bool) ->
     """
     shared = {'overlay_file': str(overlay_file)}
     return {
-        'linearization_node': shared | {'max_rate': DESIGNS},
+        'linearization_node': shared | {'max_rate': DESIGNS, 'contact_source': 'topic'},
         'lqr_node': {
             **shared,
             'supports': [text_of(support) for support in simulator.feet.values()],

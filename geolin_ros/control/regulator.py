@@ -11,12 +11,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from geolin_ros import se3
 from geolin_ros.contacts import ConstrainedLinearization, ConstrainedLinearizer, reduce
+from geolin_ros.contacts.description import Closure, resolve
 from geolin_ros.control.anchoring import anchored
 from geolin_ros.control.effort_guard import EffortGuard, GuardSettings, effort_limits
 from geolin_ros.control.equilibrium import FRICTION, equilibrium
@@ -30,6 +31,9 @@ from geolin_ros.linearization import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
+
+Source = Literal['linearization', 'model', 'bank']
+"""What gains are made of: A and B from outside, those of the own model, or a gain bank."""
 
 
 class Mode(Enum):
@@ -95,8 +99,8 @@ class Measured(NamedTuple):
     wrenches: Array
     wrench_by_state: Array
     wrench_by_tau: Array
-    contacts: tuple[str, ...]
-    """Frames that were held, in the order of the rows."""
+    contacts: tuple[Closure, ...]
+    """What was held, in the order of the rows."""
 
 
 class Command(NamedTuple):
@@ -126,6 +130,8 @@ class Regulator:
     ----------
     gains
         In use, or None.
+    source
+        What they were made of.
     failure
         Why the last design failed, or empty.
 
@@ -160,6 +166,7 @@ class Regulator:
         self._newest: Measured | None = None
         self._heard: float | None = None
         self._designed_for: tuple[object, ...] = ()
+        self.source: Source = 'model'
         self.failure = ''
 
     @property
@@ -256,6 +263,7 @@ class Regulator:
     def _look_up(self) -> None:
         """Take what the bank has for supports and reference; it is quick."""
         if self._bank is not None and self._reference is not None:
+            self.source = 'bank'
             self._use(self._bank.gains(self._standing_on, self._reference.state))
 
     def _design(self, posture: State, frames: Sequence[str], newest: Measured | None) -> Gains:
@@ -263,21 +271,33 @@ class Regulator:
         supports = tuple(self._supports[frame] for frame in frames)
         point = equilibrium(self.model, posture, supports, settings.friction)
         self._linearizer.contacts = tuple(s.contact for s in point.supports)
-        if newest is not None and self._is_usable(newest, posture, frames):
-            C = self._of(newest)
+        if newest is not None and self._is_usable(newest, posture):
+            self.source, C = 'linearization', self._of(newest)
         else:
-            C = self._linearizer(point.state, point.tau)
+            self.source, C = 'model', self._linearizer(point.state, point.tau)
         previous = self.gains
         return regulate(
             self.model, point, reduce(C), settings.weights, settings.dt, settings.delay,
             previous=previous,
         )  # fmt: skip
 
-    def _is_usable(self, newest: Measured, posture: State, frames: Sequence[str]) -> bool:
+    def _is_usable(self, newest: Measured, posture: State) -> bool:
+        """Whether a linearization is about this posture, at rest, on the contacts in force."""
         state, calm = newest.state, self.settings.calm
         moving = max(np.abs(state.v).max(), np.abs(state.r).max(initial=0.0))
         away = np.abs(posture.difference(state)[: 6 + self.model.n]).max()
-        return newest.contacts == tuple(frames) and moving <= calm and float(away) <= calm
+        return self._holds_the_same(newest.contacts) and moving <= calm and float(away) <= calm
+
+    def _holds_the_same(self, contacts: Sequence[Closure]) -> bool:
+        def place(contact: Closure) -> tuple[str, int, Array]:
+            at, _ = resolve(self.model, contact)
+            return contact.kind, at.body, at.placement
+
+        ours, theirs = ([place(c) for c in one] for one in (self._linearizer.contacts, contacts))
+        return len(ours) == len(theirs) and all(
+            a[:2] == b[:2] and np.abs(a[2] - b[2]).max() <= self.settings.calm
+            for a, b in zip(ours, theirs, strict=True)
+        )
 
     def _of(self, newest: Measured) -> ConstrainedLinearization:
         """Return A and B from outside with the geometry of this model."""

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from geolin_ros import se3, urdf
 from geolin_ros.description import SINGLE_AXIS_KINDS, Description, apply_overlay, lock_joints
 from geolin_ros.errors import NotFiniteError, ShapeError, unknown_name
+from geolin_ros.kernels import records
 from geolin_ros.kernels.types import Tree
 from geolin_ros.model.joint_kinds import KINDS
 from geolin_ros.model.mimics import DependentJoint
@@ -256,6 +257,11 @@ class TreeModel:
     def total_mass(self) -> float:
         """Mass of all links [kg]; with a fixed base, of the moving and the fixed ones."""
         return float(self.tree.inertia[:, 0, 0].sum())
+
+    @cached_property
+    def packed(self) -> records.Packed | None:
+        """Arrays of the fast kernels, read-only; None where only the general ones apply."""
+        return records.pack(self.tree, self.gravity)
 
     @cached_property
     def hash(self) -> str:

@@ -39,6 +39,8 @@ from geolin_ros.stream.parameter_file import default_values
 from geolin_ros.stream.parameters import stream_settings
 from geolin_ros.warm_up import warm_up
 
+LINEARIZATIONS = 'linearization_node/linearization'
+"""Where the linearizer of the same namespace publishes, unless it is called otherwise."""
 WATCH_PERIOD = 0.005
 """How often the age of the newest state is looked at [s]."""
 SWITCH_INTERVAL = 5e-4
@@ -70,6 +72,7 @@ class LqrNode(RobotNode):
         super().__init__('lqr_node', LQR_TABLE, **options)
         self._design: Future[None] | None = None
         self._next_design = 0.0
+        self._designed_on: tuple[str, ...] = ()
         self._newest: Command | None = None
         self._modes: Counter[str] = Counter()
         self._supervised: list[Any] = []
@@ -86,8 +89,8 @@ class LqrNode(RobotNode):
         """Return what is subscribed to."""
         return (
             *self._motion(),
-            Input(LinearizedDynamics, 'linearization', partial(self.take, 'on_linearization')),
-            Input(ContactStates, 'contact_states', self._on_contacts, NEWEST),
+            Input(LinearizedDynamics, LINEARIZATIONS, partial(self.take, 'on_linearization')),
+            Input(ContactStates, 'contact_states', partial(self.take, 'on_contacts'), NEWEST),
             Input(ReferenceState, 'reference', partial(self.take, 'on_reference'), NEWEST),
         )
 
@@ -172,17 +175,16 @@ class LqrNode(RobotNode):
             self.destroy_subscription(subscription)
         self._supervised.clear()
 
-    def _on_contacts(self, message: ContactStates) -> None:
-        self._next_design = 0.0  # a change of contacts does not wait
-        self.take('on_contacts', message)
-
     # ---- gains
 
     def _start_design(self, pipeline: Pipeline) -> None:
         """Let the designer look at what there is, if it is idle and its time has come."""
-        now = time.monotonic()
+        now, standing_on = time.monotonic(), pipeline.stream.regulator.standing_on
+        if standing_on != self._designed_on:
+            self._next_design = 0.0  # a change of contacts does not wait
         if now < self._next_design or (self._design is not None and not self._design.done()):
             return
+        self._designed_on = standing_on
         self._next_design = now + 1.0 / self._values['design_rate']
         self._design = self._designer.submit(self._redesign, pipeline)
 
@@ -195,8 +197,9 @@ class LqrNode(RobotNode):
             return
         if gains is not None and self._is_active:
             elapsed = time.perf_counter() - start
+            source = stream.regulator.source
             self._outputs[0].publish(
-                pipeline.gains.write(gains, stream.stamp, stream.world_frame, elapsed)
+                pipeline.gains.write(gains, source, stream.stamp, stream.world_frame, elapsed)
             )
 
     # ---- efforts
@@ -252,6 +255,7 @@ class LqrNode(RobotNode):
             values['standing on'] = ', '.join(regulator.standing_on)
             values['last design failed'] = regulator.failure or 'no'
             if regulator.gains is not None:
+                values['gains made of'] = regulator.source
                 values['largest closed-loop eigenvalue'] = f'{regulator.gains.margin:.6f}'
         status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
         message = DiagnosticArray(status=[status])

@@ -18,8 +18,8 @@ from geolin_ros.contacts.description import Closure, needs_reference
 from geolin_ros.errors import ConfigurationError, GeolinError, InputError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.se3 import rotation_from_quaternion
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.geometry import read_pose
 from geolin_ros.stream.stamps import nanoseconds, starts_anew
 from geolin_ros.typing import Array
 
@@ -114,6 +114,7 @@ class ContactInput:
         self._feet = {foot.frame: _Foot() for foot in settings.foot_forces}
         self._frames = {foot.topic: foot.frame for foot in settings.foot_forces}
         self._stamp: int | None = None
+        self._said: list[tuple[Any, ...]] | None = None
         self._seen: tuple[Closure, ...] | None = None
         self._anchored: tuple[Closure, ...] = ()
         self._anchors: dict[str, Array] = {}
@@ -131,11 +132,13 @@ class ContactInput:
             return
         stamp = nanoseconds(message.header.stamp)
         starts_anew('contact states', stamp, self._stamp)
-        try:
-            self._contacts = tuple(read_contact(self._model, c) for c in message.contacts)
-        except GeolinError as error:
-            raise DroppedInput(Cause.CONTACT, f'contact states: {error}') from error
-        self._stamp = stamp
+        said = [_fields(contact) for contact in message.contacts]
+        if said != self._said:
+            try:
+                self._contacts = tuple(read_contact(self._model, c) for c in message.contacts)
+            except GeolinError as error:
+                raise DroppedInput(Cause.CONTACT, f'contact states: {error}') from error
+        self._stamp, self._said = stamp, said
 
     def take_force(self, topic: str, message: Any) -> None:
         """Take a geometry_msgs/WrenchStamped of a foot; of another topic, nothing.
@@ -191,6 +194,7 @@ class ContactInput:
                 self._feet[frame] = earlier._feet[frame]
         if self._settings.source == 'topic':
             self._stamp, self._contacts = earlier._stamp, earlier._contacts
+            self._said = earlier._said
 
     def forget(self) -> None:
         """Start anew, after the clock was set back."""
@@ -240,7 +244,7 @@ def read_contact(model: TreeModel, message: Any) -> Closure:
     Raises
     ------
     InputError
-        If its kind is neither a point nor a surface.
+        If its kind is neither a point nor a surface, or a closed loop has a placement.
     GeolinError
         If it does not fit the robot, see `geolin_ros.contacts.Contact`.
     """
@@ -248,21 +252,45 @@ def read_contact(model: TreeModel, message: Any) -> Closure:
         raise InputError(
             f'contact {message.frame!r} has kind {message.kind}, expected one of {sorted(KINDS)}'
         )
-    place, turn = message.reference.position, message.reference.orientation
-    quaternion, reference = np.array([turn.x, turn.y, turn.z, turn.w]), None
-    if np.any(quaternion):
-        reference = np.eye(4)
-        reference[:3, :3] = rotation_from_quaternion(quaternion)
-        reference[:3, 3] = place.x, place.y, place.z
+    placement = read_pose(message.placement) if _says(message.placement) else None
     common = {
         'kind': KINDS[message.kind],
         'stiffness': message.stiffness,
         'damping': message.damping,
-        'reference': reference,
+        'reference': read_pose(message.reference) if _says(message.reference) else None,
         'active': message.active,
     }
-    contact: Closure = Contact(message.frame, **common)
+    contact: Closure = Contact(message.frame, placement=placement, **common)
     if message.partner_frame:
+        if placement is not None and np.any(placement != np.eye(4)):
+            raise InputError(
+                f'contact {message.frame!r} against {message.partner_frame!r} has placement '
+                f'{placement.tolist()}, expected none between two frames of the robot: say in '
+                'reference where one is held as seen from the other'
+            )
         contact = Loop(message.frame, message.partner_frame, **common)
     Constraint(model, dataclasses.replace(contact, active=False))
     return contact
+
+
+def _fields(message: Any) -> tuple[Any, ...]:
+    """Return what `read_contact` reads of a message, to tell whether it says something new."""
+    poses = []
+    for pose in (message.placement, message.reference):
+        place, turn = pose.position, pose.orientation
+        poses += [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w]
+    return (
+        message.frame,
+        message.partner_frame,
+        message.kind,
+        message.active,
+        message.stiffness,
+        message.damping,
+        *poses,
+    )
+
+
+def _says(pose: Any) -> bool:
+    """Return whether a geometry_msgs/Pose says anything: its quaternion is not all zeros."""
+    turn = pose.orientation
+    return bool(turn.x or turn.y or turn.z or turn.w)

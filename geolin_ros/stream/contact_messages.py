@@ -76,6 +76,8 @@ class ContactWriter:
         state.stiffness, state.damping = float(contact.stiffness), float(contact.damping)
         pose = state.reference
         pose.orientation.w = 0.0  # all zeros: held at no pose
+        if isinstance(contact, Contact) and contact.placement is not None:
+            write_pose(state.placement, np.array(contact.placement, dtype=np.float64, order='C'))
         if reference is not None:
             write_pose(pose, np.array(reference, dtype=np.float64, order='C'))
         return state

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from geolin_ros.control.lqr import Gains
-from geolin_ros.control.regulator import Measured, Reference
+from geolin_ros.control.regulator import Measured, Reference, Source
 from geolin_ros.control.support import Support
 from geolin_ros.errors import InputError
 from geolin_ros.linearization import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.contact_input import read_contact
 from geolin_ros.stream.contact_messages import KIND_CODES
 from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.message_memory import read_matrix, write_matrix
@@ -21,6 +22,7 @@ from geolin_ros.stream.messages import StateWriter
 from geolin_ros.stream.reading import read_linearization, read_state
 from geolin_ros.typing import Array
 
+_SOURCES: dict[Source, int] = {'linearization': 1, 'model': 2, 'bank': 3}
 _SOLVED = {'doubling': 1, 'scipy': 1, 'warm': 2, 'bank': 3}
 
 
@@ -29,8 +31,9 @@ def read_measured(message: Any, model: TreeModel) -> Measured:
 
     Raises
     ------
-    InputError
-        If it is about another model, or in another form than the one gains are made of.
+    GeolinError
+        If it is about another model or frames it does not have, or in another form than the one
+        gains are made of.
     """
     if message.model_hash != model.hash:
         raise InputError(
@@ -57,7 +60,7 @@ def read_measured(message: Any, model: TreeModel) -> Measured:
         np.array(held.wrenches, dtype=np.float64),
         read_matrix(held.wrenches_by_state).copy(),
         read_matrix(held.wrenches_by_effort).copy(),
-        tuple(contact.frame for contact in held.contacts if contact.active),
+        tuple(read_contact(model, contact) for contact in held.contacts if contact.active),
     )  # fmt: skip
 
 
@@ -124,7 +127,9 @@ class GainsWriter:
     ) -> None:
         self._make_message, self._make_contact, self._model = make_message, make_contact, model
 
-    def write(self, gains: Gains, stamp: int, frame: str, compute_time: float) -> Any:
+    def write(
+        self, gains: Gains, source: Source, stamp: int, frame: str, compute_time: float
+    ) -> Any:
         """Return a message of its own; ``stamp`` [ns], ``frame`` of the world."""
         message, model = self._make_message(), self._model
         write_stamp(message.header.stamp, stamp)
@@ -139,6 +144,7 @@ class GainsWriter:
         write_matrix(message.k, gains.K)
         write_matrix(message.k_complement, gains.K_complement)
         message.dt, message.margin, message.compute_time = gains.dt, gains.margin, compute_time
+        message.source = _SOURCES[source]
         message.solved = _SOLVED['bank' if gains.solution is None else gains.solution.method]
         return message
 

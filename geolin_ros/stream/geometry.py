@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Times, poses, twists and wrenches into the messages that ROS has for them."""
+"""Times, poses, twists and wrenches in the messages that ROS has for them."""
 
 from typing import Any
 
+import numpy as np
+
 from geolin_ros.kernels.se3 import quaternion
+from geolin_ros.se3 import rotation_from_quaternion
 from geolin_ros.typing import Array
 
 
@@ -18,6 +21,21 @@ def write_pose(message: Any, H: Array) -> None:
     place, turn = message.position, message.orientation
     turn.x, turn.y, turn.z, turn.w = quaternion(H)
     place.x, place.y, place.z = H[:3, 3].tolist()
+
+
+def read_pose(message: Any) -> Array:
+    """Return a geometry_msgs/Pose as (4, 4).
+
+    Raises
+    ------
+    InputError
+        If its quaternion has no direction.
+    """
+    place, turn = message.position, message.orientation
+    H = np.eye(4)
+    H[:3, :3] = rotation_from_quaternion((turn.x, turn.y, turn.z, turn.w))
+    H[:3, 3] = place.x, place.y, place.z
+    return H
 
 
 def write_twist(message: Any, value: Array) -> None:

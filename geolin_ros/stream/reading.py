@@ -10,7 +10,7 @@ import numpy as np
 
 from geolin_ros.errors import InputError, unknown_name
 from geolin_ros.model.state import State
-from geolin_ros.se3 import rotation_from_quaternion
+from geolin_ros.stream.geometry import read_pose
 from geolin_ros.stream.message_memory import read_matrix
 from geolin_ros.stream.messages import CODES
 from geolin_ros.stream.stamps import nanoseconds
@@ -118,13 +118,9 @@ def read_linearization(message: Any) -> ReceivedLinearization:
 
 def read_state(message: Any) -> State:
     """Return a geolin_msgs/RobotState as a `State`."""
-    place, turn = message.base_pose.position, message.base_pose.orientation
     linear, angular = message.base_twist.linear, message.base_twist.angular
-    H = np.eye(4)
-    H[:3, :3] = rotation_from_quaternion((turn.x, turn.y, turn.z, turn.w))
-    H[:3, 3] = place.x, place.y, place.z
     v = (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)
-    return State(H, message.joint_positions, v, message.joint_rates)
+    return State(read_pose(message.base_pose), message.joint_positions, v, message.joint_rates)
 
 
 def _columns(message: Any, sizes: dict[str, int]) -> Iterable[str]:

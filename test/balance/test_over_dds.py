@@ -30,6 +30,7 @@ LQR = {
     'latency': [0.001, 0.002],
     'missed': 0,
     'clipped': 0,
+    'measured': 12,
 }
 LINE = np.array([[[0.0, 0.0, 0.0], [0.0, 0.0, 0.3]]])
 ROW = Row(
@@ -51,6 +52,8 @@ def test_quadruped__balances_in_three_processes(tmp_path):
     (row,) = re.findall(r'^quadruped, 0  .*$', found.stdout, re.MULTILINE)
     assert row.count('stands') == 2
     assert '500 Hz' in row
+    made_of_messages = re.findall(r'\d+', row.split(' ms ')[1])[1]
+    assert int(made_of_messages) > 0
     assert 'PASS  1 of 1 cases stand' in found.stdout
     assert picture.read_bytes().startswith(b'\x89PNG')
 

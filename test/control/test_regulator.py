@@ -51,7 +51,7 @@ def measured(model, supports, state, time=0.0, scale=1.0):
     free = Linearization(C.A, scale * C.B, C.nu_dot, C.drift, C.columns, C.inputs)
     return Measured(
         time, point.state, point.tau, free, C.wrenches, C.wrench_by_state, C.wrench_by_tau,
-        tuple(s.frame for s in supports),
+        tuple(s.contact for s in point.supports),
     )  # fmt: skip
 
 

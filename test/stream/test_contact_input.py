@@ -105,6 +105,34 @@ def test_contact_states_that_cannot_be_used__leave_those_before(
     assert active(heard.at(T0, state)) == ['RL_foot']
 
 
+def test_contact_states_that_say_the_same__change_nothing(quadruped, state):
+    heard = ContactInput(quadruped, ContactSettings('topic'))
+    heard.take_states(states(T0, contact_state('FL_foot'), contact_state('FR_foot')))
+    first = heard.at(T0, state)
+    heard.take_states(states(T0 + MS, contact_state('FL_foot'), contact_state('FR_foot')))
+    assert heard.at(T0 + MS, state) is first
+    heard.take_states(states(T0 + 2 * MS, contact_state('FL_foot')))
+    assert active(heard.at(T0 + 2 * MS, state)) == ['FL_foot']
+
+
+def test_contact_off_its_frame__is_held_where_it_is_placed(quadruped, state):
+    off = (0.01, -0.02, 0.03), (0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5))
+    heard = ContactInput(quadruped, ContactSettings('topic'))
+    heard.take_states(
+        states(T0, contact_state('FL_foot', 2, placement=off), contact_state('RL_foot'))
+    )
+    moved, plain = heard.at(T0, state)
+    expected = [[0, -1, 0, 0.01], [1, 0, 0, -0.02], [0, 0, 1, 0.03], [0, 0, 0, 1]]
+    assert_close(np.asarray(moved.placement), np.array(expected, dtype=float), 1e-15)
+    assert_close(np.asarray(plain.placement), np.eye(4), 0.0)
+    unplaced = contact_state('RL_foot', placement=((0, 0, 0), (0, 0, 0, 0)))
+    heard.take_states(states(T0 + MS, unplaced))
+    assert heard.at(T0 + MS, state)[0].placement is None
+    loop = contact_state('FL_foot', 2, partner='FR_foot', placement=off)
+    with pytest.raises(DroppedInput, match='expected none between two frames'):
+        heard.take_states(states(T0 + 2 * MS, loop))
+
+
 def test_forces__switch_contacts_with_hysteresis(by_forces, state):
     left, right = (f'/force/{foot}' for foot in FEET)
     by_forces.take_force(right, force(T0, (0.0, 0.0, 0.0)))

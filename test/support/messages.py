@@ -134,6 +134,7 @@ def contact_state(
     damping=0.0,
     place=(0, 0, 0),
     turn=(0, 0, 0, 0),
+    placement=((0, 0, 0), (0, 0, 0, 1)),
 ):
     """Return a geolin_msgs/ContactState as its readers take it; by default without a reference."""
     return SimpleNamespace(
@@ -144,6 +145,7 @@ def contact_state(
         stiffness=stiffness,
         damping=damping,
         reference=pose(place, turn),
+        placement=pose(*placement),
     )
 
 
