@@ -21,6 +21,7 @@ from geolin_ros.errors import (
     NotFiniteError,
     ShapeError,
 )
+from geolin_ros.trajectory import transition
 
 METHODS = ('euler', 'zoh', 'midpoint', 'rkmk4')
 BASES = ('floating', 'fixed')
@@ -129,12 +130,18 @@ def test_flow__equals_differences_of_pinocchios_flow(floating):
     def along(direction):
         return lambda t: end_by_state(retract(floating.state, t[0] * direction))
 
-    columns = [derivative_by_vector(along(e), np.zeros(1))[:, 0] for e in directions]
-    assert_close(Phi[:, some], np.array(columns).T, 1e-9)
+    columns = np.array([derivative_by_vector(along(e), np.zeros(1))[:, 0] for e in directions]).T
+    assert_close(Phi[:, some], columns, 1e-9)
     one = derivative_by_vector(
         lambda t: end_by_effort(floating.tau + t[0] * np.eye(n)[2]), np.zeros(1)
     )
     assert_close(Gamma[:, [2]], one, 1e-9)
+    efforts = np.tile(floating.tau, (64, 1))
+    by_start, by_efforts = transition(
+        floating.lin, floating.state, efforts, dt / 64, 'rkmk4'
+    ).sensitivity()
+    assert_close(by_start[:, some], columns, 1e-9)
+    assert_close(by_efforts.sum(axis=0)[:, [2]], one, 1e-9)
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,13 @@ def test_robot__equals_pinocchio(name):
         found = batch.inverse_dynamics(model, states, accelerations)[k]
         assert_close(found, oracle.inverse_dynamics(state, accelerations[k]), limit)
         found = batch.forward_dynamics(model, states, tau)[k]
-        assert_close(found, oracle.forward_dynamics(state, tau[k]), limit)
+        nu_dot = oracle.forward_dynamics(state, tau[k])
+        assert_close(found, nu_dot, limit)
+        given = accelerations[:, -model.n :].copy()
+        given[k] = nu_dot[-model.n :]
+        half = np.arange(model.n) % 2 == 0
+        found = batch.hybrid_dynamics(model, states, given, tau, half)[0][k]
+        assert_close(found, nu_dot, 10.0 * limit)
         assert_close(batch.mass_matrix(model, states)[k], oracle.mass_matrix(state), limit)
         found = batch.mass_matrix_inverse(model, states)[k]
         assert_close(found, oracle.inverse_mass_matrix(state), limit)

@@ -290,6 +290,23 @@ def test_derivatives__equal_pinocchio(robot, base):
     assert_close(np.hstack(found[:4]), A[m:], 1e-9)
     assert_close(found.dnu_dot_dtau, B[m:], 1e-10)
     assert found.dnu_dot_dH.shape == (m, base_rows)
+    assert_hybrid_derivatives_are_pinocchios(model, oracle, state, tau)
+
+
+def assert_hybrid_derivatives_are_pinocchios(model, oracle, state, tau):
+    """Of M nu_dot + h = tau about Pinocchio's motion, every other joint prescribed."""
+    m, base_rows = model.m, model.m - model.n
+    nu_dot = oracle.forward_dynamics(state, tau)
+    by_state = np.hstack(oracle.inverse_dynamics_derivatives(state, nu_dot))
+    prescribed = np.arange(model.n) % 2 == 0
+    found = hybrid_dynamics_derivatives(model, state, nu_dot[base_rows:], tau, prescribed)
+    u = np.concatenate((np.full(base_rows, True), ~prescribed))
+    M = oracle.mass_matrix(state)
+    dnu_dot = np.zeros_like(by_state)
+    dnu_dot[u] = -np.linalg.solve(M[np.ix_(u, u)], by_state[u])
+    dtau = by_state + M @ dnu_dot
+    assert_close(found.dnu_dot[:, : 2 * m], dnu_dot, 1e-9)
+    assert_close(found.dtau[:, : 2 * m], dtau[base_rows:], 1e-9)
 
 
 def test_derivatives__of_mimic_joints_equal_differences_of_the_package():
@@ -352,6 +369,10 @@ def test_regressor__equals_pinocchio():
     columns = [0] + [model.body_of_joint[name] for name in oracle.pin_model.names[2:]]
     ours = np.hstack([Y[:, 10 * i : 10 * i + 10] for i in columns])
     assert_close(ours, theirs, 1e-12)
+    parameters = inertial_parameters(model).reshape(-1, 10)[columns]
+    inertias = list(oracle.pin_model.inertias)[1:]
+    theirs = np.array([inertia.toDynamicParameters() for inertia in inertias])
+    assert_close(parameters, theirs, 1e-12)
 
 
 def test_regressor__is_the_derivative_by_parameters(case):

@@ -110,6 +110,8 @@ def split(request):
 def test_inverse_dynamics__equals_rnea(case):
     expected = case.pinocchio.inverse_dynamics(case.state, case.nu_dot)
     assert_close(inverse_dynamics(case.model, case.state, case.nu_dot), expected, 1e-12)
+    expected = case.pinocchio.inverse_dynamics(case.state, np.zeros(case.model.m))
+    assert_close(bias_force(case.model, case.state), expected, 1e-12)
 
 
 def test_inverse_dynamics__equals_dense_dynamics_with_wrenches(case):
@@ -212,6 +214,21 @@ def test_hybrid_dynamics__equals_dense_blocks(case, split):
     scale = np.abs(case.dense.bias(case.state, case.wrenches)).max()
     assert_close(nu_dot, expected, 1e-11)
     assert_close(tau, expected_tau[0 if base_prescribed else case.base :], 1e-12, scale=scale)
+
+
+def test_hybrid_dynamics__completes_the_motion_of_pinocchio(case, split):
+    prescribed, _ = split(case.model.n)
+    nu_dot = case.pinocchio.forward_dynamics(case.state, case.tau)
+    found, tau = hybrid_dynamics(
+        case.model,
+        case.state,
+        np.where(prescribed, nu_dot[case.base :], np.nan),
+        np.where(prescribed, np.nan, case.tau),
+        prescribed,
+    )
+    assert_close(found, nu_dot, 1e-10)
+    scale = np.abs(bias_force(case.model, case.state)).max()
+    assert_close(tau, case.tau, 1e-11, scale=scale)
 
 
 def test_hybrid_dynamics__takes_its_own_results_back(case):

@@ -119,6 +119,10 @@ def test_wrench_map__keeps_the_power(B, C):
     """Eq. (60), and (59) by its blocks."""
     f = np.arange(1.0, 7.0)
     assert_close(frames.wrench_map(B, C) @ f @ frames.twist(B, C), f @ B.v, 1e-13)
+    X, X_rate = frames.twist_map(B, C), frames.twist_map_rate(B, C)
+    dual = np.linalg.inv(X).T
+    assert_close(frames.wrench_map(B, C), dual, 1e-13)
+    assert_close(frames.wrench_map_rate(B, C), -dual @ X_rate.T @ dual, 1e-12)
     R, o = B.H[:3, :3], B.H[:3, 3]
     X = frames.wrench_map(B, WORLD)
     assert_close(X[:3], np.hstack((R, np.zeros((3, 3)))), 1e-14)

@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every public function of the dynamics has two independent referees, each named with its test."""
+
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+FILES = {path: path.read_text(encoding='utf-8') for path in TESTS.glob('**/test_*.py')}
+MODULES = (
+    'geolin_ros.dynamics',
+    'geolin_ros.dynamics_derivatives',
+    'geolin_ros.constraints',
+    'geolin_ros.sparse',
+    'geolin_ros.frames',
+    'geolin_ros.kinematics.Kinematics',
+    'geolin_ros.equations_of_motion',
+    'geolin_ros.momentum',
+    'geolin_ros.representation',
+    'geolin_ros.consistency',
+    'geolin_ros.lie_group',
+    'geolin_ros.trajectory',
+)
+IMPORTED = {
+    'Pinocchio': r'pinocchio',
+    'MuJoCo': r'mujoco',
+    'iDynTree': r'idyntree',
+    'dense': r'dense_reference|several_axes|kim_tables|np\.linalg|np\.eye',
+    'differences': r'finite_difference|derivative_by_vector|examples',
+    'SciPy': r'from scipy',
+    'Linearizer': r'Linearizer',
+}
+"""Referees, and what a file uses that asks them.
+
+'dense' is textbook NumPy, by matrices; `Linearizer` is one for what uses none of it.
+"""
+
+REFEREES = """
+geolin_ros.dynamics
+inverse_dynamics
+    Pinocchio: inverse_dynamics__equals_rnea
+    dense: inverse_dynamics__equals_dense_dynamics_with_wrenches
+    MuJoCo: forward_and_inverse_dynamics__equal_mujoco
+forward_dynamics
+    Pinocchio: forward_dynamics__equals_aba
+    dense: forward_dynamics__equals_dense_dynamics_with_wrenches
+    MuJoCo: forward_and_inverse_dynamics__equal_mujoco
+hybrid_dynamics
+    Pinocchio: hybrid_dynamics__completes_the_motion_of_pinocchio
+    dense: hybrid_dynamics__equals_dense_blocks
+mass_matrix
+    Pinocchio: mass_matrix__equals_crba_and_dense
+    dense: mass_matrix__equals_crba_and_dense
+mass_matrix_inverse
+    Pinocchio: mass_matrix_inverse__equals_compute_minverse
+    dense: mass_matrix_inverse__equals_compute_minverse
+bias_force
+    Pinocchio: inverse_dynamics__equals_rnea
+    dense: inverse_dynamics__equals_dense_dynamics_with_wrenches
+
+geolin_ros.dynamics_derivatives
+inverse_dynamics_derivatives
+    Pinocchio: derivatives__equal_pinocchio
+    differences: inverse_dynamics_derivatives__equal_differences
+forward_dynamics_derivatives
+    Pinocchio: derivatives__equal_pinocchio
+    differences: forward_dynamics_derivatives__equal_differences
+hybrid_dynamics_derivatives
+    Pinocchio: derivatives__equal_pinocchio
+    differences: hybrid_dynamics_derivatives__equal_differences
+d_inverse_dynamics
+    dense: d_inverse_dynamics__equals_table_5
+    differences: d_inverse_dynamics__equals_differences_with_everything_moving
+d_forward_dynamics
+    dense: d_forward_dynamics__equals_table_6
+    differences: d_forward_dynamics__equals_differences_with_everything_moving
+d_hybrid_dynamics
+    dense: d_hybrid_dynamics__equals_table_7
+    differences: d_hybrid_dynamics__equals_differences_with_everything_moving
+inverse_dynamics_regressor, inertial_parameters
+    Pinocchio: regressor__equals_pinocchio
+    dense: regressor__is_the_derivative_by_parameters
+inertia_of_parameters
+    dense: inertial_parameters__rebuild_the_inertias
+    Pinocchio: regressor__equals_pinocchio
+
+geolin_ros.constraints
+inverse_dynamics
+    Pinocchio: inverse_and_hybrid_dynamics__move_pinocchio_as_asked
+    dense: everything_actuated__is_equations_65_and_66
+forward_dynamics
+    Pinocchio: forward_dynamics__equals_pinocchio
+    dense: forward_dynamics__equals_the_dense_system
+    MuJoCo: forward_dynamics__equals_mujoco_at_rest
+hybrid_dynamics
+    Pinocchio: inverse_and_hybrid_dynamics__move_pinocchio_as_asked
+    dense: hybrid_dynamics__equals_the_dense_system
+
+geolin_ros.sparse
+inverse_dynamics, forward_dynamics, hybrid_dynamics, base_sensors, known
+    Pinocchio: classical_dynamics__equal_pinocchio
+    dense: solutions__equal_a_dense_solve
+all_external_wrenches, external_wrench, joint_torque, joint_acceleration
+    Pinocchio: estimate__of_noiseless_readings__is_what_pinocchio_computes
+    dense: estimate__equals_elimination_and_weighted_least_squares
+accelerometer, angular_acceleration
+    Pinocchio: accelerometer__reads_the_proper_acceleration_of_the_point
+    dense: estimate__equals_elimination_and_weighted_least_squares
+force_torque
+    dense: force_torque__reads_the_wrench_in_the_link
+    Pinocchio: sensors_in_links__determine_what_a_fixed_base_does
+
+geolin_ros.frames
+twist
+    Pinocchio: twists__are_pinocchios
+    differences: twists__have_the_matrices_they_are_named_after
+twist_map
+    differences: maps__have_the_rates_of_equations_37_and_61
+    dense: twist_map__is_the_adjoint_of_the_relative_pose
+twist_map_rate
+    differences: maps__have_the_rates_of_equations_37_and_61
+    Pinocchio: jacobian_rates__are_pinocchios
+wrench_map
+    dense: wrench_map__keeps_the_power
+    differences: maps__have_the_rates_of_equations_37_and_61
+wrench_map_rate
+    differences: maps__have_the_rates_of_equations_37_and_61
+    dense: wrench_map__keeps_the_power
+relative_twist
+    differences: relative_twist__is_that_of_the_relative_pose
+    Pinocchio: twists__are_pinocchios
+mixed
+    differences: mixed_frame__moves_with_the_origin_and_does_not_turn
+    Pinocchio: twists__are_pinocchios
+expression_frame
+    Pinocchio: twists__are_pinocchios
+    iDynTree: twists_and_jacobians__are_idyntrees
+apparent_acceleration
+    differences: apparent_acceleration__is_the_derivative_of_the_numbers
+    Pinocchio: accelerations__are_pinocchios
+intrinsic_acceleration
+    Pinocchio: accelerations__are_pinocchios
+    differences: intrinsic_acceleration__is_the_inertial_one_transformed
+body_acceleration
+    differences: accelerations__agree_in_body_and_world
+    Pinocchio: accelerations__are_pinocchios
+
+geolin_ros.kinematics.Kinematics
+frame
+    Pinocchio: twists__are_pinocchios
+    dense: every_link__is_where_the_dense_chain_rule_puts_it
+pose
+    Pinocchio: poses__are_pinocchios
+    dense: every_link__is_where_the_dense_chain_rule_puts_it
+twist
+    Pinocchio: twists__are_pinocchios
+    iDynTree: twists_and_jacobians__are_idyntrees
+velocity
+    iDynTree: twists_and_jacobians__are_idyntrees
+    differences: acceleration__follows_the_rate_of_the_numbers_of_the_velocity
+base_map
+    iDynTree: twists_and_jacobians__are_idyntrees
+    dense: doubly_mixed_jacobian__is_equation_75_by_hand
+base_map_rate
+    iDynTree: bias_accelerations__are_idyntrees
+    differences: acceleration__follows_the_rate_of_the_numbers_of_the_velocity
+jacobian
+    Pinocchio: jacobians__are_pinocchios
+    iDynTree: twists_and_jacobians__are_idyntrees
+    dense: every_link__is_where_the_dense_chain_rule_puts_it
+jacobian_rate
+    Pinocchio: jacobian_rates__are_pinocchios
+    differences: jacobian_rate__is_the_derivative_in_time
+bias_acceleration
+    iDynTree: bias_accelerations__are_idyntrees
+    Pinocchio: accelerations__are_pinocchios
+apparent_acceleration
+    Pinocchio: accelerations__are_pinocchios
+    differences: acceleration__follows_the_rate_of_the_numbers_of_the_velocity
+intrinsic_acceleration
+    Pinocchio: accelerations__are_pinocchios
+    iDynTree: bias_accelerations__are_idyntrees
+contact_frame
+    dense: contact_jacobian__is_equation_81
+    differences: contact_jacobian_rate__follows_the_rolling_contact
+
+geolin_ros.equations_of_motion
+equations_of_motion
+    Pinocchio: coriolis_matrix__is_pinocchios
+    iDynTree: equations__are_idyntrees
+    differences: power__changes_the_energy
+spring_stretch
+    differences: gravity_and_springs__are_the_derivative_of_the_potential_energy
+    dense: equations_of_passive_joints__hold_under_a_wrench
+
+geolin_ros.momentum
+centroidal
+    Pinocchio: centroidal_momentum_matrix__is_pinocchios
+    iDynTree: centroidal_momentum__is_idyntrees
+    differences: its_rate__is_the_derivative_in_time
+kinetic_energy, potential_energy
+    Pinocchio: energies__are_pinocchios
+    dense: energies_and_bias__are_those_of_dense_dynamics
+
+geolin_ros.representation
+convert
+    Pinocchio: linearization__is_the_derivative_of_the_vector_field
+    differences: linearization__is_the_derivative_of_the_vector_field
+twist_from_body
+    Pinocchio: twist__is_pinocchios
+    dense: twist__means_what_its_name_says
+twist_to_body
+    Pinocchio: twist__transforms_like_pinocchios_jacobians
+    differences: linearization__is_the_derivative_of_the_vector_field
+displacement_from_body, displacement_to_body
+    differences: displacement__is_the_derivative_of_the_change_of_numbers
+    Pinocchio: linearization__is_the_derivative_of_the_vector_field
+
+geolin_ros.consistency
+required_effort
+    Pinocchio: required_effort__is_pinocchios_inverse_dynamics
+    dense: consistent_acceleration__is_the_third_remark_of_table_4
+linearize_motion
+    dense: inconsistent_linearization__equals_the_tables_about_the_given_accelerations
+    differences: inconsistent_linearization__is_that_under_a_constant_base_wrench
+
+geolin_ros.lie_group
+linearize
+    Linearizer: robot__on_its_group_is_linearized_as_by_the_linearizer
+    SciPy: example__carries_the_error_between_two_flows
+derivative
+    dense: example__differences_equal_exact_derivatives
+    SciPy: retraction__is_the_exponential_of_a_matrix
+euclidean, product
+    SciPy: ad__is_the_bracket
+    Linearizer: robot__on_its_group_is_linearized_as_by_the_linearizer
+
+geolin_ros.trajectory
+transition
+    Pinocchio: flow__equals_differences_of_pinocchios_flow
+    differences: sensitivity__is_the_derivative_of_the_final_state
+"""
+"""Module, functions, and their referees with the tests, `test_` left out."""
+
+
+def table() -> dict[str, dict[str, str]]:
+    """Return the test of each referee of each function."""
+    rows: dict[str, dict[str, str]] = {}
+    home, names, opens = '', [], True
+    for line in REFEREES.split('\n'):
+        if line.startswith('    '):
+            referee, test = line.strip().split(': ')
+            for name in names:
+                rows.setdefault(f'{home}.{name}', {})[referee] = f'test_{test}'
+            opens = True
+        elif line.startswith('geolin_ros.'):
+            home = line
+        elif line:
+            names = [] if opens else names
+            names += line.strip(',').split(', ')
+            opens = False
+    return rows
+
+
+ROWS = table()
+ELSEWHERE = {
+    'geolin_ros.sparse.exact_rows': 'book-keeping',
+    'geolin_ros.sparse.solvability': 'a report, held against known ranks in test/sparse',
+    'geolin_ros.constraints.rows_of': 'checks shapes',
+    'geolin_ros.kinematics.check_state': 'checks shapes',
+}
+SHARED = ('workspace', 'state_data', 'wrong_state', 'vector', 'truth', 'with_base', 'failure')
+"""What modules of the package share with one another: no dynamics."""
+
+
+def public_functions() -> list[str]:
+    """Return the functions, or methods, that the modules hold and do not just import."""
+    found = []
+    for module in MODULES:
+        owner = pkgutil.resolve_name(module)
+        for name in getattr(owner, '__all__', vars(owner)):
+            value = getattr(owner, name)
+            own = getattr(value, '__module__', '').startswith(module.removesuffix('.Kinematics'))
+            if inspect.isfunction(value) and own and not name.startswith('_'):
+                found.append(f'{module}.{name}')
+    return [name for name in found if name.rpartition('.')[2] not in SHARED]
+
+
+@pytest.mark.parametrize('function', public_functions())
+def test_public_function__has_two_referees(function: str) -> None:
+    if function in ELSEWHERE:
+        assert function not in ROWS
+        return
+    assert len(ROWS[function]) >= 2
+    for referee, test in ROWS[function].items():
+        homes = [path for path, text in FILES.items() if f'def {test}(' in text]
+        asked = [path.name for path in homes if re.search(IMPORTED[referee], FILES[path])]
+        assert asked, f'{test} of {[path.name for path in homes]} does not ask {referee}'
+
+
+def test_table__names_functions_that_exist() -> None:
+    assert sorted(set(ROWS) - set(public_functions())) == []
