@@ -296,7 +296,9 @@ class _Range:
 
     def __init__(self, A: Array, columns: BoolArray) -> None:
         self._smallest = RANK_TOLERANCE * float(np.linalg.norm(A))
-        U, self._sigma, self._Vt = np.linalg.svd(A[:, columns])
+        own = A[:, columns]
+        tall = own.shape[0] > own.shape[1]  # else the thin U holds the null space as well
+        U, self._sigma, self._Vt = np.linalg.svd(own, full_matrices=tall)
         self.rank = int(np.sum(self._sigma > self._smallest))
         self.basis, self.null = U[:, : self.rank], U[:, self.rank :]
 
