@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Loop,
         constrained_forward_dynamics,
     )
+    from geolin_ros.datasets import open_dataset
     from geolin_ros.description import Description, Joint, Link
     from geolin_ros.discretization import Discretization
     from geolin_ros.dynamics import (
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from geolin_ros.linearization import Linearization, Linearizer
     from geolin_ros.model.state import State
     from geolin_ros.model.tree import TreeModel
-    from geolin_ros.offline.dataset import open_dataset
     from geolin_ros.repeated_dynamics import Dynamics
     from geolin_ros.wrenches import Wrench
 
@@ -112,7 +112,7 @@ _HOMES = {
     'inverse_dynamics_regressor': 'geolin_ros.dynamics_derivatives',
     'mass_matrix': 'geolin_ros.dynamics',
     'mass_matrix_inverse': 'geolin_ros.dynamics',
-    'open_dataset': 'geolin_ros.offline.dataset',
+    'open_dataset': 'geolin_ros.datasets',
 }
 
 

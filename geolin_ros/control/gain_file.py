@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A gain bank as a file: NumPy's .npz, with a header in JSON; docs/gains.md says what is in it."""
+"""A gain bank as a file: YAML, or NumPy's .npz; docs/gains.md says what is in it."""
 
 import json
 import zipfile
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from geolin_ros.control.gain_bank import GainBank, Route
 from geolin_ros.control.lqr import Gains
@@ -15,12 +16,17 @@ from geolin_ros.control.support import Support
 from geolin_ros.errors import InputError
 from geolin_ros.labels import input_labels, state_labels
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
 
 FORMAT, VERSION = 'geolin_ros gain bank', 1
+_YAML = ('.yaml', '.yml')
+_MALFORMED = (
+    ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, yaml.YAMLError,
+)  # fmt: skip
 
 
 def save_bank(bank: GainBank, model: TreeModel, path: str | Path) -> None:
-    """Write a bank; `load_bank` returns the same numbers.
+    """Write a bank, as YAML if the path ends in .yaml; `load_bank` returns the same numbers.
 
     Raises
     ------
@@ -30,35 +36,6 @@ def save_bank(bank: GainBank, model: TreeModel, path: str | Path) -> None:
         If the file cannot be written.
     """
     _check_hash(bank.model_hash, model, 'the bank')
-    arrays: dict[str, Any] = {}
-    routes = []
-    for index, route in enumerate(bank.routes.values()):
-        first = route.knots[0]
-        routes.append(
-            {
-                'supports': [
-                    {
-                        'frame': support.frame,
-                        'kind': support.kind,
-                        'points': np.asarray(support.points).tolist(),
-                    }
-                    for support in first.supports
-                ],
-                'dt': first.dt,
-            }
-        )
-        stacks: dict[str, list[Any]] = {
-            'H': [knot.state.H for knot in route.knots],
-            's': [knot.state.s for knot in route.knots],
-            'feedforward': [knot.feedforward for knot in route.knots],
-            'K': [knot.K for knot in route.knots],
-            'K_complement': [knot.K_complement for knot in route.knots],
-            'K_past': [knot.K_past for knot in route.knots],
-            'placement': [[support.placement for support in k.supports] for k in route.knots],
-            'margin': [knot.margin for knot in route.knots],
-            'error': list(route.errors),
-        }
-        arrays |= {f'route{index}/{name}': np.array(stack) for name, stack in stacks.items()}
     header = {
         'format': FORMAT,
         'version': VERSION,
@@ -66,14 +43,14 @@ def save_bank(bank: GainBank, model: TreeModel, path: str | Path) -> None:
         'model_hash': bank.model_hash,
         'columns': [label.name for label in state_labels(model)],
         'rows': [label.name for label in input_labels(model)],
-        'routes': routes,
+        'routes': [_description(route) for route in bank.routes.values()],
     }
-    with Path(path).open('wb') as file:
-        np.savez(file, header=np.array(json.dumps(header)), **arrays)
+    arrays = [_arrays(route) for route in bank.routes.values()]
+    (_write_yaml if Path(path).suffix in _YAML else _write_npz)(Path(path), header, arrays)
 
 
 def load_bank(path: str | Path, model: TreeModel) -> GainBank:
-    """Return the bank in a file.
+    """Return the bank in a file of either kind.
 
     Raises
     ------
@@ -84,24 +61,96 @@ def load_bank(path: str | Path, model: TreeModel) -> GainBank:
         If there is no such file.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            header = json.loads(str(file['header']))
-            if header.get('format') != FORMAT or header.get('version') != VERSION:
-                raise ValueError(
-                    f'format {header.get("format")!r}, version {header.get("version")!r}'
-                )
-            _check_hash(header['model_hash'], model, str(path))
-            routes = [
-                _route(entry, {name: file[f'route{index}/{name}'] for name in _SHAPES}, model)
-                for index, entry in enumerate(header['routes'])
-            ]
-    except (ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        header, arrays = (_read_yaml if Path(path).suffix in _YAML else _read_npz)(Path(path))
+        if header.get('format') != FORMAT or header.get('version') != VERSION:
+            raise ValueError(f'format {header.get("format")!r}, version {header.get("version")!r}')
+        _check_hash(header['model_hash'], model, str(path))
+        routes = [_route(*parts, model) for parts in zip(header['routes'], arrays, strict=True)]
+    except _MALFORMED as error:
         if isinstance(error, InputError):
             raise
         raise InputError(
             f'{path} is no gain bank of version {VERSION}: {error}; make one with save_bank'
         ) from error
     return GainBank(model.hash, {frozenset(r.knots[0].contacts): r for r in routes})
+
+
+def _write_yaml(path: Path, header: dict[str, Any], arrays: list[dict[str, Array]]) -> None:
+    routes = [
+        entry | {name: values.tolist() for name, values in stacks.items()}
+        for entry, stacks in zip(header['routes'], arrays, strict=True)
+    ]
+    document = header | {'routes': routes}
+    layout: dict[str, Any] = {'sort_keys': False, 'default_flow_style': None, 'width': 99}
+    with path.open('w', encoding='utf-8') as file:
+        yaml.dump(document, file, _Dumper, **layout)
+
+
+def _read_yaml(path: Path) -> tuple[dict[str, Any], list[dict[str, Array]]]:
+    with path.open(encoding='utf-8') as file:
+        header = yaml.load(file, _Loader)
+    routes = header.get('routes', ())
+    return header, [
+        {name: np.array(entry[name], dtype=np.float64) for name in _SHAPES} for entry in routes
+    ]
+
+
+def _write_npz(path: Path, header: dict[str, Any], arrays: list[dict[str, Array]]) -> None:
+    stacks: dict[str, Any] = {
+        f'route{index}/{name}': values
+        for index, named in enumerate(arrays)
+        for name, values in named.items()
+    }
+    with path.open('wb') as file:
+        np.savez(file, header=np.array(json.dumps(header)), **stacks)
+
+
+def _read_npz(path: Path) -> tuple[dict[str, Any], list[dict[str, Array]]]:
+    with np.load(path, allow_pickle=False) as file:
+        header = json.loads(str(file['header']))
+        return header, [
+            {name: file[f'route{index}/{name}'] for name in _SHAPES}
+            for index in range(len(header.get('routes', ())))
+        ]
+
+
+# libyaml's, which comes with PyYAML's wheels and packages, is an order of magnitude faster.
+_Loader: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+
+
+class _Dumper(getattr(yaml, 'CSafeDumper', yaml.SafeDumper)):  # type: ignore[misc]
+    """Puts each row of numbers on a line of its own."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _description(route: Route) -> dict[str, Any]:
+    first = route.knots[0]
+    supports = [
+        {
+            'frame': support.frame,
+            'kind': support.kind,
+            'points': np.asarray(support.points).tolist(),
+        }
+        for support in first.supports
+    ]
+    return {'supports': supports, 'dt': first.dt}
+
+
+def _arrays(route: Route) -> dict[str, Array]:
+    stacks: dict[str, list[Any]] = {
+        'H': [knot.state.H for knot in route.knots],
+        's': [knot.state.s for knot in route.knots],
+        'feedforward': [knot.feedforward for knot in route.knots],
+        'K': [knot.K for knot in route.knots],
+        'K_complement': [knot.K_complement for knot in route.knots],
+        'K_past': [knot.K_past for knot in route.knots],
+        'placement': [[support.placement for support in k.supports] for k in route.knots],
+        'margin': [knot.margin for knot in route.knots],
+        'error': list(route.errors),
+    }
+    return {name: np.array(stack) for name, stack in stacks.items()}
 
 
 # Shape of each array of a route: k knots, f supports, n_q, u inputs, z entries of the state.

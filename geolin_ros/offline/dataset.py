@@ -19,30 +19,7 @@ MATRICES = {'A': ('row', 'col'), 'B': ('row', 'input'), 'drift': ('row',)}
 
 
 def open_dataset(path: str, chunks: Any = None) -> xr.Dataset:
-    """Open what `geolin linearize` has written; nothing is read before it is used.
-
-    Parameters
-    ----------
-    path
-        Folder, or a store that fsspec knows.
-    chunks
-        As for `xarray.open_zarr`: None for plain lazy arrays, ``{}`` for Dask arrays of the
-        chunks that are stored.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``A`` (time, row, col), ``B`` (time, row, input), ``drift`` (time, row), ``nu_dot`` and
-        ``residual``, measured minus predicted, (time, acceleration); the state ``H``, ``s``,
-        ``v``, ``r`` and ``tau``; ``eigenvalues`` (spectrum, mode) and ``mass_matrix_condition``
-        with ``spectrum_time``. Coordinates name rows, columns and inputs, and their units. Of a
-        run that was broken off, the finished beginning, with ``attrs['complete']`` false.
-
-    Raises
-    ------
-    RecordingError
-        If there is no dataset.
-    """
+    """See `geolin_ros.open_dataset`."""
     group = store.open_group(path, 'r')
     rows = _finished(group, 'time')
     spectra = _finished(group, 'spectrum')

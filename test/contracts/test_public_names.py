@@ -26,6 +26,19 @@ def test_homes__are_those_of_all_public_names():
     assert sorted(geolin_ros._HOMES) == sorted(geolin_ros.__all__)
 
 
+def test_names__are_there_without_extras_and_say_what_they_lack():
+    code = (
+        'import importlib.util as u; find = u.find_spec\n'
+        'u.find_spec = lambda name: None if name == "zarr" else find(name)\n'
+        'from geolin_ros import *\n'
+        'try: open_dataset("run.zarr")\n'
+        'except Exception as error: print(type(error).__name__, error)'
+    )
+    said = run(code)
+    assert said.startswith('ConfigurationError package zarr is not installed')
+    assert 'pip install "geolin_ros[offline]", with Python 3.11 or later' in said
+
+
 def test_unknown_name__is_an_attribute_error():
     with pytest.raises(AttributeError, match='nothing'):
         _ = geolin_ros.nothing

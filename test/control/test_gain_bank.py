@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import yaml
 from support.standing import standing_robot
 
 from geolin_ros import TreeModel, robots
@@ -80,13 +81,15 @@ def two_sets(tmp_path_factory):
     three = [equilibrium(model, on_three, supports[:3])]
     bank = build(model, [lower, three], tolerance=np.inf, delay=1)
     path = tmp_path_factory.mktemp('bank') / 'gains.npz'
-    save_bank(bank, model, path)
+    for suffix in ('.npz', '.yaml'):
+        save_bank(bank, model, path.with_suffix(suffix))
     return model, top, bank, path
 
 
-def test_file__holds_the_same_gains(two_sets):
+@pytest.mark.parametrize('suffix', ['.npz', '.yaml'])
+def test_file__holds_the_same_gains(suffix, two_sets):
     model, top, bank, path = two_sets
-    loaded = load_bank(path, model)
+    loaded = load_bank(path.with_suffix(suffix), model)
     assert set(loaded.routes) == set(bank.routes)
     for contacts in (FEET, FEET[2::-1]):
         ours, theirs = bank.gains(contacts, top), loaded.gains(contacts, top)
@@ -109,6 +112,15 @@ def test_file__needs_nothing_of_ours_to_be_read(two_sets):
         assert [len(route['supports']) for route in header['routes']] == [4, 3]
         assert file['route0/K'].shape == (2, 12, 36)
         assert file['route1/K_past'].shape == (1, 12, 12)
+
+
+def test_yaml__is_read_by_people(two_sets):
+    text = two_sets[3].with_suffix('.yaml').read_text()
+    content = yaml.safe_load(text)
+    assert [route['supports'][0]['frame'] for route in content['routes']] == ['FL_foot', 'FL_foot']
+    assert np.shape(content['routes'][0]['K']) == (2, 12, 36)
+    assert 'frame: FL_foot\n' in text
+    assert max(map(len, text.splitlines())) < 130  # no line of all numbers
 
 
 def test_missing_contact_set__is_named_with_those_there_are(two_sets):
@@ -140,6 +152,13 @@ def test_unusable_file__is_explained(two_sets, tmp_path):
         np.savez(broken, **(content | {name: value}))
         with pytest.raises(InputError, match='no gain bank of version 1'):
             load_bank(broken, model)
+    document = yaml.safe_load(path.with_suffix('.yaml').read_text())
+    document['routes'][1]['H'].pop()
+    text = tmp_path / 'broken.yaml'
+    for broken_text in (yaml.safe_dump(document), 'a: [', 'no mapping', ''):
+        text.write_text(broken_text)
+        with pytest.raises(InputError, match='no gain bank of version 1'):
+            load_bank(text, model)
     content.pop('route1/H')
     np.savez(tmp_path / 'part.npz', **content)
     with pytest.raises(InputError, match='route1/H'):
