@@ -22,9 +22,6 @@ from geolin_ros.typing import Array
 class GeneralDynamics:
     """A robot that does not have the form: everything is declined."""
 
-    def __init__(self, model: TreeModel | None) -> None:
-        self.model = model
-
     def inverse_dynamics(self, state: State, acceleration: ArrayLike) -> Array | None:
         """Decline."""
         return None
@@ -45,7 +42,6 @@ class PackedDynamics(GeneralDynamics):
     """
 
     def __init__(self, model: TreeModel, packed: records.Packed) -> None:
-        super().__init__(model)
         self._ints, self._floats = packed.ints, packed.floats
         self._workspace = records.make_workspace(packed)
         self._n, self._m, self._size = model.n, model.m, 22 + 2 * model.n
@@ -89,11 +85,14 @@ class PackedDynamics(GeneralDynamics):
 
 
 class _Robots(threading.local):
-    """What was prepared of each robot, a thread; the last one at hand."""
+    """What was prepared of each robot, a thread; the last one at hand.
+
+    Values must not know their robot, which would never be let go.
+    """
 
     def __init__(self) -> None:
         self.of: WeakKeyDictionary[TreeModel, GeneralDynamics] = WeakKeyDictionary()
-        self.last = GeneralDynamics(None)
+        self.last: tuple[TreeModel | None, GeneralDynamics] = None, GeneralDynamics()
 
 
 _robots = _Robots()
@@ -101,19 +100,19 @@ _robots = _Robots()
 
 def packed_dynamics(model: TreeModel) -> GeneralDynamics:
     """Return this thread's fast dynamics of a robot."""
-    last = _robots.last
-    return last if last.model is model else _prepared(model)
+    robot, last = _robots.last
+    return last if robot is model else _prepared(model)
 
 
 def _prepared(model: TreeModel) -> GeneralDynamics:
     found = _robots.of.get(model)
     if found is None:
         found = _robots.of[model] = prepare(model)
-    _robots.last = found
+    _robots.last = model, found
     return found
 
 
 def prepare(model: TreeModel) -> GeneralDynamics:
     """Return the fast dynamics of a robot, with scratch of their own."""
     packed = model.packed
-    return GeneralDynamics(model) if packed is None else PackedDynamics(model, packed)
+    return GeneralDynamics() if packed is None else PackedDynamics(model, packed)

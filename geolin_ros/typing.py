@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The three array types of the package."""
+"""The array types of the package."""
 
 from typing import TypeAlias
 
@@ -10,3 +10,4 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
+ObjectArray: TypeAlias = NDArray[np.object_]

@@ -182,7 +182,7 @@ class _Batch:
         given = np.zeros((self.count, 6 + self._model.n))
         if values is not None:
             given[:, 6 + self._model.n - values.shape[1] :] = values
-        return Task(self._states, given, self._wrenches, self._threads, inputs)
+        return Task(self._model, self._states, given, self._wrenches, self._threads, inputs)
 
     def held(self) -> Samples:
         """Return the robot of inverse dynamics."""
@@ -239,7 +239,10 @@ def _one_hybrid(prescribed: ArrayLike, base: bool) -> Callable[..., Array]:
 
 
 class _Robots(threading.local):
-    """What was prepared of each robot, a thread: kernels write into its scratch."""
+    """What was prepared of each robot, a thread: kernels write into its scratch.
+
+    Values must not know their robot, which would never be let go.
+    """
 
     def __init__(self) -> None:
         self.of: WeakKeyDictionary[TreeModel, Samples | None] = WeakKeyDictionary()

@@ -155,7 +155,7 @@ class BatchLinearizer:
             return batch
         given = np.zeros((data.shape[0], 6 + model.n))
         given[:, 6:] = efforts
-        task = Task(data, given, wrenches, self._threads, {'tau': efforts})
+        task = Task(model, data, given, wrenches, self._threads, {'tau': efforts})
         matrices = batch.A, batch.B
         self._samples.differentiate(task, self._columns, batch.nu_dot, matrices, model.m)
         self._set_reference(batch, data)

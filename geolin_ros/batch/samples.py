@@ -35,7 +35,7 @@ class Samples:
     """
 
     def __init__(self, model: TreeModel, packed: Packed) -> None:
-        self.model, self._packed = model, packed
+        self._n, self._packed = model.n, packed
         self._scratch: list[tuple[Array, ...]] = []
         m = 6 + model.n
         rows = np.arange(m)
@@ -75,8 +75,8 @@ class Samples:
 
     def _run(self, kernel: Callable[..., None], task: 'Task', *arguments: object) -> None:
         """Run a kernel over the samples, a range a thread, and raise the first failure."""
-        inputs = records.make_inputs(self._packed, pack(self.model, task.wrenches))
-        robot = self._packed.ints, self._packed.floats, inputs[self.model.n :]
+        inputs = records.make_inputs(self._packed, pack(task.model, task.wrenches))
+        robot = self._packed.ints, self._packed.floats, inputs[self._n :]
         flat = _read_only(task.states), _read_only(task.given), self.rows
         status = np.full(-(-task.count // LANES) * LANES, OK, np.int64)
 
@@ -96,11 +96,11 @@ class Samples:
                 done.result()
         failed = np.flatnonzero(status[: task.count] != OK)
         if failed.size:
-            raise task.failure(self.model, int(failed[0]), int(status[failed[0]]))
+            raise task.failure(int(failed[0]), int(status[failed[0]]))
 
     def _buffers(self, count: int) -> list[tuple[Array, ...]]:
         """Return scratch for so many threads."""
-        n, m = self.model.n, 6 + self.model.n
+        n, m = self._n, 6 + self._n
         sizes = (records.plain_workspace_size(self._packed), 22 + 2 * n, m, m, 3 * m * m)
         while len(self._scratch) < count:
             arrays = [records.aligned_zeros(LANES * size) for size in sizes]
@@ -114,6 +114,8 @@ class Task:
 
     Attributes
     ----------
+    model
+        Whose states they are.
     states : (N, 22 + n_q + n)
     given : (N, 6 + n)
         Accelerations where held, forces elsewhere.
@@ -123,6 +125,7 @@ class Task:
         Where a NaN may come from, by name: N rows each.
     """
 
+    model: TreeModel
     states: Array
     given: Array
     wrenches: Sequence[Wrench]
@@ -139,11 +142,11 @@ class Task:
         """Return N."""
         return len(self.states)
 
-    def failure(self, model: TreeModel, k: int, status: int) -> GeolinError:
+    def failure(self, k: int, status: int) -> GeolinError:
         """Return the error for the status of sample k."""
-        state = model.neutral_state()
+        state = self.model.neutral_state()
         state.data[:] = self.states[k]
-        cause = failure(model, status, state, {name: a[k] for name, a in self.inputs.items()})
+        cause = failure(self.model, status, state, {name: a[k] for name, a in self.inputs.items()})
         return type(cause)(f'sample {k}: {cause}')
 
 

@@ -19,7 +19,7 @@ from geolin_ros.model.tree import TreeModel
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument('urdf', type=Path, metavar='URDF', help='path of a URDF file')
-    parser.add_argument('file', type=Path, metavar='FILE', help='where to save, such as gains.npz')
+    parser.add_argument('file', type=Path, metavar='FILE', help='where to save, .yaml or .npz')
     parser.add_argument(
         '--contacts',
         nargs='+',

@@ -20,13 +20,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_bag_arguments(parser)
     parser.add_argument(
-        '-o', '--output', type=Path, required=True, help='gain file of lqr_node, such as gains.npz'
+        '-o',
+        '--output',
+        type=Path,
+        default=Path('gains.yaml'),
+        help='gain file of lqr_node, .yaml or .npz (default: %(default)s)',
     )
     parser.add_argument(
         '--feet',
-        required=True,
+        default='',
         metavar='FRAME,...',
-        help='what may stand: frame, frame:RADIUS, or frame:LENGTHxWIDTH for a sole',
+        help='what may stand: frame, frame:RADIUS, or frame:LENGTHxWIDTH for a sole (default: '
+        'what the contacts of parameters or of the topic contact_states say)',
     )
     parser.add_argument(
         '--postures', type=int, default=3, metavar='N', help='of each set of contacts (3)'
@@ -44,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     from geolin_ros.control.support import Support
     from geolin_ros.offline.visited import route, visited
 
-    feet = [Support.parse(text) for text in options.feet.split(',')]
+    feet = [Support.parse(text) for text in options.feet.split(',') if text]
     with open_bags(options) as source:
         model = source.model
         visits = visited(source, feet, Progress(options))

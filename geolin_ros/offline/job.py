@@ -135,7 +135,7 @@ def spectrum_unit(job: Job, unit: int, rows: IntArray, samples: Samples) -> int:
 
 def _prepared(job: Job) -> PointLinearizer:
     """Return the linearizer of a job; each thread of a worker keeps the last one."""
-    key = job.model.hash, job.model.actuated_joints, job.settings
+    key = job.model.hash, job.model.actuated_joints, repr(job.settings)
     if getattr(_kept, 'key', None) != key:
         _kept.key, _kept.linearizer = key, PointLinearizer(job.model, job.settings, STRIDE)
     found: PointLinearizer = _kept.linearizer

@@ -10,7 +10,7 @@ import numpy as np
 
 from geolin_ros.errors import InputError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.points import PointLinearizer, Points
+from geolin_ros.offline.points import PointLinearizer, Points, tuples
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.typing import Array, IntArray
 
@@ -77,6 +77,7 @@ def find_layout(model: TreeModel, settings: StreamSettings) -> Layout:
 
     An entry that is the same there to the last bit is the same everywhere: zero because two joints
     are unrelated, one because a position's rate is a rate. The points are always the same ones.
+    Of a robot that may be held every acceleration depends on everything.
     """
     rng = np.random.default_rng(0)
     linearize = PointLinearizer(model, settings, PROBES)
@@ -88,10 +89,11 @@ def find_layout(model: TreeModel, settings: StreamSettings) -> Layout:
         states.append(neutral.retract(z).data)
     tau = rng.uniform(-1.0, 1.0, (PROBES, model.n))
     wrenches = rng.uniform(-1.0, 1.0, (PROBES, len(linearize.slots), 6))
-    found = linearize(Points(np.array(states), tau, wrenches))
-    return Layout(*(_entries(values) for values in (found.A, found.B, found.drift)))
-
-
-def _entries(values: Array) -> Entries:
-    varies = (values != values[0]).any(axis=0)
-    return Entries(np.where(varies, 0.0, values[0]), np.flatnonzero(varies))
+    found = linearize(Points(np.array(states), tau, wrenches, tuples([()] * PROBES)))
+    layout = []
+    for values in (found.A, found.B, found.drift):
+        varies = (values != values[0]).any(axis=0)
+        if settings.contacts.are_expected:
+            varies[model.m if settings.form == 'continuous' else 0 :] = True
+        layout.append(Entries(np.where(varies, 0.0, values[0]), np.flatnonzero(varies)))
+    return Layout(*layout)

@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linearizations about many operating points, in the form and representation of a stream."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from geolin_ros.batch import BatchLinearizer
+from geolin_ros.contacts import ConstrainedLinearizer
+from geolin_ros.contacts.description import Closure
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
 from geolin_ros.linearization import Linearizer
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.linearization_stream import Answer, fill
 from geolin_ros.stream.settings import StreamSettings
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray, ObjectArray
 from geolin_ros.wrenches import Wrench
 
 
@@ -25,10 +28,17 @@ class Points(NamedTuple):
     """(T, n) [N m or N]"""
     wrenches: Array
     """(T, K, 6) [force; moment] of each slot, see `slots`"""
+    contacts: ObjectArray
+    """(T,) tuples of all contacts"""
 
-    def part(self, rows: slice) -> 'Points':
+    def part(self, rows: slice | IntArray) -> 'Points':
         """Return some of the points."""
-        return Points(self.states[rows], self.tau[rows], self.wrenches[rows])
+        return Points(self.states[rows], self.tau[rows], self.wrenches[rows], self.contacts[rows])
+
+
+def tuples(items: Sequence[tuple[Closure, ...]]) -> ObjectArray:
+    """Return an array (T,) of tuples."""
+    return np.fromiter(items, dtype=np.object_, count=len(items))
 
 
 class Linearizations(NamedTuple):
@@ -58,9 +68,11 @@ class PointLinearizer:
             self.slots.append((model.base_link, 'body'))
         self._batch = BatchLinearizer(model)
         self._room = self._batch.room(most)
-        self._linearizer = Linearizer(model)
+        self._linearizer: Linearizer | ConstrainedLinearizer = Linearizer(model)
+        if settings.contacts.are_expected:
+            self._linearizer = ConstrainedLinearizer(model)
         plain = settings.form == 'continuous' and settings.representation == 'body'
-        self._is_batch = plain and not self.slots
+        self._is_batch = plain and not self.slots and not settings.contacts.are_expected
 
     def __call__(self, points: Points) -> Linearizations:
         """Return A, B, nu_dot and drift of all points."""
@@ -84,6 +96,7 @@ class PointLinearizer:
         answer.state = self._model.neutral_state()
         for k in range(count):
             answer.state.data[:] = points.states[k]
+            self._hold(points.contacts[k])
             wrenches = [
                 Wrench(link, value[:3], value[3:], kind)
                 for (link, kind), value in zip(self.slots, points.wrenches[k], strict=True)
@@ -97,3 +110,8 @@ class PointLinearizer:
                 found.A[k], found.B[k] = answer.A, answer.B
                 found.nu_dot[k], found.drift[k] = answer.nu_dot, answer.drift
         return found
+
+    def _hold(self, contacts: tuple[Closure, ...]) -> None:
+        linearizer = self._linearizer
+        if isinstance(linearizer, ConstrainedLinearizer) and contacts is not linearizer.contacts:
+            linearizer.contacts = contacts

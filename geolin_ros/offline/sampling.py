@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geolin_ros.contacts.description import Closure
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.points import Points
+from geolin_ros.offline.points import Points, tuples
 from geolin_ros.stream.linearization_stream import Answer
 from geolin_ros.stream.operating_points import OperatingPoints
 from geolin_ros.typing import Array, IntArray
@@ -36,12 +37,11 @@ class Samples(NamedTuple):
 
     def part(self, rows: slice | IntArray) -> 'Samples':
         """Return some of the samples."""
-        points = Points(*(values[rows] for values in self.points))
         return Samples(
             self.stamp[rows],
             self.odometry_stamp[rows],
             self.tau[rows],
-            points,
+            self.points.part(rows),
             self.measured[rows],
         )
 
@@ -83,6 +83,7 @@ class _Collector:
     def __init__(self, stream: OperatingPoints) -> None:
         self._stream = stream
         self._rows: list[tuple[int, int, Array, Array, Array, Array]] = []
+        self._contacts: list[tuple[Closure, ...]] = []
         self._taken = 0  # of the rows, which stay as neighbours
 
     @property
@@ -104,16 +105,19 @@ class _Collector:
                 table,
             )
         )
+        self._contacts.append(self._stream.contacts)
 
     def take(self, is_last: bool) -> Samples:
         """Return all rows but those taken before, and the last one unless it is the end."""
         columns = (np.array(values) for values in zip(*self._rows, strict=True))
         stamp, odometry, tau, states, forces, wrenches = columns
+        points = Points(states, forces, wrenches, tuples(self._contacts))
         measured = measured_accelerations(self._stream.model, stamp, odometry, states)
-        table = Samples(stamp, odometry, tau, Points(states, forces, wrenches), measured)
+        table = Samples(stamp, odometry, tau, points, measured)
         end = len(stamp) if is_last else len(stamp) - 1
         found = table.part(slice(self._taken, end))
-        self._rows, self._taken = self._rows[end - 1 :], 1
+        self._rows, self._contacts = self._rows[end - 1 :], self._contacts[end - 1 :]
+        self._taken = 1
         return found
 
 

@@ -3,13 +3,15 @@
 """What a robot stood on in a recording, and in which postures: where gains are wanted."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from geolin_ros.contacts.description import Closure, Loop
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
 from geolin_ros.control.support import Support
-from geolin_ros.errors import InfeasibleError, RecordingError
+from geolin_ros.errors import ConfigurationError, InfeasibleError, RecordingError
 from geolin_ros.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -42,23 +44,43 @@ class Visited(NamedTuple):
 
 def visited(
     source: Source,
-    feet: Sequence[Support],
+    feet: Sequence[Support] = (),
     watch: Watch = lambda items, total: items,
 ) -> list[Visited]:
     """Return the sets of contacts that a recording shows, the longest first.
 
-    A foot stands where it is still and about as low as the lowest one: measured efforts and
-    contact sensors are not asked.
+    What holds the robot is what its parameters name: frames, or the topics of contact states or
+    foot forces. Where they name nothing it is the topic of contact states if there is one, and
+    otherwise those of the ``feet`` that are still and about as low as the lowest one.
+
+    Parameters
+    ----------
+    source
+        Bags and robot.
+    feet
+        What may stand. Contacts with messages of their own are points unless a foot of the same
+        frame says more.
+    watch
+        Wraps the messages, of which there are ``total``.
 
     Raises
     ------
     RecordingError
         If an input is missing or a bag damaged, or the robot never stands.
+    ConfigurationError
+        If nothing says what may stand, or a contact is no support.
     UnknownNameError
         If a foot is no frame of the robot.
     """
+    source = _with_contacts(source)
     source.require_inputs()
-    model = source.model
+    model, shapes = source.model, {foot.frame: foot for foot in feet}
+    is_told = source.settings.contacts.are_expected
+    if not (is_told or feet):
+        raise ConfigurationError(
+            f'nothing says what robot {model.name!r} may stand on, expected --feet, the parameter '
+            'contacts, or a topic contact_states'
+        )
     stream = OperatingPoints(model, source.settings)
     feed, thinning = Feed(source, stream), Thinning(rate=RATE)
 
@@ -67,30 +89,61 @@ def visited(
         for recorded in watch(messages, source.message_count):
             yield from feed.answers(recorded)
 
-    states: dict[frozenset[str], list[State]] = {}
+    states: dict[tuple[Support, ...], list[State]] = {}
     total = 0
     for table in tabulate(stream, answers()):
         for k in thinning.choose(table.stamp):
             state = model.neutral_state()
             state.data[:] = table.points.states[k]
-            standing = frozenset(standing_feet(model, state, feet))
+            if is_told:
+                standing = _told(table.points.contacts[k], shapes)
+            else:
+                standing = standing_feet(model, state, feet)
             states.setdefault(standing, []).append(state)
             total += 1
     found = [
-        Visited(tuple(foot for foot in feet if foot.frame in frames), len(points) / total, points)
-        for frames, points in states.items()
-        if frames and len(points) >= SHARE * total
+        Visited(supports, len(points) / total, points)
+        for supports, points in states.items()
+        if supports and len(points) >= SHARE * total
     ]
     if not found:
+        expected = 'active contacts' if is_told else 'feet that are still and low; name others'
         raise RecordingError(
-            f'robot {model.name!r} stands on none of {", ".join(foot.frame for foot in feet)} in '
-            f'{source.recording.name}, expected feet that are still and low; name others'
+            f'robot {model.name!r} stands on none of {", ".join(shapes) or "its contacts"} in '
+            f'{source.recording.name}, expected {expected}'
         )
     return sorted(found, key=lambda visit: -visit.share)
 
 
-def standing_feet(model: TreeModel, state: State, feet: Sequence[Support]) -> list[str]:
-    """Return the frames of the feet that are still and low."""
+def _with_contacts(source: Source) -> Source:
+    """Return a source that hears its topic of contact states where parameters name no contacts."""
+    if source.settings.contacts.are_expected or 'contact_states' not in source.recording.topics:
+        return source
+    return replace(source, values={**source.values, 'contact_source': 'topic'})
+
+
+def _told(contacts: Sequence[Closure], shapes: dict[str, Support]) -> tuple[Support, ...]:
+    """Return the supports that active contacts are, by name; known shapes are kept."""
+    for contact in contacts:
+        if not contact.active or contact.name in shapes:
+            continue
+        if isinstance(contact, Loop):
+            raise ConfigurationError(
+                f'contact {contact.name!r} closes a loop of the robot, expected supports: gains '
+                'are for what stands on the ground'
+            )
+        if contact.kind == 'surface':
+            raise ConfigurationError(
+                f'contact {contact.name!r} is a surface whose size no message tells, expected it '
+                f'from --feet {contact.name}:LENGTHxWIDTH'
+            )
+        shapes[contact.name] = Support(contact.frame)
+    active = sorted(contact.name for contact in contacts if contact.active)
+    return tuple(shapes[name] for name in active)
+
+
+def standing_feet(model: TreeModel, state: State, feet: Sequence[Support]) -> tuple[Support, ...]:
+    """Return the feet that are still and low."""
     at = Kinematics(model, state)
     places, speeds = [], []
     for foot in feet:
@@ -101,11 +154,11 @@ def standing_feet(model: TreeModel, state: State, feet: Sequence[Support]) -> li
         speeds.append(float(np.linalg.norm(v[:3] + np.cross(v[3:], point))))
         places.append(float((H[:3, :3] @ point + H[:3, 3])[2]))
     lowest = min(places)
-    return [
-        foot.frame
+    return tuple(
+        foot
         for foot, place, speed in zip(feet, places, speeds, strict=True)
         if place - lowest <= LEVEL and speed < STILL
-    ]
+    )
 
 
 def route(model: TreeModel, visit: Visited, postures: int) -> tuple[list[Equilibrium], list[str]]:

@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 
-from geolin_ros.errors import ConfigurationError
+from geolin_ros.contacts.description import Closure
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.linearization_stream import Answer, Counts, LinearizationStream
 from geolin_ros.stream.settings import StreamSettings
@@ -29,19 +29,13 @@ class OperatingPoints(LinearizationStream):
 
     @property
     def forces(self) -> tuple[Array, Sequence[Wrench]]:
-        """Efforts and wrenches, see above.
-
-        Raises
-        ------
-        ConfigurationError
-            If contacts are expected.
-        """
-        if self.settings.contacts.are_expected:
-            raise ConfigurationError(
-                'contacts are expected, but many operating points at once are linearized without '
-                'them; take out contacts, or linearize one by one'
-            )
+        """Efforts and wrenches, see above."""
         return self._answer.forces
+
+    @property
+    def contacts(self) -> tuple[Closure, ...]:
+        """All contacts at the last answer; the same tuple as long as nothing changes."""
+        return () if self._held is None else self._held.linearizer.contacts
 
     def _linearize_under(self, answer: Answer, tau: Array, wrenches: Sequence[Wrench]) -> None:
         """Leave the linearization to the caller."""

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamics about many states in one call, against Pinocchio and the functions of one state."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from support.close import assert_close
@@ -179,3 +182,19 @@ def test_wrong_arguments__are_refused():
     states[4].s[1] = np.inf
     with pytest.raises(NotFiniteError, match=r'sample 4: s '):
         batch.mass_matrix(model, states)
+
+
+@pytest.mark.parametrize(
+    'function',
+    [lambda model, state: batch.mass_matrix(model, [state]), geolin_ros.mass_matrix],
+    ids=['batch', 'one'],
+)
+def test_robots__are_let_go_of(function):
+    """What is prepared of each robot must not keep it: memory would grow with their number."""
+    *robots, last = [read_robot(example_robot('solo12'))[1] for _ in range(4)]
+    gone = [weakref.ref(robot) for robot in robots]
+    for robot in (*robots, last):  # the last one may be kept at hand
+        function(robot, robot.neutral_state())
+    del robots, robot
+    gc.collect()
+    assert [robot() for robot in gone] == [None] * 3

@@ -11,6 +11,7 @@ from geolin_ros.cli import main
 from geolin_ros.control.gain_file import load_bank
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
+from geolin_ros.offline.recording import Recording
 
 FEET = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
 
@@ -35,7 +36,7 @@ def squat_bag(robot, tmp_path_factory):
 
 def test_gains__are_for_the_contacts_and_postures_of_the_bag(squat_bag, robot, tmp_path, capsys):
     model, _ = robot
-    out = tmp_path / 'gains.npz'
+    out = tmp_path / 'gains.yaml'
     feet = ','.join(f'{frame}:0.02' for frame in FEET)
     command = ['gains', str(squat_bag), '-o', str(out), '--feet', feet, '--postures', '2']
     assert main([*command, '--tolerance', 'inf', '--json']) == 0
@@ -52,8 +53,32 @@ def test_gains__are_for_the_contacts_and_postures_of_the_bag(squat_bag, robot, t
         assert knot.margin < 1.0  # stable in discrete time
 
 
+def test_gains__are_for_the_contacts_that_a_topic_tells(squat_bag, robot, tmp_path, capsys):
+    """A topic counts more than what looks like standing: here three feet while all are still."""
+    model, text = robot
+    with Recording([squat_bag]) as recording:
+        entries = list(recording.messages(['odom', 'joint_states']))[:80]
+    told = Messages(model).contact_states(START, FEET[:3])
+    bag = write_bag(tmp_path / 'bag', [('contact_states', START, told), *entries], text)
+    out = tmp_path / 'gains.yaml'
+    command = ['gains', str(bag), '-o', str(out), '--postures', '1', '--json']
+    assert main(command) == 0
+    (found,) = json.loads(capsys.readouterr().out)['contact_sets']
+    assert sorted(found['contacts']) == sorted(FEET[:3])
+    assert (found['share'], found['held']) == (1.0, 1)
+    assert load_bank(out, model).route(FEET[:3]).knots[0].margin < 1.0
+    frames = [f'{foot} surface' for foot in FEET]
+    assert main([*command, '-p', f'contacts:={frames}']) == 1
+    assert 'surface whose size no message tells' in capsys.readouterr().err
+
+
+def test_no_feet__are_asked_for(squat_bag, tmp_path, capsys):
+    assert main(['gains', str(squat_bag), '-o', str(tmp_path / 'gains.yaml')]) == 1
+    assert 'expected --feet, the parameter contacts, or a topic' in capsys.readouterr().err
+
+
 def test_feet_that_never_stand__are_an_error(bag, tmp_path, capsys):
-    command = ['gains', str(bag), '-o', str(tmp_path / 'gains.npz'), '--feet', 'base']
+    command = ['gains', str(bag), '-o', str(tmp_path / 'gains.yaml'), '--feet', 'base']
     assert main([*command, '--json']) == 1
     assert 'stands on none of base' in capsys.readouterr().err
-    assert not (tmp_path / 'gains.npz').exists()
+    assert not (tmp_path / 'gains.yaml').exists()

@@ -22,6 +22,8 @@ from geolin_ros.offline.replay import replay
 from geolin_ros.offline.source import open_source
 from geolin_ros.stream.reading import read_linearization
 
+LEGS = ('FL', 'FR', 'RL', 'RR')
+
 
 @pytest.fixture(scope='module')
 def dataset(bag, tmp_path_factory):
@@ -60,6 +62,8 @@ def assert_agree(found, expected, tolerance):
         {'representation': 'mixed'},
         {'form': 'discrete', 'method': 'euler', 'dt': 0.005},
         {'nu_dot': 'zero', 'torque_source': 'inverse_dynamics'},
+        {'contacts': ['FL_foot point 100.0 20.0', 'RR_foot point']},
+        {'contacts': [f'{leg}_foot point' for leg in LEGS], 'form': 'discrete', 'dt': 0.005},
     ],
     ids=lambda values: '-'.join(map(str, values)) or 'defaults',
 )
@@ -173,6 +177,26 @@ def test_spectra__are_those_of_A_at_their_rate(dataset, robot):
         assert found.mass_matrix_condition[k] == pytest.approx(condition, rel=1e-9)
 
 
+def test_contacts_that_come_and_go__are_those_of_the_topic(robot, samples, tmp_path):
+    """Four feet stand, then two, then none; joint states before the first message are dropped."""
+    messages, entries = Messages(robot[0]), []
+    at = {4: LEGS, 12: LEGS[:2], 16: ()}
+    for k, sample in enumerate(samples[:20]):
+        if k in at:
+            contacts = messages.contact_states(sample.stamp, [f'{leg}_foot' for leg in at[k]])
+            entries.append(('contact_states', sample.stamp, contacts))
+        entries += messages.of_samples([sample])
+    bag = write_bag(tmp_path / 'bag', entries, robot[1])
+    values = {'contact_source': 'topic'}
+    result = run(bag, tmp_path / 'out.zarr', values, chunk=7)
+    assert (result.samples, result.drops) == (16, {'no contacts yet, or foot forces too old': 4})
+    found = open_dataset(str(tmp_path / 'out.zarr'))
+    expected = replayed(bag, tmp_path / 'replayed', values)
+    np.testing.assert_array_equal(found.A.values, [answer.A for answer in expected])
+    np.testing.assert_array_equal(found.nu_dot.values, [answer.nu_dot for answer in expected])
+    assert found.attrs['parameters']['contact_source'] == 'topic'
+
+
 @pytest.mark.parametrize(
     ('options', 'rows', 'spectra'),
     [
@@ -207,6 +231,9 @@ def test_numbers__do_not_depend_on_chunks(bag, dataset, tmp_path):
 def test_stores__are_those_of_fsspec(bag, dataset, tmp_path):
     run(bag, f'file://{tmp_path}/out.zarr', workers=2)
     assert content(tmp_path / 'out.zarr') == content(dataset[0])
+    run(bag, 'memory://stores/out.zarr')
+    found = open_dataset('memory://stores/out.zarr')
+    np.testing.assert_array_equal(found.A, open_dataset(str(dataset[0])).A)
     found = open_dataset(f'file://{tmp_path}/out.zarr')
     np.testing.assert_array_equal(found.A[100], open_dataset(str(dataset[0])).A[100])
     with pytest.raises(RecordingError, match='s3fs for s3://'):

@@ -198,8 +198,13 @@ def test_settings_that_contradict_contacts__are_refused(settings, words):
         StreamSettings(contacts=HELD, **settings)
 
 
-def test_many_points_at_once__are_refused_with_contacts(quadruped):
+def test_operating_points__know_their_contacts(quadruped):
     points = OperatingPoints(quadruped, StreamSettings(contacts=HELD))
     feed(points, T0)
-    with pytest.raises(ConfigurationError, match='linearize one by one'):
-        _ = points.forces
+    assert [contact.frame for contact in points.contacts] == [*FEET]
+    before = points.contacts
+    feed(points, T0 + 10**6)
+    assert points.contacts is before
+    free = OperatingPoints(quadruped, StreamSettings())
+    feed(free, T0)
+    assert free.contacts == ()

@@ -13,7 +13,16 @@ from geolin_ros import robots, se3
 from geolin_ros.demo.flight import Flight
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.message_types import JOINT_STATE, ODOMETRY, STRING, known_types
+from geolin_ros.offline.message_types import (
+    CLOCK,
+    CONTACT,
+    CONTACT_STATES,
+    JOINT_STATE,
+    ODOMETRY,
+    STRING,
+    empty_message,
+    known_types,
+)
 
 FOLDER = Path(__file__).resolve().parents[1] / 'bags'
 START = 1_700_000_000_000_000_000
@@ -22,6 +31,8 @@ TYPES = {
     'joint_states': JOINT_STATE,
     'odom': ODOMETRY,
     'joint_efforts': JOINT_STATE,
+    'contact_states': CONTACT_STATES,
+    'clock': CLOCK,
 }
 
 
@@ -111,6 +122,19 @@ class Messages:
                 'geometry_msgs/msg/TwistWithCovariance', twist=twist, covariance=covariance
             ),
         )
+
+    def contact_states(self, stamp, frames):
+        """Return a geolin_msgs/ContactStates: points that hold."""
+        contacts = []
+        for frame in frames:
+            contact = empty_message(CONTACT)
+            contact.frame, contact.kind, contact.active = frame, 1, True
+            contacts.append(contact)
+        return self.make(CONTACT_STATES, header=self.header(stamp), contacts=contacts)
+
+    def clock(self, stamp):
+        """Return a rosgraph_msgs/Clock."""
+        return self.make(CLOCK, clock=self.header(stamp).stamp)
 
     def of_samples(self, samples):
         """Yield (role, stamp, message): odometry, then the joint state, of each sample."""
