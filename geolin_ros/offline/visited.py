@@ -137,7 +137,8 @@ def _told(contacts: Sequence[Closure], shapes: dict[str, Support]) -> tuple[Supp
                 f'contact {contact.name!r} is a surface whose size no message tells, expected it '
                 f'from --feet {contact.name}:LENGTHxWIDTH'
             )
-        shapes[contact.name] = Support(contact.frame)
+        placement = np.eye(4) if contact.placement is None else contact.placement
+        shapes[contact.name] = Support(contact.frame, placement=placement)
     active = sorted(contact.name for contact in contacts if contact.active)
     return tuple(shapes[name] for name in active)
 
