@@ -310,6 +310,18 @@ TABLE: tuple[Parameter, ...] = (
         choices=('body', 'inertial', 'mixed'),
     ),
     Parameter(
+        'service.rate',
+        100,
+        'So many requests to linearize are answered within a second; others are refused.',
+        bounds=(1, 10_000),
+    ),
+    Parameter(
+        'service.size',
+        100,
+        'Most wrenches and contacts together in a request; larger ones are refused.',
+        bounds=(0, 10_000),
+    ),
+    Parameter(
         'certificate.every',
         500,
         'One of so many linearizations is checked against independent differences; 0: none.',
@@ -449,6 +461,8 @@ def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
         method=values['method'],
         reference=values['reference'],
         representation=values['representation'],
+        service_rate=values['service.rate'],
+        service_size=values['service.size'],
         certificate_every=values['certificate.every'],
         certificate_budget=values['certificate.budget'],
     )

@@ -79,9 +79,10 @@ def findings(
         return []
     found = [*_beyond_limits(window, model), *_stuck_joints(window, model)]
     if model.base == 'floating':
-        found += _stuck_odometry(window) or _wrong_twist(window, twist_frame)
-        found += _late_odometry(window, max_skew)
-        found += _wrong_accelerations(window, model)
+        about_odometry = _stuck_odometry(window) or _wrong_twist(window, twist_frame)
+        found += [*about_odometry, *_late_odometry(window, max_skew)]
+        if not about_odometry:  # else what follows from it
+            found += _wrong_accelerations(window, model)
     return found
 
 

@@ -4,6 +4,7 @@
 
 import dataclasses
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +48,7 @@ class RequestAnswerer:
         self._model, self._settings = model, settings
         self._make_message, self._make_contact = make_message, make_contact
         self._linearizer = Linearizer(model)
+        self._answered: deque[float] = deque(maxlen=settings.service_rate)
 
     def answer(self, request: Any, response: Any, stamp: int, world_frame: str = '') -> Any:
         """Fill ``response``; what is wrong with the request goes into its message.
@@ -54,6 +56,7 @@ class RequestAnswerer:
         ``stamp`` [ns] and ``world_frame`` go into the header.
         """
         try:
+            self._check_bounds(request)
             response.linearization = self._linearize(request, stamp, world_frame)
         except GeolinError as error:
             response.success, response.message = False, str(error)
@@ -92,6 +95,27 @@ class RequestAnswerer:
         )
         return writer.write(answer)
 
+    def _check_bounds(self, request: Any) -> None:
+        """Refuse, before any work, what comes too often or is too large."""
+        now, times, settings = time.monotonic(), self._answered, self._settings
+        if len(times) == times.maxlen and now - times[0] < 1.0:
+            raise InputError(
+                f'request is one of more than {times.maxlen} within a second; ask less often, or '
+                'raise parameter service.rate'
+            )
+        times.append(now)
+        acting = len(request.external_wrenches) + len(request.contacts)
+        if acting > settings.service_size:
+            raise InputError(
+                f'request has {acting} wrenches and contacts, expected at most '
+                f'{settings.service_size}; raise parameter service.size'
+            )
+        if len(request.joint_names) not in (0, self._model.n):
+            raise InputError(
+                f'request names {len(request.joint_names)} joints, expected each of the '
+                f'{self._model.n} once'
+            )
+
     def _requested_settings(self, request: Any) -> StreamSettings:
         changed: dict[str, Any] = {'nu_dot': 'predicted'}
         for name, codes in CODES.items():
@@ -120,13 +144,13 @@ class RequestAnswerer:
         return np.array([names.index(name) for name in known], dtype=np.intp) if names else None
 
     def _values(self, name: str, values: Any, order: Array | None) -> Array:
-        array = np.array(values, dtype=np.float64)
-        if array.size == 0:
+        if len(values) == 0:
             return np.zeros(self._model.n)
-        if array.size != self._model.n:
+        if len(values) != self._model.n:
             raise InputError(
-                f'request has {array.size} entries in {name}, expected {self._model.n} or none'
+                f'request has {len(values)} entries in {name}, expected {self._model.n} or none'
             )
+        array = np.array(values, dtype=np.float64)
         return array if order is None else array[order]
 
     def _state(self, message: Any, order: Array | None) -> State:

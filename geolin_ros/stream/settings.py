@@ -47,6 +47,8 @@ class StreamSettings:
     method: Method = 'midpoint'
     reference: Reference = 'moving'
     representation: Representation = 'body'
+    service_rate: int = 100
+    service_size: int = 100
     certificate_every: int = 500
     certificate_budget: float = 0.02
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import re
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -233,3 +234,40 @@ def test_contacts_of_a_request__hold_the_robot(quadruped):
     assert (contacts.source, contacts.active) == ('given', ('FL_foot', 'FR_foot'))
     np.testing.assert_array_equal(contacts.wrenches, expected.wrenches)
     assert_equal(ask(quadruped, random_request(quadruped)[0]), Linearizer(quadruped)(state, tau))
+
+
+def test_requests__are_bounded_in_rate(quadruped):
+    answerer = RequestAnswerer(
+        quadruped, StreamSettings(service_rate=3), linearized_dynamics, empty_contact_state
+    )
+    request, _, _ = random_request(quadruped)
+
+    def answer():
+        response = SimpleNamespace(success=None, message='', linearization=None)
+        return answerer.answer(request, response, 12, 'map')
+
+    start = time.monotonic()
+    assert all(answer().success for _ in range(3))
+    refused = answer()
+    assert not refused.success
+    assert 'one of more than 3 within a second' in refused.message
+    while not answer().success:
+        assert time.monotonic() < start + 5.0
+    assert time.monotonic() >= start + 1.0
+
+
+@pytest.mark.parametrize(
+    ('field', 'entries', 'says'),
+    [
+        ('external_wrenches', 5, 'has 5 wrenches and contacts, expected at most 4; raise'),
+        ('contacts', 5, 'has 5 wrenches and contacts, expected at most 4; raise'),
+        ('joint_names', 100_000, 'names 100000 joints, expected each of the 12 once'),
+        ('joint_efforts', 100_000, 'has 100000 entries in joint_efforts, expected 12 or none'),
+    ],
+)
+def test_requests__are_bounded_in_size(quadruped, field, entries, says):
+    request, _, _ = random_request(quadruped)
+    setattr(request, field, [None] * entries)  # refused before any is looked at
+    response = ask(quadruped, request, StreamSettings(service_size=4))
+    assert not response.success
+    assert says in response.message
