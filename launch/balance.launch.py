@@ -13,6 +13,7 @@ from launch.actions import (
     ExecuteProcess,
     OpaqueFunction,
     RegisterEventHandler,
+    SetEnvironmentVariable,
 )
 from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown
@@ -20,6 +21,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from geolin_ros.balance.robots import ARMATURE, node_parameters, overlay, simulator_of
+from geolin_ros.demo.__main__ import RANGE, discovery
 from launch import LaunchDescription
 
 EXECUTABLES = {'linearization_node': 'linearizer', 'lqr_node': 'lqr_node'}
@@ -66,6 +68,7 @@ def generate_launch_description() -> LaunchDescription:
                 default_value='FL_foot,FR_foot,RL_foot,RR_foot',
                 description='Frames it stands on, with commas between them.',
             ),
+            SetEnvironmentVariable(RANGE, discovery()[RANGE]),
             OpaqueFunction(function=start),
         ]
     )

@@ -4,12 +4,19 @@
 
 import sys
 
-from launch.actions import DeclareLaunchArgument, EmitEvent, ExecuteProcess, RegisterEventHandler
+from launch.actions import (
+    DeclareLaunchArgument,
+    EmitEvent,
+    ExecuteProcess,
+    RegisterEventHandler,
+    SetEnvironmentVariable,
+)
 from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from geolin_ros.demo.__main__ import RANGE, discovery
 from launch import LaunchDescription
 
 
@@ -44,6 +51,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 'output', default_value='geolin_demo.png', description='Where to save the picture.'
             ),
+            SetEnvironmentVariable(RANGE, discovery()[RANGE]),
             robot,
             linearizer,
             consumer,

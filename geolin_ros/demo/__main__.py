@@ -22,6 +22,7 @@ from geolin_ros.demo.processes import Child
 from geolin_ros.errors import GeolinError
 
 INTERRUPTED = 130
+RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -75,8 +76,7 @@ def discovery() -> Mapping[str, str]:
     """Return a domain of our own on this machine, unless the user has chosen one."""
     return {
         'ROS_DOMAIN_ID': os.environ.get('ROS_DOMAIN_ID') or str(random.randrange(1, 102)),
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE')
-        or 'LOCALHOST',
+        RANGE: os.environ.get(RANGE) or 'LOCALHOST',
     }
 
 

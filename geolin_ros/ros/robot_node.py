@@ -371,6 +371,19 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
     return descriptor
 
 
+def security_hint() -> str:
+    """Return what to look at where a start failed and ROS 2 security is on, else nothing."""
+    if os.environ.get('ROS_SECURITY_ENABLE') != 'true':
+        return ''
+    keystore = os.environ.get('ROS_SECURITY_KEYSTORE') or 'none, expected a folder'
+    return (
+        '; security is on (ROS_SECURITY_ENABLE=true, ROS_SECURITY_STRATEGY='
+        f'{os.environ.get("ROS_SECURITY_STRATEGY", "Permissive")}, ROS_SECURITY_KEYSTORE: '
+        f'{keystore}), and nothing is published without it: make keys and permissions as '
+        'docs/security.md says'
+    )
+
+
 def run(
     make_node: Callable[[], RobotNode], program: str, arguments: list[str] | None = None
 ) -> int:
@@ -389,7 +402,7 @@ def run(
             if not asked_to_stop():
                 if node is not None:
                     raise
-                failure = str(error)  # a parameter file that cannot be used, for one
+                failure = f'{error}{security_hint()}'  # a parameter file, for one
         finally:
             if node is not None:
                 node.destroy_node()

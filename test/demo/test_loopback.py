@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Demos look for each other on this machine alone, unless their user says otherwise."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from geolin_ros.demo.__main__ import RANGE, discovery
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_discovery__is_of_this_machine(monkeypatch):
+    monkeypatch.delenv(RANGE)
+    assert discovery()[RANGE] == 'LOCALHOST'
+
+
+def test_discovery__is_the_users_if_there_is_one(monkeypatch):
+    monkeypatch.setenv(RANGE, 'SUBNET')
+    assert discovery()[RANGE] == 'SUBNET'
+
+
+@pytest.mark.parametrize('launch', ['demo', 'balance'])
+def test_launch_files__say_so_too(launch):
+    text = (ROOT / 'launch' / f'{launch}.launch.py').read_text()
+    assert 'SetEnvironmentVariable(RANGE, discovery()[RANGE])' in text
+
+
+def environments(pid):
+    """Return the environments of the children of a process."""
+    children = Path(f'/proc/{pid}/task/{pid}/children').read_text().split()
+    return [Path(f'/proc/{child}/environ').read_text().split('\0') for child in children]
+
+
+def test_processes_of_the_demo__are_told(tmp_path):
+    pytest.importorskip('rclpy')
+    environment = {name: value for name, value in os.environ.items() if name != RANGE}
+    demo = subprocess.Popen(
+        [sys.executable, '-m', 'geolin_ros.demo', '--output', str(tmp_path / 'demo.png')],
+        env=environment | {'PYTHONPATH': str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        deadline = time.monotonic() + 60.0
+        told = []
+        while len(told) < 3 and time.monotonic() < deadline:
+            told = environments(demo.pid)
+            time.sleep(0.02)
+        assert len(told) == 3
+        assert all(f'{RANGE}=LOCALHOST' in variables for variables in told)
+    finally:
+        demo.send_signal(signal.SIGINT)
+        demo.wait(60.0)

@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Policies are what nodes are on the graph, and nodes do not start without the keys they need."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from support.ros_graph import ROOT, START, Process
+
+from geolin_ros.stream.parameter_tables import TABLES
+
+NAMESPACE = '/secured'
+
+
+def allowed(node):
+    """Return full names by what a policy allows, with the namespace of the test."""
+    policy = fromstring((ROOT / 'config' / 'security' / f'{node}.policy.xml').read_text())
+    names = {'publish': set(), 'subscribe': set(), 'reply': set(), 'request': set()}
+    for rules in policy.find('.//profile'):
+        (rule,) = rules.attrib
+        for element in rules:
+            name = element.text
+            if name.startswith('~'):
+                name = f'{NAMESPACE}/{node}{name[1:]}'
+            elif not name.startswith('/'):
+                name = f'{NAMESPACE}/{name}'
+            assert name not in names[rule]
+            names[rule].add(name)
+    return names
+
+
+def found(graph, node):
+    """Return full names by what a node does on the graph."""
+    kinds = {
+        'publish': graph.node.get_publisher_names_and_types_by_node,
+        'subscribe': graph.node.get_subscriber_names_and_types_by_node,
+        'reply': graph.node.get_service_names_and_types_by_node,
+        'request': graph.node.get_client_names_and_types_by_node,
+    }
+    if node not in graph.node.get_node_names():
+        return {rule: set() for rule in kinds}
+    return {rule: {name for name, _ in ask(node, NAMESPACE)} for rule, ask in kinds.items()}
+
+
+@pytest.mark.parametrize('node', TABLES)
+def test_policy__allows_what_the_node_does_and_no_more(graph, tmp_path, node):
+    process = Process(tmp_path, {'use_sim_time': True}, NAMESPACE, module=node)
+    policy = allowed(node)
+    heard = f'{NAMESPACE}/joint_states'
+    try:
+        graph.wait_for(lambda: heard in found(graph, node)['subscribe'], START, process)
+        graph.wait_for(lambda: found(graph, node) == policy, 10.0, process)
+    except AssertionError:
+        assert found(graph, node) == policy  # says what differs
+        raise
+    finally:
+        process.stop()
+
+
+SECURED = {'ROS_SECURITY_ENABLE': 'true', 'ROS_SECURITY_STRATEGY': 'Enforce'}
+
+
+@pytest.mark.parametrize('node', TABLES)
+@pytest.mark.parametrize('keystore', ['none', 'elsewhere', 'of another node'])
+def test_node_that_must_be_secure__does_not_start_without_its_keys(tmp_path, node, keystore):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith('ROS_SECURITY')}
+    environment |= SECURED | {'ROS_LOG_DIR': str(tmp_path)}
+    says = 'ROS_SECURITY_KEYSTORE: none, expected a folder'
+    if keystore != 'none':
+        folder = tmp_path / 'keystore'
+        environment['ROS_SECURITY_KEYSTORE'] = str(folder)
+        says = f'ROS_SECURITY_KEYSTORE: {folder}'
+    if keystore == 'of another node':
+        (folder / 'enclaves' / 'geolin' / 'other').mkdir(parents=True)
+    ended = subprocess.run(
+        [
+            *(sys.executable, '-m', f'geolin_ros.ros.{node}'),
+            *('--ros-args', '--enclave', f'/geolin/{node}'),
+        ],
+        env=environment,
+        cwd=Path(ROOT),
+        capture_output=True,
+        text=True,
+        timeout=START,
+        check=False,
+    )
+    assert ended.returncode == 1
+    last = ended.stderr.strip().splitlines()[-1]
+    assert 'ROS_SECURITY_STRATEGY=Enforce' in last
+    assert says in last
+    assert 'docs/security.md' in last
+    assert 'Traceback' not in ended.stderr
