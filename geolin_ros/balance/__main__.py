@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Event
 
 from geolin_ros.balance.baseline import Job, compare, jobs_of
+from geolin_ros.balance.cases import cases_of
 from geolin_ros.balance.picture import draw
 from geolin_ros.balance.report import Row, verdict
 from geolin_ros.balance.robots import (
@@ -24,8 +25,11 @@ from geolin_ros.balance.robots import (
     add_robot_arguments,
     node_parameters,
     overlay,
+    plan_of,
     simulator_of,
 )
+from geolin_ros.control.gain_bank import build
+from geolin_ros.control.gain_file import save_bank
 from geolin_ros.demo.__main__ import INTERRUPTED, discovery, supervise
 from geolin_ros.demo.locate import locate
 from geolin_ros.demo.processes import Child
@@ -67,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def robots(options: argparse.Namespace) -> list[argparse.Namespace]:
-    """Return the options of each robot and seed that are asked for.
+    """Return the options of each robot and seed that are asked for, twice: see `Plan.scheduled`.
 
     Raises
     ------
@@ -81,24 +85,35 @@ def robots(options: argparse.Namespace) -> list[argparse.Namespace]:
         feet = options.feet or FEET.get(path.stem)
         if feet is None:
             raise GeolinError(f'robot {name!r} has no feet that are known, give FEET=frame,...')
-        given = {**vars(options), 'robot': str(path.resolve()), 'feet': feet}
-        seeds = range(options.seed, options.seed + (SEEDS if options.thorough else 1))
-        found += [argparse.Namespace(**{**given, 'seed': seed}) for seed in seeds]
+        for seed in range(options.seed, options.seed + (SEEDS if options.thorough else 1)):
+            for scheduled in (False, True):
+                of_robot = {'robot': str(path.resolve()), 'feet': feet, 'seed': seed}
+                given = {**vars(options), **of_robot, 'scheduled': scheduled}
+                found.append(argparse.Namespace(**given))
     return found
 
 
 def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
-    """Run the three processes for one robot; return the exit status of all."""
+    """Run the three processes for one robot, if it has cases; return the exit status of all."""
     simulator, _ = simulator_of(robot)
+    cases = cases_of(simulator, plan_of(robot))
+    if not cases:
+        return 0
+    bank = ''
+    if robot.scheduled:
+        bank = str(folder / 'gains.npz')
+        made = build(simulator.model, [cases[0].motion.knots], tolerance=float('inf'))
+        save_bank(made, simulator.model, bank)
     (folder / 'overlay.json').write_text(overlay(robot.armature))
-    nodes = node_parameters(simulator, folder / 'overlay.json', robot.realtime)
+    nodes = node_parameters(simulator, folder / 'overlay.json', robot.realtime, bank)
     parameters = folder / 'parameters.yaml'
     parameters.write_text(
         json.dumps({name: {'ros__parameters': values} for name, values in nodes.items()})
     )
     environment = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
     name = simulator.model.name
-    print(f'\n{name}, seed {robot.seed}, feet {robot.feet}', flush=True)
+    named = ', '.join(case.name for case in cases)
+    print(f'\n{name}, seed {robot.seed}, feet {robot.feet}: {named}', flush=True)
     servers = [
         Child(
             program,
@@ -110,7 +125,8 @@ def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
     ]
     valued = ('robot', 'feet', 'seed', 'pushes', 'only', 'noise', 'delay', 'armature', 'friction')
     given = [f'--{option}={getattr(robot, option)}' for option in valued]
-    given += [f'--{option}' for option in ('thorough', 'realtime') if getattr(robot, option)]
+    flags = ('thorough', 'realtime', 'scheduled')
+    given += [f'--{option}' for option in flags if getattr(robot, option)]
     given.append(f'--output={folder}')
     simulator_process = Child('simulator', 'geolin_ros.balance.robot', given, environment)
     return supervise(servers, simulator_process, stop)

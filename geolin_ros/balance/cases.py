@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from geolin_ros.balance.motions import Motion, lift_and_put_down, squat, stand
+from geolin_ros.errors import unknown_name
 from geolin_ros.sim.simulator import Push, Simulator
 from geolin_ros.sim.trial import push_of, random_pushes
 
@@ -27,6 +28,8 @@ class Case:
     pushes: tuple[Push, ...]
     step: float = 0.02
     """Between the impulses that are tried to find the largest one borne [s]."""
+    scheduled: bool = False
+    """Whether its gains are made beforehand at the knots of the motion, else as it goes."""
 
     def with_impulse(self, impulse: float) -> 'Case':
         """Return the same pushes, weaker or stronger."""
@@ -53,19 +56,31 @@ class Plan:
         Largest number of them in a case.
     only
         Name of the case that is run; empty: all.
+    scheduled
+        Whether to take the cases on gains made beforehand, or the others.
     """
 
     seed: int = 0
     thorough: bool = False
     pushes: int = 10
     only: str = ''
+    scheduled: bool = False
 
 
 def cases_of(simulator: Simulator, plan: Plan) -> list[Case]:
-    """Return the cases of a robot: on points or on soles, by its feet."""
+    """Return the cases of a robot: on points or on soles, by its feet.
+
+    Raises
+    ------
+    UnknownNameError
+        If it has none of the name that is asked for.
+    """
     kinds = {support.kind for support in simulator.feet.values()}
     names = _on_points(simulator) if kinds == {'point'} else _on_soles(simulator, plan.thorough)
-    return [make(name, plan) for name, make in names.items() if plan.only in ('', name)]
+    if plan.only and plan.only not in names:
+        raise unknown_name('case', plan.only, names, f'robot {simulator.model.name!r}')
+    cases = [make(name, plan) for name, make in names.items() if plan.only in ('', name)]
+    return [case for case in cases if case.scheduled == plan.scheduled]
 
 
 Makers = dict[str, Callable[[str, Plan], Case]]
@@ -104,7 +119,8 @@ def _on_soles(simulator: Simulator, thorough: bool) -> Makers:
         frequency = float(name.split()[1])
         two = replace(plan, pushes=min(plan.pushes, 2))
         motion = squat(simulator, DEPTH, frequency, 1.0 + 2.0 / frequency)
-        return Case(name, motion, 0.02, _pushes(two, 0.02, mass, 1.6), 0.004)
+        pushes = _pushes(two, 0.02, mass, 1.6)
+        return Case(name, motion, 0.02, pushes, 0.004, scheduled=True)
 
     def step(name: str, plan: Plan) -> Case:
         lifted = feet[plan.seed % 2]

@@ -67,7 +67,7 @@ class Row:
             f'{lqr["speed"]:.2f}',
             f'{1e3 * lqr["latency"][0]:.2f} / {1e3 * lqr["latency"][1]:.2f} ms',
             str(lqr['missed']),
-            str(lqr['measured']),
+            'bank' if lqr['measured'] is None else str(lqr['measured']),
             ' / '.join(borne) + ' s',
         )
 
@@ -82,8 +82,8 @@ def verdict(rows: list[Row]) -> bool:
     print(
         '\nJ: impulse over m g. LQR: three processes over DDS. speed: time of the robot over that '
         'of the clock.\ngains of A, B: how many were made of what the linearizer said of calm '
-        'states.\nPD, and the largest J that either bears, in one process with exact states and '
-        'no delay.'
+        'states; bank: all beforehand.\nPD, and the largest J that either bears, in one process '
+        'with exact states and no delay.'
     )
     fallen = [row for row in rows if not row.lqr['stands']]
     for row in fallen:

@@ -63,8 +63,9 @@ class Outcome:
     """Periods without the answer to their state."""
     clipped: int
     """Steps of the physics in which an effort was cut at its limit."""
-    measured: int
-    """Gains that were made of the linearizer's A and B; others are of the LQR node's own model."""
+    measured: int | None
+    """Gains that were made of the linearizer's A and B, others are of the LQR node's own model;
+    None if they come from a bank."""
 
 
 class SilenceError(GeolinError, RuntimeError):
@@ -130,7 +131,7 @@ class Run:
         elapsed = time.monotonic() - start
         return _outcome(
             case, recording, latencies, answered, missed, elapsed, simulator,
-            self._graph.linearizations_used - used,
+            None if case.scheduled else self._graph.linearizations_used - used,
         ), recording  # fmt: skip
 
     def _begin(self, moment: Moment) -> None:
@@ -203,7 +204,7 @@ def _outcome(
     missed: int,
     elapsed: float,
     simulator: Simulator,
-    measured: int,
+    measured: int | None,
 ) -> Outcome:
     settling = recording.settling_times(case.pushes)
     duration = len(recording.times) * PERIOD
@@ -241,6 +242,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the cases of a robot; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m geolin_ros.balance.robot')
     add_robot_arguments(parser)
+    parser.add_argument(
+        '--scheduled',
+        action='store_true',
+        help='the cases on gains made beforehand, or the others',
+    )
     parser.add_argument('--output', type=Path, required=True, help='folder for the outcomes')
     options = parser.parse_args(arguments)
     for number in (signal.SIGINT, signal.SIGTERM):

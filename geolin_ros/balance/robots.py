@@ -54,7 +54,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
     """
     if options.pushes < 1:
         raise ConfigurationError(f'--pushes is {options.pushes}, expected 1 or more')
-    return Plan(options.seed, options.thorough, options.pushes, options.only)
+    return Plan(options.seed, options.thorough, options.pushes, options.only, options.scheduled)
 
 
 def overlay(armature: float) -> str:
@@ -80,10 +80,13 @@ def simulator_of(options: argparse.Namespace) -> tuple[Simulator, str]:
     return Simulator(path, model, parse_feet(options.feet), floor), path.read_text()
 
 
-def node_parameters(simulator: Simulator, overlay_file: Path, realtime: bool) -> dict[str, Any]:
+def node_parameters(
+    simulator: Simulator, overlay_file: Path, realtime: bool, bank: str = ''
+) -> dict[str, Any]:
     """Return the parameters of linearizer and LQR node, by program, for one robot.
 
-    In lock step the LQR node has to wait for a simulator that waits for it.
+    In lock step the LQR node has to wait for a simulator that waits for it. Without a file of
+    gains it makes them as it goes.
     """
     shared = {'overlay_file': str(overlay_file)}
     return {
@@ -93,6 +96,7 @@ def node_parameters(simulator: Simulator, overlay_file: Path, realtime: bool) ->
             'supports': [text_of(support) for support in simulator.feet.values()],
             'publish_efforts': True,
             'anchor': True,
+            'gain_bank': bank,
             'design_rate': DESIGNS,
             'input_timeout': 0.05 if realtime else 5.0,
         },
