@@ -30,8 +30,10 @@ def draw(rows: list[Row], output: Path) -> None:
     FigureCanvasAgg(figure)
     grid = figure.add_gridspec(len(rows), 2, width_ratios=(1.0, 2.2))
     for index, row in enumerate(rows):
-        _draw_errors(figure.add_subplot(grid[index, 0]), row, index == 0)
+        axes = figure.add_subplot(grid[index, 0])
+        _draw_errors(axes, row, index == 0)
         _draw_film(figure.add_subplot(grid[index, 1]), row)
+    axes.set_xlabel('time [s]', color=INK)
     figure.savefig(output, dpi=110)
 
 
