@@ -6,12 +6,14 @@ from typing import get_args
 
 import numpy as np
 
+from geolin_ros.certificate import Certifier, Claim, Form
 from geolin_ros.description import Description, Joint, Link
 from geolin_ros.discretization import Method
 from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
 from geolin_ros.kernels.se3 import quaternion, retract
 from geolin_ros.linearization import Linearizer
 from geolin_ros.model.tree import Base, TreeModel
+from geolin_ros.se3 import exp, log
 
 
 def warm_up() -> None:
@@ -22,8 +24,9 @@ def warm_up() -> None:
     """
     model = small_model()
     linearizer, state, tau = Linearizer(model), model.neutral_state(), np.zeros(model.n)
-    linearizer(state, tau)
     linearizer(state, tau, 'frozen')
+    L = linearizer(state, tau)
+    Certifier(model, Form()).check(Claim(state, tau, L.A, L.B, L.nu_dot))
     Linearizer(small_model('fixed'))(state, tau)  # selects rows
     for method in get_args(Method):
         linearizer.discretize(state, tau, 1e-3, method)
@@ -33,6 +36,7 @@ def warm_up() -> None:
     place_base(sample, CHILD_TWIST, model.frames['link0'].placement, H, v)
     retract(H, v, state.H)
     quaternion(H)
+    log(exp(v))
 
 
 def small_model(base: Base = 'floating') -> TreeModel:

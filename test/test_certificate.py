@@ -8,6 +8,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from support.robots import example_robot, read_robot
 
 from geolin_ros import ConstrainedLinearizer, Linearizer, TreeModel, Wrench, robots
 from geolin_ros.certificate import Certifier, Claim, Form
@@ -106,6 +107,19 @@ def test_certificate__follows_smoothed_friction() -> None:
     L = Linearizer(model)(claim.state, claim.tau)
     claim = claim._replace(A=L.A, B=L.B, nu_dot=L.nu_dot)
     assert not Certifier(model, Form(), np.random.default_rng(5)).check(claim).breached
+
+
+@pytest.mark.parametrize('name', ['talos_reduced', 'icub', 'panda', 'iris_simple'])
+def test_real_robots__pass_however_fast_they_move(name) -> None:
+    model = read_robot(example_robot(name))[1]
+    certifier = Certifier(model, Form(), np.random.default_rng(8))
+    for speed in (1.0, 30.0):
+        claim = claim_of(model, Form(), 13)
+        claim.state.v[:] *= speed
+        claim.state.r[:] *= speed
+        L = Linearizer(model)(claim.state, claim.tau)
+        found = certifier.check(claim._replace(A=L.A, B=L.B, nu_dot=L.nu_dot))
+        assert not found.breached, found
 
 
 def held_claim(model: TreeModel, form: Form, contacts, seed: int) -> Claim:

@@ -251,14 +251,14 @@ class LinearizationNode(RobotNode):
 
     def _keep(self, pipeline: Pipeline, sample: Sample, verdict: Verdict) -> str:
         """Save a linearization that failed its check; return what to say of it."""
-        folder = self._values['certificate.folder'] or get_logging_directory()
+        folder = Path(self._values['certificate.folder'] or get_logging_directory()).expanduser()
         description = self._description
         try:
             if verdict.breaches > MOST_BREACH_FILES or description is None:
                 where = f'not kept, {MOST_BREACH_FILES} others are in {folder}'
             else:
                 found = pipeline.model, sample, verdict.certificate
-                path = save_breach(Path(folder), description, pipeline.values, *found)
+                path = save_breach(folder, description, pipeline.values, *found)
                 where = f'kept for `geolin recheck {path}`'
         except OSError as error:
             where = f'not kept: {error}'

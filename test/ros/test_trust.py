@@ -61,6 +61,23 @@ def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys):
     assert 'computed anew:   passed' in said
 
 
+def test_breach_that_cannot_be_kept__is_said_all_the_same(client):
+    client.module = wrong_node.__file__
+    client.start(
+        robot_description_file=QUADRUPED,
+        certificate__every=EVERY,
+        certificate__budget=1.0,
+        certificate__folder='/proc/breaches',
+    )
+    client.wait_until_active()
+    client.wait_until_serving()
+    client.shake_hands()
+    client.wait_for(lambda: client.ask().trust.breaches >= 2, 30.0)
+    (line,) = [line for line in client.process.log.splitlines() if 'A and B are wrong' in line]
+    assert '; not kept: ' in line
+    assert '/proc/breaches' in line
+
+
 def test_right_linearizations__are_certified_and_counted(client):
     client.start(robot_description_file=QUADRUPED, certificate__every=5, certificate__budget=1.0)
     client.wait_until_active()
