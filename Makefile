@@ -9,7 +9,7 @@ REALTIME ?=
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export PYTHON
 
-.PHONY: help setup demo balance balance-all test faults soak lint build bench clean dist licences sbom audit
+.PHONY: help setup demo balance balance-all mpc test faults soak lint build bench clean dist licences sbom audit
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,9 @@ balance: setup  ## robots stand, pushed, in MuJoCo (ROBOT=path FEET=frame,frame,
 balance-all: setup  ## three seeds, more pushes and motions, two more robots; takes an hour
 	$(BALANCE) --thorough --also $(DATA)/go2_description/urdf/go2.urdf \
 	    $(DATA)/g1_description/urdf/g1_29dof_rev_1_0.urdf
+
+mpc: setup  ## a quadruped in MuJoCo under model predictive control over A and B (REALTIME=1)
+	.venv/bin/python -m examples.mpc $(if $(REALTIME),--realtime)
 
 test: setup  ## the whole test suite
 	.venv/bin/python -m pytest -n 2 --dist loadgroup

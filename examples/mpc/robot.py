@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated robot as a process: it shifts its base and goes back, then it is pushed.
+
+A state is published at the start of each period; the efforts that answer it act in the next one,
+however soon they come: the controller has a whole period. In lock step, the default, the robot
+waits for an answer; in real time it goes on without, and counts the period as missed. The exit
+status is 1 if the base strays from its reference while it shifts, the robot falls, or more than
+one period in a hundred is missed.
+"""
+
+import argparse
+import signal
+import sys
+import time
+
+import numpy as np
+import rclpy
+from rclpy.signals import SignalHandlerOptions
+
+from geolin_ros.balance.graph import STAMPED_COMMANDS, RobotGraph
+from geolin_ros.balance.motions import Motion, stand, stops
+from geolin_ros.balance.robots import ARMATURE, FEET, simulator_of
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.posture import centre_of_mass, standing_posture
+from geolin_ros.errors import GeolinError
+from geolin_ros.sim.recording import Recording
+from geolin_ros.sim.simulator import Simulator
+from geolin_ros.sim.trial import push_of
+
+PERIOD = 0.01
+SHIFT, DURATION, NEAR = 0.05, 3.0, 0.01  # [m, s, m]
+IMPULSE, EVERY = 0.04, 2.0  # J of a push of m g J, and time from one to the next [s]
+START, REST = 0.5, 0.5
+FIRST_PUSH = START + 2.0 * (DURATION + REST)
+FIRST_STAMP = 1_000 * 10**9
+PATIENCE, ANSWER_TIMEOUT = 240.0, 2.0  # for the first answer, with compilations; for others [s]
+
+
+class SilenceError(GeolinError, RuntimeError):
+    """No controller answers."""
+
+
+def shift(simulator: Simulator, duration: float) -> Motion:
+    """Return a motion of the base, forward and back, feet in place, that ends at rest."""
+    model, standing = simulator.model, stand(simulator, duration).knots[0]
+    start, feet = standing.state, standing.supports
+    com, wanted = centre_of_mass(model, start).com[:2], SHIFT
+    for _ in range(3):  # the legs move too: the base goes further than the centre of mass
+        there = standing_posture(model, feet, start=start, com=com + np.array((wanted, 0.0)))
+        wanted *= SHIFT / (there.H[0, 3] - start.H[0, 3])
+    times = np.cumsum([START, DURATION, REST, DURATION]).tolist()
+    knots = (standing, equilibrium(model, there, feet), standing)
+    return Motion(knots, stops(times, [0, 1, 1, 2]), duration)
+
+
+class Run:
+    """One robot on one graph."""
+
+    def __init__(self, simulator: Simulator, graph: RobotGraph, motion: Motion) -> None:
+        self._simulator, self._graph, self._motion = simulator, graph, motion
+        self._stamp = FIRST_STAMP
+        model = simulator.model
+        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._efforts = motion.at(0.0).tau[self._actuated]
+        self.latencies: list[float] = []
+        self.missed = 0
+
+    def begin(self) -> None:
+        """Hold the robot where it is until its controller answers.
+
+        Raises
+        ------
+        SilenceError
+            If it does not.
+        """
+        graph, deadline = self._graph, time.monotonic() + PATIENCE
+        self._simulator.reset(self._motion.at(0.0).state)
+        while graph.answered != self._stamp:
+            if time.monotonic() > deadline:
+                raise SilenceError(f'no efforts within {PATIENCE:g} s of the start')
+            self._stamp += round(PERIOD * 1e9)
+            graph.publish_contacts(self._motion.at(0.0).supports, self._stamp)
+            self._send()
+            graph.spin_until(time.monotonic() + 0.2, self._stamp)
+
+    def go(self, is_realtime: bool) -> Recording:
+        """Run the motion until it is over or the robot falls."""
+        simulator, graph, recording = self._simulator, self._graph, Recording()
+        due = time.monotonic()
+        for _ in range(round(self._motion.duration / PERIOD)):
+            reference = self._motion.at(simulator.time).state
+            if not recording.add(simulator.time, simulator.state, reference):
+                break
+            self._stamp += round(PERIOD * 1e9)
+            sent = self._send()
+            due = due + PERIOD if is_realtime else sent + ANSWER_TIMEOUT
+            if graph.spin_until(due, self._stamp):
+                self.latencies.append(time.monotonic() - sent)
+            else:
+                self.missed += 1
+            if is_realtime:
+                graph.spin_until(due)
+            simulator.advance(self._efforts, PERIOD)
+            self._efforts = graph.efforts
+        return recording
+
+    def _send(self) -> float:
+        simulator = self._simulator
+        tau = np.zeros(simulator.model.n)
+        tau[self._actuated] = self._efforts
+        self._graph.publish_reference(self._motion.at(simulator.time), self._stamp)
+        sent = time.monotonic()
+        self._graph.publish_state(simulator.state, tau, self._stamp)
+        return sent
+
+
+def verdict(recording: Recording, run: Run, pushes: int) -> bool:
+    """Print what came of it; return whether the robot did what it had to."""
+    away = np.linalg.norm(recording.errors()[:, :3], axis=1)
+    times = np.array(recording.times)
+    shifting, pushed = away[times < FIRST_PUSH], away[times >= FIRST_PUSH]
+    is_near = times[-1] >= FIRST_PUSH and shifting.max() <= NEAR
+    print(
+        f'{_word(is_near)}  base {SHIFT:g} m forward and back in {DURATION:g} s each: '
+        f'at most {1e3 * shifting.max():.1f} mm from its reference, {1e3 * NEAR:g} mm allowed'
+    )
+    fell = 'stands' if recording.stands else f'fell at {recording.fallen} s'
+    largest = 1e3 * pushed.max(initial=0.0)
+    print(
+        f'{_word(recording.stands)}  {pushes} pushes of J {IMPULSE:g} s: {fell}, '
+        f'displaced by at most {largest:.1f} mm'
+    )
+    p50, p99 = 1e3 * np.percentile(run.latencies or [np.inf], (50, 99))
+    periods = len(times)
+    is_in_time = run.missed <= 0.01 * periods
+    print(
+        f'{_word(is_in_time)}  {run.missed} of {periods} periods of {1e3 * PERIOD:g} ms missed; '
+        f'from a state to its efforts p50 {p50:.2f} ms, p99 {p99:.2f} ms by the clock',
+        flush=True,
+    )
+    return bool(is_near and recording.stands and is_in_time)
+
+
+def _word(holds: bool) -> str:
+    return 'PASS' if holds else 'FAIL'
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the robot; return the exit status."""
+    parser = argparse.ArgumentParser(prog='python -m examples.mpc.robot', description=__doc__)
+    parser.add_argument('--pushes', type=int, default=8, help='each 45 degrees further')
+    parser.add_argument('--friction', type=float, default=0.8, help='of the floor')
+    parser.add_argument('--realtime', action='store_true', help='against the clock')
+    parser.set_defaults(robot='quadruped', feet=FEET['quadruped'], armature=ARMATURE)
+    options = parser.parse_args(arguments)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit(130))
+    try:
+        simulator, text = simulator_of(options)
+        motion = shift(simulator, FIRST_PUSH + EVERY * options.pushes)
+        simulator.pushes = [
+            push_of(IMPULSE, 0.25 * np.pi * k, FIRST_PUSH + EVERY * k, simulator.model.total_mass)
+            for k in range(options.pushes)
+        ]
+        rclpy.init(
+            args=['--ros-args', '-r', f'{STAMPED_COMMANDS}:=mpc/command'],
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+        node = rclpy.create_node('simulator', start_parameter_services=False)
+        graph = RobotGraph(node, simulator.model, text, list(simulator.feet))
+        run = Run(simulator, graph, motion)
+        run.begin()
+        recording = run.go(options.realtime)
+        graph.close()
+        return int(not verdict(recording, run, options.pushes))
+    except (GeolinError, OSError) as error:
+        print(f'simulator: {error}', file=sys.stderr)
+        return 1
+    finally:
+        rclpy.try_shutdown()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""examples/mpc: its controller by arrays, and all of it as three processes."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.linalg
+from support.standing import standing_robot
+
+pytest.importorskip('mujoco')
+pytest.importorskip('geolin_msgs.msg')
+
+from examples.mpc import robot as example
+from examples.mpc.controller import ModelPredictiveControl, Settings
+from geolin_ros import ConstrainedLinearizer, Contact
+from geolin_ros.contacts import reduce
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.regulator import Reference
+from geolin_ros.control.support import Support
+from geolin_ros.control.weights import QUADRUPED, cost
+from geolin_ros.kinematics import Kinematics
+from geolin_ros.sim.recording import Recording
+
+ROOT = Path(__file__).parents[2]
+MODEL, BALLS = standing_robot('quadruped')
+FEET = [support.frame for support in BALLS]
+POINT = equilibrium(MODEL, standing_posture(MODEL, BALLS), [Support(foot) for foot in FEET])
+REFERENCE = Reference(POINT.state, POINT.tau)
+LINEARIZER = ConstrainedLinearizer(MODEL, [Contact(foot) for foot in FEET])
+REDUCED = reduce(LINEARIZER(POINT.state, POINT.tau).copy())
+
+
+def published(state, tau=POINT.tau):
+    """Return what the linearizer says of a state, and the state a period later."""
+    held = LINEARIZER(state, tau).copy()
+    step = LINEARIZER.discretize(state, tau, Settings().period, 'zoh', 'frozen').copy()
+    now = SimpleNamespace(A=step.Phi, B=step.Gamma, drift=step.defect, state=state, tau=tau)
+    forces = SimpleNamespace(
+        active=tuple(FEET),
+        wrenches=held.wrenches,
+        wrench_by_state=held.wrench_by_state,
+        wrench_by_tau=held.wrench_by_tau,
+    )
+    return now, forces, step.next_state
+
+
+def controller(**settings):
+    return ModelPredictiveControl(MODEL, REFERENCE, FEET, Settings(**settings))
+
+
+def regulator():
+    """Return the gain of a period, in full coordinates, by SciPy."""
+    price = cost(QUADRUPED, MODEL, POINT.state, POINT.supports, POINT.wrenches, REDUCED)
+    Phi, Gamma = REDUCED.discretize(Settings().period)
+    P = scipy.linalg.solve_discrete_are(Phi, Gamma, price.Q, price.R)
+    return np.linalg.solve(price.R + Gamma.T @ P @ Gamma, Gamma.T @ P @ Phi) @ REDUCED.L
+
+
+def friction_use(state, efforts):
+    """Return tangential over normal force of each foot, by the nonlinear robot."""
+    forces, at = LINEARIZER(state, efforts).wrenches.reshape(-1, 3), Kinematics(MODEL, state)
+    world = np.array([at.pose(foot)[:3, :3] @ f for foot, f in zip(FEET, forces, strict=True)])
+    assert np.all(world[:, 2] > 0.0)
+    return np.linalg.norm(world[:, :2], axis=1) / world[:, 2]
+
+
+@pytest.mark.parametrize('steps', [2, 15])
+def test_plan__is_the_regulators_where_no_constraint_is_active(steps):
+    y = np.random.default_rng(1).normal(size=12)
+    now, forces, following = published(POINT.state.retract(5e-3 * REDUCED.P @ y))
+    found = controller(steps=steps).efforts(now, forces, REFERENCE) - POINT.tau
+    expected = -regulator() @ POINT.state.difference(following)
+    assert np.abs(expected).max() > 0.5
+    np.testing.assert_allclose(found, expected, atol=0.02 * np.abs(expected).max())
+
+
+def test_plan__keeps_forces_in_their_cones_where_the_regulator_would_slip():
+    moving = POINT.state.copy()
+    moving.v[1] = 0.5
+    moving.r[:] = -np.linalg.lstsq(REDUCED.full.J[:, 6:], REDUCED.full.J[:, :6] @ moving.v)[0]
+    now, forces, following = published(moving)
+    free = POINT.tau - regulator() @ POINT.state.difference(following)
+    planned = controller().efforts(now, forces, REFERENCE)
+    assert np.abs(planned).max() <= MODEL.limits.effort.max()
+    assert friction_use(following, planned).max() < 1.05 * Settings().friction
+    with pytest.raises(AssertionError):  # a foot pulls, or slips
+        assert friction_use(following, free).max() < 1.05 * Settings().friction
+
+
+def test_plan__goes_to_a_reference_elsewhere_and_stays_at_one_here():
+    y = np.linalg.lstsq(REDUCED.P[:3], [0.01, 0.0, 0.0])[0]  # the base forward, feet in place
+    ahead = Reference(POINT.state.retract(REDUCED.P @ y), POINT.tau)
+    now, forces, _ = published(POINT.state)
+    plan = controller().efforts(now, forces, ahead)
+    nu_dot = LINEARIZER(POINT.state, plan).nu_dot
+    assert nu_dot[0] > 0.2
+    assert np.abs(nu_dot[1:3]).max() < 0.1 * nu_dot[0]
+    stay = controller().efforts(now, forces, REFERENCE)
+    np.testing.assert_allclose(stay, POINT.tau, atol=1e-3)
+
+
+def test_problem_without_solution__goes_on_with_the_plan_before():
+    mpc = controller()
+    moved = POINT.state.retract(1e-3 * REDUCED.P[:, 2])
+    now, forces, _ = published(moved)
+    mpc.efforts(now, forces, REFERENCE)
+    next_of_plan = mpc._plan[1].copy()
+    pulling = SimpleNamespace(**vars(forces))
+    pulling.wrenches = -100.0 * np.tile([0.0, 0.0, 1.0], 4)
+    pulling.wrench_by_tau, pulling.wrench_by_state = np.zeros((12, 12)), np.zeros((12, 36))
+    np.testing.assert_array_equal(mpc.efforts(now, pulling, REFERENCE), next_of_plan)
+    assert mpc.unsolved == 1
+
+
+def recorded(distance, fallen=None):
+    """Return a recording with the base so far from its reference from 1 s on."""
+    recording, reference = Recording(), POINT.state
+    for time in np.arange(0.0, example.FIRST_PUSH + 1.0, example.PERIOD):
+        z = np.zeros(36)
+        z[0] = distance * (time > 1.0)
+        recording.add(time, reference.retract(z), reference)
+    recording.fallen = fallen
+    return recording
+
+
+def test_verdict__fails_for_each_reason(capsys):
+    run = SimpleNamespace(latencies=[0.001], missed=0)
+    assert example.verdict(recorded(0.009), run, 1)
+    assert 'FAIL' not in capsys.readouterr().out
+    assert not example.verdict(recorded(0.011), run, 1)
+    assert 'FAIL  base 0.05 m forward' in capsys.readouterr().out
+    assert not example.verdict(recorded(0.0, fallen=8.0), run, 1)
+    assert 'fell at 8.0 s' in capsys.readouterr().out
+    assert not example.verdict(recorded(0.0), SimpleNamespace(latencies=[1.0], missed=90), 1)
+    assert 'FAIL  90 of' in capsys.readouterr().out
+
+
+@pytest.mark.xdist_group('ros')
+def test_quadruped__shifts_and_bears_a_push_in_three_processes():
+    command = [sys.executable, '-m', 'examples.mpc', '--pushes', '1']
+    found = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert len(re.findall(r'PASS  ', found.stdout)) == 4
+    (away,) = re.findall(r'at most ([\d.]+) mm from its reference', found.stdout)
+    assert 0.0 < float(away) < 10.0
+    (displaced,) = re.findall(r'displaced by at most ([\d.]+) mm', found.stdout)
+    assert 3.0 < float(displaced) < 50.0
