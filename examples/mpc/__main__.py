@@ -38,29 +38,11 @@ def main(arguments: list[str]) -> int:
             'dt': Settings().period,
             'reference': 'frozen',
         }
-        given = [
-            word
-            for name, value in parameters.items()
-            for word in ('-p', f'{name}:={json.dumps(value)}')
-        ]
+        given = [f'{name}:={json.dumps(value)}' for name, value in parameters.items()]
+        ros = ['--ros-args', *(word for text in given for word in ('-p', text))]
         servers = [
-            Child(
-                'linearizer',
-                'geolin_ros.ros.linearization_node',
-                ['--ros-args', *given],
-                environment,
-            ),
-            Child(
-                'mpc',
-                'examples.mpc.node',
-                [
-                    f'--overlay={rotors}',
-                    '--ros-args',
-                    '-r',
-                    'linearization:=/linearization_node/linearization',
-                ],
-                environment,
-            ),
+            Child('linearizer', 'geolin_ros.ros.linearization_node', ros, environment),
+            Child('mpc', 'examples.mpc.node', [f'--overlay={rotors}'], environment),
         ]
         robot = Child('robot', 'examples.mpc.robot', arguments, environment)
         return supervise(servers, robot, stop)

@@ -25,6 +25,7 @@ from proxsuite import proxqp
 
 from geolin_ros import ConstrainedLinearizer, Contact, State, TreeModel
 from geolin_ros.contacts import reduce
+from geolin_ros.contacts.description import resolve
 from geolin_ros.control.effort_guard import effort_limits
 from geolin_ros.control.regulator import Reference
 from geolin_ros.control.riccati import solve_dare
@@ -72,29 +73,27 @@ class ModelPredictiveControl:
     posture
         Where to weigh displacements, and the efforts that hold the robot there.
     feet
-        Links that stand on points.
+        Points that are held, in the order of the rows of contact forces.
     settings
         See `Settings`.
 
     Attributes
     ----------
-    feet
-        As given.
     unsolved
         How often there was no solution; the plan before goes on then.
     """
 
     def __init__(
-        self, model: TreeModel, posture: Reference, feet: Sequence[str], settings: Settings
+        self, model: TreeModel, posture: Reference, feet: Sequence[Contact], settings: Settings
     ) -> None:
         self.unsolved = 0
-        self._model, self.feet, self._settings = model, tuple(feet), settings
+        self._model, self._feet, self._settings = model, tuple(feet), settings
         self._actuated = [model.joint_index(name) for name in model.actuated_joints]
         self._limits = effort_limits(model)
         self._weight = model.total_mass * float(np.linalg.norm(model.gravity))
         self._weigh(posture)
         self._plan = np.tile(posture.efforts, (settings.steps, 1))
-        rows = settings.steps * len(PYRAMID) * len(self.feet)
+        rows = settings.steps * len(PYRAMID) * len(self._feet)
         self._qp = proxqp.dense.QP(self._plan.size, 0, rows, True)
         self._qp.settings.initial_guess = proxqp.InitialGuess.WARM_START_WITH_PREVIOUS_RESULT
         self._qp.settings.eps_abs, self._qp.settings.eps_rel = ACCURACY, 0.0
@@ -104,13 +103,13 @@ class ModelPredictiveControl:
     def _weigh(self, posture: Reference) -> None:
         """Find square roots of Q and P, in displacements that the contacts admit, and R."""
         model, settings = self._model, self._settings
-        linearizer = ConstrainedLinearizer(model, [Contact(foot) for foot in self.feet])
+        linearizer = ConstrainedLinearizer(model, self._feet)
         tau = np.zeros(model.n)
         tau[self._actuated] = posture.efforts
         rest = model.state(posture.state.H, posture.state.s, np.zeros(6), np.zeros(model.n))
         held = linearizer(rest, tau)
         reduced = reduce(held)
-        supports = [Support(foot) for foot in self.feet]
+        supports = [Support(foot.frame, placement=foot.placement) for foot in self._feet]
         price = cost(settings.weights, model, rest, supports, held.wrenches, reduced)
         Phi, Gamma = reduced.discretize(settings.period)
         P = solve_dare(Phi, Gamma, price.Q, price.R).P
@@ -154,7 +153,7 @@ class ModelPredictiveControl:
         N, n_u, period = *self._plan.shape, self._settings.period
         A, B = now.A, now.B * self._limits
         acting = now.tau[self._actuated]
-        pyramids = self._pyramids(now.state, held)
+        pyramids = self._pyramids(now.state)
         F_z, F_u = pyramids @ held.wrench_by_state, pyramids @ held.wrench_by_tau
         rest = now.drift + now.B @ (reference.efforts - acting)
         f = pyramids @ held.wrenches + F_u @ (reference.efforts - acting)
@@ -174,13 +173,13 @@ class ModelPredictiveControl:
         H = E.T @ E + np.kron(np.eye(N), self._R * np.outer(self._limits, self._limits))
         return H, E.T @ e, np.vstack(by_input), -np.concatenate(forces)
 
-    def _pyramids(self, state: State, held: ReceivedContacts) -> Array:
+    def _pyramids(self, state: State) -> Array:
         """Return what is to be negative of the forces in contact axes, as shares of the weight."""
         at, rows = Kinematics(self._model, state), len(PYRAMID)
         slope = PYRAMID * (1.0, 1.0, self._settings.friction / np.sqrt(2.0))
-        blocks = np.zeros((rows * len(self.feet), 3 * len(self.feet)))
-        for k, foot in enumerate(held.active):
-            R = at.pose(foot)[:3, :3]
+        blocks = np.zeros((rows * len(self._feet), 3 * len(self._feet)))
+        for k, foot in enumerate(self._feet):
+            R = at.pose(resolve(self._model, foot)[0])[:3, :3]
             blocks[rows * k : rows * (k + 1), 3 * k : 3 * (k + 1)] = slope @ R / self._weight
         return blocks
 

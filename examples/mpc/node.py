@@ -25,6 +25,7 @@ from geolin_ros.control.regulator import Reference
 from geolin_ros.errors import InputError
 from geolin_ros.ros.executor import handled_signals, spin
 from geolin_ros.ros.qos import LATCHED, NEWEST
+from geolin_ros.stream.contact_input import read_contact
 from geolin_ros.stream.contact_messages import read_contact_dynamics
 from geolin_ros.stream.feedback_messages import read_reference
 from geolin_ros.stream.reading import ReceivedLinearization, read_linearization
@@ -41,6 +42,7 @@ class MpcNode(Node):
         self._settings, self._overlay = settings, overlay
         self._model: TreeModel | None = None
         self._reference: Reference | None = None
+        self._held: tuple[str, ...] = ()
         self._controller: ModelPredictiveControl | None = None
         self._commands = self.create_publisher(
             Float64MultiArray, 'joint_group_effort_controller/commands', NEWEST
@@ -49,7 +51,7 @@ class MpcNode(Node):
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         self.create_subscription(ReferenceState, 'reference', self._on_reference, NEWEST)
         self.create_subscription(
-            LinearizedDynamics, 'linearization', self._on_linearization, NEWEST
+            LinearizedDynamics, 'linearization_node/linearization', self._on_linearization, NEWEST
         )
 
     @property
@@ -73,11 +75,17 @@ class MpcNode(Node):
         if self._model is None or self._reference is None or held is None or not held.active:
             return
         now = read_linearization(message)
-        is_first = self._controller is None or self._controller.feet != held.active
+        is_first = self._controller is None or self._held != held.active
         if is_first:
             self._check(now, self._model.hash)
+            feet = [
+                read_contact(self._model, contact)
+                for contact in message.contact_dynamics.contacts
+                if contact.active
+            ]
+            self._held = held.active
             self._controller = ModelPredictiveControl(
-                self._model, self._reference, held.active, self._settings
+                self._model, self._reference, feet, self._settings
             )
         efforts = self._controller.efforts(now, held, self._reference).tolist()
         self._commands.publish(Float64MultiArray(data=efforts))
