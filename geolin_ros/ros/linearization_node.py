@@ -237,8 +237,9 @@ class LinearizationNode(RobotNode):
         stream = None if self._pipeline is None else self._pipeline.stream
         errors, doubts = [], []
         if self._pipeline is not None:
-            errors = self._pipeline.stream.self_check.errors
-            doubts = [doubt.sentence for doubt in self._pipeline.doubts]
+            check = self._pipeline.stream.self_check
+            errors = check.errors
+            doubts = [doubt.sentence for doubt in self._pipeline.doubts] + check.doubts
         return self._diagnostics.report(
             self.get_clock().now(), stream, self._counts, waits_for, errors, doubts
         )

@@ -377,8 +377,9 @@ class LinearizationStream:
     def rehearse(self) -> None:
         """Linearize once at rest, so that the first joint state pays for nothing."""
         answer = self._answer
-        self._linearize_under(answer, answer.tau, ())
-        self.self_check.rehearse(answer.state, answer.A, answer.B)
+        with contextlib.suppress(SingularInertiaError):  # of this posture, not of others
+            self._linearize_under(answer, answer.tau, ())
+            self.self_check.rehearse(answer.state, answer.A, answer.B)
 
     def _fill(self, answer: Answer) -> None:
         """Linearize; what the robot cannot answer is a drop like any other."""

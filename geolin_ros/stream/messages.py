@@ -171,7 +171,8 @@ class LinearizationWriter:
         write_wrench(message.base_wrench_residual, answer.base_wrench)
         for written, wrench in zip(message.external_wrenches, answer.wrenches, strict=True):
             _write_external_wrench(written, wrench)
-        message.trust.findings = list(answer.findings)
+        doubts = () if answer.verdict is None else answer.verdict.doubts
+        message.trust.findings = [*answer.findings, *doubts]
         if answer.verdict is not self._verdict and answer.verdict is not None:
             _write_verdict(message.trust, answer.verdict)
             self._verdict = answer.verdict

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geolin_ros.certificate import Certificate, Certifier, Claim, Form
+from geolin_ros.conditioning import conditioning
 from geolin_ros.contacts import Contact
 from geolin_ros.contacts.description import Closure
 from geolin_ros.errors import GeolinError
@@ -27,12 +28,16 @@ class Sample(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The newest certificate, of the linearization with that stamp [ns], and all counts."""
+    """The newest certificate, of the linearization with that stamp [ns], and all counts.
+
+    ``doubts`` say of that state how many digits it costs, if many.
+    """
 
     stamp: int
     certificate: Certificate
     checks: int
     breaches: int
+    doubts: tuple[str, ...] = ()
 
 
 class SelfCheck:
@@ -100,6 +105,7 @@ class SelfCheck:
         """Certify a sample and keep the verdict; None if that is impossible."""
         start = time.perf_counter()
         try:
+            doubt = conditioning(self._model, sample.claim.state).doubt
             found = certify(self._certifier, sample)
         except (GeolinError, np.linalg.LinAlgError) as error:
             self.impossible += 1
@@ -111,7 +117,8 @@ class SelfCheck:
             self._is_busy = False
         self._checks += 1
         self._breaches += found.breached
-        self.newest = Verdict(sample.stamp, found, self._checks, self._breaches)
+        doubts = (doubt,) if doubt else ()
+        self.newest = Verdict(sample.stamp, found, self._checks, self._breaches, doubts)
         return self.newest
 
     def rehearse(self, state: State, A: Array, B: Array) -> None:
@@ -139,6 +146,11 @@ class SelfCheck:
             f'A and B are wrong: {found.deviation:.2e} off in {found.worst}, expected at most '
             f'{found.limit:.2e}'
         ]
+
+    @property
+    def doubts(self) -> list[str]:
+        """What costs many digits, in words."""
+        return [] if self.newest is None else list(self.newest.doubts)
 
     @property
     def details(self) -> dict[str, str]:

@@ -3,6 +3,7 @@
 """A stream certifies every n-th of its linearizations, and its messages say what was found."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from support.messages import (
     stamp,
     wrench_stamped,
 )
+from support.trees import gimbal
 from support.wrong_node import RIGHT, WrongFill
 
 from geolin_ros import Contact, robots
@@ -50,12 +52,13 @@ class Run:
         self.time, self.rng = T0, np.random.default_rng(0)
         self.sample = self.verdict = None
 
-    def step(self):
-        """Feed one joint state; return its answer."""
+    def step(self, posture=None):
+        """Feed one joint state, at random positions if there is no posture; return its answer."""
         self.time += 2 * MS
         model, rng = self.stream.model, self.rng
         place, turn, v = rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)
         s, r, tau = rng.uniform(-1.0, 1.0, (3, model.n))
+        s = s if posture is None else posture
         self.stream.on_odometry(odometry(self.time, place, turn, v, model.base_link))
         answer = self.stream.on_joint_state(joint_state(self.time, model.joint_names, s, r, tau))
         sample = self.check.due(answer)
@@ -88,6 +91,19 @@ def test_right_linearizations__pass(quadruped, name):
     assert run.verdict.stamp == run.time
     assert run.verdict.certificate.deviation < 1e-7
     assert run.check.errors == []
+
+
+def test_posture_that_costs_digits__is_doubted_as_long_as_it_lasts():
+    run = Run(gimbal('floating', ['pan', 'tilt', 'roll']), certificate_every=1)
+    said = []
+    for tilt in (0.3, 3e-5, 0.3):
+        answer = run.step([0.3, tilt, 0.2])  # checked, to be said of the next one
+        assert run.verdict is not None
+        answer = run.step([0.3, tilt, 0.2])
+        said.append(list(run.writer.write(answer).trust.findings))
+        assert run.check.doubts == said[-1]
+    assert said[0] == said[2] == []
+    assert re.search(r'of the inertia at r\.(pan|roll).* lose \d+ of 16 digits', said[1][0])
 
 
 def test_wrench__is_part_of_what_is_checked(quadruped):
