@@ -9,7 +9,7 @@ REALTIME ?=
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export PYTHON
 
-.PHONY: help setup demo balance balance-all mpc test faults soak lint build bench clean dist licences sbom audit
+.PHONY: help setup demo balance balance-all mpc test faults fuzz soak lint build bench clean dist licences sbom audit
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,10 @@ test: setup  ## the whole test suite
 
 faults: setup  ## every fault over DDS once; writes docs/evidence/faults.md
 	.venv/bin/python -m pytest -n 0 --evidence test/ros/faults
+
+fuzz: setup  ## readers under bytes of any kind, guided by coverage (FUZZ_SECONDS=60 each)
+	.venv/bin/python -m pip install --quiet -c requirements/constraints.txt atheris==3.0.0
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),60)
 
 soak: setup balance-all  ## the tests that take long, and all that must balance
 	.venv/bin/python -m pytest -m soak

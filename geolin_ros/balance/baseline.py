@@ -92,7 +92,7 @@ def _compare(job: Job) -> Row:
             largest_borne(simulator, case, law, first.stands)
             for law, first in zip(laws, tried, strict=True)
         )
-    saved = np.load(file.with_suffix('.npz'))
+    saved = np.load(file.with_suffix('.npz'), allow_pickle=False)
     return Row(
         robot=simulator.model.name,
         seed=robot.seed,

@@ -10,8 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
+from geolin_ros.description.safe_yaml import parse_yaml
 from geolin_ros.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -124,4 +123,4 @@ def _parameter(text: str) -> tuple[str, Any]:
     name, separator, value = text.partition(':=')
     if not separator:
         raise ConfigurationError(f'-p has {text!r}, expected NAME:=VALUE')
-    return name, yaml.safe_load(value)
+    return name, parse_yaml(value)

@@ -16,14 +16,15 @@ Names of joints may hold the wildcards ``*`` and ``?``.
 import dataclasses
 import fnmatch
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from geolin_ros.description.elements import Description, Link
-from geolin_ros.errors import ModelError, unknown_name
+from geolin_ros.description.safe_yaml import parse_yaml, read_yaml
+from geolin_ros.errors import InputError, ModelError, unknown_name
 
 JOINT_KEYS = {
     'rotor_inertia': 'moment of inertia of the rotor about its own axis [kg m^2]',
@@ -37,7 +38,6 @@ JOINT_KEYS = {
 _SIGNED_KEYS = ('rest', 'gear_ratio')
 _NOT_ZERO = ('gear_ratio', 'friction_speed')
 PAYLOAD_KEYS = ('frame', 'mass', 'com', 'inertia')
-LARGEST_FILE = 1_000_000
 
 
 def apply_overlay(
@@ -55,7 +55,7 @@ def apply_overlay(
     where = 'overlay'
     if not isinstance(overlay, Mapping):
         where = str(overlay)
-        overlay = _read(Path(overlay))
+        overlay = _checked(read_yaml, overlay, where)
     _check_keys(where, overlay, ('joints', 'payloads'))
     description = _over_joints(description, overlay.get('joints') or {}, where)
     return attach_payloads(description, overlay.get('payloads') or (), where)
@@ -78,7 +78,7 @@ def attach_payloads(
     for payload in payloads:
         _check_keys(where, payload, PAYLOAD_KEYS)
         name = payload.get('frame')
-        if name not in links:
+        if not isinstance(name, str) or name not in links:
             raise unknown_name('link', str(name), links, f'robot {description.name!r}')
         at = f'{where}: payload on {name!r}'
         (mass,) = _numbers(at, 'mass', [payload.get('mass')], 1)
@@ -116,16 +116,6 @@ def _over_joints(description: Description, rows: Any, where: str) -> Description
     return dataclasses.replace(description, joints=tuple(joints.values()))
 
 
-def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise ModelError(f'{path}: larger than {LARGEST_FILE} bytes, expected an overlay')
-        text = path.read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f'{path}: cannot be read as YAML: {error}') from error
-    return parse_overlay(text, str(path))
-
-
 def parse_overlay(text: str, where: str = 'overlay') -> Mapping[str, Any]:
     """Return the mapping that a YAML text holds.
 
@@ -134,11 +124,13 @@ def parse_overlay(text: str, where: str = 'overlay') -> Mapping[str, Any]:
     ModelError
         If it is no YAML or no mapping; says ``where`` it is from.
     """
-    import yaml
+    return _checked(parse_yaml, text, where)
 
+
+def _checked(read: Callable[[Any], Any], source: Any, where: str) -> Mapping[str, Any]:
     try:
-        content = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
+        content = read(source) or {}
+    except InputError as error:
         raise ModelError(f'{where}: cannot be read as YAML: {error}') from error
     _check_keys(where, content, ('joints', 'payloads'))
     return cast(Mapping[str, Any], content)

@@ -163,9 +163,17 @@ def read_gains(message: Any) -> tuple[State, Array, Array, tuple[str, ...]]:
     Raises
     ------
     InputError
-        If a matrix has not its size.
+        If sizes contradict each other.
     """
     K = read_matrix(message.k)
-    if message.k_complement.rows:
-        K = K + read_matrix(message.k_complement)
-    return read_state(message.state), np.array(message.feedforward), K, tuple(message.columns)
+    complement = (
+        read_matrix(message.k_complement) if message.k_complement.rows else np.zeros_like(K)
+    )
+    shapes = {K.shape, complement.shape, (len(message.feedforward), len(message.columns))}
+    if len(shapes) > 1:
+        raise InputError(
+            f'gains have k, k_complement, feedforward and columns of sizes {sorted(shapes)}, '
+            'expected one; the message is incomplete'
+        )
+    feedforward = np.array(message.feedforward)
+    return read_state(message.state), feedforward, K + complement, tuple(message.columns)

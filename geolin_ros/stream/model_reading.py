@@ -9,9 +9,11 @@ from typing import Any
 
 from geolin_ros import urdf
 from geolin_ros.description import Description, attach_payloads
-from geolin_ros.errors import ModelWarning
+from geolin_ros.errors import ModelError, ModelWarning
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.parameters import model_options, payloads
+
+MOST_JOINTS = 1000
 
 
 def read_model(
@@ -20,10 +22,21 @@ def read_model(
     """Return the model of a description; what is suspicious about it goes to ``warn``.
 
     A text may have come over the network or from a bag: only a `Path` makes this open a file.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be used, or has more than `MOST_JOINTS` joints that move.
     """
+    parts = attach_payloads(_read(description), payloads(values))
+    moving = sum(joint.kind != 'fixed' for joint in parts.joints)
+    if moving > MOST_JOINTS:
+        raise ModelError(
+            f'robot {parts.name!r} has {moving} moving joints, expected at most {MOST_JOINTS}: '
+            'A and B would fill the memory; use the Python API, or fix joints'
+        )
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        parts = attach_payloads(_read(description), payloads(values))
         model = TreeModel.from_description(parts, **model_options(values))
     for sentence in model.warnings:
         warn(sentence)

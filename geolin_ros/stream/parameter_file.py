@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from geolin_ros.errors import ConfigurationError, unknown_name
+from geolin_ros.description.safe_yaml import read_yaml
+from geolin_ros.errors import ConfigurationError, InputError, unknown_name
 from geolin_ros.stream.parameter_table import Parameter
 from geolin_ros.stream.parameters import BY_NAME, TABLE
 
@@ -34,9 +33,9 @@ def read_parameter_file(path: str | Path, node: str = NODE) -> dict[str, Any]:
         If it names a parameter that the node does not have.
     """
     try:
-        sections = yaml.safe_load(Path(path).read_text())
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f'parameter file {path} is no YAML: {error}') from error
+        sections = read_yaml(path)
+    except InputError as error:
+        raise ConfigurationError(f'parameter file {path} cannot be read: {error}') from error
     values: dict[str, Any] = {}
     for name, section in _sections(path, sections):
         if name.rpartition('/')[2] in (node, '*', '**'):
@@ -74,7 +73,7 @@ def _sections(path: str | Path, content: Any) -> list[tuple[str, dict[str, Any]]
                 '`geolin parameters`'
             )
         for key, inner in value.items():
-            if key == 'ros__parameters':
+            if key == 'ros__parameters' and isinstance(inner or {}, dict):
                 found.append((name, inner or {}))
             else:
                 walk(f'{name}/{str(key).strip("/")}', inner)

@@ -141,7 +141,13 @@ def _sizes(message: Any) -> dict[str, int]:
             f'linearization of robot {message.model_name!r} has {len(sizes)} joint_rate_sizes, '
             f'expected none or one for each of {len(names)} joints'
         )
-    return dict(zip(names, sizes if len(sizes) else [1] * len(names), strict=True))
+    each = list(map(int, sizes)) if len(sizes) else [1] * len(names)
+    if sum(each) > len(message.nu_dot):  # or names of entries would fill the memory
+        raise InputError(
+            f'linearization of robot {message.model_name!r} has {len(message.nu_dot)} entries in '
+            f'nu_dot, expected at least {sum(each)} of its joints; the message is incomplete'
+        )
+    return dict(zip(names, each, strict=True))
 
 
 def _entries(part: str, names: Sequence[str], sizes: dict[str, int]) -> Iterable[str]:

@@ -38,7 +38,7 @@ def test_sections__of_any_node_and_of_this_one_count_later_ones_first(read):
 @pytest.mark.parametrize(
     ('text', 'said'),
     [
-        ('a: [', 'is no YAML'),
+        ('a: [', 'no YAML'),
         ('max_skew: 1', 'expected NODE: ros__parameters'),
         ('/**: {ros__parameters: {max_skew: soon}}', "max_skew is 'soon', expected float"),
         ('/**: {ros__parameters: {max_skew: true}}', 'max_skew is True'),
