@@ -23,6 +23,9 @@ OFFLINE = [
     )
 ]
 
+# With the extra `offline`: the package that fsspec asks for.
+S3 = ['s3fs>=2024.6; python_version >= "3.11"']
+
 setup(
     name=name,
     version='0.1.0',
@@ -55,9 +58,11 @@ setup(
     ],
     extras_require={
         'offline': OFFLINE,
+        's3': S3,
         'sim': ['mujoco>=3.2'],
         'test': [
             *OFFLINE,
+            *S3,
             'example-robot-data',
             'hypothesis>=6.100',
             'idyntree>=15; python_version < "3.14" and platform_machine == "x86_64"',

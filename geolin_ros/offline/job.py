@@ -152,5 +152,6 @@ def _write(
     job: Job, dimension: str, chunk: int, unit: int, values: dict[str, Array | IntArray]
 ) -> None:
     group = store.open_group(job.path, 'r+')
-    store.write_rows(group, chunk, unit, values)
-    store.Progress(group, dimension).mark(unit, len(next(iter(values.values()))))
+    with store.reached(job.path):
+        store.write_rows(group, chunk, unit, values)
+        store.Progress(group, dimension).mark(unit, len(next(iter(values.values()))))

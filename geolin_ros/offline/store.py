@@ -8,7 +8,8 @@ end.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ import zarr
 from numpy.typing import ArrayLike
 from zarr.codecs import BloscCodec, BytesCodec, TransposeCodec
 
-from geolin_ros.errors import RecordingError
+from geolin_ros.errors import GeolinError, RecordingError
 from geolin_ros.typing import Array, IntArray
 
 FORMAT = 'geolin_ros dataset 1'
@@ -50,15 +51,38 @@ def open_group(path: str, mode: Any) -> zarr.Group:
         If there is no dataset, or the store cannot be reached.
     """
     try:
-        return zarr.open_group(path, mode=mode, storage_options=_options(path))
+        with reached(path):
+            return zarr.open_group(path, mode=mode, storage_options=_options(path))
     except (FileNotFoundError, KeyError) as error:
         raise RecordingError(
             f'{path} is no dataset, expected one that `geolin linearize` has written'
         ) from error
+
+
+@contextmanager
+def reached(path: str) -> Iterator[None]:
+    """Say in words why a store cannot be reached.
+
+    Raises
+    ------
+    RecordingError
+        For errors of the store's own package, of which each has others.
+    """
+    try:
+        yield
+    except (GeolinError, OSError, KeyError):
+        raise
     except ImportError as error:
         raise RecordingError(
             f'{path} cannot be reached: {error}; install the fsspec package of this kind of '
-            'store, s3fs for s3://'
+            'store, for s3:// with pip install "geolin_ros[s3]"'
+        ) from error
+    except Exception as error:
+        if '://' not in path:
+            raise
+        raise RecordingError(
+            f'{path} cannot be reached: {type(error).__name__}: {error}; check address, '
+            'credentials and network. What was written stays, and the same command goes on there'
         ) from error
 
 
@@ -74,12 +98,13 @@ def array(group: zarr.Group, name: str) -> 'zarr.Array[Any]':
 
 
 def exists(path: str) -> bool:
-    """Whether there is anything that `open_group` opens."""
+    """Whether there is anything that `open_group` opens; errors as there."""
     if '://' not in path:
         return os.path.exists(path)
     try:
-        open_group(path, 'r')
-    except RecordingError:
+        with reached(path):
+            zarr.open_group(path, mode='r', storage_options=_options(path))
+    except (FileNotFoundError, KeyError):
         return False
     return True
 

@@ -236,8 +236,25 @@ def test_stores__are_those_of_fsspec(bag, dataset, tmp_path):
     np.testing.assert_array_equal(found.A, open_dataset(str(dataset[0])).A)
     found = open_dataset(f'file://{tmp_path}/out.zarr')
     np.testing.assert_array_equal(found.A[100], open_dataset(str(dataset[0])).A[100])
-    with pytest.raises(RecordingError, match='s3fs for s3://'):
-        run(bag, 's3://bucket/out.zarr')
+    with pytest.raises(RecordingError, match='install the fsspec package of this kind'):
+        run(bag, 'gs://bucket/out.zarr')
+
+
+def test_object_store_that_does_not_answer__is_explained(bag, monkeypatch, capsys):
+    """No bucket is there to be written to; everything up to the network is."""
+    for name, value in (
+        ('ACCESS_KEY_ID', 'none'),
+        ('SECRET_ACCESS_KEY', 'none'),
+        ('DEFAULT_REGION', 'eu-central-1'),
+        ('ENDPOINT_URL', 'http://127.0.0.1:9'),
+        ('MAX_ATTEMPTS', '1'),
+    ):
+        monkeypatch.setenv(f'AWS_{name}', value)
+    assert main(['linearize', str(bag), '-o', 's3://bucket/out.zarr', '--workers', '1']) == 1
+    said = capsys.readouterr().err
+    assert 's3://bucket/out.zarr cannot be reached' in said
+    assert '127.0.0.1:9' in said
+    assert 'check address, credentials and network' in said
 
 
 def test_finished_dataset__is_not_made_again(bag, dataset):
