@@ -4,7 +4,7 @@
 
 import argparse
 
-from geolin_ros.cli._recordings import print_json
+from geolin_ros.cli._recordings import Progress, add_output_arguments, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,14 +17,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=1e-9,
         help='relative difference up to which the exit status is 0 (%(default)s)',
     )
-    parser.add_argument('--json', action='store_true', help='print the result as JSON')
+    add_output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the differences; 1 if a quantity is further apart than the tolerance."""
     from geolin_ros.offline.comparison import compare, largest_relative
 
-    result = compare(options.a, options.b)
+    result = compare(options.a, options.b, Progress(options, ' quantities'))
     if options.json:
         print_json(result)
     else:

@@ -47,9 +47,10 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     yield f'robot {robot["name"]}: {robot["joints"]} joints, {matches}{others}'
     for role, timing in report['timing'].items():
         if 'rate' in timing:
+            late = f'recorded {timing["delay"] * 1e3:+.1f} ms after the stamp'
             yield (
                 f'{role}: {timing["rate"]:.1f} Hz, jitter {timing["jitter"] * 1e3:.3f} ms, '
-                f'recorded {timing["delay"] * 1e3:+.1f} ms after the stamp'
+                f'{"stamped by the simulation" if report["sim_time"] else late}'
             )
     for part, off in report['odometry']['deviation'].items():
         verdict = report['odometry']['twist_frame'] or 'not clear'

@@ -5,7 +5,7 @@
 import argparse
 from pathlib import Path
 
-from geolin_ros.cli._recordings import print_json
+from geolin_ros.cli._recordings import Progress, add_output_arguments, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,14 +17,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--instants', type=int, default=6, metavar='N', help='matrices to show (%(default)s)'
     )
-    parser.add_argument('--json', action='store_true', help='print the result as JSON')
+    add_output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the page."""
     from geolin_ros.offline.report import write_report
 
-    write_report(options.dataset, options.output, options.instants)
+    write_report(options.dataset, options.output, options.instants, Progress(options, ' parts'))
     size = options.output.stat().st_size
     if options.json:
         print_json({'output': str(options.output), 'bytes': size})

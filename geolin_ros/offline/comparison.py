@@ -3,7 +3,7 @@
 """How far two runs, or two models, are apart."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,18 @@ STRIDE = 512
 STATES = 20
 RUN_VARIABLES = ('H', 's', 'v', 'r', 'tau', 'nu_dot', 'A', 'B', 'drift')
 Difference = dict[str, Any]
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 
 
-def compare(a: str, b: str) -> Difference:
+def compare(a: str, b: str, watch: Watch = lambda items, total: items) -> Difference:
     """Compare two datasets, or two descriptions (URDF, xacro).
+
+    Parameters
+    ----------
+    a, b
+        Paths.
+    watch
+        Wraps the quantities of datasets as they are read, of which there are ``total``.
 
     Returns
     -------
@@ -42,7 +50,7 @@ def compare(a: str, b: str) -> Difference:
         return _compare_models(a, b)
     if any(are_models):
         raise RecordingError(f'{a} and {b} are a model and a run, expected two of one kind')
-    return _compare_runs(a, b)
+    return _compare_runs(a, b, watch)
 
 
 def largest_relative(result: Difference) -> float:
@@ -50,7 +58,7 @@ def largest_relative(result: Difference) -> float:
     return max((found['relative'] for found in result['quantities'].values()), default=0.0)
 
 
-def _compare_runs(a: str, b: str) -> Difference:
+def _compare_runs(a: str, b: str, watch: Watch) -> Difference:
     first, second = open_dataset(a), open_dataset(b)
     times = [dataset.time.values.astype('int64') for dataset in (first, second)]
     common, in_a, in_b = np.intersect1d(*times, return_indices=True)
@@ -75,7 +83,7 @@ def _compare_runs(a: str, b: str) -> Difference:
         'differences': sentences,
         'quantities': {
             name: found
-            for name in RUN_VARIABLES
+            for name in watch(RUN_VARIABLES, len(RUN_VARIABLES))
             if (found := _apart(first, second, name, in_a, in_b, sentences)) is not None
         },
     }

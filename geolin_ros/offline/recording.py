@@ -4,12 +4,15 @@
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from rosbags.highlevel import AnyReader, AnyReaderError
-from rosbags.interfaces import Connection
+from rosbags.interfaces import Connection, MessageDefinitionFormat
+from rosbags.rosbag1 import Reader as Reader1
+from rosbags.rosbag2 import Reader as Reader2
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from geolin_ros.errors import RecordingError
 from geolin_ros.offline.message_types import known_types
@@ -57,15 +60,17 @@ class Recording:
 
     def __init__(self, paths: Sequence[str | Path], topics: Mapping[str, str] | None = None):
         self.paths = [Path(path) for path in paths]
-        self._reader = self._open()
-        self.types = {c.topic: c.msgtype for c in self._reader.connections}
+        self._stack = ExitStack()
+        self._bags = self._open()
+        self._connections = [c for bag in self._bags for c in bag.connections]
+        self.types = {c.topic: c.msgtype for c in self._connections}
         self.counts: dict[str, int] = dict.fromkeys(self.types, 0)
-        for connection in self._reader.connections:
+        for connection in self._connections:
             self.counts[connection.topic] += connection.msgcount
         try:
             self.topics = assign(self.types, topics or {})
         except Exception:
-            self._reader.close()
+            self._stack.close()
             raise
 
     def __enter__(self) -> 'Recording':
@@ -79,7 +84,7 @@ class Recording:
         trace: TracebackType | None,
     ) -> None:
         """Close all bags."""
-        self._reader.close()
+        self._stack.close()
 
     @property
     def name(self) -> str:
@@ -89,9 +94,10 @@ class Recording:
     @property
     def span(self) -> tuple[int, int]:
         """First and last time of all messages [ns]; zeros if there are none."""
-        if not self._reader.message_count:
+        filled = [bag for bag in self._bags if bag.message_count]
+        if not filled:
             return 0, 0
-        return self._reader.start_time, self._reader.end_time - 1
+        return min(bag.start_time for bag in filled), max(bag.end_time for bag in filled) - 1
 
     def topic(self, role: str) -> str:
         """Return the topic of a role.
@@ -140,10 +146,10 @@ class Recording:
             If the bags are damaged; all messages before that have been given out.
         """
         role_of = {self.topics[role]: role for role in roles if role in self.topics}
-        connections = [c for c in self._reader.connections if c.topic in role_of]
+        connections = [c for c in self._connections if c.topic in role_of]
         if not connections:
             return
-        decode = {c.msgtype: self._decoder(c) for c in connections}
+        decode = {c.topic: self._decoder(c) for c in connections}
         raw = _merged(connections)
         time = self.span[0]
         while True:
@@ -151,7 +157,7 @@ class Recording:
             # the types. What the caller does with a message is outside.
             try:
                 connection, time, data = next(raw)
-                message = decode[connection.msgtype](data, connection.msgtype)
+                message = decode[connection.topic](data, connection.msgtype)
             except StopIteration:
                 return
             except Exception as error:
@@ -160,7 +166,7 @@ class Recording:
 
     def raw(self, topic: str) -> Iterator[bytes]:
         """Yield the serialized messages of a topic."""
-        connections = [c for c in self._reader.connections if c.topic == topic]
+        connections = [c for c in self._connections if c.topic == topic]
         for _, _, data in _merged(connections):
             yield bytes(data)
 
@@ -184,24 +190,43 @@ class Recording:
         )
 
     def _decoder(self, connection: Connection) -> Any:
-        """Return the function for a type: as the bag defines it, else as ROS 2 does."""
-        if connection.msgtype in self._reader.typestore.fielddefs:
-            return self._reader.deserialize
-        return known_types().deserialize_cdr
+        """Return the function for a topic: of its type as the bag defines it, else as ROS 2 does.
 
-    def _open(self) -> AnyReader:
+        Other topics do not matter: their types may be unknown, or their definitions wrong.
+        """
+        kind, definition = connection.msgtype, connection.msgdef
+        if definition.format != MessageDefinitionFormat.MSG or not definition.data.strip():
+            return known_types().deserialize_cdr
+        store = get_typestore(Stores.EMPTY)
+        try:
+            store.register(get_types_from_msg(definition.data, kind))
+        except Exception as error:
+            raise RecordingError(
+                f'{self.name} defines {kind} of topic {connection.topic} in a way that cannot be '
+                f'read: {_words(error)}'
+            ) from error
+        is_ros_1 = isinstance(connection.owner, Reader1)
+        return store.deserialize_ros1 if is_ros_1 else store.deserialize_cdr
+
+    def _open(self) -> list[Reader1 | Reader2]:
         for path in self.paths:
             if not path.exists():
                 raise RecordingError(f'{path} does not exist, expected a bag')
         files = [file for path in self.paths for file in _files(path)]
         if len({file.suffix == '.bag' for file in files}) > 1:
             raise RecordingError(f'{self.name} are of ROS 1 and ROS 2, expected bags of one kind')
-        try:
-            reader = AnyReader(files, default_typestore=known_types())
-            reader.open()
-        except Exception as error:
-            raise RecordingError(f'cannot open {self.name}: {_words(error)}. {_ADVICE}') from error
-        return reader
+        with self._stack as stack:
+            try:
+                bags: list[Reader1 | Reader2] = [
+                    stack.enter_context(Reader1(file) if file.suffix == '.bag' else Reader2(file))
+                    for file in files
+                ]
+            except Exception as error:
+                raise RecordingError(
+                    f'cannot open {self.name}: {_words(error)}. {_ADVICE}'
+                ) from error
+            self._stack = stack.pop_all()
+        return bags
 
     def _damaged(self, time: int, error: Exception) -> RecordingError:
         after = (time - self.span[0]) * 1e-9
@@ -230,8 +255,7 @@ def _merged(connections: Sequence[Connection]) -> Iterator[tuple[Connection, int
 
 
 def _words(error: Exception) -> str:
-    text = str(error.args[0]) if isinstance(error, AnyReaderError) and error.args else str(error)
-    return f'{type(error).__name__}: {text}'.rstrip('.: ')
+    return f'{type(error).__name__}: {error}'.rstrip('.: ')
 
 
 def _files(path: Path) -> list[Path]:

@@ -5,6 +5,7 @@
 import html
 import itertools
 import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,19 @@ from geolin_ros.offline.modes import STILL, Skeleton, slow_or_unstable
 from geolin_ros.stream.model_reading import read_model
 from geolin_ros.typing import Array
 
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 PAGE = Path(__file__).parent / 'page'
 INSTANTS = 6
 POINTS = 400
 """Most points of a curve."""
 
 
-def write_report(path: str, output: str | Path, instants: int = INSTANTS) -> None:
+def write_report(
+    path: str,
+    output: str | Path,
+    instants: int = INSTANTS,
+    watch: Watch = lambda items, total: items,
+) -> None:
     """Write the page about a dataset.
 
     Parameters
@@ -36,6 +43,8 @@ def write_report(path: str, output: str | Path, instants: int = INSTANTS) -> Non
         The html file.
     instants
         How many matrices are shown, evenly over the run.
+    watch
+        Wraps the parts of the run as they are read, of which there are ``total``.
 
     Raises
     ------
@@ -45,7 +54,9 @@ def write_report(path: str, output: str | Path, instants: int = INSTANTS) -> Non
     dataset = open_dataset(path)
     if not dataset.sizes['time']:
         raise RecordingError(f'{path} has no finished samples, expected some; run linearize again')
-    content = json.dumps(_content(dataset, instants), separators=(',', ':'), allow_nan=False)
+    content = json.dumps(
+        _content(dataset, instants, watch), separators=(',', ':'), allow_nan=False
+    )
     page = (PAGE / 'report.html').read_text()
     for mark, text in (
         ('/* style */', (PAGE / 'report.css').read_text()),
@@ -57,7 +68,7 @@ def write_report(path: str, output: str | Path, instants: int = INSTANTS) -> Non
     Path(output).write_text(page)
 
 
-def _content(dataset: xr.Dataset, instants: int) -> dict[str, Any]:
+def _content(dataset: xr.Dataset, instants: int, watch: Watch) -> dict[str, Any]:
     attributes = dataset.attrs
     model = read_model(attributes['description'], attributes['parameters'], lambda sentence: None)
     time = dataset.time.values.astype('int64')
@@ -83,7 +94,7 @@ def _content(dataset: xr.Dataset, instants: int) -> dict[str, Any]:
         'rows': attributes['rows'],
         'inputs': attributes['inputs'],
         'spectrum': _spectrum(dataset, start),
-        'residuals': _residuals(dataset),
+        'residuals': _residuals(dataset, watch),
         'edges': skeleton.edges,
         'instants': [_instant(dataset, model, skeleton, columns, int(k), start) for k in chosen],
     }
@@ -114,12 +125,12 @@ def _least(values: Array) -> Array:
     return np.where(np.isfinite(least), least, np.nan)
 
 
-def _residuals(dataset: xr.Dataset) -> list[dict[str, Any]]:
+def _residuals(dataset: xr.Dataset, watch: Watch) -> list[dict[str, Any]]:
     """Return, for each acceleration, RMS of residual and prediction, and the course in bins."""
     total = dataset.sizes['time']
     edges = np.linspace(0, total, min(total, POINTS // 4) + 1).round().astype(int)
     squares, predicted, counts = [], [], []
-    for begin, end in itertools.pairwise(edges):
+    for begin, end in watch(itertools.pairwise(edges), len(edges) - 1):
         residual = dataset.residual[begin:end].values
         known = ~np.isnan(residual)
         squares.append((np.where(known, residual, 0.0) ** 2).sum(axis=0))

@@ -15,6 +15,7 @@ from geolin_ros.stream.model_reading import read_model
 from geolin_ros.stream.parameter_file import checked, default_values, read_parameter_file
 from geolin_ros.stream.parameters import stream_settings
 from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.urdf.xacro_file import expand, is_xacro
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,8 @@ def open_source(
         description = _description(recording, merged, urdf)
         for topic in force_topics(stream_settings(merged)):
             recording.add_role(topic, WRENCH)
-        text = description if isinstance(description, str) else description.read_text()
-        yield Source(recording, read_model(description, merged, warn), merged, text)
+        model = read_model(description, merged, warn)
+        yield Source(recording, model, merged, _text(description))
 
 
 def force_topics(settings: StreamSettings) -> tuple[str, ...]:
@@ -115,3 +116,10 @@ def _description(
     if not file:
         return recording.description()
     return Path(file)
+
+
+def _text(description: str | Path) -> str:
+    """Return what stands in a file, xacro expanded: the dataset needs no other file."""
+    if isinstance(description, str):
+        return description
+    return expand(description) if is_xacro(description) else description.read_text()

@@ -6,9 +6,11 @@ import json
 import numpy as np
 import pytest
 from support.bags import START, Messages, Sample, write_bag
+from support.datasets import run
 from support.robots import example_robot
 
 from geolin_ros.cli import main
+from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.inspection import inspect
 from geolin_ros.offline.source import open_source
 
@@ -167,6 +169,28 @@ def test_command__prints_for_people_and_machines(bag, capsys):
     assert (found['linearizable'], found['left_out_by_max_rate']) == (50, 200)
 
 
+def test_simulated_time__is_that_of_the_stamps(robot, messages, samples, tmp_path, capsys):
+    """Recorded at half the pace, by a clock of the wall: rates are those of the simulation."""
+    entries = []
+    for k, sample in enumerate(moved(samples[:100], lambda k, t: 2_000_000 * k)):
+        wall = START + 4_000_000 * k
+        entries.append(('clock', wall, messages.clock(sample.stamp)))
+        entries += [(role, wall, message) for role, _, message in messages.of_samples([sample])]
+    path = write_bag(tmp_path / 'bag', entries, robot[1])
+    assert main(['inspect', str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert 's, simulated time' in printed
+    assert 'joint_states: 500.0 Hz' in printed
+    assert printed.count('stamped by the simulation') == 2
+    assert '100 of 100 usable' in printed
+    assert '! ' not in printed
+    out = tmp_path / 'out.zarr'
+    run(path, out)
+    found = open_dataset(str(out))
+    assert found.time.values.astype('int64').tolist() == [2_000_000 * k for k in range(100)]
+    assert np.isfinite(found.residual.values[1:-1]).all()
+
+
 def test_bag_without_description__is_explained(messages, samples, tmp_path, capsys):
     path = write_bag(tmp_path / 'bag', messages.of_samples(samples[:3]))
     assert main(['inspect', str(path)]) == 1
@@ -185,6 +209,8 @@ def test_description__may_be_xacro(messages, robot, samples, tmp_path):
     assert '${root}' in file.read_text()
     with open_source([path], urdf=file) as source:
         assert source.model.hash == robot[0].hash
+        assert source.description.count('<link name="base">') == 1  # datasets hold a URDF
+        assert 'xacro:property' not in source.description
     file.write_text(file.read_text().replace('${root}', '${no_such}'))
     assert main(['inspect', str(path), '--urdf', str(file)]) == 1
 

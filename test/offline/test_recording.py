@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rosbags.rosbag2 import StoragePlugin, Writer
 from support.bags import START, Messages, write_bag, write_ros1_bag
 
 from geolin_ros.errors import RecordingError, UnknownNameError
 from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.message_types import JOINT_STATE
+from geolin_ros.offline.message_types import JOINT_STATE, ODOMETRY, known_types
 from geolin_ros.offline.recording import Recording
 
 INPUTS = ('odom', 'joint_states')
@@ -103,6 +104,55 @@ def test_older_bags__are_read_by_the_common_types(bag, expected, tmp_path):
         database.execute('DELETE FROM message_definitions')
     database.close()
     assert read(path) == expected
+
+
+CUSTOM = 'robot_msgs/msg/Reading'
+
+
+@pytest.mark.parametrize('storage', StoragePlugin, ids=lambda plugin: plugin.name)
+@pytest.mark.parametrize('definition', ['float64 value\n', None], ids=['defined', 'undefined'])
+def test_unknown_types__are_no_trouble_on_other_topics(
+    storage, definition, robot, samples, expected, tmp_path
+):
+    """With a definition in the bag or without: nobody needs to read them."""
+    with Writer(tmp_path / 'bag', version=9, storage_plugin=storage) as bag:
+        joints, odometry = (
+            bag.add_connection(f'/{role}', kind, typestore=known_types())
+            for role, kind in (('joint_states', JOINT_STATE), ('odom', ODOMETRY))
+        )
+        other = bag.add_connection('/reading', CUSTOM, msgdef=definition or '', rihs01='RIHS01_0')
+        for role, stamp, message in Messages(robot[0]).of_samples(samples):
+            connection = odometry if role == 'odom' else joints
+            bag.write(other, stamp, b'\0\1\0\0' + bytes(8))
+            data = known_types().serialize_cdr(message, connection.msgtype)
+            bag.write(connection, stamp, data)
+    assert read(tmp_path / 'bag') == expected
+    with Recording([tmp_path / 'bag']) as recording:
+        assert recording.types['/reading'] == CUSTOM
+        with pytest.raises(RecordingError, match=f'/reading has type {CUSTOM}, expected sensor_'):
+            Recording([tmp_path / 'bag'], {'joint_states': '/reading'})
+
+
+@pytest.mark.parametrize('storage', StoragePlugin, ids=lambda plugin: plugin.name)
+def test_missing_schema__is_that_of_ros(storage, robot, samples, expected, tmp_path):
+    with Writer(tmp_path / 'bag', version=9, storage_plugin=storage) as bag:
+        connections = {
+            role: bag.add_connection(f'/{role}', kind, msgdef='', rihs01='RIHS01_0')
+            for role, kind in (('joint_states', JOINT_STATE), ('odom', ODOMETRY))
+        }
+        for role, stamp, message in Messages(robot[0]).of_samples(samples):
+            kind = connections[role].msgtype
+            bag.write(connections[role], stamp, known_types().serialize_cdr(message, kind))
+    assert read(tmp_path / 'bag') == expected
+
+
+def test_definition_that_cannot_be_read__is_named_with_its_topic(robot, samples, tmp_path):
+    message = Messages(robot[0]).joint_state(samples[0])
+    with Writer(tmp_path / 'bag', version=9, storage_plugin=StoragePlugin.MCAP) as bag:
+        joints = bag.add_connection('/joint_states', JOINT_STATE, msgdef='[', rihs01='RIHS01_0')
+        bag.write(joints, START, known_types().serialize_cdr(message, JOINT_STATE))
+    with pytest.raises(RecordingError, match=f'defines {JOINT_STATE} of topic /joint_states'):
+        read(tmp_path / 'bag')
 
 
 def test_topics__are_found_in_a_namespace_and_can_be_given(robot, samples, expected, tmp_path):
