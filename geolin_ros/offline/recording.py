@@ -217,10 +217,9 @@ class Recording:
             raise RecordingError(f'{self.name} are of ROS 1 and ROS 2, expected bags of one kind')
         with self._stack as stack:
             try:
-                bags: list[Reader1 | Reader2] = [
-                    stack.enter_context(Reader1(file) if file.suffix == '.bag' else Reader2(file))
-                    for file in files
-                ]
+                bags = [_reader(file) for file in files]
+                for bag in bags:
+                    stack.enter_context(bag)
             except Exception as error:
                 raise RecordingError(
                     f'cannot open {self.name}: {_words(error)}. {_ADVICE}'
@@ -240,6 +239,10 @@ _ADVICE = (
     'A bag that was cut short can often be mended: `ros2 bag reindex`, `mcap recover`, '
     '`rosbag reindex`'
 )
+
+
+def _reader(file: Path) -> Reader1 | Reader2:
+    return Reader1(file) if file.suffix == '.bag' else Reader2(file)
 
 
 def _merged(connections: Sequence[Connection]) -> Iterator[tuple[Connection, int, bytes]]:
