@@ -114,7 +114,7 @@ def report(recording: Recording, seconds: Mapping[str, float]) -> bool:
     asked = 1 + (last - first) // PERIOD
     clock = recording.heard[-1] - recording.heard[0]
     rate = (len(recording.heard) - 1) / clock
-    covariances = found.covariances / clock
+    covariances = 1e9 * found.covariances / (last - first)
     used = ', '.join(f'{who} {1e6 * spent / asked:.0f}' for who, spent in seconds.items())
     rms, peak = float(np.sqrt(np.mean(error**2))), float(np.max(np.abs(truth)))
     expected, felt = float(np.linalg.norm(PUSH.force)), np.linalg.norm(forces, axis=1)
