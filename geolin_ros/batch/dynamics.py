@@ -182,7 +182,9 @@ class _Batch:
         given = np.zeros((self.count, 6 + self._model.n))
         if values is not None:
             given[:, 6 + self._model.n - values.shape[1] :] = values
-        return Task(self._model, self._states, given, self._wrenches, self._threads, inputs)
+        assert self.samples is not None
+        wrenches = self.samples.wrenches(self._model, self._wrenches)
+        return Task(self._model, self._states, given, wrenches, self._threads, inputs)
 
     def held(self) -> Samples:
         """Return the robot of inverse dynamics."""

@@ -3,6 +3,7 @@
 """A and B of a robot about many states in one call."""
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,7 @@ from geolin_ros.batch.samples import Samples, States, Task, rows, state_rows
 from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
 from geolin_ros.kernels import records
 from geolin_ros.labels import Label, input_labels, rate_label, state_labels
-from geolin_ros.linearization import Linearization, Linearizer, Reference
+from geolin_ros.linearization import Linearization, Linearizer, Reference, check_reference
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 from geolin_ros.wrenches import Wrench
@@ -102,10 +103,9 @@ class BatchLinearizer:
     def room(self, count: int) -> LinearizationBatch:
         """Return a batch of ``count`` samples to be filled, see ``out`` of a call."""
         m, n_in = self.model.m, len(self.model.actuated_joints)
-        A = np.zeros((count, 2 * m, 2 * m))
+        A, B = _zeros(count, 2 * m, 2 * m), _zeros(count, 2 * m, n_in)
         A[:, np.arange(m), m + np.arange(m)] = 1.0
-        B, nu_dot = np.zeros((count, 2 * m, n_in)), np.zeros((count, m))
-        return LinearizationBatch(A, B, nu_dot, np.zeros((count, 2 * m)), *self._labels)
+        return LinearizationBatch(A, B, _zeros(count, m), _zeros(count, 2 * m), *self._labels)
 
     def __call__(
         self,
@@ -143,22 +143,9 @@ class BatchLinearizer:
         NotFiniteError, SingularInertiaError
             As `Linearizer`, about the first such sample. Others are filled.
         """
-        if reference not in ('moving', 'frozen'):
-            raise ConfigurationError(f"reference is {reference!r}, expected 'moving' or 'frozen'")
-        model = self.model
-        data = state_rows(model, states)
-        efforts = rows('tau', tau, model.n, model, data.shape[0])
-        batch = self._first(self.room(data.shape[0]) if out is None else out, data.shape[0])
-        batch.reference = reference
-        if self._samples is None:
-            self._one_by_one(data, efforts, wrenches, batch)
-            return batch
-        given = np.zeros((data.shape[0], 6 + model.n))
-        given[:, 6:] = efforts
-        task = Task(model, data, given, wrenches, self._threads, {'tau': efforts})
-        matrices = batch.A, batch.B
-        self._samples.differentiate(task, self._columns, batch.nu_dot, matrices, model.m)
-        self._set_reference(batch, data)
+        task = self._task(states, tau, reference, wrenches)
+        batch = self._first(self.room(task.count) if out is None else out, task.count)
+        self._fill(batch, task, reference, wrenches)
         return batch
 
     def stream(
@@ -176,12 +163,45 @@ class BatchLinearizer:
         """
         if size < 1:
             raise ConfigurationError(f'size is {size}, expected at least 1')
+        task = self._task(states, tau, reference, wrenches)
+        batch = self.room(min(size, task.count))
+        for begin in range(0, task.count, size):
+            part = task[begin : begin + size]
+            if part.count < len(batch):
+                batch = self._first(batch, part.count)
+            self._fill(batch, part, reference, wrenches)
+            yield batch
+
+    def _task(
+        self, states: States, tau: ArrayLike, reference: Reference, wrenches: Sequence[Wrench]
+    ) -> Task:
+        """Return what is to be done, checked."""
+        check_reference(reference)
         data = state_rows(self.model, states)
-        efforts = rows('tau', tau, self.model.n, self.model, data.shape[0])
-        out = self.room(min(size, data.shape[0]))
-        for begin in range(0, data.shape[0], size):
-            part = slice(begin, begin + size)
-            yield self(data[part], efforts[part], reference, wrenches, out)
+        given = np.zeros((data.shape[0], 6 + self.model.n))
+        given[:, 6:] = rows('tau', tau, self.model.n, self.model, data.shape[0])
+        forces = (
+            np.zeros(0) if self._samples is None else self._samples.wrenches(self.model, wrenches)
+        )
+        return Task(self.model, data, given, forces, self._threads, {'tau': given[:, 6:]})
+
+    def _fill(
+        self,
+        batch: LinearizationBatch,
+        task: Task,
+        reference: Reference,
+        wrenches: Sequence[Wrench],
+    ) -> None:
+        """Do it; ``batch`` has as many samples."""
+        if self._samples is None:
+            self._one_by_one(task, reference, wrenches, batch)
+        else:
+            matrices = batch.A, batch.B
+            self._samples.differentiate(task, self._columns, batch.nu_dot, matrices, self.model.m)
+            batch.drift[:] = 0.0
+            if reference == 'frozen':
+                self._freeze(batch, task.states)
+        batch.reference = reference
 
     def _first(self, batch: LinearizationBatch, count: int) -> LinearizationBatch:
         if (batch.columns, batch.inputs) != self._labels:
@@ -195,26 +215,33 @@ class BatchLinearizer:
         return first
 
     def _one_by_one(
-        self, data: Array, tau: Array, wrenches: Sequence[Wrench], batch: LinearizationBatch
+        self,
+        task: Task,
+        reference: Reference,
+        wrenches: Sequence[Wrench],
+        batch: LinearizationBatch,
     ) -> None:
         assert self._linearizer is not None
         state = self.model.neutral_state()
-        for k in range(data.shape[0]):
-            state.data[:] = data[k]
+        for k in range(task.count):
+            state.data[:] = task.states[k]
             try:
-                found = self._linearizer(state, tau[k], batch.reference, wrenches)
+                found = self._linearizer(state, task.given[k, 6:], reference, wrenches)
             except GeolinError as error:
                 raise type(error)(f'sample {k}: {error}') from error
             batch.A[k], batch.B[k], batch.nu_dot[k] = found.A, found.B, found.nu_dot
             batch.drift[k] = found.drift
 
-    def _set_reference(self, batch: LinearizationBatch, data: Array) -> None:
+    def _freeze(self, batch: LinearizationBatch, states: Array) -> None:
         """Do what `Linearizer` does for a reference that stands still."""
-        batch.drift[:] = 0.0
-        if batch.reference == 'frozen':
-            n, m = self.model.n, self.model.m
-            batch.A[:, : m - n, : m - n] *= 0.5
-            if self.model.base == 'floating':
-                batch.drift[:, :6] = data[:, 16 + n : 22 + n]
-            batch.drift[:, m - n : m] = data[:, 22 + n :]
-            batch.drift[:, m:] = batch.nu_dot
+        n, m = self.model.n, self.model.m
+        batch.A[:, : m - n, : m - n] *= 0.5
+        if self.model.base == 'floating':
+            batch.drift[:, :6] = states[:, 16 + n : 22 + n]
+        batch.drift[:, m - n : m] = states[:, 22 + n :]
+        batch.drift[:, m:] = batch.nu_dot
+
+
+def _zeros(*shape: int) -> Array:
+    """Return zeros from the start of a cache line on."""
+    return records.aligned_zeros(prod(shape)).reshape(shape)

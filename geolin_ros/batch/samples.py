@@ -23,6 +23,7 @@ from geolin_ros.typing import Array, IntArray
 from geolin_ros.wrenches import Wrench, pack
 
 States = Sequence[State] | ArrayLike
+GROUPS = 8  # of samples that a thread takes at a time
 
 
 class Samples:
@@ -38,6 +39,8 @@ class Samples:
         self._n, self._packed = model.n, packed
         self._scratch: list[tuple[Array, ...]] = []
         m = 6 + model.n
+        workspace = records.plain_workspace_size(packed)
+        self._scratch_sizes = workspace, 22 + 2 * model.n, m, m, 3 * m * m
         rows = np.arange(m)
         rows[6 + model.tree.v_start[1:]] = np.arange(6, m)
         self.rows: IntArray = rows[m - model.m :]
@@ -73,37 +76,44 @@ class Samples:
         flat = out[0].reshape(-1), out[1].reshape(-1)
         self._run(differentiate_samples, task, columns, result.reshape(-1), flat, above)
 
+    def wrenches(self, model: TreeModel, wrenches: Sequence[Wrench]) -> Array:
+        """Return the wrenches of a task."""
+        return records.make_inputs(self._packed, pack(model, wrenches))[self._n :]
+
     def _run(self, kernel: Callable[..., None], task: 'Task', *arguments: object) -> None:
-        """Run a kernel over the samples, a range a thread, and raise the first failure."""
-        inputs = records.make_inputs(self._packed, pack(task.model, task.wrenches))
-        robot = self._packed.ints, self._packed.floats, inputs[self._n :]
+        """Run a kernel over the samples and raise the first failure.
+
+        Threads take a part at a time, so that none waits for one that others hold up.
+        """
+        robot = self._packed.ints, self._packed.floats, task.wrenches
         flat = _read_only(task.states), _read_only(task.given), self.rows
-        status = np.full(-(-task.count // LANES) * LANES, OK, np.int64)
+        count, groups = task.count, -(-task.count // LANES)
+        status = np.full(groups * LANES, OK, np.int64)
+        part = LANES * min(GROUPS, -(-groups // task.threads)) if task.threads > 1 else count
+        begins = iter(range(0, count, part or 1))
 
-        def run(buffers: tuple[Array, ...], begin: int, end: int) -> None:
-            kernel(robot, buffers, *flat, *arguments, status, begin, end)
+        def work(buffers: tuple[Array, ...]) -> None:
+            for begin in begins:
+                end = min(begin + part, count)
+                kernel(robot, buffers, *flat, *arguments, status, begin, end)
 
-        share = max(LANES, -(-status.size // (LANES * task.threads)) * LANES)
-        ranges = [(k, min(k + share, task.count)) for k in range(0, task.count, share)]
-        scratch = self._buffers(len(ranges))
-        if len(ranges) == 1:
-            run(scratch[0], *ranges[0])
-        elif ranges:
-            with ThreadPoolExecutor(len(ranges)) as pool:
-                pairs = zip(scratch, ranges, strict=True)
-                running = [pool.submit(run, buffers, *ends) for buffers, ends in pairs]
+        own, *others = self._buffers(max(1, min(task.threads, -(-count // (part or 1)))))
+        if others:
+            with ThreadPoolExecutor(len(others)) as pool:
+                running = [pool.submit(work, buffers) for buffers in others]
+                work(own)
             for done in running:
                 done.result()
-        failed = np.flatnonzero(status[: task.count] != OK)
-        if failed.size:
-            raise task.failure(int(failed[0]), int(status[failed[0]]))
+        else:
+            work(own)
+        if status.any():
+            failed = int(np.flatnonzero(status)[0])
+            raise task.failure(failed, int(status[failed]))
 
     def _buffers(self, count: int) -> list[tuple[Array, ...]]:
         """Return scratch for so many threads."""
-        n, m = self._n, 6 + self._n
-        sizes = (records.plain_workspace_size(self._packed), 22 + 2 * n, m, m, 3 * m * m)
         while len(self._scratch) < count:
-            arrays = [records.aligned_zeros(LANES * size) for size in sizes]
+            arrays = [records.aligned_zeros(LANES * size) for size in self._scratch_sizes]
             self._scratch.append(tuple(arrays))
         return self._scratch[:count]
 
@@ -120,7 +130,7 @@ class Task:
     given : (N, 6 + n)
         Accelerations where held, forces elsewhere.
     wrenches
-        The same about every state.
+        The same about every state, of `Samples.wrenches`.
     inputs
         Where a NaN may come from, by name: N rows each.
     """
@@ -128,7 +138,7 @@ class Task:
     model: TreeModel
     states: Array
     given: Array
-    wrenches: Sequence[Wrench]
+    wrenches: Array
     threads: int
     inputs: dict[str, Array]
 
@@ -141,6 +151,12 @@ class Task:
     def count(self) -> int:
         """Return N."""
         return len(self.states)
+
+    def __getitem__(self, part: slice) -> 'Task':
+        """Return the task of some of the samples."""
+        inputs = {name: rows[part] for name, rows in self.inputs.items()}
+        states, given = self.states[part], self.given[part]
+        return Task(self.model, states, given, self.wrenches, self.threads, inputs)
 
     def failure(self, k: int, status: int) -> GeolinError:
         """Return the error for the status of sample k."""
