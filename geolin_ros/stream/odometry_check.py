@@ -17,10 +17,12 @@ PARTS: tuple[Part, ...] = ('linear', 'angular')
 AXES: tuple[TwistFrame, ...] = ('child', 'world')
 LONGEST_STEP = 0.1
 """Poses further apart [s] are not compared."""
+LARGEST_CHANGE = 0.5
+"""Nor those between which a twist changes by more than this part of itself, and `MOVING`."""
 BASELINE = 0.03
 """Time [s] over which poses are compared: long enough for noisy ones."""
-LEAST = 4
-"""So many comparisons are needed for a verdict."""
+LEAST = 12
+"""So many comparisons are needed for a verdict: it must not hang on one or two."""
 MOVING: dict[Part, float] = {'linear': 0.05, 'angular': 0.1}
 """Slower motion [m/s, rad/s] is not judged."""
 AGREEMENT = 0.2
@@ -70,7 +72,7 @@ class OdometryCheck:
             self._begin(sample)
             return
         dt = (sample.stamp - last.stamp) * 1e-9
-        if not 0.0 < dt <= LONGEST_STEP:
+        if not 0.0 < dt <= LONGEST_STEP or _changes(last, sample):
             self._begin(sample)
             return
         for axes in AXES:
@@ -176,6 +178,18 @@ def _read(message: Any) -> _Sample | None:
     R = H[:3, :3] = se3.rotation_from_quaternion(quaternion / length)
     stamp = nanoseconds(message.header.stamp)
     return _Sample(stamp, H, {'child': R @ v, 'world': v}, {'child': w, 'world': R.T @ w})
+
+
+def _changes(one: _Sample, two: _Sample) -> bool:
+    """Whether the twists on both ends tell little of those in between."""
+    pairs: dict[Part, tuple[Array, Array]] = {
+        'linear': (one.velocity['world'], two.velocity['world']),
+        'angular': (one.rate['child'], two.rate['child']),
+    }
+    return any(
+        _size(b - a) > MOVING[part] + LARGEST_CHANGE * max(_size(a), _size(b))
+        for part, (a, b) in pairs.items()
+    )
 
 
 def _turn(rotation: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.plausibility import LEAST_SAMPLES, Window
 
-LONGEST = 0.3
+LONGEST = 0.6
 """Time of a stretch [s], more where there are few samples."""
 CLOSEST = 1.8e6
 """Samples that come sooner after each other [ns] are left out."""
