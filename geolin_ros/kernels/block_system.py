@@ -3,6 +3,7 @@
 """What changes with the state in the Newton-Euler equations as one system [Nori, Eqs. (3)-(5)]."""
 
 from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels.coupling import expand_state
 from geolin_ros.kernels.inverse_dynamics import add_passive_torque, propagate_motion
 from geolin_ros.kernels.joints import place_bodies
 from geolin_ros.kernels.spatial import (
@@ -21,15 +22,16 @@ def assemble(tree: Tree, ws: Workspace, x, gravity, X, slot, source, values, b):
     X_i = ^iX_p = [[R', -R' o^], [0, R']];  values[slot] = [X.flat, S.flat][source]   (1)
     b of a_i:    v_i x S_i r_i + Sdot_i r_i (base: -gravity)                          (2)
     b of f_i:    v_i xb* M_i v_i                                                      (3)
-    b of tau_i:  damping, friction and spring                                         (4)
+    b of tau_i:  damping, friction and spring, of a joint and those that follow it     (4)
     """
     nb, n = tree.parent.shape[0], tree.armature.shape[0]
-    base = tree.v_size[0]
+    row_tau = 12 * nb + tree.v_size[0]
     ws.nu_dot[:] = 0.0
     ws.tau[:] = 0.0
-    b[: 12 * nb] = 0.0
-    place_bodies(tree, ws, x)
-    propagate_motion(tree, ws, x, gravity, ws.nu_dot)
+    b[:row_tau] = 0.0
+    expand_state(tree, x, ws.x)
+    place_bodies(tree, ws, ws.x)
+    propagate_motion(tree, ws, ws.x, gravity, ws.nu_dot)
     for e in range(3):
         b[e] = ws.upward[e]
     for i in range(nb):
@@ -58,6 +60,8 @@ def assemble(tree: Tree, ws: Workspace, x, gravity, X, slot, source, values, b):
     for k in range(slot.shape[0]):
         at = source[k]
         values[slot[k]] = of_poses[at] if at < 36 * nb else of_joints[at - 36 * nb]
-    add_passive_torque(tree, x, ws.nu_dot, ws.tau)
-    for e in range(base + n):
-        b[12 * nb + e] = ws.tau[6 - base + e]
+    add_passive_torque(tree, ws.x, ws.nu_dot, ws.tau)
+    for c in range(n):
+        b[row_tau + tree.master[c]] = 0.0
+    for c in range(n):
+        b[row_tau + tree.master[c]] += tree.multiplier[c] * ws.tau[6 + c]

@@ -29,9 +29,9 @@ def articulated_inertias(system: BlockSystem) -> Array:
 
 def joint(system: BlockSystem, body: int) -> tuple[Array, Array]:
     """Return S (6, k) and the rotor inertia (k, k) of the joint that moves a body."""
-    pairs = [system.subspace(c) for c in system.joint_columns(body)]
-    S = np.array([pair[0] for pair in pairs]).reshape(-1, 6).T
-    return S, np.diag([pair[1] for pair in pairs])
+    rates = system.joint_columns(body)
+    S = np.array([system.subspace(c) for c in rates]).reshape(-1, 6).T
+    return S, np.diag([system.rotor(c) for c in rates])
 
 
 def factors(system: BlockSystem) -> tuple[list[sparse.csr_matrix], sparse.csr_matrix]:
@@ -47,7 +47,7 @@ def factors(system: BlockSystem) -> tuple[list[sparse.csr_matrix], sparse.csr_ma
         a = slice(6 * i, 6 * i + 6)
         f = slice(6 * (nb + i), 6 * (nb + i) + 6)
         right[f, a] = M_A[i]  # (28)
-        rates = list(system.joint_columns(i))
+        rates = system.joint_columns(i)
         if rates:
             S, rotors = joint(system, i)
             tau = slice(12 * nb + rates[0], 12 * nb + rates[-1] + 1)
@@ -63,8 +63,8 @@ def factors(system: BlockSystem) -> tuple[list[sparse.csr_matrix], sparse.csr_ma
 def property_two(system: BlockSystem) -> tuple[sparse.csr_matrix, sparse.csr_matrix, Order]:
     """Return W_L (rows, rows), W_R (size, size) at the last state, and the order.
 
-    The sensors must be those of forward dynamics; in the order, W_L D W_R is lower triangular
-    [Nori, Eqs. (28)-(33)].
+    The sensors must be those of forward dynamics, and no joint mimic another; in the order,
+    W_L D W_R is lower triangular [Nori, Eqs. (28)-(33)].
     """
     nb, m = system.nb, system.m
     (W1, W2, W3, W4), right = factors(system)

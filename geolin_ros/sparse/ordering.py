@@ -92,9 +92,12 @@ def articulated_body_order(system: BlockSystem) -> Order | None:
     Known variables first, then for each body from the leaves to the base f_i, a_i and what is
     unknown of its joint, beside the rows f_i, a_i, tau_i. The pivots are -1 and S_i' M_i^A S_i
     plus rotor inertia, for the base the whole matrix M_0^A; they are positive at every state.
-    None if the sensors are not exact ones of every fx and, for every rate, of qdd or tau.
+    None if the sensors are not exact ones of every fx and, for every rate, of qdd or tau, or if
+    joints mimic others.
     """
     nb, m = system.nb, system.m
+    if system.model.dependent_joints:
+        return None
     known = _exactly_known(system)
     if known is None:
         return None

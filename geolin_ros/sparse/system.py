@@ -25,7 +25,6 @@ from geolin_ros.errors import (
     ConfigurationError,
     NotFiniteError,
     ShapeError,
-    UnsupportedJointError,
     unknown_name,
 )
 from geolin_ros.kernels.block_system import assemble
@@ -64,7 +63,7 @@ class BlockSystem:
     Parameters
     ----------
     model
-        The robot; joints of any kind, none that mimics another.
+        The robot; joints of any kind. Those that mimic others have no qdd and tau of their own.
     sensors
         What is measured; their readings follow one another in this order.
 
@@ -86,18 +85,11 @@ class BlockSystem:
 
     Raises
     ------
-    UnsupportedJointError
-        If the model has mimic joints.
     UnknownNameError, ConfigurationError
         If a sensor measures what the model does not have, or has a wrong shape or covariance.
     """
 
     def __init__(self, model: TreeModel, sensors: Sequence[Sensor] = ()) -> None:
-        if model.dependent_joints:
-            raise UnsupportedJointError(
-                f'robot {model.name!r}: joint {model.dependent_joints[0].name!r} follows another '
-                "one, expected independent joints; read the robot with mimic='independent'"
-            )
         self.model, self.sensors = model, tuple(sensors)
         self.nb, self.m = len(model.body_names), model.m
         self.size = 18 * self.nb + 2 * self.m
@@ -105,6 +97,7 @@ class BlockSystem:
         self.rows = self.equations + sum(sensor.size for sensor in self.sensors)
         self._columns = self._name_columns()
         self._workspace = make_workspace(model.tree)
+        self._rates, self._first_body = self._place_rates()
         self._X = np.zeros((self.nb, 6, 6))
         self.sensor_rows = self._place_sensors()
         self._place_entries()
@@ -134,13 +127,9 @@ class BlockSystem:
             for e in range(len(columns))
         )
 
-    def joint_columns(self, body: int) -> range:
-        """Return which of the m rates move a body: none for a fixed base."""
-        tree = self.model.tree
-        if body == 0:
-            return range(self.m - self.model.n)
-        start = self.m - self.model.n + int(tree.v_start[body])
-        return range(start, start + int(tree.v_size[body]))
+    def joint_columns(self, body: int) -> list[int]:
+        """Return which of the m rates move a body and none before it: none for a fixed base."""
+        return np.flatnonzero(self._first_body == body).tolist()
 
     def update(self, state: State, readings: Array) -> None:
         """Fill ``values`` and ``b`` for a state and the readings of all sensors.
@@ -292,10 +281,9 @@ class BlockSystem:
             places = (row + j, column + i) if transposed else (row + i, column + j)
             blocks.append((*places, np.zeros(i.size), source))
 
-        def put_axis(row_a: int, column_f: int, column_qdd: int, rate: int) -> None:
-            c = rate - (m - self.model.n)
-            e = np.flatnonzero(moving_axes[c])
-            source, none, here = 36 * nb + 6 * c + e, np.zeros(e.size), np.zeros_like(e)
+        def put_axis(row_a: int, column_f: int, column_qdd: int, rate: int, y: int) -> None:
+            e = np.flatnonzero(moving_axes[y])
+            source, none, here = 36 * nb + 6 * y + e, np.zeros(e.size), np.zeros_like(e)
             blocks.append((row_a + e, column_qdd + here, none, source))
             blocks.append((12 * nb + rate + here, column_f + e, none, source))
 
@@ -310,16 +298,20 @@ class BlockSystem:
                 p = int(tree.parent[i])
                 put_pose(row_a, A + 6 * p, i, transposed=False)
                 put_pose(6 * (nb + p), F + 6 * i, i, transposed=True)
-            for c in self.joint_columns(i):
-                S, rotor = self.subspace(c)
-                row_tau = 12 * nb + c
+            for y in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]) if i else ():
+                c, multiplier = int(self._rates[y]), float(tree.multiplier[y])
                 if tree.kind[i] == PRODUCT:
-                    put_axis(row_a, F + 6 * i, QDD + c, c)
+                    put_axis(row_a, F + 6 * i, QDD + c, c, y)
                 else:
+                    S = multiplier * self._workspace.S[y]
                     put(row_a, QDD + c, S[:, None])
-                    put(row_tau, F + 6 * i, S[None, :])
-                put(row_tau, TAU + c, -np.eye(1))
-                put(row_tau, QDD + c, np.array([[rotor]]))
+                    put(12 * nb + c, F + 6 * i, S[None, :])
+            for c in self.joint_columns(i):
+                if i == 0:
+                    put(row_a, QDD + c, np.eye(6)[:, [c]])
+                    put(12 * nb + c, F, np.eye(6)[[c]])
+                put(12 * nb + c, TAU + c, -np.eye(1))
+                put(12 * nb + c, QDD + c, np.array([[self.rotor(c)]]))
         for sensor in self.sensors:
             for term in sensor.terms:
                 row = self.sensor_rows[sensor.name].start
@@ -332,13 +324,27 @@ class BlockSystem:
         self._slot_source = self.source[self._slot]
         self.b = np.zeros(self.rows)
 
-    def subspace(self, rate: int) -> tuple[Array, float]:
-        """Return the motion subspace (6,) at the last state and the rotor inertia of a rate."""
-        base = self.m - self.model.n
-        if rate < base:
-            return np.eye(6)[rate], 0.0
-        S: Array = self._workspace.S[rate - base].copy()
-        return S, float(self.model.tree.armature[rate - base])
+    def rotor(self, rate: int) -> float:
+        """Return the rotor inertia of a rate, of joints that follow it included."""
+        tree, own = self.model.tree, self._rates == rate
+        return float(np.sum(tree.armature[own] * tree.multiplier[own] ** 2))
+
+    def subspace(self, rate: int) -> Array:
+        """Return the motion subspace (6,) at the last state of a rate that moves one body."""
+        S: Array = np.eye(6)[rate % 6]
+        if rate >= self.m - self.model.n:
+            S = self._workspace.S[int(np.flatnonzero(self._rates == rate)[0])].copy()
+        return S
+
+    def _place_rates(self) -> tuple[IntArray, IntArray]:
+        """Return the rate of each coordinate of the tree, and the first body that each moves."""
+        tree, base = self.model.tree, self.m - self.model.n
+        rates = base + tree.master.astype(np.int64)
+        first = np.full(self.m, -1)
+        first[:base] = 0
+        for i in range(self.nb - 1, 0, -1):
+            first[rates[tree.v_start[i] : tree.v_start[i] + tree.v_size[i]]] = i
+        return rates, first
 
     def _moving_entries(self) -> tuple[Array, Array]:
         """Return which entries of ^iX_p (nb, 6, 6) and of S (n, 6) are not zero everywhere."""
@@ -346,7 +352,7 @@ class BlockSystem:
         self._slot = self._slot_source = np.zeros(0, np.int64)
         self.values, self.b = np.zeros(0), np.zeros(self.rows)
         found = np.zeros((self.nb, 6, 6), dtype=bool)
-        axes = np.zeros((self.model.n, 6), dtype=bool)
+        axes = np.zeros(self._workspace.S.shape, dtype=bool)
         for _ in range(_DRAWS):
             self._assemble(self._random_positions(rng).data)
             lengths = np.maximum(1.0, np.abs(self._X).max(axis=(1, 2), keepdims=True))

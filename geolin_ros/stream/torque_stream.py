@@ -95,7 +95,7 @@ class TorqueStream:
     Parameters
     ----------
     model
-        The robot: single-axis joints, no mimic joints.
+        The robot: single-axis joints; those that mimic others have no torque of their own.
     settings
         What there is to hear, and how good it is.
     counts

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse, forward and hybrid dynamics as a sparse system against Pinocchio and dense solves."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from support.close import assert_close
 from support.newton_euler import classical_sets, moving_bodies, random_motion
+from support.passive_joints import passive_model
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 from support.several_axes import SeveralAxesReference
@@ -13,12 +16,12 @@ from support.states import edge_states
 from support.trees import TILTED_GRAVITY, every_kind_description, random_description
 
 from geolin_ros import Linearizer, TreeModel, robots
+from geolin_ros.description import Mimic
 from geolin_ros.errors import (
     ConfigurationError,
     NotFiniteError,
     ShapeError,
     UnknownNameError,
-    UnsupportedJointError,
 )
 from geolin_ros.sparse import BlockSystem, DynamicsSolver, Variable, sensors
 
@@ -234,20 +237,57 @@ def test_mistakes__are_named():
         solver.solve(TreeModel.from_urdf(robots.path('humanoid')).neutral_state(), readings)
 
 
-def test_mimic_joints__are_refused():
-    model = TreeModel.from_urdf(
-        robots.path('quadruped')
-        .read_text()
-        .replace(
-            '</robot>',
-            '<link name="tail"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1"'
-            ' iyz="0" izz="1"/></inertial></link><joint name="wag" type="continuous"><parent '
-            f'link="{_root()}"/><child link="tail"/><axis xyz="0 0 1"/><mimic joint="{_joint()}"/>'
-            '</joint></robot>',
-        )
-    )
-    with pytest.raises(UnsupportedJointError, match=r"'wag' follows.*independent"):
-        BlockSystem(model)
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_mimic_joints__move_with_their_masters(base):
+    """M nu_dot + h = tau of Pinocchio for the free tree, reduced by the chain rule."""
+    rng = np.random.default_rng(8)
+    description = random_description(rng, 7)
+    joints = list(description.joints)
+    names = [joint.name for joint in joints]
+    follows = {names[2]: (names[1], -0.7, 0.2), names[5]: (names[3], 1.4, 0.1)}
+    joints = [
+        dataclasses.replace(joint, mimic=Mimic(*follows[joint.name]))
+        if joint.name in follows
+        else joint
+        for joint in joints
+    ]
+    description = dataclasses.replace(description, joints=tuple(joints))
+    options = {'base': base, 'gravity': TILTED_GRAVITY}
+    model = TreeModel.from_description(description, **options)
+    free = TreeModel.from_description(description, mimic='independent', **options)
+    oracle = PinocchioOracle.from_description(description, free)
+    first = model.m - model.n
+    G, offset = np.zeros((free.m, model.m)), np.zeros(free.n)
+    G[:first, :first] = np.eye(first)
+    for row, name in enumerate(free.joint_names):
+        master, multiplier, offset[row] = follows.get(name, (name, 1.0, 0.0))
+        G[first + row, first + model.joint_index(master)] = multiplier
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    H = G[first:, first:]
+    whole = free.state(state.H, H @ state.s + offset, state.v, H @ state.r)
+    h = G.T @ oracle.inverse_dynamics(whole, np.zeros(free.m))
+    all_tau = np.concatenate((np.zeros(first), tau))
+    nu_dot = np.linalg.solve(G.T @ oracle.mass_matrix(whole) @ G, all_tau - h)
+    nothing = np.zeros(6 * len(model.body_names))
+    forward = DynamicsSolver(model, sensors.forward_dynamics(model))
+    found = forward.solve(state, np.concatenate((nothing, all_tau)))
+    assert_close(found.nu_dot, nu_dot, 1e-10)
+    inverse = DynamicsSolver(model, sensors.inverse_dynamics(model))
+    assert inverse.method == METHODS['inverse']
+    again = inverse.solve(state, np.concatenate((nothing, nu_dot)))
+    assert_close(again.tau, all_tau, 1e-10)
+    for ours, theirs in zip(again, found, strict=True):
+        assert_close(ours, theirs, 1e-9, scale=max(1.0, np.abs(theirs).max()))
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_rotors_springs_and_friction_of_mimic_joints__act_on_their_masters(base):
+    rng, model = np.random.default_rng(10), passive_model(base, mimic=True)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    nothing = np.zeros(6 * len(model.body_names) + model.m - model.n)
+    solver = DynamicsSolver(model, sensors.forward_dynamics(model))
+    nu_dot = solver.solve(state, np.concatenate((nothing, tau))).nu_dot
+    assert_close(nu_dot, Linearizer(model).forward_dynamics(state, tau), 1e-11)
 
 
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
@@ -282,11 +322,3 @@ def test_joints_with_several_axes__equal_pinocchio_and_dense_dynamics(base):
         both = hybrid.solve(state, np.concatenate((bodies, of_base, joints)))
         assert_close(both.nu_dot, nu_dot, 1e-9, 'hybrid, accelerations')
         assert_close(both.tau, tau, 1e-9, 'hybrid, efforts')
-
-
-def _root():
-    return TreeModel.from_urdf(robots.path('quadruped')).base_link
-
-
-def _joint():
-    return TreeModel.from_urdf(robots.path('quadruped')).joint_names[0]

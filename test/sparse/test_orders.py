@@ -143,7 +143,7 @@ def test_articulated_body_order__has_the_pivots_of_the_algorithm():
         ):
             assert pivots[column] == pytest.approx(-1.0, rel=1e-12)
         for c in system.joint_columns(i):
-            S, rotor = system.subspace(c)
+            S, rotor = system.subspace(c), system.rotor(c)
             pivot = pivots[18 * system.nb + system.m + c]
             assert pivot == pytest.approx(S @ M_A[i] @ S + rotor, rel=1e-12)
     base = [pivots[18 * system.nb + system.m + c] for c in range(6)]

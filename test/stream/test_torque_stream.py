@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.messages import header, joint_state, vector, wrench_stamped
 
-from geolin_ros import TreeModel, robots
+from geolin_ros import TreeModel, inverse_dynamics, robots
 from geolin_ros.errors import ConfigurationError, UnknownNameError
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.imu_input import ImuTopic
@@ -229,3 +229,20 @@ def test_fixed_base__needs_no_imu():
         )
     state = model.state(np.eye(4), s, np.zeros(6), rates)
     assert answer.tau == pytest.approx(oracle.inverse_dynamics(state, qdd), rel=1e-9)
+
+
+def test_mimic_joints__load_their_masters():
+    """A gripper of which one finger follows the other: what both take is one torque."""
+    robots_of = pytest.importorskip('support.robots')
+    model = TreeModel.from_urdf(robots_of.example_robot('panda'), base='fixed')
+    assert [joint.name for joint in model.dependent_joints] == ['panda_finger_joint2']
+    stream = TorqueStream(model, TorqueSettings(acceleration_cutoff=1e4))
+    rng = np.random.default_rng(1)
+    s, r, qdd = rng.normal(size=(3, model.n))
+    for k, stamp in enumerate((10**9, 10**9 + STEP_NS)):
+        rates = r + k * STEP * qdd
+        answer = stream.on_joint_state(
+            joint_state(stamp, model.joint_names, s, rates, np.zeros(model.n))
+        )
+    expected = inverse_dynamics(model, model.state(np.eye(4), s, np.zeros(6), rates), qdd)
+    assert answer.tau == pytest.approx(expected, rel=1e-9)
