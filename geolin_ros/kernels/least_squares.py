@@ -12,6 +12,7 @@ from math import sqrt
 from geolin_ros.kernels._jit import lean_kernel
 
 SMALLEST = 1e-11  # pivot or diagonal entry over the largest one
+LARGEST = 1e150  # whose square is a number
 
 
 @lean_kernel
@@ -79,7 +80,7 @@ def subtract_row(row, pivot_row, column):
 def triangulate(C, free, work):
     """Reflect the rows of C into a triangle in free columns; return whether it is regular."""
     rows = C.shape[0]
-    largest, smallest = 0.0, 1e300
+    largest, smallest = 0.0, LARGEST
     if rows < free.shape[0]:
         return False
     for t in range(free.shape[0]):
@@ -93,6 +94,8 @@ def triangulate(C, free, work):
                     row = r
         swap_rows(C, t, row)
         length = sqrt(squares)
+        if not length < LARGEST:  # NaN too
+            return False
         largest, smallest = max(largest, length), min(smallest, length)
         if entries > 1:
             diagonal = C[t, j]
