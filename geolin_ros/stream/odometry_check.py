@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the twist of odometry agrees with the motion of its pose, and in which axes it is."""
 
+import math
 from array import array
 from typing import Any, Literal, NamedTuple
 
@@ -168,13 +169,16 @@ def _subject(parts: list[Part]) -> str:
 def _read(message: Any) -> _Sample | None:
     pose, twist = message.pose.pose, message.twist.twist
     place, turn, linear, angular = pose.position, pose.orientation, twist.linear, twist.angular
-    quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
-    v, w = np.array([linear.x, linear.y, linear.z]), np.array([angular.x, angular.y, angular.z])
-    H, length = np.eye(4), np.linalg.norm(quaternion)
-    H[:3, 3] = place.x, place.y, place.z
-    finite = all(np.isfinite(values).all() for values in (H, v, w))
-    if not (finite and abs(length - 1.0) < 0.1):
+    numbers = np.array([
+        place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w,
+        linear.x, linear.y, linear.z, angular.x, angular.y, angular.z,
+    ])  # fmt: skip
+    quaternion, v, w = numbers[3:7], numbers[7:10], numbers[10:]
+    length = _size(quaternion)
+    if not (np.isfinite(numbers).all() and abs(length - 1.0) < 0.1):
         return None
+    H = np.eye(4)
+    H[:3, 3] = numbers[:3]
     R = H[:3, :3] = se3.rotation_from_quaternion(quaternion / length)
     stamp = nanoseconds(message.header.stamp)
     return _Sample(stamp, H, {'child': R @ v, 'world': v}, {'child': w, 'world': R.T @ w})
@@ -203,4 +207,4 @@ def _angle(R: Array) -> float:
 
 
 def _size(values: Array) -> float:
-    return float(np.linalg.norm(values))
+    return math.sqrt(values @ values)

@@ -323,7 +323,7 @@ TABLE: tuple[Parameter, ...] = (
     ),
     Parameter(
         'certificate.every',
-        500,
+        250,
         'One of so many linearizations is checked against independent differences; 0: none.',
         bounds=(0, 1_000_000),
     ),

@@ -22,7 +22,7 @@ MISMATCH = 0.6
 """Relative difference above which accelerations contradict each other."""
 ACCELERATING = 2.0
 """Smaller accelerations of the base [m/s^2] are not judged."""
-MOST_ODOMETRY = 100
+MOST_ODOMETRY = 60
 """More messages of a window are thinned: they are read one by one."""
 LATE = 0.5
 """Part of max_skew beyond which a lasting skew is said."""

@@ -49,7 +49,7 @@ class StreamSettings:
     representation: Representation = 'body'
     service_rate: int = 100
     service_size: int = 100
-    certificate_every: int = 500
+    certificate_every: int = 250
     certificate_budget: float = 0.02
 
     def __post_init__(self) -> None:

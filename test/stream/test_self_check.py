@@ -239,5 +239,5 @@ def test_other_files__are_refused(quadruped, wrong, tmp_path):
 
 def test_self_check__is_what_the_defaults_say(quadruped):
     settings = StreamSettings()
-    assert settings.certificate_every == 500
+    assert settings.certificate_every == 250
     assert SelfCheck(quadruped, settings).details['checks of A and B'] == '0'
