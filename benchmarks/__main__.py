@@ -8,7 +8,15 @@
 import argparse
 import sys
 
-from benchmarks import contacts, discretization, report, single_state
+from benchmarks import (
+    batch,
+    contacts,
+    discretization,
+    dynamics,
+    growth,
+    report,
+    single_state,
+)
 
 
 def main() -> int:
@@ -18,8 +26,11 @@ def main() -> int:
     rounds = parser.parse_args().rounds
     rows = [
         *single_state.measure([], rounds),
+        *dynamics.measure(rounds),
         *contacts.measure(rounds),
         *discretization.measure(rounds),
+        *batch.measure(max(1, rounds // 10)),
+        *growth.measure(),
     ]
     report.write(rows)
     report.draw(rows)

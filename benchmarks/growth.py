@@ -12,6 +12,8 @@ import numpy as np
 import pinocchio as pin
 
 from benchmarks.measure import interleaved_medians
+from benchmarks.report import Row
+from benchmarks.single_state import PEER
 from geolin_ros import Description, Joint, Linearizer, Link, TreeModel
 
 SIZES = (5, 10, 20, 35, 50, 75, 100, 150, 200)
@@ -74,8 +76,9 @@ def times(shape: str, joints: int) -> tuple[float, float]:
     return found['ours'], found['peer']
 
 
-def main() -> None:
+def measure() -> list[Row]:
     """Print time, ratio and exponents."""
+    rows: list[Row] = []
     for shape in ('chain', 'legs'):
         print(f'{shape:6} joints   ours us  exponent      pin us  exponent   ratio')
         last: tuple[int, float, float] | None = None
@@ -95,7 +98,18 @@ def main() -> None:
                 flush=True,
             )
             last = joints, ours, peer
+            case = f'{shape} of {joints} joints'
+            rows.append(
+                Row(
+                    f'A and B, {shape} of {SIZES[0]} to {SIZES[-1]} joints',
+                    case,
+                    1e6 * ours,
+                    PEER,
+                    1e6 * peer,
+                )
+            )
+    return rows
 
 
 if __name__ == '__main__':
-    main()
+    measure()

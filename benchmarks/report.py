@@ -130,18 +130,24 @@ def draw(rows: Sequence[Row], path: Path = PICTURE) -> None:
     mpl.rcParams['svg.hashsalt'], mpl.rcParams['svg.fonttype'] = 'geolin_ros', 'none'
     from matplotlib import pyplot as plt
 
-    groups = list(dict.fromkeys((row.what, row.peer) for row in rows))
+    groups = list(dict.fromkeys((row.what, row.peer, row.limit) for row in rows))
     figure, axes = plt.subplots(figsize=(8.0, 0.45 * len(groups) + 1.2), layout='constrained')
     for height, group in enumerate(groups):
-        own = [row for row in rows if (row.what, row.peer) == group]
-        ratios = [row.ratio for row in own]
-        axes.plot(ratios, np.full(len(own), height), 'o', color='C0', alpha=0.6)
-        for limit in {row.limit for row in own if row.limit is not None}:
+        ratios = [row.ratio for row in rows if (row.what, row.peer, row.limit) == group]
+        axes.plot(ratios, np.full(len(ratios), height), 'o', color='C0', alpha=0.6)
+        limit = group[2]
+        if limit is not None:
             axes.plot([limit, limit], [height - 0.35, height + 0.35], color='C3')
     axes.axvline(1.0, color='0.5', linewidth=0.8)
     axes.set_xscale('log')
-    axes.set_yticks(range(len(groups)), [f'{what} / {peer}' for what, peer in groups])
+    labels = [_label(what, peer, limit) for what, peer, limit in groups]
+    axes.set_yticks(range(len(groups)), labels)
     axes.invert_yaxis()
     axes.set_xlabel('time of ours / time of the peer (red: limit)')
     figure.savefig(path, metadata={'Date': None})
     plt.close(figure)
+
+
+def _label(what: str, peer: str, limit: float | None) -> str:
+    """Return what a line of the picture is about."""
+    return f'{what} / {peer}' + ('' if limit is None else f', limit {limit:.2f}')

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compile, or load from the cache, everything that a running node needs."""
+"""Compile, or load from the cache, what linearizing takes."""
 
 from typing import get_args
 
 import numpy as np
 
 from geolin_ros.certificate import Certifier, Claim, Form
+from geolin_ros.contacts import ConstrainedLinearizer, Contact
 from geolin_ros.description import Description, Joint, Link
 from geolin_ros.discretization import Method
 from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
@@ -37,6 +38,13 @@ def warm_up() -> None:
     retract(H, v, state.H)
     quaternion(H)
     log(exp(v))
+
+
+def warm_up_contacts() -> None:
+    """Run the kernels of robots in contact as well."""
+    model = small_model()
+    state, tau = model.neutral_state(), np.zeros(model.n)
+    ConstrainedLinearizer(model, [Contact('link9', 'surface')])(state, tau)
 
 
 def small_model(base: Base = 'floating') -> TreeModel:

@@ -3,12 +3,11 @@
 """A and B of a robot about many states in one call."""
 
 from collections.abc import Iterator, Sequence
-from math import prod
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.batch.samples import Samples, States, Task, rows, state_rows
+from geolin_ros.batch.samples import Samples, States, Task, rows, state_rows, zeros_together
 from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
 from geolin_ros.kernels import records
 from geolin_ros.labels import Label, input_labels, rate_label, state_labels
@@ -103,9 +102,10 @@ class BatchLinearizer:
     def room(self, count: int) -> LinearizationBatch:
         """Return a batch of ``count`` samples to be filled, see ``out`` of a call."""
         m, n_in = self.model.m, len(self.model.actuated_joints)
-        A, B = _zeros(count, 2 * m, 2 * m), _zeros(count, 2 * m, n_in)
+        shapes = (count, 2 * m, 2 * m), (count, 2 * m, n_in), (count, m), (count, 2 * m)
+        A, B, nu_dot, drift = zeros_together(*shapes)
         A[:, np.arange(m), m + np.arange(m)] = 1.0
-        return LinearizationBatch(A, B, _zeros(count, m), _zeros(count, 2 * m), *self._labels)
+        return LinearizationBatch(A, B, nu_dot, drift, *self._labels)
 
     def __call__(
         self,
@@ -240,8 +240,3 @@ class BatchLinearizer:
             batch.drift[:, :6] = states[:, 16 + n : 22 + n]
         batch.drift[:, m - n : m] = states[:, 22 + n :]
         batch.drift[:, m:] = batch.nu_dot
-
-
-def _zeros(*shape: int) -> Array:
-    """Return zeros from the start of a cache line on."""
-    return records.aligned_zeros(prod(shape)).reshape(shape)

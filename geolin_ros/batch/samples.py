@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from geolin_ros.wrenches import Wrench, pack
 
 States = Sequence[State] | ArrayLike
 GROUPS = 8  # of samples that a thread takes at a time
+LARGE = 1 << 19  # doubles in 4 MB
 
 
 class Samples:
@@ -113,8 +115,8 @@ class Samples:
     def _buffers(self, count: int) -> list[tuple[Array, ...]]:
         """Return scratch for so many threads."""
         while len(self._scratch) < count:
-            arrays = [records.aligned_zeros(LANES * size) for size in self._scratch_sizes]
-            self._scratch.append(tuple(arrays))
+            shapes = ((LANES * size,) for size in self._scratch_sizes)
+            self._scratch.append(tuple(zeros_together(*shapes)))
         return self._scratch[:count]
 
 
@@ -164,6 +166,17 @@ class Task:
         state.data[:] = self.states[k]
         cause = failure(self.model, status, state, {name: a[k] for name, a in self.inputs.items()})
         return type(cause)(f'sample {k}: {cause}')
+
+
+def zeros_together(*shapes: tuple[int, ...]) -> list[Array]:
+    """Return zeros, each from a cache line on, in one piece of memory of few, large pages.
+
+    NumPy asks for such pages from 4 MB on; what of them is not touched takes no memory.
+    """
+    places = np.cumsum([0, *(-(-prod(shape) // LANES) * LANES for shape in shapes)]).tolist()
+    memory = records.aligned_zeros(max(places[-1], LARGE))
+    pieces = zip(places, shapes, strict=False)
+    return [memory[k : k + prod(shape)].reshape(shape) for k, shape in pieces]
 
 
 def _read_only(rows: Array) -> Array:

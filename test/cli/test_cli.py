@@ -10,6 +10,8 @@ import pytest
 from geolin_ros import robots
 from geolin_ros.cli import COMMANDS, main
 from geolin_ros.kernels import _jit
+from geolin_ros.kernels.contact_linearization import linearize_in_contact
+from geolin_ros.kernels.linearization import linearize
 
 QUADRUPED = str(robots.path('quadruped'))
 
@@ -53,6 +55,8 @@ def test_info__takes_a_fixed_base(capsys):
 def test_warm_up__says_where_the_kernels_are(capsys):
     assert main(['warm-up']) == 0
     assert str(_jit.CACHE_FOLDER) in capsys.readouterr().out
+    assert linearize.signatures
+    assert linearize_in_contact.signatures
 
 
 def test_warm_up__without_a_folder_is_an_error(capsys, monkeypatch):
