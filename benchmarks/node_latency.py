@@ -4,56 +4,102 @@
 
 Robot, node (then relay) and this consumer are processes of their own. Two figures of each joint
 state: from entry of the node's callback to return of publish, and from the robot's stamp to the
-consumer's callback.
+consumer's callback. A third run says where the time of the former goes: conversion of the inputs,
+kernel, filling the message, publish.
 """
 
 import argparse
 import json
 import os
+import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import rclpy
 from rclpy.qos import QoSProfile
 
 from benchmarks.measure import environment
+from benchmarks.robots import paths
 from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics
+from geolin_ros import robots
 from geolin_ros.demo.__main__ import discovery
-from geolin_ros.demo.locate import locate
 from geolin_ros.demo.processes import Child
 from geolin_ros.ros.executor import make_executor
 
 START = 120.0  # until the first linearization, which may have to compile [s]
 SETTLE = 2.0  # left out after it [s]
+WITHIN, ACROSS = 'callback_to_published_us', 'stamp_to_consumer_us'
+APART = 10.0  # that the parts are timed [s]
 PERCENTILES = (50.0, 99.0, 99.9, 100.0)
+LIMIT = 1.15  # of the node's median over the relay's
+KERNEL_LIMIT = {'talos_reduced': 15.0}  # [us]
 
 
-def main() -> None:
-    """Measure, print the table, and write JSON if asked."""
+def main() -> int:
+    """Measure, print the table, write JSON if asked; return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
-    parser.add_argument('robots', nargs='*', default=['quadruped', 'humanoid'])
-    parser.add_argument('--seconds', type=float, default=20.0, help='of each (default: 20)')
+    parser.add_argument('robots', nargs='*', default=['go2', 'talos_reduced'])
+    parser.add_argument('--rates', nargs='+', type=float, default=[500.0, 1000.0], help='[Hz]')
+    parser.add_argument('--seconds', type=float, default=60.0, help='of each (default: 60)')
     parser.add_argument('--json', type=Path, help='file to write')
     options = parser.parse_args()
     os.environ.update(discovery())
-    rows = []
-    print(f'{"robot":28} {"process":7} {"what":22} ' + ''.join(f'{p:>9g}%' for p in PERCENTILES))
+    rows: list[dict[str, Any]] = []
+    exceeded = False
+    print(f'{"robot":18} {"process":7} {"what":22} ' + ''.join(f'{p:>9g}%' for p in PERCENTILES))
     for robot in options.robots:
-        path = str(locate(robot).resolve())
-        for process, module in (
-            ('node', 'geolin_ros.ros.linearization_node'),
-            ('relay', 'benchmarks.relay'),
-        ):
-            rows.append({'robot': robot, 'process': process, **run(path, module, options.seconds)})
-            report(rows[-1])
+        for rate in options.rates:
+            node, relay = (
+                run(robot, rate, module, [], options.seconds)
+                for module in ('geolin_ros.ros.linearization_node', 'benchmarks.relay')
+            )
+            parts = timed_parts(robot, rate)
+            report(robot, 'node', rate, node)
+            report(robot, 'relay', rate, relay)
+            ratio = node[WITHIN][0] / relay[WITHIN][0]
+            slow = ratio > LIMIT or parts['kernel'] > KERNEL_LIMIT.get(robot, np.inf)
+            exceeded |= slow
+            print(
+                f'{"":18} node / relay {ratio:.3f}, limit {LIMIT:g}; median parts [us]: '
+                + ', '.join(f'{name} {value:.1f}' for name, value in parts.items())
+                + ('  EXCEEDED' if slow else ''),
+                flush=True,
+            )
+            rows.append(
+                {'robot': robot, 'rate': rate, 'node': node, 'relay': relay, 'parts_us': parts}
+            )
     if options.json is not None:
         text = json.dumps({'environment': environment(), 'rows': rows}, indent=2)
         options.json.write_text(f'{text}\n')
+    return int(exceeded)
 
 
-def run(path: str, module: str, seconds: float) -> dict[str, object]:
-    """Return the percentiles [us] of one process that answers the robot at 500 Hz."""
+def path_of(robot: str) -> str:
+    """Return the URDF of a bundled robot or of one of the example-robot-data wheel."""
+    return str(robots.path(robot) if robot in robots.ROBOTS else paths([robot])[0])
+
+
+def timed_parts(robot: str, rate: float) -> dict[str, float]:
+    """Return the median [us] of each part of the node's work."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / 'parts.json'
+        run(robot, rate, 'benchmarks.timed_node', [str(file)], APART)
+        return dict(json.loads(file.read_text(encoding='utf-8')))
+
+
+def processor_seconds(pid: int) -> float:
+    """Return the processor time that a process has taken [s]."""
+    fields = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def run(
+    robot: str, rate: float, module: str, arguments: list[str], seconds: float
+) -> dict[str, Any]:
+    """Return percentiles [us], rate and load of one process that answers the robot."""
     rclpy.init()
     node = rclpy.create_node('latency')
     within, across = [], []
@@ -73,8 +119,8 @@ def run(path: str, module: str, seconds: float) -> dict[str, object]:
     node.create_subscription(LinearizedDynamics, f'{name}/linearization', on_linearization, newest)
     node.create_subscription(LinearizationSummary, f'{name}/summary', on_summary, newest)
     children = [
-        Child('robot', 'geolin_ros.demo.robot', ['--robot', path], {}),
-        Child('answers', module, [], {}),
+        Child('robot', 'benchmarks.robot_process', [str(rate), '--robot', path_of(robot)], {}),
+        Child('answers', module, arguments, {}),
     ]
     executor = make_executor()
     executor.add_node(node)
@@ -87,9 +133,11 @@ def run(path: str, module: str, seconds: float) -> dict[str, object]:
             executor.spin_once(timeout_sec=0.1)
         within.clear()
         across.clear()
+        busy = processor_seconds(children[1].pid)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
+        busy = processor_seconds(children[1].pid) - busy
     finally:
         for child in children:
             child.interrupt(mute=True)
@@ -100,17 +148,19 @@ def run(path: str, module: str, seconds: float) -> dict[str, object]:
         raise SystemExit(f'node_latency: nothing arrived from {module} within {START:g} s')
     return {
         'rate': len(across) / seconds,
-        'callback_to_published_us': np.percentile(within, PERCENTILES).tolist(),
-        'stamp_to_consumer_us': np.percentile(across, PERCENTILES).tolist(),
+        'load': busy / seconds,
+        WITHIN: np.percentile(within, PERCENTILES).tolist(),
+        ACROSS: np.percentile(across, PERCENTILES).tolist(),
     }
 
 
-def report(row: dict[str, object]) -> None:
+def report(robot: str, process: str, rate: float, row: dict[str, Any]) -> None:
     """Print two lines."""
-    for what in ('callback_to_published_us', 'stamp_to_consumer_us'):
-        figures = ''.join(f'{value:10.0f}' for value in row[what])  # type: ignore[attr-defined]
-        print(f'{row["robot"]:28} {row["process"]:7} {what[:-3]:22} {figures}', flush=True)
+    for what in (WITHIN, ACROSS):
+        figures = ''.join(f'{value:10.0f}' for value in row[what])
+        print(f'{robot:18} {process:7} {what[:-3]:22} {figures}', flush=True)
+    print(f'{"":26} {row["rate"]:.0f} of {rate:.0f} Hz, load {row["load"]:.0%} of a core')
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())
