@@ -38,7 +38,7 @@ FIRST_STAMP = 1_000 * 10**9
 PATIENCE = 240.0  # for nodes, which may have to compile, and for gains of a case [s]
 ANSWER_TIMEOUT = 0.5  # [s]
 FOOT_PERIODS = 5  # from one message about the feet to the next
-NEAR = 1e-6  # of a reference to the operating point of gains [m, rad]
+NEAR = 1e-3  # of a reference to the operating point of gains [m, rad]
 
 
 @dataclass(frozen=True)

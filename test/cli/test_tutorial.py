@@ -25,11 +25,11 @@ SAID = (
     '12 of 12 states controllable, stabilizable',
     '(36, 36) (36, 12) at rest',
     'PASS  1 of 1 cases stand',
-    '\nstands\n',
     'FL_foot+FR_foot+RL_foot: 1 postures',
+    '\nstands\n',
 )
 """What the commands print, in order."""
-MADE = ('my_robot.urdf', 'modes.png', 'geolin_balance.png', '0.json', 'gains.yaml')
+MADE = ('my_robot.urdf', 'modes.png', 'geolin_balance.png', 'gains.yaml', '0.json')
 
 
 def are_nodes(block):
