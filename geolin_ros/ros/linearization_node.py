@@ -236,7 +236,7 @@ class LinearizationNode(RobotNode):
         self._transforms.repeat()
         stream = None if self._pipeline is None else self._pipeline.stream
         errors, doubts = [], []
-        if self._pipeline is not None:
+        if self._pipeline is not None and self._is_active:
             check = self._pipeline.stream.self_check
             errors = check.errors
             doubts = [doubt.sentence for doubt in self._pipeline.doubts] + check.doubts

@@ -78,8 +78,13 @@ def test_breach_that_cannot_be_kept__is_said_all_the_same(client):
     assert '/proc/breaches' in line
 
 
-def test_right_linearizations__are_certified_and_counted(client):
-    client.start(robot_description_file=QUADRUPED, certificate__every=5, certificate__budget=1.0)
+def test_right_linearizations_in_contact__are_certified_and_counted(client):
+    client.start(
+        robot_description_file=QUADRUPED,
+        contacts=[f'{leg}_foot point' for leg in ('FL', 'FR', 'RL', 'RR')],
+        certificate__every=5,
+        certificate__budget=1.0,
+    )
     client.wait_until_active()
     client.wait_until_serving()
     client.shake_hands()
@@ -91,6 +96,7 @@ def test_right_linearizations__are_certified_and_counted(client):
     trust = client.linearizations[-1].trust
     assert (trust.checked, trust.breached, trust.breaches) == (True, False, 0)
     assert trust.deviation < 1e-7
+    assert client.linearizations[-1].contact_dynamics.rank == 12
     _, _, values = client.next_diagnostics()
     assert int(values['checks of A and B']) >= 3
     assert 'skipped' not in client.process.log

@@ -20,7 +20,7 @@ from support.messages import (
 from support.trees import gimbal
 from support.wrong_node import RIGHT, WrongFill
 
-from geolin_ros import Contact, robots
+from geolin_ros import Contact, Description, Joint, Link, TreeModel, robots
 from geolin_ros.cli import main
 from geolin_ros.errors import InputError
 from geolin_ros.stream import linearization_stream
@@ -182,6 +182,17 @@ def test_redundant_contacts__are_counted_as_impossible(quadruped):
         run.step()
     assert run.verdict is None
     assert run.check.details['checks impossible'].startswith('1 contacts of robot')
+
+
+def test_rehearsal__asks_for_no_answer():
+    """A point of an arm with one joint cannot be held in three directions."""
+    links = [Link.from_mass(name, 1.0, np.ones(3), np.eye(3)) for name in ('base', 'arm')]
+    elbow = Joint('elbow', 'revolute', 'base', 'arm', axis=np.array((0.0, 0.0, 1.0)))
+    arm = TreeModel.from_description(Description('arm', tuple(links), (elbow,)), base='fixed')
+    held = ContactSettings(contacts=(Contact('arm'),))
+    stream = LinearizationStream(arm, StreamSettings(contacts=held))
+    stream.rehearse()
+    assert stream.self_check.impossible == 0
 
 
 def breach_of(quadruped, folder, **settings):
