@@ -4,7 +4,8 @@
 
 python -m benchmarks.offline                              10 minutes at 500 Hz, quadruped
 python -m benchmarks.offline --minutes 60 --rate 1000     memory must not grow with the length
-python -m benchmarks.offline --robot humanoid --minutes 1
+python -m benchmarks.offline --stages --minutes 1          where the time goes
+python -m benchmarks.offline --stages --minutes 1 --robot humanoid
 """
 
 import argparse
@@ -14,14 +15,15 @@ import shutil
 import struct
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.demo.flight import THROW_PERIOD, Flight
 from geolin_ros.offline import job as work
 from geolin_ros.offline.bag_writer import BagWriter
 from geolin_ros.offline.feed import Feed
-from geolin_ros.offline.layout import find_layout
 from geolin_ros.offline.linearize import linearize
 from geolin_ros.offline.message_types import (
     JOINT_STATE,
@@ -31,7 +33,7 @@ from geolin_ros.offline.message_types import (
     known_types,
 )
 from geolin_ros.offline.points import PointLinearizer
-from geolin_ros.offline.sampling import tabulate
+from geolin_ros.offline.sampling import Samples, tabulate
 from geolin_ros.offline.source import open_source
 from geolin_ros.stream.geometry import write_pose, write_twist
 from geolin_ros.stream.operating_points import OperatingPoints
@@ -82,42 +84,49 @@ def _one_throw(model: TreeModel, rate: int) -> list[tuple[bytearray, bytearray]]
     return cycle
 
 
-def stages(bag: Path, most: int = 20_000) -> dict[str, float]:
-    """Return CPU time a sample of each stage [us], measured one after the other."""
-    found: dict[str, float] = {}
-    with open_source([bag]) as source:
-        roles = source.inputs
+def stages(bag: Path) -> dict[str, float]:
+    """Return the processor time a sample of each stage [us], in one process."""
+    with open_source([bag]) as source, tempfile.TemporaryDirectory() as folder:
+        model, settings = source.model, source.settings
+        count = source.recording.counts['/joint_states']
 
-        def timed(name: str, items: object, per: int) -> list[object]:
-            start = time.process_time()
-            taken = list(itertools.islice(items, per))  # type: ignore[call-overload]
-            found[name] = (time.process_time() - start) / most * 1e6
-            return taken
+        def whole(name: str, **options: Any) -> None:
+            linearize(source, f'{folder}/{name}.zarr', workers=1, **options)
 
-        messages = timed('read and decode', source.recording.messages(roles), 2 * most)
-        stream = OperatingPoints(source.model, source.settings)
-        feed = Feed(source, stream)
-        answers = (answer for recorded in messages for answer in feed.answers(recorded))
-        tables = timed('pair, check, tabulate', tabulate(stream, answers), most)
-        linearizer = PointLinearizer(source.model, source.settings, work.STRIDE)
-        layout = find_layout(source.model, source.settings)
-        parts = [
-            table.points.part(slice(begin, begin + work.STRIDE))
-            for table in tables
-            for begin in range(0, table.size, work.STRIDE)
-        ]
-        linearizer(parts[0])
-        start = time.process_time()
-        for part in parts:
-            linearizer(part)
-        found['linearize'] = (time.process_time() - start) / most * 1e6
-        with tempfile.TemporaryDirectory() as folder:
-            start = time.process_time()
-            linearize(source, f'{folder}/out.zarr', eig_rate=0.0, rate=None, workers=1)
-            everything = (time.process_time() - start) / source.recording.counts['/joint_states']
-            found['select, compress, write'] = everything * 1e6 - sum(found.values())
-        assert layout.A.varying.size
-    return found
+        def tables() -> list[Samples]:
+            stream = OperatingPoints(model, settings)
+            feed = Feed(source, stream)
+            messages = source.recording.messages(source.inputs)
+            return list(tabulate(stream, (a for m in messages for a in feed.answers(m))))
+
+        def linearized() -> None:
+            linearizer = PointLinearizer(model, settings, work.STRIDE)
+            for table in samples:
+                for begin in range(0, table.size, work.STRIDE):
+                    linearizer(table.points.part(slice(begin, begin + work.STRIDE)))
+
+        whole('first', every=100)  # compiles, imports
+        samples = tables()
+        reading = _taken(lambda: sum(1 for _ in source.recording.messages(source.inputs)))
+        paired, computed = _taken(tables), _taken(linearized)
+        without = _taken(lambda: whole('without', eig_rate=0.0))
+        spectra = _taken(lambda: whole('spectra')) - without
+    taken = {
+        'read and decode': reading,
+        'pair, check, tabulate': paired - reading,
+        'linearize': computed,
+        'select, compress, write': without - paired - computed,
+        'eigenvalues at 50 Hz': spectra,
+        'all': without + spectra,
+    }
+    return {name: duration / count * 1e6 for name, duration in taken.items()}
+
+
+def _taken(function: Callable[[], object]) -> float:
+    """Return the processor time of a call [s], of all threads."""
+    start = time.process_time()
+    function()
+    return time.process_time() - start
 
 
 def _cpu() -> float:

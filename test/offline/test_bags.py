@@ -21,8 +21,7 @@ def test_bag__is_small_and_usable(name, tmp_path):
     with open_source([bag]) as source:
         found = inspect(source)
     assert found['linearizable'] == found['timing']['joint_states']['count'] > 100
-    # level and hardly turning, the pushed robot has its axes along the world's
-    assert found['odometry']['twist_frame'] == {'demo': 'child', 'pushed': None}[name]
+    assert found['odometry']['twist_frame'] == 'child'
     assert found['dropped'] == {}
     assert run(bag, tmp_path / 'out.zarr').samples == found['linearizable']
     assert np.isfinite(open_dataset(str(tmp_path / 'out.zarr')).A.values).all()
