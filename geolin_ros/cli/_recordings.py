@@ -91,6 +91,18 @@ class Progress:
         return bar
 
 
+def exit_status(usable: int, dropped: Iterable[str]) -> int:
+    """Return 1 if nothing could be used, 2 if inputs dropped for these causes were wrong, else 0.
+
+    What came before the first of other inputs is not wrong.
+    """
+    from geolin_ros.stream.drops import EARLY
+
+    if usable == 0:
+        return 1
+    return 2 if set(dropped) - {cause.value for cause in EARLY} else 0
+
+
 class Said:
     """Prints the first dropped input of each cause."""
 

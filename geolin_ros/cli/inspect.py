@@ -10,6 +10,7 @@ from geolin_ros.cli._recordings import (
     Progress,
     add_bag_arguments,
     add_output_arguments,
+    exit_status,
     open_bags,
     print_json,
 )
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the findings; 1 if no sample could be linearized."""
+    """Print the findings; 1 if no sample could be linearized, 2 if inputs would be dropped."""
     from geolin_ros.offline.inspection import inspect
 
     with open_bags(options) as source:
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         print_json(report)
     else:
         print('\n'.join(_lines(report)))
-    return int(report['linearizable'] == 0)
+    return exit_status(report['linearizable'], report['dropped'])
 
 
 def _lines(report: dict[str, Any]) -> Iterator[str]:

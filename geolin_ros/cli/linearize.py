@@ -9,6 +9,7 @@ from geolin_ros.cli._recordings import (
     Progress,
     add_bag_arguments,
     add_output_arguments,
+    exit_status,
     open_bags,
     print_json,
 )
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the dataset."""
+    """Write the dataset; 2 if inputs were dropped."""
     from geolin_ros.offline.linearize import linearize
 
     start = time.monotonic()
@@ -53,11 +54,11 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.json:
         print_json({'output': options.output, **result._asdict()})
-        return 0
-    print(
-        f'{options.output}: {result.samples} samples, {result.computed} of them now, '
-        f'{result.spectra} spectra, in {time.monotonic() - start:.1f} s'
-    )
-    for cause, count in result.drops.items():
-        print(f'dropped: {count} x {cause}')
-    return 0
+    else:
+        print(
+            f'{options.output}: {result.samples} samples, {result.computed} of them now, '
+            f'{result.spectra} spectra, in {time.monotonic() - start:.1f} s'
+        )
+        for cause, count in result.drops.items():
+            print(f'dropped: {count} x {cause}')
+    return exit_status(result.samples, result.drops)

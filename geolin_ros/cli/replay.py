@@ -4,12 +4,14 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from geolin_ros.cli._recordings import (
     Progress,
     Said,
     add_bag_arguments,
     add_output_arguments,
+    exit_status,
     open_bags,
     print_json,
 )
@@ -35,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the bag; 1 if nothing could be linearized."""
+    """Write the bag; 1 if nothing could be linearized, 2 if inputs were dropped."""
     from geolin_ros.offline.replay import replay
 
     said = Said()
@@ -49,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
             watch=Progress(options),
             on_drop=said,
         )
-    result = {
+    result: dict[str, Any] = {
         'output': str(options.output),
         'joint_states': counts.received,
         'linearized': counts.answered,
@@ -63,4 +65,4 @@ def run(options: argparse.Namespace) -> int:
             f'{options.output}: {counts.answered} linearizations of {counts.received} joint '
             f'states, {counts.skipped} left out by max_rate, {counts.dropped} inputs dropped'
         )
-    return int(counts.answered == 0)
+    return exit_status(counts.answered, result['dropped'])

@@ -38,6 +38,21 @@ class Cause(Enum):
     REFERENCE = 'reference not usable'
 
 
+EARLY = frozenset(
+    (
+        Cause.NO_MODEL,
+        Cause.NO_ODOMETRY,
+        Cause.NO_EFFORT,
+        Cause.NO_ACCELERATION,
+        Cause.NO_VELOCITY,
+        Cause.NO_WRENCH,
+        Cause.NO_CONTACTS,
+        Cause.NO_IMU,
+    )
+)
+"""What every start in the middle of things brings with it: nothing is wrong with these inputs."""
+
+
 class DroppedInput(InputError):  # noqa: N818 - an event, not a failure
     """An input that is dropped, with its `Cause`; the stream goes on with the next one."""
 

@@ -150,6 +150,29 @@ def test_nan_and_missing_velocities__are_what_would_be_dropped(report, messages,
     assert "joint 'FL_hip_joint' has position nan" in found['dropped']['NaN or inf']['first']
 
 
+def test_exit_status__tells_wrong_inputs_from_early_ones(
+    messages, robot, samples, tmp_path, capsys
+):
+    entries = list(messages.of_samples(samples[:20]))[1:]  # a joint state before any odometry
+    early = write_bag(tmp_path / 'early', entries, robot[1])
+    assert main(['inspect', str(early)]) == 0
+    assert '! 1 inputs would be dropped, no odometry yet' in capsys.readouterr().out
+    entries[8][2].position = np.full(12, np.inf)
+    assert main(['inspect', str(write_bag(tmp_path / 'wrong', entries, robot[1]))]) == 2
+    assert '! 1 inputs would be dropped, NaN or inf' in capsys.readouterr().out
+
+
+def test_truncated_bag__ends_every_verb_that_reads_it(bag, tmp_path, capsys):
+    cut = tmp_path / 'cut.mcap'
+    (file,) = bag.glob('*.mcap')
+    cut.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    for verb in ('inspect', 'linearize', 'replay', 'gains'):
+        output = [] if verb == 'inspect' else ['-o', str(tmp_path / verb)]
+        assert main([verb, str(cut), *output]) == 1
+        assert 'mcap recover' in capsys.readouterr().err
+        assert not (tmp_path / verb).exists()
+
+
 def test_wrong_robot__is_said_with_an_exit_status(bag, capsys):
     assert main(['inspect', str(bag), '--urdf', str(example_robot('solo12'))]) == 1
     printed = capsys.readouterr().out

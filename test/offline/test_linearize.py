@@ -296,7 +296,7 @@ def test_unusable_inputs__are_dropped_and_counted(robot, samples, tmp_path, caps
     entries[9][2].header.stamp = entries[7][2].header.stamp  # duplicate
     bag = write_bag(tmp_path / 'bag', entries, robot[1])
     out = str(tmp_path / 'out.zarr')
-    assert main(['linearize', str(bag), '-o', out, '--workers', '1']) == 0
+    assert main(['linearize', str(bag), '-o', out, '--workers', '1']) == 2
     printed = capsys.readouterr().out
     assert 'dropped: 1 x NaN or inf' in printed
     assert 'dropped: 1 x stamp not after the last one' in printed

@@ -96,7 +96,7 @@ def test_drops__are_said_once_and_counted(robot, samples, tmp_path, capsys):
     for k in (1, 3):
         entries[k][2].effort = np.zeros(0)
     path = write_bag(tmp_path / 'bag', entries, robot[1])
-    assert main(['replay', str(path), '-o', str(tmp_path / 'out')]) == 0
+    assert main(['replay', str(path), '-o', str(tmp_path / 'out')]) == 2
     printed = capsys.readouterr()
     assert printed.err.count('joint state has 0 entries in effort') == 1
     assert '4 linearizations of 6 joint states' in printed.out
