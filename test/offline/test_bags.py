@@ -21,7 +21,8 @@ def test_bag__is_small_and_usable(name, tmp_path):
     with open_source([bag]) as source:
         found = inspect(source)
     assert found['linearizable'] == found['timing']['joint_states']['count'] > 100
-    assert found['odometry']['twist_frame'] == 'child'
+    # level and hardly turning, the pushed robot has its axes nearly along the world's
+    assert found['odometry']['twist_frame'] in {'demo': ['child'], 'pushed': ['child', None]}[name]
     assert found['dropped'] == {}
     assert run(bag, tmp_path / 'out.zarr').samples == found['linearizable']
     assert np.isfinite(open_dataset(str(tmp_path / 'out.zarr')).A.values).all()
