@@ -10,13 +10,13 @@ import argparse
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
 import pinocchio as pin
 
 from benchmarks.measure import interleaved_medians
+from benchmarks.mujoco_model import free_model
 from benchmarks.physical_limit import multiply_add
 from benchmarks.report import ATTEMPTS, Row, line
 from benchmarks.robots import Pair, paths, read
@@ -164,18 +164,7 @@ def two_threads(
 
 def transitions(pair: Pair, states: list[State], tau: Array) -> Callable[[], object]:
     """Return MuJoCo's finite differences of a step at every state, one-sided."""
-    path = paths([pair.name])[0]
-    robot = ElementTree.parse(path).getroot()
-    for element in [*robot.findall('transmission'), *robot.findall('gazebo')]:
-        robot.remove(element)
-    for link in robot.iter('link'):
-        for shape in (*link.findall('visual'), *link.findall('collision')):
-            link.remove(shape)
-    spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding='unicode'))
-    spec.compiler.balanceinertia = True
-    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    spec.worldbody.first_body().add_freejoint()
-    model = spec.compile()
+    model = free_model(paths([pair.name])[0])
     data, size = mujoco.MjData(model), 2 * model.nv
     A = np.zeros((size, size))
     joints = [model.joint(name) for name in pair.model.joint_names]

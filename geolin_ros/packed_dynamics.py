@@ -6,8 +6,12 @@ What does not fit is declined, with None, for the general functions to compute o
 """
 
 import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
 from weakref import WeakKeyDictionary
 
+import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -49,6 +53,29 @@ class PackedDynamics(GeneralDynamics):
         self._accelerations, self._forces = np.zeros(model.m), np.zeros(model.m)
         self._M = np.zeros((model.m, model.m))
 
+    @cached_property
+    def _inverse(self) -> Callable[..., int]:
+        return self._entry(kernels.inverse_dynamics, self._nu_dot, self._workspace, self._forces)
+
+    @cached_property
+    def _forward(self) -> Callable[..., int]:
+        return self._entry(
+            kernels.forward_dynamics, self._tau, self._workspace, self._accelerations
+        )
+
+    @cached_property
+    def _composite(self) -> Callable[..., int]:
+        return self._entry(kernels.mass_matrix, self._workspace, self._M)
+
+    def _entry(self, kernel: Any, *others: Array) -> Callable[..., int]:
+        """Return the machine code of a kernel.
+
+        Called itself, a kernel would look at the types of its arguments first, for 0.1 us.
+        """
+        arrays = self._ints, self._floats, np.zeros(self._size), *others
+        machine_code: Callable[..., int] = kernel.compile(tuple(map(numba.typeof, arrays)))
+        return machine_code
+
     def inverse_dynamics(self, state: State, acceleration: ArrayLike) -> Array | None:
         """Return the forces (m,) that produce an acceleration (m,)."""
         given, x = self._nu_dot, state.data
@@ -59,7 +86,7 @@ class PackedDynamics(GeneralDynamics):
         except (TypeError, ValueError):
             return None
         out = self._forces
-        status = kernels.inverse_dynamics(self._ints, self._floats, x, given, self._workspace, out)
+        status = self._inverse(self._ints, self._floats, x, given, self._workspace, out)
         return out if status == OK else None
 
     def forward_dynamics(self, state: State, tau: ArrayLike) -> Array | None:
@@ -72,7 +99,7 @@ class PackedDynamics(GeneralDynamics):
         except (TypeError, ValueError):
             return None
         out = self._accelerations
-        status = kernels.forward_dynamics(self._ints, self._floats, x, given, self._workspace, out)
+        status = self._forward(self._ints, self._floats, x, given, self._workspace, out)
         return out if status == OK else None
 
     def mass_matrix(self, state: State) -> Array | None:
@@ -80,7 +107,7 @@ class PackedDynamics(GeneralDynamics):
         x, M = state.data, self._M
         if len(x) != self._size or len(state.r) != self._n:
             return None
-        status = kernels.mass_matrix(self._ints, self._floats, x, self._workspace, M)
+        status = self._composite(self._ints, self._floats, x, self._workspace, M)
         return M if status == OK else None
 
 

@@ -35,13 +35,15 @@ class Dynamics:
 
     def __init__(self, model: TreeModel) -> None:
         self.model = model
-        self._fast = prepare(model)
+        fast = prepare(model)
+        self._inverse, self._forward = fast.inverse_dynamics, fast.forward_dynamics
+        self._mass_matrix = fast.mass_matrix
 
     def inverse_dynamics(
         self, state: State, acceleration: ArrayLike, wrenches: Sequence[Wrench] = ()
     ) -> Array:
         """Return the forces (m,) that produce an acceleration (m,), valid until the next call."""
-        found = None if wrenches else self._fast.inverse_dynamics(state, acceleration)
+        found = None if wrenches else self._inverse(state, acceleration)
         if found is not None:
             return found
         return dynamics.inverse_dynamics(self.model, state, acceleration, wrenches)
@@ -50,12 +52,12 @@ class Dynamics:
         self, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] = ()
     ) -> Array:
         """Return the acceleration (m,) that efforts (n,) produce, valid until the next call."""
-        found = None if wrenches else self._fast.forward_dynamics(state, tau)
+        found = None if wrenches else self._forward(state, tau)
         if found is not None:
             return found
         return dynamics.forward_dynamics(self.model, state, tau, wrenches)
 
     def mass_matrix(self, state: State) -> Array:
         """Return M (m, m), valid until the next call."""
-        found = self._fast.mass_matrix(state)
+        found = self._mass_matrix(state)
         return dynamics.mass_matrix(self.model, state) if found is None else found
