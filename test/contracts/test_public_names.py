@@ -29,13 +29,13 @@ def test_homes__are_those_of_all_public_names():
 def test_names__are_there_without_extras_and_say_what_they_lack():
     code = (
         'import importlib.util as u; find = u.find_spec\n'
-        'u.find_spec = lambda name: None if name == "zarr" else find(name)\n'
+        'u.find_spec = lambda name: None if name == "dask" else find(name)\n'
         'from geolin_ros import *\n'
         'try: open_dataset("run.zarr")\n'
         'except Exception as error: print(type(error).__name__, error)'
     )
     said = run(code)
-    assert said.startswith('ConfigurationError package zarr is not installed')
+    assert said.startswith('ConfigurationError package dask is not installed')
     assert 'pip install "geolin_ros[offline]", with Python 3.11 or later' in said
 
 
