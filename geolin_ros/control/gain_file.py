@@ -87,8 +87,10 @@ def _write_yaml(path: Path, header: dict[str, Any], arrays: list[dict[str, Array
 
 
 def _read_yaml(path: Path) -> tuple[dict[str, Any], list[dict[str, Array]]]:
-    with path.open(encoding='utf-8') as file:
-        header = yaml.load(file, _Loader)
+    text = path.read_text(encoding='utf-8')
+    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, _Loader)):
+        raise ValueError('an alias, by which few bytes stand for many, expected numbers')
+    header = yaml.load(text, _Loader)
     routes = header.get('routes', ())
     return header, [
         {name: np.array(entry[name], dtype=np.float64) for name in _SHAPES} for entry in routes

@@ -155,7 +155,11 @@ def test_unusable_file__is_explained(two_sets, tmp_path):
     document = yaml.safe_load(path.with_suffix('.yaml').read_text())
     document['routes'][1]['H'].pop()
     text = tmp_path / 'broken.yaml'
-    for broken_text in (yaml.safe_dump(document), 'a: [', 'no mapping', ''):
+    for broken_text in (
+        yaml.safe_dump(document),
+        *('a: [', 'no mapping', '', '[' * 100_000, '[' * 900 + ']' * 900, '\0'),
+        'routes: [&a [1.0], *a]',
+    ):
         text.write_text(broken_text)
         with pytest.raises(InputError, match='no gain bank of version 1'):
             load_bank(text, model)
