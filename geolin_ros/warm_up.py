@@ -15,6 +15,7 @@ from geolin_ros.kernels.se3 import quaternion, retract
 from geolin_ros.linearization import Linearizer
 from geolin_ros.model.tree import Base, TreeModel
 from geolin_ros.se3 import exp, log
+from geolin_ros.wrenches import Wrench
 
 
 def warm_up() -> None:
@@ -41,10 +42,13 @@ def warm_up() -> None:
 
 
 def warm_up_contacts() -> None:
-    """Run the kernels of robots in contact as well."""
+    """Run the kernels of contacts, independent and redundant, and of external wrenches as well."""
     model = small_model()
-    state, tau = model.neutral_state(), np.zeros(model.n)
-    ConstrainedLinearizer(model, [Contact('link9', 'surface')])(state, tau)
+    state, tau, point = model.neutral_state(), np.zeros(model.n), Contact('link9')
+    wrenches = [Wrench('link9', np.ones(3))]
+    for contacts in ([point], [point, Contact('link9', 'surface')]):
+        C = ConstrainedLinearizer(model, contacts)(state, tau, wrenches=wrenches)
+    Certifier(model, Form()).check(Claim(state, tau, C.A, C.B, C.nu_dot, wrenches, [point]))
 
 
 def small_model(base: Base = 'floating') -> TreeModel:
