@@ -112,10 +112,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument('--overlay', type=Path, help='overlay file, as of the linearizer')
     options, ros_arguments = parser.parse_known_args(arguments)
     settings = Settings()
-    with handled_signals():
+    with handled_signals() as asked_to_stop:
         rclpy.init(args=ros_arguments)
         node = MpcNode(settings, options.overlay)
-        spin(node)
+        try:
+            spin(node)
+        except RuntimeError:  # of rclpy: a signal came between a message and its efforts
+            if not asked_to_stop():
+                raise
         node.destroy_node()
         rclpy.try_shutdown()
     if not node.times:
