@@ -27,7 +27,7 @@ from geolin_ros.typing import Array
 ROBOTS = ['go2', 'talos_reduced']
 STATES, CHUNK = 1000, 64
 IN_REGISTERS = 'multiply-adds in registers, two threads'
-REGISTERS = 50_000  # rounds of sixteen multiply-adds of eight lanes: a few milliseconds
+REGISTERS = 500_000  # rounds of sixteen multiply-adds of eight lanes: a few milliseconds
 DERIVATIVES = 'pin.computeABADerivatives, loop'
 
 

@@ -3,6 +3,8 @@
 """What all batches share: arguments checked, places of rows and columns, threads, failures."""
 
 import copy
+import functools
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -101,11 +103,13 @@ class Samples:
 
         own, *others = self._buffers(max(1, min(task.threads, -(-count // (part or 1)))))
         if others:
-            with ThreadPoolExecutor(len(others)) as pool:
-                running = [pool.submit(work, buffers) for buffers in others]
+            pool = _pool(os.getpid(), len(others))
+            running = [pool.submit(work, buffers) for buffers in others]
+            try:
                 work(own)
-            for done in running:
-                done.result()
+            finally:
+                for done in running:
+                    done.result()
         else:
             work(own)
         if status.any():
@@ -177,6 +181,12 @@ def zeros_together(*shapes: tuple[int, ...]) -> list[Array]:
     memory = records.aligned_zeros(max(places[-1], LARGE))
     pieces = zip(places, shapes, strict=False)
     return [memory[k : k + prod(shape)].reshape(shape) for k, shape in pieces]
+
+
+@functools.cache
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """Return threads that wait for work; a process that forks off starts its own."""
+    return ThreadPoolExecutor(threads, thread_name_prefix='batch')
 
 
 def _read_only(rows: Array) -> Array:
