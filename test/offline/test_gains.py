@@ -72,6 +72,30 @@ def test_gains__are_for_the_contacts_that_a_topic_tells(squat_bag, robot, tmp_pa
     assert 'surface whose size no message tells' in capsys.readouterr().err
 
 
+def test_gains__are_for_the_feet_that_feel_a_force(squat_bag, robot, tmp_path, capsys):
+    """All four stand still; one carries nothing."""
+    model, text = robot
+    messages, entries = Messages(model), []
+    with Recording([squat_bag]) as recording:
+        for role, time, message in list(recording.messages(['odom', 'joint_states']))[:80]:
+            loads = [(foot, 50.0 if foot in FEET[1:] else 3.0) for foot in FEET]
+            entries += [(f'forces/{foot}', time, messages.force(time, f)) for foot, f in loads]
+            entries.append((role, time, message))
+    bag = write_bag(tmp_path / 'bag', entries[4:], text)
+    parameters = tmp_path / 'parameters.yaml'
+    values = {
+        'contact_source': 'forces',
+        'contacts': [f'{foot} point' for foot in FEET],
+        'foot_force_topics': [f'/forces/{foot} {foot}' for foot in FEET],
+    }
+    parameters.write_text(json.dumps({'/**': {'ros__parameters': values}}))
+    command = ['gains', str(bag), '-o', str(tmp_path / 'gains.yaml'), '--params', str(parameters)]
+    assert main([*command, '--postures', '1', '--json']) == 0
+    (found,) = json.loads(capsys.readouterr().out)['contact_sets']
+    assert sorted(found['contacts']) == sorted(FEET[1:])
+    assert found['held'] == 1
+
+
 def test_no_feet__are_asked_for(squat_bag, tmp_path, capsys):
     assert main(['gains', str(squat_bag), '-o', str(tmp_path / 'gains.yaml')]) == 1
     assert 'expected --feet, the parameter contacts, or a topic' in capsys.readouterr().err

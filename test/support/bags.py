@@ -20,6 +20,7 @@ from geolin_ros.offline.message_types import (
     JOINT_STATE,
     ODOMETRY,
     STRING,
+    WRENCH,
     empty_message,
     known_types,
 )
@@ -132,6 +133,12 @@ class Messages:
             contacts.append(contact)
         return self.make(CONTACT_STATES, header=self.header(stamp), contacts=contacts)
 
+    def force(self, stamp, size):
+        """Return a geometry_msgs/WrenchStamped: a force upward."""
+        message = empty_message(WRENCH)
+        message.header, message.wrench.force.z = self.header(stamp), size
+        return message
+
     def clock(self, stamp):
         """Return a rosgraph_msgs/Clock."""
         return self.make(CLOCK, clock=self.header(stamp).stamp)
@@ -144,12 +151,15 @@ class Messages:
 
 
 def write_bag(path, messages, description='', namespace='', **options):
-    """Write (role, stamp, message) into a rosbag2 bag and return its path."""
+    """Write (role, stamp, message) into a rosbag2 bag and return its path.
+
+    Roles that have no type of their own are topics of wrenches.
+    """
     messages = list(messages)
     roles = {role for role, _, _ in messages}
     with BagWriter(path, **options) as bag:
         for role in [*(['robot_description'] if description else []), *sorted(roles)]:
-            bag.add_topic(f'{namespace}/{role}', TYPES[role])
+            bag.add_topic(f'{namespace}/{role}', TYPES.get(role, WRENCH))
         if description:
             text = known_types().types[STRING](data=description)
             first = messages[0][1] if messages else START
