@@ -27,6 +27,11 @@ class GuardSettings:
         reached at a joint rate of ``1 / damping_time`` [rad/s or m/s].
     longest_gap
         Time [s] without a call after which the ramp starts anew.
+
+    Notes
+    -----
+    Times come from stamps, which may jump: a step back, or one longer than ``longest_gap``, says
+    nothing of how long a motor has really had, and counts as the step before it.
     """
 
     full_swing_time: float = 0.02
@@ -39,7 +44,8 @@ class EffortGuard:
     """Clips, slows down and blends efforts, whatever it is asked for.
 
     All efforts that leave it lie within the limits and differ from the ones before by at most
-    ``2 limit elapsed / full_swing_time``, with ``elapsed`` counted up to ``longest_gap``.
+    ``2 limit elapsed / full_swing_time``, with ``elapsed`` the time since the last call, or, if
+    that is negative or beyond ``longest_gap``, the one before.
 
     Parameters
     ----------
@@ -63,6 +69,7 @@ class EffortGuard:
         self.share = 0.0
         self._efforts = np.zeros_like(self.limits)
         self._time: float | None = None
+        self._step = self.settings.longest_gap
 
     def feedback(self, time: float, wanted: Array, rates: Array) -> Array:
         """Return the efforts (n_u,) for a law that wants ``wanted`` at ``time`` [s].
@@ -94,10 +101,13 @@ class EffortGuard:
     def _elapsed(self, time: float) -> float:
         """Return the time since the last call; the ramp starts anew after a gap."""
         last, self._time = self._time, time
-        if last is None or not 0.0 <= time - last <= self.settings.longest_gap:
+        if last is None:
+            return 0.0
+        if 0.0 <= time - last <= self.settings.longest_gap:
+            self._step = time - last
+        else:
             self.share = 0.0
-        elapsed = 0.0 if last is None else time - last
-        return min(max(elapsed, 0.0), self.settings.longest_gap)
+        return self._step
 
     def _damping(self, rates: Array) -> Array:
         fastest = 1.0 / self.settings.damping_time

@@ -26,7 +26,7 @@ from geolin_ros.control.gain_bank import GainBank
 from geolin_ros.control.lqr import PERIOD, Gains, regulate
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights
-from geolin_ros.errors import ConfigurationError, unknown_name
+from geolin_ros.errors import ConfigurationError, InputError, unknown_name
 from geolin_ros.linearization import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -34,6 +34,9 @@ from geolin_ros.typing import Array
 
 Source = Literal['linearization', 'model', 'bank']
 """What gains are made of: A and B from outside, those of the own model, or a gain bank."""
+
+MOST_DEVIATION = 1.0
+"""Of A and of B from outside, relative to those of this model."""
 
 
 class Mode(Enum):
@@ -300,8 +303,22 @@ class Regulator:
         )
 
     def _of(self, newest: Measured) -> ConstrainedLinearization:
-        """Return A and B from outside with the geometry of this model."""
+        """Return A and B from outside with the geometry of this model.
+
+        Raises
+        ------
+        InputError
+            If they are further from those of this model than these are from zero.
+        """
         own = self._linearizer(newest.state, newest.tau)
+        for name, theirs, ours in (('A', newest.free.A, own.A), ('B', newest.free.B, own.B)):
+            deviation = float(np.linalg.norm(theirs - ours) / np.linalg.norm(ours))
+            if not deviation <= MOST_DEVIATION:
+                raise InputError(
+                    f'{name} of the linearization is {deviation:.1f} times as far from that '
+                    f'of this model as this is from zero, expected at most {MOST_DEVIATION:g}; '
+                    'look at the linearizer'
+                )
         dropped, geometry = own.dropped, own.geometry
         return ConstrainedLinearization(
             newest.free, own.contacts, newest.wrenches, newest.wrench_by_state,
@@ -355,7 +372,7 @@ class Regulator:
             return self.failure or 'no gains yet'
         if settings.gains_timeout and self._heard is not None and self._bank is None:
             age = time - self._heard
-            if age > settings.gains_timeout:
+            if abs(age) > settings.gains_timeout:  # one from the future is none of now
                 return f'no linearization for {age:.2f} s, expected one within ' + (
                     f'{settings.gains_timeout:g} s'
                 )

@@ -4,6 +4,7 @@
 
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -192,7 +193,9 @@ class LqrNode(RobotNode):
         start, stream = time.perf_counter(), pipeline.stream
         try:
             gains = stream.design()
-        except GeolinError as error:
+        except Exception as error:  # else the thread would keep it to itself
+            if not isinstance(error, GeolinError):
+                self.get_logger().error(traceback.format_exc())
             self._warn('design', f'no new gains: {error}')
             return
         if gains is not None and self._is_active:

@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from geolin_ros.control.gain_bank import GainBank, SteadyContacts
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.regulator import Command, Reference, Regulator, RegulatorSettings
 from geolin_ros.control.support import Support
-from geolin_ros.errors import GeolinError
+from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
@@ -111,6 +113,9 @@ class FeedbackStream:
 
     def on_linearization(self, message: Any) -> None:
         """Take a geolin_msgs/LinearizedDynamics; it is read by the next `design`."""
+        if not (np.isfinite(message.a.data).all() and np.isfinite(message.b.data).all()):
+            error = InputError('linearization holds NaN or inf in a or b, expected finite numbers')
+            raise self._dropped(Cause.NOT_FINITE, error)
         self._linearization = message
         self.regulator.hear(nanoseconds(message.header.stamp) * 1e-9)
 

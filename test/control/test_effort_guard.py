@@ -33,11 +33,13 @@ def give(guard, kind, time, wanted, rates):
 @given(st.lists(call, max_size=30))
 def test_efforts__stay_within_limits_and_change_slowly(calls):
     guard = EffortGuard(LIMITS)
-    time, before, last = 0.0, np.zeros(2), None
+    time, before, last, step = 0.0, np.zeros(2), None, 0.02
     for kind, gap, wanted, rates in calls:
         time += gap
         efforts = give(guard, kind, time, wanted, rates)
-        elapsed = 0.0 if last is None else min(max(time - last, 0.0), 0.02)
+        if last is not None and 0.0 <= time - last <= 0.02:
+            step = time - last
+        elapsed = 0.0 if last is None else step
         allowed = 2.0 * LIMITS * elapsed / guard.settings.full_swing_time
         assert np.all(np.abs(efforts) <= LIMITS)
         assert np.all(np.abs(efforts - before) <= allowed + 1e-12)
@@ -82,6 +84,17 @@ def test_feedback__is_ramped_in_again_after_a_gap():
         guard.feedback(k * PERIOD, np.ones(2), np.zeros(2))
     guard.feedback(0.4 + 10.0, np.ones(2), np.zeros(2))
     assert guard.share <= guard.settings.longest_gap / guard.settings.ramp_time
+
+
+def test_stamps_that_jump__give_no_effort_more_time():
+    guard = EffortGuard(LIMITS)
+    for k in range(200):
+        before = guard.feedback(k * PERIOD, LIMITS, np.zeros(2))
+    np.testing.assert_allclose(before, LIMITS)
+    for time in (1000.0, 0.0, 3600.0, -1.0):
+        efforts = guard.damp(time, np.full(2, 100.0))
+        np.testing.assert_allclose(before - efforts, 2.0 * LIMITS * PERIOD / 0.02)
+        before = efforts
 
 
 def test_settings__have_to_be_positive():

@@ -21,7 +21,7 @@ from geolin_ros.control.regulator import (
     Regulator,
     RegulatorSettings,
 )
-from geolin_ros.errors import ConfigurationError, InfeasibleError, UnknownNameError
+from geolin_ros.errors import ConfigurationError, InfeasibleError, InputError, UnknownNameError
 from geolin_ros.kinematics import Kinematics
 
 pytest.importorskip('mujoco')
@@ -118,6 +118,18 @@ def test_infeasible_posture__keeps_the_gains_and_says_why():
     assert held.gains is before
     assert 'support polygon' in held.failure
     assert not held.redesign()  # not tried again until something changes
+
+
+@pytest.mark.parametrize('scale', [-1.0, 1e3, np.nan])
+def test_linearization_of_another_world__is_refused_and_the_gains_stay(scale):
+    held, state = regulator()
+    model, supports, _ = standing()
+    before = held.gains
+    held.take(measured(model, supports, state, scale=scale))
+    with pytest.raises(InputError, match=r'B of the linearization is .* look at the'):
+        held.redesign()
+    assert held.gains is before
+    assert held.failure.startswith('B of the linearization')
 
 
 @pytest.mark.parametrize('why', ['no linearization', 'beyond the trust region'])

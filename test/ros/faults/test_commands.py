@@ -1,0 +1,286 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated robot stands on the efforts of the LQR node while others die or lie.
+
+Whatever happens, efforts stay within the limits of the URDF and change no faster than
+full_swing_time allows; what is fallen back to is said.
+"""
+
+import copy
+import os
+import signal
+from functools import partial
+
+import numpy as np
+import pytest
+from support.ros_graph import RELIABLE, Process
+from support.standing_graph import PERIOD, StandingRobot, Transition
+
+from geolin_msgs.msg import ContactState, ContactStates, FeedbackGains, LinearizedDynamics
+from geolin_ros.stream.geometry import write_pose, write_stamp
+
+FULL_SWING = 0.2
+"""Ten times slower than by default: a tenth of a limit in a period would be seen."""
+GAINS_TIMEOUT = 0.2
+STANDS = 0.05
+"""[m]: it falls by far more; a busy machine loses states, and motors hold what they have."""
+
+
+class Bench:
+    """Robot, LQR node and linearizer, and between these two a hand that may spoil messages."""
+
+    def __init__(self, graph, folder):
+        self.robot = robot = StandingRobot(graph, folder)
+        robot.start(
+            *('-r', 'linearization_node/linearization:=linearization'),
+            full_swing_time=FULL_SWING,
+            gains_timeout=GAINS_TIMEOUT,
+        )
+        self.linearizer, self.spoil, self.passed = None, copy.deepcopy, 0
+        node = graph.node
+        topic = f'{robot.namespace}/linearization'
+        self.publisher = node.create_publisher(LinearizedDynamics, topic, RELIABLE)
+        node.create_subscription(
+            LinearizedDynamics,
+            f'{robot.namespace}/linearization_node/linearization',
+            self._pass_on,
+            RELIABLE,
+        )
+        self.number = 0
+
+    def start_linearizer(self):
+        """Start one, or another one."""
+        robot, self.number = self.robot, self.number + 1
+        folder = robot.folder / f'linearizer{self.number}'
+        folder.mkdir()
+        self.linearizer = Process(
+            folder,
+            {
+                'overlay_file': str(robot.folder / 'overlay.yaml'),
+                'contact_source': 'topic',
+                'max_rate': 50.0,
+            },
+            robot.namespace,
+        )
+
+    def _pass_on(self, message):
+        message = self.spoil(message)
+        if message is not None:
+            self.passed += 1
+            self.publisher.publish(message)
+
+    def publish(self):
+        """Say contacts too, now and then."""
+        robot = self.robot
+        if round(robot.simulator.time / PERIOD) % 20 == 0:
+            message = ContactStates()
+            message.header.frame_id = 'odom'
+            write_stamp(message.header.stamp, 10**12 + round(robot.simulator.time * 1e9))
+            for support in robot.point.supports:
+                entry = ContactState(frame=support.frame, kind=1, active=True)
+                entry.reference.orientation.w = 0.0
+                write_pose(entry.placement, np.array(support.placement, dtype=float))
+                message.contacts.append(entry)
+            robot.contacts.publish(message)
+        return robot.publish()
+
+    def live(self, duration, patience=0.1, publish=None):
+        """As `StandingRobot.live`."""
+        return self.robot.live(duration, patience, publish or self.publish)
+
+    def stand(self):
+        """Hold the robot where it should be until it is fed back on fresh linearizations."""
+        robot = self.robot
+        if self.linearizer is None or self.linearizer.process.poll() is not None:
+            self.start_linearizer()
+        self.spoil = copy.deepcopy
+        robot.wait_for(self.publisher.get_subscription_count, 30.0)
+        for _ in range(5):  # a busy machine loses states
+            robot.simulator.state = robot.posture
+            passed = self.passed
+            robot.wait_for(lambda passed=passed: self._is_led() and self.passed > passed + 3, 30.0)
+            robot.history = [robot.given[-1][1]]
+            if self.live(0.1) < STANDS:
+                return
+        pytest.fail(f'the robot does not stand:\n{robot.process.log}')
+
+    def _is_led(self):
+        """Send a state of the robot held still; return whether it was answered by feedback."""
+        robot = self.robot
+        robot.history = [robot.point.tau]
+        self.publish()
+        robot.simulator.data.time += PERIOD
+        last = robot.given[-1][1] if robot.given else np.full(12, np.inf)
+        return np.allclose(last, robot.point.tau, atol=0.5)
+
+    @property
+    def said(self):
+        """Mode and reason in the newest diagnostics."""
+        robot = self.robot
+        count = len(robot.diagnostics)
+        while len(robot.diagnostics) < count + 2:  # the first may be of before
+            self.live(0.02)
+        return robot.diagnostics[-1].message
+
+    def values(self):
+        """Return what the newest diagnostics hold."""
+        return {value.key: value.value for value in self.robot.diagnostics[-1].values}
+
+
+@pytest.fixture(scope='module')
+def served(graph, tmp_path_factory):
+    bench = Bench(graph, tmp_path_factory.mktemp('standing'))
+    yield bench
+    bench.robot.process.kill()
+    if bench.linearizer is not None:
+        bench.linearizer.kill()
+
+
+@pytest.fixture
+def bench(served):
+    served.stand()
+    yield served
+    served.robot.check_efforts(FULL_SWING)
+
+
+def says(bench, text, since):
+    """Whether the LQR node has logged a text since."""
+    return text in bench.robot.process.log[since:]
+
+
+def test_killed_linearizer__is_followed_by_damping(bench):
+    since = len(bench.robot.process.log)
+    bench.linearizer.process.kill()
+    bench.linearizer.process.wait()
+    assert bench.live(0.5 * GAINS_TIMEOUT) < STANDS  # for as long as gains are trusted
+    bench.live(GAINS_TIMEOUT)
+    assert says(bench, 'damping: no linearization for 0.2', since)
+    assert bench.said.startswith('damping no linearization for')
+
+
+def test_stopped_linearizer__is_followed_by_damping_until_it_goes_on(bench):
+    since, pid = len(bench.robot.process.log), bench.linearizer.process.pid
+    os.kill(pid, signal.SIGSTOP)
+    bench.live(1.5 * GAINS_TIMEOUT)
+    assert says(bench, 'damping: no linearization', since)
+    os.kill(pid, signal.SIGCONT)
+    since = len(bench.robot.process.log)
+    bench.live(0.3)
+    assert says(bench, ': feedback', since)
+
+
+def spoilt(change):
+    """Return a function that changes a copy of a message."""
+
+    def spoil(message):
+        message = copy.deepcopy(message)
+        change(message)
+        return message
+
+    return spoil
+
+
+def nan_in_a(message):
+    message.a.data[7] = np.nan
+
+
+def stamps_of_tomorrow(message):
+    message.header.stamp.sec += 86_400
+
+
+@pytest.mark.parametrize('change', [nan_in_a, stamps_of_tomorrow])
+def test_linearizations_that_cannot_be_of_now__are_none(bench, change):
+    since = len(bench.robot.process.log)
+    bench.spoil = spoilt(change)
+    bench.live(2.0 * GAINS_TIMEOUT)
+    assert says(bench, 'damping: no linearization for', since)
+    if change is nan_in_a:
+        assert says(bench, 'linearization holds NaN or inf', since)
+        assert bench.said.startswith('damping')
+        assert int(bench.values()['dropped: NaN or inf']) > 0
+
+
+def garbage(rng, message):
+    for matrix in (message.a, message.b):
+        matrix.data = rng.normal(0.0, 1e3, len(matrix.data)).tolist()
+
+
+def turned_round(message):
+    message.b.data = (-np.array(message.b.data)).tolist()
+
+
+@pytest.mark.parametrize('change', [partial(garbage, np.random.default_rng(8)), turned_round])
+def test_matrices_of_another_world__make_no_gains(bench, change):
+    bench.spoil = spoilt(change)
+    bench.live(0.1)  # what was on its way
+    bench.robot.gains.clear()
+    assert bench.live(0.5) < STANDS
+    sources = {gains.source for gains in bench.robot.gains}
+    assert FeedbackGains.SOURCE_LINEARIZATION not in sources
+
+
+def test_odometry_that_stops__lets_the_joints_go(bench):
+    """Without it there is no state: efforts go to zero."""
+    since, robot = len(bench.robot.process.log), bench.robot
+
+    def publish():
+        odom, robot.odom = robot.odom, Nowhere()
+        try:
+            return bench.publish()
+        finally:
+            robot.odom = odom
+
+    bench.live(0.1, 0.02, publish)
+    assert says(bench, 'release: no state for', since)
+    robot.wait_for(lambda: not robot.given[-1][1].any())
+
+
+class Nowhere:
+    """A publisher of a topic that has stopped."""
+
+    def publish(self, message):
+        """Do nothing."""
+
+
+@pytest.mark.parametrize(('jump', 'stays'), [(0.1, True), (10.0, False)])
+def test_odometry_that_jumps__is_damped_beyond_the_trust_region(bench, jump, stays):
+    since, robot, rng = len(bench.robot.process.log), bench.robot, np.random.default_rng(9)
+    whole = robot.simulator
+
+    def publish():
+        place = whole.data.qpos[:3].copy()
+        whole.data.qpos[:3] += rng.uniform(-jump, jump, 3)
+        try:
+            return bench.publish()
+        finally:
+            whole.data.qpos[:3] = place
+
+    bench.live(0.2, publish=publish)
+    assert says(bench, 'beyond the trust region', since) is not stays
+
+
+def test_stamps_that_jump__give_efforts_no_more_time(bench):
+    robot, since = bench.robot, len(bench.robot.process.log)
+    for jump in (10.0, -10.0, 3600.0, -3600.0):
+        robot.simulator.data.time += jump
+        bench.live(0.02)
+    assert robot.process.log[since:].count('damping: ') >= 1
+
+
+def test_stopped_lqr_node__goes_on_within_limits(bench):
+    robot = bench.robot
+    pid = robot.process.process.pid
+    os.kill(pid, signal.SIGSTOP)
+    bench.live(0.1, 0.005)
+    os.kill(pid, signal.SIGCONT)
+    bench.live(0.1)
+
+
+def test_deactivation__under_load_damps_and_stands_again(bench):
+    robot, since = bench.robot, len(bench.robot.process.log)
+    for _ in range(2):
+        robot.transition(Transition.TRANSITION_DEACTIVATE)
+        bench.live(0.1)
+        assert says(bench, 'damping: the node is not active', since)
+        robot.transition(Transition.TRANSITION_ACTIVATE)
+        bench.stand()

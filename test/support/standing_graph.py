@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated robot in lock step with an LQR node over DDS, and all the efforts it was given."""
+
+import itertools
+import json
+import time
+
+import numpy as np
+import pytest
+
+from support.ros_graph import LATCHED, START, Process
+from support.standing import SUPPORTS, standing_robot, urdf_of
+
+pytest.importorskip('mujoco')
+pytest.importorskip('geolin_msgs.msg')
+
+from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from nav_msgs.msg import Odometry
+from rclpy.event_handler import PublisherEventCallbacks
+from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+
+from geolin_msgs.msg import ContactStates, FeedbackGains
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.se3 import quaternion_from_rotation
+from geolin_ros.sim.simulator import Simulator
+
+PERIOD = 0.002
+_namespaces = itertools.count(1)
+
+
+def put(message, names, values):
+    """Set attributes of one letter each."""
+    for name, value in zip(names, values, strict=True):
+        setattr(message, name, float(value))
+
+
+class StandingRobot:
+    """A simulated robot whose motors wait for the command to its last state."""
+
+    def __init__(self, graph, folder):
+        self.graph, self.folder = graph, folder
+        self.model, supports = standing_robot('quadruped')
+        self.posture = standing_posture(self.model, supports)
+        self.point = equilibrium(self.model, self.posture, supports)
+        self.simulator = Simulator(urdf_of('quadruped'), self.model, supports)
+        self.simulator.state = self.posture
+        self.namespace = f'/standing{next(_namespaces)}'
+        self.joint_states = self._publisher(JointState, 'joint_states', qos_profile_sensor_data)
+        self.odom = self._publisher(Odometry, 'odom', qos_profile_sensor_data)
+        self.contacts = self._publisher(ContactStates, 'contact_states', 10)
+        self.description = self._publisher(String, 'robot_description', LATCHED)
+        self.description.publish(String(data=urdf_of('quadruped').read_text()))
+        self.commands, self.efforts, self.gains, self.diagnostics = {}, [], [], []
+        self.given = []  # (stamp, efforts) of all commands, in order
+        node = graph.node
+        many = QoSProfile(depth=1000)
+        node.create_subscription(JointState, self._of_node('command'), self._on_command, many)
+        node.create_subscription(
+            Float64MultiArray, f'{self.namespace}/joint_group_effort_controller/commands',
+            lambda message: self.efforts.append(np.array(message.data)), many,
+        )  # fmt: skip
+        node.create_subscription(FeedbackGains, self._of_node('gains'), self.gains.append, many)
+        node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, many)
+        self.change_state = node.create_client(ChangeState, self._of_node('change_state'))
+        self.history = [np.zeros(12)]
+        self.process = None
+
+    def _publisher(self, kind, name, qos):
+        silent = PublisherEventCallbacks(use_default_callbacks=False)
+        topic = f'{self.namespace}/{name}'
+        return self.graph.node.create_publisher(kind, topic, qos, event_callbacks=silent)
+
+    def _of_node(self, name):
+        return f'{self.namespace}/lqr_node/{name}'
+
+    def _on_command(self, message):
+        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        self.commands[stamp] = np.array(message.effort)
+        self.given.append((stamp, self.commands[stamp]))
+
+    def _on_diagnostics(self, message):
+        if message.status[0].name == f'{self.namespace}/lqr_node':
+            self.diagnostics.append(message.status[0])
+
+    def start(self, *arguments, **parameters):
+        overlay = self.folder / 'overlay.yaml'
+        rotors = {'rotor_inertia': 0.01, 'gear_ratio': 1.0}
+        overlay.write_text(json.dumps({'joints': {'*': rotors}}))
+        defaults = {
+            'supports': list(SUPPORTS['quadruped']),
+            'overlay_file': str(overlay),
+            'publish_efforts': True,
+        }
+        self.process = Process(
+            self.folder, defaults | parameters, self.namespace, arguments, 'lqr_node'
+        )
+        self.wait_for(
+            lambda: (
+                self.joint_states.get_subscription_count()
+                and self.odom.get_subscription_count()
+                and self.description.get_subscription_count()
+            ),
+            START,
+        )
+
+    def wait_for(self, condition, timeout=5.0):
+        return self.graph.wait_for(condition, timeout, self.process)
+
+    def publish(self, broken=False):
+        """Publish the state at a stamp of the simulator's clock; return the stamp."""
+        state, stamp = self.simulator.state, 10**12 + round(self.simulator.time * 1e9)
+        joints, base = JointState(name=list(self.model.joint_names)), Odometry()
+        for message in (joints, base):
+            message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
+        base.header.frame_id, base.child_frame_id = 'odom', 'base'
+        turn = quaternion_from_rotation(state.H[:3, :3])
+        put(base.pose.pose.orientation, 'xyzw', turn)
+        put(base.pose.pose.position, 'xyz', state.H[:3, 3])
+        put(base.twist.twist.linear, 'xyz', state.v[:3])
+        put(base.twist.twist.angular, 'xyz', state.v[3:])
+        joints.position, joints.velocity = state.s.tolist(), state.r.tolist()
+        joints.effort = self.history[-1].tolist()
+        if broken:
+            joints.position[3] = float('nan')
+        self.odom.publish(base)
+        self.joint_states.publish(joints)
+        return stamp
+
+    def begin(self):
+        """Publish the first state, the robot held still, until the node feeds back."""
+
+        def ramped():
+            self.publish()
+            self.simulator.data.time += PERIOD
+            return self.commands and np.allclose(
+                list(self.commands.values())[-1], self.point.tau, atol=0.5
+            )
+
+        self.wait_for(ramped, START)
+        self.history = [list(self.commands.values())[-1]]
+
+    def live(self, duration, patience=0.5, publish=None):
+        """Run in lock step; return the largest distance of the base from its posture [m].
+
+        Motors hold what they have where no command comes within ``patience`` [s]; ``publish``
+        stands in for the method.
+        """
+        worst = 0.0
+        for _ in range(round(duration / PERIOD)):
+            stamp = (publish or self.publish)()
+            if self.is_answered(stamp, patience):
+                self.history.append(self.commands[stamp])
+            self.simulator.advance(self.history[-1], PERIOD)
+            away = self.posture.difference(self.simulator.state)[:3]
+            worst = max(worst, float(np.linalg.norm(away)))
+        return worst
+
+    def is_answered(self, stamp, patience):
+        """Wait for the command to a state; return whether it has come."""
+        deadline = time.monotonic() + patience
+        while stamp not in self.commands and time.monotonic() < deadline:
+            self.process.check_runs()
+            self.graph.executor.spin_once(timeout_sec=0.005)
+        return stamp in self.commands
+
+    def check_efforts(self, full_swing_time=0.02):
+        """Whatever happened, efforts were within limits and changed as slowly as is promised."""
+        limits = np.array(self.model.limits.effort)
+        assert self.given
+        stamps = np.array([stamp for stamp, _ in self.given])
+        efforts = np.array([efforts for _, efforts in self.given])
+        assert np.all(np.abs(efforts) <= limits + 1e-9)
+        # Unless both are answers to states in order, by the clock: at most one longest gap.
+        elapsed = 1e-9 * np.diff(stamps)
+        elapsed[(elapsed <= 0.0) | (elapsed > 0.02)] = 0.02
+        elapsed[1:][elapsed[:-1] == 0.02] = 0.02
+        most = 2.0 * limits * elapsed[:, None] / full_swing_time
+        assert np.all(np.abs(np.diff(efforts, axis=0)) <= most + 1e-9)
+
+    def transition(self, number):
+        future = self.change_state.call_async(
+            ChangeState.Request(transition=Transition(id=number))
+        )
+        assert self.wait_for(future.done)
+        assert future.result().success
