@@ -64,6 +64,9 @@ class Lanes:
     def __rsub__(self, other: float) -> 'Lanes':
         return self._with(other, other - self.values)
 
+    def __neg__(self) -> 'Lanes':
+        return self._with(0.0, -self.values)
+
     __radd__, __rmul__ = __add__, __mul__
 
 
@@ -114,6 +117,15 @@ def _lane_sum(v: Lanes) -> float:
     return float(v.values.sum())
 
 
+def _nearest(v: Lanes) -> Lanes:
+    return v._with(0.0, np.rint(v.values))
+
+
+def _not_positive(v: Lanes) -> int:
+    count['instructions'] += 1
+    return int(np.sum(1 << np.flatnonzero(~(v.values > 0.0))))
+
+
 def _permuted(lanes: tuple[int, ...]) -> Callable[..., Lanes]:
     def permute(first: Lanes, *second: Lanes) -> Lanes:
         both = np.concatenate([first.values, *(other.values for other in second)])
@@ -132,6 +144,8 @@ def counting_kernels() -> dict[str, Callable[..., Any]]:
         'select': _select,
         'with_lane': _with_lane,
         'lane_sum': _lane_sum,
+        'nearest': _nearest,
+        'not_positive': _not_positive,
         'lane': lambda v, k: float(v.values[k]),
         'splat4': lambda value: Lanes(np.full(4, value)),
         'splat8': lambda value: Lanes(np.full(8, value)),
