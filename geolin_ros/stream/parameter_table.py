@@ -52,9 +52,8 @@ class Parameter:
             )
         if self.bounds is not None and not self.bounds[0] <= value <= self.bounds[1]:
             low, high = self.bounds
-            raise ConfigurationError(
-                f'parameter {self.name} is {value!r}, expected {low:g} to {high:g} {self.unit}'
-            )
+            expected = f'{low:g} to {high:g} {self.unit}'.rstrip()
+            raise ConfigurationError(f'parameter {self.name} is {value!r}, expected {expected}')
         if self.entry is not None:
             for text in entries_of(value):
                 self.entry(text)

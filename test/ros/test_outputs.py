@@ -262,3 +262,12 @@ class TestService:
         assert not response.success
         assert "link 'FL_feet' is not part of" in response.message
         assert "'FL_foot'" in response.message
+
+    def test_flood_of_requests__is_refused_and_the_robot_still_served(self, robot):
+        request, _ = self.request(robot)
+        assert robot.set_parameters(service__rate=1)[0]
+        robot.wait_for(lambda: 'within a second' in robot.linearize(request).message, 10.0)
+        robot.ask()
+        assert not robot.set_parameters(service__rate=0)[0]
+        assert robot.set_parameters(service__rate=100)[0]
+        robot.wait_for(lambda: robot.linearize(request).success, 10.0)
