@@ -36,3 +36,17 @@ def test_residual__of_a_standing_robot_is_what_its_feet_do(tmp_path):
     residual = before.residual.sel(acceleration='dv.z/dt').median()
     assert float(residual) == pytest.approx(-float(before.nu_dot[:, 2].median()), rel=0.05)
     assert float(residual) > 0.5
+
+
+def test_residual__vanishes_where_contacts_are_known(tmp_path):
+    """What the simulator did before the push, with its floor, is what the model predicts."""
+    feet = [f'{leg}_foot point' for leg in ('FL', 'FR', 'RL', 'RR')]
+    run(FOLDER / 'pushed', tmp_path / 'free.zarr')
+    run(FOLDER / 'pushed', tmp_path / 'held.zarr', {'contacts': feet})
+    free, held = (
+        abs(open_dataset(str(tmp_path / f'{name}.zarr')).residual[10:40]).median('time').values
+        for name in ('free', 'held')
+    )
+    assert free[6:].min() > 50.0
+    assert held[:6].max() < 0.01
+    assert (held[6:] / free[6:]).max() < 1e-3
