@@ -8,6 +8,7 @@ other things to do, is for the robot to judge.
 """
 
 import argparse
+import gc
 import sys
 import time
 from pathlib import Path
@@ -87,6 +88,8 @@ class MpcNode(Node):
             self._controller = ModelPredictiveControl(
                 self._model, self._reference, feet, self._settings
             )
+            gc.collect()
+            gc.freeze()  # to go through all that was imported takes ten periods
         efforts = self._controller.efforts(now, held, self._reference).tolist()
         self._commands.publish(Float64MultiArray(data=efforts))
         stamped = JointState(name=list(message.actuated_joints), effort=efforts)
