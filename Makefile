@@ -45,8 +45,8 @@ fuzz: setup  ## readers under bytes of any kind, guided by coverage (FUZZ_SECOND
 	.venv/bin/python -m pip install --quiet -c requirements/constraints.txt atheris==3.0.0
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),60)
 
-soak: setup balance-all  ## the tests that take long, and all that must balance
-	.venv/bin/python -m pytest -m soak
+soak: setup balance-all  ## the tests that take long, and all that must balance (GEOLIN_SOAK_SECONDS=3600)
+	.venv/bin/python -m pytest -m soak --evidence test/ros/faults test
 
 lint: setup  ## style, types and layers
 	.venv/bin/ruff check .

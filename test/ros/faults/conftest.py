@@ -40,19 +40,24 @@ def accounts(evidence_folder):
         evidence.write(evidence_folder / 'faults.md', 'Faults', TEXT, lines)
 
 
-def serving(graph, model, folder):
-    """Return a client of a running node that has its description from the topic."""
-    client = Client(graph, folder, model)
-    client.describe(robots.path('quadruped').read_text())
-    client.start()
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.shake_hands()
-    return client
+@pytest.fixture(scope='session')
+def serving(graph, quadruped, tmp_path_factory):
+    """Return a function that starts a node, which has its description from the topic."""
+
+    def start(name):
+        client = Client(graph, tmp_path_factory.mktemp(name), quadruped)
+        client.describe(robots.path('quadruped').read_text())
+        client.start()
+        client.wait_until_active()
+        client.wait_until_serving()
+        client.shake_hands()
+        return client
+
+    return start
 
 
 @pytest.fixture(scope='package')
-def stage(graph, quadruped, tmp_path_factory, accounts):
-    client = serving(graph, quadruped, tmp_path_factory.mktemp('node'))
+def stage(serving, accounts):
+    client = serving('node')
     yield Stage(client, accounts)
     client.close()

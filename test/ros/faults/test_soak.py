@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""An hour of faults in random order: GEOLIN_SOAK_SECONDS sets the time, --evidence keeps the end.
+
+Memory, threads, files, counts and answers are watched all the while.
+"""
+
+import os
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+from support import evidence
+from support.close import assert_close
+from support.fault_drills import DRILLS
+from support.fault_stage import Footprint, Stage
+from support.pinocchio_oracle import PinocchioOracle
+
+from geolin_ros import robots
+from geolin_ros.stream.reading import read_linearization
+
+SECONDS = float(os.environ.get('GEOLIN_SOAK_SECONDS', '3600'))
+WARM = 0.1
+"""Share of the time after which memory should not grow any more."""
+MOST_GROWTH = 10_000  # kB
+SEED = 9
+
+
+@pytest.mark.soak
+def test_node__outlives_an_hour_of_faults(graph, quadruped, serving, evidence_folder):
+    client = serving('soak')
+    stage, rng, accounts = Stage(client, []), np.random.default_rng(SEED), Counter()
+    oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), quadruped)
+    pid, names = client.process.process.pid, list(DRILLS)
+    sums, drops, worst, prints = Counter(), Counter(), 0.0, []
+    start = time.monotonic()
+    while (elapsed := time.monotonic() - start) < SECONDS:
+        name = names[rng.integers(len(names))]
+        account = stage.run(name, DRILLS[name])
+        stage.accounts.clear()
+        client.diagnostics[:-1] = []
+        accounts[name] += 1
+        sums.update(sent=account.sent, lost=account.lost, answered=account.answered)
+        drops.update(account.dropped)
+        worst = max(worst, account.recovery)
+        received = read_linearization(client.linearizations[-1])
+        A, B = oracle.linearization(received.state, received.tau)[:2]
+        assert_close(received.A, A, 1e-9)
+        assert_close(received.B, B, 1e-9)
+        prints.append((elapsed, Footprint.of(pid)))
+    client.close()
+    warm = next(footprint for when, footprint in prints if when >= WARM * elapsed)
+    last = prints[-1][1]
+    if evidence_folder is not None:
+        rows = [
+            ('faults', sum(accounts.values())),
+            *((f'... {name}', count) for name, count in sorted(accounts.items())),
+            ('joint states sent', sums['sent']),
+            ('never came', sums['lost']),
+            ('answered', sums['answered']),
+            *((f'dropped: {cause}', count) for cause, count in sorted(drops.items())),
+            ('answers compared with Pinocchio', len(prints)),
+            ('slowest recovery [s]', f'{worst:.3f}'),
+            (f'memory after {WARM * elapsed:.0f} s [kB]', warm.kilobytes),
+            ('memory at the end [kB]', last.kilobytes),
+            ('threads, files after that', f'{warm.threads}, {warm.files}'),
+            ('threads, files at the end', f'{last.threads}, {last.files}'),
+        ]
+        evidence.write(
+            evidence_folder / 'soak.md',
+            'Soak',
+            f'One node under faults in random order (seed {SEED}) for {elapsed:.0f} s of '
+            f'{SECONDS:.0f} s asked for; an hour is the default of `make soak`.',
+            evidence.table(('what', 'value'), rows),
+        )
+    assert last.kilobytes - warm.kilobytes < MOST_GROWTH
+    assert last.threads <= warm.threads + 1
+    assert last.files <= warm.files + 2
