@@ -21,6 +21,7 @@ class Cause(Enum):
     SKEW = 'odometry too far from the joint state'
     BACKWARDS = 'stamp not after the last one'
     MISSING_JOINT = 'joint missing'
+    JOINT_TWICE = 'joint named twice'
     LENGTH = 'array of wrong length'
     MISSING_VELOCITY = 'joint velocities missing'
     MISSING_EFFORT = 'joint efforts missing'

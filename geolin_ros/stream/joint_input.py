@@ -45,7 +45,8 @@ class JointInput:
         Raises
         ------
         DroppedInput
-            If a joint or the whole field is missing, a length is wrong, or a number not finite.
+            If a joint or the whole field is missing, a joint named twice, a length wrong, or a
+            number not finite.
         """
         if message.name != self._names:
             self._look_up(message.name)
@@ -68,7 +69,18 @@ class JointInput:
                     'together, or set joint_states_in_parts',
                 )
             self._index[c] = position[name]
+        if len(position) < len(names):
+            self._check_once(list(names))
         self._names = list(names)
+
+    def _check_once(self, names: list[str]) -> None:
+        for name in self._model.joint_names:
+            if names.count(name) > 1:
+                raise DroppedInput(
+                    Cause.JOINT_TWICE,
+                    f'joint state names joint {name!r} {names.count(name)} times, expected once; '
+                    'correct its publisher',
+                )
 
     def _wrong_length(self, field: str, length: int, missing: Cause) -> DroppedInput:
         expected = len(self._names or ())

@@ -69,6 +69,17 @@ def test_message_after_a_missing_joint__is_read_as_if_nothing_had_happened(reade
     np.testing.assert_array_equal(read(reader, quadruped, good), first)
 
 
+def test_joint_named_twice__is_dropped_and_a_stranger_is_not(reader, quadruped):
+    names = list(quadruped.joint_names)
+    with pytest.raises(DroppedInput, match="joint 'FL_hip_joint' 2 times") as drop:
+        read(reader, quadruped, numbered([*names, names[0]]))
+    assert drop.value.cause is Cause.JOINT_TWICE
+    first = read(reader, quadruped, numbered(names))
+    np.testing.assert_array_equal(
+        read(reader, quadruped, numbered([*names, 'tail', 'tail'])), first
+    )
+
+
 @pytest.mark.parametrize(
     ('length', 'cause'), [(0, Cause.MISSING_VELOCITY), (11, Cause.LENGTH), (13, Cause.LENGTH)]
 )

@@ -16,8 +16,8 @@ TEXT = """\
 What one node said of itself and what a consumer heard under each fault, over DDS; written by
 `make faults`. *Never came*: lost on purpose, in the transport, or in the queue of the node's
 subscription. All others are answered or counted under the reason; *dropped* counts odometry too.
-Recovery is the time from the end of the fault to the next answer. Losses are made at the source: a
-kernel without netem has none of its own.
+Recovery is the time from the end of the fault to the next answer. Losses are made at the
+source, where each is counted.
 """
 
 
