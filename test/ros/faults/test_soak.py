@@ -23,7 +23,7 @@ from geolin_ros.stream.reading import read_linearization
 SECONDS = float(os.environ.get('GEOLIN_SOAK_SECONDS', '3600'))
 WARM = 0.1
 """Share of the time after which memory should not grow any more."""
-MOST_GROWTH = 10_000  # kB
+MOST_GROWTH = 30_000  # kB, 50 bytes for each message of an hour
 SEED = 9
 
 
