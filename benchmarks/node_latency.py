@@ -120,7 +120,7 @@ def run(
     node.create_subscription(LinearizationSummary, f'{name}/summary', on_summary, newest)
     children = [
         Child('robot', 'benchmarks.robot_process', [str(rate), '--robot', path_of(robot)], {}),
-        Child('answers', module, arguments, {}),
+        Child('answers', module, [*arguments, '--ros-args', '--log-level', 'error'], {}),
     ]
     executor = make_executor()
     executor.add_node(node)
