@@ -45,8 +45,11 @@ def accounts(evidence_folder):
 def serving(graph, quadruped, tmp_path_factory):
     """Return a function that starts a node, which has its description from the topic."""
 
+    clients = []
+
     def start(name):
         client = Client(graph, tmp_path_factory.mktemp(name), quadruped)
+        clients.append(client)
         client.describe(robots.path('quadruped').read_text())
         client.start()
         client.wait_until_active()
@@ -54,11 +57,11 @@ def serving(graph, quadruped, tmp_path_factory):
         client.shake_hands()
         return client
 
-    return start
+    yield start
+    for client in clients:
+        client.close()
 
 
 @pytest.fixture(scope='package')
 def stage(serving, accounts):
-    client = serving('node')
-    yield Stage(client, accounts)
-    client.close()
+    return Stage(serving('node'), accounts)
