@@ -83,10 +83,10 @@ def linearizations(pair: Pair, rounds: int) -> list[Row]:
     states, tau, theirs = points(pair, STATES)
     rows_of = np.array([state.data for state in states])
     one = BatchLinearizer(pair.model)
-    room = one.room(STATES)
+    room, chunk = one.room(STATES), one.room(CHUNK)
 
     def streamed() -> None:
-        for _ in one.stream(rows_of, tau, CHUNK):
+        for _ in one.stream(rows_of, tau, CHUNK, out=chunk):
             pass
 
     rows = per_state(

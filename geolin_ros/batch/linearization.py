@@ -155,17 +155,20 @@ class BatchLinearizer:
         size: int = 1024,
         reference: Reference = 'moving',
         wrenches: Sequence[Wrench] = (),
+        out: LinearizationBatch | None = None,
     ) -> Iterator[LinearizationBatch]:
         """Yield batches of ``size`` samples (the last may be shorter), all in the same memory.
 
-        A batch is valid until the next one. Other arguments and errors as of a call; the number
-        of a sample in an error counts from the beginning of its batch.
+        A batch is valid until the next one. ``out`` has room for one, to be used by one stream
+        after another. Other arguments and errors as of a call; the number of a sample in an error
+        counts from the beginning of its batch.
         """
         if size < 1:
             raise ConfigurationError(f'size is {size}, expected at least 1')
         task = self._task(states, tau, reference, wrenches)
-        batch = self.room(min(size, task.count))
-        for begin in range(0, task.count, size):
+        size = min(size, task.count)
+        batch = self._first(self.room(size) if out is None else out, size)
+        for begin in range(0, task.count, max(size, 1)):
             part = task[begin : begin + size]
             if part.count < len(batch):
                 batch = self._first(batch, part.count)

@@ -123,7 +123,7 @@ def test_bytes__depend_on_neither_neighbours_nor_chunks_nor_threads():
     alone = BatchLinearizer(model)
     parts = [
         {name: getattr(part, name).copy() for name in NAMES}
-        for part in alone.stream(states, tau, size=13)
+        for part in alone.stream(states, tau, size=13, out=alone.room(20))
     ]
     for name in NAMES:
         bytes_together = getattr(together, name).tobytes()
@@ -203,6 +203,8 @@ def test_wrong_arguments__are_refused():
         linearizer(states, tau, wrenches=[Wrench('nowhere')])
     with pytest.raises(ConfigurationError, match='threads is 0'):
         BatchLinearizer(model, threads=0)(states, tau)
+    with pytest.raises(ShapeError, match='room for 1 samples, expected at least 2'):
+        next(linearizer.stream(states, tau, size=2, out=linearizer.room(1)))
     with pytest.raises(ConfigurationError, match='size is 0'):
         next(linearizer.stream(states, tau, size=0))
     assert other.n == model.n
