@@ -99,6 +99,7 @@ class RobotNode(LifecycleNode):
             self.declare_parameter(parameter.name, parameter.default, _descriptor(parameter))
         self.failure: str | None = None
         self._values: dict[str, Any] = {}
+        self._build_waits = False
         self._counts = Counts()
         self._pipeline: Any = None
         self._description: str | Path | None = None
@@ -257,7 +258,13 @@ class RobotNode(LifecycleNode):
 
     def _on_description(self, description: str | Path) -> None:
         self._description = description
-        self._builder.submit(self._build)
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        """Build soon; one that waits will see the newest description and parameters anyway."""
+        if not self._build_waits:
+            self._build_waits = True
+            self._builder.submit(self._build)
 
     def _build(self) -> None:
         """Make the pipeline of the present description and parameters, then swap it in.
@@ -265,6 +272,7 @@ class RobotNode(LifecycleNode):
         Runs beside the executor; until the swap the old pipeline serves. A description that
         cannot be read ends the process only where there is no old one.
         """
+        self._build_waits = False
         values, description = dict(self._values), self._description
         if description is None:
             return
@@ -307,7 +315,7 @@ class RobotNode(LifecycleNode):
             self._source.close()
             self._source = DescriptionSource(self, source, self._on_description)
         elif self._description is not None:
-            self._builder.submit(self._build)
+            self._rebuild()
         self.on_changed(set(changed))
 
     # ---- inputs

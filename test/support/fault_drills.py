@@ -224,11 +224,14 @@ def description_flood(stage):
 
 
 def serve_again(stage):
-    """Describe the quadruped and wait until it is served."""
+    """Describe the quadruped and wait until it is served, and nothing else comes."""
     robot = stage.robot
     stage.is_over()
     robot.describe(robots.path('quadruped').read_text())
-    robot.wait_for(lambda: robot.process.log.rpartition('serve ')[2].startswith('quadruped'), 20.0)
+    log = ''
+    while log != robot.process.log or not log.rpartition('serve ')[2].startswith('quadruped'):
+        log = robot.process.log
+        stage.rest(0.1)
 
 
 # ---- contents
