@@ -25,7 +25,8 @@ from geolin_ros.kernels import records
 from geolin_ros.typing import Array
 
 ROBOTS = ['go2', 'talos_reduced']
-STATES, CHUNK = 1000, 64
+STATES, CHUNK = 1000, 128
+BLOCK = 0.03  # of calls in a row [s]: work that goes on, not its start in the caches of another
 IN_REGISTERS = 'multiply-adds in registers, two threads'
 REGISTERS = 500_000  # rounds of sixteen multiply-adds of eight lanes: a few milliseconds
 DERIVATIVES = 'pin.computeABADerivatives, loop'
@@ -53,7 +54,7 @@ def per_state(
     calls = {what: call for what, (call, _) in ours.items()}
     scale = 1e6 / states
     for _ in range(ATTEMPTS):
-        times = interleaved_medians({**calls, 'peer': theirs}, rounds)
+        times = interleaved_medians({**calls, 'peer': theirs}, rounds, BLOCK)
         rows = [
             Row(what, pair.name, scale * times[what], peer, scale * times['peer'], limit)
             for what, (_, limit) in ours.items()
@@ -136,7 +137,7 @@ def two_threads(
             'registers, two': lambda: list(pool.map(registers, works)),
         }
         for _ in range(ATTEMPTS):
-            times = interleaved_medians(calls, rounds)
+            times = interleaved_medians(calls, rounds, BLOCK)
             each = {name: 1e6 / STATES * seconds for name, seconds in times.items()}
             own = each['registers, two'] / each['registers, one']
             reached = each['ours, one'] * own
