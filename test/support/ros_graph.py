@@ -210,7 +210,7 @@ class Client:
         self.odom = self._publisher(Odometry, 'odom', inputs)
         self.description = None
         self.linearizations, self.forward_dynamics, self.summaries = [], [], []
-        self.diagnostics = []
+        self.diagnostics, self.reported_at = [], 0
         self._known_drops = Counter()
         for kind, name, received in (
             (LinearizedDynamics, 'linearization', self.linearizations),
@@ -360,6 +360,8 @@ class Client:
             if status.name == self.node_name:
                 values = {item.key: item.value for item in status.values}
                 self.diagnostics.append((status.level, status.message, values))
+                stamp = message.header.stamp
+                self.reported_at = stamp.sec * SECOND + stamp.nanosec
 
     def next_diagnostics(self):
         """Wait for the next report; return level, message and values."""
