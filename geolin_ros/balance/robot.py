@@ -152,7 +152,7 @@ class Run:
             if time.monotonic() > said + 0.2:  # a node that has just got its model
                 graph.publish_reference(moment, self._stamp)
                 said = time.monotonic()
-            sent = self._send(moment.supports)
+            sent = self._send(moment.supports, is_held=True)
             graph.spin_until(sent + 0.05, self._stamp)
             if self._realtime:
                 graph.spin_until(sent + PERIOD)
@@ -176,8 +176,10 @@ class Run:
             return False
         return bool(np.all(np.abs(efforts - moment.tau) <= 0.01 * np.minimum(limits, 1e3)))
 
-    def _send(self, supports: tuple[Support, ...]) -> float:
-        seen = self._sensors(self._simulator.state)
+    def _send(self, supports: tuple[Support, ...], is_held: bool = False) -> float:
+        """Publish what is felt and sensed, while the robot is held without noise and delay."""
+        sensed = self._sensors(self._simulator.state)
+        seen = self._simulator.state if is_held else sensed
         is_turn = (self._stamp // round(PERIOD * 1e9)) % FOOT_PERIODS == 0
         if is_turn:
             self._graph.publish_wrenches(self._simulator.wrenches(), self._stamp)
