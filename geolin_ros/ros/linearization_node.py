@@ -72,7 +72,7 @@ class LinearizationNode(RobotNode):
         self._complain = ThrottledLog(lambda words: self.get_logger().error(words))
         self._doubt = ThrottledLog(self.get_logger().warning, DOUBT_PERIOD)
         self._newest: JointState | None = None
-        self._latest: Snapshot | None = None
+        self._latest: tuple[Pipeline, Snapshot] | None = None
 
     def compile(self) -> None:
         """Compile, or load from the cache, what a linearization needs."""
@@ -201,7 +201,8 @@ class LinearizationNode(RobotNode):
         if sample is not None:
             self._aside(self._checker, self._certify, pipeline, sample)
         if self._latest is None:  # once a second, see _on_second
-            self._latest = Snapshot(answer.stamp, answer.A.copy(), answer.state.copy())
+            snapshot = Snapshot(answer.stamp, answer.A.copy(), answer.state.copy())
+            self._latest = pipeline, snapshot
 
     def _on_request(self, request: Any, response: Any) -> Any:
         if self._pipeline is None:
@@ -270,8 +271,8 @@ class LinearizationNode(RobotNode):
         pipeline = self._pipeline
         if pipeline is None:
             return
-        if latest is not None:
-            self._aside(self._analyst, pipeline.analyse, latest)
+        if latest is not None and latest[0] is pipeline:  # not of a robot that is no more
+            self._aside(self._analyst, pipeline.analyse, latest[1])
         watch = pipeline.stream.watch
         if not watch.is_open:
             window = watch.take()

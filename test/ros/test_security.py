@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
 import pytest
+from rclpy.node import NodeNameNonExistentError
 from support.ros_graph import ROOT, START, Process
 
 from geolin_ros.stream.parameter_tables import TABLES
@@ -41,9 +42,10 @@ def found(graph, node):
         'reply': graph.node.get_service_names_and_types_by_node,
         'request': graph.node.get_client_names_and_types_by_node,
     }
-    if node not in graph.node.get_node_names():
+    try:
+        return {rule: {name for name, _ in ask(node, NAMESPACE)} for rule, ask in kinds.items()}
+    except NodeNameNonExistentError:  # it has not been heard of yet
         return {rule: set() for rule in kinds}
-    return {rule: {name for name, _ in ask(node, NAMESPACE)} for rule, ask in kinds.items()}
 
 
 @pytest.mark.parametrize('node', TABLES)

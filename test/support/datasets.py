@@ -16,9 +16,9 @@ def run(bag, path, values=None, **options):
 
 
 def content(path):
-    """Return a hash of every file below a folder."""
+    """Return a hash of every file below a folder, but those that a killed writer began."""
     return {
         str(file.relative_to(path)): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in sorted(path.rglob('*'))
-        if file.is_file()
+        if file.is_file() and file.suffix != '.partial'
     }
