@@ -369,17 +369,27 @@ class Client:
         return self.wait_for(lambda: self.diagnostics[count:])[0]
 
     def new_drops(self):
-        """Return the drops by cause since the last call, from the next report."""
+        """Return the drops by cause since the last call.
+
+        From the next report, or from the one after it: one without news may have been on its way
+        when the messages were sent.
+        """
+        before = self._known_drops
+        self._known_drops = self._reported_drops()
+        if self._known_drops == before:
+            self._known_drops = self._reported_drops()
+        return self._known_drops - before
+
+    def _reported_drops(self):
         _, _, values = self.next_diagnostics()
-        prefix, before = 'dropped: ', self._known_drops
-        self._known_drops = Counter(
+        prefix = 'dropped: '
+        return Counter(
             {
                 key.removeprefix(prefix): int(value)
                 for key, value in values.items()
                 if key.startswith(prefix)
             }
         )
-        return self._known_drops - before
 
     # ---- services
 
