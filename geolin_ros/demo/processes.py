@@ -51,9 +51,10 @@ class Child:
         self._reader.start()
 
     def _repeat(self, lines: IO[str]) -> None:
-        for line in lines:
-            if not self._is_muted:
-                print(f'{self._prefix}{line}', end='', flush=True)
+        with lines:
+            for line in lines:
+                if not self._is_muted:
+                    print(f'{self._prefix}{line}', end='', flush=True)
 
     @property
     def status(self) -> int | None:
