@@ -36,7 +36,7 @@ mpc: setup  ## a quadruped in MuJoCo under model predictive control over A and B
 	.venv/bin/python -m examples.mpc $(if $(REALTIME),--realtime)
 
 test: setup  ## the whole test suite
-	.venv/bin/python -m pytest -n 2 --dist loadgroup
+	.venv/bin/python -m pytest -n 2 --dist loadfile
 
 faults: setup  ## every fault over DDS once; writes docs/evidence/faults.md
 	.venv/bin/python -m pytest -n 0 --evidence test/ros/faults

@@ -141,7 +141,6 @@ def test_verdict__fails_for_each_reason(capsys):
     assert 'FAIL  90 of' in capsys.readouterr().out
 
 
-@pytest.mark.xdist_group('ros')
 def test_quadruped__shifts_and_bears_a_push_in_three_processes():
     command = [sys.executable, '-m', 'examples.mpc', '--pushes', '1']
     found = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT)

@@ -16,7 +16,6 @@ pytest.importorskip('geolin_msgs.msg')
 from geolin_ros.balance.picture import draw
 from geolin_ros.balance.report import Row, verdict
 
-pytestmark = pytest.mark.xdist_group('ros')
 LQR = {
     'name': '4 feet',
     'impulse': 0.06,

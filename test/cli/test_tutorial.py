@@ -14,7 +14,6 @@ import pytest
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
-pytestmark = pytest.mark.xdist_group('ros')
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / 'docs' / 'tutorial.md').read_text()
 BLOCKS = re.findall(r'^```bash\n(.*?)^```', TEXT, re.DOTALL | re.MULTILINE)

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
 
-pytestmark = [pytest.mark.ros, pytest.mark.xdist_group('demo')]
+pytestmark = pytest.mark.ros
 
 
 def start(module, *arguments):

@@ -12,7 +12,7 @@ pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
 pytest.importorskip('mujoco')
 
-pytestmark = [pytest.mark.ros, pytest.mark.xdist_group('demo')]
+pytestmark = pytest.mark.ros
 
 
 def test_estimator__finds_torques_and_a_push():

@@ -14,11 +14,10 @@ from support.ros_graph import Client, Graph
 
 
 def pytest_collection_modifyitems(items):
-    """Keep all that talks over DDS in one worker."""
+    """Mark all that talks over DDS."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.ros)
-            item.add_marker(pytest.mark.xdist_group('ros'))
 
 
 @pytest.fixture(scope='session')
