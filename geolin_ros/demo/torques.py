@@ -37,6 +37,7 @@ from geolin_ros.typing import Array
 PUSHED = 'pelvis'
 RELIABLE = QoSProfile(depth=20)
 SETTLE = 0.5  # of what is heard, left out [s]
+LEAST = SETTLE + PUSH.every + PUSH.duration  # holds a whole push, whenever it begins [s]
 PARAMETERS = {
     'imu_topics': f'["{IMU} {IMU}"]',
     'wrench_topics': str([f'{link}/wrench {link}' for link in SOLES]).replace("'", '"'),
@@ -155,6 +156,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument('--duration', type=float, default=10.0, help='measured time [s]')
     parser.add_argument('--patience', type=float, default=300.0, help='until the first one [s]')
     options = parser.parse_args(arguments)
+    if not options.duration >= LEAST:
+        parser.error(f'--duration {options.duration:g}: expected {LEAST:g} s or more (one push)')
     os.environ.update(discovery())
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):

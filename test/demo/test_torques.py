@@ -12,12 +12,14 @@ pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
 pytest.importorskip('mujoco')
 
+from geolin_ros.demo import torques  # noqa: E402
+
 pytestmark = pytest.mark.ros
 
 
 def test_estimator__finds_torques_and_a_push():
     done = subprocess.run(
-        [sys.executable, '-m', 'geolin_ros.demo.torques', '--duration', '3'],
+        [sys.executable, '-m', 'geolin_ros.demo.torques', '--duration', '4'],
         env={**os.environ, 'PYTHONUNBUFFERED': '1'},
         capture_output=True,
         text=True,
@@ -28,3 +30,9 @@ def test_estimator__finds_torques_and_a_push():
     assert output.count('PASS') == 5, output
     assert 'estimates a second by the clock' in output
     assert 'Traceback' not in output
+
+
+def test_duration__too_short_for_a_push__is_refused(capsys):
+    with pytest.raises(SystemExit, match='2'):
+        torques.main(['--duration', '3'])
+    assert '--duration 3: expected 3.6 s or more (one push)' in capsys.readouterr().err
