@@ -26,8 +26,8 @@ from geolin_ros.control.regulator import Reference
 from geolin_ros.errors import InputError
 from geolin_ros.ros.executor import handled_signals, spin
 from geolin_ros.ros.qos import LATCHED, NEWEST
-from geolin_ros.stream.contact_input import read_contact
 from geolin_ros.stream.contact_messages import read_contact_dynamics
+from geolin_ros.stream.contact_state import read_contact
 from geolin_ros.stream.feedback_messages import read_reference
 from geolin_ros.stream.reading import ReceivedLinearization, read_linearization
 from geolin_ros.typing import Array

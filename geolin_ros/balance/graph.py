@@ -21,6 +21,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.qos import LATCHED, NEWEST
+from geolin_ros.stream.contact_state import write_contact
 from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist, write_wrench
 from geolin_ros.stream.messages import StateWriter
 from geolin_ros.stream.stamps import nanoseconds
@@ -30,7 +31,6 @@ COMMANDS = 'joint_group_effort_controller/commands'
 STAMPED_COMMANDS = 'lqr_node/command'
 GAINS = 'lqr_node/gains'
 WORLD = 'odom'
-_KINDS = {'point': ContactState.KIND_POINT, 'surface': ContactState.KIND_SURFACE}
 
 
 class RobotGraph:
@@ -139,9 +139,8 @@ class RobotGraph:
         message.header.frame_id = WORLD
         write_stamp(message.header.stamp, stamp)
         for support in supports:
-            entry = ContactState(frame=support.frame, kind=_KINDS[support.kind], active=True)
-            entry.reference.orientation.w = 0.0  # where the frame is when it becomes active
-            write_pose(entry.placement, np.array(support.placement, dtype=np.float64))
+            entry = ContactState()
+            write_contact(entry, support.contact, self._model)
             message.contacts.append(entry)
         self._contacts.publish(message)
 

@@ -12,19 +12,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from geolin_ros.contacts import Contact, ContactKind, Loop, activated, anchored
-from geolin_ros.contacts.constraints import Constraint
+from geolin_ros.contacts import Contact, activated, anchored
 from geolin_ros.contacts.description import Closure, needs_reference
-from geolin_ros.errors import ConfigurationError, GeolinError, InputError
+from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.contact_state import fields, read_contact
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.geometry import read_pose
 from geolin_ros.stream.stamps import nanoseconds, starts_anew
 from geolin_ros.typing import Array
 
 ContactSource = Literal['parameter', 'topic', 'forces']
-KINDS: dict[int, ContactKind] = {1: 'point', 2: 'surface'}
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ class ContactInput:
             return
         stamp = nanoseconds(message.header.stamp)
         starts_anew('contact states', stamp, self._stamp)
-        said = [_fields(contact) for contact in message.contacts]
+        said = [fields(contact) for contact in message.contacts]
         if said != self._said:
             try:
                 self._contacts = tuple(read_contact(self._model, c) for c in message.contacts)
@@ -236,61 +234,3 @@ class ContactInput:
             ),
         )
         return self._anchored
-
-
-def read_contact(model: TreeModel, message: Any) -> Closure:
-    """Return a geolin_msgs/ContactState as a contact of a robot; its wrench is not read.
-
-    Raises
-    ------
-    InputError
-        If its kind is neither a point nor a surface, or a closed loop has a placement.
-    GeolinError
-        If it does not fit the robot, see `geolin_ros.contacts.Contact`.
-    """
-    if message.kind not in KINDS:
-        raise InputError(
-            f'contact {message.frame!r} has kind {message.kind}, expected one of {sorted(KINDS)}'
-        )
-    placement = read_pose(message.placement) if _says(message.placement) else None
-    common = {
-        'kind': KINDS[message.kind],
-        'stiffness': message.stiffness,
-        'damping': message.damping,
-        'reference': read_pose(message.reference) if _says(message.reference) else None,
-        'active': message.active,
-    }
-    contact: Closure = Contact(message.frame, placement=placement, **common)
-    if message.partner_frame:
-        if placement is not None and np.any(placement != np.eye(4)):
-            raise InputError(
-                f'contact {message.frame!r} against {message.partner_frame!r} has placement '
-                f'{placement.tolist()}, expected none between two frames of the robot: say in '
-                'reference where one is held as seen from the other'
-            )
-        contact = Loop(message.frame, message.partner_frame, **common)
-    Constraint(model, dataclasses.replace(contact, active=False))
-    return contact
-
-
-def _fields(message: Any) -> tuple[Any, ...]:
-    """Return what `read_contact` reads of a message, to tell whether it says something new."""
-    poses = []
-    for pose in (message.placement, message.reference):
-        place, turn = pose.position, pose.orientation
-        poses += [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w]
-    return (
-        message.frame,
-        message.partner_frame,
-        message.kind,
-        message.active,
-        message.stiffness,
-        message.damping,
-        *poses,
-    )
-
-
-def _says(pose: Any) -> bool:
-    """Return whether a geometry_msgs/Pose says anything: its quaternion is not all zeros."""
-    turn = pose.orientation
-    return bool(turn.x or turn.y or turn.z or turn.w)

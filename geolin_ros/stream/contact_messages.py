@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.contacts.description import SIZES, Closure, Contact
+from geolin_ros.contacts.description import SIZES, Closure
 from geolin_ros.errors import InputError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.contact_answer import ContactAnswer
-from geolin_ros.stream.geometry import write_pose
+from geolin_ros.stream.contact_state import write_contact
+from geolin_ros.stream.geometry import write_wrench
 from geolin_ros.stream.message_memory import MatrixWriter, allocate, read_matrix
 from geolin_ros.typing import Array
 
 SOURCES = {'parameter': 1, 'topic': 2, 'forces': 3, 'given': 4}
-KIND_CODES = {'point': 1, 'surface': 2}
 
 
 class ContactWriter:
@@ -50,8 +50,7 @@ class ContactWriter:
             message.contacts = [self._contact(contact) for contact in answer.contacts]
             self._written = answer.contacts
         for state, wrench in zip(message.contacts, _wrenches(answer), strict=True):
-            force, torque = state.wrench.force, state.wrench.torque
-            force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench.tolist()
+            write_wrench(state.wrench, wrench)
         message.rank = answer.redundancy.rank
         message.smallest_kept = answer.redundancy.smallest_kept
         message.largest_dropped = answer.redundancy.largest_dropped
@@ -65,26 +64,8 @@ class ContactWriter:
 
     def _contact(self, contact: Closure) -> Any:
         state = self._make_contact()
-        if isinstance(contact, Contact):
-            state.frame, reference = contact.frame, contact.reference
-        else:
-            state.frame, state.partner_frame = contact.frame_a, contact.frame_b
-            state.partner_link = self._link(contact.frame_b)
-            reference = np.eye(4) if contact.reference is None else contact.reference
-        state.link = self._link(state.frame)
-        state.kind, state.active = KIND_CODES[contact.kind], contact.active
-        state.stiffness, state.damping = float(contact.stiffness), float(contact.damping)
-        pose = state.reference
-        pose.orientation.w = 0.0  # all zeros: held at no pose
-        if isinstance(contact, Contact) and contact.placement is not None:
-            write_pose(state.placement, np.array(contact.placement, dtype=np.float64, order='C'))
-        if reference is not None:
-            write_pose(pose, np.array(reference, dtype=np.float64, order='C'))
+        write_contact(state, contact, self._model)
         return state
-
-    def _link(self, frame: str) -> str:
-        """Return the root link of the moving body that carries a frame."""
-        return self._model.body_names[self._model.frame(frame).body]
 
 
 @dataclass(frozen=True, eq=False)

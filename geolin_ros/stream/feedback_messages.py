@@ -14,8 +14,7 @@ from geolin_ros.errors import InputError
 from geolin_ros.linearization import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.contact_input import read_contact
-from geolin_ros.stream.contact_messages import KIND_CODES
+from geolin_ros.stream.contact_state import read_contact, write_contact
 from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.message_memory import read_matrix, write_matrix
 from geolin_ros.stream.messages import StateWriter
@@ -123,7 +122,7 @@ class GainsWriter:
     """
 
     def __init__(
-        self, make_message: Callable[[], Any], make_contact: Callable[..., Any], model: TreeModel
+        self, make_message: Callable[[], Any], make_contact: Callable[[], Any], model: TreeModel
     ) -> None:
         self._make_message, self._make_contact, self._model = make_message, make_contact, model
 
@@ -149,12 +148,9 @@ class GainsWriter:
         return message
 
     def _contact(self, support: Support) -> Any:
-        return self._make_contact(
-            frame=support.frame,
-            link=support.frame,
-            kind=KIND_CODES[support.kind],
-            active=True,
-        )
+        state = self._make_contact()
+        write_contact(state, support.contact, self._model)
+        return state
 
 
 def read_gains(message: Any) -> tuple[State, Array, Array, tuple[str, ...]]:

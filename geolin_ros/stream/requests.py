@@ -17,7 +17,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.se3 import rotation_from_quaternion
 from geolin_ros.stream.contact_answer import ContactReporter
-from geolin_ros.stream.contact_input import read_contact
+from geolin_ros.stream.contact_state import read_contact
 from geolin_ros.stream.linearization_stream import Answer, fill
 from geolin_ros.stream.messages import CODES, WRENCH_KINDS, LinearizationWriter
 from geolin_ros.stream.settings import StreamSettings

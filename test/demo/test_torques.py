@@ -12,7 +12,7 @@ pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
 pytest.importorskip('mujoco')
 
-from geolin_ros.demo import torques  # noqa: E402
+from geolin_ros.demo import torques
 
 pytestmark = pytest.mark.ros
 
