@@ -18,6 +18,7 @@ import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
+from geolin_ros.balance.answers import Answers, SilenceError
 from geolin_ros.balance.graph import STAMPED_COMMANDS, RobotGraph
 from geolin_ros.balance.motions import Motion, stand, stops
 from geolin_ros.balance.robots import ARMATURE, FEET, simulator_of
@@ -35,10 +36,6 @@ START, REST = 0.5, 0.5
 FIRST_PUSH = START + 2.0 * (DURATION + REST)
 FIRST_STAMP = 1_000 * 10**9
 PATIENCE, ANSWER_TIMEOUT = 240.0, 2.0  # for the first answer, with compilations; for others [s]
-
-
-class SilenceError(GeolinError, RuntimeError):
-    """No controller answers."""
 
 
 def shift(simulator: Simulator, duration: float) -> Motion:
@@ -61,10 +58,8 @@ class Run:
         self._simulator, self._graph, self._motion = simulator, graph, motion
         self._stamp = FIRST_STAMP
         model = simulator.model
-        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
-        self._efforts = motion.at(0.0).tau[self._actuated]
-        self.latencies: list[float] = []
-        self.missed = 0
+        actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._efforts = motion.at(0.0).tau[actuated]
 
     def begin(self) -> None:
         """Hold the robot where it is until its controller answers.
@@ -84,41 +79,29 @@ class Run:
             self._send()
             graph.spin_until(time.monotonic() + 0.2, self._stamp)
 
-    def go(self, is_realtime: bool) -> Recording:
+    def go(self, is_realtime: bool) -> tuple[Recording, Answers]:
         """Run the motion until it is over or the robot falls."""
         simulator, graph, recording = self._simulator, self._graph, Recording()
-        due = 0.0
+        answers = Answers(graph, PERIOD, ANSWER_TIMEOUT, is_realtime)
         for _ in range(round(self._motion.duration / PERIOD)):
             reference = self._motion.at(simulator.time).state
             if not recording.add(simulator.time, simulator.state, reference):
                 break
             self._stamp += round(PERIOD * 1e9)
-            sent = self._send()
-            if is_realtime:  # where the robot itself is late, its controller has a period still
-                due = (due if sent < due + 0.2 * PERIOD else sent) + PERIOD
-            else:
-                due = sent + ANSWER_TIMEOUT
-            if graph.spin_until(due, self._stamp):
-                self.latencies.append(time.monotonic() - sent)
-            else:
-                self.missed += 1
-            if is_realtime:
-                graph.spin_until(due)
+            answers.wait(self._send(), self._stamp)
             simulator.advance(self._efforts, PERIOD)
             self._efforts = graph.efforts
-        return recording
+        return recording, answers
 
     def _send(self) -> float:
         simulator = self._simulator
-        tau = np.zeros(simulator.model.n)
-        tau[self._actuated] = self._efforts
         self._graph.publish_reference(self._motion.at(simulator.time), self._stamp)
         sent = time.monotonic()
-        self._graph.publish_state(simulator.state, tau, self._stamp)
+        self._graph.publish_state(simulator.state, self._efforts, self._stamp)
         return sent
 
 
-def verdict(recording: Recording, run: Run, pushes: int) -> bool:
+def verdict(recording: Recording, answers: Answers, pushes: int) -> bool:
     """Print what came of it; return whether the robot did what it had to."""
     away = np.linalg.norm(recording.errors()[:, :3], axis=1)
     times = np.array(recording.times)
@@ -134,13 +117,12 @@ def verdict(recording: Recording, run: Run, pushes: int) -> bool:
         f'{_word(recording.stands)}  {pushes} pushes of J {IMPULSE:g} s: {fell}, '
         f'displaced by at most {largest:.1f} mm'
     )
-    latencies = run.latencies or [np.nan]
-    p50, p99 = 1e3 * np.percentile(latencies, (50, 99))
+    p50, p99 = 1e3 * np.array(answers.percentiles())
     periods = len(times)
-    is_in_time = run.missed <= 0.01 * periods
+    is_in_time = answers.missed <= 0.01 * periods
     print(
-        f'{_word(is_in_time)}  {run.missed} of {periods} periods of {1e3 * PERIOD:g} ms missed; '
-        f'from a state to its efforts p50 {p50:.2f} ms, p99 {p99:.2f} ms by the clock',
+        f'{_word(is_in_time)}  {answers.missed} of {periods} periods of {1e3 * PERIOD:g} ms '
+        f'missed; from a state to its efforts p50 {p50:.2f} ms, p99 {p99:.2f} ms by the clock',
         flush=True,
     )
     return bool(is_near and recording.stands and is_in_time)
@@ -175,9 +157,9 @@ def main(arguments: list[str] | None = None) -> int:
         graph = RobotGraph(node, simulator.model, text, list(simulator.feet))
         run = Run(simulator, graph, motion)
         run.begin()
-        recording = run.go(options.realtime)
+        recording, answers = run.go(options.realtime)
         graph.close()
-        return int(not verdict(recording, run, options.pushes))
+        return int(not verdict(recording, answers, options.pushes))
     except (GeolinError, OSError) as error:
         print(f'simulator: {error}', file=sys.stderr)
         return 1

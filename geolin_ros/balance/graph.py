@@ -59,6 +59,7 @@ class RobotGraph:
         self.linearizations_used = 0
         self._said: tuple[int, Array] | None = None
         self._model = model
+        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
         self._executor = make_executor()
         self._executor.add_node(node)
         sensor = qos_profile_sensor_data
@@ -153,8 +154,11 @@ class RobotGraph:
             write_wrench(message.wrench, wrench)
             self._wrenches[frame].publish(message)
 
-    def publish_state(self, state: State, tau: Array, stamp: int) -> None:
-        """Publish odometry and clock, then the joint states that are to be answered."""
+    def publish_state(self, state: State, efforts: Array, stamp: int) -> None:
+        """Publish odometry and clock, then the joint states that are to be answered.
+
+        ``efforts`` (n_u,) are those of the actuated joints now [N m or N].
+        """
         base, joints, clock = self._base, self._state, Clock()
         for place in (base.header.stamp, joints.header.stamp, clock.clock):
             write_stamp(place, stamp)
@@ -163,9 +167,9 @@ class RobotGraph:
         for values, field in (
             (state.s, joints.position),
             (state.r, joints.velocity),
-            (tau, joints.effort),
         ):
             np.frombuffer(field)[:] = values
+        np.frombuffer(joints.effort)[self._actuated] = efforts
         self._clock.publish(clock)
         self._odometry.publish(base)
         self._joints.publish(joints)

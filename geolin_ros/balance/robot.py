@@ -21,6 +21,7 @@ import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
+from geolin_ros.balance.answers import Answers, SilenceError
 from geolin_ros.balance.cases import Case, cases_of
 from geolin_ros.balance.graph import RobotGraph
 from geolin_ros.balance.motions import Moment
@@ -32,7 +33,6 @@ from geolin_ros.sim.sensors import Noise, Sensors
 from geolin_ros.sim.simulator import Simulator
 from geolin_ros.sim.trial import PERIOD
 from geolin_ros.stream.reading import read_state
-from geolin_ros.typing import Array
 
 INTERRUPTED = 130
 FIRST_STAMP = 1_000 * 10**9
@@ -67,10 +67,6 @@ class Outcome:
     measured: int | None
     """Gains that were made of the linearizer's A and B, others are of the LQR node's own model;
     None if they come from a bank."""
-
-
-class SilenceError(GeolinError, RuntimeError):
-    """No node answers."""
 
 
 class Run:
@@ -111,30 +107,19 @@ class Run:
         simulator.reset(case.motion.at(0.0).state)
         used = self._graph.linearizations_used
         self._begin(case.motion.at(0.0))
-        latencies, missed, answered = [], 0, 0
-        start = due = time.monotonic()
+        answers = Answers(self._graph, PERIOD, ANSWER_TIMEOUT, self._realtime)
+        start = time.monotonic()
         for _ in range(round(case.motion.duration / PERIOD)):
             moment, state = case.motion.at(simulator.time), simulator.state
             if not recording.add(simulator.time, state, moment.state):
                 break
             if len(case.motion.knots) > 1:
                 self._graph.publish_reference(moment, self._stamp)
-            sent = self._send(moment.supports)
-            if self._realtime:  # where the robot itself is late, its controller has a period still
-                due = (due if sent < due + 0.2 * PERIOD else sent) + PERIOD
-            else:
-                due = sent + ANSWER_TIMEOUT
-            if self._graph.spin_until(due, self._stamp):
-                latencies.append(time.monotonic() - sent)
-                answered += 1
-            else:
-                missed += 1
-            if self._realtime:
-                self._graph.spin_until(due)
+            answers.wait(self._send(moment.supports), self._stamp)
             self._advance()
         elapsed = time.monotonic() - start
         return _outcome(
-            case, recording, latencies, answered, missed, elapsed, simulator,
+            case, recording, answers, elapsed, simulator,
             None if case.scheduled else self._graph.linearizations_used - used,
         ), recording  # fmt: skip
 
@@ -187,7 +172,7 @@ class Run:
             self._graph.publish_contacts(supports, self._stamp)
             self._supports = supports
         sent = time.monotonic()
-        self._graph.publish_state(seen, self._all_efforts(), self._stamp)
+        self._graph.publish_state(seen, self._efforts, self._stamp)
         return sent
 
     def _advance(self) -> None:
@@ -196,25 +181,17 @@ class Run:
         self._efforts = self._simulator.advance(self._efforts, PERIOD)
         self._stamp += round(PERIOD * 1e9)
 
-    def _all_efforts(self) -> Array:
-        model, tau = self._simulator.model, np.zeros(self._simulator.model.n)
-        tau[[model.joint_index(name) for name in model.actuated_joints]] = self._efforts
-        return tau
-
 
 def _outcome(
     case: Case,
     recording: Recording,
-    latencies: list[float],
-    answered: int,
-    missed: int,
+    answers: Answers,
     elapsed: float,
     simulator: Simulator,
     measured: int | None,
 ) -> Outcome:
     settling = recording.settling_times(case.pushes)
     duration = len(recording.times) * PERIOD
-    p50, p99 = np.percentile(latencies, (50, 99)) if latencies else (np.nan, np.nan)
     return Outcome(
         case.name,
         case.impulse,
@@ -223,10 +200,10 @@ def _outcome(
         recording.peak_error(),
         recording.drift(),
         float(np.median(settling)) if settling.size else float('nan'),
-        answered / duration,
+        len(answers.latencies) / duration,
         duration / elapsed,
-        (float(p50), float(p99)),
-        missed,
+        answers.percentiles(),
+        answers.missed,
         simulator.clipped,
         measured,
     )

@@ -13,16 +13,16 @@ import yaml
 from geolin_ros.control.gain_bank import GainBank, Route
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.support import Support
+from geolin_ros.description.safe_yaml import parse_yaml
 from geolin_ros.errors import InputError
 from geolin_ros.labels import input_labels, state_labels
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 
 FORMAT, VERSION = 'geolin_ros gain bank', 1
+MOST_BYTES = 1_000_000_000  # of a bank in YAML; the .npz of the same gains is smaller and faster
 _YAML = ('.yaml', '.yml')
-_MALFORMED = (
-    ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, yaml.YAMLError,
-)  # fmt: skip
+_MALFORMED = (ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile)
 
 
 def save_bank(bank: GainBank, model: TreeModel, path: str | Path) -> None:
@@ -87,10 +87,10 @@ def _write_yaml(path: Path, header: dict[str, Any], arrays: list[dict[str, Array
 
 
 def _read_yaml(path: Path) -> tuple[dict[str, Any], list[dict[str, Array]]]:
-    text = path.read_text(encoding='utf-8')
-    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, _Loader)):
-        raise ValueError('an alias, by which few bytes stand for many, expected numbers')
-    header = yaml.load(text, _Loader)
+    try:
+        header = parse_yaml(path.read_text(encoding='utf-8'), MOST_BYTES)
+    except InputError as error:  # does not know whose text it is
+        raise ValueError(str(error)) from error
     routes = header.get('routes', ())
     return header, [
         {name: np.array(entry[name], dtype=np.float64) for name in _SHAPES} for entry in routes
@@ -114,10 +114,6 @@ def _read_npz(path: Path) -> tuple[dict[str, Any], list[dict[str, Array]]]:
             {name: file[f'route{index}/{name}'] for name in _SHAPES}
             for index in range(len(header.get('routes', ())))
         ]
-
-
-# libyaml's, which comes with PyYAML's wheels and packages, is an order of magnitude faster.
-_Loader: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
 class _Dumper(getattr(yaml, 'CSafeDumper', yaml.SafeDumper)):  # type: ignore[misc]

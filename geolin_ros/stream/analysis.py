@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.linearization import Linearizer
+from geolin_ros.dynamics import mass_matrix
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.typing import Array
-from geolin_ros.wrenches import Wrench
 
 
 class Snapshot(NamedTuple):
@@ -32,7 +31,7 @@ class Analysis(NamedTuple):
 
 
 class Analyst:
-    """Analyses snapshots with a linearizer of its own, beside the stream.
+    """Analyses snapshots beside the stream.
 
     Parameters
     ----------
@@ -41,8 +40,7 @@ class Analyst:
     """
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
-        self._linearizer = Linearizer(model.with_gravity((0.0, 0.0, 0.0)))
-        self._discrete = settings.form == 'discrete'
+        self._model, self._discrete = model, settings.form == 'discrete'
 
     def analyse(self, snapshot: Snapshot) -> Analysis:
         """Return eigenvalues of A, and the condition number of the mass matrix."""
@@ -51,16 +49,5 @@ class Analyst:
             snapshot.stamp,
             float('nan') if self._discrete else float(eigenvalues.real.max()),
             float(np.abs(eigenvalues).max()),
-            float(np.linalg.cond(self._inverse_mass_matrix(snapshot.state))),
+            float(np.linalg.cond(mass_matrix(self._model, snapshot.state))),
         )
-
-    def _inverse_mass_matrix(self, state: State) -> Array:
-        """Return M^-1 (m, m): what unit forces add to the accelerations at rest."""
-        model, accelerations = self._linearizer.model, self._linearizer.forward_dynamics
-        at_rest = State(state.H, state.s, np.zeros(6), np.zeros(state.r.size))
-        no_effort = np.zeros(model.n)
-        columns = [accelerations(at_rest, effort) for effort in np.eye(model.n)]
-        if model.base == 'floating':
-            wrenches = [Wrench(model.base_link, unit[:3], unit[3:]) for unit in np.eye(6)]
-            columns = [accelerations(at_rest, no_effort, [w]) for w in wrenches] + columns
-        return np.array(columns).T - accelerations(at_rest, no_effort)[:, np.newaxis]

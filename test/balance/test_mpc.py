@@ -19,6 +19,7 @@ pytest.importorskip('geolin_msgs.msg')
 from examples.mpc import robot as example
 from examples.mpc.controller import ModelPredictiveControl, Settings
 from geolin_ros import ConstrainedLinearizer
+from geolin_ros.balance.answers import Answers
 from geolin_ros.contacts import reduce
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
@@ -129,15 +130,21 @@ def recorded(distance, fallen=None):
     return recording
 
 
+def counted(latencies, missed):
+    answers = Answers(None, example.PERIOD, example.ANSWER_TIMEOUT, is_realtime=False)
+    answers.latencies, answers.missed = latencies, missed
+    return answers
+
+
 def test_verdict__fails_for_each_reason(capsys):
-    run = SimpleNamespace(latencies=[0.001], missed=0)
-    assert example.verdict(recorded(0.009), run, 1)
+    answers = counted([0.001], missed=0)
+    assert example.verdict(recorded(0.009), answers, 1)
     assert 'FAIL' not in capsys.readouterr().out
-    assert not example.verdict(recorded(0.011), run, 1)
+    assert not example.verdict(recorded(0.011), answers, 1)
     assert 'FAIL  base 0.05 m forward' in capsys.readouterr().out
-    assert not example.verdict(recorded(0.0, fallen=8.0), run, 1)
+    assert not example.verdict(recorded(0.0, fallen=8.0), answers, 1)
     assert 'fell at 8.0 s' in capsys.readouterr().out
-    assert not example.verdict(recorded(0.0), SimpleNamespace(latencies=[], missed=90), 1)
+    assert not example.verdict(recorded(0.0), counted([], missed=90), 1)
     assert 'FAIL  90 of' in capsys.readouterr().out
 
 
