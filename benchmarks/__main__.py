@@ -15,6 +15,7 @@ from benchmarks import (
     dynamics,
     growth,
     report,
+    riccati,
     single_state,
 )
 
@@ -29,6 +30,7 @@ def main() -> int:
         *dynamics.measure(rounds),
         *contacts.measure(rounds),
         *discretization.measure(rounds),
+        *riccati.measure(rounds),
         *batch.measure(max(1, rounds // 10)),
         *growth.measure(),
     ]

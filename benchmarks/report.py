@@ -31,6 +31,8 @@ class Row:
     peer_us: float
     limit: float | None = None
     """Largest ratio that is accepted; None where there is no limit."""
+    limit_us: float | None = None
+    """Longest time of ours that is accepted; None where there is no limit."""
 
     @property
     def ratio(self) -> float:
@@ -39,8 +41,17 @@ class Row:
 
     @property
     def passes(self) -> bool:
-        """Whether the ratio is within the limit."""
-        return self.limit is None or self.ratio <= self.limit
+        """Whether ratio and time are within their limits."""
+        return (self.limit is None or self.ratio <= self.limit) and (
+            self.limit_us is None or self.ours_us <= self.limit_us
+        )
+
+    @property
+    def bound(self) -> str:
+        """The limits as text, empty where there are none."""
+        ratio = [] if self.limit is None else [f'{self.limit:.2f}']
+        time = [] if self.limit_us is None else [f'{self.limit_us / 1e3:g} ms']
+        return ', '.join(ratio + time)
 
     @property
     def key(self) -> str:
@@ -56,11 +67,13 @@ def compare(
     theirs: Callable[[], object],
     rounds: int,
     limit: float | None = None,
+    limit_us: float | None = None,
 ) -> Row:
     """Time both in turns and print the row; once more, twice at most, if beyond its limit."""
     for _ in range(ATTEMPTS):
         times = interleaved_medians({'ours': ours, 'peer': theirs}, rounds)
-        row = Row(what, case, 1e6 * times['ours'], peer, 1e6 * times['peer'], limit)
+        both = 1e6 * times['ours'], peer, 1e6 * times['peer']
+        row = Row(what, case, *both, limit, limit_us)
         print(line(row), flush=True)
         if row.passes:
             break
@@ -69,7 +82,7 @@ def compare(
 
 def line(row: Row) -> str:
     """Return a row of the printed table."""
-    limit = '' if row.limit is None else f'  limit {row.limit:.2f}'
+    limit = f'  limit {row.bound}' if row.bound else ''
     mark = '' if row.passes else '  EXCEEDED'
     return (
         f'{row.what:32} {row.case:28} {row.ours_us:9.2f} us {row.peer_us:10.2f} us '
@@ -96,16 +109,15 @@ def read(path: Path = RESULTS) -> tuple[str, dict[str, str], list[Row]]:
 def markdown(date: str, where: dict[str, str], rows: Sequence[Row]) -> str:
     """Return the table of README: a line per quantity, peer and limit, ranges over its cases."""
     lines = ['| | cases | ours [us] | peer [us] | ratio | limit |', '|---|---|---|---|---|---|']
-    groups: dict[tuple[str, str, float | None], list[Row]] = {}
+    groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
-        groups.setdefault((row.what, row.peer, row.limit), []).append(row)
-    for (what, peer, limit), own in groups.items():
+        groups.setdefault((row.what, row.peer, row.bound), []).append(row)
+    for (what, peer, bound), own in groups.items():
         names = '; '.join(row.case for row in own) if len(own) <= 8 else f'{len(own)} robots'
         ours, peers, ratios = (
             _span([getattr(row, name) for row in own], digits)
             for name, digits in (('ours_us', 1), ('peer_us', 0), ('ratio', 2))
         )
-        bound = '' if limit is None else f'{limit:.2f}'
         lines.append(f'| {what} / {peer} | {names} | {ours} | {peers} | {ratios} | {bound} |')
     versions = ', '.join(f'{name} {version}' for name, version in where.items())
     return '\n'.join((*lines, '', f'Medians of interleaved runs, {date}: {versions}.'))

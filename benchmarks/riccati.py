@@ -3,17 +3,19 @@
 """Gains of standing robots, cold and warm, beside SciPy: ``python -m benchmarks.riccati``.
 
 The whole of a design too: linearization with contacts, reduction, discretization, cost, gains.
-Times taken on a machine with other work are too long; the ratios hold, as contenders take turns.
+The limits are times, for gains are made while a robot runs. On a machine with other work times are
+too long; the ratios hold, as contenders take turns.
 """
 
-import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import scipy.linalg
 
-from benchmarks.measure import environment, interleaved_medians
+from benchmarks.measure import interleaved_medians
+from benchmarks.report import Row, compare
 from benchmarks.robots import FOLDER
 from geolin_ros import TreeModel, robots
 from geolin_ros.contacts import ConstrainedLinearizer, reduce
@@ -38,6 +40,8 @@ CASES = {
     'humanoid, 1 sole': (robots.path('humanoid'), SOLES, 1),
 }
 OVERLAY = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}
+PEER = 'scipy.linalg.solve_discrete_are'
+COLD_US, WARM_US = 4e3, 1e3  # of humanoids: a gain each few steps of 2 ms
 LOWER = 0.002
 """How far the base is from where the gain of a warm start was made [m]."""
 
@@ -67,52 +71,54 @@ def plant(model: TreeModel, point: Equilibrium) -> tuple[Plant, Array]:
     return plant_of(reduced, price, PERIOD, 0), reduced.P
 
 
-def line(name: str) -> str:
-    """Return the figures of a case."""
-    model, above, point = stand(*CASES[name])
-    here, P = plant(model, point)
-    old = design(model, above)
-    K0 = old.K @ P
+def measure(rounds: int, detail: bool = False) -> list[Row]:
+    """Compare robots that stand; with ``detail`` print what the whole of a design takes.
 
-    def by_scipy() -> Array:
-        X = scipy.linalg.solve_discrete_are(here.A, here.B, here.Q, here.R, s=here.S)
-        BX = here.B.T @ X
-        return np.asarray(np.linalg.solve(here.R + BX @ here.B, BX @ here.A + here.S.T))
+    Raises
+    ------
+    RuntimeError
+        If a gain was not found the way that is to be measured.
+    """
+    rows = []
+    for name, case in CASES.items():
+        if not case[0].exists():
+            continue
+        model, above, point = stand(*case)
+        here, P = plant(model, point)
+        old = design(model, above)
+        K0 = old.K @ P
+        exact = by_scipy(here)
+        print(f"{'':32} {name}: {len(here.A)} states, gain differs from SciPy's by", end='')
+        for start, kind in ((None, 'doubling'), (K0, 'warm')):
+            found = solve_dare(*here, K0=start)
+            if found.method != kind:
+                raise RuntimeError(f'{name} was solved by {found.method}, expected {kind}')
+            print(f' {np.linalg.norm(found.K - exact) / np.linalg.norm(exact):.0e}', end='')
+        print(' cold and warm')
+        for what, start, limit_us in (('cold', None, COLD_US), ('warm', K0, WARM_US)):
+            ours, theirs = partial(solve_dare, *here, K0=start), partial(by_scipy, here)
+            bound = limit_us if case[1] in (ANKLES, SOLES) else None
+            title = f'LQR gain, {what}'
+            rows.append(compare(title, name, ours, PEER, theirs, min(rounds, 60), limit_us=bound))
+        if detail:
+            times = interleaved_medians(
+                {
+                    'design cold': partial(design, model, point),
+                    'design warm': partial(design, model, point, previous=old),
+                },
+                rounds=60,
+            )
+            for part, time in times.items():
+                print(f'    {part:40} {1e3 * time:9.2f} ms')
+    return rows
 
-    ms = {
-        kind: 1e3 * time
-        for kind, time in interleaved_medians(
-            {
-                'scipy': by_scipy,
-                'cold': lambda: solve_dare(*here),
-                'warm': lambda: solve_dare(*here, K0=K0),
-                'design': lambda: design(model, point),
-                'design warm': lambda: design(model, point, previous=old),
-            },
-            rounds=60,
-        ).items()
-    }
-    exact, cold, warm = by_scipy(), solve_dare(*here), solve_dare(*here, K0=K0)
-    if (cold.method, warm.method) != ('doubling', 'warm'):
-        raise RuntimeError(f'{name} was solved by {cold.method} and {warm.method}')
-    errors = [np.linalg.norm(x.K - exact) / np.linalg.norm(exact) for x in (cold, warm)]
-    return (
-        f'{name:18} {len(cold.P):3d} {ms["scipy"]:8.2f} {ms["cold"]:8.2f} '
-        f'{ms["scipy"] / ms["cold"]:6.1f} {ms["warm"]:8.2f} {ms["scipy"] / ms["warm"]:6.1f} '
-        f'{ms["design"]:8.2f} {ms["design warm"]:8.2f}  {errors[0]:.0e}, {errors[1]:.0e}'
-    )
 
-
-def main() -> None:
-    """Print a line a case."""
-    print(*(f'{name} {value}' for name, value in environment().items()), sep=', ')
-    print(
-        f'{"robot":18} {"n":>3} {"scipy":>8} {"cold":>8} {"ratio":>6} {"warm":>8} {"ratio":>6} '
-        f'{"design":>8} {"warm":>8}  [ms]; gain error: cold, warm'
-    )
-    for name in sys.argv[1:] or CASES:
-        print(line(name))
+def by_scipy(here: Plant) -> Array:
+    """Return the gain that SciPy finds."""
+    X = scipy.linalg.solve_discrete_are(here.A, here.B, here.Q, here.R, s=here.S)
+    BX = here.B.T @ X
+    return np.asarray(np.linalg.solve(here.R + BX @ here.B, BX @ here.A + here.S.T))
 
 
 if __name__ == '__main__':
-    main()
+    measure(60, detail=True)

@@ -26,6 +26,16 @@ def test_stored_results__are_within_their_limits():
     assert [report.line(row) for row in report.read()[2] if not row.passes] == []
 
 
+def test_limits__are_of_the_ratio_or_of_the_time():
+    limits = {'limit': 0.5, 'limit_us': 4e3}
+    assert report.Row('gain', 'robot', 3e3, 'scipy', 8e3, **limits).passes
+    assert not report.Row('gain', 'robot', 3e3, 'scipy', 5e3, **limits).passes
+    slow = report.Row('gain', 'robot', 5e3, 'scipy', 2e4, **limits)
+    assert not slow.passes
+    assert 'limit 0.50, 4 ms  EXCEEDED' in report.line(slow)
+    assert '| 0.50, 4 ms |' in report.markdown('', {}, [slow])
+
+
 def test_picture__holds_every_quantity():
     drawing = report.PICTURE.read_text(encoding='utf-8')
     for what in {row.what for row in report.read()[2]}:
