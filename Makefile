@@ -28,7 +28,7 @@ DATA = $(shell .venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("
 balance: setup  ## robots stand, pushed, in MuJoCo (ROBOT=path FEET=frame,frame,... REALTIME=1)
 	$(BALANCE)
 
-balance-all: setup  ## three seeds, more pushes and motions, two more robots; takes an hour
+balance-all: setup  ## three seeds, more pushes and motions, two more robots; takes two hours
 	$(BALANCE) --thorough --also $(DATA)/go2_description/urdf/go2.urdf \
 	    $(DATA)/g1_description/urdf/g1_29dof_rev_1_0.urdf
 
@@ -45,8 +45,12 @@ fuzz: setup  ## readers under bytes of any kind, guided by coverage (FUZZ_SECOND
 	.venv/bin/python -m pip install --quiet -c requirements/constraints.txt atheris==3.0.0
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),60)
 
-soak: setup balance-all  ## the tests that take long, and all that must balance (GEOLIN_SOAK_SECONDS=3600)
-	.venv/bin/python -m pytest -m soak --evidence test/ros/faults test
+soak: setup  ## an hour of faults (GEOLIN_SOAK_SECONDS), ten minutes of service, balance-all, mpc
+	failed=0; \
+	.venv/bin/python -m pytest -m soak --evidence test/ros/faults test || failed=1; \
+	$(MAKE) balance-all || failed=1; \
+	$(MAKE) mpc || failed=1; \
+	exit $$failed
 
 lint: setup  ## style, types and layers
 	.venv/bin/ruff check .

@@ -32,7 +32,12 @@ DESIGNS = 10.0
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `simulator_of` and `plan_of` read."""
     parser.add_argument('--robot', help='URDF path, quadruped or humanoid')
-    parser.add_argument('--feet', help='frame,frame,...; see sim.feet.parse_feet')
+    parser.add_argument(
+        '--feet',
+        help='frame,frame,...: the shape of each is its collision shapes in the URDF, or given as '
+        'frame:RADIUS for a ball or frame:LENGTHxWIDTH for a sole, at the frame or @x,y,z behind '
+        'either, all in m',
+    )
     parser.add_argument('--seed', type=int, default=0, help='of the pushes (%(default)s)')
     parser.add_argument('--thorough', action='store_true', help='more pushes and motions')
     parser.add_argument('--pushes', type=int, default=10, help='at most, in a case')

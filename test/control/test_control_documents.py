@@ -22,6 +22,14 @@ def test_example__runs_and_holds_the_robot(capsys):
     assert 'inside the support polygon' in printed
 
 
+@pytest.mark.parametrize(
+    'name', ['POINT_BANDWIDTH', 'SOLE_BANDWIDTH', 'normal_force', 'tangential_force', 'sole_moment']
+)
+def test_numbers_of_control__are_those_of_the_code(name):
+    ((path, number),) = re.findall(rf'`([\w.]*\b{name}) = ([\d.]+)`', TEXTS['control'])
+    assert float(number) == pkgutil.resolve_name(f'geolin_ros.control.{path}')
+
+
 @pytest.mark.parametrize('text', TEXTS)
 def test_named_objects_tests_and_keys__exist(text):
     for name in sorted(set(re.findall(r'`(geolin_ros(?:\.\w+)+)`', TEXTS[text]))):
