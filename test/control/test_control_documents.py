@@ -23,7 +23,8 @@ def test_example__runs_and_holds_the_robot(capsys):
 
 
 @pytest.mark.parametrize(
-    'name', ['POINT_BANDWIDTH', 'SOLE_BANDWIDTH', 'normal_force', 'tangential_force', 'sole_moment']
+    'name',
+    ['POINT_BANDWIDTH', 'SOLE_BANDWIDTH', 'normal_force', 'tangential_force', 'sole_moment'],
 )
 def test_numbers_of_control__are_those_of_the_code(name):
     ((path, number),) = re.findall(rf'`([\w.]*\b{name}) = ([\d.]+)`', TEXTS['control'])

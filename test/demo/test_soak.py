@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node at 500 Hz for ten minutes: it lives, it answers, and it does not grow.
 
-``python -m pytest -m soak -s test/demo/test_soak.py``; GEOLIN_SOAK_SECONDS makes it less, not more.
+``python -m pytest -m soak -s test/demo/test_soak.py``; GEOLIN_SOAK_SECONDS makes it shorter.
 """
 
 import os
