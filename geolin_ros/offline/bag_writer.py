@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """New rosbag2 bags."""
 
+import errno
+import os
+import shutil
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -24,12 +27,15 @@ Compression = Literal['none', 'file', 'message', 'storage']
 FORMAT: Literal[8] = 8
 """Version of the metadata: the newest that Jazzy reads."""
 NO_LIMIT = QosTime(9223372036, 854775807)
+ROOM = 8 << 20
+"""Bytes that stay free on the disk: for what storages keep back, 2 MB at most, and the index."""
 
 
 class BagWriter:
     """Writes one bag; to be used as a context manager. A folder that exists is refused.
 
-    After an exception inside, the file that was written so far stays, without metadata.
+    After an exception inside, the bag ends with what was written so far, and can be read. Writing
+    ends while there is still `ROOM` for that.
 
     Parameters
     ----------
@@ -42,11 +48,16 @@ class BagWriter:
     ------
     RecordingError
         If the bag exists or cannot be written.
+    OSError
+        If the disk is full, as from all other methods.
     """
 
     def __init__(
         self, path: str | Path, storage: Storage = 'mcap', compression: Compression = 'none'
     ) -> None:
+        self._path = Path(path)
+        self._second = 0  # bytes of a compressed file, which is written beside the first
+        self._require_room(next(p for p in self._path.absolute().parents if p.exists()))
         try:
             self._writer = Writer(
                 path, version=FORMAT, storage_plugin=StoragePlugin[storage.upper()]
@@ -71,8 +82,13 @@ class BagWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the bag, without an index if something went wrong."""
-        self._writer.__exit__(kind, error, trace)
+        """Close the bag, so that it can be read whatever went wrong."""
+        try:
+            self._writer.close()
+        except Exception:
+            self._writer.abort()
+            if error is None:
+                raise
 
     def add_topic(self, topic: str, kind: str) -> None:
         """Declare a topic; of descriptions, one that players latch."""
@@ -88,7 +104,20 @@ class BagWriter:
 
     def write_serialized(self, topic: str, time: int, data: bytes | memoryview) -> None:
         """Write a message that is in CDR already."""
+        self._require_room(self._path, len(data))
+        if self._writer.compression_mode == CompressionMode.FILE:
+            self._second += len(data)
         self._writer.write(self._connections[topic], time, data)
+
+    def _require_room(self, folder: Path, size: int = 0) -> None:
+        needed = size + self._second + ROOM
+        if shutil.disk_usage(folder).free < needed:
+            raise OSError(
+                errno.ENOSPC,
+                f'{os.strerror(errno.ENOSPC)}, expected {needed / 1e6:.1f} MB to be free; what '
+                'was written stays, if anything was',
+                str(self._path),
+            )
 
 
 def _latched() -> Qos:

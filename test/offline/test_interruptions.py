@@ -14,11 +14,14 @@ import pytest
 from support.bags import Messages, write_bag
 from support.datasets import content, run
 
+from geolin_ros.cli import main
 from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.offline.dataset import open_dataset
+from geolin_ros.offline.recording import Recording
 
 ROUNDS = 4
 CHUNK = 64
+LINEARIZATIONS = '/linearization_node/linearization'
 
 
 @pytest.fixture(scope='module')
@@ -125,31 +128,65 @@ def test_cluster_that_is_not_there__is_explained(long_bag, tmp_path):
         run(long_bag, tmp_path / 'out.zarr', scheduler='tcp://127.0.0.1:9')
 
 
-def test_full_disk__leaves_what_was_finished(long_bag, expected, tmp_path):
+@pytest.fixture
+def small_disk(tmp_path):
+    """A function that mounts a file system of so many bytes, and returns its folder."""
+    folder = tmp_path / 'small'
+    folder.mkdir()
+
+    def mount(size):
+        mounted = subprocess.run(
+            ['mount', '-t', 'tmpfs', '-o', f'size={size}', 'tmpfs', str(folder)],
+            capture_output=True,
+        )
+        if mounted.returncode:
+            pytest.skip('a small file system cannot be mounted')
+        return folder
+
+    yield mount
+    if folder.is_mount():
+        subprocess.run(['umount', '-l', str(folder)], check=True)
+
+
+def test_full_disk__leaves_what_was_finished(long_bag, expected, small_disk, tmp_path):
     """A file system of a few MB: what is there already can be opened, and finished elsewhere."""
-    small = tmp_path / 'small'
-    small.mkdir()
-    mounted = subprocess.run(
-        ['mount', '-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', str(small)], capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip('a small file system cannot be mounted')
-    try:
-        with start(long_bag, small / 'out.zarr', '--workers', '1') as process:
-            assert process.wait(60) == 1
-            assert 'No space left on device' in process.stderr.read()
-        found = open_dataset(str(small / 'out.zarr'))
-        assert found.attrs['complete'] is False
-        assert 0 < found.sizes['time'] < ROUNDS * 250
-        assert np.isfinite(found.A.values).all()
-        subprocess.run(['cp', '-r', small / 'out.zarr', tmp_path / 'out.zarr'], check=True)
-    finally:
-        subprocess.run(['umount', str(small)], check=True)
+    small = small_disk('2m')
+    with start(long_bag, small / 'out.zarr', '--workers', '1') as process:
+        assert process.wait(60) == 1
+        assert 'No space left on device' in process.stderr.read()
+    found = open_dataset(str(small / 'out.zarr'))
+    assert found.attrs['complete'] is False
+    assert 0 < found.sizes['time'] < ROUNDS * 250
+    assert np.isfinite(found.A.values).all()
+    subprocess.run(['cp', '-r', small / 'out.zarr', tmp_path / 'out.zarr'], check=True)
     run(long_bag, tmp_path / 'out.zarr', chunk=CHUNK)
     assert content(tmp_path / 'out.zarr') == expected
 
 
-def test_damaged_bag__gives_the_dataset_up_to_the_damage(long_bag, robot, tmp_path):
+@pytest.mark.parametrize(
+    'options', [(), ('--storage', 'sqlite3'), ('--compression', 'file')], ids=' '.join
+)
+def test_full_disk__leaves_a_bag_that_ends_there(options, long_bag, small_disk, capsys):
+    """The last MB are for the end of the bag: without it nothing could be read."""
+    small = small_disk('12m')
+    assert main(['replay', str(long_bag), '-o', str(small / 'bag'), *options]) == 1
+    assert 'No space left on device' in capsys.readouterr().err
+    with Recording([small / 'bag']) as recording:
+        assert sorted(recording.counts) == sorted(recording.types)
+        assert 50 < recording.counts[LINEARIZATIONS] < ROUNDS * 250
+        assert len(list(recording.raw(LINEARIZATIONS))) == recording.counts[LINEARIZATIONS]
+
+
+def test_disk_without_room_for_a_bag__gets_none(long_bag, small_disk, capsys):
+    small = small_disk('300k')
+    assert main(['replay', str(long_bag), '-o', str(small / 'bag')]) == 1
+    assert 'No space left on device, expected 8.4 MB to be free' in capsys.readouterr().err
+    assert list(small.iterdir()) == []
+
+
+@pytest.fixture
+def damaged_bag(long_bag, tmp_path):
+    """The long one, of which some bytes are lost."""
     bag = tmp_path / 'bag'
     subprocess.run(['cp', '-r', long_bag, bag], check=True)
     (file,) = bag.glob('*.mcap')
@@ -157,9 +194,21 @@ def test_damaged_bag__gives_the_dataset_up_to_the_damage(long_bag, robot, tmp_pa
     at = int(0.6 * len(damaged))
     damaged[at : at + 2000] = bytes(2000)
     file.write_bytes(damaged)
+    return bag
+
+
+def test_damaged_bag__is_replayed_up_to_the_damage(damaged_bag, tmp_path, capsys):
+    assert main(['replay', str(damaged_bag), '-o', str(tmp_path / 'out')]) == 1
+    assert 'cannot be read further than' in capsys.readouterr().err
+    with Recording([tmp_path / 'out']) as recording:
+        assert 250 < recording.counts[LINEARIZATIONS] < ROUNDS * 250
+        assert len(list(recording.raw(LINEARIZATIONS))) == recording.counts[LINEARIZATIONS]
+
+
+def test_damaged_bag__gives_the_dataset_up_to_the_damage(damaged_bag, long_bag, tmp_path):
     path = tmp_path / 'out.zarr'
     with pytest.raises(RecordingError, match=r'cannot be read further than \d\.\d\d\d s'):
-        run(bag, path, chunk=CHUNK)
+        run(damaged_bag, path, chunk=CHUNK)
     found = open_dataset(str(path))
     assert 250 < found.sizes['time'] < ROUNDS * 250
     assert found.attrs['complete'] is False

@@ -111,6 +111,8 @@ def test_damaged_bag__leaves_what_was_written_before(robot, samples, tmp_path, c
     file.write_bytes(file.read_bytes().replace(b'no text', b'\xff\xfe\xfd text'[:7]))
     assert main(['replay', str(path), '-o', str(tmp_path / 'out')]) == 1
     assert 'cannot be read further than 0.020 s' in capsys.readouterr().err
+    with Recording([tmp_path / 'out']) as recording:
+        assert recording.counts == dict.fromkeys(TOPICS, 10)
 
 
 def test_missing_input__is_an_error_before_anything_is_written(robot, samples, tmp_path):
