@@ -33,15 +33,17 @@ def anchored(model: TreeModel, reference: State, state: State, frames: Iterable[
     reference, state
         Where it should be, and where it is.
     frames
-        The feet that carry it.
+        The feet that carry it; without any the reference is not moved.
 
     Raises
     ------
     UnknownNameError
         If a foot is no link of the robot.
     """
-    wanted, actual = Kinematics(model, reference), Kinematics(model, state)
     frames = list(frames)
+    if not frames:
+        return reference
+    wanted, actual = Kinematics(model, reference), Kinematics(model, state)
     if len(frames) == 1:  # two points of the foot then say where it heads
         before, after = ((at.pose(frames[0])[:2] @ HEADING).T for at in (wanted, actual))
     else:

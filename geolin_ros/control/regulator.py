@@ -26,7 +26,7 @@ from geolin_ros.control.gain_bank import GainBank
 from geolin_ros.control.lqr import PERIOD, Gains, regulate
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights
-from geolin_ros.errors import ConfigurationError, InputError, unknown_name
+from geolin_ros.errors import ConfigurationError, InputError, UnknownNameError, unknown_name
 from geolin_ros.linearization import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -59,6 +59,9 @@ class RegulatorSettings:
         Coefficient that equilibria stay below.
     gains_timeout
         Time [s] without a linearization after which gains are not trusted; 0: they always are.
+    contacts_timeout
+        Time [s] on contacts that the gains in use are not for after which they are not trusted:
+        long enough to design others, and for feet that a push unloads to come down again.
     trust_position, trust_rotation
         Largest displacement of the base from the reference [m, rad] at which gains are used.
     calm
@@ -75,6 +78,7 @@ class RegulatorSettings:
     delay: int = 0
     friction: float = FRICTION
     gains_timeout: float = 1.0
+    contacts_timeout: float = 0.2
     trust_position: float = 0.25
     trust_rotation: float = 0.7
     calm: float = 0.05
@@ -160,7 +164,8 @@ class Regulator:
         self.model, self.settings, self._bank = model, settings or RegulatorSettings(), bank
         self._supports = {support.frame: support for support in supports}
         self._standing_on = tuple(self._supports)
-        self.check_supports(self._standing_on)
+        if bank is not None:
+            bank.route(self._standing_on)
         self._guard = EffortGuard(effort_limits(model), self.settings.guard)
         self._actuated = [model.joint_index(name) for name in model.actuated_joints]
         self._linearizer = ConstrainedLinearizer(model, [s.contact for s in supports])
@@ -168,6 +173,7 @@ class Regulator:
         self._reference: Reference | None = None
         self._newest: Measured | None = None
         self._heard: float | None = None
+        self._misfit_since: float | None = None
         self._designed_for: tuple[object, ...] = ()
         self.source: Source = 'model'
         self.failure = ''
@@ -176,6 +182,11 @@ class Regulator:
     def gains(self) -> Gains | None:
         """In use, or None before the first design."""
         return None if self._feedback is None else self._feedback.gains
+
+    @property
+    def doubt(self) -> str:
+        """What is amiss even where there is feedback; empty if nothing is."""
+        return self.failure and f'on earlier gains: {self.failure}'
 
     @property
     def is_led(self) -> bool:
@@ -190,21 +201,21 @@ class Regulator:
     # ---- what it is told
 
     def check_supports(self, frames: Sequence[str]) -> None:
-        """Check that the robot can be kept on these supports.
+        """Check that these are supports of the robot.
 
         Raises
         ------
         UnknownNameError
-            If one of them is none of the supports, or the bank has no gains for them.
+            If one of them is none of the supports.
         """
         for frame in frames:
             if frame not in self._supports:
                 raise unknown_name('support', frame, self._supports, 'the supports')
-        if self._bank is not None:
-            self._bank.route(frames)
 
     def stand_on(self, frames: Sequence[str]) -> None:
         """Put these supports in force, and no others; gains for them come with `redesign`.
+
+        Without any the joints are damped after `RegulatorSettings.contacts_timeout`.
 
         Raises
         ------
@@ -239,6 +250,8 @@ class Regulator:
         ------
         InfeasibleError, NotStabilizableError, UnsolvableError, ConfigurationError
             If there are none; `failure` says why until the next success, gains in use stay.
+        UnknownNameError
+            If the bank has none for these supports; as above.
         """
         reference, frames, newest = self._reference, self._standing_on, self._newest
         if reference is None:
@@ -248,6 +261,7 @@ class Regulator:
             return False
         self._designed_for = wanted
         if self._bank is not None:
+            self._bank.route(frames)  # says what is missing
             return True
         try:
             gains = self._design(reference.state, frames, newest)
@@ -265,9 +279,15 @@ class Regulator:
 
     def _look_up(self) -> None:
         """Take what the bank has for supports and reference; it is quick."""
-        if self._bank is not None and self._reference is not None:
-            self.source = 'bank'
-            self._use(self._bank.gains(self._standing_on, self._reference.state))
+        if self._bank is None or self._reference is None:
+            return
+        try:
+            gains = self._bank.gains(self._standing_on, self._reference.state)
+        except UnknownNameError as error:
+            self.failure = str(error)
+            return
+        self.source, self.failure = 'bank', ''
+        self._use(gains)
 
     def _design(self, posture: State, frames: Sequence[str], newest: Measured | None) -> Gains:
         settings = self.settings
@@ -370,6 +390,8 @@ class Regulator:
             return 'no reference yet'
         if self._feedback is None:
             return self.failure or 'no gains yet'
+        if misfit := self._misfit(time, self._feedback.gains):
+            return misfit
         if settings.gains_timeout and self._heard is not None and self._bank is None:
             age = time - self._heard
             if abs(age) > settings.gains_timeout:  # one from the future is none of now
@@ -386,3 +408,15 @@ class Regulator:
                 f'{settings.trust_rotation:g} rad'
             )
         return ''
+
+    def _misfit(self, time: float, gains: Gains) -> str:
+        """Return what it stands on if gains are not for that, and have not been for too long."""
+        if set(gains.contacts) == set(self._standing_on):
+            self._misfit_since = None
+            return ''
+        if self._misfit_since is None:
+            self._misfit_since = time
+        if abs(time - self._misfit_since) <= self.settings.contacts_timeout:
+            return ''
+        standing_on = ', '.join(self._standing_on) or 'no contacts'
+        return f'no gains for {standing_on}: {self.failure or "they are being made"}'

@@ -243,11 +243,14 @@ class LqrNode(RobotNode):
         status = DiagnosticStatus(
             name=self.get_fully_qualified_name(), hardware_id=self.get_name()
         )
-        mode, reason = Mode.RELEASE, 'no state yet'
+        mode, reason, doubt = Mode.RELEASE, 'no state yet', ''
         if self._newest is not None:
             _, mode, reason = self._newest
-        status.level = DiagnosticStatus.OK if mode is Mode.FEEDBACK else DiagnosticStatus.WARN
-        status.message = f'{mode.value} {waits_for or reason}'.strip()
+        if self._pipeline is not None:
+            doubt = self._pipeline.stream.regulator.doubt
+        is_well = mode is Mode.FEEDBACK and not doubt
+        status.level = DiagnosticStatus.OK if is_well else DiagnosticStatus.WARN
+        status.message = f'{mode.value} {waits_for or reason or doubt}'.strip()
         values = {
             'states': str(self._counts.received),
             **{mode.value: str(self._modes[mode.value]) for mode in Mode},

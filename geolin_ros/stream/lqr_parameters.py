@@ -33,8 +33,9 @@ LQR_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'supports',
         NO_NAMES,
-        'Frames that the robot stands on: frame of a point, frame:LENGTHxWIDTH [m] of a sole, and '
-        '@x,y,z behind it where it is off the origin of the frame.',
+        'Frames that the robot stands on: frame of a point, frame:RADIUS [m] of a ball, '
+        'frame:LENGTHxWIDTH [m] of a sole, and @x,y,z behind it where it is off the origin of the '
+        'frame.',
         entry=Support.parse,
     ),
     Parameter('friction', 0.5, 'Coefficient that equilibria stay below.', bounds=(0.01, 10.0)),
@@ -92,6 +93,13 @@ LQR_TABLE: tuple[Parameter, ...] = (
         bounds=(0.0, 3600.0),
     ),
     Parameter(
+        'contacts_timeout',
+        0.2,
+        'After this long on contacts that the gains are not for, feedback gives way to damping.',
+        unit='s',
+        bounds=(0.0, 10.0),
+    ),
+    Parameter(
         'trust_position',
         0.25,
         'Distance of the base from its reference beyond which joints are only damped.',
@@ -141,7 +149,7 @@ def supports_of(values: Mapping[str, Any]) -> tuple[Support, ...]:
     if not supports:
         raise ConfigurationError(
             'parameter supports is empty, expected the frames that the robot stands on, as '
-            "['FL_foot', 'FR_foot'] or ['left_sole:0.2x0.1']"
+            "['FL_foot:0.02', 'FR_foot:0.02'] or ['left_sole:0.2x0.1']"
         )
     return supports
 
@@ -161,12 +169,12 @@ def regulator_settings(values: Mapping[str, Any]) -> RegulatorSettings:
             f'{values["dt"]:g} s'
         )
     guard = {field.name for field in dataclasses.fields(GuardSettings)} & set(values)
-    own = {'dt', 'friction', 'gains_timeout', 'trust_position', 'trust_rotation', 'calm', 'anchor'}
+    own = {field.name for field in dataclasses.fields(RegulatorSettings)} & set(values)
     return RegulatorSettings(
         delay=round(steps),
         weights=_weights(values),
         guard=GuardSettings(**{name: values[name] for name in guard}),
-        **{name: values[name] for name in own},
+        **{name: values[name] for name in own - {'delay', 'weights'}},
     )
 
 

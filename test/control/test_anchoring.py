@@ -24,6 +24,14 @@ def test_reference__goes_with_feet_that_all_slide(robot, feet):
     np.testing.assert_allclose(moved.data, state.data, atol=1e-12)
 
 
+def test_reference__stays_without_feet():
+    model, supports = standing_robot('quadruped')
+    reference = standing_posture(model, supports)
+    state = reference.copy()
+    state.H[0, 3] += 0.1
+    np.testing.assert_array_equal(anchored(model, reference, state, []).data, reference.data)
+
+
 def test_reference__stays_while_the_feet_do():
     model, supports = standing_robot('humanoid')
     reference = standing_posture(model, supports)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.standing import ARMATURE, standing_robot, urdf_of
 
-from geolin_ros import Linearization
+from geolin_ros import Linearization, se3
 from geolin_ros.contacts import ConstrainedLinearizer
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.gain_bank import build, squat
@@ -109,15 +109,62 @@ def test_supports__are_changed_with_gains_of_their_own():
 
 
 def test_infeasible_posture__keeps_the_gains_and_says_why():
-    _, supports, _ = standing()
-    held, _ = regulator()
+    held, state = regulator()
     before = held.gains
-    held.stand_on([s.frame for s in supports[:2]])  # both in front
+    leaning = state.copy()
+    leaning.H[:3, :3] = se3.exp([0.0, 0.0, 0.0, 0.0, 0.7, 0.0])[:3, :3]
+    held.follow(Reference(leaning))
     with pytest.raises(InfeasibleError):
         held.redesign()
     assert held.gains is before
     assert 'support polygon' in held.failure
+    assert held.failure in held.doubt
     assert not held.redesign()  # not tried again until something changes
+    held.follow(Reference(state))
+    assert held.redesign()
+    assert not held.doubt
+
+
+def commands(held, state, first, last):
+    """Return what the motors get from one period to another, with fresh linearizations."""
+    found = []
+    for k in range(first, last):
+        held.hear(k * PERIOD)
+        found.append(held.command(k * PERIOD, state))
+    return found
+
+
+@pytest.mark.parametrize(
+    ('feet', 'why'),
+    [(2, 'support polygon'), (0, '0 supports')],  # two in front, and none
+)
+def test_contacts_without_gains__are_damped_until_they_are_left(feet, why):
+    _, supports, _ = standing()
+    held, state = regulator(anchor=True)
+    all_feet = held.standing_on
+    commands(held, state, 0, 200)
+    held.stand_on([s.frame for s in supports[:feet]])
+    with pytest.raises((InfeasibleError, ConfigurationError)):
+        held.redesign()
+    found = commands(held, state, 200, 400)
+    timeout = round(held.settings.contacts_timeout / PERIOD)
+    assert {command.mode for command in found[: timeout + 1]} == {Mode.FEEDBACK}
+    assert {command.mode for command in found[timeout + 1 :]} == {Mode.DAMPING}
+    standing_on = ', '.join(all_feet[:feet]) or 'no contacts'
+    assert found[-1].reason.startswith(f'no gains for {standing_on}: ')
+    assert why in found[-1].reason
+    held.stand_on(all_feet)
+    held.redesign()
+    assert commands(held, state, 400, 402)[-1].mode is Mode.FEEDBACK
+
+
+def test_contacts_that_flicker__do_not_add_up():
+    held, state = regulator()
+    feet = held.standing_on
+    commands(held, state, 0, 10)
+    for k in range(10, 400):
+        held.stand_on(feet if k % 50 == 0 else [])
+        assert commands(held, state, k, k + 1)[0].mode is Mode.FEEDBACK
 
 
 @pytest.mark.parametrize('scale', [-1.0, 1e3, np.nan])
@@ -186,10 +233,16 @@ def test_bank__gives_gains_at_once_and_for_no_other_contacts():
     for k in range(3):  # no linearization is waited for
         command = held.command(10.0 + k * PERIOD, points[1].state)
     assert command.mode is Mode.FEEDBACK
-    before = held.standing_on
+    held.stand_on([s.frame for s in supports[:3]])
     with pytest.raises(UnknownNameError, match='the gain bank'):
-        held.stand_on([s.frame for s in supports[:3]])
-    assert held.standing_on == before
+        held.redesign()
+    found = [held.command(10.0 + k * PERIOD, points[1].state) for k in range(3, 200)]
+    assert found[0].mode is Mode.FEEDBACK
+    assert found[-1].mode is Mode.DAMPING
+    assert 'the gain bank' in found[-1].reason
+    held.stand_on([s.frame for s in supports])
+    assert held.command(10.4, points[1].state).mode is Mode.FEEDBACK
+    assert not held.failure
 
 
 def test_no_supports__are_refused():

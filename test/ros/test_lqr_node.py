@@ -6,6 +6,7 @@ import signal
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
 from support.standing import SUPPORTS
 from support.standing_graph import PERIOD, StandingRobot, Transition
 
@@ -92,16 +93,36 @@ def test_broken_states__are_dropped_and_counted(robot):
     )
 
 
-def test_contact_that_is_no_support__is_refused_and_another_switches_gains(robot):
+def stand_on(robot, *frames):
+    contacts = [ContactState(frame=frame, active=True) for frame in frames]
+    robot.contacts.publish(ContactStates(contacts=contacts))
+
+
+def test_contact_that_is_no_support__is_refused(robot):
     robot.start()
     robot.begin()
-    unknown = ContactStates(contacts=[ContactState(frame='nose', active=True)])
-    robot.contacts.publish(unknown)
+    stand_on(robot, 'nose')
     robot.live(0.05)
     robot.wait_for(lambda: "support 'nose'" in robot.process.log)
+    assert robot.live(0.3) < 0.01
+    assert 'no gains for' not in robot.process.log
+
+
+def test_contacts_without_gains__are_damped_and_the_old_ones_fed_back_again(robot):
+    robot.start(input_timeout=10.0)
     frames = [text.split(':')[0] for text in SUPPORTS['quadruped']]
-    two = ContactStates(contacts=[ContactState(frame=f, active=True) for f in frames[:2]])
-    robot.contacts.publish(two)
-    robot.live(0.1)  # no equilibrium on two feet in front: the gains in use stay
-    robot.wait_for(lambda: 'no new gains' in robot.process.log)
-    robot.check_efforts()
+    for feet in (frames[:2], []):  # two in front, and none
+        robot.begin()
+        since = len(robot.process.log)
+        stand_on(robot, *feet)
+        said = f'damping: no gains for {", ".join(feet) or "no contacts"}: '
+        reached = [robot.live(0.1), robot.live(0.5)]
+        robot.wait_for(lambda since=since, said=said: said in robot.process.log[since:])
+        assert reached[0] < 0.01  # on the gains in use
+        robot.check_efforts()
+        robot.wait_for(
+            lambda: robot.diagnostics and 'no gains for' in robot.diagnostics[-1].message
+        )
+        assert robot.diagnostics[-1].level == DiagnosticStatus.WARN
+        stand_on(robot, *frames)
+        robot.simulator.state = robot.posture
