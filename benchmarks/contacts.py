@@ -60,7 +60,7 @@ def breakdown(
 ) -> dict[str, float]:
     """Return the time [us] of the parts, each by itself."""
     assert linearizer._fast is not None
-    held = linearizer._fast[0]
+    held = linearizer._fast.held
     C = linearizer(state, tau)
     C.geometry, C.dropped  # noqa: B018
     R = reduce(C)

@@ -11,7 +11,7 @@ from geolin_ros.contacts.description import (
     anchored_where_needed,
 )
 from geolin_ros.contacts.dynamics import constrained_forward_dynamics
-from geolin_ros.contacts.linearization import ConstrainedLinearization, ConstrainedLinearizer
+from geolin_ros.contacts.linearization import ConstrainedLinearizer
 from geolin_ros.contacts.reduction import (
     ReducedLinearization,
     ReducedStep,
@@ -19,6 +19,7 @@ from geolin_ros.contacts.reduction import (
     reduce_step,
 )
 from geolin_ros.contacts.redundancy import Redundancy
+from geolin_ros.contacts.result import ConstrainedLinearization
 from geolin_ros.contacts.rows import constraints_of
 
 __all__ = [

@@ -51,6 +51,8 @@ class Decision(NamedTuple):
 class Solution(NamedTuple):
     """A robot at a state, held; rows of torques multiplied by the length ("weighed")."""
 
+    constraints: Sequence[Constraint]
+    """What holds it, in the order of the rows."""
     weights: Array
     """(rows,) what rows were multiplied by."""
     J: Array
@@ -128,7 +130,9 @@ class ConstrainedDynamics:
         lam = -decision.inverse @ bias
         nu_dot = free + response @ lam
         M = ws.M_y[first:, first:].copy()
-        return Solution(weights, J, response, bias, decision, weights * lam, nu_dot, M)
+        return Solution(
+            constraints, weights, J, response, bias, decision, weights * lam, nu_dot, M
+        )
 
     def respond(self, forces: Array) -> Array:
         """Return M^-1 times forces (m, columns); needs `solve` at the state."""

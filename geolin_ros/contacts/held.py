@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.contacts.constraints import Constraint
+from geolin_ros.contacts.dynamics import RANK_TOLERANCE, ConstrainedDynamics
+from geolin_ros.contacts.redundancy import Redundancy
+from geolin_ros.contacts.result import ConstrainedLinearization
 from geolin_ros.errors import GeolinError
 from geolin_ros.kernels import contact_records, records
 from geolin_ros.kernels.contact_linearization import linearize_in_contact
@@ -113,3 +116,59 @@ class HeldLinearizer(Linearizer):
     def _make_output(self) -> tuple[Array, Array, Array, Array]:
         rows = sum(constraint.size for constraint in self._constraints)
         return contact_records.make_outputs(self.model.n, rows)[:4]
+
+
+class HeldResult:
+    """The result of a `HeldLinearizer`, and what it is about: contacts, state, efforts.
+
+    What the kernel does not fill is computed when it is asked for, wherever contacts and robot
+    are by then.
+
+    Parameters
+    ----------
+    held
+        The kernel.
+    constraints, dynamics
+        What it holds, and the general algorithm.
+    by_matrices
+        The general linearization, for what the kernel does not fill.
+    """
+
+    def __init__(
+        self,
+        held: HeldLinearizer,
+        constraints: Sequence[Constraint],
+        dynamics: ConstrainedDynamics,
+        by_matrices: Callable[..., ConstrainedLinearization],
+    ) -> None:
+        self.held = held
+        self.result = held.result = ConstrainedLinearization(
+            held.result,
+            tuple(constraint.contact for constraint in constraints),
+            *held.forces,
+            self._judge,
+            lambda: self._general().geometry,
+        )
+        self.state, self.tau = held.model.neutral_state(), np.zeros(held.model.n)
+        self.wrenches: Sequence[Wrench] = ()
+        self.matrices: ConstrainedLinearization | None = None
+        self.current = False  # whether the kernel ran last where the result is about
+        self._constraints, self._by_matrices = constraints, by_matrices
+        self._weights = dynamics.weights(constraints)
+
+    def _judge(self) -> Redundancy:
+        """Return the rank decision of the result, which counted all rows."""
+        spread = self.held.mobility_spread(self._weights)
+        if not self.current or (self._constraints and not spread > RANK_TOLERANCE):
+            return self._general().dropped
+        rows = self.result.contact_rows
+        nothing = np.zeros((len(rows), 0))
+        return Redundancy(rows, self.held.model.m, len(rows), spread, 0.0, nothing, 0.0)
+
+    def _general(self) -> ConstrainedLinearization:
+        """Return the general result at the same state."""
+        if self.matrices is None:
+            self.matrices = self._by_matrices(
+                self._constraints, self.state, self.tau, 'moving', self.wrenches
+            )
+        return self.matrices

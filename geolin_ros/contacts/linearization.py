@@ -13,18 +13,18 @@ lam is held in axes of its contact frame. The last term of (1) is zero unless ro
 derivatives hold along motions that the contacts admit then, at states that satisfy them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.contacts.constraints import Constraint, with_forces
-from geolin_ros.contacts.description import SIZES, Closure, Loop, activated
-from geolin_ros.contacts.dynamics import RANK_TOLERANCE, ConstrainedDynamics, Solution
-from geolin_ros.contacts.held import HeldLinearizer, RedundantContactsError
-from geolin_ros.contacts.redundancy import Redundancy
+from geolin_ros.contacts.description import Closure, Loop, activated
+from geolin_ros.contacts.dynamics import ConstrainedDynamics, Solution
+from geolin_ros.contacts.held import HeldLinearizer, HeldResult, RedundantContactsError
+from geolin_ros.contacts.result import ConstrainedLinearization, Geometry, judge
 from geolin_ros.discretization import Discretization, Method, discretize
 from geolin_ros.dynamics import failure, vector
 from geolin_ros.kernels import general_linearization
@@ -32,104 +32,12 @@ from geolin_ros.kernels.coupling import expand_state
 from geolin_ros.kernels.inverse_dynamics import propagate_motion
 from geolin_ros.kernels.inverse_dynamics_derivatives import differentiate_motion
 from geolin_ros.kernels.status import OK
-from geolin_ros.labels import Label, input_labels, state_labels
+from geolin_ros.labels import input_labels, state_labels
 from geolin_ros.linearization import Linearization, Reference, check_reference
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 from geolin_ros.wrenches import Wrench, pack
-
-
-class Geometry(NamedTuple):
-    """What the contacts admit at a state."""
-
-    J: Array
-    """(rows, m) stacked contact Jacobian, in axes of the contact frames."""
-    velocity_by_state: Array
-    """(rows, 2 m) derivative of J nu by z."""
-    M: Array
-    """(m, m) mass matrix."""
-
-
-class ConstrainedLinearization(Linearization):
-    """A linearization that obeys contacts; everything of `Linearization`, and contact forces.
-
-    Attributes
-    ----------
-    contacts
-        Those in force, in the order of their rows.
-    wrenches : (rows,)
-        On the robot, 3 (point) or 6 (surface) entries a contact, in axes of and about the contact
-        frame [N, N m].
-    wrench_by_state : (rows, 2 m)
-        Their derivative by z.
-    wrench_by_tau : (rows, n_u)
-        Their derivative by the efforts of the actuated joints.
-    """
-
-    __slots__ = (
-        '_dropped',
-        '_geometry',
-        'contacts',
-        'wrench_by_state',
-        'wrench_by_tau',
-        'wrenches',
-    )
-
-    def __init__(
-        self,
-        free: Linearization,
-        contacts: tuple[Closure, ...],
-        wrenches: Array,
-        wrench_by_state: Array,
-        wrench_by_tau: Array,
-        dropped: Callable[[], Redundancy],
-        geometry: Callable[[], Geometry],
-    ) -> None:
-        super().__init__(
-            free.A, free.B, free.nu_dot, free.drift, free.columns, free.inputs, free.reference
-        )
-        self.contacts, self.wrenches = contacts, wrenches
-        self.wrench_by_state, self.wrench_by_tau = wrench_by_state, wrench_by_tau
-        self._dropped, self._geometry = dropped, geometry
-
-    @property
-    def contact_rows(self) -> tuple[Label, ...]:
-        """Name and unit of the force of each row."""
-        return wrench_labels(self.contacts)
-
-    @property
-    def geometry(self) -> Geometry:
-        """J, d(J nu)/dz and M at the state."""
-        return self._geometry()
-
-    @property
-    def J(self) -> Array:
-        """(rows, m) stacked contact Jacobian."""
-        return self.geometry.J
-
-    @property
-    def rank(self) -> int:
-        """Number of independent rows of J."""
-        return self.dropped.rank
-
-    @property
-    def dropped(self) -> Redundancy:
-        """How the rank was decided, which forces it leaves open, and what that means in words."""
-        return self._dropped()
-
-    def copy(self) -> 'ConstrainedLinearization':
-        """Return a linearization with arrays of its own."""
-        dropped, geometry = self.dropped, self.geometry
-        return ConstrainedLinearization(
-            super().copy(),
-            self.contacts,
-            self.wrenches.copy(),
-            self.wrench_by_state.copy(),
-            self.wrench_by_tau.copy(),
-            lambda: dropped,
-            lambda: geometry,
-        )
 
 
 class ConstrainedLinearizer:
@@ -172,9 +80,6 @@ class ConstrainedLinearizer:
         self._dynamics = ConstrainedDynamics(model, length)
         self._labels = state_labels(model), input_labels(model)
         self._inputs = [model.joint_index(name) for name in model.actuated_joints]
-        self._state, self._tau = model.neutral_state(), np.zeros(model.n)
-        self._wrenches: Sequence[Wrench] = ()
-        self._matrices: ConstrainedLinearization | None = None
         self.contacts = tuple(contacts)
 
     @property
@@ -187,7 +92,6 @@ class ConstrainedLinearizer:
         constraints = [Constraint(self.model, contact) for contact in contacts]
         self._contacts = tuple(contacts)
         self._active = [c for c in constraints if c.contact.active]
-        self._in_force = tuple(constraint.contact for constraint in self._active)
         self._fast = self._make_fast()
 
     def activate(self, names: Iterable[str]) -> None:
@@ -242,24 +146,25 @@ class ConstrainedLinearizer:
         SingularInertiaError
             If a joint moves no inertia at this state.
         """
-        if self._fast is not None:
-            held, result = self._fast
+        fast = self._fast
+        if fast is not None:
             try:
-                held(state, tau, reference, wrenches)
+                fast.held(state, tau, reference, wrenches)
             except RedundantContactsError:
-                return self._by_matrices(state, tau, reference, wrenches)
-            self._state.data[:], self._tau[:], self._wrenches = state.data, tau, wrenches
-            self._matrices = None
-            return result
-        return self._by_matrices(state, tau, reference, wrenches)
+                return self._by_matrices(self._active, state, tau, reference, wrenches)
+            fast.state.data[:], fast.tau[:], fast.wrenches = state.data, tau, wrenches
+            fast.matrices, fast.current = None, True
+            return fast.result
+        return self._by_matrices(self._active, state, tau, reference, wrenches)
 
     def forward_dynamics(
         self, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] = ()
     ) -> Array:
         """Return nu_dot (m,) alone; arguments and errors as for a linearization."""
         if self._fast is not None:
+            self._fast.current = False
             with suppress(RedundantContactsError):
-                return self._fast[0].forward_dynamics(state, tau, wrenches)
+                return self._fast.held.forward_dynamics(state, tau, wrenches)
         efforts = vector('tau', tau, self.model.n, self.model.name)
         return self._dynamics.solve(self._active, state, efforts, wrenches).nu_dot
 
@@ -280,43 +185,26 @@ class ConstrainedLinearizer:
         """
         return discretize(self, state, tau, dt, method, reference, wrenches, next_reference)
 
-    def _make_fast(self) -> tuple[HeldLinearizer, ConstrainedLinearization] | None:
-        """Return the fast linearizer under the contacts in force and its result, or None."""
-        if any(isinstance(contact, Loop) for contact in self._in_force):
+    def _make_fast(self) -> HeldResult | None:
+        """Return what serves the contacts in force fast, or None."""
+        if any(isinstance(constraint.contact, Loop) for constraint in self._active):
             return None
         held = HeldLinearizer(self.model, self._active)
         if held.algorithm == 'general':
             return None
-        result = ConstrainedLinearization(
-            held.result,
-            self._in_force,
-            *held.forces,
-            lambda: self._judge(held),
-            lambda: self._last_by_matrices().geometry,
-        )
-        held.result = result
-        return held, result
-
-    def _judge(self, held: HeldLinearizer) -> Redundancy:
-        """Return the rank decision of the last fast result, which counted all rows."""
-        spread = held.mobility_spread(self._dynamics.weights(self._active))
-        if self._active and not spread > RANK_TOLERANCE:
-            return self._last_by_matrices().dropped
-        rows, nothing = wrench_labels(self._in_force), np.zeros((len(held.forces.wrenches), 0))
-        return Redundancy(rows, self.model.m, len(rows), spread, 0.0, nothing, 0.0)
-
-    def _last_by_matrices(self) -> ConstrainedLinearization:
-        """Return the general result for what the fast kernel was called with last."""
-        if self._matrices is None:
-            self._matrices = self._by_matrices(self._state, self._tau, 'moving', self._wrenches)
-        return self._matrices
+        return HeldResult(held, self._active, self._dynamics, self._by_matrices)
 
     def _by_matrices(
-        self, state: State, tau: ArrayLike, reference: Reference, wrenches: Sequence[Wrench]
+        self,
+        constraints: Sequence[Constraint],
+        state: State,
+        tau: ArrayLike,
+        reference: Reference,
+        wrenches: Sequence[Wrench],
     ) -> ConstrainedLinearization:
         check_reference(reference)
         efforts = vector('tau', tau, self.model.n, self.model.name)
-        solution = self._dynamics.solve(self._active, state, efforts, wrenches)
+        solution = self._dynamics.solve(constraints, state, efforts, wrenches)
         return self._linearize(solution, state, efforts, reference, wrenches)
 
     def _linearize(
@@ -329,8 +217,8 @@ class ConstrainedLinearizer:
     ) -> ConstrainedLinearization:
         weights, J, response = solution.weights[:, np.newaxis], solution.J, solution.response
         m, inverse, N = self.model.m, solution.decision.inverse, solution.decision.dropped
-        A, B = self._under_forces(solution.lam, state, tau, wrenches)
-        dc, dV, turning = self._differentiate(solution.lam)
+        A, B = self._under_forces(solution, state, tau, wrenches)
+        dc, dV, turning = self._differentiate(solution)
         if turning is not None:
             A[m:] -= self._dynamics.respond(turning)
         dlam = -inverse @ (weights * dc + J @ A[m:])
@@ -344,21 +232,21 @@ class ConstrainedLinearizer:
             A[:m, :m] *= 0.5
             drift[:m], drift[m:] = state.data[-m:], solution.nu_dot
         free = Linearization(A, B, solution.nu_dot, drift, *self._labels, reference)
-        contacts = self._in_force
+        contacts = tuple(constraint.contact for constraint in solution.constraints)
         forces = solution.lam, weights * dlam, weights * lam_tau
         geometry = Geometry(J / weights, dV, solution.M)
         return ConstrainedLinearization(
-            free, contacts, *forces, lambda: judge(contacts, solution), lambda: geometry
+            free, contacts, *forces, lambda: judge(solution), lambda: geometry
         )
 
     def _under_forces(
-        self, lam: Array, state: State, tau: Array, wrenches: Sequence[Wrench]
+        self, solution: Solution, state: State, tau: Array, wrenches: Sequence[Wrench]
     ) -> tuple[Array, Array]:
         """Return A and B of the robot with lam as forces that are constant on their links."""
         model, n, motion = self.model, self.model.n, self._dynamics.motion
         forces = [
             force
-            for constraint, part in zip(self._active, self._split(lam), strict=True)
+            for constraint, part in split(solution)
             for force in constraint.forces(*constraint.ends(motion), part)
         ]
         A, B = np.empty((12 + 2 * n, 12 + 2 * n)), np.empty((12 + 2 * n, n))
@@ -379,11 +267,11 @@ class ConstrainedLinearizer:
         kept = np.r_[first : 6 + n, 6 + n + first : 12 + 2 * n]
         return A[np.ix_(kept, kept)], B[np.ix_(kept, self._inputs)]
 
-    def _differentiate(self, lam: Array) -> tuple[Array, Array, Array | None]:
+    def _differentiate(self, solution: Solution) -> tuple[Array, Array, Array | None]:
         """Return dc, d(J nu) (rows, 2 m) and what lam does (m, 2 m) as partner frames turn."""
         motion, width = self._dynamics.motion, 2 * self.model.m
         rows, turning = [np.zeros((2, 0, width))], None
-        for constraint, part in zip(self._active, self._split(lam), strict=True):
+        for constraint, part in split(solution):
             ends = constraint.ends(motion)
             changes = constraint.changes(motion, ends)
             rows.append(np.stack(constraint.differentiate(*ends, *changes)))
@@ -402,34 +290,12 @@ class ConstrainedLinearizer:
         expand_state(model.tree, as_if.data, ws.x)
         propagate_motion(model.tree, ws, ws.x, model.gravity, ws.nu_dot)
         differentiate_motion(model.tree, ws, ws.x, ws.nu_dot)
-        return self._differentiate(solution.lam)[1]
-
-    def _split(self, lam: Array) -> list[Array]:
-        """Return the part of each active constraint."""
-        ends = np.cumsum([c.size for c in self._active], dtype=np.int64)
-        return [lam[end - c.size : end] for c, end in zip(self._active, ends, strict=True)]
+        return self._differentiate(solution)[1]
 
 
-def wrench_labels(contacts: Iterable[Closure]) -> tuple[Label, ...]:
-    """Return name and unit of each entry of the contact forces."""
-    entries = [('fx', 'N'), ('fy', 'N'), ('fz', 'N'), ('tx', 'N m'), ('ty', 'N m'), ('tz', 'N m')]
-    return tuple(
-        Label(f'{contact.name}.{entry}', unit)
-        for contact in contacts
-        for entry, unit in entries[: SIZES[contact.kind]]
-    )
-
-
-def judge(contacts: Sequence[Closure], solution: Solution) -> Redundancy:
-    """Return what the rank decision of a solution means."""
-    decision, asked = solution.decision, float(np.linalg.norm(solution.bias))
-    denied = float(np.linalg.norm(decision.dropped.T @ solution.bias))
-    return Redundancy(
-        rows=wrench_labels(contacts),
-        velocities=solution.nu_dot.size,
-        rank=decision.rank,
-        smallest_kept=decision.smallest_kept,
-        largest_dropped=decision.largest_dropped,
-        dropped=solution.weights[:, np.newaxis] * decision.dropped,
-        contradiction=denied / asked if asked > 0.0 else 0.0,
-    )
+def split(solution: Solution) -> Iterator[tuple[Constraint, Array]]:
+    """Return each constraint with its forces."""
+    first = 0
+    for constraint in solution.constraints:
+        yield constraint, solution.lam[first : first + constraint.size]
+        first += constraint.size

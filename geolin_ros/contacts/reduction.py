@@ -27,7 +27,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.contacts.linearization import ConstrainedLinearization, ConstrainedLinearizer
+from geolin_ros.contacts.linearization import ConstrainedLinearizer
+from geolin_ros.contacts.result import ConstrainedLinearization
 from geolin_ros.discretization import Discretization, Method, check_step, zero_order_hold
 from geolin_ros.errors import ConfigurationError, UnsolvableError
 from geolin_ros.model.state import State

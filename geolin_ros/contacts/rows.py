@@ -9,7 +9,7 @@ import numpy as np
 from geolin_ros.constraints import Constraints
 from geolin_ros.contacts.constraints import Constraint, Motion
 from geolin_ros.contacts.description import Closure
-from geolin_ros.contacts.linearization import wrench_labels
+from geolin_ros.contacts.result import wrench_labels
 from geolin_ros.kernels.jacobians import kinematics
 from geolin_ros.kernels.types import make_workspace
 from geolin_ros.kinematics import check_state

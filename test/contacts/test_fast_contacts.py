@@ -152,6 +152,43 @@ def test_results__are_views_that_know_their_geometry():
     assert np.array_equal(C.A, twin.A)
 
 
+@pytest.mark.parametrize('after', [slice(3), slice(1, 4)], ids=['fewer rows', 'as many rows'])
+@pytest.mark.parametrize('again', [False, True], ids=['switched', 'called again'])
+@pytest.mark.parametrize('algorithm', ['fast', 'general'])
+def test_results__stay_those_of_their_contacts_when_contacts_change(algorithm, after, again):
+    model = read_robot(example_robot('go2'))[1]
+    feet = [Contact(f'{leg}_foot') for leg in ('FL', 'FR', 'RL', 'RR')]
+    before = feet if after == slice(3) else feet[:3]
+    rng = default_rng(8)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    linearizer, expected = both(model, before)
+    if algorithm == 'general':
+        linearizer, expected = expected, linearizer
+    C, expected = linearizer(state, tau), expected(state, tau).copy()
+    linearizer.contacts = feet
+    linearizer.activate([foot.frame for foot in feet[after]])
+    if again:
+        linearizer(model.random_state(rng), tau)
+    for result in (C, C.copy()):
+        assert result.rank == expected.rank == 3 * len(before)
+        assert result.contact_rows == result.dropped.rows == expected.dropped.rows
+        assert result.dropped.smallest_kept == pytest.approx(expected.dropped.smallest_kept)
+        for name in ('J', 'wrenches', 'wrench_by_state', 'A', 'B'):
+            assert_close(getattr(result, name), getattr(expected, name), 1e-10, name)
+
+
+def test_rank__is_that_of_the_result_after_accelerations_elsewhere():
+    model = read_robot(example_robot('go2'))[1]
+    rng = default_rng(9)
+    linearizer, general = both(model, [Contact('FL_foot'), Contact('FR_foot', 'surface')])
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    C = linearizer(state, tau)
+    expected = general(state, tau).dropped.smallest_kept
+    assert C.dropped.smallest_kept == pytest.approx(expected)
+    linearizer.forward_dynamics(model.random_state(rng), tau)
+    assert C.dropped.smallest_kept == pytest.approx(expected)
+
+
 def test_contacts_that_depend_on_each_other__are_solved_by_the_general_algorithm():
     model = read_robot(example_robot('talos_reduced'))[1]
     corners = [
