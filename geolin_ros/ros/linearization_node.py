@@ -27,11 +27,10 @@ from geolin_msgs.msg import (
     LinearizedDynamics,
 )
 from geolin_msgs.srv import Linearize
-from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.pipeline import Pipeline, make_pipeline
-from geolin_ros.ros.robot_node import Input, RobotNode, guarded, run
+from geolin_ros.ros.robot_node import Input, Reading, RobotNode, guarded, run
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.ros.transforms import Transforms, check_transforms
 from geolin_ros.stream.analysis import Snapshot
@@ -112,9 +111,9 @@ class LinearizationNode(RobotNode):
         if values.get('base_source') == 'tf':
             check_transforms()
 
-    def make_pipeline(self, model: TreeModel, earlier: Any) -> Pipeline:
+    def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
         """Return stream and writers; they go on with the newest inputs of the earlier ones."""
-        return make_pipeline(model, self._values, self._counts, earlier)
+        return make_pipeline(reading, self._counts, earlier)
 
     # ---- lifecycle
 
@@ -254,13 +253,13 @@ class LinearizationNode(RobotNode):
     def _keep(self, pipeline: Pipeline, sample: Sample, verdict: Verdict) -> str:
         """Save a linearization that failed its check; return what to say of it."""
         folder = Path(self._values['certificate.folder'] or get_logging_directory()).expanduser()
-        description = self._description
         try:
-            if verdict.breaches > MOST_BREACH_FILES or description is None:
+            if verdict.breaches > MOST_BREACH_FILES:
                 where = f'not kept, {MOST_BREACH_FILES} others are in {folder}'
             else:
-                found = pipeline.model, sample, verdict.certificate
-                path = save_breach(folder, description, pipeline.values, *found)
+                model, description, values = pipeline.reading
+                found = model, sample, verdict.certificate
+                path = save_breach(folder, description, values, *found)
                 where = f'kept for `geolin recheck {path}`'
         except OSError as error:
             where = f'not kept: {error}'

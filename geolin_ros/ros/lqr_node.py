@@ -31,7 +31,7 @@ from geolin_ros.errors import GeolinError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
-from geolin_ros.ros.robot_node import Input, RobotNode, guarded, run
+from geolin_ros.ros.robot_node import Input, Reading, RobotNode, guarded, run
 from geolin_ros.stream.feedback_messages import GainsWriter
 from geolin_ros.stream.feedback_stream import FeedbackStream
 from geolin_ros.stream.geometry import write_stamp
@@ -95,9 +95,9 @@ class LqrNode(RobotNode):
             Input(ReferenceState, 'reference', partial(self.take, 'on_reference'), NEWEST),
         )
 
-    def make_pipeline(self, model: TreeModel, earlier: Any) -> Pipeline:
+    def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
         """Return a regulator; gains, reference and contacts have to come anew."""
-        values = default_values() | self._values
+        model, values = reading.model, default_values() | reading.values
         stream = FeedbackStream(
             model,
             supports_of(values),

@@ -3,13 +3,13 @@
 """All that belongs to one robot description, built at once and replaced as a whole."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from geolin_msgs import msg
 from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.robot_node import Reading
 from geolin_ros.stream.analysis import Analyst, Snapshot
 from geolin_ros.stream.linearization_stream import Counts, LinearizationStream
 from geolin_ros.stream.messages import (
@@ -25,7 +25,7 @@ from geolin_ros.stream.requests import RequestAnswerer
 
 @dataclass
 class Pipeline:
-    """A stream and the writers of its messages; ``values`` of the parameters it was made by."""
+    """A stream, the writers of its messages, and the `Reading` that it was made of."""
 
     stream: LinearizationStream
     linearization: LinearizationWriter
@@ -33,7 +33,7 @@ class Pipeline:
     summary: SummaryWriter
     requests: RequestAnswerer
     analyst: Analyst
-    values: Mapping[str, Any]
+    reading: Reading
     doubts: Sequence[Doubt] = ()
     """About the inputs of the last second or so."""
 
@@ -52,14 +52,12 @@ class Pipeline:
         self.doubts = findings(window, self.model, settings.twist_frame, settings.max_skew)
 
 
-def make_pipeline(
-    model: TreeModel, values: Mapping[str, Any], counts: Counts, earlier: Pipeline | None
-) -> Pipeline:
+def make_pipeline(reading: Reading, counts: Counts, earlier: Pipeline | None) -> Pipeline:
     """Return a pipeline that is ready to run: everything it needs is allocated and compiled.
 
     It starts with the newest inputs of an ``earlier`` one.
     """
-    settings = stream_settings(values)
+    model, settings = reading.model, stream_settings(reading.values)
     stream = LinearizationStream(model, settings, counts)
     stream.rehearse()
     if earlier is not None:
@@ -76,7 +74,7 @@ def make_pipeline(
         SummaryWriter(LinearizationSummary(), model),
         RequestAnswerer(model, settings, functools.partial(make_message, model), msg.ContactState),
         Analyst(model, settings),
-        values,
+        reading,
     )
 
 

@@ -66,6 +66,15 @@ class Input(NamedTuple):
     qos: QoSProfile = SENSOR_DATA
 
 
+class Reading(NamedTuple):
+    """A model and what it was read from: both may have changed when it is asked for."""
+
+    model: TreeModel
+    description: str | Path
+    values: dict[str, Any]
+    """Of all parameters."""
+
+
 class RobotNode(LifecycleNode):
     """Reads a robot description, prepares a pipeline for it, and feeds it while active.
 
@@ -128,7 +137,7 @@ class RobotNode(LifecycleNode):
         """Return what is subscribed to while active."""
         raise NotImplementedError
 
-    def make_pipeline(self, model: TreeModel, earlier: Any) -> Any:
+    def make_pipeline(self, reading: Reading, earlier: Any) -> Any:
         """Return all that belongs to one model, ready to run; may take a while.
 
         ``earlier`` is the pipeline that will be replaced, or None.
@@ -281,7 +290,8 @@ class RobotNode(LifecycleNode):
             if self._model is None or self._model[0] != key:
                 self._model = key, read_model(description, values, self.get_logger().warning)
             model = self._model[1]
-            self._pipeline = self.make_pipeline(model, self._pipeline)
+            reading = Reading(model, description, values)
+            self._pipeline = self.make_pipeline(reading, self._pipeline)
         except Exception as error:
             if not isinstance(error, (GeolinError, OSError)):
                 self.get_logger().error(traceback.format_exc())

@@ -16,7 +16,7 @@ from sensor_msgs.msg import Imu, JointState
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.diagnostics import Diagnostics
-from geolin_ros.ros.robot_node import Input, RobotNode, run
+from geolin_ros.ros.robot_node import Input, Reading, RobotNode, run
 from geolin_ros.sparse import Estimator, forward_dynamics
 from geolin_ros.stream.torque_messages import TorqueWriter
 from geolin_ros.stream.torque_parameters import TORQUE_TABLE, torque_settings
@@ -68,9 +68,9 @@ class TorqueEstimatorNode(RobotNode):
             inputs.append(Input(kind, topic, partial(self.take, 'on_wrench', topic)))
         return inputs
 
-    def make_pipeline(self, model: TreeModel, earlier: Any) -> Pipeline:
+    def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
         """Return stream and writer."""
-        settings = torque_settings(self._values)
+        model, settings = reading.model, torque_settings(reading.values)
         stream = TorqueStream(model, settings, self._counts)
         stream.rehearse()
         writer = TorqueWriter(

@@ -7,6 +7,7 @@ JSON: every number comes back to the last bit, and nothing in it is ever execute
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,9 +56,10 @@ def save_breach(
     Parameters
     ----------
     folder
-        Made if it is not there.
+        Made if it is not there. ROBOT is the robot's name as `file_name_part`.
     description, values
-        What the model was read from: URDF text or file, and the node's parameters.
+        What the model was read from: URDF text or file, and the node's parameters. Files are read
+        now; `load_breach` refuses one that has changed since.
     model
         The robot.
     sample, certificate
@@ -93,9 +95,22 @@ def save_breach(
         'robot_description': _text(description),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f'breach-{model.name}-{sample.stamp}.json'
+    path = folder / f'breach-{file_name_part(model.name)}-{sample.stamp}.json'
     path.write_text(json.dumps(content, default=_plain) + '\n')
     return path
+
+
+def file_name_part(name: str) -> str:
+    """Return a name, whoever gave it, as it may stand in the name of a file.
+
+    Letters, digits and ``._-`` stay, of at most 60 characters; others become ``_``.
+
+    Examples
+    --------
+    >>> file_name_part('../../ein Roboter')
+    '.._.._ein_Roboter'
+    """
+    return re.sub('[^A-Za-z0-9._-]', '_', name[:60])
 
 
 def breach_report(sample: Sample, verdict: Verdict) -> str:

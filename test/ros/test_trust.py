@@ -14,6 +14,7 @@ from geolin_ros import robots
 from geolin_ros.cli import main
 from geolin_ros.demo.flight import Flight
 from geolin_ros.se3 import quaternion_from_rotation
+from geolin_ros.stream.breach_file import load_breach
 
 QUADRUPED = str(robots.path('quadruped'))
 EVERY = 40
@@ -59,6 +60,25 @@ def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys):
     said = capsys.readouterr().out
     assert said.count('breached, ') == 2
     assert 'computed anew:   passed' in said
+
+
+def test_breach_of_a_robot_that_was_described_anew__is_about_that_robot(client):
+    """The newest description cannot be used: the robot of the one before is served, and kept."""
+    text = robots.path('quadruped').read_text().replace('"quadruped"', '"../../a/robot"')
+    client.module = wrong_node.__file__
+    client.describe(text)
+    client.start(certificate__every=EVERY, certificate__budget=1.0)
+    client.wait_until_active()
+    client.wait_until_serving('../../a/robot')
+    client.describe('<robot name="quadruped"/>')
+    client.wait_for(lambda: 'keep the model' in client.process.log)
+    client.shake_hands()
+    client.wait_for(lambda: client.ask().trust.breached, 30.0)
+    client.wait_for(lambda: 'geolin recheck ' in client.process.log)
+    (path,) = client.folder.glob('breach-*.json')
+    assert path.name.startswith('breach-.._.._a_robot-')
+    assert load_breach(path).model.hash == client.linearizations[-1].model_hash
+    assert main(['recheck', str(path)]) == 0
 
 
 def test_breach_that_cannot_be_kept__is_said_all_the_same(client):

@@ -225,6 +225,20 @@ def test_breach__is_saved_and_repeated_to_the_last_bit(quadruped, wrong, tmp_pat
     assert f'1 entries of A and B differ; most: d v.z / d s.{joint}' in said
 
 
+@pytest.mark.parametrize('name', ['a/b', '../../x', '/etc/x', 'n' * 300, 'Robot № 1', '..'])
+def test_breach_of_a_robot_of_any_name__is_kept_in_its_folder(quadruped, wrong, tmp_path, name):
+    run, _ = breach_of(quadruped, tmp_path)
+    text = robots.path('quadruped').read_text().replace('"quadruped"', f'"{name}"')
+    model = TreeModel.from_urdf(text)
+    assert model.name == name
+    folder = tmp_path / 'deep' / 'folder'
+    found = model, run.sample, run.verdict.certificate
+    path = save_breach(folder, text, default_values(), *found)
+    assert list(folder.iterdir()) == [path]
+    assert re.fullmatch(r'breach-[A-Za-z0-9._-]{0,60}-\d+\.json', path.name)
+    assert load_breach(path).model.name == name
+
+
 def test_report__holds_the_state(quadruped, wrong, tmp_path):
     run, _ = breach_of(quadruped, tmp_path)
     words = breach_report(run.sample, run.verdict)
