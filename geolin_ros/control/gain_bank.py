@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Gains made beforehand, by what the robot stands on and how its joints are bent.
+"""Gains to look up, by what the robot stands on and how its joints are bent.
 
 For each set of contacts there is a route: postures in order, each with its gains. Between two
 postures everything is interpolated: gains in full coordinates and efforts linearly, the pose of
 the base along the geodesic. It is the gain K that is interpolated, never the cost P it came from,
 which would have to be more exact than any interpolation is. What that costs is measured as the
 bank is built, against the gain designed halfway, and postures are added where it is too much.
+Gains made while a robot runs are added to a bank one by one.
 """
 
 from collections.abc import Sequence
@@ -28,6 +29,8 @@ from geolin_ros.typing import Array
 
 TOLERANCE = 0.01
 """Relative error of an interpolated gain, in the Frobenius norm, unless another is given."""
+SAME_POSTURE = 0.01
+"""Two knots of a route are further apart than this [rad or m]."""
 MOST_KNOTS = 65
 """Largest number of postures of a route, unless another is given."""
 
@@ -41,7 +44,8 @@ class Route:
     knots
         In order; of one posture alone it holds everywhere.
     errors : (knots - 1,)
-        Relative error of the gain halfway between two knots, as found when the bank was built.
+        Relative error of the gain halfway between two knots, as found when the bank was built;
+        next to knots that were added later, that at their posture before they were.
     """
 
     knots: tuple[Gains, ...]
@@ -66,6 +70,27 @@ class Route:
         away = np.linalg.norm(state.s - starts - shares[:, None] * legs, axis=1)
         nearest = int(np.argmin(away))
         return nearest, float(shares[nearest])
+
+    def with_gains(self, gains: Gains, tolerance: float) -> 'Route':
+        """Return the route with one more knot, where it lengthens the route least.
+
+        The same route if its own gains there are within ``tolerance``; gains at the posture of a
+        knot take its place.
+        """
+        error = _error(self.gains(gains.state), gains)
+        if error <= tolerance:
+            return self
+        away = np.linalg.norm(self._joints - gains.state.s, axis=1)
+        legs = np.linalg.norm(np.diff(self._joints, axis=0), axis=1)
+        detours = np.concatenate((away[:1], away[:-1] + away[1:] - legs, away[-1:]))
+        first = last = int(np.argmin(detours))
+        if away.min() < SAME_POSTURE:
+            first, last = int(np.argmin(away)), int(np.argmin(away)) + 1
+        knots = (*self.knots[:first], gains, *self.knots[last:])
+        before, after = max(first - 1, 0), min(last, len(self.errors))
+        worst = max(error, *self.errors[before:after], 0.0)
+        new = np.full(int(first > 0) + int(last < len(self.knots)), worst)
+        return Route(knots, np.concatenate((self.errors[:before], new, self.errors[after:])))
 
     @cached_property
     def _joints(self) -> Array:
@@ -105,10 +130,37 @@ class GainBank:
             raise unknown_name('contact set', '+'.join(sorted(contacts)), known, 'the gain bank')
         return route
 
+    def with_gains(self, gains: Gains, tolerance: float = TOLERANCE) -> 'GainBank':
+        """Return a bank that has these gains too, made while a robot runs as a rule.
+
+        Start from ``GainBank(model.hash, {})`` or from a bank made beforehand.
+
+        Parameters
+        ----------
+        gains
+            For the bank's robot; for other contacts than those it has, they begin a route.
+        tolerance
+            Relative error of the bank's own gains there up to which it stays as it is.
+
+        Raises
+        ------
+        ConfigurationError
+            If the gains are of another kind than those of the bank: inputs held for another time,
+            another delay, other columns, or other feet.
+        """
+        for route in self.routes.values():
+            _check_like(gains, route.knots[0])
+        frames = frozenset(gains.contacts)
+        if frames not in self.routes:
+            return replace(self, routes=self.routes | {frames: Route((gains,), np.zeros(0))})
+        route = self.routes[frames]
+        gains = replace(gains, supports=_in_order(gains, route.knots[0]))
+        return replace(self, routes=self.routes | {frames: route.with_gains(gains, tolerance)})
+
     @property
     def largest_error(self) -> float:
         """Of all interpolated gains, relative."""
-        return max(float(np.max(route.errors, initial=0.0)) for route in self.routes.values())
+        return max((float(e) for route in self.routes.values() for e in route.errors), default=0.0)
 
 
 def build(
@@ -223,6 +275,30 @@ def _halfway(model: TreeModel, first: Equilibrium, second: Equilibrium) -> Equil
     com = 0.5 * sum(centre_of_mass(model, p.state).com[:2] for p in (first, second))
     state = standing_posture(model, first.stands_on, footholds=footholds, com=com, start=start)
     return equilibrium(model, state, first.stands_on)
+
+
+def _check_like(gains: Gains, others: Gains) -> None:
+    def kind(one: Gains) -> str:
+        return f'{len(one.columns)} columns, {one.K_past.shape[1]} past inputs, every {one.dt:g} s'
+
+    if (gains.columns, gains.rows, kind(gains)) != (others.columns, others.rows, kind(others)):
+        raise ConfigurationError(
+            f'gains have {kind(gains)}; the bank expects {kind(others)}, and the same names'
+        )
+
+
+def _in_order(gains: Gains, others: Gains) -> tuple[Support, ...]:
+    """Return the supports of gains as others for the same frames have them."""
+    ours = {support.frame: support for support in gains.supports}
+    for support in others.supports:
+        own = ours[support.frame]
+        if own.kind != support.kind or not np.array_equal(own.points, support.points):
+            raise ConfigurationError(
+                f'support {own.frame!r} of the gains is of kind {own.kind!r} with points '
+                f'{np.asarray(own.points).tolist()}, the bank expects {support.kind!r} with '
+                f'{np.asarray(support.points).tolist()}'
+            )
+    return tuple(ours[support.frame] for support in others.supports)
 
 
 def _error(K: Gains, exact: Gains) -> float:

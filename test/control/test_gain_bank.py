@@ -15,10 +15,13 @@ from support.standing import standing_robot
 from geolin_ros import TreeModel, robots
 from geolin_ros.cli import main
 from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.gain_bank import SteadyContacts, build, interpolated, squat
+from geolin_ros.control.gain_bank import GainBank, SteadyContacts, build, interpolated, squat
 from geolin_ros.control.gain_file import load_bank, save_bank
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.regulator import Reference, Regulator
+from geolin_ros.control.support import Support
+from geolin_ros.control.weights import Weights
 from geolin_ros.errors import ConfigurationError, InfeasibleError, InputError, UnknownNameError
 
 DEPTH = {'quadruped': 0.1, 'humanoid': 0.15}
@@ -70,6 +73,60 @@ def test_gains__do_not_jump_along_the_route():
     K = [bank.gains(FEET, state).K for state in way]
     steps = [relative(a, b) for a, b in pairwise(K)]
     assert max(steps) < 4.0 * relative(K[0], K[-1]) / 59
+
+
+def test_gains_made_while_a_robot_runs__fill_a_bank_that_is_saved(tmp_path):
+    model, supports, top, _ = squatting('quadruped')
+    heights = top.H[2, 3] - 0.1 * np.array([0.4, 0.0, 1.0, 0.7, 0.2, 0.9, 0.5, 0.41])
+    held, bank = Regulator(model, supports), GainBank(model.hash, {})
+    for point in squat(model, supports, heights, top):
+        held.follow(Reference(point.state))
+        assert held.redesign()
+        bank = bank.with_gains(held.gains)
+    (route,) = bank.routes.values()
+    assert 3 <= len(route.knots) < len(heights)  # those within tolerance are left out
+    descent = [knot.state.H[2, 3] for knot in route.knots]
+    assert descent in (sorted(descent), sorted(descent)[::-1])
+    assert len(route.errors) == len(route.knots) - 1
+    save_bank(bank, model, tmp_path / 'online.yaml')
+    loaded = load_bank(tmp_path / 'online.yaml', model)
+    assert loaded.largest_error == bank.largest_error < 0.1
+    for point in squat(model, supports, top.H[2, 3] - 0.1 * np.linspace(0.05, 0.95, 5), top):
+        exact = design(model, point)
+        error = relative(loaded.gains(FEET, point.state).K, exact.K)
+        leg, _ = route.locate(point.state)
+        assert error < max(0.01, route.errors[leg])
+    again = bank.with_gains(exact, tolerance=0.0)
+    np.testing.assert_allclose(again.gains(FEET, exact.state).K, exact.K, rtol=1e-9)
+    assert again.largest_error == bank.largest_error
+
+
+def test_gains_of_the_same_posture__take_the_place_of_those_before(two_sets):
+    model, top, bank, _ = two_sets
+    supports = standing_robot('quadruped')[1]
+    point = equilibrium(model, top, supports[::-1])
+    stiffer = design(model, point, bandwidth=0.0, delay=1, weights=Weights(joints=0.01))
+    found = bank.with_gains(stiffer)
+    assert len(found.route(FEET).knots) == len(bank.route(FEET).knots)
+    np.testing.assert_array_equal(found.gains(FEET, top).K, stiffer.K)
+    assert found.gains(FEET, top).contacts == FEET  # in the order of the route
+    assert found.largest_error == relative(bank.gains(FEET, top).K, stiffer.K)
+    assert found.route(FEET[:3]) is bank.route(FEET[:3])
+
+
+def test_gains_of_another_kind__are_refused_by_the_bank(two_sets):
+    model, top, bank, _ = two_sets
+    supports = standing_robot('quadruped')[1]
+    point = equilibrium(model, top, supports)
+    with pytest.raises(ConfigurationError, match=r'0 past inputs.*12 past inputs'):
+        bank.with_gains(design(model, point))
+    with pytest.raises(ConfigurationError, match=r'every 0\.001 s.*every 0\.002 s'):
+        bank.with_gains(design(model, point, delay=1, dt=0.001))
+    bare = equilibrium(model, top, [Support.parse(f'{frame}@0,0,-0.01') for frame in FEET])
+    gains = design(model, bare, delay=1)
+    flat = dataclasses.replace(gains, supports=[Support.sole(f, 0.1, 0.1) for f in FEET])
+    with pytest.raises(ConfigurationError, match=r"'FL_foot'.*kind 'surface'"):
+        bank.with_gains(flat)
 
 
 @pytest.fixture(scope='module')
