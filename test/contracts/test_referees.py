@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every public function of the dynamics has two independent referees, each named with its test."""
+"""Every public function and class of the dynamics has two independent referees, each named with its test."""
 
+import ast
 import inspect
 import pkgutil
 import re
@@ -24,19 +25,29 @@ MODULES = (
     'geolin_ros.consistency',
     'geolin_ros.lie_group',
     'geolin_ros.trajectory',
+    'geolin_ros.batch',
+    'geolin_ros.contacts',
+    'geolin_ros',
 )
 IMPORTED = {
     'Pinocchio': r'pinocchio',
     'MuJoCo': r'mujoco',
     'iDynTree': r'idyntree',
-    'dense': r'dense_reference|several_axes|kim_tables|np\.linalg|np\.eye',
-    'differences': r'finite_difference|derivative_by_vector|examples',
-    'SciPy': r'from scipy',
+    'dense': r'dense_reference|constrained_reference|several_axes|kim_tables|np\.linalg|np\.cross',
+    'differences': r'finite_difference|derivative_by_vector',
+    'SciPy': r'scipy',
+    'tables': r'kernels import paper',
+    'flows': r'error_after',
+    'by hand': r'system\.derivatives',
+    'one at a time': r'(Linearizer|geolin_ros\.hybrid_dynamics|getattr\(geolin_ros, name\))',
     'Linearizer': r'Linearizer',
 }
 """Referees, and what a file uses that asks them.
 
-'dense' is textbook NumPy, by matrices; `Linearizer` is one for what uses none of it.
+'dense' is textbook NumPy, by matrices; 'tables' are those of [Bos 2022] line by line, held against
+Pinocchio themselves; 'flows' are two motions of the nonlinear system; 'by hand' are derivatives
+of an example; 'one at a time' are single calls, which have their own; `Linearizer` is one for what
+uses none of it.
 """
 
 REFEREES = """
@@ -103,13 +114,16 @@ hybrid_dynamics
 geolin_ros.sparse
 inverse_dynamics, forward_dynamics, hybrid_dynamics, base_sensors, known
     Pinocchio: classical_dynamics__equal_pinocchio
-    dense: solutions__equal_a_dense_solve
-all_external_wrenches, external_wrench, joint_torque, joint_acceleration
-    Pinocchio: estimate__of_noiseless_readings__is_what_pinocchio_computes
-    dense: estimate__equals_elimination_and_weighted_least_squares
+    dense: joints_with_several_axes__equal_pinocchio_and_dense_dynamics
+external_wrench, joint_torque, joint_acceleration
+    Pinocchio: wrenches_torques_and_accelerations__are_read_as_pinocchio_has_them
+    dense: wrenches_torques_and_accelerations__are_read_as_pinocchio_has_them
+all_external_wrenches
+    Pinocchio: classical_dynamics__equal_pinocchio
+    dense: joints_with_several_axes__equal_pinocchio_and_dense_dynamics
 accelerometer, angular_acceleration
     Pinocchio: accelerometer__reads_the_proper_acceleration_of_the_point
-    dense: estimate__equals_elimination_and_weighted_least_squares
+    differences: sensors_of_motion__read_differences_of_poses
 force_torque
     dense: force_torque__reads_the_wrench_in_the_link
     Pinocchio: sensors_in_links__determine_what_a_fixed_base_does
@@ -164,7 +178,7 @@ velocity
     differences: acceleration__follows_the_rate_of_the_numbers_of_the_velocity
 base_map
     iDynTree: twists_and_jacobians__are_idyntrees
-    dense: doubly_mixed_jacobian__is_equation_75_by_hand
+    Pinocchio: doubly_mixed_jacobian__is_equation_75_by_hand
 base_map_rate
     iDynTree: bias_accelerations__are_idyntrees
     differences: acceleration__follows_the_rate_of_the_numbers_of_the_velocity
@@ -185,7 +199,7 @@ intrinsic_acceleration
     Pinocchio: accelerations__are_pinocchios
     iDynTree: bias_accelerations__are_idyntrees
 contact_frame
-    dense: contact_jacobian__is_equation_81
+    Pinocchio: contact_jacobian__is_equation_81
     differences: contact_jacobian_rate__follows_the_rolling_contact
 
 geolin_ros.equations_of_motion
@@ -223,21 +237,66 @@ displacement_from_body, displacement_to_body
 geolin_ros.consistency
 required_effort
     Pinocchio: required_effort__is_pinocchios_inverse_dynamics
-    dense: consistent_acceleration__is_the_third_remark_of_table_4
+    tables: consistent_acceleration__is_the_third_remark_of_table_4
 linearize_motion
-    dense: inconsistent_linearization__equals_the_tables_about_the_given_accelerations
+    tables: inconsistent_linearization__equals_the_tables_about_the_given_accelerations
     differences: inconsistent_linearization__is_that_under_a_constant_base_wrench
 
 geolin_ros.lie_group
 linearize
     Linearizer: robot__on_its_group_is_linearized_as_by_the_linearizer
-    SciPy: example__carries_the_error_between_two_flows
+    flows: example__carries_the_error_between_two_flows
 derivative
-    dense: example__differences_equal_exact_derivatives
+    by hand: example__differences_equal_exact_derivatives
     SciPy: retraction__is_the_exponential_of_a_matrix
 euclidean, product
     SciPy: ad__is_the_bracket
     Linearizer: robot__on_its_group_is_linearized_as_by_the_linearizer
+
+geolin_ros.sparse
+DynamicsSolver
+    Pinocchio: classical_dynamics__equal_pinocchio
+    dense: joints_with_several_axes__equal_pinocchio_and_dense_dynamics
+Estimator
+    Pinocchio: estimate__of_noiseless_readings__is_what_pinocchio_computes
+    dense: estimate__equals_elimination_and_weighted_least_squares
+
+geolin_ros.batch
+BatchLinearizer
+    Pinocchio: robot__equals_pinocchio
+    one at a time: batch__equals_one_by_one
+inverse_dynamics, forward_dynamics, mass_matrix, mass_matrix_inverse
+    Pinocchio: robot__equals_pinocchio
+    one at a time: batch__equals_one_by_one
+inverse_dynamics_derivatives, forward_dynamics_derivatives
+    Pinocchio: robot__equals_pinocchio
+    one at a time: batch__equals_one_by_one
+hybrid_dynamics
+    Pinocchio: robot__equals_pinocchio
+    one at a time: hybrid_dynamics__equals_one_by_one
+
+geolin_ros.contacts
+ConstrainedLinearizer
+    Pinocchio: derivatives__are_those_of_pinocchio
+    differences: derivatives__are_differences_of_dense_dynamics
+constrained_forward_dynamics
+    dense: forward_dynamics__is_that_of_the_linearization_and_of_dense_dynamics
+    Pinocchio: derivatives__are_those_of_pinocchio
+reduce
+    dense: spectrum__is_that_of_the_full_system_and_of_the_descriptor_pencil
+    SciPy: discretize__is_the_exponential
+reduce_step
+    differences: steps__are_the_derivative_of_the_constrained_flow
+    dense: basis__spans_what_position_and_velocity_admit
+constraints_of
+    Pinocchio: forward_dynamics__equals_pinocchio
+    MuJoCo: forward_dynamics__equals_mujoco_at_rest
+
+geolin_ros
+Linearizer
+    Pinocchio: linearization__equals_pinocchios
+    MuJoCo: nu_dot__equals_mujocos
+    differences: linearization__equals_differences_on_the_manifold
 
 geolin_ros.trajectory
 transition
@@ -257,7 +316,7 @@ def table() -> dict[str, dict[str, str]]:
             for name in names:
                 rows.setdefault(f'{home}.{name}', {})[referee] = f'test_{test}'
             opens = True
-        elif line.startswith('geolin_ros.'):
+        elif line.startswith('geolin_ros'):
             home = line
         elif line:
             names = [] if opens else names
@@ -272,22 +331,68 @@ ELSEWHERE = {
     'geolin_ros.sparse.solvability': 'a report, held against known ranks in test/sparse',
     'geolin_ros.constraints.rows_of': 'checks shapes',
     'geolin_ros.kinematics.check_state': 'checks shapes',
+    'geolin_ros.contacts.activated': 'book-keeping',
+    'geolin_ros.contacts.anchored': 'book-keeping over `Kinematics.pose`',
+    'geolin_ros.contacts.anchored_where_needed': 'book-keeping over `Kinematics.pose`',
+    'geolin_ros.open_dataset': 'reads a file',
+    'geolin_ros.Dynamics': 'bit for bit: test_dynamics__are_those_of_the_functions',
 }
 SHARED = ('workspace', 'state_data', 'wrong_state', 'vector', 'truth', 'with_base', 'failure')
 """What modules of the package share with one another: no dynamics."""
 
 
+def is_computing(value: object) -> bool:
+    """Whether a class answers to a state."""
+    answers = ('__call__', 'forward_dynamics', 'solve', 'estimate')
+    return inspect.isclass(value) and any(name in vars(value) for name in answers)
+
+
 def public_functions() -> list[str]:
-    """Return the functions, or methods, that the modules hold and do not just import."""
-    found = []
+    """Return functions, methods and classes that compute, each in the first module that has it."""
+    found: dict[int, str] = {}
     for module in MODULES:
         owner = pkgutil.resolve_name(module)
         for name in getattr(owner, '__all__', vars(owner)):
             value = getattr(owner, name)
             own = getattr(value, '__module__', '').startswith(module.removesuffix('.Kinematics'))
-            if inspect.isfunction(value) and own and not name.startswith('_'):
-                found.append(f'{module}.{name}')
-    return [name for name in found if name.rpartition('.')[2] not in SHARED]
+            public = own and not name.startswith('_') and name not in SHARED
+            if public and (inspect.isfunction(value) or is_computing(value)):
+                found.setdefault(id(value), f'{module}.{name}')
+    return list(found.values())
+
+
+def definitions(path: Path) -> dict[str, ast.AST]:
+    """Return what a module's names stand for: functions, assignments and imports."""
+    found: dict[str, ast.AST] = {}
+    for node in ast.parse(path.read_text(encoding='utf-8')).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [alias.asname or alias.name.partition('.')[0] for alias in node.names]
+        elif isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        else:
+            names = [getattr(node, 'name', '')]
+        found |= dict.fromkeys(names, node)
+    return found
+
+
+def reached(test: str, path: Path) -> str:
+    """Return a test with all it uses of its own file: fixtures, helpers, what they import."""
+    folders = [path.parent, *path.parent.parents]
+    conftests = [folder / 'conftest.py' for folder in folders[: folders.index(TESTS) + 1]]
+    known: dict[str, ast.AST] = {}
+    for file in (path, *conftests):
+        if file.exists():
+            known = definitions(file) | known
+    wanted, seen = [test], {}
+    while wanted:
+        name = wanted.pop()
+        if name in seen or name not in known:
+            continue
+        seen[name] = known[name]
+        for node in ast.walk(known[name]):
+            name = getattr(node, 'id', None) or getattr(node, 'arg', None)
+            wanted += [name] if isinstance(name, str) else []
+    return '\n'.join(ast.unparse(node) for node in seen.values())
 
 
 @pytest.mark.parametrize('function', public_functions())
@@ -297,9 +402,11 @@ def test_public_function__has_two_referees(function: str) -> None:
         return
     assert len(ROWS[function]) >= 2
     for referee, test in ROWS[function].items():
-        homes = [path for path, text in FILES.items() if f'def {test}(' in text]
-        asked = [path.name for path in homes if re.search(IMPORTED[referee], FILES[path])]
-        assert asked, f'{test} of {[path.name for path in homes]} does not ask {referee}'
+        used = [reached(test, path) for path, text in FILES.items() if f'def {test}(' in text]
+        assert used, f'there is no {test}'
+        assert any(re.search(IMPORTED[referee], text) for text in used), (
+            f'{test} does not ask {referee}'
+        )
 
 
 def test_table__names_functions_that_exist() -> None:

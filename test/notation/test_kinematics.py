@@ -235,6 +235,11 @@ def test_contact_jacobian__is_equation_81(rolling):
     frozen = Frame(own.body, own.placement @ rolling.placement)
     J = at.jacobian(rolling.link, C, 'mixed')
     assert_close(J, at.jacobian(frozen, 'mixed', 'mixed'), 1e-13)
+    of_link = rolling.case.ask('getFrameJacobian', rolling.link, 'mixed')
+    away = at.pose(rolling.link)[:3, :3] @ rolling.placement[:3, 3]
+    expected = np.vstack((of_link[:3] - np.cross(away, of_link[3:], axisb=0).T, of_link[3:]))
+    expected[:, :6] = expected[:, :6] @ np.kron(np.eye(2), rolling.case.state.H[:3, :3].T)
+    assert_close(J, expected, 1e-13, 'Pinocchio')
 
 
 def test_contact_jacobian__takes_wrenches_at_the_contact(rolling):

@@ -7,9 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 from support.close import assert_close
+from support.finite_difference import hat
 from support.newton_euler import classical_sets, moving_bodies, random_motion
 from support.passive_joints import passive_model
-from support.pinocchio_oracle import PinocchioOracle
+from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
 from support.several_axes import SeveralAxesReference
 from support.states import edge_states
@@ -23,6 +24,7 @@ from geolin_ros.errors import (
     ShapeError,
     UnknownNameError,
 )
+from geolin_ros.kinematics import Kinematics
 from geolin_ros.sparse import BlockSystem, DynamicsSolver, Variable, sensors
 
 METHODS = {'inverse': 'forward substitution'}
@@ -142,23 +144,31 @@ def _strongest(model, body):
     return int(np.argmax(np.abs(model.tree.subspace[model.tree.v_start[body]])))
 
 
-def test_accelerometer__reads_the_proper_acceleration_of_the_point():
-    # against pinocchio's classical acceleration of the frame, less gravity in its axes
-    pin = pytest.importorskip('pinocchio')
-    rng = np.random.default_rng(6)
+def humanoid_in_motion(seed):
     path = robots.path('humanoid')
     model = TreeModel.from_urdf(path)
     oracle = PinocchioOracle.read_urdf(path, model)
-    motion = random_motion(oracle, rng)
+    return oracle, random_motion(oracle, np.random.default_rng(seed))
+
+
+def readings_of(model, motion, *chosen):
+    """Return what sensors read when every variable is as Pinocchio says."""
+    system = BlockSystem(model, chosen)
+    system.update(motion.state, np.zeros(sum(sensor.size for sensor in chosen)))
+    return system.readings(np.concatenate([part.ravel() for part in motion.theirs]))
+
+
+def test_accelerometer__reads_the_proper_acceleration_of_the_point():
+    """Pinocchio's classical acceleration of the frame, less gravity in its axes."""
+    oracle, motion = humanoid_in_motion(6)
+    model, theirs = oracle.model, motion.theirs
     for link in ('imu', 'left_sole', 'head'):
-        system = BlockSystem(
+        read = readings_of(
             model,
-            [sensors.accelerometer(model, link), sensors.angular_acceleration(model, link)],
+            motion,
+            sensors.accelerometer(model, link),
+            sensors.angular_acceleration(model, link),
         )
-        system.update(motion.state, np.zeros(6))
-        theirs = motion.theirs
-        d = np.concatenate([part.ravel() for part in theirs])
-        read = system.readings(d)
         pin.forwardKinematics(
             oracle.pin_model, oracle.data, oracle.q(motion.state), oracle.velocity(motion.state),
             oracle._to_pinocchio(theirs.nu_dot),
@@ -171,6 +181,68 @@ def test_accelerometer__reads_the_proper_acceleration_of_the_point():
         R = oracle.data.oMf[frame].rotation
         assert_close(read[:3], classical.linear - R.T @ model.gravity, 1e-12, link)
         assert_close(read[3:], classical.angular, 1e-12, link)
+
+
+def test_sensors_of_motion__read_differences_of_poses():
+    """Origin and axes of a link along a motion: accelerations are second differences."""
+    oracle, motion = humanoid_in_motion(6)
+    model, state, nu_dot = oracle.model, motion.state, motion.theirs.nu_dot
+    nu, rest = np.concatenate((state.v, state.r)), np.zeros(model.m)
+
+    def pose(link, t):
+        moved = state.retract(np.concatenate((t * nu + 0.5 * t * t * nu_dot, rest)))
+        return Kinematics(model, moved).pose(link)
+
+    def second(link, h=1e-3):
+        once, twice = (
+            (pose(link, k * h) - 2.0 * pose(link, 0.0) + pose(link, -k * h)) / (k * h) ** 2
+            for k in (1, 2)
+        )
+        return (4.0 * once - twice) / 3.0
+
+    for link in ('imu', 'left_sole', 'head'):
+        read = readings_of(
+            model,
+            motion,
+            sensors.accelerometer(model, link),
+            sensors.angular_acceleration(model, link),
+        )
+        R, H_ddot = pose(link, 0.0)[:3, :3], second(link)
+        turned = R.T @ H_ddot[:3, :3]  # alpha x + w x w x, the latter symmetric
+        assert_close(read[:3], R.T @ (H_ddot[:3, 3] - model.gravity), 1e-7, link)
+        assert_close(
+            hat(np.concatenate((rest[:3], read[3:])))[:3, :3], (turned - turned.T) / 2, 1e-7
+        )
+
+
+def test_wrenches_torques_and_accelerations__are_read_as_pinocchio_has_them():
+    oracle, motion = humanoid_in_motion(8)
+    model, theirs = oracle.model, motion.theirs
+    for link, joint in (('left_sole', 'left_knee'), ('head', model.joint_names[-1])):
+        entry = oracle.pin_model.joints[oracle.pin_model.getJointId(joint)].idx_v
+        frame = oracle.pin_model.frames[oracle.pin_model.getFrameId(link)]
+        body = model.frame(link).body
+        read = readings_of(
+            model,
+            motion,
+            sensors.external_wrench(model, link),
+            sensors.force_torque(model, link),
+            sensors.joint_torque(joint),
+            sensors.joint_acceleration(joint),
+        )
+        for found, wrench in ((read[:6], theirs.fx[body]), (read[6:12], theirs.f[body])):
+            force, moment = wrench[:3], wrench[3:]
+            theirs_at_link = frame.placement.actInv(pin.Force(force, moment)).vector
+            R, o = frame.placement.rotation, frame.placement.translation
+            by_hand = np.concatenate((R.T @ force, R.T @ (moment - np.cross(o, force))))
+            assert_close(found, theirs_at_link, 1e-13, link)
+            assert_close(found, by_hand, 1e-13, link)
+        torque = (
+            oracle.data.tau[entry]
+            + oracle._damping_torque(motion.state)[-model.n :][model.joint_index(joint)]
+        )
+        acceleration = oracle._to_pinocchio(theirs.nu_dot)[entry]
+        np.testing.assert_allclose(read[12:], (torque, acceleration), rtol=1e-13)
 
 
 def test_force_torque__reads_the_wrench_in_the_link():
