@@ -12,11 +12,11 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Imu, JointState
 
+from geolin_msgs.msg import WrenchWithCovariance
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.feedback import Feedback
 from geolin_ros.control.lqr import design
@@ -28,12 +28,14 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.sim.simulator import Push, Simulator
 from geolin_ros.sim.world import Floor
 from geolin_ros.stream.geometry import write_stamp, write_wrench
-from geolin_ros.stream.message_memory import allocate
+from geolin_ros.stream.message_memory import allocate, write_matrix
 from geolin_ros.typing import Array
 
 IMU = 'imu'
 STEP = PERIOD * 1e-9  # that efforts are held [s]
 SOLES = {'left_sole': '0.18x0.08', 'right_sole': '0.18x0.08'}
+LOAD_CELLS = np.diag([1.0, 1.0, 1.0, 0.05, 0.05, 0.05]) ** 2
+"""Covariance that the soles say they measure with [N, N m]."""
 WAVING = {
     'left_shoulder_pitch': 0.5,
     'left_elbow': 0.8,
@@ -110,15 +112,16 @@ class PublishedRobot:
         ]
         self._imu.header.frame_id = IMU
         self._imu.orientation_covariance[0] = -1.0  # not measured
-        self._wrenches = {link: WrenchStamped() for link in SOLES}
+        self._wrenches = {link: WrenchWithCovariance() for link in SOLES}
         for link, wrench in self._wrenches.items():
             wrench.header.frame_id = link
+            write_matrix(wrench.covariance, LOAD_CELLS)
         self._to = {
             name: node.create_publisher(kind, name, qos_profile_sensor_data)
             for kind, name in (
                 (JointState, 'joint_states'),
                 (Imu, 'imu'),
-                *((WrenchStamped, f'{link}/wrench') for link in SOLES),
+                *((WrenchWithCovariance, f'{link}/wrench') for link in SOLES),
             )
         }
 

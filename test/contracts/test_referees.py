@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every public function and class of the dynamics has two independent referees, each named with its test."""
+"""Every public function and class of the dynamics has two referees, each named with its test."""
 
 import ast
 import inspect
