@@ -37,6 +37,14 @@ from geolin_ros.sparse.ordering import Order, articulated_body_order
 
 SIZES = (2, 5, 10, 15, 20, 25, 30)
 CHAINS = ('right angles', 'any placement')
+COLOURS = {
+    'articulated-body algorithm': 'black',
+    'LU, articulated-body order': 'tab:blue',
+    'LU, COLAMD': 'tab:orange',
+    'matrix form of Property 2': 'tab:green',
+    'dense LU': 'black',
+    'sparse LU, COLAMD': 'tab:orange',
+}
 ROUNDING = 1e-12  # of the largest entry: what counts as a zero that cancels
 
 
@@ -181,28 +189,36 @@ def figure_2(sizes: Sequence[int] = SIZES[1:]) -> dict[str, list[Cost]]:
 
 
 def draw(path: Path) -> None:
-    """Draw both figures and print their numbers."""
+    """Draw both figures and the fill-in, and print their numbers."""
     import matplotlib
 
     matplotlib.use('Agg')
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.5))
-    for axis, sizes, curves, title in (
-        (axes[0], SIZES, figure_1(), 'Forward dynamics'),
-        (axes[1], SIZES[1:], figure_2(), 'Torques, load cells at both ends'),
+    figure, axes = pyplot.subplots(1, 3, figsize=(13, 4.2), layout='constrained')
+    forward, load_cells = figure_1(), figure_2()
+    fills = {name: costs for name, costs in forward.items() if costs[0].fill is not None}
+    operations, fill = (lambda cost: cost.operations), (lambda cost: cost.fill)
+    for axis, sizes, curves, number, title in (
+        (axes[0], SIZES, forward, operations, 'Figure 1: operations of forward dynamics'),
+        (axes[1], SIZES, fills, fill, 'Fill-in of its factors'),
+        (axes[2], SIZES[1:], load_cells, operations, 'Figure 2: operations with load cells'),
     ):
-        print(f'{title}: operations with {", ".join(map(str, sizes))} links')
+        print(f'{title}, {", ".join(map(str, sizes))} links')
         for name, costs in curves.items():
-            operations = [cost.operations for cost in costs]
-            print(f'  {name}: {", ".join(map(str, operations))}')
-            if costs[0].fill is not None:
-                print(f'    fill-in: {", ".join(str(cost.fill) for cost in costs)}')
-            axis.semilogy(sizes, operations, marker='.', label=name)
-        axis.set(title=title, xlabel='links', ylabel='additions and multiplications')
+            numbers = [number(cost) for cost in costs]
+            print(f'  {name}: {", ".join(map(str, numbers))}')
+            method = name.removesuffix(f', {CHAINS[0]}').removesuffix(f', {CHAINS[1]}')
+            style = '--' if name.endswith(CHAINS[1]) else '-'
+            label = '_' if style == '--' else method
+            axis.plot(sizes, numbers, style, marker='.', color=COLOURS[method], label=label)
+        axis.set(title=title, xlabel='links', ylim=(0.0, None))
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=7)
-    figure.tight_layout()
+        axis.legend(fontsize=9, loc='upper left', frameon=False)
+    axes[0].set_ylabel('additions and multiplications')
+    axes[1].set_ylabel('entries that D does not have')
+    axes[2].set(ylabel='additions and multiplications', yscale='log', ylim=(1e3, 1e10))
+    figure.supxlabel(f'full: axes at {CHAINS[0]}; dashed: {CHAINS[1]}', fontsize=9)
     figure.savefig(path)
     pyplot.close(figure)
     print(f'drawn to {path}')

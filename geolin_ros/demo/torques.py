@@ -126,8 +126,9 @@ def report(recording: Recording, seconds: Mapping[str, float]) -> bool:
     checks = (
         (
             f'{rate:.0f} estimates a second by the clock, {len(found.torques)} of {asked} joint '
-            f'states answered, expected more than {100 * ANSWERED:g} %; one takes {np.median(found.compute_times) * 1e6:.0f} us, with '
-            f'messages of a processor [us]: {used}',
+            f'states answered, expected more than {100 * ANSWERED:g} %; one takes '
+            f'{np.median(found.compute_times) * 1e6:.0f} us, with messages of a processor [us]: '
+            f'{used}',
             len(found.torques) > ANSWERED * asked,
         ),
         (f'{covariances:.1f} covariances a second, expected 10 or more', covariances >= 10.0),
