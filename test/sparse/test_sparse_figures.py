@@ -122,12 +122,12 @@ def test_load_cells_at_both_ends__are_solved_as_dense(example):
 def test_figures__are_drawn(example, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(example, 'SIZES', (2, 5, 6))
     one, two = ([example.Cost(k, fill) for k in (1, 2, 3)] for fill in (None, 7))
-    curves = {'articulated-body algorithm': one, 'LU, COLAMD, any placement': two}
+    curves = {'articulated-body algorithm': one, 'LU, COLAMD, right angles': two}
     monkeypatch.setattr(example, 'figure_1', lambda: curves)
     monkeypatch.setattr(example, 'figure_2', lambda: {'dense LU': one[1:]})
     example.draw(tmp_path / 'figures.png')
     assert (tmp_path / 'figures.png').stat().st_size > 10_000
     printed = capsys.readouterr().out
     assert 'articulated-body algorithm: 1, 2, 3' in printed
-    assert 'any placement: 7, 7, 7' in printed
+    assert 'right angles: 7, 7, 7' in printed
     assert 'dense LU: 2, 3' in printed
