@@ -58,10 +58,13 @@ class RegulatorSettings:
     friction
         Coefficient that equilibria stay below.
     gains_timeout
-        Time [s] without a linearization after which gains are not trusted; 0: they always are.
+        Time [s] without a linearization, also from the first feedback on, after which gains are
+        not trusted; 0: they always are, as those of a bank are.
     contacts_timeout
         Time [s] on contacts that the gains in use are not for after which they are not trusted:
         long enough to design others, and for feet that a push unloads to come down again.
+    reference_timeout
+        Time [s] without a newer reference after which one that moves is taken to rest.
     trust_position, trust_rotation
         Largest displacement of the base from the reference [m, rad] at which gains are used.
     calm
@@ -79,6 +82,7 @@ class RegulatorSettings:
     friction: float = FRICTION
     gains_timeout: float = 1.0
     contacts_timeout: float = 0.2
+    reference_timeout: float = 0.1
     trust_position: float = 0.25
     trust_rotation: float = 0.7
     calm: float = 0.05
@@ -174,6 +178,8 @@ class Regulator:
         self._newest: Measured | None = None
         self._heard: float | None = None
         self._misfit_since: float | None = None
+        self._followed_since: float | None = None
+        self._rest = ''
         self._designed_for: tuple[object, ...] = ()
         self.source: Source = 'model'
         self.failure = ''
@@ -186,7 +192,8 @@ class Regulator:
     @property
     def doubt(self) -> str:
         """What is amiss even where there is feedback; empty if nothing is."""
-        return self.failure and f'on earlier gains: {self.failure}'
+        earlier = self.failure and f'on earlier gains: {self.failure}'
+        return '; '.join(filter(None, (self._rest, earlier)))
 
     @property
     def is_led(self) -> bool:
@@ -227,8 +234,8 @@ class Regulator:
         self._look_up()
 
     def follow(self, reference: Reference) -> None:
-        """Keep the robot there from now on."""
-        self._reference = reference
+        """Keep the robot there from now on; if it moves, until the next one or a time-out."""
+        self._reference, self._followed_since = reference, None
         self._look_up()
 
     def hear(self, time: float) -> None:
@@ -350,6 +357,7 @@ class Regulator:
     def command(self, time: float, state: State) -> Command:
         """Return what the motors get for the state at ``time`` [s]."""
         rates = state.r[self._actuated]
+        self._rest = self._taken_to_rest(time)
         reason = self._objection(time, state)
         if reason:
             efforts = self._guard.damp(time, rates)
@@ -358,6 +366,8 @@ class Regulator:
         assert self._feedback is not None
         assert self._reference is not None
         reference, given = self._reference
+        if self._rest:
+            reference = reference.at_rest()
         if self.settings.anchor:
             reference = anchored(self.model, reference, state, self._standing_on)
         wanted = self._feedback.efforts(state, reference, given)
@@ -392,7 +402,9 @@ class Regulator:
             return self.failure or 'no gains yet'
         if misfit := self._misfit(time, self._feedback.gains):
             return misfit
-        if settings.gains_timeout and self._heard is not None and self._bank is None:
+        if settings.gains_timeout and self._bank is None:
+            if self._heard is None:
+                self._heard = time
             age = time - self._heard
             if abs(age) > settings.gains_timeout:  # one from the future is none of now
                 return f'no linearization for {age:.2f} s, expected one within ' + (
@@ -408,6 +420,21 @@ class Regulator:
                 f'{settings.trust_rotation:g} rad'
             )
         return ''
+
+    def _taken_to_rest(self, time: float) -> str:
+        """Return why velocities of the reference do not count any more, or nothing."""
+        if self._reference is None:
+            return ''
+        if self._followed_since is None:
+            self._followed_since = time
+        age, state = time - self._followed_since, self._reference.state
+        is_moving = state.v.any() or state.r.any()
+        if abs(age) <= self.settings.reference_timeout or not is_moving:
+            return ''
+        return (
+            f'the reference moves and is {age:.2f} s old, expected a newer one within '
+            f'{self.settings.reference_timeout:g} s: its velocities count as zero'
+        )
 
     def _misfit(self, time: float, gains: Gains) -> str:
         """Return what it stands on if gains are not for that, and have not been for too long."""

@@ -77,6 +77,12 @@ class State:
         twin._adopt(self.data.copy(), self.s.size, self.positions)
         return twin
 
+    def at_rest(self) -> 'State':
+        """Return the same pose and joint positions, without velocities."""
+        still = self.copy()
+        still.v[:], still.r[:] = 0.0, 0.0
+        return still
+
     def retract(self, z: ArrayLike) -> 'State':
         """Return the state g exp(z), reached from this one by a step in its own axes.
 

@@ -13,7 +13,6 @@ from geolin_ros.control.lqr import Gains
 from geolin_ros.control.regulator import Command, Reference, Regulator, RegulatorSettings
 from geolin_ros.control.support import Support
 from geolin_ros.errors import GeolinError, InputError
-from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.feedback_messages import frames_in_force, read_measured, read_reference
@@ -108,7 +107,7 @@ class FeedbackStream:
         if self._steady.update(now, self._felt) != frozenset(self.regulator.standing_on):
             self.regulator.stand_on(tuple(self._steady.contacts))
         if not self.regulator.is_led:
-            self.regulator.follow(Reference(_at_rest(self._state)))
+            self.regulator.follow(Reference(self._state.at_rest()))
         return self.regulator.command(now, self._state)
 
     def on_linearization(self, message: Any) -> None:
@@ -173,10 +172,3 @@ class FeedbackStream:
     def _dropped(self, cause: Cause, error: GeolinError) -> DroppedInput:
         self.counts.drops[cause] += 1
         return DroppedInput(cause, str(error))
-
-
-def _at_rest(state: State) -> State:
-    """Return the posture of a state, without its motion."""
-    posture = state.copy()
-    posture.v[:], posture.r[:] = 0.0, 0.0
-    return posture

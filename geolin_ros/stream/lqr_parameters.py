@@ -88,7 +88,8 @@ LQR_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'gains_timeout',
         1.0,
-        'After this long without a linearization, feedback gives way to damping; 0: never.',
+        'After this long without a linearization, even if none has ever come, feedback gives way '
+        'to damping; 0: never. A gain_bank needs none.',
         unit='s',
         bounds=(0.0, 3600.0),
     ),
@@ -98,6 +99,13 @@ LQR_TABLE: tuple[Parameter, ...] = (
         'After this long on contacts that the gains are not for, feedback gives way to damping.',
         unit='s',
         bounds=(0.0, 10.0),
+    ),
+    Parameter(
+        'reference_timeout',
+        0.1,
+        'After this long without a newer one, a reference that moves is taken to be at rest.',
+        unit='s',
+        bounds=(0.001, 10.0),
     ),
     Parameter(
         'trust_position',

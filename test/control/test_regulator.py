@@ -200,6 +200,51 @@ def test_feedback__gives_way_to_damping(why):
     np.testing.assert_allclose(command.efforts, -0.05 * limits)
 
 
+@pytest.mark.parametrize(('timeout', 'mode'), [(0.5, Mode.DAMPING), (0.0, Mode.FEEDBACK)])
+def test_linearization_that_never_comes__is_waited_for_from_the_first_feedback_on(timeout, mode):
+    held, state = regulator(gains_timeout=timeout)
+    first = 1e4
+    found = [held.command(first + k * PERIOD, state) for k in range(300)]
+    assert {command.mode for command in found[1:250]} == {Mode.FEEDBACK}
+    assert {command.mode for command in found[252:]} == {mode}
+    assert (mode is Mode.DAMPING) == ('no linearization for 0.60 s' in found[-1].reason)
+    held.hear(first + 300 * PERIOD)
+    assert held.command(first + 300 * PERIOD, state).mode is Mode.FEEDBACK
+
+
+def test_moving_reference_that_stops_to_come__is_at_rest():
+    held, state = regulator(gains_timeout=0.0)
+    going, still = state.copy(), held.settings.reference_timeout
+    going.v[0], going.r[:] = 0.2, 0.1
+    for k in range(300):
+        held.follow(Reference(going))
+        command = held.command(k * PERIOD, state)
+        assert not held.doubt
+    led = command.efforts
+    found, doubts = [], []
+    for k in range(300, 500):
+        found.append(held.command(k * PERIOD, state).efforts)
+        doubts.append(held.doubt)
+    last = round(still / PERIOD)
+    np.testing.assert_allclose(found[last - 2], led, atol=1e-9)
+    assert not any(doubts[: last - 1])
+    np.testing.assert_allclose(found[-1], held.gains.feedforward, atol=1e-9)
+    assert np.abs(led - found[-1]).max() > 1.0
+    assert 'its velocities count as zero' in doubts[-1]
+    held.follow(Reference(going))
+    for k in range(500, 520):
+        command = held.command(k * PERIOD, state)
+    np.testing.assert_allclose(command.efforts, led, atol=1e-9)
+    assert not held.doubt
+
+
+def test_reference_at_rest__never_grows_old():
+    held, state = regulator()
+    for k in range(500):
+        held.command(k * PERIOD, state)
+    assert not held.doubt
+
+
 def test_state_that_is_not_finite__is_damped():
     held, state = regulator()
     for k in range(10):

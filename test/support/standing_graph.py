@@ -96,6 +96,7 @@ class StandingRobot:
             'supports': list(SUPPORTS['quadruped']),
             'overlay_file': str(overlay),
             'publish_efforts': True,
+            'gains_timeout': 0.0,  # there is no linearizer
         }
         self.process = Process(
             self.folder, defaults | parameters, self.namespace, arguments, 'lqr_node'
