@@ -56,6 +56,12 @@ def rate_label(label: Label) -> Label:
     return Label(f'd{label.name}/dt', unit)
 
 
+def row_labels(model: TreeModel, form: str) -> tuple[Label, ...]:
+    """Return one label for each row of A and B: rates, or the next step's state if discrete."""
+    labels = state_labels(model)
+    return labels if form == 'discrete' else tuple(rate_label(label) for label in labels)
+
+
 def joint_units(model: TreeModel) -> tuple[str, ...]:
     """Return ``rad`` or ``m`` for each joint coordinate."""
     turns = (model.tree.subspace[model.own_coordinate, 3:] != 0.0).any(axis=1)

@@ -10,6 +10,7 @@ import zarr
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
+from geolin_ros.labels import Label, rate_label
 from geolin_ros.offline import store
 from geolin_ros.offline.job import SPECTRA, varying
 from geolin_ros.offline.layout import Entries
@@ -38,7 +39,7 @@ def open_dataset(path: str, chunks: Any = None) -> xr.Dataset:
     dataset['eigenvalues'] = xr.Variable(
         ('spectrum', 'mode'),
         indexing.LazilyIndexedArray(_Complex(group)),
-        {'units': '1/s'},
+        stored.eigenvalues_real.attrs,
     )
     dataset = dataset.isel(time=slice(0, rows), spectrum=slice(0, spectra))
     dataset = dataset.assign_coords(_coordinates(group)).set_coords(('time', 'odometry_time'))
@@ -109,13 +110,16 @@ def _outer(values: Array, keys: list[Any]) -> Array:
 def _coordinates(group: zarr.Group) -> dict[str, Any]:
     attributes: Any = group.attrs
     found: dict[str, Any] = {}
-    for dimension, key in (('row', 'rows'), ('col', 'columns'), ('input', 'inputs')):
-        names, units = zip(*attributes[key], strict=True) if attributes[key] else ((), ())
+    state = [Label(*label) for label in attributes['columns']]
+    for dimension, labels in (
+        ('row', attributes['rows']),
+        ('col', state),
+        ('input', attributes['inputs']),
+        ('acceleration', [rate_label(label) for label in state[len(state) // 2 :]]),
+    ):
+        names, units = zip(*labels, strict=True) if labels else ((), ())
         found[dimension] = (dimension, np.array(names, dtype=object))
         found[f'{dimension}_unit'] = (dimension, np.array(units, dtype=object))
-    m = len(attributes['rows']) // 2
-    found['acceleration'] = ('acceleration', found['row'][1][m:])
-    found['acceleration_unit'] = ('acceleration', found['row_unit'][1][m:])
     found['joint'] = ('joint', np.array(attributes['joints'], dtype=object))
     found['position'] = ('position', np.array(attributes['positions'], dtype=object))
     found['twist'] = ('twist', np.array(['x', 'y', 'z', 'wx', 'wy', 'wz'], dtype=object))

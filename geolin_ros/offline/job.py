@@ -63,10 +63,11 @@ class Job:
     def spectrum_columns(self) -> dict[str, Column]:
         """Arrays with a row for each spectrum."""
         modes = 2 * self.model.m
+        units = {'units': '1' if self.settings.form == 'discrete' else '1/s'}
         return {
             'spectrum_row': Column('int64', (), (), {'units': 'sample of time'}, 0),
-            'eigenvalues_real': Column('float64', ('mode',), (modes,), {'units': '1/s'}),
-            'eigenvalues_imag': Column('float64', ('mode',), (modes,), {'units': '1/s'}),
+            'eigenvalues_real': Column('float64', ('mode',), (modes,), units),
+            'eigenvalues_imag': Column('float64', ('mode',), (modes,), units),
             'mass_matrix_condition': Column('float64', (), (), {'units': '1'}),
         }
 

@@ -19,7 +19,7 @@ import numpy as np
 import zarr
 
 from geolin_ros.errors import RecordingError
-from geolin_ros.labels import input_labels, rate_label, state_labels
+from geolin_ros.labels import input_labels, row_labels, state_labels
 from geolin_ros.offline import store
 from geolin_ros.offline.feed import Feed
 from geolin_ros.offline.job import SPECTRA, Job, linearize_unit, row_bytes, spectrum_unit
@@ -239,7 +239,7 @@ class _Run:
                 'joints': list(model.joint_names),
                 'positions': list(model.position_names),
                 'columns': [list(label) for label in state_labels(model)],
-                'rows': [list(rate_label(label)) for label in state_labels(model)],
+                'rows': [list(label) for label in row_labels(model, job.settings.form)],
                 'inputs': [list(label) for label in input_labels(model)],
             }
         )

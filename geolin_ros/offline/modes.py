@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modes of a linearization as motions of the robot's skeleton."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from geolin_ros import urdf
 from geolin_ros.kinematics import Kinematics
+from geolin_ros.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
@@ -37,7 +39,7 @@ class Skeleton:
 
 
 class Mode(NamedTuple):
-    """An eigenvalue of A [1/s], and the positions of the skeleton over one period."""
+    """A rate of A [1/s], see `rates`, and the positions of the skeleton over one period."""
 
     eigenvalue: complex
     kind: str
@@ -46,12 +48,41 @@ class Mode(NamedTuple):
     strongest: list[str]
 
 
+def rates(eigenvalues: Any, settings: Mapping[str, Any]) -> Any:
+    """Return what eigenvalues amount to in continuous time [1/s]: log(z) / dt if A is discrete."""
+    if settings['form'] == 'continuous':
+        return eigenvalues
+    with np.errstate(divide='ignore'):
+        return np.log(np.asarray(eigenvalues, dtype=complex)) / settings['dt']
+
+
 def slow_or_unstable(
-    model: TreeModel, skeleton: Skeleton, state: State, A: Array, columns: list[str], most: int = 4
+    model: TreeModel,
+    skeleton: Skeleton,
+    state: State,
+    A: Array,
+    settings: Mapping[str, Any],
+    most: int = 4,
 ) -> list[Mode]:
-    """Return the most unstable modes, then the slowest others, one of each conjugate pair."""
-    eigenvalues, vectors = np.linalg.eig(A)
-    moving = [k for k, value in enumerate(eigenvalues) if abs(value) > STILL and value.imag >= 0.0]
+    """Return the most unstable modes, then the slowest others, one of each conjugate pair.
+
+    Parameters
+    ----------
+    model, skeleton, state
+        The robot about which A (2m, 2m) is.
+    A, settings
+        A and the form, and step if discrete [s], that it has.
+    most
+        Most modes.
+    """
+    columns = [label.name for label in state_labels(model)]
+    found, vectors = np.linalg.eig(A)
+    eigenvalues = rates(found, settings)
+    moving = [
+        k
+        for k, value in enumerate(eigenvalues)
+        if STILL < abs(value) < np.inf and value.imag >= 0.0
+    ]
     unstable = sorted(
         (k for k in moving if eigenvalues[k].real > STILL), key=lambda k: -eigenvalues[k].real
     )

@@ -16,9 +16,10 @@ from geolin_ros.errors import RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
-from geolin_ros.offline.modes import STILL, Skeleton, slow_or_unstable
+from geolin_ros.offline.job import SPECTRA
+from geolin_ros.offline.modes import STILL, Skeleton, rates, slow_or_unstable
 from geolin_ros.stream.model_reading import read_model
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 PAGE = Path(__file__).parent / 'page'
@@ -73,7 +74,6 @@ def _content(dataset: xr.Dataset, instants: int, watch: Watch) -> dict[str, Any]
     model = read_model(attributes['description'], attributes['parameters'], lambda sentence: None)
     time = dataset.time.values.astype('int64')
     start = int(time[0])
-    columns = [name for name, _ in attributes['columns']]
     skeleton = Skeleton(model, attributes['description'])
     chosen = np.unique(np.linspace(0, len(time) - 1, instants).round().astype(int))
     return {
@@ -96,27 +96,56 @@ def _content(dataset: xr.Dataset, instants: int, watch: Watch) -> dict[str, Any]
         'spectrum': _spectrum(dataset, start),
         'residuals': _residuals(dataset, watch),
         'edges': skeleton.edges,
-        'instants': [_instant(dataset, model, skeleton, columns, int(k), start) for k in chosen],
+        'instants': [_instant(dataset, model, skeleton, int(k), start) for k in chosen],
     }
 
 
 def _spectrum(dataset: xr.Dataset, start: int) -> dict[str, Any]:
-    """Return eigenvalues and what they amount to, thinned."""
-    every = max(1, -(-dataset.sizes['spectrum'] // POINTS))
-    thin = dataset.isel(spectrum=slice(None, None, every))
-    eigenvalues = thin.eigenvalues.values
-    swinging = np.where(np.abs(eigenvalues.imag) > STILL, eigenvalues, np.nan)
-    with np.errstate(invalid='ignore', divide='ignore'):
-        ratios = -swinging.real / np.abs(swinging)
+    """Return the worst of all eigenvalues in each bin of the run, and of the whole run.
+
+    The eigenvalues that are shown of a bin are those with the fastest growth.
+    """
+    total = dataset.sizes['spectrum']
+    if not total:
+        return {'time': []}
+    growth, damping = np.empty(total), np.empty(total)
+    for begin in range(0, total, SPECTRA):
+        part = slice(begin, begin + SPECTRA)
+        found = _rates(dataset, part)
+        swinging = np.where(np.abs(found.imag) > STILL, found, np.nan)
+        with np.errstate(invalid='ignore'):
+            damping[part] = _least(-swinging.real / np.abs(swinging))
+        growth[part] = -_least(-found.real)
+    condition = dataset.mass_matrix_condition.values
+    edges = _edges(total, POINTS)
+    known = np.nan_to_num(growth, nan=-np.inf)
+    worst = [b + int(known[b:e].argmax()) for b, e in itertools.pairwise(edges)]
+    shown = _rates(dataset, worst)
     return {
-        'time': _rounded((thin.spectrum_time.values.astype('int64') - start) * 1e-9),
-        'real': _rounded(eigenvalues.real, 4),
-        'imag': _rounded(eigenvalues.imag, 4),
-        'largest': _rounded(np.max(eigenvalues.real, axis=1, initial=-np.inf), 5),
-        'radius': _rounded(np.abs(eigenvalues).max(axis=1, initial=0.0), 5),
-        'damping': _rounded(_least(ratios), 4),
-        'condition': _rounded(thin.mass_matrix_condition.values, 5),
+        'time': _rounded((dataset.spectrum_time.values[worst].astype('int64') - start) * 1e-9),
+        'real': _rounded(shown.real, 4),
+        'imag': _rounded(shown.imag, 4),
+        'largest': _rounded(growth[worst], 5),
+        'damping': _rounded(np.fmin.reduceat(damping, edges[:-1]), 4),
+        'condition': _rounded(np.fmax.reduceat(condition, edges[:-1]), 5),
+        'fastest': _rounded(known.max(), 5),
+        'median_damping': _rounded(_median(damping), 4),
+        'median_condition': _rounded(_median(condition), 5),
     }
+
+
+def _rates(dataset: xr.Dataset, part: slice | list[int]) -> Any:
+    return rates(dataset.eigenvalues[part].values, dataset.attrs['settings'])
+
+
+def _edges(total: int, most: int) -> IntArray:
+    """Return the edges of at most so many bins, about equal."""
+    return np.linspace(0, total, min(total, most) + 1).round().astype(np.int64)
+
+
+def _median(values: Array) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if known.size else np.nan
 
 
 def _least(values: Array) -> Array:
@@ -128,7 +157,7 @@ def _least(values: Array) -> Array:
 def _residuals(dataset: xr.Dataset, watch: Watch) -> list[dict[str, Any]]:
     """Return, for each acceleration, RMS of residual and prediction, and the course in bins."""
     total = dataset.sizes['time']
-    edges = np.linspace(0, total, min(total, POINTS // 4) + 1).round().astype(int)
+    edges = _edges(total, POINTS // 4)
     squares, predicted, counts = [], [], []
     for begin, end in watch(itertools.pairwise(edges), len(edges) - 1):
         residual = dataset.residual[begin:end].values
@@ -157,7 +186,6 @@ def _instant(
     dataset: xr.Dataset,
     model: TreeModel,
     skeleton: Skeleton,
-    columns: list[str],
     k: int,
     start: int,
 ) -> dict[str, Any]:
@@ -165,8 +193,8 @@ def _instant(
     state = State(at.H.values, at.s.values, at.v.values, at.r.values, model.positions)
     A = at.A.values
     modes = []
-    if np.isfinite(A).all() and dataset.attrs['settings']['form'] == 'continuous':
-        modes = slow_or_unstable(model, skeleton, state, A, columns)
+    if np.isfinite(A).all():
+        modes = slow_or_unstable(model, skeleton, state, A, dataset.attrs['settings'])
     return {
         'time': _rounded((int(at.time.values.astype('int64')) - start) * 1e-9),
         'A': _rounded(A, 4),

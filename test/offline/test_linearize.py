@@ -104,6 +104,19 @@ def test_dataset__is_labelled(dataset, robot, samples):
     assert found.attrs['description'] == robot[1]
 
 
+def test_rows_of_a_discrete_dataset__are_the_next_state(bag, tmp_path):
+    run(bag, tmp_path / 'out.zarr', {'form': 'discrete'}, every=50)
+    found = open_dataset(str(tmp_path / 'out.zarr'))
+    assert found.row.values.tolist() == found.col.values.tolist()
+    assert found.row_unit.values.tolist() == found.col_unit.values.tolist()
+    entry = found.A.sel(row='v.z', col='v.z')
+    assert str(entry.row_unit.values) == 'm/s'
+    assert abs(entry.values - 1.0).max() < 0.1
+    assert found.nu_dot.acceleration.values[0] == 'dv.x/dt'
+    assert found.acceleration_unit.values[0] == 'm/s^2'
+    assert found.eigenvalues.attrs['units'] == '1'
+
+
 def test_matrices__are_lazy_and_can_be_indexed_in_any_way(dataset):
     found = open_dataset(str(dataset[0]))
     assert not found.A.variable._in_memory

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a report, looked at in a browser."""
 
+import json
 import re
 import shutil
 
 import numpy as np
 import pytest
+import zarr
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -16,6 +18,7 @@ from support.bags import Messages, write_bag
 from support.datasets import run
 
 from geolin_ros.cli import main
+from geolin_ros.offline import report
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.modes import AMPLITUDE, STILL, Skeleton, slow_or_unstable
 
@@ -68,6 +71,13 @@ def browser(page, tmp_path_factory):
     window.get(page.as_uri())
     yield window
     window.quit()
+
+
+def reported(path):
+    """Return the numbers inside of the page about a dataset."""
+    page = path.with_suffix('.html')
+    assert main(['report', str(path), '-o', str(page), '--instants', '2']) == 0
+    return json.loads(re.search(r'application/json">(.*?)</script>', page.read_text(), re.S)[1])
 
 
 def text(browser, name):
@@ -208,11 +218,11 @@ def test_modes__are_eigenvectors_on_the_skeleton(dataset, robot):
     model, description = robot
     found = open_dataset(str(dataset)).isel(time=100)
     state = model.state(found.H.values, found.s.values, found.v.values, found.r.values)
-    A, columns = found.A.values, [name for name, _ in found.attrs['columns']]
+    A = found.A.values
     skeleton = Skeleton(model, description)
     assert len(skeleton.edges) == len(skeleton.names) - 1
     np.testing.assert_allclose(skeleton.points(state)[0], state.H[:3, 3])
-    modes = slow_or_unstable(model, skeleton, state, A, columns)
+    modes = slow_or_unstable(model, skeleton, state, A, found.attrs['settings'])
     assert modes
     eigenvalues = np.linalg.eigvals(A)
     for mode in modes:
@@ -223,6 +233,44 @@ def test_modes__are_eigenvectors_on_the_skeleton(dataset, robot):
         assert 0.01 * AMPLITUDE < moved < 3.0 * AMPLITUDE
     growth = [mode.eigenvalue.real for mode in modes if mode.kind == 'unstable']
     assert growth == sorted(growth, reverse=True)
+
+
+def test_discrete_run__is_reported_per_second(bag, tmp_path):
+    """Its eigenvalues are those of steps: a mode that keeps its size has a one."""
+    step = 0.004
+    for form in ('continuous', 'discrete'):
+        run(bag, tmp_path / f'{form}.zarr', {'form': form, 'dt': step})
+    expected, found = (reported(tmp_path / f'{form}.zarr') for form in ('continuous', 'discrete'))
+    eigenvalues = open_dataset(str(tmp_path / 'discrete.zarr')).eigenvalues
+    assert eigenvalues.attrs['units'] == '1'
+    largest = np.log(np.abs(eigenvalues.values)).max(axis=1) / step
+    np.testing.assert_allclose(found['spectrum']['largest'], largest, rtol=1e-3, atol=1e-6)
+    growth = expected['spectrum']['fastest']
+    assert growth > 0.1
+    assert found['spectrum']['fastest'] == pytest.approx(growth, rel=0.1)
+    for mine, other in zip(found['instants'], expected['instants'], strict=True):
+        assert [mode['kind'] for mode in mine['modes']] == [m['kind'] for m in other['modes']]
+        assert mine['modes']
+    assert found['rows'] == found['columns'] == expected['columns']
+    assert found['residuals'][0]['unit'] == expected['residuals'][0]['unit'] == 'm/s^2'
+
+
+def test_worst_moment__is_in_the_curves_however_short(bag, tmp_path, monkeypatch):
+    path = tmp_path / 'out.zarr'
+    run(bag, path, eig_rate=500.0)
+    group = zarr.open_group(path)
+    assert group['eigenvalues_real'].shape[0] == 250
+    group['eigenvalues_real'][7, 0] = 123.0
+    group['eigenvalues_imag'][7, 0] = 0.01
+    group['mass_matrix_condition'][9] = 1e7
+    monkeypatch.setattr(report, 'POINTS', 20)
+    spectrum = reported(path)['spectrum']
+    assert len(spectrum['time']) == 20
+    assert spectrum['fastest'] == spectrum['largest'][0] == spectrum['real'][0][0] == 123.0
+    assert spectrum['time'][0] == 0.014
+    assert spectrum['damping'][0] == pytest.approx(-1.0, abs=1e-4)
+    assert spectrum['condition'][0] == 1e7
+    assert spectrum['median_condition'] < 1e6
 
 
 def test_nothing__is_no_report(tmp_path, capsys):

@@ -70,20 +70,15 @@ function showTime(k) {
   });
 }
 
-function median(values) {
-  const known = values.filter((v) => v !== null).sort((a, b) => a - b);
-  return known.length ? known[known.length >> 1] : null;
-}
-
 function showSpectrum() {
   timeCurve('growth', spectrum.largest);
   timeCurve('damping', spectrum.damping);
   timeCurve('condition', spectrum.condition, true);
-  const growth = Math.max(...spectrum.largest.filter((v) => v !== null));
+  const growth = spectrum.fastest;
   $('margins').textContent = !spectrum.time.length ? 'no eigenvalues were found' : growth > 1e-3
     ? `Least damping ratio of a swinging mode over time. The fastest growth, ${short(growth)} 1/s, doubles an error in ${short(Math.LN2 / growth)} s.`
-    : `Least damping ratio of a swinging mode over time. No mode grows; the least damped has ${short(median(spectrum.damping))} in the median.`;
-  $('condition-text').textContent = `Median ${short(median(spectrum.condition))}: the accelerations lose about ${short(Math.log10(median(spectrum.condition) || 1))} of 16 digits.`;
+    : `Least damping ratio of a swinging mode over time. No mode grows; the least damped has ${short(spectrum.median_damping)} in the median.`;
+  $('condition-text').textContent = `Median ${short(spectrum.median_condition)}: the accelerations lose about ${short(Math.log10(spectrum.median_condition))} of 16 digits.`;
   $('clock').max = Math.max(0, spectrum.time.length - 1);
   $('clock').addEventListener('input', () => showTime(+$('clock').value));
   if (spectrum.time.length) showTime(0);
@@ -219,7 +214,7 @@ function showFacts() {
   $('robot').textContent = data.robot;
   $('summary').textContent = `${data.bags.join(', ')} · ${data.form}, ${data.reference} reference, ${data.representation} twist · model ${data.hash}${data.complete ? '' : ' · unfinished'}`;
   for (const [value, name] of [[data.samples, 'samples'], [`${short(data.duration)} s`, 'duration'], [data.joints, 'joints'], [`${short(data.mass)} kg`, 'mass'],
-    [spectrum.time.length ? `${short(Math.max(...spectrum.largest.map((v) => v ?? -Infinity)))} 1/s` : 'none', 'fastest growth'],
+    [spectrum.time.length ? `${short(spectrum.fastest)} 1/s` : 'none', 'fastest growth'],
     [Object.values(data.drops).reduce((a, b) => a + b, 0), 'inputs dropped']]) {
     const item = element($('facts'), 'li'); element(item, 'b', {}, value); element(item, 'span', {}, name);
   }
