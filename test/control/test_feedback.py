@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from support.standing import ARMATURE, SUPPORTS, standing_robot, urdf_of
 
+from geolin_ros import Linearizer
 from geolin_ros.contacts import ConstrainedLinearizer, reduce
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.feedback import Feedback
-from geolin_ros.control.lqr import PERIOD, design
+from geolin_ros.control.lqr import PERIOD, design, regulate
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.errors import ShapeError
 from geolin_ros.kinematics import Kinematics
@@ -86,6 +87,35 @@ def test_projection__along_the_mass_matrix_stands_and_the_orthogonal_one_falls()
     np.testing.assert_allclose(orthogonal.K @ reduced.P, K_r, atol=1e-9 * np.max(gains.K))
     assert np.max(hold('go2', model, gains, 2.0)) < 0.01
     assert np.max(hold('go2', model, orthogonal, 2.0)) == np.inf
+
+
+def without_contact_forces(model, point, reduced):
+    """Return the reduced system of the free robot's A, made without the forces of the floor."""
+    m, k = model.m, reduced.N.shape[1]
+    free = Linearizer(model)(point.state, point.tau)
+    A = reduced.A.copy()
+    A[k:] = reduced.W @ free.A[m:] @ reduced.P
+    return dataclasses.replace(reduced, A=A)
+
+
+@pytest.mark.parametrize(('name', 'falls'), [('humanoid', False), ('g1_29dof_rev_1_0', True)])
+def test_contact_forces__left_out_of_A_make_a_standing_humanoid_unstable(name, falls):
+    """In the simulator the bundled humanoid ends up leaning, by 5 cm, and g1 falls."""
+    model, point = stance(name)
+    linearizer = ConstrainedLinearizer(model, [s.contact for s in point.supports])
+    reduced = reduce(linearizer(point.state, point.tau))
+    with_forces = regulate(model, point, reduced)
+    left_out = regulate(model, point, without_contact_forces(model, point, reduced))
+    Phi, Gamma = reduced.discretize(PERIOD)
+    radii = [
+        np.abs(np.linalg.eigvals(Phi - Gamma @ gains.K @ reduced.P)).max()
+        for gains in (with_forces, left_out)
+    ]
+    assert radii[0] < 0.995
+    assert radii[1] > 1.001
+    push = Push(0.1, (0.02 * 9.81 * model.total_mass / 0.1, 0.0, 0.0))
+    assert np.max(hold(name, model, with_forces, 2.5, [push])) < 0.04
+    assert (np.max(hold(name, model, left_out, 2.5, [push])) == np.inf) == falls
 
 
 def test_complement__brings_back_a_robot_that_loses_its_feet():

@@ -20,16 +20,20 @@ from geolin_ros.model.tree import JointLimits
 
 
 @cache
-def stand(name):
-    """Return model, equilibrium and reduced system of a robot on all its feet."""
+def stand(name, feet=None):
+    """Return model, equilibrium and reduced system of a robot on its first ``feet``, or all."""
     model, supports = standing_robot(name)
-    point = equilibrium(model, standing_posture(model, supports), supports)
+    state = standing_posture(model, supports)
+    if feet:
+        supports = supports[:feet]
+        state = standing_posture(model, supports, start=state)
+    point = equilibrium(model, state, supports)
     linearizer = ConstrainedLinearizer(model, [s.contact for s in point.supports])
     return model, point, reduce(linearizer(point.state, point.tau).copy())
 
 
-def priced(name, weights=None):
-    model, point, reduced = stand(name)
+def priced(name, weights=None, feet=None):
+    model, point, reduced = stand(name, feet)
     return cost(
         weights or weights_for(point.supports),
         model,
@@ -40,11 +44,14 @@ def priced(name, weights=None):
     )
 
 
-@pytest.mark.parametrize('name', SUPPORTS)
+@pytest.mark.parametrize(
+    ('name', 'feet'),
+    [*((name, None) for name in SUPPORTS), ('go2', 3), ('g1_29dof_rev_1_0', 1)],
+)
 @pytest.mark.parametrize('dt', [PERIOD, 0.0])
-def test_gain__equals_scipy(name, dt):
-    model, point, reduced = stand(name)
-    price = priced(name)
+def test_gain__equals_scipy(name, feet, dt):
+    model, point, reduced = stand(name, feet)
+    price = priced(name, feet=feet)
     if dt:
         k, u = reduced.B.shape
         both = np.block([[reduced.A, reduced.B], [np.zeros((u, k + u))]])
