@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""All measurements against peers: the table, `results.json`, a picture, and README's table.
+"""All measurements against peers: `results.json`, a picture, the tables of README and docs.
 
 ``python -m benchmarks``; the other modules of this folder run by themselves as well.
 """
@@ -13,37 +13,58 @@ from benchmarks import (
     contacts,
     discretization,
     dynamics,
+    first_second,
     growth,
-    report,
+    physical_limit,
+    picture,
+    results,
     riccati,
     single_state,
+    tables,
 )
+from benchmarks.report import line
+
+
+def measure(rounds: int) -> results.Results:
+    """Measure everything."""
+    grown = growth.measure(max(1, rounds // 5))
+    return results.Results(
+        rows=[
+            *single_state.measure([], rounds),
+            *dynamics.measure(rounds),
+            *contacts.measure(rounds),
+            *discretization.measure(rounds),
+            *riccati.measure(rounds),
+            *batch.measure(max(1, rounds // 10)),
+        ],
+        figures=[
+            *single_state.added(rounds),
+            *batch.second_thread(max(1, rounds // 10)),
+            *growth.exponents(grown),
+            *first_second.measure(),
+        ],
+        growth=grown,
+        core=physical_limit.measure(rounds),
+    )
 
 
 def main() -> int:
     """Measure, print and write; return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(prog='python -m benchmarks', description=__doc__)
-    parser.add_argument('--rounds', type=int, default=200, help='interleaved blocks a row')
-    rounds = parser.parse_args().rounds
-    rows = [
-        *single_state.measure([], rounds),
-        *dynamics.measure(rounds),
-        *contacts.measure(rounds),
-        *discretization.measure(rounds),
-        *riccati.measure(rounds),
-        *batch.measure(max(1, rounds // 10)),
-        *growth.measure(),
-    ]
-    report.write(rows)
-    report.draw(rows)
-    text = report.README.read_text(encoding='utf-8')
-    table = report.markdown(*report.read())
-    report.README.write_text(report.readme_with(table, text), encoding='utf-8')
-    exceeded = [row for row in rows if not row.passes]
-    print(f'{len(rows)} rows, {len(exceeded)} beyond their limit')
-    for row in exceeded:
-        print(report.line(row))
-    return 1 if exceeded else 0
+    parser.add_argument('--rounds', type=int, default=200, help='blocks in turns of each row')
+    parser.add_argument(
+        '--render', action='store_true', help='measure nothing: tables and picture once more'
+    )
+    options = parser.parse_args()
+    if not options.render:
+        results.write(measure(options.rounds))
+    found = results.read()
+    tables.publish(found)
+    picture.draw(found.rows)
+    print(f'{len(found.rows) + len(found.figures)} figures, {len(found.exceeded)} beyond a limit')
+    for beyond in found.exceeded:
+        print(line(beyond))
+    return 1 if found.exceeded else 0
 
 
 if __name__ == '__main__':

@@ -92,9 +92,9 @@ def measure(rounds: int, detail: bool = False) -> list[Row]:
         contacts = STANDING[pair.name]
         (state, tau), theirs = pair.operating_point(np.random.default_rng(1))
         linearizer = ConstrainedLinearizer(pair.model, contacts)
-        case = f'{pair.name}, {len(contacts)} {contacts[0].kind}s'
+        held = f'{len(contacts)} {contacts[0].kind}' + 's' * (len(contacts) > 1)
         ours, peer = partial(linearizer, state, tau), pinocchio_call(pair, contacts, *theirs)
-        rows.append(compare(WHAT, case, ours, PEER, peer, rounds, LIMIT))
+        rows.append(compare(WHAT, f'{pair.name}, {held}', ours, PEER, peer, rounds, LIMIT))
         if detail:
             for name, time in breakdown(linearizer, state, tau, max(20, rounds // 5)).items():
                 print(f'    {name:40} {time:9.1f} us')

@@ -16,7 +16,8 @@ from geolin_ros import Linearizer
 from geolin_ros.discretization import Rate, step_zoh
 
 ROBOTS = ('go2', 'g1_29dof_rev_1_0', 'talos_reduced')  # calls far below a time slice
-LARGE, LIMIT_LARGE, LIMIT_SMALL = 68, 0.35, 0.75  # states; limits from there on, and below
+LARGE = 68  # states
+LIMITS = {True: ('68 states or more', 0.35), False: ('fewer than 68 states', 0.75)}
 DT = 1e-3
 PEER = 'scipy.linalg.expm'
 
@@ -42,11 +43,11 @@ def measure(rounds: int) -> list[Row]:
             matrix[:k] = DT * np.column_stack((L.A, L.B, rate.f))
             found, expected = step_zoh(rate, DT), expm(matrix)[:k]
             error = np.abs(np.column_stack((found.Phi, found.Gamma)) - expected[:, :-1]).max()
-            case = f'{pair.name}, {k} states, {name}'
-            print(f'{"":32} {case}: differs from expm by {error / np.abs(expected).max():.1e}')
-            limit = LIMIT_LARGE if k >= LARGE else LIMIT_SMALL
+            case, error = f'{pair.name}, {name}', error / np.abs(expected).max()
+            print(f'{"":32} {case}, {k} states: differs from expm by {error:.1e}')
+            size, limit = LIMITS[k >= LARGE]
             ours, theirs = partial(step_zoh, rate, DT), partial(expm, matrix)
-            rows.append(compare('zoh of 1 ms', case, ours, PEER, theirs, rounds, limit))
+            rows.append(compare(f'zoh of 1 ms, {size}', case, ours, PEER, theirs, rounds, limit))
     return rows
 
 

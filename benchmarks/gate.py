@@ -5,7 +5,7 @@
 Ratios are stored for each set of vector instructions: ``python -m benchmarks.gate --store`` adds
 those of this processor to `ratios.json`, medians of three runs. What is compared with them is the
 best of three, so that load on the machine counts little. On a processor of another set the largest
-stored ratio of a row is what counts.
+stored ratio of a row is what counts. ``NUMBA_CPU_NAME=x86-64-v3`` makes it one without AVX-512.
 """
 
 import argparse
@@ -14,22 +14,27 @@ import sys
 from pathlib import Path
 from statistics import median
 
-from benchmarks import contacts, discretization, single_state
+from benchmarks import batch, contacts, discretization, dynamics, single_state
 from benchmarks.measure import environment
 from benchmarks.report import Row
+from benchmarks.robots import paths, read
 
 STORED = Path(__file__).with_name('ratios.json')
 SLACK, RUNS, ROUNDS = 1.5, 3, 40
+BATCH, BATCH_ROUNDS = 'go2', 8
 
 
 def runs() -> dict[str, list[float]]:
     """Return the ratios of each row over a few runs."""
     found: dict[str, list[float]] = {}
+    many = [pair for pair in map(read, paths([BATCH])) if pair is not None]
     for _ in range(RUNS):
         rows: list[Row] = [
             *single_state.measure(list(single_state.ROBOTS), ROUNDS),
+            *dynamics.measure(ROUNDS),
             *contacts.measure(ROUNDS),
             *discretization.measure(ROUNDS),
+            *(row for pair in many for row in batch.linearizations(pair, BATCH_ROUNDS)),
         ]
         for row in rows:
             found.setdefault(row.key, []).append(row.ratio)

@@ -2,23 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """How A and B grow with the number of joints: chains, and bases with legs of three joints.
 
-Between neighbouring sizes the exponent of time over joints, ours and Pinocchio's. A has 4 n^2
-entries: no exponent below 2 lasts. A cliff would be an exponent far above its neighbours.
+Exponents of time over joints, ours and Pinocchio's: fitted to all sizes, and the largest between
+neighbouring ones. A has 4 n^2 entries: no exponent below 2 lasts, and none above 2 is needed. An
+exponent far above that between neighbours is a cliff.
 """
 
+import argparse
+import sys
 from functools import partial
 
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.measure import interleaved_medians
-from benchmarks.report import Row
+from benchmarks.report import Figure, Row, compare, line
 from benchmarks.single_state import PEER
 from geolin_ros import Description, Joint, Linearizer, Link, TreeModel
 
+SHAPES = 'chain', 'legs'
 SIZES = (5, 10, 20, 35, 50, 75, 100, 150, 200)
 LEG = 3
-CLIFF = 3.0  # exponent
+FITTED, CLIFF = 2.0, 3.0  # largest exponents: fitted, between neighbours
 
 
 def parents_of(shape: str, joints: int) -> list[int]:
@@ -53,8 +56,8 @@ def robots(shape: str, joints: int) -> tuple[TreeModel, pin.Model]:
     return TreeModel.from_description(description), theirs
 
 
-def times(shape: str, joints: int) -> tuple[float, float]:
-    """Return seconds of ours and of Pinocchio, after comparing the accelerations."""
+def compared(shape: str, joints: int, rounds: int) -> Row:
+    """Time both, after comparing the accelerations."""
     model, theirs = robots(shape, joints)
     rng = np.random.default_rng(1)
     state = model.random_state(rng)
@@ -71,46 +74,40 @@ def times(shape: str, joints: int) -> tuple[float, float]:
     peer()
     nu_dot = linearizer(state, tau).nu_dot
     assert np.abs(nu_dot - data.ddq).max() < 1e-6 * np.abs(nu_dot).max(), 'the robots are the same'
-    # The fastest block: long calls would else measure what else runs on the machine. Of many
-    # calls: at 200 joints the peer leaves nothing of ours in the caches.
-    found = interleaved_medians({'ours': ours, 'peer': peer}, 40, 4e-3, min)
-    return found['ours'], found['peer']
+    # Many calls a block: at 200 joints the peer leaves nothing of ours in the caches.
+    return compare(shape, f'{joints} joints', ours, PEER, peer, rounds, block_seconds=4e-3)
 
 
-def measure() -> list[Row]:
-    """Print time, ratio and exponents."""
-    rows: list[Row] = []
-    for shape in ('chain', 'legs'):
-        print(f'{shape:6} joints   ours us  exponent      pin us  exponent   ratio')
-        last: tuple[int, float, float] | None = None
-        for joints in SIZES:
-            ours, peer = times(shape, joints)
-            exponents = [float('nan')] * 2
-            if last is not None:
-                step = np.log(joints / last[0])
-                exponents = [
-                    float(np.log(ours / last[1]) / step),
-                    float(np.log(peer / last[2]) / step),
-                ]
-            cliff = '  CLIFF' if exponents[0] > CLIFF else ''
-            print(
-                f'{"":6} {joints:6} {1e6 * ours:9.1f} {exponents[0]:9.2f} {1e6 * peer:11.1f} '
-                f'{exponents[1]:9.2f} {ours / peer:7.3f}{cliff}',
-                flush=True,
-            )
-            last = joints, ours, peer
-            case = f'{shape} of {joints} joints'
-            rows.append(
-                Row(
-                    f'A and B, {shape} of {SIZES[0]} to {SIZES[-1]} joints',
-                    case,
-                    1e6 * ours,
-                    PEER,
-                    1e6 * peer,
-                )
-            )
-    return rows
+def measure(rounds: int) -> list[Row]:
+    """Compare every size."""
+    return [compared(shape, joints, rounds) for shape in SHAPES for joints in SIZES]
+
+
+def exponents(rows: list[Row]) -> list[Figure]:
+    """Return the exponents of each shape, fitted and the largest between neighbours."""
+    figures = []
+    for shape in SHAPES:
+        own = [row for row in rows if row.what == shape]
+        times = np.log([(row.ours_us, row.peer_us) for row in own])
+        joints = np.log(SIZES)
+        steps = np.diff(times, axis=0) / np.diff(joints)[:, None]
+        case = f'{shape} of {SIZES[0]} to {SIZES[-1]} joints'
+        for what, (ours, theirs), limit in (
+            ('exponent of A and B over joints', np.polyfit(joints, times, 1)[0], FITTED),
+            ('largest exponent between sizes', steps.max(axis=0), CLIFF),
+        ):
+            figures.append(Figure(what, case, float(ours), '', limit, False, PEER, float(theirs)))
+            print(line(figures[-1]), flush=True)
+    return figures
+
+
+def main() -> int:
+    """Measure and print; return 1 at a cliff."""
+    parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
+    parser.add_argument('--rounds', type=int, default=40, help='blocks in turns')
+    figures = exponents(measure(parser.parse_args().rounds))
+    return int(not all(figure.passes for figure in figures))
 
 
 if __name__ == '__main__':
-    measure()
+    sys.exit(main())

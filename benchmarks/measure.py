@@ -16,9 +16,8 @@ def interleaved_medians(
     contenders: Mapping[str, Callable[[], object]],
     rounds: int = 200,
     block_seconds: float = 5e-4,
-    statistic: Callable[[list[float]], float] = statistics.median,
 ) -> dict[str, float]:
-    """Return the median time, or another statistic, of one call of each contender [s].
+    """Return the median time of one call of each contender [s].
 
     Short blocks of calls take turns, ``rounds`` times; the block of a contender is as long as
     ``block_seconds`` allows.
@@ -28,7 +27,7 @@ def interleaved_medians(
     for _ in range(rounds):
         for name, call in contenders.items():
             times[name].append(_time_block(call, repeats[name]))
-    return {name: statistic(values) for name, values in times.items()}
+    return {name: statistics.median(values) for name, values in times.items()}
 
 
 def _calls_within(call: Callable[[], object], seconds: float) -> int:

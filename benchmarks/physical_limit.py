@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import interleaved_medians
+from benchmarks.report import Work
 from benchmarks.robots import paths, read
 from geolin_ros import Linearizer
 from geolin_ros.kernels import linearization, records
@@ -192,22 +193,23 @@ def multiply_add(w, n):
     store8(w, 8, (b0 + b1 + b2 + b3) + (b4 + b5 + b6 + b7))
 
 
-def peak() -> float:
+def peak(rounds: int) -> float:
     """Return operations a second of one core, a multiply-add as two."""
     w, n = records.aligned_zeros(144), 2000
     w[128:136], w[136:] = 0.5, 1.0
-    times = interleaved_medians({'peak': partial(multiply_add, w, n)}, 200, statistic=min)
+    times = interleaved_medians({'peak': partial(multiply_add, w, n)}, rounds)
     return 16 * 16 * n / times['peak']
 
 
-def main() -> None:
-    """Print the table."""
-    kernels, fastest = counting_kernels(), peak()
+def measure(rounds: int) -> list[Work]:
+    """Count and time the kernel of each robot, and print."""
+    kernels, fastest = counting_kernels(), peak(rounds)
     print(f'peak of this core: {fastest / 1e9:.0f} Gflop/s in registers')
     print(
         f'{"robot":20} operations  instructions    loads   stores  doubles moved'
         '   at peak   measured  of peak  bytes/ns'
     )
+    works = []
     for path in paths(list(ROBOTS)):
         pair = read(path)
         if pair is None:
@@ -223,16 +225,19 @@ def main() -> None:
         assert kernels['linearize'](packed.ints, packed.floats, state.data, *arrays) == OK
         assert np.allclose(lin._full_A, expected, rtol=1e-9, atol=1e-9), 'it is the same algorithm'
         kernel = partial(lin._kernel, state.data, *arrays)
-        seconds = interleaved_medians({'kernel': kernel}, 200, statistic=min)['kernel']
-        at_peak = count['operations'] / fastest
+        seconds = interleaved_medians({'kernel': kernel}, rounds)['kernel']
+        operations, moved = count['operations'], count['doubles moved']
+        at_peak = operations / fastest
         print(
-            f'{pair.name:20} {count["operations"]:10} {count["instructions"]:13} '
-            f'{count["loads"]:8} {count["stores"]:8} {count["doubles moved"]:14} '
+            f'{pair.name:20} {operations:10} {count["instructions"]:13} '
+            f'{count["loads"]:8} {count["stores"]:8} {moved:14} '
             f'{1e6 * at_peak:7.2f} us {1e6 * seconds:7.2f} us {at_peak / seconds:8.0%} '
-            f'{8e-9 * count["doubles moved"] / seconds:9.0f}',
+            f'{8e-9 * moved / seconds:9.0f}',
             flush=True,
         )
+        works.append(Work(pair.name, operations, moved, 1e6 * at_peak, 1e6 * seconds))
+    return works
 
 
 if __name__ == '__main__':
-    main()
+    measure(200)

@@ -97,8 +97,9 @@ def measure(rounds: int, detail: bool = False) -> list[Row]:
         print(' cold and warm')
         for what, start, limit_us in (('cold', None, COLD_US), ('warm', K0, WARM_US)):
             ours, theirs = partial(solve_dare, *here, K0=start), partial(by_scipy, here)
-            bound = limit_us if case[1] in (ANKLES, SOLES) else None
-            title = f'LQR gain, {what}'
+            title, bound = f'LQR gain of quadrupeds, {what}', None
+            if case[1] in (ANKLES, SOLES):
+                title, bound = f'LQR gain of humanoids, {what}', limit_us
             rows.append(compare(title, name, ours, PEER, theirs, min(rounds, 60), limit_us=bound))
         if detail:
             times = interleaved_medians(

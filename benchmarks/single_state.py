@@ -7,6 +7,7 @@ Python on one thread with everything warm.
 """
 
 import argparse
+import math
 import warnings
 from functools import partial
 
@@ -14,7 +15,7 @@ import numpy as np
 import pinocchio as pin
 
 from benchmarks.measure import interleaved_medians
-from benchmarks.report import Row, compare
+from benchmarks.report import Figure, Row, compare, line
 from benchmarks.robots import Pair, paths, read
 from geolin_ros import Linearizer, TreeModel
 from geolin_ros.errors import ModelError, ModelWarning
@@ -31,15 +32,25 @@ ROBOTS = {
     'centauro': 0.30,
 }
 LIMIT, FEWEST_JOINTS = 0.45, 6  # of every other floating robot; smaller ones have no limit
+ADDED, ADDED_LIMIT = ['go2', 'talos_reduced'], 0.5  # [us]
 WHAT, PEER = 'A and B', 'pin.computeABADerivatives'
+
+
+def kind(pair: Pair) -> tuple[str, float | None]:
+    """Return which line of the table a robot belongs to, and its limit."""
+    if pair.name in ROBOTS:
+        return WHAT, ROBOTS[pair.name]
+    if pair.model.n >= FEWEST_JOINTS:
+        return f'{WHAT}, other robots of {FEWEST_JOINTS} joints or more', LIMIT
+    return f'{WHAT}, {"1 to 5 joints" if pair.model.n else "no joints"}', None
 
 
 def compare_pair(pair: Pair, rounds: int) -> Row:
     """Time both about one state."""
     (state, tau), theirs = pair.operating_point(np.random.default_rng(1))
-    limit = ROBOTS.get(pair.name, LIMIT if pair.model.n >= FEWEST_JOINTS else None)
+    what, limit = kind(pair)
     return compare(
-        WHAT,
+        what,
         pair.name,
         partial(Linearizer(pair.model), state, tau),
         PEER,
@@ -71,14 +82,26 @@ def compare_exact_mimics(pair: Pair, rounds: int) -> Row | None:
     )
 
 
-def call_overhead(pair: Pair, rounds: int) -> float:
+def added(rounds: int) -> list[Figure]:
     """Return what `Linearizer` adds to the call of its kernel [us]."""
+    figures = []
+    for path in paths(ADDED):
+        pair = read(path)
+        if pair is not None:
+            what, spent = 'Linearizer adds to its kernel', call_overhead(pair, rounds)
+            figures.append(Figure(what, pair.name, spent, 'us', ADDED_LIMIT))
+            print(line(figures[-1]), flush=True)
+    return figures
+
+
+def call_overhead(pair: Pair, rounds: int) -> float:
+    """Return the difference between a call and its kernel [us]."""
     (state, tau), _ = pair.operating_point(np.random.default_rng(1))
     lin = Linearizer(pair.model)
     kernel = partial(lin._kernel, state.data, lin._inputs, lin._fast_workspace, lin._full)
     assert lin._kernel.func is linearize
     contenders = {'all': partial(lin, state, tau), 'kernel': kernel}
-    times = interleaved_medians(contenders, rounds, 5e-5, min)  # small beside what load adds
+    times = interleaved_medians(contenders, 10 * rounds, 5e-5)  # small beside the kernel
     return 1e6 * (times['all'] - times['kernel'])
 
 
@@ -94,7 +117,7 @@ def measure(names: list[str], rounds: int) -> list[Row]:
         exact = compare_exact_mimics(pair, rounds)
         if exact is not None:
             rows.append(exact)
-    return rows
+    return sorted(rows, key=lambda row: row.limit or math.inf)
 
 
 def main() -> None:
@@ -105,11 +128,7 @@ def main() -> None:
     parser.add_argument('--rounds', type=int, default=200, help='interleaved blocks')
     options = parser.parse_args()
     measure([] if options.all else options.robots, options.rounds)
-    for path in paths(['go2', 'talos_reduced']):
-        pair = read(path)
-        if pair is not None:
-            added = call_overhead(pair, options.rounds)
-            print(f'Linearizer adds to its kernel for {pair.name}: {added:.2f} us (limit 0.5)')
+    added(options.rounds)
 
 
 if __name__ == '__main__':

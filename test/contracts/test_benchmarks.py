@@ -1,29 +1,37 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""README states measured ratios only, and the gate fails where it has to."""
+"""README states measured figures only, and what judges speed fails where it has to."""
 
 import json
+import sys
 
 import pytest
 
 pytest.importorskip('pinocchio')
-from benchmarks import gate, report
+from benchmarks import gate, growth, picture, report, results, tables
 
 
-def test_table_of_readme__is_that_of_the_stored_results():
-    text = report.README.read_text(encoding='utf-8')
-    assert report.readme_with(report.markdown(*report.read()), text) == text
+@pytest.mark.parametrize('path', [tables.README, tables.SPEED], ids=lambda path: path.name)
+def test_tables__are_those_of_the_stored_results(path):
+    text = path.read_text(encoding='utf-8')
+    assert tables.renewed(text, results.read()) == text
+    assert 'make bench -->' in text
 
 
 def test_stored_results__name_processor_versions_and_date():
-    date, environment, rows = report.read()
-    assert len(date.split('-')) == 3
-    assert {'processor', 'vectors', 'python', 'numpy', 'numba', 'pin'} <= environment.keys()
-    assert len(rows) > 50
+    stored = results.read()
+    assert len(stored.date.split('-')) == 3
+    assert {'processor', 'vectors', 'python', 'numpy', 'numba', 'pin'} <= stored.environment.keys()
+    assert len(stored.rows) > 50
 
 
 def test_stored_results__are_within_their_limits():
-    assert [report.line(row) for row in report.read()[2] if not row.passes] == []
+    assert [report.line(beyond) for beyond in results.read().exceeded] == []
+
+
+def test_lines_of_the_table__are_told_apart_by_what_and_peer():
+    groups = {(row.what, row.peer, row.bound) for row in results.read().rows}
+    assert len({(what, peer) for what, peer, _ in groups}) == len(groups)
 
 
 def test_limits__are_of_the_ratio_or_of_the_time():
@@ -33,13 +41,49 @@ def test_limits__are_of_the_ratio_or_of_the_time():
     slow = report.Row('gain', 'robot', 5e3, 'scipy', 2e4, **limits)
     assert not slow.passes
     assert 'limit 0.50, 4 ms  EXCEEDED' in report.line(slow)
-    assert '| 0.50, 4 ms |' in report.markdown('', {}, [slow])
+    assert '| 0.50, 4 ms |' in tables.summary(results.Results([slow], [], [], []))
 
 
 def test_picture__holds_every_quantity():
-    drawing = report.PICTURE.read_text(encoding='utf-8')
-    for what in {row.what for row in report.read()[2]}:
+    drawing = picture.PICTURE.read_text(encoding='utf-8')
+    for what in {row.what for row in results.read().rows}:
         assert what in drawing, what
+
+
+def test_results__are_read_as_written(tmp_path):
+    row = report.Row('dynamics', 'go2', 1.0, 'pin.aba', 2.0, 0.4)
+    figure = report.Figure('threads', 'go2', 1.7, 'x', 1.8, True, 'registers', 2.0)
+    work = report.Work('go2', 50_504, 14_210, 0.5, 2.0)
+    written = results.Results([row], [figure], [row], [work])
+    results.write(written, tmp_path / 'results.json')
+    assert results.read(tmp_path / 'results.json') == written
+    assert written.exceeded == [row, figure]
+    assert all('EXCEEDED' in report.line(beyond) for beyond in written.exceeded)
+    assert '| threads | go2 | 1.7 x | registers: 2 | at least 1.8 |' in tables.summary(written)
+    assert '| go2 | 50 504 | 14 210 | 0.50 | 2.0 | 25 % |' in tables.core(written)
+
+
+def grown(slow_from: int) -> list[report.Row]:
+    """Return times that grow as n^1.5, the peer's as n^2, four times as long from a size on."""
+    return [
+        report.Row(
+            shape, '', joints**1.5 * (4.0 if joints >= slow_from else 1.0), '', float(joints**2)
+        )
+        for shape in growth.SHAPES
+        for joints in growth.SIZES
+    ]
+
+
+def test_exponents__are_fitted_and_a_cliff_is_an_error(monkeypatch):
+    monkeypatch.setattr(sys, 'argv', ['growth'])
+    monkeypatch.setattr(growth, 'measure', lambda rounds: grown(1000))
+    assert growth.main() == 0
+    for figure in growth.exponents(grown(1000)):
+        assert (figure.value, figure.peer_value) == pytest.approx((1.5, 2.0))
+    monkeypatch.setattr(growth, 'measure', lambda rounds: grown(150))
+    assert growth.main() == 1
+    beyond = [figure for figure in growth.exponents(grown(150)) if not figure.passes]
+    assert {figure.what for figure in beyond} >= {'largest exponent between sizes'}
 
 
 def test_gate__fails_on_slow_unknown_and_missing_rows():
