@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A quadruped under model predictive control: simulator, linearizer, controller over DDS.
 
-    python -m examples.mpc [--pushes N] [--realtime]
-
 The exit status is 0 if the base shifts and comes back near its reference, the robot bears its
 pushes, and 99 of 100 problems are solved within a period.
 """
 
+import argparse
 import json
 import signal
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 from threading import Event
 
 from examples.mpc.controller import Settings
+from examples.mpc.robot import add_arguments
 from geolin_ros.balance.robots import ARMATURE, overlay
 from geolin_ros.demo.__main__ import discovery, supervise
 from geolin_ros.demo.processes import Child
@@ -23,6 +23,9 @@ from geolin_ros.demo.processes import Child
 
 def main(arguments: list[str]) -> int:
     """Run the three processes; return the exit status of all."""
+    parser = argparse.ArgumentParser(prog='python -m examples.mpc', description=__doc__)
+    add_arguments(parser)
+    parser.parse_args(arguments)  # before anything is started
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

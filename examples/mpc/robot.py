@@ -12,16 +12,16 @@ one period in a hundred is missed.
 import argparse
 import signal
 import sys
-import time
 
 import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
-from geolin_ros.balance.answers import Answers, SilenceError
-from geolin_ros.balance.graph import STAMPED_COMMANDS, RobotGraph
+from geolin_ros.balance.answers import Answers
+from geolin_ros.balance.graph import RobotGraph
 from geolin_ros.balance.motions import Motion, stand, stops
 from geolin_ros.balance.robots import ARMATURE, FEET, simulator_of
+from geolin_ros.balance.run import Run
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.errors import GeolinError
@@ -34,8 +34,6 @@ SHIFT, DURATION, NEAR = 0.05, 3.0, 0.01  # [m, s, m]
 IMPULSE, EVERY = 0.04, 2.0  # J of a push of m g J, and time from one to the next [s]
 START, REST = 0.5, 0.5
 FIRST_PUSH = START + 2.0 * (DURATION + REST)
-FIRST_STAMP = 1_000 * 10**9
-PATIENCE, ANSWER_TIMEOUT = 240.0, 2.0  # for the first answer, with compilations; for others [s]
 
 
 def shift(simulator: Simulator, duration: float) -> Motion:
@@ -49,56 +47,6 @@ def shift(simulator: Simulator, duration: float) -> Motion:
     times = np.cumsum([START, DURATION, REST, DURATION]).tolist()
     knots = (standing, equilibrium(model, there, feet), standing)
     return Motion(knots, stops(times, [0, 1, 1, 2]), duration)
-
-
-class Run:
-    """One robot on one graph."""
-
-    def __init__(self, simulator: Simulator, graph: RobotGraph, motion: Motion) -> None:
-        self._simulator, self._graph, self._motion = simulator, graph, motion
-        self._stamp = FIRST_STAMP
-        model = simulator.model
-        actuated = [model.joint_index(name) for name in model.actuated_joints]
-        self._efforts = motion.at(0.0).tau[actuated]
-
-    def begin(self) -> None:
-        """Hold the robot where it is until its controller answers.
-
-        Raises
-        ------
-        SilenceError
-            If it does not.
-        """
-        graph, deadline = self._graph, time.monotonic() + PATIENCE
-        self._simulator.reset(self._motion.at(0.0).state)
-        while graph.answered != self._stamp:
-            if time.monotonic() > deadline:
-                raise SilenceError(f'no efforts within {PATIENCE:g} s of the start')
-            self._stamp += round(PERIOD * 1e9)
-            graph.publish_contacts(self._motion.at(0.0).supports, self._stamp)
-            self._send()
-            graph.spin_until(time.monotonic() + 0.2, self._stamp)
-
-    def go(self, is_realtime: bool) -> tuple[Recording, Answers]:
-        """Run the motion until it is over or the robot falls."""
-        simulator, graph, recording = self._simulator, self._graph, Recording()
-        answers = Answers(graph, PERIOD, ANSWER_TIMEOUT, is_realtime)
-        for _ in range(round(self._motion.duration / PERIOD)):
-            reference = self._motion.at(simulator.time).state
-            if not recording.add(simulator.time, simulator.state, reference):
-                break
-            self._stamp += round(PERIOD * 1e9)
-            answers.wait(self._send(), self._stamp)
-            simulator.advance(self._efforts, PERIOD)
-            self._efforts = graph.efforts
-        return recording, answers
-
-    def _send(self) -> float:
-        simulator = self._simulator
-        self._graph.publish_reference(self._motion.at(simulator.time), self._stamp)
-        sent = time.monotonic()
-        self._graph.publish_state(simulator.state, self._efforts, self._stamp)
-        return sent
 
 
 def verdict(recording: Recording, answers: Answers, pushes: int) -> bool:
@@ -132,16 +80,24 @@ def _word(holds: bool) -> str:
     return 'PASS' if holds else 'FAIL'
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the robot is asked."""
+    parser.add_argument(
+        '--pushes', type=int, default=8, help='each 45 degrees further (%(default)s)'
+    )
+    parser.add_argument('--friction', type=float, default=0.8, help='of the floor (%(default)s)')
+    parser.add_argument('--realtime', action='store_true', help='against the clock')
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the robot; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m examples.mpc.robot', description=__doc__)
-    parser.add_argument('--pushes', type=int, default=8, help='each 45 degrees further')
-    parser.add_argument('--friction', type=float, default=0.8, help='of the floor')
-    parser.add_argument('--realtime', action='store_true', help='against the clock')
+    add_arguments(parser)
     parser.set_defaults(robot='quadruped', feet=FEET['quadruped'], armature=ARMATURE)
     options = parser.parse_args(arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(130))
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
         simulator, text = simulator_of(options)
         motion = shift(simulator, FIRST_PUSH + EVERY * options.pushes)
@@ -149,17 +105,13 @@ def main(arguments: list[str] | None = None) -> int:
             push_of(IMPULSE, 0.25 * np.pi * k, FIRST_PUSH + EVERY * k, simulator.model.total_mass)
             for k in range(options.pushes)
         ]
-        rclpy.init(
-            args=['--ros-args', '-r', f'{STAMPED_COMMANDS}:=mpc/command'],
-            signal_handler_options=SignalHandlerOptions.NO,
-        )
         node = rclpy.create_node('simulator', start_parameter_services=False)
-        graph = RobotGraph(node, simulator.model, text, list(simulator.feet))
-        run = Run(simulator, graph, motion)
-        run.begin()
-        recording, answers = run.go(options.realtime)
+        graph = RobotGraph(node, simulator.model, text, list(simulator.feet), 'mpc/command')
+        run = Run(simulator, graph, period=PERIOD, is_realtime=options.realtime, is_late=True)
+        run.hold(motion.at(0.0))
+        course = run.go(motion)
         graph.close()
-        return int(not verdict(recording, answers, options.pushes))
+        return int(not verdict(course.recording, course.answers, options.pushes))
     except (GeolinError, OSError) as error:
         print(f'simulator: {error}', file=sys.stderr)
         return 1

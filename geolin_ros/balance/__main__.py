@@ -21,8 +21,8 @@ from geolin_ros.balance.cases import cases_of
 from geolin_ros.balance.picture import draw
 from geolin_ros.balance.report import Row, verdict
 from geolin_ros.balance.robots import (
-    FEET,
     add_robot_arguments,
+    feet_of,
     node_parameters,
     overlay,
     plan_of,
@@ -81,13 +81,11 @@ def robots(options: argparse.Namespace) -> list[argparse.Namespace]:
     names = [options.robot] if options.robot else [*BUNDLED, *(options.also or ())]
     found = []
     for name in names:
-        path = locate(name)
-        feet = options.feet or FEET.get(path.stem)
-        if feet is None:
-            raise GeolinError(f'robot {name!r} has no feet that are known, give FEET=frame,...')
+        path = str(locate(name).resolve())
+        feet = feet_of(argparse.Namespace(robot=path, feet=options.feet))
         for seed in range(options.seed, options.seed + (SEEDS if options.thorough else 1)):
             for scheduled in (False, True):
-                of_robot = {'robot': str(path.resolve()), 'feet': feet, 'seed': seed}
+                of_robot = {'robot': path, 'feet': feet, 'seed': seed}
                 given = {**vars(options), **of_robot, 'scheduled': scheduled}
                 found.append(argparse.Namespace(**given))
     return found

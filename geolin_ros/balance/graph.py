@@ -38,7 +38,18 @@ class RobotGraph:
 
     The efforts that act come as std_msgs/Float64MultiArray, which holds no stamp. The controller
     says on a second topic, as sensor_msgs/JointState, which state they answer; they are taken as
-    that answer when both agree.
+    that answer when both agree. Of a controller that does not, they answer the newest state.
+
+    Parameters
+    ----------
+    node, model
+        Who speaks, and of which robot.
+    description
+        Text of the URDF.
+    feet
+        Frames of which contact wrenches are published.
+    answers
+        The second topic, empty if there is none.
 
     Attributes
     ----------
@@ -52,12 +63,19 @@ class RobotGraph:
         How many gains were made of the linearizer's A and B.
     """
 
-    def __init__(self, node: Node, model: TreeModel, description: str, feet: list[str]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        model: TreeModel,
+        description: str,
+        feet: list[str],
+        answers: str = STAMPED_COMMANDS,
+    ) -> None:
         self.efforts: Array | None = None
-        self.answered = -1
+        self.answered = self._sent = -1
         self.gains: FeedbackGains | None = None
         self.linearizations_used = 0
-        self._said: tuple[int, Array] | None = None
+        self._is_stamped, self._said = bool(answers), (-1, np.empty(0))
         self._model = model
         self._actuated = [model.joint_index(name) for name in model.actuated_joints]
         self._executor = make_executor()
@@ -75,7 +93,8 @@ class RobotGraph:
         }
         many = QoSProfile(depth=10)
         node.create_subscription(Float64MultiArray, COMMANDS, self._on_efforts, many)
-        node.create_subscription(JointState, STAMPED_COMMANDS, self._on_stamped, many)
+        if answers:
+            node.create_subscription(JointState, answers, self._on_stamped, many)
         node.create_subscription(FeedbackGains, GAINS, self._on_gains, NEWEST)
         self._base = Odometry(child_frame_id=model.base_link)
         self._base.header.frame_id = WORLD
@@ -98,10 +117,11 @@ class RobotGraph:
         self._match()
 
     def _match(self) -> None:
-        if self._said is not None and self.efforts is not None:
-            stamp, efforts = self._said
-            if np.array_equal(efforts, self.efforts):
-                self.answered = stamp
+        stamp, efforts = self._said
+        if not self._is_stamped:
+            self.answered = self._sent
+        elif self.efforts is not None and np.array_equal(efforts, self.efforts):
+            self.answered = stamp
 
     def _on_gains(self, message: FeedbackGains) -> None:
         self.gains = message
@@ -115,11 +135,6 @@ class RobotGraph:
                 return False
             self._executor.spin_once(timeout_sec=remaining)
         return True
-
-    def has_listeners(self) -> bool:
-        """Return whether somebody takes the states and the description."""
-        publishers = (self._joints, self._odometry, self._description, self._reference)
-        return all(publisher.get_subscription_count() for publisher in publishers)
 
     def close(self) -> None:
         """Stop to listen."""
@@ -170,6 +185,7 @@ class RobotGraph:
         ):
             np.frombuffer(field)[:] = values
         np.frombuffer(joints.effort)[self._actuated] = efforts
+        self._sent = stamp
         self._clock.publish(clock)
         self._odometry.publish(base)
         self._joints.publish(joints)

@@ -62,6 +62,22 @@ def plan_of(options: argparse.Namespace) -> Plan:
     return Plan(options.seed, options.thorough, options.pushes, options.only, options.scheduled)
 
 
+def feet_of(options: argparse.Namespace) -> str:
+    """Return the feet that are given, or that are known of the robot.
+
+    Raises
+    ------
+    ConfigurationError
+        If there are neither.
+    """
+    feet = options.feet or FEET.get(locate(options.robot).stem)
+    if feet is None:
+        raise ConfigurationError(
+            f'robot {options.robot!r} has no feet that are known, give --feet or FEET= frame,...'
+        )
+    return str(feet)
+
+
 def overlay(armature: float) -> str:
     """Return the overlay file, YAML that is JSON, that gives every joint a rotor."""
     return json.dumps({'joints': {'*': {'rotor_inertia': armature, 'gear_ratio': 1.0}}})
@@ -81,8 +97,8 @@ def simulator_of(options: argparse.Namespace) -> tuple[Simulator, str]:
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)  # the nodes say the same
         model = TreeModel.from_urdf(path, overlay=json.loads(overlay(options.armature)))
-    floor = Floor(options.friction)
-    return Simulator(path, model, parse_feet(options.feet), floor), path.read_text()
+    floor, feet = Floor(options.friction), parse_feet(feet_of(options))
+    return Simulator(path, model, feet, floor), path.read_text()
 
 
 def node_parameters(

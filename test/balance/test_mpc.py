@@ -131,7 +131,7 @@ def recorded(distance, fallen=None):
 
 
 def counted(latencies, missed):
-    answers = Answers(None, example.PERIOD, example.ANSWER_TIMEOUT, is_realtime=False)
+    answers = Answers(None, example.PERIOD, 0.5, is_realtime=False)
     answers.latencies, answers.missed = latencies, missed
     return answers
 
