@@ -86,7 +86,6 @@ class Run:
         graph, deadline = self._graph, time.monotonic() + self._patience
         self._simulator.reset(moment.state)
         self._efforts = moment.tau[self._actuated]
-        self._simulator.nu_dot(self._efforts)  # the floor carries it as it will
         said, is_answered = -np.inf, False
         while not (is_answered and is_led(moment)):
             if time.monotonic() > deadline:

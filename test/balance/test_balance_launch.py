@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip('mujoco')
 
+from geolin_ros.balance.robot import parse
 from geolin_ros.balance.robots import FEET, node_parameters, overlay, simulator_of
 from geolin_ros.stream.lqr_parameters import LQR_TABLE, supports_of
 from geolin_ros.stream.parameters import TABLE
@@ -36,6 +37,25 @@ def test_launch_file__starts_console_scripts_and_a_module_that_exists():
         assert scripts[script] == f'geolin_ros.ros.{program}:main'
     assert importlib.util.find_spec('geolin_ros.balance.robot')
     assert 'geolin_ros.balance.robot' in FILE.read_text()
+
+
+def test_simulator_of_the_launch_file__is_given_options_that_it_has():
+    (words,) = (
+        keyword.value.elts
+        for node in ast.walk(TREE)
+        if isinstance(node, ast.Call) and getattr(node.func, 'id', '') == 'ExecuteProcess'
+        for keyword in node.keywords
+        if keyword.arg == 'cmd'
+    )
+    options = [
+        node.value
+        for word in words
+        for node in ast.walk(word)
+        if isinstance(node, ast.Constant) and str(node.value).startswith('--')
+    ]
+    assert options == ['--robot', '--feet', '--output']
+    found = parse([word for option in options for word in (option, 'x')])
+    assert (found.robot, found.feet, found.output) == ('x', 'x', Path('x'))
 
 
 @pytest.mark.parametrize('robot', ['quadruped', 'humanoid'])
