@@ -44,6 +44,13 @@ def test_topics__are_those_of_the_node():
         assert f"'{topic}'" in code, f'README names topic {topic}'
 
 
+def test_python_of_the_dynamics_page__holds_together():
+    names = {}
+    for example in blocks((ROOT / 'docs' / 'dynamics.md').read_text(), 'python'):
+        exec(compile(example, 'docs/dynamics.md', 'exec'), names)
+    assert (names['motion'].rank, names['motion'].multipliers.shape) == (6, (6,))
+
+
 def test_python_of_the_message_page__reads_messages():
     from support.messages import linearized_dynamics
 

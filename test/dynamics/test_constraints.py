@@ -370,3 +370,13 @@ def test_bad_arguments__are_named():
         constraints.inverse_dynamics(
             model, state, np.zeros(4), rows, [1, 1, 1, 0], np.full(4, np.inf)
         )
+
+
+def test_example__prints_rank_and_efforts_of_each_mechanism(capsys):
+    chains.main()
+    printed = capsys.readouterr().out
+    assert 'planar five-bar: 5 joints, 6 rows of rank 3' in printed
+    assert 'spatial four-bar: 4 joints, 3 rows of rank 3' in printed
+    assert 'too few for this acceleration' in printed
+    assert 'unique' in printed
+    assert 'free' in printed
