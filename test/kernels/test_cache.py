@@ -3,8 +3,14 @@
 """A cached kernel is used only as long as neither its module nor anything it imports changed."""
 
 import ast
+import json
+import os
+import platform
+import subprocess
+import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 from geolin_ros.kernels import _jit
@@ -48,6 +54,63 @@ def test_fingerprint__changes_with_a_helper_of_a_helper(tmp_path: Path) -> None:
     assert first == fingerprint('a = 1\n')
     assert first != fingerprint('a = 2\n')
     _jit._fingerprint.cache_clear()
+
+
+def test_fingerprint__changes_with_numba(tmp_path, monkeypatch):
+    source = tmp_path / 'doubled.py'
+    source.write_text('def doubled(x):\n    return 2 * x\n')
+
+    def fingerprint() -> str:
+        _jit._fingerprint.cache_clear()
+        return _jit._fingerprint(source)
+
+    first = fingerprint()
+    with monkeypatch.context() as patch:
+        patch.setattr(numba, '__version__', f'{numba.__version__}.1')
+        assert fingerprint() != first
+    assert fingerprint() == first
+    _jit._fingerprint.cache_clear()
+
+
+LANES = """
+import json, sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+from geolin_ros.kernels import _jit
+import scaled
+scaled.scaled = _jit.kernel(scaled.scaled)
+x = np.arange(64.0)
+scaled.scaled(x)
+assert np.array_equal(x, 2.0 * np.arange(64.0))
+(code,) = scaled.scaled.inspect_asm().values()  # empty if from the cache
+print(json.dumps([sum(scaled.scaled.stats.cache_hits.values()), 'ymm' in code]))
+"""
+
+
+@pytest.mark.skipif(platform.machine() != 'x86_64', reason='names two processors of x86-64')
+def test_machine_code__is_of_the_processor_that_runs_it(tmp_path):
+    """One cache folder for two processors, of which one has no vectors of four doubles."""
+    folder = tmp_path / 'cache'
+    (tmp_path / 'scaled.py').write_text(
+        'def scaled(x):\n    for i in range(x.size):\n        x[i] *= 2.0\n'
+    )
+
+    def first_call_on(processor: str) -> list:
+        """Return, of a new process, how often the cache served and whether it uses vectors."""
+        environment = {
+            **os.environ,
+            'NUMBA_CACHE_DIR': str(folder),
+            'NUMBA_CPU_NAME': processor,
+            'NUMBA_CPU_FEATURES': '',
+        }
+        command = [sys.executable, '-c', LANES, str(tmp_path)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    older, newer = 'x86-64', 'x86-64-v3'
+    assert [first_call_on(older), first_call_on(newer)] == [[0, False], [0, True]]
+    assert [first_call_on(older)[0], first_call_on(newer)[0]] == [1, 1]
 
 
 def test_damaged_file__is_compiled_anew_and_replaced(tmp_path, monkeypatch) -> None:
