@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``geolin`` command: one file a subcommand, each imported when it is asked for.
 
-A file has ``add_arguments(parser)`` and ``run(options)``, which returns the exit status.
+A file has ``add_arguments(parser)`` and ``run(options)``, which returns the exit status. Its
+``INTERRUPTED``, if any, is what is said after Ctrl-C.
 """
 
 import argparse
 import importlib
+import os
+import signal
 import sys
 
 from geolin_ros.errors import GeolinError
@@ -29,8 +32,30 @@ COMMANDS = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a subcommand; return its exit status, 1 for an error that it explains."""
+    """Run a subcommand; return its exit status, 1 for an error that it explains.
+
+    Like other commands it ends with 130 after Ctrl-C, and with 141 when nobody reads on.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
+    name, interrupted = 'geolin', 'interrupted'
+    try:
+        options = _parsed(arguments)
+        name, interrupted = f'geolin {options.command}', options.interrupted
+        status = int(options.run(options))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print(f'{name}: {interrupted}', file=sys.stderr)
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except (GeolinError, OSError) as error:
+        print(f'{name}: {error}', file=sys.stderr)
+        return 1
+    return status
+
+
+def _parsed(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog='geolin', description='Geometric linearization of moving-base robots.'
     )
@@ -40,10 +65,6 @@ def main(arguments: list[str] | None = None) -> int:
         if name in arguments[:1]:
             module = importlib.import_module(f'geolin_ros.cli.{name.replace("-", "_")}')
             module.add_arguments(command)
-            command.set_defaults(run=module.run)
-    options = parser.parse_args(arguments)
-    try:
-        return int(options.run(options))
-    except (GeolinError, OSError) as error:
-        print(f'geolin {options.command}: {error}', file=sys.stderr)
-        return 1
+            said = getattr(module, 'INTERRUPTED', 'interrupted')
+            command.set_defaults(run=module.run, interrupted=said)
+    return parser.parse_args(arguments)

@@ -14,6 +14,8 @@ from geolin_ros.cli._recordings import (
     print_json,
 )
 
+INTERRUPTED = 'interrupted; the same command goes on'
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

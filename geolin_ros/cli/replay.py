@@ -16,6 +16,8 @@ from geolin_ros.cli._recordings import (
     print_json,
 )
 
+INTERRUPTED = 'interrupted; what was written stays, in a bag that ends there'
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

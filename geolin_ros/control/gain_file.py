@@ -5,7 +5,7 @@
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import yaml
@@ -18,6 +18,7 @@ from geolin_ros.errors import InputError
 from geolin_ros.labels import input_labels, state_labels
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
+from geolin_ros.whole_file import whole_file
 
 FORMAT, VERSION = 'geolin_ros gain bank', 1
 MOST_BYTES = 1_000_000_000  # of a bank in YAML; the .npz of the same gains is smaller and faster
@@ -46,7 +47,8 @@ def save_bank(bank: GainBank, model: TreeModel, path: str | Path) -> None:
         'routes': [_description(route) for route in bank.routes.values()],
     }
     arrays = [_arrays(route) for route in bank.routes.values()]
-    (_write_yaml if Path(path).suffix in _YAML else _write_npz)(Path(path), header, arrays)
+    with whole_file(path) as file:
+        (_write_yaml if Path(path).suffix in _YAML else _write_npz)(file, header, arrays)
 
 
 def load_bank(path: str | Path, model: TreeModel) -> GainBank:
@@ -75,15 +77,14 @@ def load_bank(path: str | Path, model: TreeModel) -> GainBank:
     return GainBank(model.hash, {frozenset(r.knots[0].contacts): r for r in routes})
 
 
-def _write_yaml(path: Path, header: dict[str, Any], arrays: list[dict[str, Array]]) -> None:
+def _write_yaml(file: IO[bytes], header: dict[str, Any], arrays: list[dict[str, Array]]) -> None:
     routes = [
         entry | {name: values.tolist() for name, values in stacks.items()}
         for entry, stacks in zip(header['routes'], arrays, strict=True)
     ]
     document = header | {'routes': routes}
     layout: dict[str, Any] = {'sort_keys': False, 'default_flow_style': None, 'width': 99}
-    with path.open('w', encoding='utf-8') as file:
-        yaml.dump(document, file, _Dumper, **layout)
+    yaml.dump(document, file, _Dumper, encoding='utf-8', **layout)
 
 
 def _read_yaml(path: Path) -> tuple[dict[str, Any], list[dict[str, Array]]]:
@@ -97,14 +98,13 @@ def _read_yaml(path: Path) -> tuple[dict[str, Any], list[dict[str, Array]]]:
     ]
 
 
-def _write_npz(path: Path, header: dict[str, Any], arrays: list[dict[str, Array]]) -> None:
+def _write_npz(file: IO[bytes], header: dict[str, Any], arrays: list[dict[str, Array]]) -> None:
     stacks: dict[str, Any] = {
         f'route{index}/{name}': values
         for index, named in enumerate(arrays)
         for name, values in named.items()
     }
-    with path.open('wb') as file:
-        np.savez(file, header=np.array(json.dumps(header)), **stacks)
+    np.savez(file, header=np.array(json.dumps(header)), **stacks)
 
 
 def _read_npz(path: Path) -> tuple[dict[str, Any], list[dict[str, Array]]]:

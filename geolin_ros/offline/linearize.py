@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import zarr
 
-from geolin_ros.errors import RecordingError
+from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.labels import input_labels, row_labels, state_labels
 from geolin_ros.offline import store
 from geolin_ros.offline.feed import Feed
@@ -31,10 +31,12 @@ from geolin_ros.offline.workers import open_workers, run
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.linearization_stream import Answer
 from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.typing import IntArray
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 EIG_RATE = 50.0
 FINGERPRINT = 'run'
+DIMENSIONS = 'time', 'spectrum'
 
 
 class Result(NamedTuple):
@@ -88,9 +90,15 @@ def linearize(
     RecordingError
         If an input is missing, a bag is damaged, or ``path`` holds something else. What was
         written before stays and can be opened.
+    ConfigurationError
+        If a number is out of its range, or workers cannot be had.
     OSError
         If the disk is full, or the store fails.
     """
+    if eig_rate < 0.0:
+        raise ConfigurationError(f'eig_rate is {eig_rate} Hz, expected at least 0: never')
+    if chunk is not None and chunk < 1:
+        raise ConfigurationError(f'chunk is {chunk} samples, expected at least 1')
     source.require_inputs()
     run_ = _Run(source, path, Thinning(every, rate), eig_rate, chunk, (every, rate))
     if run_.is_complete:
@@ -136,10 +144,9 @@ class _Run:
         self._stamp = _fingerprint(source, self._job, eig_rate, thinned)
         self._group = self._open()
         self.is_complete = bool(self._group.attrs['complete'])
-        if not self.is_complete:
-            self._done = {
-                name: store.Progress(self._group, name).read() for name in ('time', 'spectrum')
-            }
+        if self.is_complete:
+            self._forget_marks()  # of a run that was killed while it did so
+        self._done = self._finished(self._group)
 
     # ---- units
 
@@ -201,6 +208,12 @@ class _Run:
             return self._create()
         group = store.open_group(path, 'r+')
         found = group.attrs.get(FINGERPRINT)
+        is_begun = group.attrs.get('complete') or any(
+            done.any() for done in self._finished(group).values()
+        )
+        is_ours = found is not None or not (group.attrs or any(group))
+        if is_ours and not is_begun:
+            return self._create()  # what another run left, perhaps with other options, is nothing
         if found != self._stamp:
             raise RecordingError(
                 f'{path} holds {"the dataset of another run" if found else "something else"}, '
@@ -209,9 +222,18 @@ class _Run:
             )
         return group
 
+    @staticmethod
+    def _finished(group: zarr.Group) -> dict[str, IntArray]:
+        return {name: store.Progress(group, name).read() for name in DIMENSIONS}
+
+    def _forget_marks(self) -> None:
+        for name in DIMENSIONS:
+            store.Progress(self._group, name).remove()
+
     def _create(self) -> zarr.Group:
         job, source = self._job, self._source
         group = store.open_group(job.path, 'w')
+        group.attrs.update({FINGERPRINT: self._stamp, 'complete': False})
         model = job.model
         most = source.recording.counts[source.recording.topic('joint_states')]
         for dimension, columns, chunk in (
@@ -227,8 +249,6 @@ class _Run:
         group.attrs.update(
             {
                 'format': store.FORMAT,
-                FINGERPRINT: self._stamp,
-                'complete': False,
                 'robot': model.name,
                 'model_hash': model.hash,
                 'base': model.base,
@@ -266,8 +286,7 @@ class _Run:
                 'left_out_by_max_rate': self._skipped,
             }
         )
-        for dimension in ('time', 'spectrum'):
-            store.Progress(self._group, dimension).remove()
+        self._forget_marks()
 
     def result(self, computed: int) -> Result:
         """Return numbers about a complete dataset."""

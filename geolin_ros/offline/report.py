@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from geolin_ros.errors import RecordingError
+from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
@@ -20,6 +20,7 @@ from geolin_ros.offline.job import SPECTRA
 from geolin_ros.offline.modes import STILL, Skeleton, rates, slow_or_unstable
 from geolin_ros.stream.model_reading import read_model
 from geolin_ros.typing import Array, IntArray
+from geolin_ros.whole_file import whole_file
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 PAGE = Path(__file__).parent / 'page'
@@ -51,7 +52,13 @@ def write_report(
     ------
     RecordingError
         If there is no dataset, or nothing in it.
+    ConfigurationError
+        If ``instants`` is not positive.
+    OSError
+        If the page cannot be written; one that was there before stays.
     """
+    if instants < 1:
+        raise ConfigurationError(f'instants is {instants}, expected at least 1')
     dataset = open_dataset(path)
     if not dataset.sizes['time']:
         raise RecordingError(f'{path} has no finished samples, expected some; run linearize again')
@@ -66,7 +73,8 @@ def write_report(
         ('{title}', html.escape(f'{dataset.attrs["robot"]}: {", ".join(dataset.attrs["bags"])}')),
     ):
         page = page.replace(mark, text)
-    Path(output).write_text(page)
+    with whole_file(output) as file:
+        file.write(page.encode())
 
 
 def _content(dataset: xr.Dataset, instants: int, watch: Watch) -> dict[str, Any]:

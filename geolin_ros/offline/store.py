@@ -98,9 +98,14 @@ def array(group: zarr.Group, name: str) -> 'zarr.Array[Any]':
 
 
 def exists(path: str) -> bool:
-    """Whether there is anything that `open_group` opens; errors as there."""
+    """Whether there is anything that `open_group` opens; errors as there.
+
+    In a folder, files that zarr did not come to finish are nothing.
+    """
     if '://' not in path:
-        return os.path.exists(path)
+        if not os.path.isdir(path):
+            return os.path.exists(path)
+        return any(not name.endswith('.partial') for name in os.listdir(path))
     try:
         with reached(path):
             zarr.open_group(path, mode='r', storage_options=_options(path))
@@ -170,12 +175,15 @@ class Progress:
         self._array[unit] = rows
 
     def read(self) -> IntArray:
-        """Return the finished rows of each unit."""
+        """Return the finished rows of each unit; of none if there is no room for marks yet."""
+        if self._name not in self._group:
+            return np.zeros(0, dtype=np.int64)
         return np.asarray(self._array[:]).astype(np.int64)
 
     def remove(self) -> None:
-        """Forget the marks: everything is there."""
-        del self._group[self._name]
+        """Forget the marks, if there are any: everything is there."""
+        if self._name in self._group:
+            del self._group[self._name]
 
     @property
     def _array(self) -> zarr.Array[Any]:

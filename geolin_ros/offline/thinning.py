@@ -25,10 +25,10 @@ class Thinning:
     """
 
     def __init__(self, every: int = 1, rate: float | None = None) -> None:
-        if every < 1 or (rate is not None and not rate > 0.0):
-            raise ConfigurationError(
-                f'every is {every} and rate {rate} Hz, expected at least 1 and more than 0'
-            )
+        if every < 1:
+            raise ConfigurationError(f'every is {every}, expected at least 1')
+        if rate is not None and not rate > 0.0:
+            raise ConfigurationError(f'rate is {rate} Hz, expected more than 0')
         self._every, self._rate = every, rate
         self._seen = 0
         self._start: int | None = None

@@ -4,10 +4,12 @@
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import Any
 
 from geolin_ros.errors import ConfigurationError, RecordingError
@@ -23,6 +25,18 @@ class _Here(Executor):
         future: Future[Any] = Future()
         future.set_result(fn(*args, **kwargs))
         return future
+
+
+class _Pool(ProcessPoolExecutor):
+    """Processes that Ctrl-C does not reach: what they do is finished, and this one ends them."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'Future[Any]':
+        resource_tracker.ensure_running()  # here, since it lets signals through when it starts
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # processes inherit it
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 @contextmanager
@@ -54,7 +68,7 @@ def open_workers(
         yield _Here(), 1
         return
     context = multiprocessing.get_context('spawn')  # zarr's threads do not survive a fork
-    with ProcessPoolExecutor(count, mp_context=context) as pool:
+    with _Pool(count, mp_context=context) as pool:
         try:
             yield pool, count
         except BrokenProcessPool as error:

@@ -11,11 +11,12 @@ import time
 import numpy as np
 import psutil
 import pytest
-from support.bags import Messages, write_bag
+from support.bags import FOLDER, Messages, write_bag
 from support.datasets import content, run
 
 from geolin_ros.cli import main
 from geolin_ros.errors import ConfigurationError, RecordingError
+from geolin_ros.offline import store
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.recording import Recording
 
@@ -83,6 +84,35 @@ def test_killed_run__goes_on_where_it_was(long_bag, expected, tmp_path):
     assert content(path) == expected
 
 
+def test_run_killed_while_it_ends__leaves_no_marks(long_bag, expected, tmp_path, monkeypatch):
+    path = tmp_path / 'out.zarr'
+    with monkeypatch.context() as patch:
+        patch.setattr(store.Progress, 'remove', interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run(long_bag, path, chunk=CHUNK)
+    assert open_dataset(str(path)).attrs['complete'] is True
+    assert list(path.glob('done_*'))
+    assert run(long_bag, path, chunk=CHUNK).computed == 0
+    assert content(path) == expected
+
+
+def test_run_killed_while_it_begins__does_not_stand_in_the_way(
+    long_bag, expected, tmp_path, monkeypatch
+):
+    path = tmp_path / 'out.zarr'
+    with monkeypatch.context() as patch:
+        patch.setattr(store.Progress, 'create', interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run(long_bag, path, chunk=CHUNK)
+    assert path.exists()
+    run(long_bag, path, chunk=CHUNK)
+    assert content(path) == expected
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 def test_killed_worker__ends_the_run_with_an_explanation(long_bag, expected, tmp_path):
     path = tmp_path / 'out.zarr'
     with start(long_bag, path, '--workers', '2', start_new_session=True) as process:
@@ -91,6 +121,21 @@ def test_killed_worker__ends_the_run_with_an_explanation(long_bag, expected, tmp
             os.kill(worker, signal.SIGKILL)
         assert process.wait(30) == 1
         assert 'a worker process was killed' in process.stderr.read()
+    run(long_bag, path, chunk=CHUNK)
+    assert content(path) == expected
+
+
+@pytest.mark.parametrize('seconds', [0.0, 1.0])
+def test_interrupted_run__says_that_it_goes_on(seconds, long_bag, expected, tmp_path):
+    """Ctrl-C goes to all processes of a terminal, also to those that are just coming up."""
+    path = tmp_path / 'out.zarr'
+    with start(long_bag, path, '--workers', '2', start_new_session=True) as process:
+        wait_for(path.exists, process)
+        time.sleep(seconds)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate(timeout=30)[1]
+    assert process.returncode == 130
+    assert said == 'geolin linearize: interrupted; the same command goes on\n'
     run(long_bag, path, chunk=CHUNK)
     assert content(path) == expected
 
@@ -195,6 +240,25 @@ def damaged_bag(long_bag, tmp_path):
     damaged[at : at + 2000] = bytes(2000)
     file.write_bytes(damaged)
     return bag
+
+
+def test_full_disk__keeps_the_report_and_the_gains_that_were_there(
+    long_bag, small_disk, tmp_path, capsys
+):
+    run(long_bag, tmp_path / 'out.zarr', every=50)
+    small = small_disk('12k')
+    feet = ','.join(f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR'))
+    for name, command in (
+        ('report.html', ['report', str(tmp_path / 'out.zarr')]),
+        ('gains.yaml', ['gains', str(FOLDER / 'pushed'), '--feet', feet, '--postures', '1']),
+    ):
+        file = small / name
+        file.write_text('of yesterday')
+        assert main([*command, '-o', str(file)]) == 1
+        assert 'No space left on device' in capsys.readouterr().err
+        assert file.read_text() == 'of yesterday'
+        assert list(small.iterdir()) == [file]
+        file.unlink()
 
 
 def test_damaged_bag__is_replayed_up_to_the_damage(damaged_bag, tmp_path, capsys):

@@ -9,6 +9,7 @@ import xarray
 import zarr
 from support.bags import Messages, Sample, write_bag
 from support.datasets import content, run
+from support.robots import example_robot
 
 from geolin_ros.cli import main
 from geolin_ros.dynamics import mass_matrix
@@ -358,3 +359,29 @@ def test_sample_without_linearization__is_nan_and_counted(tmp_path):
     assert found.valid.values.tolist() == [True, True, False, True]
     assert np.isnan(found.nu_dot[2]).all()
     assert np.isfinite(found.A[3]).all()
+
+
+def test_command_with_the_wrong_robot__does_not_stand_in_the_way(bag, dataset, tmp_path, capsys):
+    path = tmp_path / 'out.zarr'
+    command = ['linearize', str(bag), '-o', str(path), '--workers', '1', '--chunk', '64']
+    assert main([*command, '--urdf', str(example_robot('solo12'))]) == 1
+    assert 'no joint state of' in capsys.readouterr().err
+    assert main(command) == 0
+    assert content(path) == content(dataset[0])
+    assert main([*command, '--every', '2']) == 1
+    assert 'holds the dataset of another run' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('option', 'said'),
+    [
+        ('--chunk=0', 'chunk is 0 samples, expected at least 1'),
+        ('--eig-rate=-1', 'eig_rate is -1.0 Hz, expected at least 0: never'),
+        ('--rate=-5', 'rate is -5.0 Hz, expected more than 0'),
+        ('--every=0', 'every is 0, expected at least 1'),
+    ],
+)
+def test_number_out_of_range__is_refused(option, said, bag, tmp_path, capsys):
+    assert main(['linearize', str(bag), '-o', str(tmp_path / 'out'), '--workers=1', option]) == 1
+    assert capsys.readouterr().err == f'geolin linearize: {said}\n'
+    assert not (tmp_path / 'out').exists()

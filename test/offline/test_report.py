@@ -276,3 +276,5 @@ def test_worst_moment__is_in_the_curves_however_short(bag, tmp_path, monkeypatch
 def test_nothing__is_no_report(tmp_path, capsys):
     assert main(['report', str(tmp_path)]) == 1
     assert 'is no dataset' in capsys.readouterr().err
+    assert main(['report', str(tmp_path), '--instants', '0']) == 1
+    assert 'instants is 0, expected at least 1' in capsys.readouterr().err

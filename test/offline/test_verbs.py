@@ -3,6 +3,7 @@
 """What all verbs about recorded runs have in common."""
 
 import json
+import subprocess
 import sys
 
 import pytest
@@ -60,3 +61,17 @@ def test_verb__says_what_is_missing(verb, folder, capsys):
     said = capsys.readouterr().err
     assert said.startswith(f'geolin {verb}: nowhere')
     assert 'expected' in said
+
+
+def test_reader_that_goes_away__ends_a_verb_quietly():
+    command = [
+        sys.executable,
+        '-c',
+        'import sys; from geolin_ros.cli import main; sys.exit(main())',
+    ]
+    with subprocess.Popen(
+        [*command, 'inspect', BAG], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b''
+    assert process.returncode == 141
