@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stabilizability report as a picture: where the poles are, and which are out of reach."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from geolin_ros.control.stabilizability import ModeReport
+from geolin_ros.control.stabilizability import Mode, ModeReport
 
-_GROWS, _DECAYS, _HIDDEN = '#c44e52', '#4c72b0', '#222222'
+_COLOURS = {'grows': '#c44e52', 'decays': '#4c72b0', 'neither grows nor decays': '#8c8c8c'}
+_HIDDEN = '#222222'
 _LINES = 40
 
 
@@ -26,13 +29,10 @@ def save_picture(report: ModeReport, path: str | Path) -> None:
     figure = Figure(figsize=(11.0, 5.5), layout='constrained')
     plane, times = figure.subplots(1, 2)
     figure.suptitle(report.text().splitlines()[0], fontsize=9)
-    values = np.array([mode.eigenvalue for mode in report.modes])
-    values = np.concatenate((values, values[values.imag > 0.0].conj()))
-    for picked, colour, label in (
-        (values.real > 0.0, _GROWS, 'grows'),
-        (values.real <= 0.0, _DECAYS, 'does not'),
-    ):
-        plane.plot(values[picked].real, values[picked].imag, 'x', color=colour, label=label)
+    for trend, colour in _COLOURS.items():
+        values = np.array([mode.eigenvalue for mode in report.modes if mode.trend == trend])
+        values = np.concatenate((values, values.conj()))
+        plane.plot(values.real, values.imag, 'x', color=colour, label=trend)
     hidden = report.uncontrollable_eigenvalues
     plane.plot(
         hidden.real, hidden.imag, 'o', mfc='none', ms=11, color=_HIDDEN, label='out of reach'
@@ -41,18 +41,12 @@ def save_picture(report: ModeReport, path: str | Path) -> None:
     plane.set(xlabel='real part [1/s]', ylabel='imaginary part [1/s]', title='poles')
     plane.set_xscale('symlog', linthresh=1.0)
     plane.set_yscale('symlog', linthresh=1.0)
-    plane.legend(fontsize=8)
-    moving = [mode for mode in report.modes if mode.eigenvalue.real][:_LINES]
-    times.barh(
-        range(len(moving)),
-        [mode.time_constant for mode in moving],
-        color=[_GROWS if mode.eigenvalue.real > 0.0 else _DECAYS for mode in moving],
-    )
-    times.set_yticks(range(len(moving)), [mode.words for mode in moving], fontsize=5)
-    times.invert_yaxis()
-    times.set(xlabel='time constant [s]', title='what moves most')
-    if moving:
-        times.set_xscale('log')
+    poles = np.array([*(mode.eigenvalue for mode in report.modes), *hidden, 0.0])
+    height = 2.0 * max(1.0, np.abs(poles.imag).max())
+    plane.set_ylim(-height, height)
+    plane.set_xlim(2.0 * min(-1.0, poles.real.min()), 2.0 * max(1.0, poles.real.max()))
+    figure.legend(loc='outside lower center', ncols=4, fontsize=8)
+    _draw_times(times, report.modes)
     out_of_reach = '\n'.join(report.uncontrollable[:_LINES])
     if out_of_reach:
         plane.text(
@@ -64,3 +58,20 @@ def save_picture(report: ModeReport, path: str | Path) -> None:
             va='bottom',
         )
     figure.savefig(path, dpi=120)
+
+
+def _draw_times(axes: Axes, modes: Sequence[Mode]) -> None:
+    """Draw a bar a mode, the longest time constants first; endless ones as wide as the axes."""
+    drawn = modes[:_LINES]
+    lasting = [mode.time_constant for mode in drawn if mode.eigenvalue.real]
+    endless = 3.0 * max(lasting, default=1.0)
+    for row, mode in enumerate(drawn):
+        width, hatch = min(mode.time_constant, endless), '' if mode.eigenvalue.real else '//'
+        axes.barh(row, width, color=_COLOURS[mode.trend], hatch=hatch, edgecolor='white')
+    axes.set_yticks(range(len(drawn)), [mode.words for mode in drawn], fontsize=5)
+    axes.invert_yaxis()
+    shown = '' if len(drawn) == len(modes) else f', {len(drawn)} of {len(modes)}'
+    axes.set(xlabel='time constant [s]; hatched: for ever', title=f'what moves most{shown}')
+    if drawn:
+        axes.set_xscale('log')
+        axes.set_xlim(0.5 * min(lasting, default=1.0), endless)

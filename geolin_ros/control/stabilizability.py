@@ -15,7 +15,7 @@ column of B; rank decisions hold for these units.
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,13 +72,17 @@ class Mode:
         """[rad/s]; 0 if it does not swing."""
         return abs(self.eigenvalue.imag)
 
+    @property
+    def trend(self) -> str:
+        """``'grows'``, ``'decays'`` or ``'neither grows nor decays'``."""
+        real = self.eigenvalue.real
+        return 'grows' if real > 0.0 else 'decays' if real < 0.0 else 'neither grows nor decays'
+
     def text(self) -> str:
         """Return a line."""
-        real = self.eigenvalue.real
-        how = 'neither grows nor decays' if real == 0.0 else ('grows' if real > 0.0 else 'decays')
-        lasting = '' if real == 0.0 else f' in {self.time_constant:.3g} s'
+        lasting = f' in {self.time_constant:.3g} s' if self.eigenvalue.real else ''
         swing = f', swings at {self.frequency:.3g} rad/s' if self.frequency else ''
-        return f'{how}{lasting}{swing}, damping {self.damping:+.2f}: {self.words}'
+        return f'{self.trend}{lasting}{swing}, damping {self.damping:+.2f}: {self.words}'
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures."""
@@ -90,6 +94,27 @@ class Mode:
             'damping': self.damping,
             'words': self.words,
         }
+
+
+_VERDICTS = {True: 'stabilizable', False: 'NOT stabilizable', None: 'reachable states only'}
+
+
+class FullPair(NamedTuple):
+    """A and B of a robot on contacts in all coordinates: what they hold is out of reach."""
+
+    states: int
+    controllable: int
+    held: int
+    """Of the states, those that the contacts hold: they stay where they are, or decay by
+    Baumgarte terms."""
+    stabilizable: bool
+
+    def text(self) -> str:
+        """Return a line."""
+        return (
+            f'A and B in full coordinates: {self.controllable} of {self.states} states '
+            f'controllable, {_VERDICTS[self.stabilizable]}; the contacts hold {self.held}'
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +134,16 @@ class ModeReport:
     stabilizable
         Whether all of these decay; None for a reachability, which does not say.
     modes
-        Of all states, slowest first; empty for a reachability.
+        Of all states, the longest time constants first; empty for a reachability.
     blocks
         How many directions each step of the staircase added; of a reachability, all at once.
     smallest_kept, largest_dropped
         Singular values next to the rank decision.
     length, time
         Units of the scaled state [m, s].
+    full
+        The pair (A, B) in all coordinates, of which the contacts hold some; None in flight, where
+        it is the one above.
     """
 
     about: str
@@ -130,6 +158,7 @@ class ModeReport:
     largest_dropped: float
     length: float
     time: float
+    full: 'FullPair | None' = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for machines."""
@@ -141,14 +170,15 @@ class ModeReport:
             'uncontrollable': list(self.uncontrollable),
             'blocks': list(self.blocks),
             'smallest_kept': self.smallest_kept if np.isfinite(self.smallest_kept) else None,
+            'full': None if self.full is None else self.full._asdict(),
         }
 
     def text(self) -> str:
         """Return the report."""
-        verdict = {True: 'stabilizable', False: 'NOT stabilizable', None: 'reachable states only'}
         lines = [
             f'{self.about}: {self.controllable} of {self.states} states controllable, '
-            f'{verdict[self.stabilizable]}',
+            f'{_VERDICTS[self.stabilizable]}',
+            *([] if self.full is None else [self.full.text()]),
             f'rank decision in units of {self.length:.3g} m and {self.time:.3g} s: smallest kept '
             f'{self.smallest_kept:.1e}, largest dropped {self.largest_dropped:.1e}, steps '
             f'{"+".join(map(str, self.blocks)) or "none"}',
@@ -157,7 +187,7 @@ class ModeReport:
             lines.append('out of reach of the inputs:')
             lines += [f'  {words}' for words in self.uncontrollable]
         if self.modes:
-            lines.append('modes, slowest first:')
+            lines.append('modes, longest time constants first:')
             lines += [f'  {mode.text()}' for mode in self.modes]
         return '\n'.join(lines)
 
@@ -222,7 +252,17 @@ def analyze_reduced(model: TreeModel, state: State, reduced: ReducedLinearizatio
     scaled, R = np.linalg.qr(reduced.P / _units(model, state)[0][:, None])
     R_inverse = np.linalg.inv(R)
     pair = R @ reduced.A @ R_inverse, R @ reduced.B
-    return _report(about, model, state, *pair, reduced.P @ R_inverse, scaled)
+    report = _report(about, model, state, *pair, reduced.P @ R_inverse, scaled)
+    return dataclasses.replace(report, full=_full_pair(model, state, reduced))
+
+
+def _full_pair(model: TreeModel, state: State, reduced: ReducedLinearization) -> FullPair:
+    unit, _, time = _units(model, state)
+    A, B = reduced.full.A * unit / unit[:, None], reduced.full.B / unit[:, None]
+    stairs = _stairs(A, B, time)
+    hidden = _out_of_reach(stairs)
+    held = len(A) - len(reduced.A)
+    return FullPair(len(A), stairs.controllable, held, _all_decay(hidden))
 
 
 def _free_fall(model: TreeModel, state: State) -> ModeReport:
@@ -285,8 +325,7 @@ def _report(
 ) -> ModeReport:
     """Return the report of A, B in coordinates y, z = lift y, z over its units = scaled y."""
     _, length, time = _units(model, state)
-    inputs = np.max(np.linalg.norm(B, axis=0), initial=0.0) or 1.0
-    stairs = staircase(time * A, B / inputs)
+    stairs = _stairs(A, B, time)
     hidden = stairs.T[:, stairs.controllable :]
     eigenvalues = _out_of_reach(stairs) / time
     return ModeReport(
@@ -295,7 +334,7 @@ def _report(
         controllable=stairs.controllable,
         uncontrollable=_words(model, state, hidden, lift, scaled),
         uncontrollable_eigenvalues=eigenvalues,
-        stabilizable=bool(np.all(eigenvalues.real * time < -SLOW)),
+        stabilizable=_all_decay(eigenvalues * time),
         modes=_modes(model, A, scaled, time),
         blocks=stairs.blocks,
         smallest_kept=stairs.smallest_kept,
@@ -303,6 +342,17 @@ def _report(
         length=length,
         time=time,
     )
+
+
+def _stairs(A: Array, B: Array, time: float) -> Staircase:
+    """Return the staircase form of A, B in scaled entries, times and inputs."""
+    inputs = np.max(np.linalg.norm(B, axis=0), initial=0.0) or 1.0
+    return staircase(time * A, B / inputs)
+
+
+def _all_decay(eigenvalues: Array) -> bool:
+    """Return whether poles out of reach, scaled, all decay."""
+    return bool(np.all(eigenvalues.real < -SLOW))
 
 
 def _words(
@@ -335,7 +385,7 @@ def _modes(model: TreeModel, A: Array, scaled: Array, time: float) -> tuple[Mode
         order = np.argsort(-shape)[:3]
         most = [entry_words(labels[k]) for k in order if shape[k] > 0.3 * shape[order[0]]]
         modes.append(Mode(value, ', '.join(most)))
-    return tuple(sorted(modes, key=lambda mode: (abs(mode.eigenvalue), mode.words)))
+    return tuple(sorted(modes, key=lambda mode: (-mode.time_constant, mode.frequency, mode.words)))
 
 
 def _units(model: TreeModel, state: State) -> tuple[Array, float, float]:

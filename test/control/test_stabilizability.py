@@ -13,10 +13,12 @@ from support.standing import standing_robot
 
 from geolin_ros import Linearizer, robots
 from geolin_ros.cli import main
+from geolin_ros.contacts import ConstrainedLinearizer, anchored, reduce
+from geolin_ros.control import mode_picture
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.control.stabilizability import Mode, analyze_modes
+from geolin_ros.control.stabilizability import Mode, analyze_modes, analyze_reduced
 from geolin_ros.control.staircase import staircase
 from geolin_ros.errors import ConfigurationError, InputError, NotStabilizableError
 from geolin_ros.model.tree import JointLimits
@@ -109,6 +111,7 @@ def test_standing_robot__is_unstable_and_controllable(name, feet, states):
     report = analyze_modes(model, state, supports[:feet])
     assert (report.controllable, report.states, report.stabilizable) == (states, states, True)
     assert report.uncontrollable == ()
+    assert report.full == (2 * model.m, states, 2 * model.m - states, False)
     assert any(mode.eigenvalue.real > 1.0 for mode in report.modes)
     counted = sum(2 if mode.frequency else 1 for mode in report.modes)
     assert counted == states
@@ -130,6 +133,7 @@ def test_robot_on_one_point__cannot_turn_and_says_so():
     assert (report.controllable, report.states) == (28, 30)
     assert list(report.uncontrollable) == ['angular momentum z', 'integral of angular momentum z']
     assert report.stabilizable is False
+    assert report.full == (36, 28, 6, False)
     with pytest.raises(NotStabilizableError, match='angular momentum z') as raised:
         design(model, equilibrium(model, state, foot))
     assert raised.value.report.controllable == 28
@@ -188,6 +192,54 @@ def test_modes__are_those_of_a_pendulum_on_its_head():
     assert scipy.linalg.norm(report.uncontrollable_eigenvalues) == 0.0
 
 
+def test_full_pair__decays_by_baumgarte_terms_and_not_without():
+    """Counted by the poles of A alone: what the inputs reach, they can place elsewhere."""
+    model, supports = standing_robot('quadruped')
+    state = standing_posture(model, supports)
+    point = equilibrium(model, state, supports)
+    held = [dataclasses.replace(s.contact, damping=20.0, stiffness=100.0) for s in point.supports]
+    report, poles = {}, {}
+    for name, contacts in (
+        ('bare', [s.contact for s in point.supports]),
+        ('damped', anchored(model, state, held)),
+    ):
+        C = ConstrainedLinearizer(model, contacts)(state, point.tau).copy()
+        report[name] = analyze_reduced(model, state, reduce(C)).full
+        random = np.random.default_rng(0).normal(size=C.B.T.shape)
+        moved = scipy.linalg.eigvals(C.A - 0.1 * C.B @ random)
+        before = scipy.linalg.eigvals(C.A)
+        stay = [p for p in moved if np.abs(before - p).min() < 1e-2]
+        poles[name] = np.array(stay)
+    assert len(poles['bare']) == len(poles['damped']) == 24
+    assert np.abs(poles['bare']).max() < 1e-2
+    np.testing.assert_allclose(poles['damped'], -10.0, atol=1e-2)
+    assert report['bare'] == (36, 12, 24, False)
+    assert report['damped'] == (36, 12, 24, True)
+    assert '12 of 36 states controllable, stabilizable' in report['damped'].text()
+
+
+@pytest.mark.parametrize('flies', [True, False])
+def test_picture__has_a_bar_for_every_mode_longest_first(flies, tmp_path, monkeypatch):
+    model, supports = standing_robot('humanoid' if not flies else 'quadruped')
+    state = model.neutral_state() if flies else standing_posture(model, supports)
+    report = analyze_modes(model, state, () if flies else supports)
+    figures = []
+    monkeypatch.setattr(mode_picture.Figure, 'savefig', lambda f, *_, **__: figures.append(f))
+    mode_picture.save_picture(report, tmp_path / 'modes.png')
+    times = figures[0].axes[1]
+    widths = [bar.get_width() for bar in times.patches]
+    assert len(widths) == len(report.modes)
+    assert widths == sorted(widths, reverse=True)
+    assert [mode.time_constant for mode in report.modes] == sorted(
+        (mode.time_constant for mode in report.modes), reverse=True
+    )
+    for bar, mode in zip(times.patches, report.modes, strict=True):
+        assert bool(bar.get_hatch()) == (mode.trend == 'neither grows nor decays')
+    assert sum(bool(bar.get_hatch()) for bar in times.patches) >= 4
+    legend = [text.get_text() for text in figures[0].legends[0].get_texts()]
+    assert legend == ['grows', 'decays', 'neither grows nor decays', 'out of reach']
+
+
 def test_command__prints_text_json_and_a_picture(tmp_path, capsys):
     urdf = str(robots.path('quadruped'))
     feet = [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]
@@ -198,6 +250,8 @@ def test_command__prints_text_json_and_a_picture(tmp_path, capsys):
     assert 'inside the support polygon' in text
     assert picture.read_bytes()[:4] == b'\x89PNG'
     assert picture.stat().st_size > 20_000
+    line = 'A and B in full coordinates: 12 of 36 states controllable, NOT stabilizable'
+    assert f'\n{line}; the contacts hold 24\n' in text
     arguments = [
         '--contacts',
         *feet,
@@ -210,6 +264,8 @@ def test_command__prints_text_json_and_a_picture(tmp_path, capsys):
     assert main(['analyze-modes', urdf, *arguments]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed['modes']['controllable'] == 12
+    expected = {'states': 36, 'controllable': 12, 'held': 24, 'stabilizable': False}
+    assert printed['modes']['full'] == expected
     assert printed['equilibrium']['com_margin_m'] > 0.05
     assert len(printed['modes']['modes']) >= 6
 
