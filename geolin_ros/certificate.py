@@ -6,42 +6,30 @@ For displacements z of a state and du of the efforts, in the chart that A and B 
 
     A z + B du = d/dh zdot(h z, tau + h du)   at h = 0                                   (1)
 
-where the rate zdot follows from M nu_dot = [0; tau] - b, with the mass matrix M of the composite
-bodies and the bias force b of the recursive Newton-Euler algorithm: no articulated body, no
-derivative; contacts add the rows of `held_accelerations`. The right-hand side is a central
-difference with Richardson's extrapolation. Random directions, one for each block of columns, make
-it see every entry of A and B. What a shorter step explains is no deviation.
+where the rate zdot follows from the mass matrix of the composite bodies and recursive
+Newton-Euler: no articulated body, no derivative; contacts add rows of their own, see
+`held_accelerations`. The right-hand side is a central difference with Richardson's extrapolation.
+Random directions, one for each block of columns, make it see every entry of A and B. What a
+shorter step explains is no deviation.
 
-The discrete forms are linear in what Eq. (1) gives, at the state or at the midpoint; that of
-``rkmk4`` is the derivative of its own step.
+The discrete forms follow from what Eq. (1) gives, at the state or at the midpoint; ``rkmk4`` is
+the derivative of its own step, by differences too. For ``zoh``, A and B of the same state are made
+and checked first; then Phi and Gamma have to be the exponential of these, along the directions.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros import se3
+from geolin_ros.contacts import ConstrainedLinearizer
 from geolin_ros.contacts.description import Closure
-from geolin_ros.discretization import (
-    Method,
-    Rate,
-    Step,
-    carry_into_chart,
-    groups_of,
-    own_part,
-    step_rkmk4,
-)
-from geolin_ros.dynamics import bias_force, mass_matrix
+from geolin_ros.directional import Directional, Form
 from geolin_ros.errors import UnsolvableError
-from geolin_ros.frames import Representation
 from geolin_ros.held_accelerations import HeldAccelerations
-from geolin_ros.lie_group import derivative
-from geolin_ros.linearization import Reference
+from geolin_ros.linearization import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.representation import TwistChange
 from geolin_ros.typing import Array
 from geolin_ros.wrenches import Wrench
 
@@ -73,16 +61,6 @@ class Certificate(NamedTuple):
     def breached(self) -> bool:
         """Whether A, B or nu_dot are wrong."""
         return not self.deviation <= self.limit
-
-
-@dataclass(frozen=True)
-class Form:
-    """What A and B are; the words are those of `Linearizer` and `Discretization`."""
-
-    reference: Reference = 'moving'
-    representation: Representation = 'body'
-    method: Method | Literal['none'] = 'none'
-    dt: float = 0.0
 
 
 class Claim(NamedTuple):
@@ -118,21 +96,19 @@ class Certifier:
     ) -> None:
         self._model, self._form = model, form
         self._rng = rng or np.random.default_rng()
-        self._groups = groups_of(model)
         n, first = model.n, model.m - model.n
-        sizes = {'H': first, 's': n, 'v': first, 'r': n}
+        sizes = {'H': first, 's': n, 'v': first, 'r': n, 'tau': len(model.actuated_joints)}
         ends = np.cumsum(list(sizes.values()))
-        self._blocks = {
+        self._columns = {
             name: slice(end - size, end)
             for (name, size), end in zip(sizes.items(), ends, strict=True)
             if size
         }
+        self._rows = {name: part for name, part in self._columns.items() if name != 'tau'}
         rubbing = model.tree.friction_speed[model.tree.friction != 0.0]
         shortest = min(0.05 * rubbing) if rubbing.size else np.inf
         self._steps = sorted({float(min(step, shortest)) for step in STEPS}, reverse=True)
-        self._step = self._steps[0]
-        self._actuated = [model.joint_names.index(name) for name in model.actuated_joints]
-        self._held = HeldAccelerations(model, ())
+        self._linearizer: Linearizer | ConstrainedLinearizer = Linearizer(model)
         self._contacts: Sequence[Closure] = ()
 
     def check(self, claim: Claim, rng: np.random.Generator | None = None) -> Certificate:
@@ -154,11 +130,8 @@ class Certifier:
             If the state or a contact does not fit the robot.
         """
         rng = rng or self._rng
-        if claim.contacts is not self._contacts:
-            self._held = HeldAccelerations(self._model, claim.contacts)
-            self._contacts = claim.contacts
-        condition = float(np.linalg.cond(mass_matrix(self._model, claim.state)))
-        held = self._held.condition(claim.state)
+        acting = HeldAccelerations(self._model, claim.contacts, claim.wrenches)
+        condition, held = acting.conditions(claim.state)
         if not held < REDUNDANT:
             raise UnsolvableError(
                 f'contacts of robot {self._model.name!r} depend on each other: condition number '
@@ -168,15 +141,12 @@ class Certifier:
         limit = max(LIMIT, ROUNDING * max(condition, held))
         if not all(np.isfinite(part).all() for part in (claim.A, claim.B, claim.nu_dot)):
             return Certificate(np.inf, limit, condition, 'not finite')
-        width, inputs = claim.A.shape[0], claim.B.shape[1]
-        columns = {**self._blocks, 'tau': slice(width, width + inputs)}
-        directions = {name: np.zeros(width + inputs) for name in columns}
-        for name, part in columns.items():
-            directions[name][part] = rng.standard_normal(part.stop - part.start)
+        directions = np.zeros((claim.A.shape[0] + claim.B.shape[1], len(self._columns)))
+        for column, part in zip(directions.T, self._columns.values(), strict=True):
+            column[part] = rng.standard_normal(part.stop - part.start)
         found: dict[str, float] = {}
         for step in self._steps:
-            self._step = step
-            again = self._deviations(claim, columns, directions)
+            again = self._deviations(claim, acting, directions, step)
             found = {block: min(off, found.get(block, np.inf)) for block, off in again.items()}
             worst = max(found, key=lambda block: found[block])
             if found[worst] <= limit:
@@ -184,136 +154,47 @@ class Certifier:
         return Certificate(found[worst], limit, condition, worst)
 
     def _deviations(
-        self, claim: Claim, columns: dict[str, slice], directions: dict[str, Array]
+        self, claim: Claim, acting: HeldAccelerations, directions: Array, step: float
     ) -> dict[str, float]:
-        """Return the deviation of nu_dot and of each block of A and B, at the present step."""
-        nu_dot = self._accelerations(claim, claim.state, claim.tau)
-        falling = self._accelerations(claim, claim.state, np.zeros_like(claim.tau))
+        """Return the deviation of nu_dot and of each block of A and B."""
+        form, about = self._form, (acting, claim.state, claim.tau, step)
+        found, made_of = {}, None
+        if form.method == 'zoh':
+            made_of = self._made_of(claim)
+            plain = Directional(self._model, Form(form.reference), *about)
+            found = self._off(*made_of, plain, directions)
+            found = {f'{block} of the continuous form': off for block, off in found.items()}
+        products = Directional(self._model, form, *about, made_of)
+        m = self._model.m
+        nu_dot = products.here.f[m:]
+        falling = products.here.near(claim.state, np.zeros_like(claim.tau))[m:]
         scale = max(_largest(nu_dot), _largest(falling), np.finfo(np.float64).tiny)
-        found = {'nu_dot': _largest(nu_dot - claim.nu_dot) / scale}
-        both = np.hstack((claim.A, claim.B))
-        width = claim.A.shape[0]
-        for name, part in columns.items():
-            z, du = np.split(directions[name], [width])
-            deviation = np.abs(both @ directions[name] - self._expected(claim, z, du))
-            for row_name, rows in self._blocks.items():
-                scale = max(_largest(both[rows, part]), LEAST * _largest(both[rows]))
-                found[f'{row_name} by {name}'] = _largest(deviation[rows]) / scale
+        found |= self._off(claim.A, claim.B, products, directions)
+        found['nu_dot'] = _largest(nu_dot - claim.nu_dot) / scale
         return {block: off if off == off else np.inf for block, off in found.items()}
 
-    # ---- what the differences say
+    def _off(
+        self, A: Array, B: Array, products: Directional, directions: Array
+    ) -> dict[str, float]:
+        """Return the deviation of each block of A and B, relative to its largest entry."""
+        both, found = np.hstack((A, B)), {}
+        expected = products(*np.split(directions, [len(A)]))
+        deviations = np.abs(both @ directions - expected)
+        for (name, part), deviation in zip(self._columns.items(), deviations.T, strict=True):
+            for row_name, rows in self._rows.items():
+                scale = max(_largest(both[rows, part]), LEAST * _largest(both[rows]))
+                found[f'{row_name} by {name}'] = _largest(deviation[rows]) / scale
+        return found
 
-    def _expected(self, claim: Claim, z: Array, du: Array) -> Array:
-        """Return A z + B du, or Phi z + Gamma du, by differences."""
-        if self._model.base == 'fixed' or self._form.representation == 'body':
-            answer, _, _ = self._in_body(claim, z, du)
-            return answer
-        change = TwistChange(claim.state, self._form.representation)
-        w = change.to_body(z)
-        answer, theta, defect = self._in_body(claim, w, du)
-        if self._form.method != 'none':
-            after = TwistChange(claim.state.retract(theta), self._form.representation)
-            after.K = after.K @ se3.right_jacobian(defect[:6])
-            return after.from_body(answer)
-        held = np.zeros_like(w)  # what the frozen reference adds is the same in all coordinates
-        if self._form.reference == 'frozen':
-            held[:6] = 0.5 * se3.cross(claim.state.v) @ w[:6]
-        f = self._rate(claim, claim.state, claim.tau)
-
-        def carried(h: float) -> Array:
-            there = TwistChange(claim.state.retract(h * f), self._form.representation)
-            return there.from_body(w + h * (answer - held))
-
-        return self._derivative(carried) + held
-
-    def _in_body(self, claim: Claim, z: Array, du: Array) -> tuple[Array, Array, Array]:
-        """Return the same for body twists, with the step theta and the defect it leads to."""
-        g, dt = claim.state, self._form.dt
-        f = self._rate(claim, g, claim.tau)
-        frozen = self._form.reference == 'frozen'
-        if self._form.method in ('none', 'euler', 'zoh'):
-            product = self._product(claim, g, z, du, frozen)
-            if self._form.method == 'none':
-                return product, np.zeros_like(f), np.zeros_like(f)
-            answer, theta = z + dt * product, dt * f
-            if self._form.method == 'zoh':
-                answer += self._series(claim, dt * product, frozen)
-                theta = theta + self._series(claim, dt * f, frozen)
-            return answer, theta, theta if frozen else np.zeros_like(f)
-        if self._form.method == 'midpoint':
-            middle = g.retract(0.5 * dt * f)
-            theta = dt * self._rate(claim, middle, claim.tau)
-            first = self._product(claim, middle, z, du, False)
-            second = self._product(claim, middle, first, 0.0 * du, False)
-            answer = z + dt * first + 0.5 * dt * dt * second
-        else:
-            theta, answer = self._difference_of_steps(claim, z, du)
-        defect = np.zeros_like(f)
-        if frozen:
-            defect, step = theta, Step(theta, answer[:, np.newaxis], np.zeros((f.size, 0)))
-            carry_into_chart(step, defect, self._groups)
-            answer = step.Phi[:, 0]
-        return answer, theta, defect
-
-    def _product(self, claim: Claim, g: State, z: Array, du: Array, frozen: bool) -> Array:
-        """Return A z + B du of the body twist at g: Eq. (1), d f(g exp(h z))/dh - ad_f z."""
-        spread = np.zeros(self._model.n)
-        spread[self._actuated] = du
-        change = self._derivative(
-            lambda h: self._rate(claim, g.retract(h * z), claim.tau + h * spread)
-        )
-        if self._model.base == 'floating':
-            change[:6] -= (0.5 if frozen else 1.0) * se3.cross(g.v) @ z[:6]
-        return change
-
-    def _series(self, claim: Claim, term: Array, frozen: bool) -> Array:
-        """Return x dt/2! + x dt^2/3! + ... with x dt^k short for (A dt)^k term."""
-        total, k = np.zeros_like(term), 2
-        while _largest(term) > np.finfo(np.float64).eps * _largest(total) and k < 60:
-            term = (
-                self._form.dt
-                / k
-                * self._product(claim, claim.state, term, np.zeros(len(self._actuated)), frozen)
-            )
-            total, k = total + term, k + 1
-        return total
-
-    def _difference_of_steps(self, claim: Claim, z: Array, du: Array) -> tuple[Array, Array]:
-        """Return theta of the Runge-Kutta step, and the derivative of where it leads to."""
-        spread = np.zeros(self._model.n)
-        spread[self._actuated] = du
-        nothing = np.zeros((z.size, z.size)), np.zeros((z.size, 0))
-
-        def theta(h: float) -> Array:
-            def rate_at(at: State) -> Rate:
-                return Rate(self._rate(claim, at, claim.tau + h * spread), *nothing)
-
-            start = claim.state.retract(h * z)
-            return step_rkmk4(start, rate_at, self._form.dt, self._groups)[1].theta
-
-        step = theta(0.0)
-        end = claim.state.retract(step)
-
-        def moved(h: float) -> Array:
-            return own_part(
-                end.difference(claim.state.retract(h * z).retract(theta(h))), self._model
-            )
-
-        return step, self._derivative(moved)
-
-    def _rate(self, claim: Claim, g: State, tau: Array) -> Array:
-        """Return f = [v; r; nu_dot], of a fixed base [r; nu_dot]."""
-        velocity = g.data[g.data.size - self._model.m :]
-        return np.concatenate((velocity, self._accelerations(claim, g, tau)))
-
-    def _accelerations(self, claim: Claim, g: State, tau: Array) -> Array:
-        forces = -bias_force(self._model, g, claim.wrenches)
-        forces[self._model.m - self._model.n :] += tau
-        return self._held(g, forces)
-
-    def _derivative(self, function: Callable[[float], Array]) -> Array:
-        """Return df/dh at 0."""
-        return derivative(function, self._step)
+    def _made_of(self, claim: Claim) -> tuple[Array, Array]:
+        """Return A and B of the continuous form, to be checked."""
+        if claim.contacts is not self._contacts:
+            self._contacts = claim.contacts
+            self._linearizer = Linearizer(self._model)
+            if claim.contacts:
+                self._linearizer = ConstrainedLinearizer(self._model, claim.contacts)
+        L = self._linearizer(claim.state, claim.tau, self._form.reference, claim.wrenches)
+        return L.A.copy(), L.B.copy()
 
 
 def _largest(values: Array) -> float:

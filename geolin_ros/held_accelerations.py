@@ -1,12 +1,18 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Accelerations of a robot that is held, from frame kinematics and one dense system.
+"""Accelerations of a robot, held or free, from inverse dynamics and one dense matrix.
 
-    [M  -J'] [nu_dot]   [f     ]
-    [J   0 ] [lam   ] = [-gamma]                                                           (1)
+    K x = -r(0),   K = [M  -J'],   x = [nu_dot],   r(x) = [ID(nu_dot) - [0; tau] - J' lam]
+                       [J   0 ]       [lam   ]          [J nu_dot + gamma               ]    (1)
 
-[Featherstone 2008, chapter 8]. J and gamma come from `Kinematics` alone; `geolin_ros.contacts`
-takes other kernels, other axes and an elimination, which makes (1) a check of it.
+[Featherstone 2008, chapter 8], with M of the composite bodies (CRBA), ID of recursive
+Newton-Euler, J and gamma of `Kinematics` alone; `geolin_ros.contacts` takes other kernels, other
+axes and an elimination, which makes (1) a check of it. Where r belongs to another state,
+
+    x - K^-1 r(x)                                                                            (2)
+
+is a step of Newton's method towards what holds there, with the same first derivative: r is zero
+here, so that how K changes does not count.
 """
 
 from collections.abc import Sequence
@@ -16,15 +22,16 @@ import numpy as np
 
 from geolin_ros import se3
 from geolin_ros.contacts.description import Closure, Contact, resolve
-from geolin_ros.dynamics import mass_matrix
+from geolin_ros.dynamics import inverse_dynamics, mass_matrix
 from geolin_ros.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.typing import Array
+from geolin_ros.wrenches import Wrench
 
 
 class HeldAccelerations:
-    """Solves (1) under the contacts that are in force.
+    """Solves (1) under wrenches and the contacts that are in force.
 
     Parameters
     ----------
@@ -32,6 +39,8 @@ class HeldAccelerations:
         The robot.
     contacts
         What holds it; those that are not active do not.
+    wrenches
+        External ones.
 
     Raises
     ------
@@ -39,37 +48,77 @@ class HeldAccelerations:
         If a contact does not fit the robot.
     """
 
-    def __init__(self, model: TreeModel, contacts: Sequence[Closure]) -> None:
-        self._model = model
+    def __init__(
+        self, model: TreeModel, contacts: Sequence[Closure], wrenches: Sequence[Wrench] = ()
+    ) -> None:
+        self.model, self._wrenches = model, wrenches
         self._held = [_Held(model, contact) for contact in contacts if contact.active]
 
-    def __call__(self, state: State, forces: Array) -> Array:
-        """Return nu_dot (m,) under forces f (m,), on base and joints."""
-        M = mass_matrix(self._model, state)
-        if not self._held:
-            return np.asarray(np.linalg.solve(M, forces), dtype=np.float64)
-        J, gamma = self._rows(state)
-        m, size = forces.size, forces.size + len(gamma)
-        system, given = np.zeros((size, size)), np.empty(size)
-        system[:m, :m], system[:m, m:], system[m:, :m] = M, -J.T, J
-        given[:m], given[m:] = forces, -gamma
-        return np.asarray(np.linalg.solve(system, given)[:m], dtype=np.float64)
+    def at(self, state: State, tau: Array) -> 'Balance':
+        """Return what holds at a state under efforts tau (n,).
 
-    def condition(self, state: State) -> float:
-        """Return the condition number of J M^-1 J', 1 without contacts.
-
-        With rows that depend on each other it is near 1 / eps: (1) has no unique forces then.
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If K is singular.
         """
+        K = mass_matrix(self.model, state)
+        if self._held:
+            J, _ = self._rows(state)
+            K = np.block([[K, -J.T], [J, np.zeros((len(J), len(J)))]])
+        return Balance(self, state, tau, np.linalg.inv(K))
+
+    def conditions(self, state: State) -> tuple[float, float]:
+        """Return the condition numbers of M and of J M^-1 J', which is 1 without contacts.
+
+        With rows that depend on each other the latter is near 1 / eps: (1) has no unique forces.
+        """
+        M, held = mass_matrix(self.model, state), 1.0
+        if self._held:
+            J, _ = self._rows(state)
+            held = float(np.linalg.cond(J @ np.linalg.solve(M, J.T)))
+        return float(np.linalg.cond(M)), held
+
+    def residual(self, state: State, tau: Array, x: Array) -> Array:
+        """Return r(x) of Eq. (1) at a state."""
+        m = self.model.m
+        r = inverse_dynamics(self.model, state, x[:m], self._wrenches)
+        r[m - tau.size :] -= tau
         if not self._held:
-            return 1.0
-        J, _ = self._rows(state)
-        return float(np.linalg.cond(J @ np.linalg.solve(mass_matrix(self._model, state), J.T)))
+            return r
+        J, gamma = self._rows(state)
+        return np.concatenate((r - J.T @ x[m:], J @ x[:m] + gamma))
 
     def _rows(self, state: State) -> tuple[Array, Array]:
-        at = Kinematics(self._model, state)
+        at = Kinematics(self.model, state)
         nu = at.velocity()
         J, gamma = zip(*(held.rows(at, nu) for held in self._held), strict=True)
         return np.concatenate(J), np.concatenate(gamma)
+
+
+class Balance:
+    """What holds at a state, and near it.
+
+    Attributes
+    ----------
+    f : (2 m,)
+        [v; r; nu_dot], of a fixed base [r; nu_dot].
+    """
+
+    def __init__(self, of: HeldAccelerations, state: State, tau: Array, inverse: Array) -> None:
+        self._of, self._inverse = of, inverse
+        self._x = np.zeros(len(inverse))
+        for _ in range(2):  # the second one mends the rounding of the first
+            self._x = self._newton(state, tau)
+        self.f = self.near(state, tau)
+
+    def near(self, state: State, tau: Array) -> Array:
+        """Return what agrees with f to first order at another state and efforts, Eq. (2)."""
+        m = self._of.model.m
+        return np.concatenate((state.data[-m:], self._newton(state, tau)[:m]))
+
+    def _newton(self, state: State, tau: Array) -> Array:
+        return self._x - self._inverse @ self._of.residual(state, tau, self._x)
 
 
 class _End(NamedTuple):

@@ -6,9 +6,10 @@ from typing import get_args
 
 import numpy as np
 
-from geolin_ros.certificate import Certifier, Claim, Form
+from geolin_ros.certificate import Certifier, Claim
 from geolin_ros.contacts import ConstrainedLinearizer, Contact
 from geolin_ros.description import Description, Joint, Link
+from geolin_ros.directional import Form
 from geolin_ros.discretization import Method
 from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
 from geolin_ros.kernels.se3 import quaternion, retract

@@ -11,8 +11,9 @@ import pytest
 from support.robots import example_robot, read_robot
 
 from geolin_ros import ConstrainedLinearizer, Linearizer, TreeModel, Wrench, robots
-from geolin_ros.certificate import Certifier, Claim, Form
+from geolin_ros.certificate import Certifier, Claim
 from geolin_ros.contacts import Contact, Loop, anchored
+from geolin_ros.directional import Form
 from geolin_ros.discretization import Discretization, Method
 from geolin_ros.errors import UnsolvableError
 from geolin_ros.frames import Representation
@@ -71,11 +72,11 @@ def test_one_wrong_entry__is_always_found(form: Form, base) -> None:
     for _ in range(20):
         matrix = claim.B if rng.uniform() < 0.2 else claim.A
         i, j = (int(rng.integers(size)) for size in matrix.shape)
-        rows = next(block for block in certifier._blocks.values() if block.start <= i < block.stop)
+        rows = next(block for block in certifier._rows.values() if block.start <= i < block.stop)
         columns = slice(0, matrix.shape[1])
         if matrix is claim.A:
             columns = next(
-                block for block in certifier._blocks.values() if block.start <= j < block.stop
+                block for block in certifier._rows.values() if block.start <= j < block.stop
             )
         largest = np.abs(matrix[rows, columns]).max()
         if largest == 0.0:

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.certificate import Certificate, Certifier, Claim, Form
+from geolin_ros.certificate import Certificate, Certifier, Claim
 from geolin_ros.conditioning import conditioning
 from geolin_ros.contacts import Contact
 from geolin_ros.contacts.description import Closure
+from geolin_ros.directional import Form
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
