@@ -176,8 +176,9 @@ class Directional:
     def _step_from(self, start: State, rate: Callable[[int, State], Array]) -> Array:
         """Return theta of `discretization.step_rkmk4`, its Eqs. (1) and (2)."""
         dt = self._form.dt
-        k = total = np.zeros_like(self.here.f)
-        for stage, (node, weight) in enumerate(STAGES):
+        k = rate(0, start)
+        total = STAGES[0][1] * k
+        for stage, (node, weight) in list(enumerate(STAGES))[1:]:
             theta = node * dt * k
             x = rate(stage, start.retract(theta))
             k = x.copy()

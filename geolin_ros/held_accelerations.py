@@ -66,7 +66,7 @@ class HeldAccelerations:
         if self._held:
             J, _ = self._rows(state)
             K = np.block([[K, -J.T], [J, np.zeros((len(J), len(J)))]])
-        return Balance(self, state, tau, np.linalg.inv(K))
+        return Balance(self, state, tau, np.asarray(np.linalg.inv(K), dtype=np.float64))
 
     def conditions(self, state: State) -> tuple[float, float]:
         """Return the condition numbers of M and of J M^-1 J', which is 1 without contacts.
@@ -145,16 +145,24 @@ class _Held:
         """Return J and gamma: of a point in world axes, of a surface in its own."""
         kp, kd = self._contact.stiffness, self._contact.damping
         one, *others = (_end(at, nu, *frame) for frame in self._frames)
-        H = one.H if self._anchor is None else self._anchor
-        two = others[0] if others else _End(H, np.zeros(6), np.zeros(6), np.zeros_like(one.J))
         if self._contact.kind == 'point':
-            J, v, a = (p - q for p, q in zip(_of_origin(one), _of_origin(two), strict=True))
-            return J, a + kd * v + kp * (one.H[:3, 3] - two.H[:3, 3])
-        X = se3.adjoint(se3.relative(one.H, two.H))
-        v = one.v - X @ two.v
-        a = one.a - X @ two.a + se3.cross(v) @ (X @ two.v)
-        e = se3.log(se3.relative(two.H, one.H))
-        return one.J - X @ two.J, a + kd * v + kp * e
+            (J, v, a), place = _of_origin(one), self._place(one, others)[:3, 3]
+            for two in others:
+                J, v, a = (p - q for p, q in zip((J, v, a), _of_origin(two), strict=True))
+            return J, a + kd * v + kp * (one.H[:3, 3] - place)
+        J, v, a = one.J, one.v, one.a
+        for two in others:
+            X = se3.adjoint(se3.relative(one.H, two.H))
+            J, v = J - X @ two.J, v - X @ two.v
+            a = a - X @ two.a + se3.cross(v) @ (X @ two.v)
+        e = se3.log(se3.relative(self._place(one, others), one.H))
+        return J, a + kd * v + kp * e
+
+    def _place(self, one: _End, others: Sequence[_End]) -> Array:
+        """Return where the frame is held."""
+        if others:
+            return others[0].H
+        return one.H if self._anchor is None else self._anchor
 
 
 def _end(at: Kinematics, nu: Array, frame: Frame, X: Array) -> _End:

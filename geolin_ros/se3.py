@@ -68,9 +68,10 @@ def wrench_map(H: ArrayLike) -> Array:
 
 def cross(v: ArrayLike) -> Array:
     """Return (v x) = ad_v = [[w^, u^], [0, w^]] (6, 6) of a twist v = (u; w)."""
-    twist = _twist(v)
-    u, w = cross3(twist[:3]), cross3(twist[3:])
-    return np.block([[w, u], [np.zeros((3, 3)), w]])
+    twist, ad = _twist(v), np.zeros((6, 6))
+    ad[:3, :3] = ad[3:, 3:] = cross3(twist[3:])
+    ad[:3, 3:] = cross3(twist[:3])
+    return ad
 
 
 def cross_wrench(v: ArrayLike) -> Array:

@@ -7,6 +7,7 @@ from typing import get_args
 import numpy as np
 
 from geolin_ros.certificate import Certifier, Claim
+from geolin_ros.conditioning import conditioning
 from geolin_ros.contacts import ConstrainedLinearizer, Contact
 from geolin_ros.description import Description, Joint, Link
 from geolin_ros.directional import Form
@@ -30,6 +31,7 @@ def warm_up() -> None:
     linearizer(state, tau, 'frozen')
     L = linearizer(state, tau)
     Certifier(model, Form()).check(Claim(state, tau, L.A, L.B, L.nu_dot))
+    conditioning(model, state)
     Linearizer(small_model('fixed'))(state, tau)  # selects rows
     for method in get_args(Method):
         linearizer.discretize(state, tau, 1e-3, method)

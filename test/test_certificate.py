@@ -8,6 +8,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 from support.robots import example_robot, read_robot
 
 from geolin_ros import ConstrainedLinearizer, Linearizer, TreeModel, Wrench, robots
@@ -59,12 +60,12 @@ def test_certificate__of_a_right_linearization(form: Form) -> None:
     assert 1.0 < found.condition < 1e6
 
 
-@pytest.mark.parametrize('form', [FORMS[0], FORMS[6]], ids=['continuous', 'discrete'])
+@pytest.mark.parametrize('method', ['none', 'midpoint', 'zoh', 'rkmk4'])
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
-def test_one_wrong_entry__is_always_found(form: Form, base) -> None:
+def test_one_wrong_entry__is_always_found(method, base) -> None:
     """One entry off by 1e-3 of the largest of its block, every time another one."""
     model = TreeModel.from_urdf(robots.path('quadruped'), base=base)
-    form = Form() if form.method == 'none' else Form('moving', 'body', 'midpoint', 0.002)
+    form = Form('moving', 'body', method, 0.002)
     certifier = Certifier(model, form, np.random.default_rng(2))
     claim = claim_of(model, form, 8)
     rng = np.random.default_rng(3)
@@ -85,6 +86,21 @@ def test_one_wrong_entry__is_always_found(form: Form, base) -> None:
         matrix[i, j] += 1e-3 * largest
         assert certifier.check(claim).breached
         matrix[i, j] = right
+
+
+def test_wrong_linearizer__is_found_in_what_zoh_is_made_of(monkeypatch) -> None:
+    """Phi and Gamma are the exponential of A and B that the certifier gets too, and no other."""
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    claim = claim_of(model, Form(), 14)
+    block = claim.A[model.m : model.m + 6, 6 : model.m]
+    block[2, 3] += 1e-3 * np.abs(block).max()
+    made = expm(0.002 * np.block([[claim.A, claim.B], [np.zeros((12, 48))]]))
+    form = Form('moving', 'body', 'zoh', 0.002)
+    certifier = Certifier(model, form, np.random.default_rng(9))
+    monkeypatch.setattr(certifier, '_linearizer', lambda *about: claim)
+    found = certifier.check(claim._replace(A=made[:36, :36], B=made[:36, 36:]))
+    assert found.breached
+    assert found.worst == 'v by s of the continuous form'
 
 
 def test_certificate__knows_wrenches_and_not_a_number() -> None:
@@ -155,7 +171,16 @@ HELD = {
 
 
 @pytest.mark.parametrize('held', HELD)
-@pytest.mark.parametrize('form', [Form(), Form('frozen', 'mixed', 'midpoint', 0.002)], ids=str)
+@pytest.mark.parametrize(
+    'form',
+    [
+        Form(),
+        Form('frozen', 'mixed', 'midpoint', 0.002),
+        Form('frozen', 'mixed', 'zoh', 0.002),
+        Form('moving', 'inertial', 'rkmk4', 0.002),
+    ],
+    ids=lambda form: form.method,
+)
 def test_contacts__are_known_and_a_wrong_entry_is_found(held, form: Form) -> None:
     """Reaches the rows of `held_accelerations`, of which `geolin_ros.contacts` knows nothing."""
     robot, contacts = HELD[held]

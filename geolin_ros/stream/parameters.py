@@ -324,13 +324,15 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'certificate.every',
         250,
-        'One of so many linearizations is checked against independent differences; 0: none.',
+        'One of so many linearizations is checked against independent differences, and the posture '
+        'for digits that it costs; 0: neither.',
         bounds=(0, 1_000_000),
     ),
     Parameter(
         'certificate.budget',
         0.02,
-        'Largest part of the time that these checks may take; those due beyond it are skipped.',
+        'Largest part of the time of a processor that these checks may take; those due beyond it '
+        'are skipped.',
         bounds=(1e-6, 1.0),
     ),
     Parameter(

@@ -4,6 +4,7 @@
 
 import json
 import re
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,7 @@ from support.messages import (
     stamp,
     wrench_stamped,
 )
+from support.robots import example_robot, read_robot
 from support.trees import gimbal
 from support.wrong_node import RIGHT, WrongFill
 
@@ -136,6 +138,26 @@ def test_one_wrong_entry__is_reported_within_two_rounds(quadruped, wrong, name):
     assert (trust.checked, trust.breached, trust.breaches) == (True, True, 1)
     assert trust.deviation > 100.0 * trust.limit
     assert trust.stamp.sec * SECOND + trust.stamp.nanosec == run.verdict.stamp
+
+
+@pytest.mark.parametrize('method', ['continuous', 'zoh', 'rkmk4'])
+def test_one_wrong_entry_of_a_humanoid__is_reported_in_time_by_default(wrong, method):
+    """At 500 Hz, with the share of time that checks may take by default."""
+    changes = {} if method == 'continuous' else {'form': 'discrete', 'method': method}
+    defaults = StreamSettings()
+    changes['certificate_budget'] = defaults.certificate_budget
+    changes['certificate_every'] = every = defaults.certificate_every
+    run = Run(read_robot(example_robot('talos_reduced'))[1], **changes)
+    due, steps = time.perf_counter(), 0
+    while run.verdict is None or not run.verdict.certificate.breached:
+        run.step()
+        steps += 1
+        assert steps <= RIGHT + 2 * every
+        due += 0.002
+        time.sleep(max(0.0, due - time.perf_counter()))
+    assert steps > RIGHT
+    assert run.verdict.checks > 1  # a right one before
+    assert run.verdict.certificate.worst == 'v by s'
 
 
 def test_checks_over_budget__are_skipped_and_counted(quadruped):
