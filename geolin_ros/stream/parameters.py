@@ -324,8 +324,8 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'certificate.every',
         250,
-        'One of so many linearizations is checked against independent differences, and the posture '
-        'for digits that it costs; 0: neither.',
+        'One of so many linearizations is checked against independent differences, and its '
+        'posture for digits that it costs; 0: neither.',
         bounds=(0, 1_000_000),
     ),
     Parameter(
