@@ -27,6 +27,7 @@ from geolin_msgs.msg import (
     LinearizedDynamics,
 )
 from geolin_msgs.srv import Linearize
+from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.pipeline import Pipeline, make_pipeline
@@ -45,7 +46,13 @@ BACKWARDS = JumpThreshold(
     min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False
 )
 
-
+PROGRAM = Program(
+    'linearizer',
+    'linearization_node',
+    'Publishes the geometric linearization A, B of a floating-base robot at each joint state.',
+    'robot_description, joint_states, odom, joint_efforts; by parameter tf, contacts, wrenches',
+    '~/linearization, ~/forward_dynamics, ~/summary; service ~/linearize',
+)
 TOPIC_NAMES = {'wrench_topics', 'base_source', 'contact_source', 'foot_force_topics'}
 """Parameters that say what is subscribed to."""
 DOUBT_PERIOD = 30.0
@@ -296,7 +303,8 @@ class LinearizationNode(RobotNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit status."""
-    return run(LinearizationNode, 'linearizer', arguments)
+    read_arguments(PROGRAM, arguments)
+    return run(LinearizationNode, PROGRAM.name, arguments)
 
 
 if __name__ == '__main__':

@@ -29,6 +29,7 @@ from geolin_ros.control.gain_file import load_bank
 from geolin_ros.control.regulator import Command, Mode
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.robot_node import Input, Reading, RobotNode, guarded, run
@@ -42,6 +43,13 @@ from geolin_ros.warm_up import warm_up
 
 LINEARIZATIONS = 'linearization_node/linearization'
 """Where the linearizer of the same namespace publishes, unless it is called otherwise."""
+PROGRAM = Program(
+    'lqr_node',
+    'lqr_node',
+    'Keeps a standing robot where it should be, by LQR about linearizations: docs/lqr_node.md.',
+    f'robot_description, joint_states, odom, {LINEARIZATIONS}, contact_states, reference',
+    '~/gains; with publish_efforts:=true joint_group_effort_controller/commands, ~/command',
+)
 WATCH_PERIOD = 0.005
 """How often the age of the newest state is looked at [s]."""
 SWITCH_INTERVAL = 5e-4
@@ -271,8 +279,9 @@ class LqrNode(RobotNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit status."""
+    read_arguments(PROGRAM, arguments)
     sys.setswitchinterval(SWITCH_INTERVAL)
-    return run(LqrNode, 'lqr_node', arguments)
+    return run(LqrNode, PROGRAM.name, arguments)
 
 
 if __name__ == '__main__':

@@ -15,6 +15,7 @@ from sensor_msgs.msg import Imu, JointState
 
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.robot_node import Input, Reading, RobotNode, run
 from geolin_ros.sparse import Estimator, forward_dynamics
@@ -23,6 +24,13 @@ from geolin_ros.stream.torque_parameters import TORQUE_TABLE, torque_settings
 from geolin_ros.stream.torque_stream import TorqueStream
 from geolin_ros.warm_up import small_model
 
+PROGRAM = Program(
+    'torque_estimator',
+    'torque_estimator',
+    'Estimates joint torques and external wrenches of a robot with IMUs and force sensors.',
+    'robot_description, joint_states, and imu_topics and wrench_topics by parameter',
+    '~/estimate',
+)
 _WRENCHES = {'plain': WrenchStamped, 'with_covariance': WrenchWithCovariance}
 
 
@@ -92,7 +100,8 @@ class TorqueEstimatorNode(RobotNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit status."""
-    return run(TorqueEstimatorNode, 'torque_estimator', arguments)
+    read_arguments(PROGRAM, arguments)
+    return run(TorqueEstimatorNode, PROGRAM.name, arguments)
 
 
 if __name__ == '__main__':

@@ -12,10 +12,12 @@ pytest.importorskip('mujoco')
 
 from geolin_ros.balance.laws import Pd, ScheduledLqr
 from geolin_ros.balance.motions import lift_and_put_down, squat, stand
+from geolin_ros.control.regulator import Mode, Reference, Regulator, RegulatorSettings
+from geolin_ros.kinematics import Kinematics
 from geolin_ros.sim.recording import Envelope, Recording
 from geolin_ros.sim.sensors import Noise, Sensors
 from geolin_ros.sim.simulator import Push, Simulator
-from geolin_ros.sim.trial import push_of, random_pushes, simulate
+from geolin_ros.sim.trial import PERIOD, push_of, random_pushes, simulate
 
 QUADRUPEDS, HUMANOIDS = ('quadruped', 'go2'), ('humanoid', 'g1_29dof_rev_1_0')
 FEET = {
@@ -82,6 +84,52 @@ def test_quadruped__lifts_a_foot_and_puts_it_down(robot):
     height = [recording.references[k].H[2, 3] for k in (0, -1)]
     assert height[0] == pytest.approx(height[1], abs=1e-9)
     assert min(len(motion.at(t).supports) for t in recording.times) == 3
+
+
+class Regulated:
+    """The regulator as its node runs it: gains are made as it goes, of the model alone."""
+
+    LAG = 20  # periods from one design to the next, also after a change of contacts
+
+    def __init__(self, simulator, motion):
+        supports = tuple(simulator.feet.values())
+        settings = RegulatorSettings(anchor=True, gains_timeout=0.0)
+        self.held, self.motion = Regulator(simulator.model, supports, settings), motion
+        self.modes, self.feet, self.count = [], [], 0
+        for k in range(-150, 0):  # feedback takes over while the robot is held
+            self(k * PERIOD, motion.reference(0.0))
+        self.modes.clear()
+
+    def __call__(self, time, state):
+        held, moment = self.held, self.motion.at(time)
+        held.follow(Reference(moment.state, moment.tau))
+        held.stand_on([support.frame for support in moment.supports])
+        if self.count % self.LAG == 0:
+            held.redesign()
+        self.count += 1
+        command = held.command(time, state)
+        self.modes.append(command.mode)
+        self.feet.append(held.gains.contacts)
+        return command.efforts
+
+
+def test_regulator__lifts_a_foot_and_puts_it_down_on_gains_made_as_it_goes():
+    simulator = simulator_of('quadruped')
+    simulator.pushes = []
+    motion = lift_and_put_down(simulator, 'FL_foot', shift=0.6, hold=0.2, start=0.1)
+    law = Regulated(simulator, motion)
+    recording = simulate(simulator, law, motion.reference, 2.6)
+    assert recording.stands
+    assert set(law.modes) == {Mode.FEEDBACK}
+    assert {len(feet) for feet in law.feet} == {3, 4}
+    heights = [
+        Kinematics(simulator.model, recording.states[round(time / PERIOD)]).pose('FL_foot')[2, 3]
+        for time in (0.0, 1.1, 2.5)
+    ]
+    assert heights[1] > heights[0] + 0.03
+    assert heights[2] == pytest.approx(heights[0], abs=0.005)
+    assert recording.peak_error() < 0.03
+    assert recording.drift() < 0.01
 
 
 @pytest.mark.parametrize('robot', HUMANOIDS)
