@@ -21,6 +21,9 @@ from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.stream.stamps import nanoseconds
 from geolin_ros.stream.state_input import StateInput
 
+NO_BASE = frozenset((Cause.NO_ODOMETRY, Cause.SKEW))
+"""Why joints may be known where the base is not."""
+
 
 class FeedbackStream:
     """Feeds a `Regulator` with messages; knows no graph.
@@ -94,16 +97,19 @@ class FeedbackStream:
         self._counted(self._states.take_odometry, message)
 
     def on_joint_state(self, message: Any) -> Command | None:
-        """Answer a sensor_msgs/JointState; None while parts of it are missing."""
+        """Answer a sensor_msgs/JointState; None while parts of it are missing.
+
+        Without odometry near it the joints are damped.
+        """
         self.counts.received += 1
-        stamp = self._counted(self._read, message)
-        if stamp is None:
+        doubt = self._counted(self._read, message)
+        if doubt is None:
             return None
-        self._stamp, self._heard_at = stamp, time.monotonic()
-        self.counts.answered += 1
-        now = stamp * 1e-9
+        now = self.stamp * 1e-9
         if not self.is_active:
             return self.regulator.damp(now, self._state, 'the node is not active')
+        if doubt:
+            return self.regulator.damp(now, self._state, doubt)
         if self._steady.update(now, self._felt) != frozenset(self.regulator.standing_on):
             self.regulator.stand_on(tuple(self._steady.contacts))
         if not self.regulator.is_led:
@@ -152,15 +158,24 @@ class FeedbackStream:
         """Return efforts on their way to zero, for as long as no state comes."""
         return self.regulator.release(self.stamp * 1e-9 + self.silence, reason)
 
-    def _read(self, message: Any) -> int | None:
+    def _read(self, message: Any) -> str | None:
+        """Read a state; return why only its joints are known, if so, None if parts are missing."""
         whole = self._states.merge(message)
         if whole is None:
             return None
         stamp = nanoseconds(whole.header.stamp)
-        if self._states.check_order(stamp):
-            self._stamp = None
-        self._states.read(whole, stamp, self._state)
-        return stamp
+        self._states.check_order(stamp)
+        doubt = ''
+        try:
+            self._states.read(whole, stamp, self._state)
+            self.counts.answered += 1
+        except DroppedInput as drop:
+            if drop.cause not in NO_BASE:
+                raise
+            self.counts.drops[drop.cause] += 1
+            doubt = f'no state of the base: {drop}'
+        self._stamp, self._heard_at = stamp, time.monotonic()
+        return doubt
 
     def _counted(self, take: Callable[[Any], Any], message: Any) -> Any:
         try:

@@ -81,7 +81,7 @@ LQR_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'input_timeout',
         0.05,
-        'After this long without a state, efforts go to zero.',
+        'After this long without a joint state, efforts go to zero.',
         unit='s',
         bounds=(0.001, 10.0),
     ),

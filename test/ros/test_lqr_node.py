@@ -7,6 +7,7 @@ import signal
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
+from support.ros_graph import START
 from support.standing import SUPPORTS
 from support.standing_graph import PERIOD, StandingRobot, Transition
 
@@ -43,6 +44,20 @@ def test_quadruped__stands_and_its_gains_are_those_of_the_library(robot):
     robot.wait_for(lambda: robot.diagnostics)
     assert robot.diagnostics[-1].message == 'feedback'
     robot.process.stop()
+
+
+def test_efforts__are_published_only_if_they_are_asked_for(robot):
+    robot.start(publish_efforts=False)
+
+    def is_fed_back():
+        robot.publish()
+        robot.simulator.data.time += PERIOD
+        return robot.diagnostics and robot.diagnostics[-1].message == 'feedback'
+
+    robot.wait_for(is_fed_back, START)
+    robot.wait_for(lambda: robot.gains)
+    assert not robot.commands
+    assert not robot.efforts
 
 
 def test_silence__of_the_robot_lets_its_joints_go(robot):

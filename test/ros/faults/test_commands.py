@@ -219,9 +219,10 @@ def test_matrices_of_another_world__make_no_gains(bench, change):
     assert FeedbackGains.SOURCE_LINEARIZATION not in sources
 
 
-def test_odometry_that_stops__lets_the_joints_go(bench):
-    """Without it there is no state: efforts go to zero."""
+def test_odometry_that_stops__is_followed_by_damping(bench):
     since, robot = len(bench.robot.process.log), bench.robot
+    limits, moving = np.array(robot.model.limits.effort), robot.posture.copy()
+    moving.r[:] = 1.0
 
     def publish():
         odom, robot.odom = robot.odom, Nowhere()
@@ -230,9 +231,15 @@ def test_odometry_that_stops__lets_the_joints_go(bench):
         finally:
             robot.odom = odom
 
-    bench.live(0.1, 0.02, publish)
-    assert says(bench, 'release: no state for', since)
-    robot.wait_for(lambda: not robot.given[-1][1].any())
+    def damped():
+        robot.simulator.state = moving
+        publish()
+        robot.simulator.data.time += PERIOD
+        return np.allclose(robot.given[-1][1], -0.05 * limits)
+
+    bench.live(0.1, publish=publish)
+    assert says(bench, 'damping: no state of the base: the newest odometry is', since)
+    robot.wait_for(damped)
 
 
 class Nowhere:

@@ -1,0 +1,317 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages about a robot that stands in; efforts out, and gains as the library designs them."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support.messages import (
+    SECOND,
+    contact_state,
+    empty_contact_state,
+    header,
+    joint_state,
+    linearized_dynamics,
+    odometry,
+    robot_state,
+)
+from support.standing import SUPPORTS, standing_robot
+
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.lqr import design
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.regulator import Mode
+from geolin_ros.control.weights import weights_for
+from geolin_ros.errors import ConfigurationError, InputError
+from geolin_ros.se3 import exp, quaternion_from_rotation
+from geolin_ros.stream.contact_input import ContactSettings
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.feedback_messages import read_reference
+from geolin_ros.stream.feedback_stream import FeedbackStream
+from geolin_ros.stream.linearization_stream import Counts, LinearizationStream
+from geolin_ros.stream.lqr_parameters import LQR_TABLE, regulator_settings, supports_of
+from geolin_ros.stream.messages import LinearizationWriter, StateWriter
+from geolin_ros.stream.parameter_file import default_values
+from geolin_ros.stream.parameters import stream_settings
+from geolin_ros.stream.settings import StreamSettings
+
+MODEL, BALLS = standing_robot('quadruped')
+POSTURE = standing_posture(MODEL, BALLS)
+POINT = equilibrium(MODEL, POSTURE, BALLS)
+FEET = [support.frame for support in BALLS]
+PERIOD = 2_000_000
+LIMITS = np.array(MODEL.limits.effort)
+
+
+class Robot:
+    """What a robot publishes, period by period, to a stream with parameters of its own."""
+
+    def __init__(self, **parameters):
+        own = {'supports': list(SUPPORTS['quadruped']), 'gains_timeout': 0.0}
+        defaults = {row.name: row.default for row in LQR_TABLE}
+        values = default_values() | defaults | own | parameters
+        settings = regulator_settings(values)
+        dwell = values['contact_dwell']
+        self.stream = FeedbackStream(
+            MODEL, supports_of(values), settings, stream_settings(values), Counts(), None, dwell
+        )
+        self.stream.is_active = True
+        self.stamp = 1000 * SECOND
+
+    def tell(self, state=POSTURE, base=True):
+        """Publish a state; return what the motors get."""
+        self.stamp += PERIOD
+        if base:
+            turn = quaternion_from_rotation(state.H[:3, :3])
+            self.stream.on_odometry(odometry(self.stamp, state.H[:3, 3], turn, state.v))
+        return self.stream.on_joint_state(
+            joint_state(self.stamp, MODEL.joint_names, state.s, state.r, np.zeros(MODEL.n))
+        )
+
+    def stand(self):
+        """Design gains, and publish the posture until feedback has taken over."""
+        self.tell()
+        gains = self.stream.design()
+        for _ in range(150):
+            command = self.tell()
+        assert command.mode is Mode.FEEDBACK
+        return gains
+
+    def feel(self, *frames):
+        """Say what it stands on."""
+        message = SimpleNamespace(
+            header=header(self.stamp), contacts=[contact_state(frame) for frame in frames]
+        )
+        self.stream.on_contacts(message)
+
+    def drops(self, cause):
+        """Return how many inputs were dropped for a cause."""
+        return self.stream.counts.drops[cause]
+
+
+def linearization(**settings):
+    """Return what a linearizer says of the posture."""
+    contacts = ContactSettings(contacts=tuple(support.contact for support in POINT.supports))
+    settings = StreamSettings(contacts=contacts, **settings)
+    stream = LinearizationStream(MODEL, settings)
+    turn = quaternion_from_rotation(POSTURE.H[:3, :3])
+    stream.on_odometry(odometry(SECOND, POSTURE.H[:3, 3], turn, POSTURE.v))
+    answer = stream.on_joint_state(
+        joint_state(SECOND, MODEL.joint_names, POSTURE.s, POSTURE.r, POINT.tau)
+    )
+    message = linearized_dynamics()
+    return LinearizationWriter(
+        message, MODEL, settings, make_contact=empty_contact_state
+    ).write(answer)  # fmt: skip
+
+
+def reference(state=POSTURE, names=MODEL.joint_names, efforts=()):
+    """Return a geolin_msgs/ReferenceState."""
+    message = SimpleNamespace(
+        header=header(0), state=robot_state(0), joint_names=list(names), joint_efforts=efforts
+    )
+    StateWriter(message.state, MODEL.n).write(state)
+    return message
+
+
+def close(gains, expected):
+    np.testing.assert_allclose(gains.K, expected.K, atol=1e-6 * np.abs(expected.K).max())
+
+
+def test_efforts__are_those_of_the_gains_at_each_state():
+    robot = Robot()
+    assert robot.tell().reason == 'no gains yet'
+    gains = robot.stand()
+    close(gains, design(MODEL, POINT))
+    moved = POSTURE.retract(1e-3 * np.random.default_rng(1).normal(size=36))
+    for _ in range(20):
+        command = robot.tell(moved)
+    expected = POINT.tau - (gains.K + gains.K_complement) @ POSTURE.difference(moved)
+    np.testing.assert_allclose(command.efforts, np.clip(expected, -LIMITS, LIMITS), atol=1e-4)
+    assert robot.stream.stamp == robot.stamp
+    assert robot.stream.counts.answered == robot.stream.counts.received == 172
+
+
+def test_inactive_stream__damps():
+    robot, moving = Robot(), POSTURE.copy()
+    moving.r[:] = 1.0
+    robot.stand()
+    robot.stream.is_active = False
+    for _ in range(20):
+        command = robot.tell(moving)
+    assert (command.mode, command.reason) == (Mode.DAMPING, 'the node is not active')
+    np.testing.assert_allclose(command.efforts, -0.05 * LIMITS)
+
+
+def test_odometry_that_stops__leaves_joints_that_are_damped():
+    robot, moving = Robot(), POSTURE.copy()
+    moving.r[:] = 1.0
+    first = robot.tell(base=False)
+    assert (first.mode, first.reason[:21]) == (Mode.DAMPING, 'no state of the base:')
+    assert robot.drops(Cause.NO_ODOMETRY) == 1
+    robot.stand()
+    modes = [robot.tell(base=False).mode for _ in range(25)]
+    assert modes == [Mode.FEEDBACK] * 25  # as long as odometry may be late
+    for _ in range(20):
+        command = robot.tell(moving, base=False)
+    assert command.mode is Mode.DAMPING
+    assert 'the newest odometry is' in command.reason
+    np.testing.assert_allclose(command.efforts, -0.05 * LIMITS)
+    assert robot.drops(Cause.SKEW) == 20
+    assert robot.stream.stamp == robot.stamp
+    assert robot.stream.counts.answered == robot.stream.counts.received - 21
+    for _ in range(150):
+        command = robot.tell()
+    assert command.mode is Mode.FEEDBACK
+
+
+def test_gains__are_made_of_a_linearization_that_comes():
+    robot = Robot()
+    robot.stand()
+    assert robot.stream.regulator.source == 'model'
+    assert robot.stream.design() is None  # nothing is new
+    robot.stream.on_linearization(linearization())
+    close(robot.stream.design(), design(MODEL, POINT))
+    assert robot.stream.regulator.source == 'linearization'
+
+
+def test_linearizations_that_cannot_be_used__are_refused():
+    robot = Robot()
+    gains = robot.stand()
+    spoilt = linearization()
+    spoilt.b.data[3] = np.inf
+    with pytest.raises(DroppedInput, match='NaN or inf in a or b'):
+        robot.stream.on_linearization(spoilt)
+    assert robot.drops(Cause.NOT_FINITE) == 1
+    foreign = linearization()
+    foreign.model_hash = 'another'
+    for message, why in (
+        (foreign, "of model another .*expected '?" + MODEL.hash),
+        (linearization(form='discrete'), 'is discrete, moving, body, expected continuous'),
+        (linearization(representation='mixed'), 'is continuous, moving, mixed'),
+    ):
+        robot.stream.on_linearization(message)
+        with pytest.raises(InputError, match=why):
+            robot.stream.design()
+    assert robot.stream.regulator.gains is gains
+
+
+def test_contacts__count_when_they_have_lasted():
+    robot = Robot(contact_dwell=0.02)
+    robot.stand()
+    on = robot.stream.regulator
+    robot.feel(*FEET[:3])
+    for _ in range(5):  # 10 ms
+        robot.tell()
+    robot.feel(*FEET)
+    for _ in range(20):
+        robot.tell()
+    assert on.standing_on == tuple(FEET)
+    robot.feel(*FEET[1:])
+    changed = [on.standing_on for _ in range(20) if robot.tell()]
+    assert changed.index(tuple(FEET[1:])) in (10, 11)
+    at_once = Robot()
+    at_once.feel(*FEET[1:])
+    at_once.tell()
+    assert at_once.stream.regulator.standing_on == tuple(FEET[1:])
+
+
+def test_contact_that_is_no_support__is_dropped():
+    robot = Robot()
+    robot.stand()
+    with pytest.raises(DroppedInput, match="support 'nose'"):
+        robot.feel(*FEET[:3], 'nose')
+    assert robot.drops(Cause.CONTACTS) == 1
+    assert robot.tell().mode is Mode.FEEDBACK
+    assert robot.stream.regulator.standing_on == tuple(FEET)
+
+
+@pytest.mark.parametrize('anchor', [True, False])
+def test_anchor__lets_the_reference_go_with_feet_that_slid(anchor):
+    robot, slid = Robot(anchor=anchor), POSTURE.copy()
+    robot.stand()
+    slid.H[:] = exp([0.01, -0.01, 0.0, 0.0, 0.0, 0.02]) @ POSTURE.H
+    for _ in range(20):
+        command = robot.tell(slid)
+    away = np.abs(command.efforts - POINT.tau).max()
+    assert away < 1e-6 if anchor else away > 1.0
+
+
+def test_delay__puts_past_inputs_into_the_design():
+    gains = Robot(delay=0.004).stand()
+    expected = design(MODEL, POINT, delay=2)
+    assert gains.K_past.shape == (12, 24)
+    close(gains, expected)
+    np.testing.assert_allclose(gains.K_past, expected.K_past, atol=1e-6)
+    with pytest.raises(ConfigurationError, match=r'delay is 0.003 s, expected a multiple of dt'):
+        Robot(delay=0.003)
+
+
+def test_weights__reach_the_design():
+    name = MODEL.joint_names[1]
+    gains = Robot(weights=['com=0.005', f's.{name}=0.01']).stand()
+    weights = replace(weights_for(BALLS), com=0.005, single={f's.{name}': 0.01})
+    expected, usual = design(MODEL, POINT, weights), design(MODEL, POINT)
+    close(gains, expected)
+    assert np.abs(gains.K - usual.K).max() > 0.1 * np.abs(usual.K).max()
+
+
+def test_dt__reaches_the_design():
+    gains = Robot(dt=0.005).stand()
+    close(gains, design(MODEL, POINT, dt=0.005))
+    assert gains.dt == 0.005
+
+
+# ---- references
+
+
+def test_reference__names_joints_in_any_order_and_leaves_others_where_they_are():
+    names = [MODEL.joint_names[k] for k in (5, 2)]
+    message = reference(names=names, efforts=[1.0, 2.0])
+    message.state.joint_positions, message.state.joint_rates = np.array([0.5, 0.2]), np.zeros(2)
+    state, efforts = read_reference(message, MODEL, POSTURE)
+    expected = POSTURE.s.copy()
+    expected[[5, 2]] = 0.5, 0.2
+    np.testing.assert_array_equal(state.s, expected)
+    np.testing.assert_array_equal(efforts, 2.0 * np.eye(12)[2] + np.eye(12)[5])
+    assert read_reference(reference(), MODEL, None).efforts is None
+
+
+def spoil(**changes):
+    message = reference()
+    for name, value in changes.items():
+        setattr(message.state if hasattr(message.state, name) else message, name, value)
+    return message
+
+
+NAMES = list(MODEL.joint_names)
+
+
+@pytest.mark.parametrize(
+    ('message', 'why'),
+    [
+        (spoil(joint_positions=np.zeros(3)), '3 positions, 12 rates and 0 efforts for 12 joints'),
+        (spoil(joint_rates=np.zeros(11)), '12 positions, 11 rates'),
+        (spoil(joint_efforts=[1.0]), '12 rates and 1 efforts for 12 joints, expected one each'),
+        (spoil(joint_names=['tail', *NAMES[1:]]), "joint 'tail'"),
+        (spoil(joint_positions=np.full(12, np.nan)), 'is nan, expected a finite number'),
+        (spoil(joint_efforts=[np.inf] * 12), 'NaN or inf'),
+    ],
+)
+def test_reference_that_cannot_be_used__is_dropped_and_the_last_one_stays(message, why):
+    robot = Robot()
+    robot.stand()
+    with pytest.raises(DroppedInput, match=why):
+        robot.stream.on_reference(message)
+    assert robot.drops(Cause.REFERENCE) == 1
+    np.testing.assert_allclose(robot.tell().efforts, POINT.tau, atol=1e-4)
+
+
+def test_reference_without_all_joints__needs_a_state():
+    names = NAMES[:2]
+    message = reference(names=names)
+    message.state.joint_positions = message.state.joint_rates = np.zeros(2)
+    with pytest.raises(DroppedInput, match=f'leaves out joints .*{NAMES[2]}.*name all of them'):
+        Robot().stream.on_reference(message)
