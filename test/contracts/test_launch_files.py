@@ -107,7 +107,8 @@ class TestReplay:
 
     def test_outputs__are_those_that_the_node_has(self):
         node = ast.parse((ROOT / 'geolin_ros' / 'ros' / 'linearization_node.py').read_text())
-        published = {text for text in texts(node) if text.startswith('~/')} - {'~/linearize'}
+        named = {text for text in texts(node) if re.fullmatch(r'~/\w+', text)}
+        published = named - {'~/linearize'}
         assert {f'~/{output}' for output in constant('OUTPUTS', self.TREE)} == published
 
     def test_end_of_the_bag__is_the_end(self):
