@@ -29,7 +29,8 @@ balance: setup  ## robots stand, pushed, in MuJoCo (ROBOT=path FEET=frame,frame,
 	$(BALANCE)
 
 balance-all: setup  ## three seeds, more pushes and motions, two more robots; takes two hours
-	$(BALANCE) --thorough --also $(DATA)/go2_description/urdf/go2.urdf \
+	$(BALANCE) --thorough --record docs/evidence/balance.md \
+	    --also $(DATA)/go2_description/urdf/go2.urdf \
 	    $(DATA)/g1_description/urdf/g1_29dof_rev_1_0.urdf
 
 mpc: setup  ## a quadruped in MuJoCo under model predictive control over A and B (REALTIME=1)

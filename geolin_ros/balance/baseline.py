@@ -51,14 +51,15 @@ def jobs_of(robot: argparse.Namespace, folder: Path) -> list[Job]:
     return [Job(robot, folder, index) for index in indices]
 
 
-def compare(jobs: Sequence[Job], stop: Event) -> list[Row]:
+def compare(jobs: Sequence[Job], stop: Event, with_largest: bool = True) -> list[Row]:
     """Return the outcomes with those of the baseline beside them; none if `stop` was set.
 
-    Each core takes one case after the other.
+    The largest impulses that either bears are looked for ``with_largest``. Each core takes one
+    case after the other.
     """
     rows = []
     with get_context('spawn').Pool(min(os.cpu_count() or 1, len(jobs)), _deafen) as pool:
-        running = [pool.apply_async(_compare, (job,)) for job in jobs]
+        running = [pool.apply_async(_compare, (job, with_largest)) for job in jobs]
         for done, one in enumerate(running):
             print(f'PD beside it: case {done + 1} of {len(running)}', end='\r', flush=True)
             while not one.ready():
@@ -75,7 +76,7 @@ def _deafen() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _compare(job: Job) -> Row:
+def _compare(job: Job, with_largest: bool) -> Row:
     """Return one row; if thorough, how much is borne is asked of seed 0 alone."""
     robot, file = job.robot, job.folder / f'{job.case}.json'
     simulator, _ = simulator_of(robot)
@@ -85,7 +86,7 @@ def _compare(job: Job) -> Row:
     pd = min(tried, key=_rank)
     settling = pd.settling_times(case.pushes)
     lqr_borne = pd_borne = None
-    if not (robot.thorough and robot.seed):
+    if with_largest and not (robot.thorough and robot.seed):
         lqr = run(simulator, case, ScheduledLqr)
         lqr_borne = largest_borne(simulator, case, ScheduledLqr, lqr.stands)
         pd_borne = max(

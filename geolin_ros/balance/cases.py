@@ -117,9 +117,10 @@ def _on_soles(simulator: Simulator, thorough: bool) -> Makers:
 
     def squats(name: str, plan: Plan) -> Case:
         frequency = float(name.split()[1])
-        two = replace(plan, pushes=min(plan.pushes, 2))
-        motion = squat(simulator, DEPTH, frequency, 1.0 + 2.0 / frequency)
-        pushes = _pushes(two, 0.02, mass, 1.6)
+        few = plan if plan.thorough else replace(plan, pushes=min(plan.pushes, 2))
+        pushes, begin = _pushes(few, 0.02, mass, 1.6), 1.0
+        squats = np.ceil((pushes[-1].start + EVERY - begin) * frequency)
+        motion = squat(simulator, DEPTH, frequency, begin + max(2.0, squats) / frequency)
         return Case(name, motion, 0.02, pushes, 0.004, scheduled=True)
 
     def step(name: str, plan: Plan) -> Case:

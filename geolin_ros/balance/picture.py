@@ -31,13 +31,15 @@ def draw(rows: list[Row], output: Path) -> None:
     grid = figure.add_gridspec(len(rows), 2, width_ratios=(1.0, 2.2))
     for index, row in enumerate(rows):
         axes = figure.add_subplot(grid[index, 0])
-        _draw_errors(axes, row, index == 0)
+        _draw_errors(axes, row)
         _draw_film(figure.add_subplot(grid[index, 1]), row)
     axes.set_xlabel('time [s]', color=INK)
+    lines, names = axes.get_legend_handles_labels()
+    figure.legend(lines, names, frameon=False, loc='outside upper left', ncols=len(names))
     figure.savefig(output, dpi=110)
 
 
-def _draw_errors(axes: Any, row: Row, with_legend: bool) -> None:
+def _draw_errors(axes: Any, row: Row) -> None:
     for start in row.pushes:
         axes.axvspan(start, start + 0.1, color=BACKGROUND, zorder=0)
     axes.plot(row.pd_times, 1e3 * row.pd_errors, color=PD, linewidth=0.9, label='PD')
@@ -46,8 +48,6 @@ def _draw_errors(axes: Any, row: Row, with_legend: bool) -> None:
     axes.set_ylim(0.0, max(1.0, top))
     axes.set_title(f'{row.robot}: {row.case}, J {row.lqr["impulse"]:g} s', loc='left', color=INK)
     axes.set_ylabel('base off by [mm]', color=INK)
-    if with_legend:
-        axes.legend(frameon=False, loc='upper right')
     axes.tick_params(colors=INK)
     for spine in axes.spines.values():
         spine.set_color(GREY)

@@ -3,14 +3,22 @@
 """The table of what stood, how far it was pushed, and how PD did at the same."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from geolin_ros import evidence
 from geolin_ros.typing import Array
 
 _HEAD = (
     'robot, seed', 'case', 'J', 'LQR', 'PD', 'peak LQR/PD', 'settled LQR/PD', 'rate', 'speed',
     'latency p50/p99', 'missed', 'gains of A, B', 'largest J LQR/PD',
 )  # fmt: skip
+LEGEND = """\
+J: impulse over m g. LQR: three processes over DDS. speed: time of the robot over that of the
+clock. missed: periods without the answer to their state. gains of A, B: how many were made of what
+the linearizer said of calm states; bank: all beforehand. PD, and the largest J that either bears,
+in one process with exact states and no delay.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,31 +74,44 @@ class Row:
             f'{lqr["rate"]:.0f} Hz',
             f'{lqr["speed"]:.2f}',
             f'{1e3 * lqr["latency"][0]:.2f} / {1e3 * lqr["latency"][1]:.2f} ms',
-            str(lqr['missed']),
+            f'{lqr["missed"]} of {lqr["periods"]}',
             'bank' if lqr['measured'] is None else str(lqr['measured']),
             ' / '.join(borne) + ' s',
         )
 
 
 def verdict(rows: list[Row]) -> bool:
-    """Print the table; return whether every robot stood that had to."""
+    """Print the table; return whether every robot stood."""
     table = [_HEAD, *(row.cells() for row in rows)]
     widths = [max(len(line[column]) for line in table) for column in range(len(_HEAD))]
     print()
     for line in table:
         print('  '.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
-    print(
-        '\nJ: impulse over m g. LQR: three processes over DDS. speed: time of the robot over that '
-        'of the clock.\ngains of A, B: how many were made of what the linearizer said of calm '
-        'states; bank: all beforehand.\nPD, and the largest J that either bears, in one process '
-        'with exact states and no delay.'
-    )
-    fallen = [row for row in rows if not row.lqr['stands']]
-    for row in fallen:
+    print(f'\n{LEGEND}', end='')
+    for row in fallen(rows):
         print(f'FAIL  {row.robot}, seed {row.seed}: {row.case} at J {row.lqr["impulse"]:g} s')
-    if rows and not fallen:
+    if rows and not fallen(rows):
         print(f'PASS  {len(rows)} of {len(rows)} cases stand', flush=True)
-    return bool(rows) and not fallen
+    return bool(rows) and not fallen(rows)
+
+
+def fallen(rows: list[Row]) -> list[Row]:
+    """Return the cases in which LQR did not stand."""
+    return [row for row in rows if not row.lqr['stands']]
+
+
+def keep(rows: list[Row], path: Path, begun: str) -> None:
+    """Write the table as evidence of a run, whatever came of it.
+
+    Raises
+    ------
+    ConfigurationError, OSError
+        As `evidence.write`.
+    """
+    stood = f'{len(rows) - len(fallen(rows))} of {len(rows)} cases stand.'
+    lines = evidence.table(_HEAD, (row.cells() for row in rows))
+    text = f'{stood} Written by `make balance-all`.\n\n{LEGEND}'
+    evidence.write(path, 'Balance', text, lines, begun)
 
 
 def _fell(when: float | None) -> str:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +15,11 @@ pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
 from geolin_ros.balance.picture import draw
-from geolin_ros.balance.report import Row, verdict
+from geolin_ros.balance.report import Row, keep, verdict
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.evidence import provenance
 
+ROOT = Path(__file__).parents[2]
 LQR = {
     'name': '4 feet',
     'impulse': 0.06,
@@ -27,6 +31,7 @@ LQR = {
     'rate': 500.0,
     'speed': 0.9,
     'latency': [0.001, 0.002],
+    'periods': 8500,
     'missed': 0,
     'clipped': 0,
     'measured': 12,
@@ -40,7 +45,7 @@ ROW = Row(
 
 
 def balance(*arguments):
-    command = [sys.executable, '-m', 'geolin_ros.balance', *map(str, arguments)]
+    command = [sys.executable, '-m', 'geolin_ros.balance', '--skip-largest', *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=500)
 
 
@@ -51,10 +56,60 @@ def test_quadruped__balances_in_three_processes(tmp_path):
     (row,) = re.findall(r'^quadruped, 0  .*$', found.stdout, re.MULTILINE)
     assert row.count('stands') == 2
     assert '500 Hz' in row
-    made_of_messages = re.findall(r'\d+', row.split(' ms ')[1])[1]
-    assert int(made_of_messages) > 0
+    missed, periods, made_of_messages = map(int, re.findall(r'\d+', row.split(' ms ')[1])[:3])
+    assert missed <= 0.01 * periods
+    assert periods == 1250
+    assert made_of_messages > 0
     assert 'PASS  1 of 1 cases stand' in found.stdout
     assert picture.read_bytes().startswith(b'\x89PNG')
+
+
+@pytest.mark.parametrize(
+    ('robot', 'case', 'gains'),
+    [
+        ('quadruped', '4 - 3 - 4 feet', r'[1-9]\d*'),
+        ('humanoid', '1 sole', r'[1-9]\d*'),
+        ('humanoid', 'squat 0.35 Hz', 'bank'),
+    ],
+)
+def test_robot__does_what_else_it_must_in_three_processes(robot, case, gains, tmp_path):
+    output = f'--output={tmp_path / "balance.png"}'
+    found = balance(f'--robot={robot}', f'--only={case}', '--pushes=1', output)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert re.search(rf'^\[simulator\] PASS  {case}, J', found.stdout, re.MULTILINE)
+    assert re.search(
+        rf'^{robot}, 0 +{case} .* ms +\d+ of \d+ +{gains} ', found.stdout, re.MULTILINE
+    )
+    assert 'PASS  1 of 1 cases stand' in found.stdout
+
+
+@pytest.mark.skipif(not (ROOT / '.git').exists(), reason='this is no checkout')
+def test_record__says_what_stood_when_and_of_which_commit(tmp_path):
+    fallen = replace(ROW, lqr=LQR | {'stands': False, 'fallen': 1.7, 'missed': 3})
+    keep([ROW, fallen], tmp_path / 'balance.md', provenance())
+    text = (tmp_path / 'balance.md').read_text()
+    title, of, stood = text.split('\n\n')[:3]
+    head, _, first, second = text.strip().splitlines()[-4:]
+    assert title == '# Balance'
+    head_commit = subprocess.run(
+        ['git', 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True, cwd=ROOT
+    ).stdout.strip()
+    assert re.fullmatch(rf'Of \d{{4}}-\d\d-\d\d, commit {head_commit}( with changes)?\.', of)
+    assert stood.startswith('1 of 2 cases stand.')
+    assert '| missed |' in head
+    assert '| stands |' in first
+    assert '| falls 1.7 s |' in second
+    assert '| 3 of 8500 |' in second
+    keep([ROW], tmp_path / 'balance.md', 'Of 2001-01-01, commit 1234567.')
+    assert (
+        '\nBegun: Of 2001-01-01, commit 1234567. Ended: Of 2'
+        in (tmp_path / 'balance.md').read_text()
+    )
+
+
+def test_record__names_no_commit_that_is_not_of_the_package(tmp_path):
+    with pytest.raises(ConfigurationError, match='is not of a git checkout'):
+        provenance(tmp_path / 'geolin_ros')
 
 
 def test_robot_without_known_feet__is_told_what_to_give():

@@ -5,11 +5,10 @@
 from pathlib import Path
 
 import pytest
-from support import evidence
 from support.fault_stage import Stage
 from support.ros_graph import Client
 
-from geolin_ros import robots
+from geolin_ros import evidence, robots
 
 EVIDENCE = Path(__file__).resolve().parents[3] / 'docs' / 'evidence'
 TEXT = """\
@@ -19,6 +18,23 @@ subscription. All others are answered or counted under the reason; *dropped* cou
 Recovery is the time from the end of the fault to the next answer. Losses are made at the
 source, where each is counted.
 """
+
+
+def table_of(accounts):
+    """Return the table of faults."""
+    rows = [
+        (
+            account.fault,
+            account.sent,
+            account.lost,
+            account.answered,
+            ', '.join(f'{count} {cause}' for cause, count in sorted(account.dropped.items())),
+            f'{account.recovery * 1e3:.1f}',
+        )
+        for account in accounts
+    ]
+    head = 'fault', 'sent', 'never came', 'answered', 'dropped', 'recovery [ms]'
+    return evidence.table(head, rows)
 
 
 def pytest_addoption(parser):
@@ -37,8 +53,7 @@ def accounts(evidence_folder):
     found = []
     yield found
     if evidence_folder is not None:
-        lines = evidence.of_accounts(found)
-        evidence.write(evidence_folder / 'faults.md', 'Faults', TEXT, lines)
+        evidence.write(evidence_folder / 'faults.md', 'Faults', TEXT, table_of(found))
 
 
 @pytest.fixture(scope='session')

@@ -11,13 +11,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from support import evidence
 from support.close import assert_close
 from support.fault_drills import DRILLS
 from support.fault_stage import Footprint, Stage
 from support.pinocchio_oracle import PinocchioOracle
 
-from geolin_ros import robots
+from geolin_ros import evidence, robots
 from geolin_ros.stream.reading import read_linearization
 
 SECONDS = float(os.environ.get('GEOLIN_SOAK_SECONDS', '3600'))
