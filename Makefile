@@ -29,7 +29,7 @@ balance: setup  ## robots stand, pushed, in MuJoCo (ROBOT=path FEET=frame,frame,
 	$(BALANCE)
 
 balance-all: setup  ## three seeds, more pushes and motions, two more robots; takes two hours
-	$(BALANCE) --thorough --record docs/evidence/balance.md \
+	.venv/bin/python tools/evidence.py docs/evidence/balance.md Balance $(BALANCE) --thorough \
 	    --also $(DATA)/go2_description/urdf/go2.urdf \
 	    $(DATA)/g1_description/urdf/g1_29dof_rev_1_0.urdf
 

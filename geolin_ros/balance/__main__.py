@@ -19,7 +19,7 @@ from threading import Event
 from geolin_ros.balance.baseline import Job, compare, jobs_of
 from geolin_ros.balance.cases import cases_of
 from geolin_ros.balance.picture import draw
-from geolin_ros.balance.report import Row, keep, verdict
+from geolin_ros.balance.report import Row, markdown, verdict
 from geolin_ros.balance.robots import (
     add_robot_arguments,
     feet_of,
@@ -34,7 +34,6 @@ from geolin_ros.demo.__main__ import INTERRUPTED, discovery, supervise
 from geolin_ros.demo.locate import locate
 from geolin_ros.demo.processes import Child
 from geolin_ros.errors import GeolinError
-from geolin_ros.evidence import provenance
 
 BUNDLED = ('quadruped', 'humanoid')
 SEEDS = 3
@@ -49,7 +48,6 @@ def main(arguments: list[str] | None = None) -> int:
     rows: list[Row] = []
     failed = False
     try:
-        begun = provenance() if options.record else ''
         with tempfile.TemporaryDirectory(prefix='geolin-balance-') as folder:
             jobs: list[Job] = []
             for index, robot in enumerate(robots(options)):
@@ -67,9 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
         if rows:
             draw(rows, options.output)
             print(f'picture   {options.output}', flush=True)
-        if rows and options.record:
-            keep(rows, options.record, begun)
-            print(f'record    {options.record}', flush=True)
+        if rows and options.table:
+            options.table.write_text(markdown(rows))
     except (GeolinError, OSError) as error:
         print(f'balance: {error}', file=sys.stderr)
         return 1
@@ -146,9 +143,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         action='store_true',
         help='do not look for the largest impulses, which takes longest',
     )
-    parser.add_argument(
-        '--record', type=Path, help='file for the table, with date and commit of this checkout'
-    )
+    parser.add_argument('--table', type=Path, help='file for the table, in Markdown')
     parser.add_argument(
         '--output', type=Path, default=Path('geolin_balance.png'), help='picture (%(default)s)'
     )

@@ -3,10 +3,8 @@
 """The table of what stood, how far it was pushed, and how PD did at the same."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from geolin_ros import evidence
 from geolin_ros.typing import Array
 
 _HEAD = (
@@ -100,18 +98,11 @@ def fallen(rows: list[Row]) -> list[Row]:
     return [row for row in rows if not row.lqr['stands']]
 
 
-def keep(rows: list[Row], path: Path, begun: str) -> None:
-    """Write the table as evidence of a run, whatever came of it.
-
-    Raises
-    ------
-    ConfigurationError, OSError
-        As `evidence.write`.
-    """
+def markdown(rows: list[Row]) -> str:
+    """Return how many stood, what the columns mean, and the table."""
     stood = f'{len(rows) - len(fallen(rows))} of {len(rows)} cases stand.'
-    lines = evidence.table(_HEAD, (row.cells() for row in rows))
-    text = f'{stood} Written by `make balance-all`.\n\n{LEGEND}'
-    evidence.write(path, 'Balance', text, lines, begun)
+    table = [_HEAD, ['---'] * len(_HEAD), *(row.cells() for row in rows)]
+    return '\n'.join([stood, '', LEGEND, *(f'| {" | ".join(cells)} |' for cells in table), ''])
 
 
 def _fell(when: float | None) -> str:

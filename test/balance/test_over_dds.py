@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,11 +14,8 @@ pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
 from geolin_ros.balance.picture import draw
-from geolin_ros.balance.report import Row, keep, verdict
-from geolin_ros.errors import ConfigurationError
-from geolin_ros.evidence import provenance
+from geolin_ros.balance.report import Row, markdown, verdict
 
-ROOT = Path(__file__).parents[2]
 LQR = {
     'name': '4 feet',
     'impulse': 0.06,
@@ -83,33 +79,15 @@ def test_robot__does_what_else_it_must_in_three_processes(robot, case, gains, tm
     assert 'PASS  1 of 1 cases stand' in found.stdout
 
 
-@pytest.mark.skipif(not (ROOT / '.git').exists(), reason='this is no checkout')
-def test_record__says_what_stood_when_and_of_which_commit(tmp_path):
+def test_table__says_what_stood_and_what_was_missed():
     fallen = replace(ROW, lqr=LQR | {'stands': False, 'fallen': 1.7, 'missed': 3})
-    keep([ROW, fallen], tmp_path / 'balance.md', provenance())
-    text = (tmp_path / 'balance.md').read_text()
-    title, of, stood = text.split('\n\n')[:3]
-    head, _, first, second = text.strip().splitlines()[-4:]
-    assert title == '# Balance'
-    head_commit = subprocess.run(
-        ['git', 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True, cwd=ROOT
-    ).stdout.strip()
-    assert re.fullmatch(rf'Of \d{{4}}-\d\d-\d\d, commit {head_commit}( with changes)?\.', of)
-    assert stood.startswith('1 of 2 cases stand.')
-    assert '| missed |' in head
-    assert '| stands |' in first
-    assert '| falls 1.7 s |' in second
-    assert '| 3 of 8500 |' in second
-    keep([ROW], tmp_path / 'balance.md', 'Of 2001-01-01, commit 1234567.')
-    assert (
-        '\nBegun: Of 2001-01-01, commit 1234567. Ended: Of 2'
-        in (tmp_path / 'balance.md').read_text()
-    )
-
-
-def test_record__names_no_commit_that_is_not_of_the_package(tmp_path):
-    with pytest.raises(ConfigurationError, match='is not of a git checkout'):
-        provenance(tmp_path / 'geolin_ros')
+    text = markdown([ROW, fallen])
+    assert text.startswith('1 of 2 cases stand.\n\nJ: impulse over m g.')
+    head, _, first, second = (line.split(' | ') for line in text.strip().splitlines()[-4:])
+    assert len(head) == len(first) == len(second) == 13
+    at = head.index('missed')
+    assert (first[head.index('LQR')], first[at]) == ('stands', '0 of 8500')
+    assert (second[head.index('LQR')], second[at]) == ('falls 1.7 s', '3 of 8500')
 
 
 def test_robot_without_known_feet__is_told_what_to_give():

@@ -1,17 +1,30 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Makefile: what `make soak` runs, in which order, and that it goes on after a failure."""
+"""Makefile: what `make soak` runs, whatever fails; and how what comes of it is kept."""
 
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tools import evidence
+
 ROOT = Path(__file__).resolve().parents[2]
+TABLE = """\
+1 of 2 cases stand.
+
+What columns mean.
+
+| case | LQR |
+| --- | --- |
+| 4 feet | stands |
+"""
 PYTHON = """#!/bin/sh
-[ "$1" = -m ] || exit 0
+[ "$1" = -c ] && exit 0
 echo "ran $*"
 case "$*" in *{failing}*) exit 3;; esac
 """
@@ -30,7 +43,30 @@ def test_soak__runs_faults_then_all_that_must_balance_whatever_fails(failing, tm
         ['make', 'soak'], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     ran = [line for line in found.stdout.splitlines() if line.startswith('ran ')]
-    modules = [line.split()[2] for line in ran]
+    modules = [re.findall(r'-m ([\w.]+)', line)[0] for line in ran]
     assert modules == ['pytest', 'geolin_ros.balance', 'examples.mpc'], found.stdout + found.stderr
+    assert 'tools/evidence.py docs/evidence/balance.md Balance ' in ran[1]
     assert '--thorough' in ran[1]
     assert (found.returncode != 0) == (failing != 'nothing')
+
+
+@pytest.mark.skipif(not (ROOT / '.git').exists(), reason='this is no checkout')
+@pytest.mark.parametrize('status', [0, 1])
+def test_table_of_a_command__is_kept_with_its_commit_whatever_came_of_it(status, tmp_path):
+    write = f'import sys; open(sys.argv[2], "w").write({TABLE!r}); sys.exit({status})'
+    tool = [sys.executable, ROOT / 'tools' / 'evidence.py', tmp_path / 'kept.md', 'Balance']
+    found = subprocess.run([*tool, sys.executable, '-c', write])
+    assert found.returncode == status
+    title, of, *rest = (tmp_path / 'kept.md').read_text().split('\n\n')
+    commit = subprocess.run(
+        ['git', 'rev-parse', '--short', 'HEAD'], cwd=ROOT, capture_output=True, text=True
+    ).stdout.strip()
+    assert title == '# Balance'
+    assert re.fullmatch(rf'Of \d{{4}}-\d\d-\d\d, commit {commit}( with changes)?\.', of)
+    assert '\n\n'.join(rest) == TABLE
+
+
+def test_table_that_was_begun_elsewhere__says_both(tmp_path):
+    evidence.write(tmp_path / 'kept.md', 'T', 'text', ['| a |'], 'Of 2001-01-01, commit 1234567.')
+    said = (tmp_path / 'kept.md').read_text()
+    assert '\nBegun: Of 2001-01-01, commit 1234567. Ended: Of 2' in said

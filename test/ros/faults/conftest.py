@@ -8,7 +8,8 @@ import pytest
 from support.fault_stage import Stage
 from support.ros_graph import Client
 
-from geolin_ros import evidence, robots
+from geolin_ros import robots
+from tools import evidence
 
 EVIDENCE = Path(__file__).resolve().parents[3] / 'docs' / 'evidence'
 TEXT = """\

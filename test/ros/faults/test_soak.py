@@ -16,8 +16,9 @@ from support.fault_drills import DRILLS
 from support.fault_stage import Footprint, Stage
 from support.pinocchio_oracle import PinocchioOracle
 
-from geolin_ros import evidence, robots
+from geolin_ros import robots
 from geolin_ros.stream.reading import read_linearization
+from tools import evidence
 
 SECONDS = float(os.environ.get('GEOLIN_SOAK_SECONDS', '3600'))
 WARM = 0.1

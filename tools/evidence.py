@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Results that are kept: files in docs/evidence, with the date and the commit they are of.
+
+    python tools/evidence.py FILE TITLE COMMAND ...
+
+runs a command with --table and another file behind it, which it writes, and keeps that as FILE
+whatever came of it; the exit status is the command's.
+"""
+
+import datetime
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+OTHERS = ':(top,exclude)docs/evidence'
+"""What changes while results are kept."""
+
+
+def provenance():
+    """Return a sentence that says when and of which commit."""
+
+    def git(*arguments):
+        command = ['git', '-C', str(ROOT), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    changes = git('status', '--porcelain', '--untracked-files=no', ':/', OTHERS)
+    changed = ' with changes' if changes else ''
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    return f'Of {today}, commit {git("rev-parse", "--short", "HEAD")}{changed}.'
+
+
+def table(head, rows):
+    """Return a table as lines of Markdown."""
+    return [f'| {" | ".join(map(str, row))} |' for row in (head, ['---'] * len(head), *rows)]
+
+
+def write(path, title, text, lines, begun=None):
+    """Write a file of evidence; if ``begun`` elsewhere than the checkout is now, say both."""
+    of = provenance()
+    if begun not in (None, of):
+        of = f'Begun: {begun} Ended: {of}'
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text('\n'.join([f'# {title}', '', of, '', text, '', *lines, '']))
+
+
+def main(path, title, *command):
+    """Run a command and keep its table; return its exit status."""
+    begun = provenance()
+    with tempfile.TemporaryDirectory() as folder:
+        found = Path(folder, 'table.md')
+        process = subprocess.Popen([*command, '--table', str(found)])
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the command's to answer
+        status = process.wait()
+        if found.exists():
+            text, _, lines = found.read_text().strip().partition('\n\n|')
+            write(path, title, text, f'|{lines}'.splitlines(), begun)
+            print(f'kept      {path}', flush=True)
+    return status
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
