@@ -31,7 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default='',
         metavar='FRAME,...',
         help='what may stand: frame, frame:RADIUS, or frame:LENGTHxWIDTH for a sole (default: '
-        'what the contacts of parameters or of the topic contact_states say)',
+        'what the contacts of parameters or of the topic contact_states say, or topics of forces '
+        'that are named like links)',
     )
     parser.add_argument(
         '--postures', type=int, default=3, metavar='N', help='of each set of contacts (3)'

@@ -40,7 +40,8 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     yield f'{", ".join(report["bags"])}: {report["duration"]:.3f} s{clock}'
     for topic, found in report['topics'].items():
         role = f'  <- {found["role"]}' if found['role'] else ''
-        count = f'{found["count"]:>9} {found["rate"]:>9.1f} Hz'
+        rate = f'{found["rate"]:.1f} Hz' if found['rate'] else 'once'
+        count = f'{found["count"]:>9} {rate:>12}'
         yield f'  {count}  {topic} ({found["type"]}){role}'
     robot, joints = report['robot'], report['joints']
     matches = 'names match' if not joints['missing'] else f'{len(joints["missing"])} missing'
@@ -48,10 +49,12 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     yield f'robot {robot["name"]}: {robot["joints"]} joints, {matches}{others}'
     for role, timing in report['timing'].items():
         if 'rate' in timing:
-            late = f'recorded {timing["delay"] * 1e3:+.1f} ms after the stamp'
+            stamped = f'recorded {timing["delay"] * 1e3:+.1f} ms after the stamp'
+            if report['sim_time']:
+                stamped = 'stamped by the simulation'
             yield (
-                f'{role}: {timing["rate"]:.1f} Hz, jitter {timing["jitter"] * 1e3:.3f} ms, '
-                f'{"stamped by the simulation" if report["sim_time"] else late}'
+                f'{role}: {timing["rate"]:.1f} Hz in the median, '
+                f'jitter {timing["jitter"] * 1e3:.3f} ms, {stamped}'
             )
     for part, off in report['odometry']['deviation'].items():
         verdict = report['odometry']['twist_frame'] or 'not clear'
@@ -59,6 +62,8 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
             f'{part} odometry twist against its pose: {off["child"]:.1%} off in child axes, '
             f'{off["world"]:.1%} in world axes: {verdict}'
         )
+    for part, reason in report['odometry']['not_judged'].items():
+        yield f'{part} odometry twist against its pose: cannot be told, {reason}'
     total = report['linearizable'] + report['left_out_by_max_rate']
     yield f'{report["linearizable"]} of {total} usable joint states would be linearized'
     yield from (f'! {problem}' for problem in report['problems'])

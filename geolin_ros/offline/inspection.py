@@ -3,7 +3,7 @@
 """What is in a recording, and what a linearization of it would leave out and why."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from geolin_ros.offline.feed import Feed
@@ -62,7 +62,7 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
         'start': recording.span[0] * 1e-9,
         'duration': (recording.span[1] - recording.span[0]) * 1e-9,
         'sim_time': CLOCK in recording.types.values(),
-        'topics': _topics(source),
+        'topics': _topics(source, timings),
         'robot': {'name': model.name, 'hash': model.hash, 'joints': len(model.joint_names)},
         'joints': joints.report(),
         'timing': {role: timing.report() for role, timing in timings.items()},
@@ -96,19 +96,17 @@ class _Joints:
         }
 
 
-def _topics(source: Source) -> dict[str, Report]:
+def _topics(source: Source, timings: Mapping[str, Timing]) -> dict[str, Report]:
     recording = source.recording
     role_of = {topic: role for role, topic in recording.topics.items()}
     duration = max(recording.span[1] - recording.span[0], 1) * 1e-9
-    return {
-        topic: {
-            'type': kind,
-            'count': recording.counts[topic],
-            'rate': recording.counts[topic] / duration,
-            'role': role_of.get(topic),
-        }
-        for topic, kind in sorted(recording.types.items())
-    }
+    found = {}
+    for topic, kind in sorted(recording.types.items()):
+        role, count = role_of.get(topic), recording.counts[topic]
+        read = timings.get(role or '')  # when others began and ended is not known
+        rate = read.mean_rate if read else count / duration if count > 1 else 0.0
+        found[topic] = {'type': kind, 'count': count, 'rate': rate, 'role': role}
+    return found
 
 
 def _problems(source: Source, report: Report) -> Iterable[str]:

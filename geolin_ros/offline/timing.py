@@ -26,8 +26,14 @@ class Timing:
         self._stamps.append(stamp)
         self._times.append(time)
 
+    @property
+    def mean_rate(self) -> float:
+        """Messages a second from the first to the last; zero of fewer than two."""
+        span = self._times[-1] - self._times[0] if len(self._times) > 1 else 0
+        return (len(self._times) - 1) * 1e9 / span if span else 0.0
+
     def report(self) -> dict[str, Any]:
-        """Return rate [Hz], gaps, jumps and delays [s], and what is wrong in words."""
+        """Return median rate [Hz], gaps, jumps and delays [s], and what is wrong in words."""
         stamps = np.frombuffer(self._stamps, dtype=np.int64)
         times = np.frombuffer(self._times, dtype=np.int64)
         if stamps.size < 2:

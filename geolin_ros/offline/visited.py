@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from geolin_ros import urdf
 from geolin_ros.contacts.description import Closure, Loop
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
 from geolin_ros.control.support import Support
@@ -16,6 +17,7 @@ from geolin_ros.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.message_types import WRENCH
 from geolin_ros.offline.sampling import tabulate
 from geolin_ros.offline.source import Source
 from geolin_ros.offline.thinning import Thinning
@@ -51,7 +53,8 @@ def visited(
 
     What holds the robot is what its parameters name: frames, or the topics of contact states or
     foot forces. Where they name nothing it is the topic of contact states if there is one, and
-    otherwise those of the ``feet`` that are still and about as low as the lowest one.
+    otherwise those of the ``feet`` that are still and about as low as the lowest one; without
+    feet, the links after which topics of forces are named.
 
     Parameters
     ----------
@@ -72,14 +75,15 @@ def visited(
     UnknownNameError
         If a foot is no frame of the robot.
     """
-    source = _with_contacts(source)
+    source = _with_contacts(source, feet)
     source.require_inputs()
     model, shapes = source.model, {foot.frame: foot for foot in feet}
     is_told = source.settings.contacts.are_expected
     if not (is_told or feet):
         raise ConfigurationError(
-            f'nothing says what robot {model.name!r} may stand on, expected --feet, the parameter '
-            'contacts, or a topic contact_states'
+            f'nothing in {source.recording.name} says what robot {model.name!r} may stand on: '
+            f'no topic of contact states, and no {WRENCH} named like a link; add '
+            f'--feet {",".join(_lowest(source))}, or what stands instead'
         )
     stream = OperatingPoints(model, source.settings)
     feed, thinning = Feed(source, stream), Thinning(rate=RATE)
@@ -115,11 +119,41 @@ def visited(
     return sorted(found, key=lambda visit: -visit.share)
 
 
-def _with_contacts(source: Source) -> Source:
-    """Return a source that hears its topic of contact states where parameters name no contacts."""
-    if source.settings.contacts.are_expected or 'contact_states' not in source.recording.topics:
+def _with_contacts(source: Source, feet: Sequence[Support]) -> Source:
+    """Return a source that hears what its bag says of contacts where parameters name none.
+
+    That is the topic of contact states, or, without feet, forces on topics named like links.
+    """
+    recording = source.recording
+    if source.settings.contacts.are_expected:
         return source
-    return replace(source, values={**source.values, 'contact_source': 'topic'})
+    if 'contact_states' in recording.topics:
+        return replace(source, values={**source.values, 'contact_source': 'topic'})
+    forces = {
+        topic: link
+        for topic, kind in sorted(recording.types.items())
+        if kind == WRENCH and (link := topic.rpartition('/')[2]) in source.model.frames
+    }
+    if feet or not forces:
+        return source
+    for topic in forces:
+        recording.add_role(topic, WRENCH)
+    values = {
+        'contact_source': 'forces',
+        'contacts': [f'{link} point' for link in forces.values()],
+        'foot_force_topics': [f'{topic} {link}' for topic, link in forces.items()],
+    }
+    return replace(source, values={**source.values, **values})
+
+
+def _lowest(source: Source) -> list[str]:
+    """Return the links at the ends of chains that are lowest where all joints are at zero."""
+    model, parents = source.model, {j.parent for j in urdf.read_text(source.description).joints}
+    at = Kinematics(model, model.neutral_state())
+    heights = {
+        name: at.pose(frame)[2, 3] for name, frame in model.frames.items() if name not in parents
+    }
+    return [name for name, z in heights.items() if z - min(heights.values()) <= LEVEL]
 
 
 def _told(contacts: Sequence[Closure], shapes: dict[str, Support]) -> tuple[Support, ...]:

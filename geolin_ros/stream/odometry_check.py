@@ -106,7 +106,7 @@ class OdometryCheck:
         """Return median deviations relative to the motion, the axes they speak for, and a problem.
 
         ``assumed`` is the present value of the parameter odometry.twist_frame. Parts that do not
-        move are left out.
+        move are left out; ``not_judged`` says why.
         """
         deviation = {part: off for part in PARTS if (off := self._deviation(part)) is not None}
         best = {part: min(AXES, key=lambda axes: off[axes]) for part, off in deviation.items()}
@@ -125,6 +125,7 @@ class OdometryCheck:
             'compared': len(self._motion['linear']),
             'pose_jumps': self._jumps,
             'deviation': deviation,
+            'not_judged': {part: self._silence(part) for part in PARTS if part not in deviation},
             'twist_frame': found.pop() if len(found) == 1 and not wrong else None,
         }
         if wrong:
@@ -149,17 +150,32 @@ class OdometryCheck:
 
     def _deviation(self, part: Part) -> dict[TwistFrame, float] | None:
         """Return how far the twist is off in either axes, or None where nothing moves."""
-        motions = np.asarray(self._motion[part])
-        if motions.size < LEAST:
+        if len(self._motion[part]) < LEAST or (motion := self._pace(part)) < MOVING[part]:
             return None
-        moving = motions >= np.percentile(motions, 75)
-        motion = float(np.median(motions[moving]))
-        if motion < MOVING[part]:
-            return None
+        moving = self._moving(part)
         return {
             axes: float(np.median(np.asarray(off)[moving])) / motion
             for axes, off in self._off[part].items()
         }
+
+    def _moving(self, part: Part) -> Array:
+        motions = np.asarray(self._motion[part])
+        return np.asarray(motions >= np.percentile(motions, 75))
+
+    def _pace(self, part: Part) -> float:
+        """Return how fast the robot moves where it moves most [m/s, rad/s]."""
+        return float(np.median(np.asarray(self._motion[part])[self._moving(part)]))
+
+    def _silence(self, part: Part) -> str:
+        """Say why there is no verdict."""
+        count = len(self._motion[part])
+        if count < LEAST:
+            return f'{count} stretches of {BASELINE:g} s can be compared, expected {LEAST}'
+        unit = {'linear': 'm/s', 'angular': 'rad/s'}[part]
+        return (
+            f'the robot hardly moves: {self._pace(part):.2g} {unit} where it moves most, '
+            f'expected {MOVING[part]:g}'
+        )
 
 
 def _subject(parts: list[Part]) -> str:

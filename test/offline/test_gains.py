@@ -94,11 +94,20 @@ def test_gains__are_for_the_feet_that_feel_a_force(squat_bag, robot, tmp_path, c
     (found,) = json.loads(capsys.readouterr().out)['contact_sets']
     assert sorted(found['contacts']) == sorted(FEET[1:])
     assert found['held'] == 1
+    # without any parameter: the topics are named like links
+    command = ['gains', str(bag), '-o', str(tmp_path / 'guessed.yaml'), '--postures', '1']
+    assert main([*command, '--json']) == 0
+    assert json.loads(capsys.readouterr().out)['contact_sets'] == [found]
 
 
 def test_no_feet__are_asked_for(squat_bag, tmp_path, capsys):
     assert main(['gains', str(squat_bag), '-o', str(tmp_path / 'gains.yaml')]) == 1
-    assert 'expected --feet, the parameter contacts, or a topic' in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert 'add --feet FL_foot,FR_foot,RL_foot,RR_foot, or what stands instead' in said
+    assert said.count('\n') == 1
+    feet = ','.join(FEET)
+    command = ['gains', str(squat_bag), '-o', str(tmp_path / 'gains.yaml'), '--feet', feet]
+    assert main([*command, '--postures', '1']) == 0
 
 
 def test_feet_that_never_stand__are_an_error(bag, tmp_path, capsys):

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from support.bags import START, Messages, Sample, write_bag
+from support.bags import FOLDER, START, Messages, Sample, flight, write_bag
 from support.datasets import run
 from support.robots import example_robot
 
@@ -133,6 +133,36 @@ def test_recording_clock_that_is_set__is_seen(report, messages, samples):
         for k, (role, time, message) in enumerate(messages.of_samples(samples[:50]))
     ]
     assert report(entries)['timing']['odom']['clock_jumps'] == 1
+
+
+def test_robot_that_hardly_moves__leaves_its_twist_untold(robot, messages, tmp_path, capsys):
+    samples = flight(robot[0], 250)
+    still = [samples[0]._replace(stamp=sample.stamp) for sample in samples]
+    for sample in still:
+        sample.state.v[:] = 0.0
+    path = write_bag(tmp_path / 'still', messages.of_samples(still), robot[1])
+    assert main(['inspect', str(path)]) == 0
+    printed = capsys.readouterr().out
+    untold = 'odometry twist against its pose: cannot be told, '
+    assert f'{untold}the robot hardly moves: 0 rad/s where it moves most, expected 0.1' in printed
+    assert main(['inspect', str(FOLDER / 'pushed')]) == 0
+    said = f'{untold}9 stretches of 0.03 s can be compared, expected 12'
+    assert said in capsys.readouterr().out
+
+
+def test_rates__are_over_the_time_that_a_topic_is_there(
+    robot, messages, samples, tmp_path, capsys
+):
+    """The robot is switched on half a second after the recording."""
+    path = write_bag(tmp_path / 'bag', messages.of_samples(samples), robot[1])
+    with open_source([path]) as source:
+        assert inspect(source)['topics']['/odom']['rate'] == pytest.approx(500.0)
+    entries = [('clock', START - 500 * MS, messages.clock(0)), *messages.of_samples(samples)]
+    late = write_bag(tmp_path / 'late', entries, robot[1])
+    assert main(['inspect', str(late)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count('500.0 Hz  /') == 2
+    assert printed.count('once  /') == 2
 
 
 def test_nan_and_missing_velocities__are_what_would_be_dropped(report, messages, samples):

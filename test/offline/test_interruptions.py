@@ -164,6 +164,8 @@ def test_cluster_that_loses_a_worker__gives_the_same_dataset(long_bag, expected,
         ) as process:
             wait_for(lambda: marks(path) >= 3, process)
             os.kill(victim, signal.SIGKILL)
+            assert process.poll() is None
+            assert marks(path) < ROUNDS * 250 // CHUNK  # it was in the middle
             assert process.wait(120) == 0, process.stderr.read()
     assert content(path) == expected
 

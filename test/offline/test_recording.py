@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from rosbags.rosbag2 import StoragePlugin, Writer
 from support.bags import START, Messages, write_bag, write_ros1_bag
 
 from geolin_ros.errors import RecordingError, UnknownNameError
+from geolin_ros.offline import bag_writer
 from geolin_ros.offline.bag_writer import BagWriter
 from geolin_ros.offline.message_types import JOINT_STATE, ODOMETRY, known_types
 from geolin_ros.offline.recording import Recording
@@ -92,18 +96,39 @@ def test_several_bags__are_merged_by_time(robot, samples, expected, tmp_path):
     assert read(one, two) == expected
 
 
-def test_older_bags__are_read_by_the_common_types(bag, expected, tmp_path):
-    """Sqlite3 bags of Humble say nothing about their types."""
-    import sqlite3
+def as_of_humble(path):
+    """Make a sqlite3 bag what Humble writes: version 5, of types their names alone."""
+    (file,) = path.glob('*.db3')
+    with closing(sqlite3.connect(file)) as database:
+        database.executescript(
+            'DROP TABLE message_definitions; DROP TABLE metadata;'
+            'ALTER TABLE topics DROP COLUMN type_description_hash;'
+            "UPDATE schema SET schema_version = 3, ros_distro = 'humble';"
+        )
+    metadata = path / 'metadata.yaml'
+    content = yaml.safe_load(metadata.read_text())
+    information = content['rosbag2_bagfile_information']
+    information['version'] = 5
+    for name in ('custom_data', 'ros_distro'):
+        del information[name]
+    for topic in information['topics_with_message_count']:
+        del topic['topic_metadata']['type_description_hash']
+    metadata.write_text(yaml.safe_dump(content))
 
+
+@pytest.mark.parametrize('version', [5, 8, 9], ids=['humble', 'iron', 'jazzy'])
+def test_versions_of_bags__are_read_alike(version, bag, robot, expected, tmp_path, monkeypatch):
     with Recording([bag]) as recording:
         messages = list(recording.messages(INPUTS))
-    path = write_bag(tmp_path / 'old', messages, storage='sqlite3')
-    (file,) = path.glob('*.db3')
-    with sqlite3.connect(file) as database:
-        database.execute('DELETE FROM message_definitions')
-    database.close()
+    monkeypatch.setattr(bag_writer, 'FORMAT', max(version, 8))
+    path = write_bag(tmp_path / 'bag', messages, robot[1], storage='sqlite3')
+    if version == 5:
+        as_of_humble(path)
+    content = yaml.safe_load((path / 'metadata.yaml').read_text())
+    assert content['rosbag2_bagfile_information']['version'] == version
     assert read(path) == expected
+    with Recording([path]) as recording:
+        assert recording.description() == robot[1]
 
 
 CUSTOM = 'robot_msgs/msg/Reading'
