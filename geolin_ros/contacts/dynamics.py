@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from geolin_ros.contacts.constraints import Constraint, Motion
 from geolin_ros.contacts.description import Closure
 from geolin_ros.dynamics import failure, state_data, vector
-from geolin_ros.errors import ConfigurationError
+from geolin_ros.errors import ConfigurationError, NotFiniteError
 from geolin_ros.kernels.cholesky import solve_rows
 from geolin_ros.kernels.forward_dynamics import forward_dynamics
 from geolin_ros.kernels.jacobians import propagate_jacobians
@@ -101,7 +101,7 @@ class ConstrainedDynamics:
         Raises
         ------
         ShapeError, NotFiniteError, SingularInertiaError
-            As `dynamics.forward_dynamics`.
+            As `dynamics.forward_dynamics`; NotFiniteError also if contacts overflow.
         """
         model, ws = self.model, self.workspace
         full = np.empty(6 + model.n)
@@ -126,7 +126,13 @@ class ConstrainedDynamics:
         free = full[first:]
         response = self.respond(J.T)
         bias = J @ free + weights * gamma
-        decision = decide(J @ response)
+        Lam = J @ response
+        if not np.isfinite(Lam).all():
+            raise NotFiniteError(
+                f'contacts of robot {model.name!r} overflow, expected contact frames within its '
+                'reach; correct their placements'
+            )
+        decision = decide(Lam)
         lam = -decision.inverse @ bias
         nu_dot = free + response @ lam
         M = ws.M_y[first:, first:].copy()

@@ -424,7 +424,13 @@ def fill(
     wrenches: Sequence[Wrench],
     reporter: ContactReporter | None = None,
 ) -> None:
-    """Linearize about ``answer.state`` under ``tau`` in the form that ``settings`` say."""
+    """Linearize about ``answer.state`` under ``tau`` in the form that ``settings`` say.
+
+    Raises
+    ------
+    NotFiniteError, SingularInertiaError
+        As for a linearization, and if finite inputs overflow.
+    """
     answer.contacts = None
     if settings.form == 'discrete':
         step = linearizer.discretize(
@@ -441,6 +447,15 @@ def fill(
             result = convert(result, answer.state, settings.representation)
         answer.A, answer.B, answer.drift = result.A, result.B, result.drift
         answer.nu_dot, answer.next_state = result.nu_dot, None
+    numbers = [answer.A, answer.B, answer.drift, answer.nu_dot]
+    if isinstance(here, ConstrainedLinearization):
+        numbers += [here.wrenches, here.wrench_by_state, here.wrench_by_tau]
+    if not all(np.isfinite(array).all() for array in numbers):
+        raise NotFiniteError(
+            f'linearization of robot {linearizer.model.name!r} overflows, expected inputs of '
+            'sizes that a robot can have; look for large numbers in state, efforts, wrenches and '
+            'contacts'
+        )
     if reporter is not None and isinstance(here, ConstrainedLinearization):
         answer.contacts = reporter.report(here, answer.state, settings.representation)
         answer.findings = [*answer.findings, *answer.contacts.redundancy.warnings]

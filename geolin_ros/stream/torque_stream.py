@@ -280,6 +280,12 @@ class TorqueStream:
             raise DroppedInput(Cause.UNSOLVABLE, str(error)) from error
         n, (_, _, fx, tau, _) = self.model.n, found.variables
         answer = self._map @ np.concatenate((tau[-n:], fx[self._bodies].ravel()))
+        if not np.isfinite(answer).all():
+            raise DroppedInput(
+                Cause.NOT_FINITE,
+                'torques overflow, expected readings of sizes that a robot can have; look for '
+                'large numbers in joint states, IMUs and wrenches',
+            )
         self.counts.answered += 1
         return TorqueEstimate(
             stamp,

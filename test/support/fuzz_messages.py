@@ -54,8 +54,9 @@ class Node:
         inputs = self.make()
         with np.errstate(all='ignore'):
             taken, answer = _take_all(inputs, _messages(inputs, data))
-        for stamp in (LATER, LATER - STEP_BACK):  # what was late is not when clocks are set back
-            fresh, lively = _take_all(inputs, self.good(stamp))
+        fresh, lively = _take_all(inputs, self.good(LATER))
+        if lively is None:  # what was late is not when clocks are set back
+            fresh, lively = _take_all(inputs, self.good(LATER - STEP_BACK))
         assert lively is not None, f'of good messages only {fresh} are taken'
         return taken == set(inputs) and answer is not None
 
