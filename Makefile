@@ -8,6 +8,7 @@ REALTIME ?=
 # Set by the Python of an environment for itself; .venv's has to do its own.
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export PYTHON
+CHECKS = .venv/checks/made
 
 .PHONY: help setup demo balance balance-all mpc test faults fuzz soak lint build bench clean dist licences sbom audit
 
@@ -42,8 +43,7 @@ test: setup  ## the whole test suite
 faults: setup  ## every fault over DDS once; writes docs/evidence/faults.md
 	.venv/bin/python -m pytest -n 0 --evidence test/ros/faults
 
-fuzz: setup  ## readers under bytes of any kind, guided by coverage (FUZZ_SECONDS=60 each)
-	.venv/bin/python -m pip install --quiet -c requirements/constraints.txt atheris==3.0.0
+fuzz: setup $(CHECKS)  ## readers under bytes of any kind; writes docs/evidence/fuzz.md (FUZZ_SECONDS=60 each)
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),60)
 
 soak: setup  ## an hour of faults (GEOLIN_SOAK_SECONDS), ten minutes of service, balance-all, mpc
@@ -72,13 +72,19 @@ dist: setup  ## wheel and sdist into dist/, the same bytes from the same commit
 licences: setup  ## docs/licences.md anew
 	.venv/bin/python tools/licences.py > docs/licences.md
 
-sbom: setup  ## dist/sbom.json: all packages of .venv as CycloneDX
-	.venv/bin/python -m pip install --quiet -c requirements/constraints.txt cyclonedx-bom
-	mkdir -p dist && .venv/bin/cyclonedx-py environment --output-reproducible -o dist/sbom.json
+sbom: setup $(CHECKS)  ## dist/sbom.json: all packages of .venv as CycloneDX
+	mkdir -p dist && .venv/checks/bin/cyclonedx-py environment --output-reproducible \
+	    -o dist/sbom.json .venv/bin/python
 
-audit: setup  ## known vulnerabilities of the locked versions (asks the PyPI advisory database)
-	.venv/bin/python -m pip install --quiet -c requirements/constraints.txt pip-audit
-	.venv/bin/pip-audit --no-deps --disable-pip -r requirements/constraints.txt
+audit: setup $(CHECKS)  ## known vulnerabilities of the locked versions (asks the PyPI advisory database)
+	.venv/checks/bin/pip-audit --no-deps --disable-pip -r requirements/constraints.txt
+
+# What fuzzes, lists and audits is no part of the product: it has an environment of its own.
+$(CHECKS): requirements/checks.txt requirements/constraints.txt | setup
+	.venv/bin/python -m venv --clear .venv/checks
+	.venv/checks/bin/python -m pip install --quiet -c requirements/constraints.txt \
+	    -r requirements/checks.txt
+	touch $@
 
 clean:  ## remove what the targets above made, except .venv
 	rm -rf build install log dist .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

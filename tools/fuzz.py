@@ -4,28 +4,41 @@
 
     python tools/fuzz.py [--seconds 60] [TARGET ...]
 
-Needs atheris. What breaks a target of test/support/fuzz_targets.py, takes longer than two seconds
-or 2 GB, is kept in test/fuzz/crashes/TARGET, where the tests try it again ever after.
+Needs atheris, of .venv/checks. What breaks a target of test/support/fuzz_targets.py, takes longer
+than five seconds or 2 GB, is kept in test/fuzz/crashes/TARGET, where the tests try it again ever
+after. A run of all targets is written into docs/evidence/fuzz.md.
 """
 
 import argparse
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CRASHES = ROOT / 'test' / 'fuzz' / 'crashes'
-LIMITS = '-timeout=2', '-rss_limit_mb=2048', '-max_len=20000', '-verbosity=0'
+EVIDENCE = ROOT / 'docs' / 'evidence' / 'fuzz.md'
+LIMITS = '-timeout=5', '-rss_limit_mb=2048', '-print_final_stats=1'
+TEXT = """\
+What libFuzzer found in each target of test/support/fuzz_targets.py; written by `make fuzz`. It
+starts from files and messages that are good (*seeds*), changes their bytes, and keeps what reaches
+new lines of geolin_ros, rosbags or PyYAML (*edges*; *features* tell apart how often, too).
+"""
+HEAD = 'target', 'seconds', 'seeds', 'executions', 'edges', 'features', 'kept', 'found'
+
+sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
+# Behind everything else: the product's own packages come first.
+sys.path.append(sysconfig.get_path('platlib', vars={'platbase': str(ROOT / '.venv' / 'checks')}))
 
 
 def fuzz(name: str, arguments: list[str]) -> None:
     """Fuzz one target in this process until libFuzzer ends it."""
     import atheris
 
-    sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
     from geolin_ros import kernels
     from geolin_ros.demo import integrator  # noqa: F401
 
@@ -35,17 +48,39 @@ def fuzz(name: str, arguments: list[str]) -> None:
     with atheris.instrument_imports(include=['geolin_ros', 'rosbags', 'yaml']):
         from support.fuzz_targets import TARGETS
 
-    target, seeds = TARGETS[name]
+    target = TARGETS[name]
+    seeds = target.seeds()
     with tempfile.TemporaryDirectory() as corpus:
-        for number, seed in enumerate(seeds()):
+        for number, seed in enumerate(seeds):
             (Path(corpus) / str(number)).write_bytes(seed)
             target(seed)  # what is compiled or imported only now
-        atheris.Setup([sys.argv[0], *arguments, corpus], target)
+        longest = 2 * max(map(len, seeds))
+        atheris.Setup([sys.argv[0], *arguments, f'-max_len={longest}', corpus], target)
         atheris.Fuzz()
 
 
+def watch(name: str, seconds: int) -> tuple[object, ...]:
+    """Fuzz one target in a process of its own; return a row of the table."""
+    command = [sys.executable, __file__, '--inside', '--seconds', str(seconds), name]
+    before = set(CRASHES.glob(f'{name}/*'))
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    log = done.stdout.decode(errors='replace')
+    found = ', '.join(sorted(file.name for file in set(CRASHES.glob(f'{name}/*')) - before))
+    if done.returncode:
+        sys.stdout.write(log)
+        found = found or f'ended with status {done.returncode}'
+
+    def last(pattern: str) -> str:
+        return (re.findall(pattern, log) or ['?'])[-1]
+
+    seeds = last(r'INFO: seed corpus: files: (\d+)')
+    state = [last(rf' {word}: (\d+)') for word in ('cov', 'ft', 'corp')]
+    runs = last(r'stat::number_of_executed_units: (\d+)')
+    return name, last(r'Done \d+ runs in (\d+) second'), seeds, runs, *state, found or 'nothing'
+
+
 def main() -> int:
-    """Fuzz the targets one after the other, each in a process of its own."""
+    """Fuzz the targets one after the other."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--seconds', type=int, default=60, help='for each target')
     parser.add_argument('--inside', action='store_true', help=argparse.SUPPRESS)
@@ -57,18 +92,17 @@ def main() -> int:
         folder.mkdir(parents=True, exist_ok=True)
         fuzz(name, [*LIMITS, f'-max_total_time={options.seconds}', f'-artifact_prefix={folder}/'])
         return 0
-    sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
+    from support import evidence
     from support.fuzz_targets import TARGETS
 
-    broken = []
+    rows = []
     for name in options.target or TARGETS:
-        command = [sys.executable, __file__, '--inside', '--seconds', str(options.seconds), name]
-        sys.stdout.write(f'--- {name}\n')
+        rows.append(watch(name, options.seconds))
+        sys.stdout.write('\n'.join(evidence.table(HEAD, rows[-1:])[2 * (len(rows) > 1) :]) + '\n')
         sys.stdout.flush()
-        if subprocess.run(command, check=False).returncode:
-            broken.append(name)
-    sys.stdout.write(f'broken: {", ".join(broken) or "none"}\n')
-    return int(bool(broken))
+    if not options.target:
+        evidence.write(EVIDENCE, 'Fuzzing', TEXT, evidence.table(HEAD, rows))
+    return int(any(row[-1] != 'nothing' for row in rows))
 
 
 if __name__ == '__main__':

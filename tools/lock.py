@@ -38,6 +38,7 @@ def resolve(python: str) -> tuple[str, dict[str, str]]:
                 *('-c', str(CONSTRAINTS)) * CONSTRAINTS.exists(),
                 '-r', str(ROOT / 'requirements' / 'ros-kilted.txt'),
                 '-r', str(ROOT / 'requirements' / 'build.txt'),
+                '-r', str(ROOT / 'requirements' / 'checks.txt'),
                 f'{ROOT}[offline,s3,test,dev]',
             ],
             text=True,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Makefile: what `make soak` runs, whatever fails; and how what comes of it is kept."""
+"""Makefile: what `make soak` runs, what comes of it, and what checks the product from outside."""
 
 import os
 import re
@@ -70,3 +70,38 @@ def test_table_that_was_begun_elsewhere__says_both(tmp_path):
     evidence.write(tmp_path / 'kept.md', 'T', 'text', ['| a |'], 'Of 2001-01-01, commit 1234567.')
     said = (tmp_path / 'kept.md').read_text()
     assert '\nBegun: Of 2001-01-01, commit 1234567. Ended: Of 2' in said
+
+
+@pytest.mark.parametrize('target', ['fuzz', 'sbom', 'audit'])
+def test_checks__are_installed_beside_the_product_once(target, tmp_path):
+    shutil.copy(ROOT / 'Makefile', tmp_path)
+    shutil.copytree(ROOT / 'requirements', tmp_path / 'requirements')
+    say = '#!/bin/sh\necho "ran ${0} $*"\n'
+    make_environment = (
+        'case "$*" in *venv*)\n'
+        'mkdir -p .venv/checks/bin; for name in python cyclonedx-py pip-audit; do\n'
+        'cp .venv/say .venv/checks/bin/$name; done\nesac\n'
+    )
+    for path, text in (
+        ('.venv/say', say),
+        ('.venv/bin/python', say + make_environment),
+        ('tools/setup.sh', '#!/bin/sh\n'),
+    ):
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o755)
+
+    def ran():
+        command = ['make', target]
+        done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+        return [line for line in done.stdout.splitlines() if line.startswith('ran ')]
+
+    first, again = ran(), ran()
+    assert first[0] == 'ran .venv/bin/python -m venv --clear .venv/checks'
+    assert first[1].startswith('ran .venv/checks/bin/python -m pip install ')
+    assert '-c requirements/constraints.txt' in first[1]
+    assert again == first[2:]
+    assert not any('.venv/bin/python -m pip' in line for line in first)
+    if target == 'sbom':
+        assert again[0].endswith(' .venv/bin/python'), 'what is listed is the product'

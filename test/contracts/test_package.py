@@ -82,7 +82,7 @@ def test_requirements__are_pinned() -> None:
     }
     wanted = [
         line
-        for file in ('build.txt', 'ros-kilted.txt')
+        for file in ('build.txt', 'checks.txt', 'ros-kilted.txt')
         for line in (ROOT / 'requirements' / file).read_text().splitlines()
         if not line.startswith('#')
     ]
