@@ -19,6 +19,7 @@ from rosgraph_msgs.msg import Clock
 
 from geolin_ros import robots
 from geolin_ros.stream.drops import Cause
+from support import fault_inputs
 from support.fault_stage import Outcome, nanoseconds
 from support.messages import SECOND
 from support.remote_publisher import RemotePublisher
@@ -254,7 +255,7 @@ def permuted_names(stage):
     return Outcome()
 
 
-@drill('NaN and inf in every field')
+@drill('NaN and inf in joint states and odometry')
 def not_finite(stage):
     robot, drops, base_drops = stage.robot, Counter(), Counter()
     for number in (nan, inf, -inf):
@@ -264,13 +265,20 @@ def not_finite(stage):
                 getattr(joints, field)[joint] = number
                 stage.bad(joints, robot.make_odometry(robot.time))
                 drops[Cause.NOT_FINITE] += 1
-        for k in range(6):
-            values = np.zeros(6)
+        for k in range(13):
+            values = np.eye(13)[6]  # no place, no turn, no motion
             values[k] = number
-            options = {'place': values[:3]} if k < 3 else {'twist_values': values}
-            stage.bad(base=robot.make_odometry(robot.tick(), **options))
+            place, turn, twist = np.split(values, (3, 7))
+            odometry = robot.make_odometry(
+                robot.tick(), place=place, turn=turn, twist_values=twist
+            )
+            stage.bad(base=odometry)
             base_drops[Cause.NOT_FINITE] += 1
     return Outcome(drops, base_drops)
+
+
+drill('NaN and inf in efforts, wrenches and contacts')(fault_inputs.spoil_contacts_of_a_topic)
+drill('NaN and inf in the forces of feet')(fault_inputs.spoil_forces_of_feet)
 
 
 @drill('empty and oversized arrays')

@@ -455,11 +455,13 @@ class Client:
                 self.process.kill()
 
 
-def set_and_wait(client, values):
+def set_and_wait(client, values, timeout=5.0):
     """Set parameters of a node and wait until it serves with them."""
     served = client.process.log.count(f'serve {client.model.name}')
     assert client.set_parameters(**values) == (True, '')
-    client.wait_for(lambda: client.process.log.count(f'serve {client.model.name}') > served)
+    client.wait_for(
+        lambda: client.process.log.count(f'serve {client.model.name}') > served, timeout
+    )
 
 
 def _parameter_value(value):
