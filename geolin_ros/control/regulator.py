@@ -205,6 +205,31 @@ class Regulator:
         """Frames that are in force."""
         return self._standing_on
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether it has given any efforts."""
+        return self._guard.has_begun
+
+    def begin(self, tau: Array) -> None:
+        """Start from joint efforts (n,) that the motors give already, instead of from zero."""
+        self._guard.begin(tau[self._actuated])
+
+    def resume_efforts(self, earlier: 'Regulator') -> None:
+        """Go on from the efforts of an earlier regulator of the same motors."""
+        self._guard.resume(earlier._guard)
+
+    def resume(self, earlier: 'Regulator') -> None:
+        """Keep a robot with the same joints where an earlier regulator does.
+
+        Its gains serve until the next `redesign`.
+        """
+        self._feedback, self.source = earlier._feedback, earlier.source
+        self._reference, self._followed_since = earlier._reference, earlier._followed_since
+        self._heard, self._misfit_since = earlier._heard, earlier._misfit_since
+        if earlier.model.hash == self.model.hash:
+            self._newest = earlier._newest
+        self._look_up()
+
     # ---- what it is told
 
     def check_supports(self, frames: Sequence[str]) -> None:

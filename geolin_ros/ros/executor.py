@@ -13,6 +13,7 @@ from typing import Any
 import rclpy
 from rclpy.clock import Clock, ClockType  # type: ignore[attr-defined]
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
 
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 """For what goes on while a simulation rests."""
@@ -32,6 +33,8 @@ def init(arguments: list[str] | None) -> None:
     """Start rclpy with ``arguments``, by default the process's, also where home is read-only.
 
     rcl ends the process if it cannot make the folder of its log files: then it writes none.
+    Signals are left to `handled_signals`: rclpy's handlers would end the context, and with it the
+    last words of a node.
     """
     home = os.environ.get('ROS_HOME') or '~/.ros'
     folder = Path(os.environ.get('ROS_LOG_DIR') or f'{home}/log').expanduser()
@@ -40,15 +43,18 @@ def init(arguments: list[str] | None) -> None:
         without = [] if os.access(folder, os.W_OK) else [*NO_LOG_FILE]
     except OSError:
         without = [*NO_LOG_FILE]
-    rclpy.init(args=[*(sys.argv if arguments is None else arguments), *without])
+    rclpy.init(
+        args=[*(sys.argv if arguments is None else arguments), *without],
+        signal_handler_options=SignalHandlerOptions.NO,
+    )
 
 
 @contextmanager
 def handled_signals() -> Generator[Callable[[], bool], None, None]:
     """Take SIGINT and SIGTERM calmly inside; yield a function that tells whether one came.
 
-    They still shut down rclpy's context, if rclpy.init comes after this. A KeyboardInterrupt is
-    left out: it would strike anywhere, in a callback from the compiler too.
+    Handlers of rclpy that are installed after this shut down its context as well. A
+    KeyboardInterrupt is left out: it would strike anywhere, in a callback from the compiler too.
     """
     received: list[int] = []
 
@@ -63,18 +69,17 @@ def handled_signals() -> Generator[Callable[[], bool], None, None]:
             signal.signal(number, handler)
 
 
-def spin(node: Any, failure: Callable[[], str | None] = lambda: None) -> str | None:
-    """Spin ``node`` until SIGINT, SIGTERM or ``failure()``; return the failure.
+def spin(node: Any, is_over: Callable[[], bool] = lambda: False) -> None:
+    """Spin ``node`` until ``is_over()`` or the end of its context.
 
     `spin_once` with a time limit, because the events executor's `spin` ignores signals.
     """
     executor = make_executor()
     executor.add_node(node)
     try:
-        while rclpy.ok() and failure() is None:
+        while rclpy.ok() and not is_over():
             executor.spin_once(timeout_sec=0.2)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
         executor.shutdown()
-    return failure()

@@ -52,11 +52,13 @@ PROGRAM = Program(
 )
 WATCH_PERIOD = 0.005
 """How often the age of the newest state is looked at [s]."""
+REPETITIONS = 3
+"""How often motors are told that they have no effort any more, before the node goes."""
 SWITCH_INTERVAL = 5e-4
 """How long the design may keep the interpreter from the feedback [s]."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Pipeline:
     """All that belongs to one model."""
 
@@ -73,7 +75,8 @@ class LqrNode(RobotNode):
     """Makes gains of linearizations and, if asked, efforts of states.
 
     Efforts are published while active and, as damping, after a deactivation until the node is
-    cleaned up. Feedback never waits for gains: they are made in a thread of their own.
+    cleaned up. Before it goes, however it does, they are brought to zero: controllers keep the
+    last ones. Feedback never waits for gains: they are made in a thread of their own.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -81,7 +84,7 @@ class LqrNode(RobotNode):
         super().__init__('lqr_node', LQR_TABLE, **options)
         self._design: Future[None] | None = None
         self._next_design = 0.0
-        self._designed_on: tuple[str, ...] = ()
+        self._designed_on: tuple[Any, ...] = ()
         self._newest: Command | None = None
         self._modes: Counter[str] = Counter()
         self._supervised: list[Any] = []
@@ -104,7 +107,7 @@ class LqrNode(RobotNode):
         )
 
     def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
-        """Return a regulator; gains, reference and contacts have to come anew."""
+        """Return a regulator that goes on where the one of the ``earlier`` pipeline is."""
         model, values = reading.model, default_values() | reading.values
         stream = FeedbackStream(
             model,
@@ -115,8 +118,16 @@ class LqrNode(RobotNode):
             load_bank(values['gain_bank'], model) if values['gain_bank'] else None,
             values['contact_dwell'],
         )
-        stream.is_active = self._is_active
-        return Pipeline(stream, GainsWriter(FeedbackGains, ContactState, model))
+        made = Pipeline(stream, GainsWriter(FeedbackGains, ContactState, model))
+        stream.is_active, stream.is_obeyed = self._is_active, values['publish_efforts']
+        if earlier is not None:  # last: what it hears after this is lost
+            stream.resume(earlier.stream)
+        return made
+
+    def on_changed(self, names: set[str]) -> None:
+        """Let the joints go before their efforts are published no more."""
+        if 'publish_efforts' in names and not self._values['publish_efforts']:
+            self._let_go('efforts are not published any more')
 
     def _motion(self) -> tuple[Input, ...]:
         return (
@@ -163,6 +174,7 @@ class LqrNode(RobotNode):
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let the joints go, and forget everything but the parameters."""
         self._stop_supervision()
+        self._let_go('the node is cleaned up')
         if self._design is not None:
             self._design.exception()  # what is being designed is not wanted any more
         self._design = None
@@ -171,7 +183,9 @@ class LqrNode(RobotNode):
         return super().on_cleanup(state)
 
     def destroy_node(self) -> None:
-        """Wait for the gains that are being made, then go."""
+        """Let the joints go, wait for the gains that are being made, then go."""
+        if self.context.ok():
+            self._let_go('the node ends')
         self._designer.shutdown(wait=True, cancel_futures=True)
         super().destroy_node()
 
@@ -188,12 +202,12 @@ class LqrNode(RobotNode):
 
     def _start_design(self, pipeline: Pipeline) -> None:
         """Let the designer look at what there is, if it is idle and its time has come."""
-        now, standing_on = time.monotonic(), pipeline.stream.regulator.standing_on
-        if standing_on != self._designed_on:
-            self._next_design = 0.0  # a change of contacts does not wait
+        now, about = time.monotonic(), (pipeline, pipeline.stream.regulator.standing_on)
+        if about != self._designed_on:
+            self._next_design = 0.0  # a change of contacts or parameters does not wait
         if now < self._next_design or (self._design is not None and not self._design.done()):
             return
-        self._designed_on = standing_on
+        self._designed_on = about
         self._next_design = now + 1.0 / self._values['design_rate']
         self._design = self._designer.submit(self._redesign, pipeline)
 
@@ -227,8 +241,10 @@ class LqrNode(RobotNode):
             else:
                 self.get_logger().warning(words)
         self._newest = answer
-        if not self._values['publish_efforts']:
-            return
+        if self._values['publish_efforts'] and pipeline.stream.is_obeyed:
+            self._send(pipeline, answer)
+
+    def _send(self, pipeline: Pipeline, answer: Command) -> None:
         efforts = answer.efforts.tolist()
         stamped = JointState(name=list(pipeline.model.actuated_joints), effort=efforts)
         write_stamp(stamped.header.stamp, pipeline.stream.stamp)
@@ -243,6 +259,21 @@ class LqrNode(RobotNode):
         if pipeline is not None and pipeline.stream.silence > self._values['input_timeout']:
             reason = f'no state for {pipeline.stream.silence:.3f} s'
             self.publish(pipeline, pipeline.stream.release(reason), time.perf_counter())
+
+    def _let_go(self, reason: str) -> None:
+        """Bring the efforts to zero, as slowly as they may change, and send no more of them."""
+        pipeline = self._pipeline
+        if pipeline is None or not pipeline.stream.is_obeyed:
+            return
+        if pipeline.stream.regulator.has_begun:
+            self.get_logger().info(f'release: {reason}')
+            for command in pipeline.stream.farewell(reason, WATCH_PERIOD):
+                self._send(pipeline, command)
+                time.sleep(WATCH_PERIOD)
+            for _ in range(REPETITIONS):
+                self._send(pipeline, command)
+                time.sleep(WATCH_PERIOD)
+        pipeline.stream.is_obeyed = False
 
     # ---- once a second
 

@@ -49,7 +49,7 @@ def guarded(transition: Transition) -> Transition:
         try:
             return transition(node, state)
         except Exception as error:
-            if rclpy.ok() and node.failure is None:  # else asked to stop, or said already
+            if not node.asked_to_stop() and node.failure is None:  # else it is no surprise
                 node.get_logger().error(traceback.format_exc())
                 node.failure = f'{transition.__name__} failed: {error}'
             raise
@@ -96,12 +96,16 @@ class RobotNode(LifecycleNode):
         Why the node cannot do its work at all, or None: the process ends with it.
     is_compiling
         Whether a thread is busy that cannot be stopped.
+    asked_to_stop
+        Called to know whether to stop whatever takes long; as it is made, never.
     """
 
     def __init__(self, name: str, table: Sequence[Parameter], **options: Any) -> None:
         # first: rclpy destroys a node of which a parameter could not be declared
         self._builder = ThreadPoolExecutor(1, thread_name_prefix='description')
+        self._pipeline: Any = None
         self.is_compiling = False
+        self.asked_to_stop: Callable[[], bool] = lambda: False
         super().__init__(name, **options)
         self._table = {parameter.name: parameter for parameter in table}
         for parameter in table:
@@ -109,8 +113,9 @@ class RobotNode(LifecycleNode):
         self.failure: str | None = None
         self._values: dict[str, Any] = {}
         self._build_waits = False
+        self._revision = 0  # of the parameters
+        self._served: tuple[str | Path, int] | None = None  # description and revision
         self._counts = Counts()
-        self._pipeline: Any = None
         self._description: str | Path | None = None
         self._model: tuple[tuple[Any, ...], TreeModel] | None = None
         self._warn = ThrottledLog(self.get_logger().warning)
@@ -159,7 +164,7 @@ class RobotNode(LifecycleNode):
         """Raise `ConfigurationError` for parameter values that do not do here."""
 
     def on_changed(self, names: set[str]) -> None:
-        """React to changed parameters, beyond a new pipeline."""
+        """React to changed parameters, before there is a new pipeline."""
 
     # ---- lifecycle
 
@@ -217,7 +222,7 @@ class RobotNode(LifecycleNode):
             self.destroy_lifecycle_publisher(publisher)
         self._description = None
         self._builder.submit(lambda: None).result()  # what is being built is not wanted any more
-        self._pipeline = None
+        self._pipeline = self._served = None
         return SUCCESS
 
     @guarded
@@ -239,6 +244,10 @@ class RobotNode(LifecycleNode):
         if self.get_parameter('autostart').value and self.trigger_configure() == SUCCESS:
             self.trigger_activate()
 
+    def is_over(self) -> bool:
+        """Whether the node was asked to stop, or cannot do its work."""
+        return self.asked_to_stop() or self.failure is not None
+
     def _open_inputs(self) -> None:
         self._inputs = [
             self.create_subscription(given.kind, given.topic, given.take, **overridable(given.qos))
@@ -255,7 +264,7 @@ class RobotNode(LifecycleNode):
         compilation = self._builder.submit(self.compile)
         self.is_compiling = True
         while not compilation.done():
-            if not rclpy.ok():
+            if self.asked_to_stop():
                 raise KeyboardInterrupt  # which rclpy lets pass
             concurrent.futures.wait([compilation], timeout=0.1)
         self.is_compiling = False
@@ -278,12 +287,13 @@ class RobotNode(LifecycleNode):
     def _build(self) -> None:
         """Make the pipeline of the present description and parameters, then swap it in.
 
-        Runs beside the executor; until the swap the old pipeline serves. A description that
-        cannot be read ends the process only where there is no old one.
+        Runs beside the executor; until the swap the old pipeline serves. A description that is
+        served already changes nothing, and one that cannot be read ends the process only where
+        there is no old one.
         """
         self._build_waits = False
-        values, description = dict(self._values), self._description
-        if description is None:
+        revision, values, description = self._revision, dict(self._values), self._description
+        if description is None or self._served == (description, revision):
             return
         try:
             key = (description, *(str(values[name]) for name in MODEL_NAMES))
@@ -292,6 +302,7 @@ class RobotNode(LifecycleNode):
             model = self._model[1]
             reading = Reading(model, description, values)
             self._pipeline = self.make_pipeline(reading, self._pipeline)
+            self._served = description, revision
         except Exception as error:
             if not isinstance(error, (GeolinError, OSError)):
                 self.get_logger().error(traceback.format_exc())
@@ -320,13 +331,14 @@ class RobotNode(LifecycleNode):
         if not changed:
             return
         self._values |= changed
+        self._revision += 1
+        self.on_changed(set(changed))
         source = {name: changed.get(name, '') for name in SOURCE_NAMES}
         if self._source is not None and any(source.values()):
             self._source.close()
             self._source = DescriptionSource(self, source, self._on_description)
         elif self._description is not None:
             self._rebuild()
-        self.on_changed(set(changed))
 
     # ---- inputs
 
@@ -413,9 +425,11 @@ def run(
         try:
             init(arguments)
             node = make_node()
+            node.asked_to_stop = asked_to_stop
             node.autostart()
             if not asked_to_stop():
-                failure = spin(node, functools.partial(getattr, node, 'failure'))
+                spin(node, node.is_over)
+                failure = node.failure
         except KeyboardInterrupt:
             pass
         except Exception as error:

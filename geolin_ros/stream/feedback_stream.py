@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """States, linearizations, contacts and references in, efforts and gains out."""
 
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,8 @@ class FeedbackStream:
     ----------
     is_active
         Whether feedback is wanted; else joints are damped.
+    is_obeyed
+        Whether the motors get its efforts.
     """
 
     def __init__(
@@ -65,11 +68,14 @@ class FeedbackStream:
         self.regulator = Regulator(model, supports, settings, bank)
         self._steady = SteadyContacts(self.regulator.standing_on, contact_dwell)
         self._felt = self.regulator.standing_on
-        self.is_active = False
+        self.is_active = self.is_obeyed = False
+        self._frames = {support.frame for support in supports}
         self._states = StateInput(model, stream_settings)
         self._state = model.neutral_state()
-        self._stamp: int | None = None
-        self._heard_at = 0.0
+        self._is_seen = False
+        self._stamp = 0
+        self._heard_at: float | None = None
+        self._odometry: Any = None
         self._linearization: Any = None
 
     @property
@@ -85,16 +91,43 @@ class FeedbackStream:
     @property
     def stamp(self) -> int:
         """Stamp [ns] of the state that the newest efforts are for; 0 before the first."""
-        return self._stamp or 0
+        return self._stamp
 
     @property
     def silence(self) -> float:
         """For how long [s] no state has come; 0 before the first."""
-        return 0.0 if self._stamp is None else time.monotonic() - self._heard_at
+        return 0.0 if self._heard_at is None else time.monotonic() - self._heard_at
+
+    def resume(self, earlier: 'FeedbackStream') -> None:
+        """Go on where an earlier stream is.
+
+        With the same motors efforts go on from those that it has sent. A robot with the same
+        joints, whatever it weighs now, is kept where it is, on the same contacts if the supports
+        are the same, by the gains that are there until there are new ones.
+        """
+        old, new = earlier.model, self.model
+        if old.actuated_joints != new.actuated_joints:
+            return
+        self._stamp, self._heard_at = earlier._stamp, earlier._heard_at
+        if earlier.is_obeyed:
+            self.regulator.resume_efforts(earlier.regulator)
+        if old.joint_names != new.joint_names:
+            return
+        self.regulator.resume(earlier.regulator)
+        if earlier._frames == self._frames:
+            self.regulator.stand_on(earlier.regulator.standing_on)
+            self._steady = SteadyContacts(self.regulator.standing_on, self._steady.dwell)
+            self._felt = earlier._felt
+        self._state, self._is_seen = earlier._state.copy(), earlier._is_seen
+        if old.hash == new.hash:
+            self._linearization = earlier._linearization
+        if earlier._odometry is not None:
+            with contextlib.suppress(DroppedInput):
+                self._take_odometry(earlier._odometry)
 
     def on_odometry(self, message: Any) -> None:
         """Take a nav_msgs/Odometry."""
-        self._counted(self._states.take_odometry, message)
+        self._counted(self._take_odometry, message)
 
     def on_joint_state(self, message: Any) -> Command | None:
         """Answer a sensor_msgs/JointState; None while parts of it are missing.
@@ -105,7 +138,7 @@ class FeedbackStream:
         doubt = self._counted(self._read, message)
         if doubt is None:
             return None
-        now = self.stamp * 1e-9
+        now = self._stamp * 1e-9
         if not self.is_active:
             return self.regulator.damp(now, self._state, 'the node is not active')
         if doubt:
@@ -135,7 +168,7 @@ class FeedbackStream:
 
     def on_reference(self, message: Any) -> None:
         """Take a geolin_msgs/ReferenceState."""
-        posture = None if self._stamp is None else self._state
+        posture = self._state if self._is_seen else None
         try:
             self.regulator.follow(read_reference(message, self.model, posture))
         except GeolinError as error:
@@ -156,7 +189,21 @@ class FeedbackStream:
 
     def release(self, reason: str) -> Command:
         """Return efforts on their way to zero, for as long as no state comes."""
-        return self.regulator.release(self.stamp * 1e-9 + self.silence, reason)
+        return self.regulator.release(self._stamp * 1e-9 + self.silence, reason)
+
+    def farewell(self, reason: str, period: float) -> Iterator[Command]:
+        """Yield efforts to be sent ``period`` [s] apart until the motors have none any more."""
+        now = self._stamp * 1e-9 + self.silence
+        while True:
+            command = self.regulator.release(now, reason)
+            yield command
+            if not command.efforts.any():
+                return
+            now += period
+
+    def _take_odometry(self, message: Any) -> None:
+        self._states.take_odometry(message)
+        self._odometry = message
 
     def _read(self, message: Any) -> str | None:
         """Read a state; return why only its joints are known, if so, None if parts are missing."""
@@ -174,8 +221,17 @@ class FeedbackStream:
                 raise
             self.counts.drops[drop.cause] += 1
             doubt = f'no state of the base: {drop}'
-        self._stamp, self._heard_at = stamp, time.monotonic()
+        self._stamp, self._heard_at, self._is_seen = stamp, time.monotonic(), True
+        if not self.regulator.has_begun:
+            self._begin(whole)
         return doubt
+
+    def _begin(self, message: Any) -> None:
+        """Start from the efforts of a joint state if it has them."""
+        tau = np.zeros(self.model.n)
+        with contextlib.suppress(DroppedInput):
+            self._states.read_efforts(message, tau)
+            self.regulator.begin(tau)
 
     def _counted(self, take: Callable[[Any], Any], message: Any) -> Any:
         try:

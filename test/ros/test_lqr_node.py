@@ -90,6 +90,28 @@ def test_deactivation__damps_and_activation_stands_again(robot):
     robot.process.stop(signal.SIGTERM)
 
 
+@pytest.mark.parametrize(
+    'end', [signal.SIGTERM, signal.SIGINT, Transition.TRANSITION_ACTIVE_SHUTDOWN]
+)
+def test_end_of_the_node__lets_the_joints_go_as_slowly_as_ever(robot, end):
+    """Effort controllers keep the last effort they were sent: it has to be zero."""
+    full_swing_time, period = 2.0, 0.005
+    robot.start(full_swing_time=full_swing_time, input_timeout=10.0)
+    robot.begin()
+    since, limits = len(robot.given) - 1, np.array(robot.model.limits.effort)
+    if end == Transition.TRANSITION_ACTIVE_SHUTDOWN:
+        robot.transition(end)
+    else:
+        robot.process.stop(end)
+    robot.graph.wait_for(lambda: not robot.given[-1][1].any())
+    efforts = np.array([efforts for _, efforts in robot.given[since:]]) / limits
+    steps = np.abs(np.diff(efforts, axis=0)).max(axis=1)
+    assert np.abs(efforts[0]).max() > 0.08
+    assert len(steps) >= 0.06 / (2.0 * period / full_swing_time)
+    assert steps.max() <= 2.0 * 0.02 / full_swing_time + 1e-9
+    assert 'release: the node' in robot.process.log
+
+
 def test_broken_states__are_dropped_and_counted(robot):
     robot.start()
     robot.begin()

@@ -423,12 +423,7 @@ class Client:
 
     def set_parameters(self, **values):
         """Set parameters together; return success and reason."""
-        parameters = [
-            Parameter(name=name.replace('__', '.'), value=_parameter_value(value))
-            for name, value in values.items()
-        ]
-        request = SetParametersAtomically.Request(parameters=parameters)
-        result = self.call(SetParametersAtomically, request).result
+        result = self.call(SetParametersAtomically, parameter_request(values)).result
         return result.successful, result.reason
 
     def change_state(self, label, timeout=START):
@@ -462,6 +457,15 @@ def set_and_wait(client, values, timeout=5.0):
     client.wait_for(
         lambda: client.process.log.count(f'serve {client.model.name}') > served, timeout
     )
+
+
+def parameter_request(values):
+    """Return the request that sets parameters together; two underscores stand for a dot."""
+    parameters = [
+        Parameter(name=name.replace('__', '.'), value=_parameter_value(value))
+        for name, value in values.items()
+    ]
+    return SetParametersAtomically.Request(parameters=parameters)
 
 
 def _parameter_value(value):

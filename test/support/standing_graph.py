@@ -5,11 +5,12 @@
 import itertools
 import json
 import time
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from support.ros_graph import LATCHED, START, Process
+from support.ros_graph import LATCHED, START, Process, parameter_request
 from support.standing import SUPPORTS, standing_robot, urdf_of
 
 pytest.importorskip('mujoco')
@@ -19,6 +20,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
+from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.qos import QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
@@ -32,6 +34,16 @@ from geolin_ros.sim.simulator import Simulator
 
 PERIOD = 0.002
 _namespaces = itertools.count(1)
+
+
+class Efforts(NamedTuple):
+    """What was sent to the motors, against what is promised of it."""
+
+    sent: int
+    largest: float
+    """As a share of the limit."""
+    fastest: float
+    """Largest change, as a share of the one that full_swing_time allows."""
 
 
 def put(message, names, values):
@@ -68,6 +80,9 @@ class StandingRobot:
         node.create_subscription(FeedbackGains, self._of_node('gains'), self.gains.append, many)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, many)
         self.change_state = node.create_client(ChangeState, self._of_node('change_state'))
+        self.parameters = node.create_client(
+            SetParametersAtomically, self._of_node('set_parameters_atomically')
+        )
         self.history = [np.zeros(12)]
         self.process = None
 
@@ -170,19 +185,32 @@ class StandingRobot:
             self.graph.executor.spin_once(timeout_sec=0.005)
         return stamp in self.commands
 
-    def check_efforts(self, full_swing_time=0.02):
-        """Whatever happened, efforts were within limits and changed as slowly as is promised."""
-        limits = np.array(self.model.limits.effort)
-        assert self.given
-        stamps = np.array([stamp for stamp, _ in self.given])
-        efforts = np.array([efforts for _, efforts in self.given])
-        assert np.all(np.abs(efforts) <= limits + 1e-9)
+    def efforts_since(self, count, full_swing_time=0.02):
+        """Return what became of the efforts from the one before the `count`-th on."""
+        given, limits = self.given[max(count - 1, 0) :], np.array(self.model.limits.effort)
+        stamps = np.array([stamp for stamp, _ in given])
+        efforts = np.array([efforts for _, efforts in given])
         # Unless both are answers to states in order, by the clock: at most one longest gap.
         elapsed = 1e-9 * np.diff(stamps)
         elapsed[(elapsed <= 0.0) | (elapsed > 0.02)] = 0.02
         elapsed[1:][elapsed[:-1] == 0.02] = 0.02
         most = 2.0 * limits * elapsed[:, None] / full_swing_time
-        assert np.all(np.abs(np.diff(efforts, axis=0)) <= most + 1e-9)
+        steps = np.abs(np.diff(efforts, axis=0)) / most
+        return Efforts(
+            len(self.given) - count, np.max(np.abs(efforts) / limits), np.max(steps, initial=0.0)
+        )
+
+    def check_efforts(self, full_swing_time=0.02, count=0):
+        """Efforts were within limits and changed as slowly as is promised; return how much."""
+        assert self.given
+        efforts = self.efforts_since(count, full_swing_time)
+        assert max(efforts.largest, efforts.fastest) <= 1.0 + 1e-6, efforts
+        return efforts
+
+    def set_parameters(self, **values):
+        """Ask for parameters; return the future of the answer."""
+        self.wait_for(self.parameters.service_is_ready)
+        return self.parameters.call_async(parameter_request(values))
 
     def transition(self, number):
         future = self.change_state.call_async(

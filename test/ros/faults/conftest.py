@@ -19,6 +19,10 @@ subscription. All others are answered or counted under the reason; *dropped* cou
 Recovery is the time from the end of the fault to the next answer. Losses are made at the
 source, where each is counted.
 """
+OF_EFFORTS = """\
+What the motors of a standing robot were sent by the LQR node under faults: the largest effort as a
+share of its limit, and the largest change of one as a share of what `full_swing_time` allows.
+"""
 
 
 def table_of(accounts):
@@ -38,6 +42,13 @@ def table_of(accounts):
     return evidence.table(head, rows)
 
 
+def table_of_efforts(accounts):
+    """Return the table of what motors were sent."""
+    rows = [(fault, sent, f'{a:.3f}', f'{b:.3f}') for fault, sent, a, b in accounts]
+    head = 'fault', 'efforts sent', 'of the limit', 'of the change allowed'
+    return evidence.table(head, rows)
+
+
 def pytest_addoption(parser):
     parser.addoption('--evidence', action='store_true', help='write docs/evidence')
 
@@ -49,12 +60,25 @@ def evidence_folder(request):
 
 
 @pytest.fixture(scope='session')
-def accounts(evidence_folder):
-    """Accounts of all faults, saved in the end."""
-    found = []
-    yield found
+def books(evidence_folder):
+    """Accounts of messages, and of efforts, under all faults; saved in the end."""
+    messages, efforts = [], []
+    yield messages, efforts
     if evidence_folder is not None:
-        evidence.write(evidence_folder / 'faults.md', 'Faults', TEXT, table_of(found))
+        lines = *table_of(messages), '', OF_EFFORTS, *table_of_efforts(efforts)
+        evidence.write(evidence_folder / 'faults.md', 'Faults', TEXT, lines)
+
+
+@pytest.fixture(scope='session')
+def accounts(books):
+    """Where the accounts of a node's messages go."""
+    return books[0]
+
+
+@pytest.fixture(scope='session')
+def command_accounts(books):
+    """Where the accounts of what the motors were sent go."""
+    return books[1]
 
 
 @pytest.fixture(scope='session')

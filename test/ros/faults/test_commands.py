@@ -13,7 +13,9 @@ from functools import partial
 
 import numpy as np
 import pytest
-from support.ros_graph import RELIABLE, Process
+from std_msgs.msg import String
+from support.ros_graph import RELIABLE, START, Process
+from support.standing import urdf_of
 from support.standing_graph import PERIOD, StandingRobot, Transition
 
 from geolin_msgs.msg import ContactState, ContactStates, FeedbackGains, LinearizedDynamics
@@ -31,11 +33,7 @@ class Bench:
 
     def __init__(self, graph, folder):
         self.robot = robot = StandingRobot(graph, folder)
-        robot.start(
-            *('-r', 'linearization_node/linearization:=linearization'),
-            full_swing_time=FULL_SWING,
-            gains_timeout=GAINS_TIMEOUT,
-        )
+        self.start_regulator()
         self.linearizer, self.spoil, self.passed = None, copy.deepcopy, 0
         node = graph.node
         topic = f'{robot.namespace}/linearization'
@@ -47,6 +45,14 @@ class Bench:
             RELIABLE,
         )
         self.number = 0
+
+    def start_regulator(self):
+        """Start one, or another one."""
+        self.robot.start(
+            *('-r', 'linearization_node/linearization:=linearization'),
+            full_swing_time=FULL_SWING,
+            gains_timeout=GAINS_TIMEOUT,
+        )
 
     def start_linearizer(self):
         """Start one, or another one."""
@@ -91,6 +97,7 @@ class Bench:
     def stand(self):
         """Hold the robot where it should be until it is fed back on fresh linearizations."""
         robot = self.robot
+        robot.process.check_runs()
         if self.linearizer is None or self.linearizer.process.poll() is not None:
             self.start_linearizer()
         self.spoil = copy.deepcopy
@@ -137,10 +144,15 @@ def served(graph, tmp_path_factory):
 
 
 @pytest.fixture
-def bench(served):
+def bench(served, command_accounts, request):
     served.stand()
+    before = len(served.robot.given)
     yield served
-    served.robot.check_efforts(FULL_SWING)
+    efforts = served.robot.check_efforts(FULL_SWING, before)
+    fault, _, given = request.node.name.removeprefix('test_').partition('__')
+    _, _, values = given.partition('[')
+    words = ': '.join(filter(None, (fault, values.removesuffix(']'))))
+    command_accounts.append((words.replace('_', ' '), *efforts))
 
 
 def says(bench, text, since):
@@ -209,7 +221,9 @@ def turned_round(message):
     message.b.data = (-np.array(message.b.data)).tolist()
 
 
-@pytest.mark.parametrize('change', [partial(garbage, np.random.default_rng(8)), turned_round])
+@pytest.mark.parametrize(
+    'change', [partial(garbage, np.random.default_rng(8)), turned_round], ids=['garbage', 'turned']
+)
 def test_matrices_of_another_world__make_no_gains(bench, change):
     bench.spoil = spoilt(change)
     bench.live(0.1)  # what was on its way
@@ -249,7 +263,9 @@ class Nowhere:
         """Do nothing."""
 
 
-@pytest.mark.parametrize(('jump', 'stays'), [(0.1, True), (10.0, False)])
+@pytest.mark.parametrize(
+    ('jump', 'stays'), [(0.1, True), (10.0, False)], ids=['by 0.1 m', 'by 10 m']
+)
 def test_odometry_that_jumps__is_damped_beyond_the_trust_region(bench, jump, stays):
     since, robot, rng = len(bench.robot.process.log), bench.robot, np.random.default_rng(9)
     whole = robot.simulator
@@ -291,3 +307,79 @@ def test_deactivation__under_load_damps_and_stands_again(bench):
         assert says(bench, 'damping: the node is not active', since)
         robot.transition(Transition.TRANSITION_ACTIVATE)
         bench.stand()
+
+
+def served_again(bench, change):
+    """Let the node be changed as the robot stands; check that it is fed back all the while."""
+    robot = bench.robot
+    since, served = len(robot.process.log), robot.process.log.count('serve quadruped')
+    robot.gains.clear()
+    change()
+    for _ in range(100):
+        assert bench.live(0.02) < STANDS
+        if robot.process.log.count('serve quadruped') > served and robot.gains:
+            break
+    else:
+        pytest.fail(f'nothing has changed:\n{robot.process.log}')
+    assert bench.live(0.2) < STANDS
+    assert not says(bench, 'no gains yet', since)
+
+
+@pytest.mark.parametrize('values', [{'calm': 0.04}, {'ramp_time': 0.3}], ids=['calm', 'ramp'])
+def test_parameters_that_change__leave_the_feedback_alone(bench, values):
+    served_again(bench, lambda: bench.robot.set_parameters(**values))
+
+
+def test_weights_that_change__make_other_gains_while_the_robot_stands(bench):
+    robot = bench.robot
+    served_again(bench, lambda: robot.set_parameters(weights=['joint_rates=2.5']))
+    heavy = np.array(robot.gains[-1].k.data)
+    served_again(bench, lambda: robot.set_parameters(weights=['joint_rates=5.0']))
+    change = np.abs(np.array(robot.gains[-1].k.data) - heavy).max()
+    assert change > 0.01 * np.abs(heavy).max()
+
+
+def test_description_that_comes_again__changes_nothing(bench):
+    robot, served = bench.robot, bench.robot.process.log.count('serve quadruped')
+    for _ in range(3):
+        robot.description.publish(String(data=urdf_of('quadruped').read_text()))
+        assert bench.live(0.1) < STANDS
+    assert robot.process.log.count('serve quadruped') == served
+
+
+def test_description_of_another_load__leaves_the_feedback_alone_until_there_are_gains(bench):
+    robot, text = bench.robot, urdf_of('quadruped').read_text()
+    hashes = []
+    for description in (text.replace('value="6.96"', 'value="7.06"'), text):
+        served_again(bench, lambda text=description: robot.description.publish(String(data=text)))
+        hashes.append(robot.gains[-1].model_hash)
+    assert hashes[0] != hashes[1] == robot.model.hash
+
+
+def test_efforts_that_are_wanted_no_more__go_to_zero_and_come_from_what_is_there(bench):
+    robot = bench.robot
+    robot.set_parameters(publish_efforts=False)
+    robot.wait_for(lambda: bench.live(0.02, 0.005) and not robot.given[-1][1].any())
+    count = len(robot.given)
+    bench.live(0.1, 0.0)
+    assert len(robot.given) <= count + 3
+    robot.simulator.state, robot.history = robot.posture, [0.5 * robot.point.tau]
+    robot.set_parameters(publish_efforts=True)
+    count = len(robot.given)
+    robot.wait_for(lambda: bench.publish() and len(robot.given) > count)
+    np.testing.assert_allclose(robot.given[count][1], robot.history[-1], atol=1e-12)
+
+
+def test_killed_lqr_node__leaves_the_last_efforts_and_goes_on_from_them(bench):
+    robot = bench.robot
+    robot.process.process.kill()
+    robot.process.process.wait()
+    assert bench.live(0.02, 0.0) < STANDS
+    np.testing.assert_array_equal(robot.history[-1], robot.given[-1][1])
+    robot.simulator.state, count = robot.posture, len(robot.given)
+    assert np.abs(robot.history[-1]).max() > 1.0
+    bench.start_regulator()
+    robot.wait_for(lambda: bench.publish() and len(robot.given) > count, START)
+    np.testing.assert_allclose(robot.given[count][1], robot.history[-1], atol=1e-12)
+    bench.stand()
+    assert bench.live(0.2) < STANDS
