@@ -213,10 +213,8 @@ class Linearizer:
                 self._nu_dot,
             )
         result = self.result
-        if reference != result.reference:
-            self._set_reference(reference)
-        if reference == 'frozen':
-            self._freeze(state)
+        if reference != 'moving' or result.reference != 'moving':
+            self._refer_to(reference, state)
         return result
 
     def forward_dynamics(
@@ -330,10 +328,13 @@ class Linearizer:
         base = np.arange(6)
         return np.concatenate((base, 6 + joints, 6 + n + base, 12 + n + joints)), inputs
 
-    def _set_reference(self, reference: Reference) -> None:
+    def _refer_to(self, reference: Reference, state: State) -> None:
+        """Say what the error of the result is taken to, and make it so."""
         check_reference(reference)
         self.result.reference = reference
         self.result.drift = self._drift_views[reference == 'frozen']
+        if reference == 'frozen':
+            self._freeze(state)
 
     def _freeze(self, state: State) -> None:
         """Halve -(v x) and fill the drift: the error to a reference that stands still.
