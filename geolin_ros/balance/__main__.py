@@ -31,9 +31,9 @@ from geolin_ros.balance.robots import (
 from geolin_ros.control.gain_bank import build
 from geolin_ros.control.gain_file import save_bank
 from geolin_ros.demo.__main__ import INTERRUPTED, discovery, supervise
-from geolin_ros.demo.locate import locate
 from geolin_ros.demo.processes import Child
 from geolin_ros.errors import GeolinError
+from geolin_ros.robots import locate
 
 BUNDLED = ('quadruped', 'humanoid')
 SEEDS = 3

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from geolin_ros.balance.cases import Plan
-from geolin_ros.demo.locate import locate
 from geolin_ros.errors import ConfigurationError, ModelWarning
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.robots import locate
 from geolin_ros.sim.feet import parse_feet, text_of
 from geolin_ros.sim.simulator import Simulator
 from geolin_ros.sim.world import Floor

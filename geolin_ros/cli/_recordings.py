@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from geolin_ros.description.safe_yaml import parse_yaml
 from geolin_ros.errors import ConfigurationError
+from geolin_ros.robots import locate
 
 if TYPE_CHECKING:
     from geolin_ros.offline.source import Source
@@ -30,7 +31,9 @@ def add_bag_arguments(parser: argparse.ArgumentParser) -> None:
         help='rosbag2 folder or file (mcap, sqlite3) or ROS 1 bag; several are merged by time',
     )
     parser.add_argument(
-        '--urdf', type=Path, metavar='FILE', help='URDF or xacro (default: the one in the bag)'
+        '--urdf',
+        metavar='FILE',
+        help='URDF or xacro, or a bundled robot (default: the one in the bag)',
     )
     parser.add_argument('--params', type=Path, metavar='FILE', help='parameter file of the node')
     parser.add_argument(
@@ -67,7 +70,7 @@ def open_bags(options: argparse.Namespace) -> 'AbstractContextManager[Source]':
             for role in ROLES
             if (value := getattr(options, f'topic_{role}')) is not None
         },
-        urdf=options.urdf,
+        urdf=None if options.urdf is None else locate(options.urdf),
         params=options.params,
         values=dict(_parameter(text) for text in options.values),
         warn=lambda sentence: print(f'warning: {sentence}', file=sys.stderr),

@@ -4,27 +4,29 @@
 
 import argparse
 import json
-import warnings
 from pathlib import Path
 
+from geolin_ros.cli._robots import (
+    CONTACTS_HELP,
+    add_robot_argument,
+    read_model,
+    read_supports,
+)
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture, state_with
 from geolin_ros.control.stabilizability import analyze_modes
-from geolin_ros.control.support import Support
-from geolin_ros.errors import ModelWarning
-from geolin_ros.model.tree import TreeModel
+from geolin_ros.robots import locate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument('urdf', type=Path, metavar='URDF', help='path of a URDF file')
+    add_robot_argument(parser)
     parser.add_argument(
         '--contacts',
         nargs='+',
         default=[],
         metavar='FRAME',
-        help='what it stands on: frame (a point), frame:RADIUS (a ball), frame:LENGTHxWIDTH (a '
-        'sole), with @x,y,z behind it where that is in the frame [m]; none: it flies',
+        help=f'{CONTACTS_HELP}; none: it flies',
     )
     parser.add_argument(
         '--posture',
@@ -59,10 +61,9 @@ def joint_position(text: str) -> tuple[str, float]:
 
 def run(options: argparse.Namespace) -> int:
     """Print the report; return 1 for a robot on contacts that no feedback can keep there."""
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
-        model = TreeModel.from_urdf(options.urdf, overlay=options.overlay)
-    supports = [Support.parse(text) for text in options.contacts]
+    urdf = locate(options.urdf)
+    model = read_model(urdf, overlay=options.overlay)
+    supports = read_supports(urdf, options.contacts)
     joints = dict(options.posture)
     if supports:
         state = standing_posture(model, supports, joints=joints, height=options.height)

@@ -5,11 +5,14 @@
 import argparse
 
 from geolin_ros.cli._recordings import Progress, add_output_arguments, print_json
+from geolin_ros.robots import ROBOTS, locate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument('a', metavar='A', help='dataset of geolin linearize, URDF or xacro')
+    parser.add_argument(
+        'a', metavar='A', help='dataset of geolin linearize, URDF, xacro or a bundled robot'
+    )
     parser.add_argument('b', metavar='B', help='another one of the same kind')
     parser.add_argument(
         '--tolerance',
@@ -24,7 +27,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the differences; 1 if a quantity is further apart than the tolerance."""
     from geolin_ros.offline.comparison import compare, largest_relative
 
-    result = compare(options.a, options.b, Progress(options, ' quantities'))
+    a, b = (str(locate(x)) if x in ROBOTS else x for x in (options.a, options.b))
+    result = compare(a, b, Progress(options, ' quantities'))
     if options.json:
         print_json(result)
     else:

@@ -3,22 +3,25 @@
 """``geolin gain-bank``: gains of a standing robot beforehand, over heights, in a file."""
 
 import argparse
-import warnings
 from pathlib import Path
 
+from geolin_ros.cli._robots import (
+    CONTACTS_HELP,
+    add_robot_argument,
+    read_model,
+    read_supports,
+)
 from geolin_ros.cli.analyze_modes import joint_position
 from geolin_ros.control.gain_bank import TOLERANCE, build, squat
 from geolin_ros.control.gain_file import save_bank
 from geolin_ros.control.lqr import PERIOD
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.control.support import Support
-from geolin_ros.errors import ModelWarning
-from geolin_ros.model.tree import TreeModel
+from geolin_ros.robots import locate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument('urdf', type=Path, metavar='URDF', help='path of a URDF file')
+    add_robot_argument(parser)
     parser.add_argument('file', type=Path, metavar='FILE', help='where to save, .yaml or .npz')
     parser.add_argument(
         '--contacts',
@@ -26,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='append',
         required=True,
         metavar='FRAME',
-        help='what it stands on, as for analyze-modes; again for each set of contacts',
+        help=f'{CONTACTS_HELP}; again for each set of contacts',
     )
     parser.add_argument(
         '--heights',
@@ -59,12 +62,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Design the gains, save them, and print a line a set of contacts."""
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
-        model = TreeModel.from_urdf(options.urdf, overlay=options.overlay)
+    urdf = locate(options.urdf)
+    model = read_model(urdf, overlay=options.overlay)
     routes = []
     for texts in options.contacts:
-        supports = [Support.parse(text) for text in texts]
+        supports = read_supports(urdf, texts)
         top = None if options.heights is None else options.heights[0]
         state = standing_posture(model, supports, joints=dict(options.posture), height=top)
         heights = options.heights or [float(state.H[2, 3])]

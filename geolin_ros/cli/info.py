@@ -3,16 +3,14 @@
 """``geolin info``: the summary of a model."""
 
 import argparse
-import warnings
-from pathlib import Path
 
-from geolin_ros.errors import ModelWarning
-from geolin_ros.model.tree import TreeModel
+from geolin_ros.cli._robots import add_robot_argument, read_model
+from geolin_ros.robots import locate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument('urdf', type=Path, metavar='URDF', help='path of a URDF file')
+    add_robot_argument(parser)
     parser.add_argument(
         '--base',
         choices=('floating', 'fixed'),
@@ -29,8 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the summary, with the model's warnings at its end."""
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
-        model = TreeModel.from_urdf(options.urdf, base=options.base, mimic=options.mimic)
+    model = read_model(locate(options.urdf), base=options.base, mimic=options.mimic)
     print(model.summary())
     return 0

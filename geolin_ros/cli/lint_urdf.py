@@ -5,14 +5,14 @@
 import argparse
 import dataclasses
 import json
-from pathlib import Path
 
 from geolin_ros.lint import SEVERITIES, Report, lint
+from geolin_ros.robots import locate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument('file', type=Path, help='a URDF file')
+    parser.add_argument('file', help='a URDF file, or a bundled robot')
     parser.add_argument('--json', action='store_true', help='print findings for machines')
     parser.add_argument(
         '--strict',
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the findings, worst first; return 1 if the file should not be used as it is."""
-    report = lint(options.file)
+    report = lint(locate(options.file))
     print(as_json(report) if options.json else as_text(report))
     return int(report.count('error') > 0 or (options.strict and report.count('warning') > 0))
 

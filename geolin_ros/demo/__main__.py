@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 
-from geolin_ros.demo.locate import locate
 from geolin_ros.demo.processes import Child
 from geolin_ros.errors import GeolinError
+from geolin_ros.robots import locate
 
 INTERRUPTED = 130
 RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'

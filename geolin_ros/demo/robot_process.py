@@ -18,9 +18,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
-from geolin_ros.demo.locate import locate
 from geolin_ros.errors import GeolinError, ModelWarning
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.robots import locate
 
 INTERRUPTED = 130
 LATCHED = QoSProfile(

@@ -20,3 +20,20 @@ def path(name: str) -> Path:
     if name not in ROBOTS:
         raise unknown_name('robot', name, ROBOTS, 'the bundled robots')
     return ROBOTS[name]
+
+
+def locate(robot: str | Path) -> Path:
+    """Return the file that a user means: a path, or the name of a bundled robot.
+
+    A file counts more than a name. What could only be a path is returned as it is: whoever reads
+    it says what is wrong.
+
+    Raises
+    ------
+    UnknownNameError
+        If a word without suffix or folder is neither a file nor a bundled robot.
+    """
+    file = Path(robot)
+    if file.is_file() or file.suffix or len(file.parts) != 1:
+        return file
+    return path(str(robot))

@@ -79,7 +79,12 @@ def parse_feet(text: str) -> list[str | Support]:
     parts = re.findall(r'[^,@]+(?:@[^,]*,[^,]*,[^,]*)?', text)
     if not parts:
         raise ConfigurationError(f'feet {text!r} name no frame, expected frame,frame,...')
-    return [Support.parse(part) if ':' in part or '@' in part else part.strip() for part in parts]
+    return [parse_foot(part) for part in parts]
+
+
+def parse_foot(text: str) -> str | Support:
+    """Return a foot of such a list; errors as there."""
+    return Support.parse(text) if ':' in text or '@' in text else text.strip()
 
 
 def text_of(support: Support) -> str:

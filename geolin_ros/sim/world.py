@@ -48,12 +48,7 @@ def compile_world(
         If a foot is no link of the URDF.
     """
     _check_kinds(model)
-    try:
-        spec = mujoco.MjSpec.from_string(text)
-    except ValueError as error:
-        raise ModelError(f'MuJoCo cannot read robot {model.name!r}: {error}') from error
-    if spec.worldbody.first_body() is None:
-        raise ModelError(f'MuJoCo finds no link in the URDF of robot {model.name!r}')
+    spec = _read(text)
     bodies = {body.name: body for body in spec.bodies}
     supports = [_support(foot, bodies) for foot in feet]
     for geom in list(spec.geoms):
@@ -100,6 +95,23 @@ def compile_world(
             ' as in the model: payloads of an overlay belong into the URDF'
         )
     return compiled, supports
+
+
+def read_supports(text: str, feet: Sequence[str | Support]) -> list[Support]:
+    """Return the feet of a URDF; of a name the shape is the URDF's. Errors as `compile_world`."""
+    bodies = {body.name: body for body in _read(text).bodies}
+    return [_support(foot, bodies) for foot in feet]
+
+
+def _read(text: str) -> Any:
+    """Return the robot as MuJoCo reads it."""
+    try:
+        spec = mujoco.MjSpec.from_string(text)
+    except ValueError as error:
+        raise ModelError(f'MuJoCo cannot read the URDF: {error}') from error
+    if spec.worldbody.first_body() is None:
+        raise ModelError('MuJoCo finds no link in the URDF')
+    return spec
 
 
 def _check_kinds(model: TreeModel) -> None:

@@ -14,6 +14,7 @@ from geolin_ros.kernels.contact_linearization import linearize_in_contact
 from geolin_ros.kernels.linearization import linearize
 
 QUADRUPED = str(robots.path('quadruped'))
+FEET = [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]
 
 
 @pytest.mark.parametrize('name', COMMANDS)
@@ -45,6 +46,40 @@ def test_info__prints_the_summary(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("quadruped: floating base 'base', 12 joint coordinates")
     assert len(lines) == 13
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        (['info', 'humanoid'], "humanoid: floating base 'pelvis'"),
+        (['lint-urdf', 'quadruped'], '0 errors, 0 warnings'),
+        (['analyze-modes', 'quadruped'], '24 of 36 states controllable'),
+        (['gain-bank', 'quadruped', 'gains.npz', '--contacts', *FEET], '1 postures'),
+        (['compare', 'quadruped', QUADRUPED], 'two models'),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else '',
+)
+def test_bundled_robots__are_taken_by_name(arguments, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 0
+    assert said in capsys.readouterr().out
+
+
+def test_file__counts_more_than_the_name_of_a_bundled_robot(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'humanoid').mkdir()  # no robot
+    (tmp_path / 'quadruped').write_text(robots.path('humanoid').read_text())
+    for word in ('humanoid', 'quadruped'):
+        assert main(['info', word]) == 0
+        assert capsys.readouterr().out.startswith('humanoid:')
+
+
+def test_word__that_is_no_robot_is_said_with_those_there_are(capsys):
+    assert main(['analyze-modes', 'quadrupd']) == 1
+    assert "'quadrupd'" in (said := capsys.readouterr().err)
+    assert "did you mean 'quadruped'" in said
+    assert main(['info', '/no/quadruped']) == 1
+    assert 'cannot be read' in capsys.readouterr().err
 
 
 def test_info__takes_a_fixed_base(capsys):

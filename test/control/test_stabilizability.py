@@ -4,6 +4,7 @@
 
 import dataclasses
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -268,6 +269,28 @@ def test_command__prints_text_json_and_a_picture(tmp_path, capsys):
     assert printed['modes']['full'] == expected
     assert printed['equilibrium']['com_margin_m'] > 0.05
     assert len(printed['modes']['modes']) >= 6
+
+
+def test_frame_alone__stands_for_its_collision_shapes(capsys, monkeypatch):
+    feet = ['left_foot', 'right_foot']
+    assert main(['analyze-modes', 'humanoid', '--contacts', *feet, '--json']) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found['modes']['states'] == 44  # of two soles; 56 of two points
+    pytest.importorskip('mujoco')
+    from geolin_ros.sim.simulator import Simulator
+
+    path = robots.path('humanoid')
+    model = read_robot(path)[1]
+    soles = list(Simulator(path, model, feet).feet.values())
+    point = equilibrium(model, standing_posture(model, soles), soles)
+    assert found['equilibrium'] == json.loads(json.dumps(point.as_dict()))
+    assert main(['analyze-modes', 'humanoid', '--contacts', 'left_foot:0', 'right_foot:0']) == 0
+    assert '56 of 56 states' in capsys.readouterr().out
+    assert main(['analyze-modes', 'humanoid', '--contacts', 'left_fot']) == 1
+    assert "did you mean 'left_foot'" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, 'geolin_ros.sim.world', None)
+    assert main(['analyze-modes', 'humanoid', '--contacts', *feet]) == 1
+    assert 'give left_foot:RADIUS, left_foot:0 for a point' in capsys.readouterr().err
 
 
 def test_command__analyzes_flight(capsys, tmp_path):
