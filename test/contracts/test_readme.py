@@ -3,6 +3,8 @@
 """What README.md and the pages it leads to promise."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,9 +33,49 @@ def test_links__lead_somewhere(page):
 
 
 def test_make_targets__exist():
-    targets = re.findall(r'^([a-z]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE)
-    named = re.findall(r'`?make ([a-z]+)\b', README)
-    assert {'demo', 'test', 'setup'} <= set(named) <= set(targets)
+    makefile = (ROOT / 'Makefile').read_text()
+    targets = set(re.findall(r'^([a-z-]+):', makefile, re.MULTILINE))
+    commands = r'(?:^    |`)make ([a-z-]+)((?: [A-Z]+=\S+)*)'
+    assert {'demo', 'test', 'setup'} <= {name for name, _ in re.findall(commands, README, re.M)}
+    for page in PAGES:
+        for name, values in re.findall(commands, page.read_text(), re.MULTILINE):
+            assert name in targets, f'{page.name}: make {name}'
+            for variable in re.findall(r'([A-Z]+)=', values):
+                assert f'$({variable}' in makefile, f'{page.name}: {variable}='
+
+
+@pytest.mark.parametrize(
+    ('page', 'programs'),
+    [
+        ('balance.md', ['geolin_ros.balance', 'geolin_ros.balance.robot']),
+        ('mpc.md', ['examples.mpc', 'examples.mpc.robot']),
+    ],
+)
+def test_options_of_pages__are_those_of_the_programs(page, programs):
+    text = (ROOT / 'docs' / page).read_text()
+    for program in re.findall(r'python -m ([\w.]+)', text):
+        assert program in programs
+    known = ''.join(
+        subprocess.run(
+            [sys.executable, '-m', program, '--help'],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for program in programs
+    )
+    option = r'(?<![\w-])--[a-z]+'
+    assert set() < set(re.findall(option, text)) <= set(re.findall(option, known))
+
+
+def test_python_of_the_contacts_page__holds_together():
+    names = {}
+    for example in blocks((ROOT / 'docs' / 'contacts.md').read_text(), 'python'):
+        exec(compile(example, 'docs/contacts.md', 'exec'), names)
+    C, R = names['C'], names['R']  # C on four feet, R on three
+    assert (C.rank, C.wrenches.shape, R.full.rank) == (12, (12,), 9)
+    assert (R.A.shape, R.P.shape, R.W.shape) == ((18, 18), (36, 18), (9, 18))
 
 
 def test_topics__are_those_of_the_node():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/control.md and docs/gains.md: their code runs, and what they name exists."""
+"""Pages about robots that stand: the code of docs/control.md runs, and what they name exists."""
 
 import pkgutil
 import re
@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXTS = {name: (ROOT / 'docs' / f'{name}.md').read_text() for name in ('control', 'gains')}
+PAGES = ('contacts', 'control', 'gains', 'balance', 'lqr_node', 'mpc')
+TEXTS = {name: (ROOT / 'docs' / f'{name}.md').read_text() for name in PAGES}
 
 
 def test_example__runs_and_holds_the_robot(capsys):
