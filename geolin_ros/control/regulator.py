@@ -16,27 +16,23 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from geolin_ros import se3
-from geolin_ros.contacts import ConstrainedLinearization, ConstrainedLinearizer, reduce
-from geolin_ros.contacts.description import Closure, resolve
+from geolin_ros.contacts import ConstrainedLinearizer, reduce
 from geolin_ros.control.anchoring import anchored
 from geolin_ros.control.effort_guard import EffortGuard, GuardSettings, effort_limits
 from geolin_ros.control.equilibrium import FRICTION, equilibrium
 from geolin_ros.control.feedback import Feedback
 from geolin_ros.control.gain_bank import GainBank
 from geolin_ros.control.lqr import PERIOD, Gains, regulate
+from geolin_ros.control.measured import Measured
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights
-from geolin_ros.errors import ConfigurationError, InputError, UnknownNameError, unknown_name
-from geolin_ros.linearization import Linearization
+from geolin_ros.errors import ConfigurationError, UnknownNameError, unknown_name
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 
 Source = Literal['linearization', 'model', 'bank']
 """What gains are made of: A and B from outside, those of the own model, or a gain bank."""
-
-MOST_DEVIATION = 1.0
-"""Of A and of B from outside, relative to those of this model."""
 
 
 class Mode(Enum):
@@ -96,22 +92,6 @@ class Reference(NamedTuple):
 
     state: State
     efforts: Array | None = None
-
-
-class Measured(NamedTuple):
-    """A linearization from outside, and what it was about; arrays of its own."""
-
-    time: float
-    """Stamp [s]."""
-    state: State
-    tau: Array
-    free: Linearization
-    """A, B and nu_dot of the continuous form, moving reference, body twist."""
-    wrenches: Array
-    wrench_by_state: Array
-    wrench_by_tau: Array
-    contacts: tuple[Closure, ...]
-    """What was held, in the order of the rows."""
 
 
 class Command(NamedTuple):
@@ -326,55 +306,14 @@ class Regulator:
         supports = tuple(self._supports[frame] for frame in frames)
         point = equilibrium(self.model, posture, supports, settings.friction)
         self._linearizer.contacts = tuple(s.contact for s in point.supports)
-        if newest is not None and self._is_usable(newest, posture):
-            self.source, C = 'linearization', self._of(newest)
+        if newest is not None and newest.fits(posture, self._linearizer, settings.calm):
+            self.source, C = 'linearization', newest.on(self._linearizer)
         else:
             self.source, C = 'model', self._linearizer(point.state, point.tau)
         previous = self.gains
         return regulate(
             self.model, point, reduce(C), settings.weights, settings.dt, settings.delay,
             previous=previous,
-        )  # fmt: skip
-
-    def _is_usable(self, newest: Measured, posture: State) -> bool:
-        """Whether a linearization is about this posture, at rest, on the contacts in force."""
-        state, calm = newest.state, self.settings.calm
-        moving = max(np.abs(state.v).max(), np.abs(state.r).max(initial=0.0))
-        away = np.abs(posture.difference(state)[: 6 + self.model.n]).max()
-        return self._holds_the_same(newest.contacts) and moving <= calm and float(away) <= calm
-
-    def _holds_the_same(self, contacts: Sequence[Closure]) -> bool:
-        def place(contact: Closure) -> tuple[str, int, Array]:
-            at, _ = resolve(self.model, contact)
-            return contact.kind, at.body, at.placement
-
-        ours, theirs = ([place(c) for c in one] for one in (self._linearizer.contacts, contacts))
-        return len(ours) == len(theirs) and all(
-            a[:2] == b[:2] and np.abs(a[2] - b[2]).max() <= self.settings.calm
-            for a, b in zip(ours, theirs, strict=True)
-        )
-
-    def _of(self, newest: Measured) -> ConstrainedLinearization:
-        """Return A and B from outside with the geometry of this model.
-
-        Raises
-        ------
-        InputError
-            If they are further from those of this model than these are from zero.
-        """
-        own = self._linearizer(newest.state, newest.tau)
-        for name, theirs, ours in (('A', newest.free.A, own.A), ('B', newest.free.B, own.B)):
-            deviation = float(np.linalg.norm(theirs - ours) / np.linalg.norm(ours))
-            if not deviation <= MOST_DEVIATION:
-                raise InputError(
-                    f'{name} of the linearization is {deviation:.1f} times as far from that '
-                    f'of this model as this is from zero, expected at most {MOST_DEVIATION:g}; '
-                    'look at the linearizer'
-                )
-        dropped, geometry = own.dropped, own.geometry
-        return ConstrainedLinearization(
-            newest.free, own.contacts, newest.wrenches, newest.wrench_by_state,
-            newest.wrench_by_tau, lambda: dropped, lambda: geometry,
         )  # fmt: skip
 
     # ---- efforts, at the rate of the states

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from geolin_ros.control.lqr import Gains
-from geolin_ros.control.regulator import Measured, Reference, Source
+from geolin_ros.control.measured import Measured
+from geolin_ros.control.regulator import Reference, Source
 from geolin_ros.control.support import Support
 from geolin_ros.errors import InputError
 from geolin_ros.linearization import Linearization

@@ -13,14 +13,9 @@ from geolin_ros.contacts import ConstrainedLinearizer
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.gain_bank import build, squat
 from geolin_ros.control.lqr import design
+from geolin_ros.control.measured import Measured
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.control.regulator import (
-    Measured,
-    Mode,
-    Reference,
-    Regulator,
-    RegulatorSettings,
-)
+from geolin_ros.control.regulator import Mode, Reference, Regulator, RegulatorSettings
 from geolin_ros.errors import ConfigurationError, InfeasibleError, InputError, UnknownNameError
 from geolin_ros.kinematics import Kinematics
 
