@@ -92,16 +92,17 @@ def main() -> int:
         folder.mkdir(parents=True, exist_ok=True)
         fuzz(name, [*LIMITS, f'-max_total_time={options.seconds}', f'-artifact_prefix={folder}/'])
         return 0
-    from support import evidence
     from support.fuzz_targets import TARGETS
 
-    rows = []
+    from tools import evidence
+
+    rows, begun = [], evidence.provenance()
     for name in options.target or TARGETS:
         rows.append(watch(name, options.seconds))
         sys.stdout.write('\n'.join(evidence.table(HEAD, rows[-1:])[2 * (len(rows) > 1) :]) + '\n')
         sys.stdout.flush()
     if not options.target:
-        evidence.write(EVIDENCE, 'Fuzzing', TEXT, evidence.table(HEAD, rows))
+        evidence.write(EVIDENCE, 'Fuzzing', TEXT, evidence.table(HEAD, rows), begun)
     return int(any(row[-1] != 'nothing' for row in rows))
 
 
