@@ -14,8 +14,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '-o', '--output', type=Path, default=Path('report.html'), help='(default: %(default)s)'
     )
-    parser.add_argument(
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument(
         '--instants', type=int, default=6, metavar='N', help='matrices to show (%(default)s)'
+    )
+    shown.add_argument(
+        '--at',
+        type=float,
+        nargs='+',
+        default=[],
+        metavar='SECONDS',
+        help='show those about these times after the start',
     )
     add_output_arguments(parser)
 
@@ -24,7 +33,13 @@ def run(options: argparse.Namespace) -> int:
     """Write the page."""
     from geolin_ros.offline.report import write_report
 
-    write_report(options.dataset, options.output, options.instants, Progress(options, ' parts'))
+    write_report(
+        options.dataset,
+        options.output,
+        options.instants,
+        options.at,
+        Progress(options, ' parts'),
+    )
     size = options.output.stat().st_size
     if options.json:
         print_json({'output': str(options.output), 'bytes': size})

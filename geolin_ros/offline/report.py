@@ -5,7 +5,7 @@
 import html
 import itertools
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.job import SPECTRA
 from geolin_ros.offline.modes import STILL, Skeleton, rates, slow_or_unstable
 from geolin_ros.stream.model_reading import read_model
+from geolin_ros.stream.parameters import stream_settings
+from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.typing import Array, IntArray
 from geolin_ros.whole_file import whole_file
 
@@ -27,12 +29,15 @@ PAGE = Path(__file__).parent / 'page'
 INSTANTS = 6
 POINTS = 400
 """Most points of a curve."""
+LARGE = 0.5
+"""Residuals beyond this part of the predicted accelerations ask for an explanation."""
 
 
 def write_report(
     path: str,
     output: str | Path,
     instants: int = INSTANTS,
+    at: Sequence[float] = (),
     watch: Watch = lambda items, total: items,
 ) -> None:
     """Write the page about a dataset.
@@ -44,7 +49,9 @@ def write_report(
     output
         The html file.
     instants
-        How many matrices are shown, evenly over the run.
+        How many matrices are shown, evenly over the run,
+    at
+        or when they are [s] after the start: the nearest samples.
     watch
         Wraps the parts of the run as they are read, of which there are ``total``.
 
@@ -53,7 +60,7 @@ def write_report(
     RecordingError
         If there is no dataset, or nothing in it.
     ConfigurationError
-        If ``instants`` is not positive.
+        If ``instants`` is not positive, or ``at`` not within the run.
     OSError
         If the page cannot be written; one that was there before stays.
     """
@@ -63,7 +70,9 @@ def write_report(
     if not dataset.sizes['time']:
         raise RecordingError(f'{path} has no finished samples, expected some; run linearize again')
     content = json.dumps(
-        _content(dataset, instants, watch), separators=(',', ':'), allow_nan=False
+        _content(dataset, _chosen(dataset, instants, at), watch),
+        separators=(',', ':'),
+        allow_nan=False,
     )
     page = (PAGE / 'report.html').read_text()
     for mark, text in (
@@ -77,13 +86,26 @@ def write_report(
         file.write(page.encode())
 
 
-def _content(dataset: xr.Dataset, instants: int, watch: Watch) -> dict[str, Any]:
+def _chosen(dataset: xr.Dataset, instants: int, at: Sequence[float]) -> IntArray:
+    """Return the samples whose matrices are shown."""
+    seconds = (dataset.time.values.astype('int64') - int(dataset.time[0].astype('int64'))) * 1e-9
+    if not at:
+        return np.unique(np.linspace(0, len(seconds) - 1, instants).round().astype(np.int64))
+    outside = [time for time in at if not 0.0 <= time <= seconds[-1]]
+    if outside:
+        raise ConfigurationError(
+            f'instant {outside[0]} s is outside of the run, expected 0 to {seconds[-1]:g} s'
+        )
+    return np.unique([np.abs(seconds - time).argmin() for time in at])
+
+
+def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]:
     attributes = dataset.attrs
     model = read_model(attributes['description'], attributes['parameters'], lambda sentence: None)
     time = dataset.time.values.astype('int64')
     start = int(time[0])
     skeleton = Skeleton(model, attributes['description'])
-    chosen = np.unique(np.linspace(0, len(time) - 1, instants).round().astype(int))
+    residuals = _residuals(dataset, watch)
     return {
         'robot': attributes['robot'],
         'bags': attributes['bags'],
@@ -102,7 +124,8 @@ def _content(dataset: xr.Dataset, instants: int, watch: Watch) -> dict[str, Any]
         'rows': attributes['rows'],
         'inputs': attributes['inputs'],
         'spectrum': _spectrum(dataset, start),
-        'residuals': _residuals(dataset, watch),
+        'residuals': residuals,
+        'hint': _hint(residuals, stream_settings(attributes['parameters'])),
         'edges': skeleton.edges,
         'instants': [_instant(dataset, model, skeleton, int(k), start) for k in chosen],
     }
@@ -188,6 +211,18 @@ def _residuals(dataset: xr.Dataset, watch: Watch) -> list[dict[str, Any]]:
         }
         for k, (name, unit) in enumerate(zip(names, units, strict=True))
     ]
+
+
+def _hint(residuals: list[dict[str, Any]], settings: StreamSettings) -> str:
+    """Return what a user should know who sees large residuals."""
+    shares = [found['rms'] / found['predicted'] for found in residuals if found['predicted']]
+    if settings.contacts.are_expected or not shares or np.median(shares) <= LARGE:
+        return ''
+    return (
+        f'Half of the accelerations are off by {np.median(shares):.0%} or more of what is '
+        'predicted, and no contacts are named. If the robot stood or walked, what is missing are '
+        'the forces on its feet: linearize again with -p "contacts:=[FRAME point, ...]".'
+    )
 
 
 def _instant(

@@ -14,7 +14,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
-from support.bags import Messages, write_bag
+from support.bags import FOLDER, Messages, write_bag
 from support.datasets import run
 
 from geolin_ros.cli import main
@@ -124,16 +124,46 @@ def test_page__needs_nothing_else(browser, page):
     assert page.stat().st_size < 5e6
 
 
+def heights(browser, name):
+    """Return where the points of a curve are."""
+    path = browser.find_element(By.CSS_SELECTOR, f'#{name} .curve').get_attribute('d')
+    return np.array([float(pair.split()[1]) for pair in re.split('[ML]', path)[1:]])
+
+
+def texts(browser, selector):
+    return [found.text for found in browser.find_elements(By.CSS_SELECTOR, selector)]
+
+
+def test_axes__have_titles_with_units_and_round_numbers(browser):
+    for name, title in (
+        ('growth', 'fastest growth [1/s]'),
+        ('damping', 'least damping ratio [1]'),
+        ('condition', 'condition number [1]'),
+        ('course', 'RMS of dv.x/dt [m/s^2]'),
+    ):
+        assert texts(browser, f'#{name} .title') == ['time [s]', title]
+    ticks = texts(browser, '#growth .tick') + texts(browser, '#course .tick')
+    assert len(ticks) > 8
+    for tick in ticks:
+        assert len(f'{float(tick):e}'.partition('e')[0].rstrip('0').replace('-', '')) <= 4, tick
+    assert '0' in texts(browser, '#course .tick')
+
+
 def test_curves__are_drawn_from_the_numbers(browser, dataset):
     found = open_dataset(str(dataset))
-    for name in ('growth', 'damping', 'condition', 'course'):
-        path = browser.find_element(By.CSS_SELECTOR, f'#{name} .curve').get_attribute('d')
-        numbers = [float(x) for x in re.findall(r'-?\d+\.\d', path)]
-        assert len(numbers) >= 2 * 20, name
-    heights = browser.find_element(By.CSS_SELECTOR, '#growth .curve').get_attribute('d')
-    y = np.array([float(pair.split()[1]) for pair in re.split('[ML]', heights)[1:]])
-    largest = found.eigenvalues.values.real.max(axis=1)
-    assert np.corrcoef(-y, largest)[0, 1] > 0.999
+    eigenvalues = found.eigenvalues.values
+    swinging = np.where(np.abs(eigenvalues.imag) > STILL, eigenvalues, np.nan)
+    damping = np.array([np.nanmin(row) for row in -swinging.real / np.abs(swinging)])
+    residual = found.residual[:, 0].values
+    for name, values in (
+        ('growth', eigenvalues.real.max(axis=1)),
+        ('damping', damping),
+        ('condition', np.log10(found.mass_matrix_condition.values)),
+        ('course', [np.sqrt(np.nanmean(b**2)) for b in np.array_split(residual, 100)]),
+    ):
+        y = heights(browser, name)
+        assert len(y) == len(values) >= 20, name
+        assert np.corrcoef(-y, values)[0, 1] > (0.9 if name == 'course' else 0.999), name
     dots = browser.find_elements(By.CSS_SELECTOR, '#plane .dot')
     assert len(dots) == 36
 
@@ -194,9 +224,17 @@ def test_figure__moves_stops_and_turns(browser):
     changes(browser, 'figure')
 
 
-def test_residuals__are_chosen(browser):
+def test_residuals__are_drawn_and_chosen(browser, dataset):
     bars = browser.find_elements(By.CSS_SELECTOR, '.residual')
     assert len(bars) == 18
+    found = open_dataset(str(dataset))
+    shares = np.sqrt((found.residual**2).mean('time') / (found.nu_dot**2).mean('time')).values
+    widths = [
+        float(bar.find_element(By.TAG_NAME, 'i').get_attribute('style').split()[1].rstrip('%;'))
+        for bar in bars
+    ]
+    np.testing.assert_allclose(widths, 100 * shares / shares.max(), rtol=2e-3)
+    assert text(browser, 'hint') == ''
     before = browser.find_element(By.CSS_SELECTOR, '#course .curve').get_attribute('d')
     bars[9].click()
     assert text(browser, 'residual-text').startswith('dr.FR_hip_joint/dt: RMS ')
@@ -233,6 +271,37 @@ def test_modes__are_eigenvectors_on_the_skeleton(dataset, robot):
         assert 0.01 * AMPLITUDE < moved < 3.0 * AMPLITUDE
     growth = [mode.eigenvalue.real for mode in modes if mode.kind == 'unstable']
     assert growth == sorted(growth, reverse=True)
+
+
+def test_page_without_eigenvalues__has_no_empty_cards(browser, page, tmp_path):
+    """A robot that stands, linearized as if nothing held it: a hint says so."""
+    run(FOLDER / 'pushed', tmp_path / 'out.zarr', eig_rate=0.0)
+    assert reported(tmp_path / 'out.zarr')['spectrum'] == {'time': []}
+    browser.get((tmp_path / 'out.html').as_uri())
+    assert errors(browser) == []
+    whole = browser.find_element(By.TAG_NAME, 'body').text
+    assert 'none' not in whole
+    assert 'Residuals' in whole
+    for title in ('Eigenvalues over time', 'Stability margins', 'Conditioning', 'growth'):
+        assert title not in whole
+    assert 'no contacts are named' in text(browser, 'hint')
+    browser.get(page.as_uri())
+
+
+def test_hint__is_for_robots_without_contacts(tmp_path):
+    feet = [f'{leg}_foot point' for leg in ('FL', 'FR', 'RL', 'RR')]
+    run(FOLDER / 'pushed', tmp_path / 'held.zarr', {'contacts': feet}, eig_rate=0.0)
+    assert reported(tmp_path / 'held.zarr')['hint'] == ''
+
+
+def test_instants__may_be_chosen(dataset, tmp_path, capsys):
+    command = ['report', str(dataset), '-o', str(tmp_path / 'page.html'), '--at']
+    assert main([*command, '0.2', '0.0311']) == 0
+    page = (tmp_path / 'page.html').read_text()
+    found = json.loads(re.search(r'application/json">(.*?)</script>', page, re.S)[1])
+    assert [instant['time'] for instant in found['instants']] == [0.032, 0.2]
+    assert main([*command, '0.1', '7']) == 1
+    assert 'instant 7.0 s is outside of the run, expected 0 to 0.498 s' in capsys.readouterr().err
 
 
 def test_discrete_run__is_reported_per_second(bag, tmp_path):

@@ -18,27 +18,50 @@ function element(parent, name, attributes, text) {
 
 // ---- curves
 
-function scales(svg, xs, ys, logarithmic) {
-  const box = { width: svg.clientWidth || 500, height: svg.clientHeight || 240, left: 52, right: 10, top: 10, bottom: 24 };
-  const of = (values) => { const known = values.filter((v) => v !== null); return known.length ? [Math.min(...known), Math.max(...known)] : [0, 1]; };
-  const change = logarithmic ? (v) => Math.log10(Math.max(v, 1e-300)) : (v) => v;
-  const [x0, x1] = of(xs), [a, b] = of(ys).map(change), pad = (b - a || Math.abs(a) || 1) * 0.06, y0 = a - pad, y1 = b + pad;
+function ticks(low, high) {
+  const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough)), step = power * [1, 2, 5, 10].find((k) => k * power >= rough * 0.999);
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(+(k * step).toPrecision(12));
+  return found;
+}
+
+function decades(low, high) {
+  const found = (steps) => {
+    const values = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) for (const k of steps) values.push(k * 10 ** power);
+    return values.filter((value) => value >= low && value <= high);
+  };
+  return [[1], [1, 2, 5]].map(found).find((values) => values.length > 1) || ticks(low, high);
+}
+
+function bounds(values) {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) if (value !== null) { low = Math.min(low, value); high = Math.max(high, value); }
+  return low > high ? [0, 1] : [low, high];
+}
+
+function scales(svg, xs, ys, axes) {
+  const box = { width: svg.clientWidth || 500, height: svg.clientHeight || 240, left: 74, right: 14, top: 10, bottom: 40 };
+  const change = axes.logarithmic ? (v) => Math.log10(Math.max(v, 1e-300)) : (v) => v, back = axes.logarithmic ? (v) => 10 ** v : (v) => v;
+  const [x0, x1] = bounds(xs), [a, b] = bounds(ys).map(change), pad = (b - a || Math.abs(a) || 1) * 0.06;
+  const y0 = axes.zero ? 0 : a - pad, y1 = b + pad;
   const x = (v) => box.left + (v - x0) / (x1 - x0 || 1) * (box.width - box.left - box.right);
   const y = (v) => box.height - box.bottom - (change(v) - y0) / (y1 - y0) * (box.height - box.top - box.bottom);
   svg.replaceChildren();
   svg.setAttribute('viewBox', `0 0 ${box.width} ${box.height}`);
-  for (let k = 0; k <= 4; k++) {
-    const value = y0 + (y1 - y0) * k / 4, place = box.height - box.bottom - (box.height - box.top - box.bottom) * k / 4;
-    element(svg, 'line', { class: 'axis', x1: box.left, x2: box.width - box.right, y1: place, y2: place });
-    element(svg, 'text', { x: 4, y: place + 4 }, short(logarithmic ? 10 ** value : value));
-    const when = x0 + (x1 - x0) * k / 4;
-    element(svg, 'text', { x: x(when), y: box.height - 6, 'text-anchor': k === 4 ? 'end' : 'middle' }, short(when));
+  for (const value of (axes.logarithmic ? decades : ticks)(back(y0), back(y1))) {
+    element(svg, 'line', { class: 'axis', x1: box.left, x2: box.width - box.right, y1: y(value), y2: y(value) });
+    element(svg, 'text', { class: 'tick', x: box.left - 6, y: y(value) + 4, 'text-anchor': 'end' }, short(value));
   }
+  for (const when of x1 > x0 ? ticks(x0, x1) : [x0]) element(svg, 'text', { class: 'tick', x: x(when), y: box.height - box.bottom + 15, 'text-anchor': 'middle' }, short(when));
+  const middle = (box.top + box.height - box.bottom) / 2;
+  element(svg, 'text', { class: 'title', x: (box.left + box.width - box.right) / 2, y: box.height - 6, 'text-anchor': 'middle' }, axes.x);
+  element(svg, 'text', { class: 'title', x: 12, y: middle, transform: `rotate(-90 12 ${middle})`, 'text-anchor': 'middle' }, axes.y);
   return { x, y, box };
 }
 
-function curve(svg, xs, ys, logarithmic) {
-  const at = scales(svg, xs, ys, logarithmic);
+function curve(svg, xs, ys, axes) {
+  const at = scales(svg, xs, ys, axes);
   let path = '', pen = false;
   ys.forEach((value, k) => {
     if (value === null) { pen = false; return; }
@@ -51,9 +74,9 @@ function curve(svg, xs, ys, logarithmic) {
 
 const spectrum = data.spectrum, marked = [];
 
-function timeCurve(id, values, logarithmic) {
-  if (!spectrum.time.length) { $(id).remove(); return; }
-  const at = curve($(id), spectrum.time, values, logarithmic);
+function timeCurve(id, values, axes) {
+  if (!spectrum.time.length || values.every((value) => value === null)) { $(id).closest('section').hidden = true; return; }
+  const at = curve($(id), spectrum.time, values, { x: 'time [s]', ...axes });
   marked.push([element($(id), 'line', { class: 'mark', y1: at.box.top, y2: at.box.height - at.box.bottom }), at]);
 }
 
@@ -61,7 +84,7 @@ function showTime(k) {
   const time = spectrum.time[k];
   for (const [line, at] of marked) { line.setAttribute('x1', at.x(time)); line.setAttribute('x2', at.x(time)); }
   $('clock-text').textContent = `${short(time)} s, fastest growth ${short(spectrum.largest[k])} 1/s`;
-  const at = scales($('plane'), spectrum.real.flat(), spectrum.imag.flat());
+  const at = scales($('plane'), spectrum.real.flat(), spectrum.imag.flat(), { x: 'growth, real part [1/s]', y: 'imaginary part [rad/s]' });
   element($('plane'), 'line', { class: 'axis', x1: at.x(0), x2: at.x(0), y1: at.box.top, y2: at.box.height - at.box.bottom });
   spectrum.real[k].forEach((real, mode) => {
     if (real === null) return;
@@ -71,17 +94,18 @@ function showTime(k) {
 }
 
 function showSpectrum() {
-  timeCurve('growth', spectrum.largest);
-  timeCurve('damping', spectrum.damping);
-  timeCurve('condition', spectrum.condition, true);
+  timeCurve('growth', spectrum.largest, { y: 'fastest growth [1/s]' });
+  timeCurve('damping', spectrum.damping, { y: 'least damping ratio [1]' });
+  timeCurve('condition', spectrum.condition, { y: 'condition number [1]', logarithmic: true });
+  if (!spectrum.time.length) return;
   const growth = spectrum.fastest;
-  $('margins').textContent = !spectrum.time.length ? 'no eigenvalues were found' : growth > 1e-3
+  $('margins').textContent = growth > 1e-3
     ? `Least damping ratio of a swinging mode over time. The fastest growth, ${short(growth)} 1/s, doubles an error in ${short(Math.LN2 / growth)} s.`
     : `Least damping ratio of a swinging mode over time. No mode grows; the least damped has ${short(spectrum.median_damping)} in the median.`;
   $('condition-text').textContent = `Median ${short(spectrum.median_condition)}: the accelerations lose about ${short(Math.log10(spectrum.median_condition))} of 16 digits.`;
   $('clock').max = Math.max(0, spectrum.time.length - 1);
   $('clock').addEventListener('input', () => showTime(+$('clock').value));
-  if (spectrum.time.length) showTime(0);
+  showTime(0);
 }
 
 // ---- heat maps
@@ -194,7 +218,8 @@ function showFigure() {
 function showResidual(k) {
   const shown = data.residuals[k];
   [...$('residuals').children].forEach((bar, i) => bar.classList.toggle('on', i === k));
-  curve($('course'), shown.course.map((_, i) => i / (shown.course.length - 1 || 1) * data.duration), shown.course);
+  curve($('course'), shown.course.map((_, i) => i / (shown.course.length - 1 || 1) * data.duration), shown.course,
+    { x: 'time [s]', y: `RMS of ${shown.name} [${shown.unit}]`, zero: true });
   $('residual-text').textContent = `${shown.name}: RMS ${short(shown.rms)} ${shown.unit}, predicted accelerations ${short(shown.predicted)} ${shown.unit}`;
 }
 
@@ -207,6 +232,7 @@ function showResiduals() {
     element(bar, 'span', {}, `${short(100 * share(found))} %`);
     bar.addEventListener('click', () => showResidual(k));
   });
+  $('hint').textContent = data.hint;
   showResidual(0);
 }
 
@@ -214,7 +240,7 @@ function showFacts() {
   $('robot').textContent = data.robot;
   $('summary').textContent = `${data.bags.join(', ')} · ${data.form}, ${data.reference} reference, ${data.representation} twist · model ${data.hash}${data.complete ? '' : ' · unfinished'}`;
   for (const [value, name] of [[data.samples, 'samples'], [`${short(data.duration)} s`, 'duration'], [data.joints, 'joints'], [`${short(data.mass)} kg`, 'mass'],
-    [spectrum.time.length ? `${short(spectrum.fastest)} 1/s` : 'none', 'fastest growth'],
+    ...(spectrum.time.length ? [[`${short(spectrum.fastest)} 1/s`, 'fastest growth']] : []),
     [Object.values(data.drops).reduce((a, b) => a + b, 0), 'inputs dropped']]) {
     const item = element($('facts'), 'li'); element(item, 'b', {}, value); element(item, 'span', {}, name);
   }
