@@ -167,6 +167,69 @@ def test_odometry_that_stops__leaves_joints_that_are_damped():
     assert command.mode is Mode.FEEDBACK
 
 
+@pytest.mark.parametrize(
+    ('given', 'begins'),
+    [(0.1 * LIMITS, 0.1 * LIMITS), (9.0 * LIMITS, LIMITS), ([], 0.0), ([np.nan] * 12, 0.0)],
+    ids=['some', 'beyond limits', 'none', 'NaN'],
+)
+def test_efforts__begin_with_those_that_the_motors_give(given, begins):
+    robot = Robot()
+    message = joint_state(robot.stamp, MODEL.joint_names, POSTURE.s, POSTURE.r, given)
+    command = robot.stream.on_joint_state(message)
+    np.testing.assert_array_equal(command.efforts, begins * np.ones(12))
+    robot.tell()
+    command = robot.tell()  # what it says they give later does not count
+    np.testing.assert_allclose(command.efforts, np.maximum(begins - 0.4 * LIMITS, 0.0), atol=1e-6)
+
+
+def successor(earlier, **parameters):
+    """Return a robot whose stream goes on where another one is."""
+    robot = Robot(**parameters)
+    robot.stream.resume(earlier.stream)
+    robot.stamp = earlier.stamp
+    return robot
+
+
+@pytest.mark.parametrize('parameters', [{'delay': 0.004}, {'supports': FEET[:3]}, {'dt': 0.005}])
+def test_resumed_stream__feeds_back_by_earlier_gains_until_it_has_its_own(parameters):
+    earlier = Robot()
+    gains = earlier.stand()
+    earlier.stream.is_obeyed = True
+    robot = successor(earlier, **parameters)
+    command = robot.tell(base=False)  # the newest odometry is known too
+    assert command.mode is Mode.FEEDBACK
+    np.testing.assert_allclose(command.efforts, POINT.tau, atol=1e-4)
+    assert robot.stream.regulator.gains is gains
+    assert robot.stream.design() is not gains
+
+
+def test_resumed_stream__stands_on_what_the_earlier_one_felt():
+    earlier = Robot()
+    earlier.stand()
+    earlier.feel(*FEET[1:])
+    earlier.tell()
+    robot = successor(earlier)
+    robot.tell()
+    assert robot.stream.regulator.standing_on == tuple(FEET[1:])
+
+
+def test_efforts_that_no_motor_got__are_not_gone_on_from():
+    earlier = Robot()
+    gains = earlier.stand()
+    robot = successor(earlier)
+    np.testing.assert_array_equal(robot.tell().efforts, np.zeros(12))
+    assert robot.stream.regulator.gains is gains
+
+
+def test_farewell__ends_without_efforts_and_takes_its_time():
+    robot = Robot(full_swing_time=0.2)
+    robot.stand()
+    efforts = np.array([command.efforts for command in robot.stream.farewell('it ends', 0.002)])
+    assert not efforts[-1].any()
+    assert np.all(np.abs(np.diff(efforts[:, 2])) <= 0.02 * LIMITS[2] + 1e-9)
+    assert len(efforts) > np.abs(POINT.tau / LIMITS).max() / 0.02
+
+
 def test_gains__are_made_of_a_linearization_that_comes():
     robot = Robot()
     robot.stand()
