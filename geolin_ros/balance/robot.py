@@ -23,6 +23,7 @@ import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
+from geolin_msgs.msg import FeedbackGains
 from geolin_ros.balance.cases import Case, cases_of
 from geolin_ros.balance.graph import STAMPED_COMMANDS, RobotGraph
 from geolin_ros.balance.motions import Moment
@@ -78,12 +79,18 @@ class Outcome:
 
 
 def leads(graph: RobotGraph, model: TreeModel) -> Callable[[Moment], bool]:
-    """Return whether the LQR node has gains for a moment, and its efforts hold the robot there."""
+    """Return whether the LQR node has gains for a moment, and its efforts hold the robot there.
+
+    They have to be of the linearizer's A and B or of a bank: a robot that is let go before there
+    is a linearization would be left to damping when the node's patience with it is over.
+    """
     limits = np.minimum(model.limits.effort, 1e3)
 
     def is_led(moment: Moment) -> bool:
         gains, efforts = graph.gains, graph.efforts
         if gains is None or efforts is None or efforts.size != moment.tau.size:
+            return False
+        if gains.source == FeedbackGains.SOURCE_MODEL:
             return False
         frames = {contact.frame for contact in gains.contacts}
         return (

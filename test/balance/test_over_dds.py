@@ -6,15 +6,24 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.standing import standing_robot
 
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
+from geolin_msgs.msg import ContactState, FeedbackGains
+from geolin_ros.balance.motions import Moment
 from geolin_ros.balance.picture import draw
 from geolin_ros.balance.report import Row, markdown, verdict
+from geolin_ros.balance.robot import leads
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.lqr import design
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.stream.feedback_messages import GainsWriter
 
 LQR = {
     'name': '4 feet',
@@ -77,6 +86,20 @@ def test_robot__does_what_else_it_must_in_three_processes(robot, case, gains, tm
         rf'^{robot}, 0 +{case} .* ms +\d+ of \d+ +{gains} ', found.stdout, re.MULTILINE
     )
     assert 'PASS  1 of 1 cases stand' in found.stdout
+
+
+@pytest.mark.parametrize(('source', 'is_led'), [('model', False), ('linearization', True)])
+def test_robot__is_held_until_there_are_gains_of_the_linearizer(source, is_led):
+    model, balls = standing_robot('quadruped')
+    point = equilibrium(model, standing_posture(model, balls), balls)
+    writer = GainsWriter(FeedbackGains, ContactState, model)
+    message = writer.write(design(model, point), source, 1, 'odom', 0.1)
+    graph = SimpleNamespace(gains=message, efforts=point.tau)
+    here = Moment(point.state, point.tau, point.supports, 0, 0.0)
+    assert leads(graph, model)(here) == is_led
+    assert not leads(SimpleNamespace(gains=message, efforts=point.tau + 1.0), model)(here)
+    moved = point.state.retract(np.full(36, 0.01))
+    assert not leads(graph, model)(here._replace(state=moved))
 
 
 def test_table__says_what_stood_and_what_was_missed():
