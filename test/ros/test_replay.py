@@ -21,6 +21,7 @@ from geolin_ros.offline.message_types import (
     JOINT_STATE,
     LINEARIZATION,
     ODOMETRY,
+    SUMMARY,
     empty_message,
     known_types,
 )
@@ -30,6 +31,16 @@ from geolin_ros.offline.source import open_source
 
 KINDS = {'odom': (ODOMETRY, Odometry), 'joint_states': (JOINT_STATE, JointState)}
 DROPPED = 7, 13
+TIME = 'builtin_interfaces/msg/Time'
+MEASURED = (
+    'compute_time',
+    'latency',
+    'trust_deviation',
+    'largest_real_part',
+    'spectral_radius',
+    'mass_matrix_condition',
+)
+"""Fields of a summary that are times, or found beside the stream, now and then."""
 
 
 @pytest.fixture(scope='module')
@@ -82,7 +93,7 @@ def send(client, entries, least_gap):
     return order, answers
 
 
-def canonical(data, kind):
+def canonical(data, kind, before=(0, 0, 0)):
     """Return the bytes of a message, zeros between its fields, without what differs by run.
 
     rclpy leaves whatever was in memory between fields, and adds bytes to the end.
@@ -98,6 +109,13 @@ def canonical(data, kind):
     if kind == LINEARIZATION:
         message.compute_time = 0.0
         message.trust = empty_message('geolin_msgs/msg/Trust')
+    if kind == SUMMARY:
+        for name in MEASURED:
+            setattr(message, name, 0.0)
+        message.spectrum_stamp = empty_message(TIME)
+        message.received -= before[0]  # by the hand shake
+        message.published -= before[1]
+        message.dropped -= before[2]
     return bytes(known_types().serialize_cdr(message, kind))
 
 
@@ -133,9 +151,12 @@ def test_replay__writes_the_bytes_that_the_node_publishes(
     before = len(client.linearizations)
     order, usable = send(client, entries, 1e9 / max_rate if max_rate else 0)
     client.wait_for(lambda: len(client.forward_dynamics) >= before + usable)
+    client.wait_for(lambda: client.summaries[-1].header == client.linearizations[-1].header)
+    first = client.summaries[-usable]
     live = {
         LINEARIZATION: client.linearizations[before:],
         FORWARD_DYNAMICS: client.forward_dynamics[-usable:],
+        SUMMARY: client.summaries[-usable:],
     }
     times = [(role, k, message) for k, (role, _, message) in enumerate(order)]
     bag = write_bag(tmp_path / 'bag', times, text)
@@ -146,4 +167,5 @@ def test_replay__writes_the_bytes_that_the_node_publishes(
         for kind, published in live.items():
             (topic,) = [topic for topic, name in recording.types.items() if name == kind]
             replayed = [canonical(data, kind) for data in recording.raw(topic)]
-            assert replayed == [canonical(serialize_message(m), kind) for m in published]
+            shaken = (first.received - 1, first.published - 1, first.dropped)
+            assert replayed == [canonical(serialize_message(m), kind, shaken) for m in published]
