@@ -58,6 +58,7 @@ LQR_TABLE: tuple[Parameter, ...] = (
         'gain_bank',
         '',
         'File of gains over contact sets and postures, used instead of designing any.',
+        live=False,
     ),
     Parameter(
         'contact_dwell',

@@ -29,7 +29,8 @@ class Parameter:
     bounds
         Smallest and largest allowed number.
     live
-        Whether a change takes effect while the node runs; else it needs a new configuration.
+        Whether it may change while the node runs. Not so what names files: whoever reaches
+        ``~/set_parameters`` would have them opened.
     entry
         Reads one entry of a list of texts; raises `ConfigurationError` for one it cannot read.
     """

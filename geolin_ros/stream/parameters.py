@@ -66,7 +66,7 @@ TABLE: tuple[Parameter, ...] = (
         'URDF text. Empty: taken from robot_description_file, else from robot_description_node, '
         'else from the topic robot_description.',
     ),
-    Parameter('robot_description_file', '', 'Path of a URDF or xacro file.'),
+    Parameter('robot_description_file', '', 'Path of a URDF or xacro file.', live=False),
     Parameter(
         'robot_description_node',
         '',
@@ -113,6 +113,7 @@ TABLE: tuple[Parameter, ...] = (
         'overlay_file',
         '',
         'YAML file with what a URDF cannot say: rotors, gears, springs, friction, payloads.',
+        live=False,
     ),
     Parameter(
         'overlay',
@@ -317,9 +318,15 @@ TABLE: tuple[Parameter, ...] = (
     ),
     Parameter(
         'service.size',
-        100,
+        16,
         'Most wrenches and contacts together in a request; larger ones are refused.',
         bounds=(0, 10_000),
+    ),
+    Parameter(
+        'service.budget',
+        0.1,
+        'Largest part of the last second that answers may have taken; then others are refused.',
+        bounds=(1e-6, 1.0),
     ),
     Parameter(
         'certificate.every',
@@ -340,6 +347,7 @@ TABLE: tuple[Parameter, ...] = (
         '',
         'Folder for linearizations that fail the check, see `geolin recheck`. Empty: the folder '
         'of ROS logs.',
+        live=False,
     ),
     Parameter(
         'autostart',
@@ -465,6 +473,7 @@ def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
         representation=values['representation'],
         service_rate=values['service.rate'],
         service_size=values['service.size'],
+        service_budget=values['service.budget'],
         certificate_every=values['certificate.every'],
         certificate_budget=values['certificate.budget'],
     )

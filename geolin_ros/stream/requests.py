@@ -48,20 +48,29 @@ class RequestAnswerer:
         self._model, self._settings = model, settings
         self._make_message, self._make_contact = make_message, make_contact
         self._linearizer = Linearizer(model)
-        self._answered: deque[float] = deque(maxlen=settings.service_rate)
+        self._taken: deque[tuple[float, float]] = deque()
+        """When each request of the last second ended, and what it took [s]."""
 
     def answer(self, request: Any, response: Any, stamp: int, world_frame: str = '') -> Any:
         """Fill ``response``; what is wrong with the request goes into its message.
 
         ``stamp`` [ns] and ``world_frame`` go into the header.
         """
+        start = time.perf_counter()
         try:
-            self._check_bounds(request)
+            self._check_load(start)
+        except InputError as error:
+            response.success, response.message = False, str(error)
+            return response
+        try:
+            self._check_size(request)
             response.linearization = self._linearize(request, stamp, world_frame)
         except GeolinError as error:
             response.success, response.message = False, str(error)
         else:
             response.success = True
+        end = time.perf_counter()
+        self._taken.append((end, end - start))
         return response
 
     def _linearize(self, request: Any, stamp: int, world_frame: str) -> Any:
@@ -95,15 +104,27 @@ class RequestAnswerer:
         )
         return writer.write(answer)
 
-    def _check_bounds(self, request: Any) -> None:
-        """Refuse, before any work, what comes too often or is too large."""
-        now, times, settings = time.monotonic(), self._answered, self._settings
-        if len(times) == times.maxlen and now - times[0] < 1.0:
+    def _check_load(self, now: float) -> None:
+        """Refuse what comes too often, or after too much work for others."""
+        taken, settings = self._taken, self._settings
+        while taken and now - taken[0][0] >= 1.0:
+            taken.popleft()
+        if len(taken) >= settings.service_rate:
             raise InputError(
-                f'request is one of more than {times.maxlen} within a second; ask less often, or '
-                'raise parameter service.rate'
+                f'request is one of more than {settings.service_rate} within a second; ask less '
+                'often, or raise parameter service.rate'
             )
-        times.append(now)
+        spent = sum(duration for _, duration in taken)
+        if spent > settings.service_budget:
+            raise InputError(
+                f'requests have taken {spent:.3f} s of the last second, expected at most '
+                f'{settings.service_budget:g} s; ask less often or for less, or raise parameter '
+                'service.budget'
+            )
+
+    def _check_size(self, request: Any) -> None:
+        """Refuse, before any work, what is too large."""
+        settings = self._settings
         acting = len(request.external_wrenches) + len(request.contacts)
         if acting > settings.service_size:
             raise InputError(

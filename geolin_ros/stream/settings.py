@@ -48,7 +48,8 @@ class StreamSettings:
     reference: Reference = 'moving'
     representation: Representation = 'body'
     service_rate: int = 100
-    service_size: int = 100
+    service_size: int = 16
+    service_budget: float = 0.1
     certificate_every: int = 250
     certificate_budget: float = 0.02
 

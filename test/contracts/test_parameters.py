@@ -53,6 +53,12 @@ def test_readme__holds_the_table():
     assert table == as_markdown(TABLE), 'make it anew with `geolin parameters --format markdown`'
 
 
+def test_files__are_named_at_the_start_alone():
+    fixed = {row.name for table in TABLES.values() for row in table if not row.live}
+    named = {'robot_description_file', 'overlay_file', 'gain_bank', 'certificate.folder'}
+    assert fixed == named | {'autostart'}
+
+
 def test_names__are_unique():
     assert len(BY_NAME) == len(TABLE)
     assert set(MODEL_NAMES) <= set(BY_NAME)

@@ -98,7 +98,7 @@ def test_topic__is_waited_for_and_followed(client):
 
 def test_parameter__replaces_the_robot_while_the_node_runs(robot):
     humanoid = TreeModel.from_urdf(robots.path('humanoid'))
-    assert robot.set_parameters(robot_description_file=str(robots.path('humanoid')))[0]
+    assert robot.set_parameters(robot_description=robots.path('humanoid').read_text())[0]
     robot.wait_until_serving('humanoid')
     stamp = robot.tick()
     message = robot.ask(

@@ -47,8 +47,8 @@ def test_node__is_driven_by_a_lifecycle_manager(client):
 def test_parameters_set_before_configuring__hold(client):
     client.start(autostart=False)
     client.wait_for(lambda: client.state() == 'unconfigured')
-    path = str(robots.path('quadruped'))
-    assert client.set_parameters(robot_description_file=path, reference='frozen') == (True, '')
+    text = robots.path('quadruped').read_text()
+    assert client.set_parameters(robot_description=text, reference='frozen') == (True, '')
     assert client.change_state('configure')
     assert client.change_state('activate')
     client.wait_until_active()

@@ -86,15 +86,13 @@ def test_payload__comes_and_goes_while_the_node_runs(robot):
     ask(robot, robot.model)
 
 
-def test_overlay_and_friction__count_in_a(robot, tmp_path):
-    file = tmp_path / 'overlay.yaml'
-    file.write_text(json.dumps(OVERLAY))
+def test_overlay_and_friction__count_in_a(robot):
     for friction in (False, True):
         model = TreeModel.from_urdf(QUADRUPED, overlay=OVERLAY, coulomb_friction=friction)
-        set_and_wait(robot, {'overlay_file': str(file), 'coulomb_friction': friction})
+        set_and_wait(robot, {'overlay': json.dumps(OVERLAY), 'coulomb_friction': friction})
         message = ask(robot, model)
         assert np.isfinite(message.a.data).all()
-    set_and_wait(robot, {'overlay_file': '', 'coulomb_friction': False})
+    set_and_wait(robot, {'overlay': '', 'coulomb_friction': False})
     ask(robot, robot.model)
 
 

@@ -189,6 +189,9 @@ def test_max_skew__may_be_widened(robot, changed):
         ('gravity', [0.0, -9.81], 'gravity has 2 numbers, expected 3'),
         ('gravity', [0.0, 0.0, float('nan')], 'gravity is [0.0, 0.0, nan], expected finite'),
         ('autostart', False, 'autostart'),
+        ('robot_description_file', '/etc/passwd', 'robot_description_file'),
+        ('overlay_file', '/etc/passwd', 'overlay_file'),
+        ('certificate__folder', '/etc', 'certificate.folder'),
         ('max_rate', 'fast', 'type'),
     ],
 )

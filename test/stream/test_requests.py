@@ -256,6 +256,33 @@ def test_requests__are_bounded_in_rate(quadruped):
     assert time.monotonic() >= start + 1.0
 
 
+def test_requests__are_bounded_in_the_time_they_take(quadruped):
+    """Each is answered while those of the last second have taken less than the budget."""
+    settings = StreamSettings(service_budget=0.02)
+    answerer = RequestAnswerer(quadruped, settings, linearized_dynamics, empty_contact_state)
+    feet = [contact_state(link, 2) for link in quadruped.link_names[: settings.service_size]]
+    request, _, _ = random_request(quadruped, contacts=feet)
+    answered, taken, waited = 0, 0.0, 0.0
+    for _ in range(20):
+        start = time.perf_counter()
+        response = SimpleNamespace(success=None, message='', linearization=None)
+        answerer.answer(request, response, 12, 'map')
+        duration = time.perf_counter() - start
+        if response.success:
+            answered += 1
+            assert taken < settings.service_budget + 1e-3
+            taken += duration
+        else:
+            waited = max(waited, duration)
+            assert 'of the last second, expected at most 0.02 s; ask less' in response.message
+            assert 'service.budget' in response.message
+    assert 1 <= answered < 20
+    assert waited < taken / answered  # a refusal costs nothing near an answer
+    time.sleep(1.0)
+    answerer.answer(request, response, 12, 'map')
+    assert response.success, response.message
+
+
 @pytest.mark.parametrize(
     ('field', 'entries', 'says'),
     [

@@ -7,6 +7,7 @@ Each gets a `Stage` and returns the `Outcome` that the node has to report.
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,8 +18,11 @@ from math import inf, nan
 import numpy as np
 from rosgraph_msgs.msg import Clock
 
+from geolin_msgs.msg import ContactState
+from geolin_msgs.srv import Linearize
 from geolin_ros import robots
 from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.parameters import BY_NAME
 from support import fault_inputs
 from support.fault_stage import Outcome, nanoseconds
 from support.messages import SECOND
@@ -321,6 +325,49 @@ def overflowing(stage):
         stage.bad(joints, robot.make_odometry(robot.time))
         drops[Cause.NOT_FINITE] += 1
     return Outcome(drops)
+
+
+# ---- requests
+
+
+@drill('the service flooded at its limits: 125 requests a second of 16 contacts')
+def flooded_service(stage):
+    """More than may be, each as large as may be, for 2 s; the robot at 500 Hz is answered.
+
+    Most of it: a tenth of the time goes into requests, and a slow machine has none to spare.
+    """
+    robot = stage.robot
+    request = Linearize.Request()
+    request.state.base_pose.orientation.w = 1.0
+    request.state.joint_positions = request.state.joint_rates = [0.1] * robot.model.n
+    links = robot.model.link_names[: BY_NAME['service.size'].default]
+    request.contacts = [
+        ContactState(frame=link, kind=ContactState.KIND_SURFACE, active=True) for link in links
+    ]
+    robot.linearize(request)  # loads what it needs
+    stage.rest(1.0)
+    futures, due = [], time.monotonic()
+    for k in range(1000):
+        stamp = robot.tick(2)
+        stage.send(robot.make_joint_state(stamp), robot.make_odometry(stamp))
+        if k % 4 == 0:
+            futures.append(robot.linearize_later(request))
+        due += 0.002
+        robot.wait_for(lambda due=due: time.monotonic() > due)
+    stage.rest(0.5)  # the queue of a service holds ten: some never come
+    said = Counter(
+        'answered'
+        if future.result().success
+        else re.search(r'raise parameter (service\.\w+)', future.result().message)[1]
+        for future in futures
+        if future.done()
+    )
+    robot.forget_requests(futures)
+    assert 0 < said['answered'] < 200, said
+    assert said['service.budget'] > 0, said
+    heard = len(robot.linearizations)
+    assert heard > 700, f'{heard} of 1000 joint states answered, requests: {said}'
+    return Outcome(lost=None, follows=(Cause.SKEW,))
 
 
 # ---- processes

@@ -418,8 +418,20 @@ class Client:
         return future.result()
 
     def linearize(self, request):
-        """Call ~/linearize."""
-        return self.call(Linearize, request)
+        """Call ~/linearize, again if what was asked before, cold perhaps, took too long."""
+        while 'service.budget' in (response := self.call(Linearize, request)).message:
+            end = time.monotonic() + 0.2
+            self.wait_for(lambda end=end: time.monotonic() > end)
+        return response
+
+    def linearize_later(self, request):
+        """Call ~/linearize, once, and return the future of its response."""
+        return self._services[Linearize].call_async(request)
+
+    def forget_requests(self, futures):
+        """Wait no longer for responses to `linearize_later`."""
+        for future in futures:
+            self._services[Linearize].remove_pending_request(future)
 
     def set_parameters(self, **values):
         """Set parameters together; return success and reason."""
