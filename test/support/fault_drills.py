@@ -332,9 +332,10 @@ def overflowing(stage):
 
 @drill('the service flooded at its limits: 125 requests a second of 16 contacts')
 def flooded_service(stage):
-    """More than may be, each as large as may be, for 2 s; the robot at 500 Hz is answered.
+    """More than may be, each as large as may be, and the robot at 500 Hz is answered.
 
-    Most of it: a tenth of the time goes into requests, and a slow machine has none to spare.
+    As it is without them, but for the tenth of the time that requests may take and what refusals
+    take, of both processes: on a busy machine neither keeps up with 500 Hz.
     """
     robot = stage.robot
     request = Linearize.Request()
@@ -346,27 +347,32 @@ def flooded_service(stage):
     ]
     robot.linearize(request)  # loads what it needs
     stage.rest(1.0)
-    futures, due = [], time.monotonic()
-    for k in range(1000):
-        stamp = robot.tick(2)
-        stage.send(robot.make_joint_state(stamp), robot.make_odometry(stamp))
-        if k % 4 == 0:
-            futures.append(robot.linearize_later(request))
-        due += 0.002
-        robot.wait_for(lambda due=due: time.monotonic() > due)
-    stage.rest(0.5)  # the queue of a service holds ten: some never come
+    futures = []
+
+    def answered_at_500_hz(asks):
+        before, due = len(robot.linearizations), time.monotonic()
+        for k in range(1000):
+            stamp = robot.tick(2)
+            stage.send(robot.make_joint_state(stamp), robot.make_odometry(stamp))
+            if asks and k % 4 == 0:
+                futures.append(robot.linearize_later(request))
+            due = max(due + 0.002, time.monotonic())
+            robot.wait_for(lambda due=due: time.monotonic() >= due)
+        stage.rest(0.5)
+        return len(robot.linearizations) - before
+
+    alone, flooded = answered_at_500_hz(asks=False), answered_at_500_hz(asks=True)
     said = Counter(
         'answered'
         if future.result().success
         else re.search(r'raise parameter (service\.\w+)', future.result().message)[1]
         for future in futures
-        if future.done()
+        if future.done()  # the queue of a service holds ten: some never come
     )
     robot.forget_requests(futures)
-    assert 0 < said['answered'] < 200, said
+    assert 0 < said['answered'] < 100, said
     assert said['service.budget'] > 0, said
-    heard = len(robot.linearizations)
-    assert heard > 700, f'{heard} of 1000 joint states answered, requests: {said}'
+    assert flooded > 0.8 * alone, f'{flooded} answered, {alone} alone; requests: {said}'
     return Outcome(lost=None, follows=(Cause.SKEW,))
 
 
