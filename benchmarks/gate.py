@@ -5,7 +5,8 @@
 Ratios are stored for each set of vector instructions: ``python -m benchmarks.gate --store`` adds
 those of this processor to `ratios.json`, medians of three runs. What is compared with them is the
 best of three, so that load on the machine counts little. On a processor of another set the largest
-stored ratio of a row is what counts. ``NUMBA_CPU_NAME=x86-64-v3`` makes it one without AVX-512.
+stored ratio of a row is what counts. ``NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES=`` makes this
+one a processor without AVX-512.
 """
 
 import argparse

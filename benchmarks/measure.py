@@ -48,9 +48,9 @@ def environment() -> dict[str, str]:
     features = llvm.get_host_cpu_features()
     names = ('avx512f', 'avx2', 'sse2', 'neon', '')
     widest = next(name for name in names if features.get(name, not name))
-    chosen = numba.config.CPU_NAME  # NUMBA_CPU_NAME: compile for less than there is
-    if chosen is not None:
-        widest = {'x86-64': 'sse2', 'x86-64-v2': 'sse2', 'x86-64-v3': 'avx2'}.get(chosen, widest)
+    if numba.config.CPU_FEATURES == '':  # what NUMBA_CPU_NAME has, less than there is
+        named = {'x86-64': 'sse2', 'x86-64-v2': 'sse2', 'x86-64-v3': 'avx2'}
+        widest = named.get(numba.config.CPU_NAME, widest)
     versions = {name: metadata.version(name) for name in ('numpy', 'numba', 'scipy', 'pin')}
     return {
         'processor': llvm.get_host_cpu_name(),
