@@ -133,8 +133,10 @@ def canonical(data, kind, before=(0, 0, 0)):
             },
             90.0,
         ),
+        # no stiffness: contacts would be held where the hand shake left the robot
+        ({'contacts': ['FL_foot point', 'RR_foot point']}, 0.0),
     ],
-    ids=['defaults', 'discrete'],
+    ids=['defaults', 'discrete', 'contacts'],
 )
 def test_replay__writes_the_bytes_that_the_node_publishes(
     client, entries, values, max_rate, tmp_path
