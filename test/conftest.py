@@ -6,8 +6,12 @@ GEOLIN_REQUIRE=all       a skip is a failure, except for what no package index h
 HYPOTHESIS_PROFILE=name  dev (default), ci, nightly
 """
 
+import fcntl
 import os
+import tempfile
 from collections.abc import Generator
+from pathlib import Path
+from typing import IO
 
 import pytest
 from hypothesis import settings
@@ -20,11 +24,25 @@ settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))
 NEVER_REQUIRED = ('launch_ros', 'ros2 CLI', 'tf2_msgs')
 
 
+_held: list[IO[str]] = []
+
+
 def own_domain() -> int:
-    """Return a DDS domain of this process: 1 to 100, below the ports that the system hands out."""
-    worker = os.environ.get('PYTEST_XDIST_WORKER', '')
-    session = os.getppid() if worker else os.getpid()
-    return 1 + (7 * session + int(worker.removeprefix('gw') or 0)) % 100
+    """Return a DDS domain that no other test process of this machine uses, until this one ends.
+
+    1 to 100: below the ports that the system hands out.
+    """
+    for step in range(100):
+        domain = 1 + (os.getpid() + step) % 100
+        lock = open(Path(tempfile.gettempdir(), f'geolin_ros_domain_{domain}.lock'), 'a')  # noqa: SIM115
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+        else:
+            _held.append(lock)
+            return domain
+    raise RuntimeError('100 test processes on this machine, expected a free DDS domain')
 
 
 # Before rclpy is imported anywhere, and for the processes that tests start.

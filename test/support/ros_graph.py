@@ -199,7 +199,7 @@ class Client:
 
     def __init__(self, graph, folder, model, inputs=qos_profile_sensor_data):
         self.graph, self.model, self.folder = graph, model, folder
-        self.namespace = f'/robot{next(_namespaces)}'
+        self.namespace = f'/robot{os.getpid()}_{next(_namespaces)}'
         self.node_name = f'{self.namespace}/linearization_node'
         self.process, self.module = None, 'linearization_node'
         self.time = 1000 * SECOND
