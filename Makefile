@@ -77,7 +77,7 @@ sbom: setup $(CHECKS)  ## dist/sbom.json: all packages of .venv as CycloneDX
 	    -o dist/sbom.json .venv/bin/python
 
 audit: setup $(CHECKS)  ## known vulnerabilities of the locked versions (asks the PyPI advisory database)
-	.venv/checks/bin/pip-audit --no-deps --disable-pip -r requirements/constraints.txt
+	.venv/checks/bin/pip-audit --strict --no-deps --disable-pip -r requirements/constraints.txt
 
 # What fuzzes, lists and audits is no part of the product: it has an environment of its own.
 $(CHECKS): requirements/checks.txt requirements/constraints.txt | setup

@@ -105,3 +105,5 @@ def test_checks__are_installed_beside_the_product_once(target, tmp_path):
     assert not any('.venv/bin/python -m pip' in line for line in first)
     if target == 'sbom':
         assert again[0].endswith(' .venv/bin/python'), 'what is listed is the product'
+    if target == 'audit':
+        assert ' --strict ' in again[0], 'what cannot be looked up would count as good'
