@@ -10,8 +10,6 @@ import fcntl
 import os
 import tempfile
 from collections.abc import Generator
-from pathlib import Path
-from typing import IO
 
 import pytest
 from hypothesis import settings
@@ -24,9 +22,6 @@ settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))
 NEVER_REQUIRED = ('launch_ros', 'ros2 CLI', 'tf2_msgs')
 
 
-_held: list[IO[str]] = []
-
-
 def own_domain() -> int:
     """Return a DDS domain that no other test process of this machine uses, until this one ends.
 
@@ -34,13 +29,12 @@ def own_domain() -> int:
     """
     for step in range(100):
         domain = 1 + (os.getpid() + step) % 100
-        lock = open(Path(tempfile.gettempdir(), f'geolin_ros_domain_{domain}.lock'), 'a')  # noqa: SIM115
+        lock = os.open(f'{tempfile.gettempdir()}/geolin_ros_domain_{domain}.lock', os.O_CREAT)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            lock.close()
+            os.close(lock)
         else:
-            _held.append(lock)
             return domain
     raise RuntimeError('100 test processes on this machine, expected a free DDS domain')
 

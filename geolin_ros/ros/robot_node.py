@@ -288,13 +288,20 @@ class RobotNode(LifecycleNode):
         """Make the pipeline of the present description and parameters, then swap it in.
 
         Runs beside the executor; until the swap the old pipeline serves. A description that is
-        served already changes nothing, and one that cannot be read ends the process only where
-        there is no old one.
+        served already changes nothing. One that cannot be used ends the process only where there
+        is no old one; else that takes the parameters that have changed since.
         """
         self._build_waits = False
         revision, values, description = self._revision, dict(self._values), self._description
         if description is None or self._served == (description, revision):
             return
+        if not self._serve(description, values, revision) and self._served is not None:
+            served, with_revision = self._served
+            if served != description and with_revision != revision:
+                self._serve(served, values, revision)
+
+    def _serve(self, description: str | Path, values: dict[str, Any], revision: int) -> bool:
+        """Make a pipeline and swap it in; return whether that could be done."""
         try:
             key = (description, *(str(values[name]) for name in MODEL_NAMES))
             if self._model is None or self._model[0] != key:
@@ -313,8 +320,9 @@ class RobotNode(LifecycleNode):
                     f'keep the model {self._pipeline.model.hash}, cannot use the new robot '
                     f'description: {error}'
                 )
-            return
+            return False
         self.get_logger().info(f'serve {model.summary().splitlines()[0]}')
+        return True
 
     def _check_parameters(self, parameters: list[Any]) -> SetParametersResult:
         try:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Base pose and body twist from nav_msgs/Odometry."""
 
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -81,7 +82,7 @@ class BaseInput:
                 Cause.NOT_FINITE,
                 f'odometry holds NaN or inf: {sample.tolist()}, expected finite numbers',
             )
-        norm = np.sqrt(sample[3:7] @ sample[3:7])
+        norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
         if not abs(norm - 1.0) <= self._tolerance:
             raise DroppedInput(
                 Cause.QUATERNION,

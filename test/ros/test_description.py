@@ -91,6 +91,17 @@ def test_topic__is_waited_for_and_followed(client):
     )
     assert message.model_hash == humanoid.hash
 
+    served = client.process.log.count('serve humanoid')
+    assert client.set_parameters(joints=list(reversed(humanoid.joint_names))) == (True, '')
+    client.wait_for(lambda: client.process.log.count('serve humanoid') > served)
+    stamp = client.tick()
+    message = client.ask(
+        client.make_joint_state(stamp, humanoid.joint_names),
+        client.make_odometry(stamp, child_frame_id=humanoid.base_link),
+    )
+    assert list(message.joint_names) == list(reversed(humanoid.joint_names))
+    assert client.set_parameters(joints=['']) == (True, '')
+
     client.describe(QUADRUPED.read_text())
     client.wait_for(lambda: client.process.log.count('serve quadruped') == 2)
     assert client.ask().model_hash == client.model.hash

@@ -9,9 +9,16 @@ from support.fault_stage import Footprint
 MOST_GROWTH = 30_000  # kB
 
 
+LOADING = [name for name in DRILLS if 'service' in name or 'feet' in name]
+"""What loads kernels of contacts, which stay."""
+
+
 @pytest.fixture(scope='module')
 def at_first(stage):
-    """What the node holds after it has answered for the first time."""
+    """What the node holds once all that it needs is loaded."""
+    for name in LOADING:
+        stage.run(name, DRILLS[name])
+        stage.accounts.pop()
     return Footprint.of(stage.robot.process.process.pid)
 
 
