@@ -93,8 +93,8 @@ def test_demo__ends_on_ctrl_c_and_leaves_nothing_behind(tmp_path):
 def test_demo__names_the_bundled_robots_where_one_is_unknown():
     status, output = run('geolin_ros.demo', '--robot', 'octopus')
     assert status == 1
-    assert "'octopus' is no file" in output
-    assert 'humanoid, quadruped' in output
+    assert "robot 'octopus' is not part of the bundled robots" in output
+    assert "'humanoid', 'quadruped'" in output
 
 
 def test_demo__ends_with_the_message_of_a_robot_that_cannot_start(tmp_path):
