@@ -29,6 +29,9 @@ from geolin_ros.wrenches import Wrench, pack
 
 Reference = Literal['moving', 'frozen']
 
+NO_MEMORY_OF_FLOATS = (TypeError, ValueError, NotImplementedError, BufferError)
+"""What a memoryview says to it."""
+
 
 class Linearization:
     """zdot = A z + B dtau + drift about a state, z = [H; s; v; r] left-trivialized.
@@ -114,6 +117,7 @@ class Linearizer:
             self._kernel = self._make_kernel(self._packed)
             self._fast_workspace = records.make_workspace(self._packed)
             self._tau = self._inputs = records.make_inputs(self._packed, self._no_wrenches)
+        self._tau_memory = memoryview(self._tau)  # type: ignore[arg-type]
         self._full, self._full_A, self._full_B, self._full_nu_dot = self._make_output()
         self._kept = self._selection()
         self._A, self._B, self._nu_dot = self._full_A, self._full_B, self._full_nu_dot
@@ -192,9 +196,12 @@ class Linearizer:
             If a joint moves no inertia at this state.
         """
         x = state.data
-        if len(x) != self._size or len(tau) != self._n:  # type: ignore[arg-type]
-            raise self._wrong_size(state, tau)
-        self._tau[...] = tau
+        if len(x) != self._size:
+            raise wrong_state(self.model, state)
+        try:
+            self._tau_memory[:] = tau  # type: ignore[assignment]
+        except NO_MEMORY_OF_FLOATS:  # or of another size
+            self._take(tau)
         if self._packed is None:
             status = self._run_general(state, wrenches)
         else:
@@ -224,9 +231,9 @@ class Linearizer:
 
         Same arguments and errors as a linearization; the array is the caller's.
         """
-        if len(state.data) != self._size or len(tau) != self._n:  # type: ignore[arg-type]
-            raise self._wrong_size(state, tau)
-        self._tau[...] = tau
+        if len(state.data) != self._size:
+            raise wrong_state(self.model, state)
+        self._take(tau)
         if self._packed is None:
             nu_dot = np.empty(6 + self.model.n)
             status = forward_dynamics.forward_dynamics(
@@ -350,10 +357,12 @@ class Linearizer:
         self._drift[m - n : m] = state.r
         self._drift[m:] = self._nu_dot
 
-    def _wrong_size(self, state: State, tau: ArrayLike) -> ShapeError:
-        if len(state.data) != self._size:
-            return wrong_state(self.model, state)
-        return ShapeError(f'tau has {len(tau)} entries, expected {self._n}, one a joint')  # type: ignore[arg-type]
+    def _take(self, tau: ArrayLike) -> None:
+        """Keep efforts of any kind."""
+        values = np.asarray(tau, dtype=np.float64)
+        if values.shape != (self._n,):
+            raise ShapeError(f'tau has shape {values.shape}, expected ({self._n},), one a joint')
+        self._tau[...] = values
 
 
 def check_reference(reference: str) -> None:

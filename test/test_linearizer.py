@@ -428,10 +428,23 @@ def test_robot_of_one_body__has_no_joints_and_still_a_linearization():
 def test_wrong_sizes__are_named():
     lin, state = Linearizer(QUADRUPED), QUADRUPED.neutral_state()
     for call in (lin, lin.forward_dynamics):
-        with pytest.raises(ShapeError, match='tau has 11 entries, expected 12'):
+        with pytest.raises(ShapeError, match=r'tau has shape \(11,\), expected \(12,\)'):
             call(state, np.zeros(11))
         with pytest.raises(ShapeError, match='3 joint positions and 3 rates, expected 12 and 12'):
             call(State(np.eye(4), np.zeros(3), np.zeros(6), np.zeros(3)), np.zeros(12))
+
+
+def test_efforts__are_numbers_of_any_kind():
+    lin, state = Linearizer(QUADRUPED), QUADRUPED.random_state(np.random.default_rng(1))
+    tau = np.arange(12.0)
+    expected = lin(state, tau).nu_dot.copy()
+    strided, swapped = np.repeat(tau, 2)[::2], tau.astype('>f8')
+    for kind in (tau.tolist(), range(12), tau.astype(np.float32), strided, swapped):
+        assert np.array_equal(lin(state, kind).nu_dot, expected)
+        assert np.array_equal(lin.forward_dynamics(state, kind), expected)
+    for wrong in (tau.reshape(12, 1), [tau], 3.0):
+        with pytest.raises(ShapeError, match='tau has shape'):
+            lin(state, wrong)
 
 
 @pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
