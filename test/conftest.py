@@ -10,6 +10,7 @@ import fcntl
 import os
 import tempfile
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -19,6 +20,7 @@ settings.register_profile('ci', max_examples=50, deadline=None, derandomize=True
 settings.register_profile('nightly', max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))
 
+EVIDENCE = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
 NEVER_REQUIRED = ('launch_ros', 'ros2 CLI', 'tf2_msgs')
 
 
@@ -45,6 +47,17 @@ os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ['MPLBACKEND'] = 'Agg'
 # Before NumPy is imported: threads of BLAS only stand in each other's way on small matrices.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let results be kept."""
+    parser.addoption('--evidence', action='store_true', help='write docs/evidence')
+
+
+@pytest.fixture(scope='session')
+def evidence_folder(request: pytest.FixtureRequest) -> Path | None:
+    """Where results are kept, or None."""
+    return EVIDENCE if request.config.getoption('--evidence') else None
 
 
 def pytest_configure(config: pytest.Config) -> None:

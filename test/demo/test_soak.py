@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node at 500 Hz for ten minutes: it lives, it answers, and it does not grow.
 
-``python -m pytest -m soak -s test/demo/test_soak.py``; GEOLIN_SOAK_SECONDS makes it shorter.
+``python -m pytest -m soak --evidence test/demo/test_soak.py`` writes docs/evidence/memory.md;
+GEOLIN_SOAK_SECONDS makes it shorter.
 """
 
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pytest
 
 from geolin_ros import robots
 from geolin_ros.demo.processes import Child
+from tools import evidence
 
 SECONDS = min(600.0, float(os.environ.get('GEOLIN_SOAK_SECONDS', 'inf')))
 WARM = 0.1 * SECONDS
@@ -28,7 +29,7 @@ def resident_kilobytes(pid):
 @pytest.mark.soak
 @pytest.mark.ros
 @pytest.mark.skipif(not Path('/proc/self/status').exists(), reason='needs /proc')
-def test_node__does_not_grow():
+def test_node__does_not_grow(evidence_folder):
     pytest.importorskip('geolin_msgs.msg')
     path = str(robots.path('humanoid'))
     domain = {'ROS_DOMAIN_ID': os.environ['ROS_DOMAIN_ID']}
@@ -50,5 +51,12 @@ def test_node__does_not_grow():
         status = node.finish()
     assert status == 0
     grown = max(sizes) - sizes[0]
-    sys.stdout.write(f'{grown} kB more than the {sizes[0]} kB after {WARM:g} s\n')
+    if evidence_folder is not None:
+        rows = (f'after {WARM:g} s', sizes[0]), ('most after that', max(sizes)), ('grown', grown)
+        text = (
+            f'Resident memory [kB] of the linearizer in {SECONDS:g} s of the humanoid at 500 Hz, '
+            f'{len(sizes)} samples.'
+        )
+        lines = evidence.table(('', 'kB'), rows)
+        evidence.write(evidence_folder / 'memory.md', 'Memory', text, lines)
     assert grown < MOST_GROWTH, sizes

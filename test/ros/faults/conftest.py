@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One node for all faults, and the accounts of them: `--evidence` saves these."""
 
-from pathlib import Path
-
 import pytest
 from support.fault_stage import Stage
 from support.ros_graph import Client
@@ -11,7 +9,6 @@ from support.ros_graph import Client
 from geolin_ros import robots
 from tools import evidence
 
-EVIDENCE = Path(__file__).resolve().parents[3] / 'docs' / 'evidence'
 TEXT = """\
 What one node said of itself and what a consumer heard under each fault, over DDS; written by
 `make faults`. *Never came*: lost on purpose, in the transport, or in the queue of the node's
@@ -47,16 +44,6 @@ def table_of_efforts(accounts):
     rows = [(fault, sent, f'{a:.3f}', f'{b:.3f}') for fault, sent, a, b in accounts]
     head = 'fault', 'efforts sent', 'of the limit', 'of the change allowed'
     return evidence.table(head, rows)
-
-
-def pytest_addoption(parser):
-    parser.addoption('--evidence', action='store_true', help='write docs/evidence')
-
-
-@pytest.fixture(scope='session')
-def evidence_folder(request):
-    """Where results are kept, or None."""
-    return EVIDENCE if request.config.getoption('--evidence', default=False) else None
 
 
 @pytest.fixture(scope='session')
