@@ -8,6 +8,7 @@ A file has ``add_arguments(parser)`` and ``run(options)``, which returns the exi
 
 import argparse
 import importlib
+import logging
 import os
 import signal
 import sys
@@ -44,6 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
         status = int(options.run(options))
         sys.stdout.flush()
     except KeyboardInterrupt:
+        # a store that is left in the middle of a write has nothing to add at the exit
+        logging.getLogger('asyncio').setLevel(logging.CRITICAL)
         print(f'{name}: {interrupted}', file=sys.stderr)
         return 128 + signal.SIGINT
     except BrokenPipeError:
