@@ -8,7 +8,7 @@ import sys
 import pytest
 
 pytest.importorskip('pinocchio')
-from benchmarks import gate, growth, picture, report, results, tables
+from benchmarks import gate, growth, physical_limit, picture, report, results, tables
 
 
 @pytest.mark.parametrize('path', [tables.README, tables.SPEED], ids=lambda path: path.name)
@@ -23,6 +23,20 @@ def test_stored_results__name_processor_versions_and_date():
     assert len(stored.date.split('-')) == 3
     assert {'processor', 'vectors', 'python', 'numpy', 'numba', 'pin'} <= stored.environment.keys()
     assert len(stored.rows) > 50
+
+
+def test_stored_results__hold_exponents_overhead_second_thread_first_second_and_core():
+    stored = results.read()
+    held = {(figure.what, figure.case) for figure in stored.figures}
+    whats = {what for what, _ in held}
+    assert {'Linearizer adds to its kernel', 'import geolin_ros', 'first A and B'} <= whats
+    assert any(what.startswith('second thread') for what in whats)
+    own = [figure for figure in stored.figures if 'exponent' in figure.what]
+    assert len(own) == 2 * len(growth.SHAPES)
+    assert all(figure.peer_value is not None for figure in own)
+    sizes = [(row.what, row.case) for row in stored.growth]
+    assert sizes == [(s, f'{n} joints') for s in growth.SHAPES for n in growth.SIZES]
+    assert {work.robot for work in stored.core} == set(physical_limit.ROBOTS)
 
 
 def test_stored_results__are_within_their_limits():
