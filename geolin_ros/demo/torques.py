@@ -110,10 +110,11 @@ def report(recording: Recording, seconds: Mapping[str, float]) -> bool:
     """
     found = Contents(recording)
     first, last = min(found.torques), max(found.torques)
-    stamps = [s for s in found.torques if s in found.efforts and s >= first + int(SETTLE * 1e9)]
+    settled = [s for s in found.torques if s >= first + int(SETTLE * 1e9)]
+    stamps = [s for s in settled if s in found.efforts]  # of which the truth was heard too
     truth = np.array([found.efforts[s] for s in stamps])
     error = np.array([found.torques[s] for s in stamps]) - truth
-    forces = np.array([found.pushes[s] for s in stamps])
+    forces = np.array([found.pushes[s] for s in settled])
     asked = 1 + (last - first) // PERIOD
     clock = recording.heard[-1] - recording.heard[0]
     rate = (len(recording.heard) - 1) / clock
