@@ -448,11 +448,9 @@ def fill(
             result = convert(result, answer.state, settings.representation)
         answer.A, answer.B, answer.drift = result.A, result.B, result.drift
         answer.nu_dot, answer.next_state = result.nu_dot, None
-    numbers = [answer.A]  # the largest first; alone where the kernel has looked at nu_dot
+    numbers = [answer.A, answer.B, answer.drift, answer.nu_dot]
     if isinstance(here, ConstrainedLinearization):
         numbers += [here.wrenches, here.wrench_by_state, here.wrench_by_tau]
-    if settings.form == 'discrete' or reporter is not None:
-        numbers += [answer.B, answer.drift, answer.nu_dot]
     if not all(math.isfinite(np.vdot(array, array)) for array in numbers):  # quick, any size
         raise NotFiniteError(
             f'linearization of robot {linearizer.model.name!r} overflows, expected inputs of '

@@ -158,17 +158,16 @@ def readings_of(model, motion, *chosen):
     return system.readings(np.concatenate([part.ravel() for part in motion.theirs]))
 
 
+def sensors_of_motion(model, link):
+    return sensors.accelerometer(model, link), sensors.angular_acceleration(model, link)
+
+
 def test_accelerometer__reads_the_proper_acceleration_of_the_point():
     """Pinocchio's classical acceleration of the frame, less gravity in its axes."""
     oracle, motion = humanoid_in_motion(6)
     model, theirs = oracle.model, motion.theirs
     for link in ('imu', 'left_sole', 'head'):
-        read = readings_of(
-            model,
-            motion,
-            sensors.accelerometer(model, link),
-            sensors.angular_acceleration(model, link),
-        )
+        read = readings_of(model, motion, *sensors_of_motion(model, link))
         pin.forwardKinematics(
             oracle.pin_model, oracle.data, oracle.q(motion.state), oracle.velocity(motion.state),
             oracle._to_pinocchio(theirs.nu_dot),
@@ -201,12 +200,7 @@ def test_sensors_of_motion__read_differences_of_poses():
         return (4.0 * once - twice) / 3.0
 
     for link in ('imu', 'left_sole', 'head'):
-        read = readings_of(
-            model,
-            motion,
-            sensors.accelerometer(model, link),
-            sensors.angular_acceleration(model, link),
-        )
+        read = readings_of(model, motion, *sensors_of_motion(model, link))
         R, H_ddot = pose(link, 0.0)[:3, :3], second(link)
         turned = R.T @ H_ddot[:3, :3]  # alpha x + w x w x, the latter symmetric
         assert_close(read[:3], R.T @ (H_ddot[:3, 3] - model.gravity), 1e-7, link)
