@@ -39,7 +39,7 @@ ROUNDING = 1e3 * np.finfo(np.float64).eps
 """Times the condition number of M, or of J M^-1 J': largest deviation of another one."""
 LEAST = 1e-3
 """A block with entries below this part of its row's largest is judged by that."""
-STEPS = (4e-3, 5e-4)
+STEPS = (1e-3, 1e-4)
 """Of the differences, in every unit of z and du; less where smoothed friction bends faster."""
 REDUNDANT = 1e9
 """Contacts with a larger condition number of J M^-1 J' depend on each other."""

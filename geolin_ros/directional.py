@@ -29,6 +29,8 @@ from geolin_ros.typing import Array
 
 STAGES = ((0.0, 1.0 / 6.0), (0.5, 1.0 / 3.0), (0.5, 1.0 / 3.0), (1.0, 1.0 / 6.0))
 """Nodes and weights of Runge and Kutta."""
+HALVINGS = 1
+"""Of the step of a difference: enough for a check."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Directional:
             there = TwistChange(state.retract(h * self.here.f), form.representation)
             return there.from_body(W + h * (answer - held))
 
-        return derivative(carried, self._step) + held
+        return derivative(carried, self._step, HALVINGS) + held
 
     def _in_body(self, Z: Array, dU: Array) -> tuple[Array, Array, Array]:
         """Return the same for body twists, with the step theta and the defect it leads to."""
@@ -197,4 +199,4 @@ class Directional:
 
     def _derivative(self, function: Callable[[float], Array]) -> Array:
         """Return df/dh at 0."""
-        return derivative(function, self._step)
+        return derivative(function, self._step, HALVINGS)

@@ -176,16 +176,17 @@ def linearize(
     return A, B
 
 
-def derivative(function: Callable[[float], Array], step: float) -> Array:
+def derivative(function: Callable[[float], Array], step: float, halvings: int = 2) -> Array:
     """Return df/dh at 0 [Richardson 1911].
 
     D(h) = (f(h) - f(-h)) / (2 h); with h halved the errors of order h^2 cancel in
-    (4 D(h/2) - D(h)) / 3, once more those of order h^4.
+    (4 D(h/2) - D(h)) / 3, halved again those of order h^4, and so on.
     """
-    coarse, middle, fine = (
-        (function(h) - function(-h)) / (2.0 * h) for h in (step, 0.5 * step, 0.25 * step)
-    )
-    return (64.0 * fine - 20.0 * middle + coarse) / 45.0
+    steps = [step * 0.5**k for k in range(halvings + 1)]
+    slopes = [(function(h) - function(-h)) / (2.0 * h) for h in steps]
+    for k in range(1, halvings + 1):
+        slopes = [(4**k * fine - coarse) / (4**k - 1) for coarse, fine in itertools.pairwise(slopes)]
+    return slopes[0]
 
 
 def _differences(function: Callable[[Array], Array], x: Array, step: float) -> Array:
