@@ -212,6 +212,7 @@ class Client:
         self.linearizations, self.forward_dynamics, self.summaries = [], [], []
         self.diagnostics, self.reported_at = [], 0
         self._known_drops = Counter()
+        self.asked_again = 0
         for kind, name, received in (
             (LinearizedDynamics, 'linearization', self.linearizations),
             (ForwardDynamics, 'forward_dynamics', self.forward_dynamics),
@@ -401,11 +402,12 @@ class Client:
         """Call a service of the node and return the response.
 
         A server may know its client later than the client knows the server, and cannot answer a
-        call in between: users ask again, and so does this.
+        call in between: users ask again, each time as another client, and so does this. How often
+        is in ``asked_again``.
         """
-        client = self._services[kind]
-        self.wait_for(client.service_is_ready, START)
         for attempt in range(1, attempts + 1):
+            client = self._services[kind]
+            self.wait_for(client.service_is_ready, START)
             future = client.call_async(request)
             try:
                 self.wait_for(future.done, timeout)
@@ -413,6 +415,9 @@ class Client:
                 client.remove_pending_request(future)
                 if attempt == attempts:
                     raise
+                self.asked_again += 1
+                self._services[kind] = self.graph.node.create_client(kind, client.srv_name)
+                self.graph.node.destroy_client(client)
             else:
                 break
         return future.result()

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An hour of faults in random order: GEOLIN_SOAK_SECONDS sets the time, --evidence keeps the end.
 
-Memory, threads, files, counts and answers are watched all the while.
+Memory, threads, files, counts and answers are watched all the while. Better without shared memory, as
+by `make soak`: processes that are killed can leave that of Fast DDS unusable for those that live.
 """
 
 import os
@@ -54,6 +55,7 @@ def test_node__outlives_an_hour_of_faults(graph, quadruped, serving, evidence_fo
     last = prints[-1][1]
     if evidence_folder is not None:
         rows = [
+            ('transport', os.environ.get('FASTDDS_BUILTIN_TRANSPORTS', 'DEFAULT')),
             ('faults', sum(accounts.values())),
             *((f'... {name}', count) for name, count in sorted(accounts.items())),
             ('joint states sent', sums['sent']),
@@ -62,6 +64,7 @@ def test_node__outlives_an_hour_of_faults(graph, quadruped, serving, evidence_fo
             *((f'dropped: {cause}', count) for cause, count in sorted(drops.items())),
             ('answers compared with Pinocchio', len(prints)),
             ('slowest recovery [s]', f'{worst:.3f}'),
+            ('requests without an answer in 10 s, asked again', client.asked_again),
             (f'memory after {WARM * elapsed:.0f} s [kB]', warm.kilobytes),
             ('memory at the end [kB]', last.kilobytes),
             ('threads, files after that', f'{warm.threads}, {warm.files}'),
