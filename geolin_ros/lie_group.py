@@ -185,7 +185,8 @@ def derivative(function: Callable[[float], Array], step: float, halvings: int = 
     steps = [step * 0.5**k for k in range(halvings + 1)]
     slopes = [(function(h) - function(-h)) / (2.0 * h) for h in steps]
     for k in range(1, halvings + 1):
-        slopes = [(4**k * fine - coarse) / (4**k - 1) for coarse, fine in itertools.pairwise(slopes)]
+        pairs = itertools.pairwise(slopes)
+        slopes = [(4**k * fine - coarse) / (4**k - 1) for coarse, fine in pairs]
     return slopes[0]
 
 
