@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An hour of faults in random order: GEOLIN_SOAK_SECONDS sets the time, --evidence keeps the end.
 
-Memory, threads, files, counts and answers are watched all the while. Better without shared memory,
-as by `make soak`: processes that are killed can leave that of Fast DDS unusable for those that live.
+Memory, threads, files, counts and answers are watched all the while. `make soak` does without
+shared memory: processes that are killed can leave that of Fast DDS unusable for those that live.
 """
 
 import os
