@@ -70,6 +70,7 @@ setup(
             'mujoco>=3.2',
             'pin>=2.7',
             'pytest>=8',
+            'pytest-rerunfailures>=14',
             'pytest-xdist>=3.6',
             'selenium>=4.20',
             'yourdfpy',

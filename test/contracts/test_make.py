@@ -44,9 +44,12 @@ def test_soak__runs_faults_then_all_that_must_balance_whatever_fails(failing, tm
     )
     ran = [line for line in found.stdout.splitlines() if line.startswith('ran ')]
     modules = [re.findall(r'-m ([\w.]+)', line)[0] for line in ran]
-    assert modules == ['pytest', 'geolin_ros.balance', 'examples.mpc'], found.stdout + found.stderr
-    assert 'tools/evidence.py docs/evidence/balance.md Balance ' in ran[1]
-    assert '--thorough' in ran[1]
+    expected = ['pytest', 'pytest', 'geolin_ros.balance', 'examples.mpc']
+    assert modules == expected, found.stdout + found.stderr
+    assert ran[0].endswith('test/ros/faults')
+    assert ran[1].endswith('test/demo')
+    assert 'tools/evidence.py docs/evidence/balance.md Balance ' in ran[2]
+    assert '--thorough' in ran[2]
     assert (found.returncode != 0) == (failing != 'nothing')
 
 
