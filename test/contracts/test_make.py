@@ -47,7 +47,7 @@ def test_soak__runs_faults_then_all_that_must_balance_whatever_fails(failing, tm
     expected = ['pytest', 'pytest', 'geolin_ros.balance', 'examples.mpc']
     assert modules == expected, found.stdout + found.stderr
     assert ran[0].endswith('test/ros/faults')
-    assert ran[1].endswith('test/demo')
+    assert ran[1].endswith('--ignore test/ros/faults test')
     assert 'tools/evidence.py docs/evidence/balance.md Balance ' in ran[2]
     assert '--thorough' in ran[2]
     assert (found.returncode != 0) == (failing != 'nothing')
