@@ -5,28 +5,34 @@ PYTHON ?= python3
 ROBOT ?=
 FEET ?=
 REALTIME ?=
+HEIGHT ?=
+CASES ?=
 # Set by the Python of an environment for itself; .venv's has to do its own.
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export PYTHON
 CHECKS = .venv/checks/made
 
-.PHONY: help setup demo balance balance-all mpc test faults fuzz soak lint build bench clean dist licences sbom audit
+.PHONY: help setup setup-demo setup-simulation demo balance balance-all mpc test faults robots fuzz soak lint build bench clean dist licences sbom audit
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
-setup:  ## make .venv ready (does nothing when it is)
+setup:  ## make .venv ready for all targets (does nothing when it is)
 	@tools/setup.sh
 
-demo: setup  ## robot, linearizer and checking consumer over DDS (ROBOT=path.urdf for your own)
+setup-demo setup-simulation:  # parts of it, so that the first minutes are short
+	@tools/setup.sh $(@:setup-%=%)
+
+demo: setup-demo  ## robot, linearizer and checking consumer over DDS (ROBOT=path.urdf for your own)
 	.venv/bin/python -m geolin_ros.demo $(if $(ROBOT),--robot $(ROBOT))
 
 BALANCE = .venv/bin/python -m geolin_ros.balance \
-    $(if $(ROBOT),--robot $(ROBOT)) $(if $(FEET),--feet $(FEET)) $(if $(REALTIME),--realtime)
+    $(if $(ROBOT),--robot $(ROBOT)) $(if $(FEET),--feet $(FEET)) $(if $(REALTIME),--realtime) \
+    $(if $(HEIGHT),--height $(HEIGHT)) $(if $(CASES),--cases $(CASES))
 DATA = $(shell .venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
     )/cmeel.prefix/share/example-robot-data/robots
 
-balance: setup  ## robots stand, pushed, in MuJoCo (ROBOT=path FEET=frame,frame,... REALTIME=1)
+balance: setup-simulation  ## robots stand, pushed, in MuJoCo (ROBOT=path FEET=frame,frame,... REALTIME=1)
 	$(BALANCE)
 
 balance-all: setup  ## three seeds, more pushes and motions, two more robots; takes two hours
@@ -34,25 +40,26 @@ balance-all: setup  ## three seeds, more pushes and motions, two more robots; ta
 	    --also $(DATA)/go2_description/urdf/go2.urdf \
 	    $(DATA)/g1_description/urdf/g1_29dof_rev_1_0.urdf
 
-mpc: setup  ## a quadruped in MuJoCo under model predictive control over A and B (REALTIME=1)
-	.venv/bin/python -m examples.mpc $(if $(REALTIME),--realtime)
+mpc: setup-simulation  ## a quadruped under model predictive control in MuJoCo (ROBOT= FEET= REALTIME=1)
+	.venv/bin/python -m examples.mpc $(if $(ROBOT),--robot $(ROBOT)) \
+	    $(if $(FEET),--feet $(FEET)) $(if $(REALTIME),--realtime)
 
-# Once more where a start took longer than START of test/support: nodes may not find each other.
 test: setup  ## the whole test suite
-	.venv/bin/python -m pytest -n 2 --dist loadfile --reruns 1 --only-rerun 'not within 120'
+	.venv/bin/python -m pytest -n 2 --dist loadfile
 
 faults: setup  ## every fault over DDS once; writes docs/evidence/faults.md
 	.venv/bin/python -m pytest -n 0 --evidence test/ros/faults
 
+robots: setup  ## every legged robot of example-robot-data; writes docs/evidence/robots.md
+	.venv/bin/python -m pytest -n 0 -m soak --evidence test/balance/test_legged_robots.py
+
 fuzz: setup $(CHECKS)  ## readers under bytes of any kind; writes docs/evidence/fuzz.md (FUZZ_SECONDS=60 each)
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),60)
 
-# Processes that are killed can leave it unusable for those that live, see docs/integration.md.
-NO_SHARED_MEMORY = FASTDDS_BUILTIN_TRANSPORTS=UDPv4
-
+# UDP alone: killed processes can leave shared memory unusable for those that live.
 soak: setup  ## an hour of faults (GEOLIN_SOAK_SECONDS), ten minutes of service, balance-all, mpc
 	failed=0; \
-	$(NO_SHARED_MEMORY) .venv/bin/python -m pytest -m soak --evidence test/ros/faults || failed=1; \
+	.venv/bin/python -m pytest -m soak --evidence --udp-alone test/ros/faults || failed=1; \
 	.venv/bin/python -m pytest -m soak --evidence --ignore test/ros/faults test || failed=1; \
 	$(MAKE) balance-all || failed=1; \
 	$(MAKE) mpc || failed=1; \

@@ -23,6 +23,16 @@ OFFLINE = [
     )
 ]
 
+# What parts of the library need, see geolin_ros/optional.py.
+EXTRAS = {
+    'control': ['proxsuite>=0.6', 'scipy>=1.11'],
+    'estimation': ['scipy>=1.11'],
+    'meshes': ['pycollada>=0.8', 'trimesh>=4.4'],
+    'mujoco': ['mujoco>=3.2'],
+    'offline': OFFLINE,
+    'plot': ['matplotlib>=3.6'],
+}
+
 # With the extra `offline`: the package that fsspec asks for.
 S3 = ['s3fs>=2024.6; python_version >= "3.11"']
 
@@ -48,41 +58,36 @@ setup(
     # rclpy and the messages come with ROS 2, or from requirements/ros-kilted.txt.
     install_requires=[
         'defusedxml>=0.7.1',
-        'matplotlib>=3.6',
         'numba>=0.61',
         'numpy>=1.26',
-        'proxsuite>=0.6',
         'pyyaml>=6.0',
-        'scipy>=1.11',
         'urdfdom_py>=1.2.1',
     ],
     extras_require={
-        'offline': OFFLINE,
+        **EXTRAS,
         's3': S3,
-        'sim': ['mujoco>=3.2'],
         'test': [
-            *OFFLINE,
+            *(requirement for extra in EXTRAS.values() for requirement in extra),
             *S3,
+            'casadi>=3.6',
             'example-robot-data',
             'hypothesis>=6.100',
             'idyntree>=15; python_version < "3.14" and platform_machine == "x86_64"',
             'mcap-ros2-support>=0.5',
-            'mujoco>=3.2',
             'pin>=2.7',
             'pytest>=8',
-            'pytest-rerunfailures>=14',
             'pytest-xdist>=3.6',
             'selenium>=4.20',
             'yourdfpy',
         ],
-        'dev': ['import-linter>=2.0', 'mypy', 'ruff'],
+        'dev': ['build', 'colcon-common-extensions', 'import-linter>=2.0', 'mypy', 'ruff'],
     },
     entry_points={
         'console_scripts': [
             f'geolin = {name}.cli:main',
-            f'linearizer = {name}.ros.linearization_node:main',
-            f'lqr_node = {name}.ros.lqr_node:main',
-            f'torque_estimator = {name}.ros.torque_estimator:main',
+            f'linearizer = {name}.ros.programs:linearizer',
+            f'lqr_node = {name}.ros.programs:lqr_node',
+            f'torque_estimator = {name}.ros.programs:torque_estimator',
         ],
     },
 )

@@ -20,8 +20,10 @@ from benchmarks.mujoco_model import free_model
 from benchmarks.physical_limit import multiply_add
 from benchmarks.report import Figure, Row, line
 from benchmarks.robots import Pair, paths, read
-from geolin_ros import BatchLinearizer, State, batch, sparse
-from geolin_ros.kernels import records
+from geolin_ros import Linearizer, State
+from geolin_ros.dynamics import batch
+from geolin_ros.estimation import sparse
+from geolin_ros.kernels.packing import layout
 from geolin_ros.typing import Array
 
 ROBOTS = ['go2', 'talos_reduced']
@@ -87,7 +89,7 @@ def linearizations(pair: Pair, rounds: int) -> list[Row]:
     """Compare A and B with Pinocchio's derivatives."""
     states, tau, theirs = points(pair, STATES)
     rows_of = np.array([state.data for state in states])
-    one = BatchLinearizer(pair.model)
+    one = Linearizer(pair.model).batch
     room, chunk = one.room(STATES), one.room(CHUNK)
 
     def streamed() -> None:
@@ -110,7 +112,7 @@ def beside_mujoco(pair: Pair, rounds: int) -> list[Row]:
     """Compare A and B of fewer states with MuJoCo's finite differences."""
     states, tau, _ = points(pair, CHUNK)
     rows_of = np.array([state.data for state in states])
-    one = BatchLinearizer(pair.model)
+    one = Linearizer(pair.model).batch
     return per_state(
         pair,
         {
@@ -135,11 +137,11 @@ def gain(pair: Pair, rounds: int) -> Figure:
     states, tau, _ = points(pair, STATES)
     rows_of = np.array([state.data for state in states])
     one, two = (
-        BatchLinearizer(pair.model),
-        BatchLinearizer(pair.model, threads=2),
+        Linearizer(pair.model).batch,
+        partial(Linearizer(pair.model).batch, threads=2),
     )
     room = one.room(STATES)
-    works = [records.aligned_zeros(144) for _ in range(2)]
+    works = [layout.aligned_zeros(144) for _ in range(2)]
 
     def registers(work: Array) -> None:
         multiply_add(work, REGISTERS)

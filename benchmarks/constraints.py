@@ -8,17 +8,9 @@ Beside it the dense KKT system, mass matrix and bias force of ours included.
 import numpy as np
 
 from benchmarks.measure import interleaved_medians
-from geolin_ros import (
-    Description,
-    Joint,
-    Link,
-    State,
-    TreeModel,
-    bias_force,
-    constraints,
-    mass_matrix,
-)
-from geolin_ros.constraints import Constraints
+from geolin_ros import Description, Joint, Link, State, TreeModel, bias_force, mass_matrix
+from geolin_ros.dynamics import constraints
+from geolin_ros.dynamics.constraints import Constraints
 from geolin_ros.typing import Array
 
 JOINTS = (12, 24, 48, 96, 192)

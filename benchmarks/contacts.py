@@ -17,7 +17,8 @@ from benchmarks.measure import interleaved_medians
 from benchmarks.report import Row, compare
 from benchmarks.robots import Pair, paths, read
 from geolin_ros import State
-from geolin_ros.contacts import ConstrainedLinearizer, Contact, reduce
+from geolin_ros.linearization.contacts import Contact, reduce
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.typing import Array
 
 STANDING = {
@@ -55,19 +56,17 @@ def pinocchio_call(
     return call
 
 
-def breakdown(
-    linearizer: ConstrainedLinearizer, state: State, tau: Array, rounds: int
-) -> dict[str, float]:
+def breakdown(linearizer: Linearizer, state: State, tau: Array, rounds: int) -> dict[str, float]:
     """Return the time [us] of the parts, each by itself."""
-    assert linearizer._fast is not None
-    held = linearizer._fast.held
+    engine = linearizer._engine
+    assert engine is not None
     C = linearizer(state, tau)
     C.geometry, C.dropped  # noqa: B018
     R = reduce(C)
     times = interleaved_medians(
         {
             'kernel': partial(
-                held._kernel, state.data, held._inputs, held._fast_workspace, held._full
+                engine.run, state.data, engine.inputs, engine.workspace, engine.outputs.out
             ),
             'call': partial(linearizer, state, tau),
             'J, M, rank (general algorithm)': lambda: linearizer(state, tau).geometry,
@@ -91,7 +90,7 @@ def measure(rounds: int, detail: bool = False) -> list[Row]:
             continue
         contacts = STANDING[pair.name]
         (state, tau), theirs = pair.operating_point(np.random.default_rng(1))
-        linearizer = ConstrainedLinearizer(pair.model, contacts)
+        linearizer = Linearizer(pair.model, contacts)
         held = f'{len(contacts)} {contacts[0].kind}' + 's' * (len(contacts) > 1)
         ours, peer = partial(linearizer, state, tau), pinocchio_call(pair, contacts, *theirs)
         rows.append(compare(WHAT, f'{pair.name}, {held}', ours, PEER, peer, rounds, LIMIT))

@@ -13,7 +13,7 @@ from scipy.linalg import expm
 from benchmarks.report import Row, compare
 from benchmarks.robots import paths, read
 from geolin_ros import Linearizer
-from geolin_ros.discretization import Rate, step_zoh
+from geolin_ros.linearization.discretization import Rate, step_zoh
 
 ROBOTS = ('go2', 'g1_29dof_rev_1_0', 'talos_reduced')  # calls far below a time slice
 LARGE = 68  # states

@@ -32,7 +32,7 @@ from geolin_ros.offline.message_types import (
     empty_message,
     known_types,
 )
-from geolin_ros.offline.points import PointLinearizer
+from geolin_ros.offline.points import PointBatches
 from geolin_ros.offline.sampling import Samples, tabulate
 from geolin_ros.offline.source import open_source
 from geolin_ros.stream.geometry import write_pose, write_twist
@@ -95,12 +95,12 @@ def stages(bag: Path) -> dict[str, float]:
 
         def tables() -> list[Samples]:
             stream = OperatingPoints(model, settings)
-            feed = Feed(source, stream)
+            feed = Feed(stream)
             messages = source.recording.messages(source.inputs)
             return list(tabulate(stream, (a for m in messages for a in feed.answers(m))))
 
         def linearized() -> None:
-            linearizer = PointLinearizer(model, settings, work.STRIDE)
+            linearizer = PointBatches(model, settings, work.STRIDE)
             for table in samples:
                 for begin in range(0, table.size, work.STRIDE):
                     linearizer(table.points.part(slice(begin, begin + work.STRIDE)))

@@ -20,10 +20,11 @@ from benchmarks.measure import interleaved_medians
 from benchmarks.report import Work
 from benchmarks.robots import paths, read
 from geolin_ros import Linearizer
-from geolin_ros.kernels import linearization, records
 from geolin_ros.kernels._jit import lean_kernel
+from geolin_ros.kernels.engine import linearization
+from geolin_ros.kernels.packing import layout
+from geolin_ros.kernels.simd.vector import load8, store8
 from geolin_ros.kernels.status import OK
-from geolin_ros.kernels.vector import load8, store8
 
 ROBOTS = ('solo12', 'go2', 'g1_29dof_rev_1_0', 'icub', 'talos_reduced', 'talos_full_v2')
 PERMUTATIONS = {  # of `vector`
@@ -195,7 +196,7 @@ def multiply_add(w, n):
 
 def peak(rounds: int) -> float:
     """Return operations a second of one core, a multiply-add as two."""
-    w, n = records.aligned_zeros(144), 2000
+    w, n = layout.aligned_zeros(144), 2000
     w[128:136], w[136:] = 0.5, 1.0
     times = interleaved_medians({'peak': partial(multiply_add, w, n)}, rounds)
     return 16 * 16 * n / times['peak']
@@ -217,14 +218,16 @@ def measure(rounds: int) -> list[Work]:
         (state, tau), _ = pair.operating_point(np.random.default_rng(1))
         lin = Linearizer(pair.model)
         lin(state, tau)
-        expected = lin._full_A.copy()
-        count.clear()
-        arrays = (lin._inputs, lin._fast_workspace, lin._full)
-        packed = lin._packed
+        engine, packed = lin._engine, pair.model.packed
+        assert engine is not None
         assert packed is not None
+        A = engine.outputs.A
+        expected = A.copy()
+        count.clear()
+        arrays = (engine.inputs, engine.workspace, engine.outputs.out)
         assert kernels['linearize'](packed.ints, packed.floats, state.data, *arrays) == OK
-        assert np.allclose(lin._full_A, expected, rtol=1e-9, atol=1e-9), 'it is the same algorithm'
-        kernel = partial(lin._kernel, state.data, *arrays)
+        assert np.allclose(A, expected, rtol=1e-9, atol=1e-9), 'it is the same algorithm'
+        kernel = partial(engine.run, state.data, *arrays)
         seconds = interleaved_medians({'kernel': kernel}, rounds)['kernel']
         operations, moved = count['operations'], count['doubles moved']
         at_peak = operations / fastest

@@ -18,13 +18,14 @@ from benchmarks.measure import interleaved_medians
 from benchmarks.report import Row, compare
 from benchmarks.robots import FOLDER
 from geolin_ros import TreeModel, robots
-from geolin_ros.contacts import ConstrainedLinearizer, reduce
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
 from geolin_ros.control.lqr import PERIOD, Plant, design, plant_of
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.riccati import solve_dare
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import cost, weights_for
+from geolin_ros.linearization.contacts import reduce
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.typing import Array
 
 LEGS = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
@@ -64,7 +65,7 @@ def stand(
 
 def plant(model: TreeModel, point: Equilibrium) -> tuple[Plant, Array]:
     """Return the discrete system with its cost, and the basis of its state."""
-    linearizer = ConstrainedLinearizer(model, [support.contact for support in point.supports])
+    linearizer = Linearizer(model, [support.contact for support in point.supports])
     reduced = reduce(linearizer(point.state, point.tau))
     weights = weights_for(point.supports)
     price = cost(weights, model, point.state, point.supports, point.wrenches, reduced)

@@ -19,7 +19,6 @@ from benchmarks.report import Figure, Row, compare, line
 from benchmarks.robots import Pair, paths, read
 from geolin_ros import Linearizer, TreeModel
 from geolin_ros.errors import ModelError, ModelWarning
-from geolin_ros.kernels.linearization import linearize
 
 ROBOTS = {
     'solo12': 0.30,
@@ -33,6 +32,8 @@ ROBOTS = {
 }
 LIMIT, FEWEST_JOINTS = 0.45, 6  # of every other floating robot; smaller ones have no limit
 ADDED, ADDED_LIMIT = ['go2', 'talos_reduced'], 0.5  # [us]
+MIMIC_LIMIT, SMALL_MIMIC_LIMIT, SMALL = 0.35, 0.5, 10  # up to SMALL joints the latter
+NO_JOINTS_LIMIT = 1.0
 WHAT, PEER = 'A and B', 'pin.computeABADerivatives'
 
 
@@ -42,7 +43,9 @@ def kind(pair: Pair) -> tuple[str, float | None]:
         return WHAT, ROBOTS[pair.name]
     if pair.model.n >= FEWEST_JOINTS:
         return f'{WHAT}, other robots of {FEWEST_JOINTS} joints or more', LIMIT
-    return f'{WHAT}, {"1 to 5 joints" if pair.model.n else "no joints"}', None
+    if pair.model.n == 0:
+        return f'{WHAT}, no joints', NO_JOINTS_LIMIT
+    return f'{WHAT}, 1 to 5 joints', None
 
 
 def compare_pair(pair: Pair, rounds: int) -> Row:
@@ -79,6 +82,7 @@ def compare_exact_mimics(pair: Pair, rounds: int) -> Row | None:
         PEER,
         partial(pin.computeABADerivatives, pair.pin_model, pair.pin_data, *theirs),
         rounds,
+        MIMIC_LIMIT if pair.model.n > SMALL else SMALL_MIMIC_LIMIT,
     )
 
 
@@ -98,8 +102,9 @@ def call_overhead(pair: Pair, rounds: int) -> float:
     """Return the difference between a call and its kernel [us]."""
     (state, tau), _ = pair.operating_point(np.random.default_rng(1))
     lin = Linearizer(pair.model)
-    kernel = partial(lin._kernel, state.data, lin._inputs, lin._fast_workspace, lin._full)
-    assert lin._kernel.func is linearize
+    engine = lin._engine
+    assert engine is not None
+    kernel = partial(engine.run, state.data, engine.inputs, engine.workspace, engine.outputs.out)
     contenders = {'all': partial(lin, state, tau), 'kernel': kernel}
     times = interleaved_medians(contenders, 10 * rounds)  # their difference is a small one
     return 1e6 * (times['all'] - times['kernel'])

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from geolin_ros.linearization import Linearizer
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.ros.linearization_node import main
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.messages import LinearizationWriter, SummaryWriter
+from geolin_ros.stream.outputs.messages import LinearizationWriter, SummaryWriter
 
 PARTS = 'conversion', 'kernel', 'fill', 'publish'
 spent: dict[str, list[float]] = {name: [] for name in ('stream', 'kernel', 'fill', 'all')}
@@ -61,7 +61,7 @@ def with_clocks() -> None:
     make_kernel = Linearizer._make_kernel
     Linearizer._make_kernel = lambda *about: timed('kernel', make_kernel(*about))  # type: ignore[method-assign]
     for kind, method, name in (
-        (LinearizationStream, 'on_joint_state', 'stream'),
+        (LinearizationStream, '_take_joint_state', 'stream'),
         (LinearizationWriter, 'write', 'fill'),
     ):
         setattr(kind, method, timed(name, getattr(kind, method)))

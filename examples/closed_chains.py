@@ -12,11 +12,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geolin_ros import State, TreeModel, constraints, se3
-from geolin_ros.constraints import Constraints
-from geolin_ros.contacts import Loop, constraints_of
+from geolin_ros import State, TreeModel
+from geolin_ros.dynamics import constraints
+from geolin_ros.dynamics.constraints import Constraints
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import UnsolvableError
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.linearization.contacts import Loop, constraints_of
+from geolin_ros.spatial import se3
 
 Array = NDArray[np.float64]
 

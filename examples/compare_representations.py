@@ -26,8 +26,9 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
-from geolin_ros import Linearizer, State, TreeModel, robots, se3
-from geolin_ros.trajectory import transition
+from geolin_ros import Linearizer, State, TreeModel, robots
+from geolin_ros.linearization.trajectory import transition
+from geolin_ros.spatial import se3
 
 Array = NDArray[np.float64]
 
@@ -88,15 +89,29 @@ class Pinocchio:
         ours = np.concatenate((state.v, state.r))
         nu[self.order] = ours
         effort[self.order] = np.concatenate((np.zeros(6), tau)) - self.damping * ours
-        by_q, by_v, by_tau = pinocchio.computeABADerivatives(self.theirs, self.data, q, nu, effort)
-        square = np.ix_(self.order, self.order)
-        upper = np.triu(by_tau)
-        inverse_mass = (upper + np.triu(upper, 1).T)[square]
-        A = np.zeros((2 * m, 2 * m))
-        A[:m, m:] = np.eye(m)
+        A = rates_by_pinocchio(self.theirs, self.data, q, nu, effort, self.order, self.damping)
         A[:6, :6] = -pinocchio.Motion(state.v).action
-        A[m:, :m], A[m:, m:] = by_q[square], by_v[square] - inverse_mass * self.damping
         return A
+
+
+def rates_by_pinocchio(
+    theirs: pinocchio.Model,
+    data: pinocchio.Data,
+    q: Array,
+    nu: Array,
+    effort: Array,
+    order: NDArray[np.int64],
+    damping: Array,
+) -> Array:
+    """Return A (2 m, 2 m) of positions whose rates are nu, in ``order``, damping added."""
+    by_q, by_v, by_tau = pinocchio.computeABADerivatives(theirs, data, q, nu, effort)
+    square, m = np.ix_(order, order), order.size
+    upper = np.triu(by_tau)
+    inverse_mass = (upper + np.triu(upper, 1).T)[square]
+    A = np.zeros((2 * m, 2 * m))
+    A[:m, m:] = np.eye(m)
+    A[m:, :m], A[m:, m:] = by_q[square], by_v[square] - inverse_mass * damping
+    return A
 
 
 class Chart(NamedTuple):

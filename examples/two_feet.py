@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolin_ros import State, TreeModel, robots
-from geolin_ros.sparse import (
+from geolin_ros.estimation.sparse import (
     ALL_BUT_YAW_MOMENT,
     LOAD_CELLS,
     BlockSystem,

@@ -10,25 +10,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from geolin_ros.batch import BatchLinearizer, LinearizationBatch
-    from geolin_ros.contacts import (
-        ConstrainedLinearizer,
-        Contact,
-        Loop,
-        constrained_forward_dynamics,
-    )
     from geolin_ros.datasets import open_dataset
     from geolin_ros.description import Description, Joint, Link
-    from geolin_ros.discretization import Discretization
-    from geolin_ros.dynamics import (
-        bias_force,
-        forward_dynamics,
-        hybrid_dynamics,
-        inverse_dynamics,
-        mass_matrix,
-        mass_matrix_inverse,
-    )
-    from geolin_ros.dynamics_derivatives import (
+    from geolin_ros.dynamics.derivatives import (
         Variation,
         d_forward_dynamics,
         d_hybrid_dynamics,
@@ -39,11 +23,28 @@ if TYPE_CHECKING:
         inverse_dynamics_derivatives,
         inverse_dynamics_regressor,
     )
-    from geolin_ros.linearization import Linearization, Linearizer
+    from geolin_ros.dynamics.functions import (
+        Dynamics,
+        bias_force,
+        forward_dynamics,
+        hybrid_dynamics,
+        inverse_dynamics,
+        mass_matrix,
+        mass_matrix_inverse,
+    )
+    from geolin_ros.linearization.batch import LinearizationBatch
+    from geolin_ros.linearization.contacts import (
+        Contact,
+        Loop,
+        constrained_forward_dynamics,
+    )
+    from geolin_ros.linearization.deprecated import BatchLinearizer, ConstrainedLinearizer
+    from geolin_ros.linearization.discretization import Discretization
+    from geolin_ros.linearization.linearizer import Linearizer
+    from geolin_ros.linearization.result import Linearization
     from geolin_ros.model.state import State
     from geolin_ros.model.tree import TreeModel
-    from geolin_ros.repeated_dynamics import Dynamics
-    from geolin_ros.wrenches import Wrench
+    from geolin_ros.model.wrenches import Wrench
 
 __all__ = [
     'BatchLinearizer',
@@ -81,37 +82,37 @@ __all__ = [
 ]
 
 _HOMES = {
-    'Dynamics': 'geolin_ros.repeated_dynamics',
-    'BatchLinearizer': 'geolin_ros.batch',
-    'ConstrainedLinearizer': 'geolin_ros.contacts',
-    'Contact': 'geolin_ros.contacts',
+    'Dynamics': 'geolin_ros.dynamics.functions',
+    'BatchLinearizer': 'geolin_ros.linearization.deprecated',
+    'ConstrainedLinearizer': 'geolin_ros.linearization.deprecated',
+    'Contact': 'geolin_ros.linearization.contacts',
     'Description': 'geolin_ros.description',
-    'Discretization': 'geolin_ros.discretization',
+    'Discretization': 'geolin_ros.linearization.discretization',
     'Joint': 'geolin_ros.description',
-    'Linearization': 'geolin_ros.linearization',
-    'LinearizationBatch': 'geolin_ros.batch',
-    'Linearizer': 'geolin_ros.linearization',
+    'Linearization': 'geolin_ros.linearization.result',
+    'LinearizationBatch': 'geolin_ros.linearization.batch',
+    'Linearizer': 'geolin_ros.linearization.linearizer',
     'Link': 'geolin_ros.description',
-    'Loop': 'geolin_ros.contacts',
+    'Loop': 'geolin_ros.linearization.contacts',
     'State': 'geolin_ros.model.state',
     'TreeModel': 'geolin_ros.model.tree',
-    'Variation': 'geolin_ros.dynamics_derivatives',
-    'Wrench': 'geolin_ros.wrenches',
-    'bias_force': 'geolin_ros.dynamics',
-    'constrained_forward_dynamics': 'geolin_ros.contacts',
-    'd_forward_dynamics': 'geolin_ros.dynamics_derivatives',
-    'd_hybrid_dynamics': 'geolin_ros.dynamics_derivatives',
-    'd_inverse_dynamics': 'geolin_ros.dynamics_derivatives',
-    'forward_dynamics': 'geolin_ros.dynamics',
-    'forward_dynamics_derivatives': 'geolin_ros.dynamics_derivatives',
-    'hybrid_dynamics': 'geolin_ros.dynamics',
-    'hybrid_dynamics_derivatives': 'geolin_ros.dynamics_derivatives',
-    'inertial_parameters': 'geolin_ros.dynamics_derivatives',
-    'inverse_dynamics': 'geolin_ros.dynamics',
-    'inverse_dynamics_derivatives': 'geolin_ros.dynamics_derivatives',
-    'inverse_dynamics_regressor': 'geolin_ros.dynamics_derivatives',
-    'mass_matrix': 'geolin_ros.dynamics',
-    'mass_matrix_inverse': 'geolin_ros.dynamics',
+    'Variation': 'geolin_ros.dynamics.derivatives',
+    'Wrench': 'geolin_ros.model.wrenches',
+    'bias_force': 'geolin_ros.dynamics.functions',
+    'constrained_forward_dynamics': 'geolin_ros.linearization.contacts',
+    'd_forward_dynamics': 'geolin_ros.dynamics.derivatives',
+    'd_hybrid_dynamics': 'geolin_ros.dynamics.derivatives',
+    'd_inverse_dynamics': 'geolin_ros.dynamics.derivatives',
+    'forward_dynamics': 'geolin_ros.dynamics.functions',
+    'forward_dynamics_derivatives': 'geolin_ros.dynamics.derivatives',
+    'hybrid_dynamics': 'geolin_ros.dynamics.functions',
+    'hybrid_dynamics_derivatives': 'geolin_ros.dynamics.derivatives',
+    'inertial_parameters': 'geolin_ros.dynamics.derivatives',
+    'inverse_dynamics': 'geolin_ros.dynamics.functions',
+    'inverse_dynamics_derivatives': 'geolin_ros.dynamics.derivatives',
+    'inverse_dynamics_regressor': 'geolin_ros.dynamics.derivatives',
+    'mass_matrix': 'geolin_ros.dynamics.functions',
+    'mass_matrix_inverse': 'geolin_ros.dynamics.functions',
     'open_dataset': 'geolin_ros.datasets',
 }
 

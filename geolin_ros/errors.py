@@ -4,10 +4,13 @@
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class GeolinError(Exception):
-    """Root of all errors raised by geolin_ros."""
+    """Root of all errors raised by geolin_ros; ``findings`` lists what is wrong, if several."""
+
+    findings: tuple[Any, ...] = ()
 
 
 class ModelError(GeolinError, ValueError):
@@ -77,6 +80,21 @@ class ModelWarning(UserWarning):
 def unknown_name(kind: str, name: str, known: Iterable[str], where: str) -> UnknownNameError:
     """Return an error that lists the names closest to an unknown one."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names[:8]
-    listed = ', '.join(repr(candidate) for candidate in near)
+    listed = ', '.join(repr(near) for near in nearest(name, names) or names[:8])
     return UnknownNameError(f'{kind} {name!r} is not part of {where}; did you mean {listed}?')
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> list[str]:
+    """Return at most three names that somebody may have meant, the likeliest first.
+
+    The case of letters does not count.
+    """
+    names = {known_name.lower(): known_name for known_name in known}
+    found = difflib.get_close_matches(name.lower(), names, n=3, cutoff=cutoff)
+    return [names[near] for near in found]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the question ``did you mean 'x'? `` for one near name, else nothing."""
+    near = nearest(name, known, 0.7)[:1]
+    return f'did you mean {near[0]!r}? ' if near else ''

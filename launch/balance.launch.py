@@ -12,20 +12,19 @@ from pathlib import Path
 
 from launch.actions import (
     DeclareLaunchArgument,
-    EmitEvent,
     ExecuteProcess,
     LogInfo,
     OpaqueFunction,
     RegisterEventHandler,
     SetEnvironmentVariable,
 )
-from launch.event_handlers import OnProcessExit, OnShutdown
-from launch.events import Shutdown
+from launch.event_handlers import OnShutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from geolin_ros.balance.robots import ARMATURE, node_parameters, overlay, simulator_of
 from geolin_ros.demo.__main__ import RANGE, discovery
+from geolin_ros.ros.launching import supervise
 from launch import LaunchDescription
 
 EXECUTABLES = {'linearization_node': 'linearizer', 'lqr_node': 'lqr_node'}
@@ -36,13 +35,14 @@ def start(context):
     robot, feet, output = (
         LaunchConfiguration(name).perform(context) for name in ('robot', 'feet', 'output')
     )
+    options = argparse.Namespace(robot=robot, feet=feet, armature=ARMATURE, friction=0.8)
+    simulator, _ = simulator_of(options)
     temporary = tempfile.TemporaryDirectory(prefix='geolin-balance-')
     rotors = Path(temporary.name, 'overlay.json')
-    options = argparse.Namespace(robot=robot, feet=feet, armature=ARMATURE, friction=0.8)
     rotors.write_text(overlay(ARMATURE))
-    simulator, _ = simulator_of(options)
     parameters = node_parameters(simulator, rotors, realtime=False)
     process = ExecuteProcess(
+        name='simulator',
         cmd=[
             *(sys.executable, '-m', 'geolin_ros.balance.robot'),
             *('--robot', robot, '--feet', feet),
@@ -60,10 +60,10 @@ def start(context):
         )
         for name, values in parameters.items()
     ]
-    end = OnProcessExit(target_action=process, on_exit=[EmitEvent(event=Shutdown())])
     clear = OnShutdown(on_shutdown=lambda *_: temporary.cleanup())
     kept = LogInfo(msg=f'what comes of each case: {output or "not kept, give output:=FOLDER"}')
-    return [kept, *nodes, process, RegisterEventHandler(end), RegisterEventHandler(clear)]
+    end = supervise(process, lambda event: event.action in nodes)
+    return [kept, RegisterEventHandler(clear), end, *nodes, process]
 
 
 def generate_launch_description() -> LaunchDescription:

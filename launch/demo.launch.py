@@ -1,28 +1,32 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Robot, linearizer and checking consumer of the demo; all end when the consumer has reported."""
+"""Robot, linearizer and checking consumer of the demo; all end when the consumer has reported.
+
+The exit status is 0 only if every check passes.
+"""
 
 import sys
 
 from launch.actions import (
     DeclareLaunchArgument,
-    EmitEvent,
     ExecuteProcess,
-    RegisterEventHandler,
+    OpaqueFunction,
     SetEnvironmentVariable,
 )
-from launch.event_handlers import OnProcessExit
-from launch.events import Shutdown
+from launch.launch_context import LaunchContext
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from geolin_ros.demo.__main__ import RANGE, discovery
+from geolin_ros.robots import locate
+from geolin_ros.ros.launching import check_file, supervise
 from launch import LaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
     """Start the three processes."""
     robot = ExecuteProcess(
+        name='robot',
         cmd=[
             *(sys.executable, '-m', 'geolin_ros.demo.robot'),
             *('--robot', LaunchConfiguration('robot')),
@@ -33,6 +37,7 @@ def generate_launch_description() -> LaunchDescription:
         package='geolin_ros', executable='linearizer', name='linearization_node', output='screen'
     )
     consumer = ExecuteProcess(
+        name='consumer',
         cmd=[
             *(sys.executable, '-m', 'geolin_ros.demo.consumer'),
             *('--duration', LaunchConfiguration('duration')),
@@ -52,11 +57,16 @@ def generate_launch_description() -> LaunchDescription:
                 'output', default_value='geolin_demo.png', description='Where to save the picture.'
             ),
             SetEnvironmentVariable(RANGE, discovery()[RANGE]),
+            OpaqueFunction(function=check_robot),
+            supervise(consumer, lambda event: event.action in (robot, linearizer)),
             robot,
             linearizer,
             consumer,
-            RegisterEventHandler(
-                OnProcessExit(target_action=consumer, on_exit=[EmitEvent(event=Shutdown())])
-            ),
         ]
     )
+
+
+def check_robot(context: LaunchContext) -> None:
+    """Refuse a robot that is neither a file nor known by name, before anything starts."""
+    robot = LaunchConfiguration('robot').perform(context)
+    check_file('robot', str(locate(robot)))

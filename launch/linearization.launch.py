@@ -8,6 +8,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import LifecycleNode
 from launch_ros.substitutions import FindPackageShare
 
+from geolin_ros.ros.launching import check_file
 from launch import LaunchDescription
 
 TOPICS = {
@@ -49,8 +50,10 @@ def generate_launch_description() -> LaunchDescription:
 def start_node(context: LaunchContext) -> list[LifecycleNode]:
     """Return the node; a file given as argument goes before that of the parameter file."""
     parameters: list[object] = [LaunchConfiguration('parameters')]
+    check_file('parameters', LaunchConfiguration('parameters').perform(context))
     file = LaunchConfiguration('robot_description_file').perform(context)
     if file:
+        check_file('robot_description_file', file)
         parameters.append({'robot_description_file': file})
     return [
         LifecycleNode(

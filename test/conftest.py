@@ -6,14 +6,14 @@ GEOLIN_REQUIRE=all       a skip is a failure, except for what no package index h
 HYPOTHESIS_PROFILE=name  dev (default), ci, nightly
 """
 
-import fcntl
+import contextlib
 import os
-import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from support.environment import UDP_ALONE, own_domain
 
 settings.register_profile('dev', max_examples=20, deadline=None)
 settings.register_profile('ci', max_examples=50, deadline=None, derandomize=True)
@@ -21,28 +21,12 @@ settings.register_profile('nightly', max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))
 
 EVIDENCE = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
-NEVER_REQUIRED = ('launch_ros', 'ros2 CLI', 'tf2_msgs')
+NEVER_REQUIRED = ('launch_ros', 'tf2_msgs')
 
 
-def own_domain() -> int:
-    """Return a DDS domain that no other test process of this machine uses, until this one ends.
-
-    1 to 100: below the ports that the system hands out.
-    """
-    for step in range(100):
-        domain = 1 + (os.getpid() + step) % 100
-        lock = os.open(f'{tempfile.gettempdir()}/geolin_ros_domain_{domain}.lock', os.O_CREAT)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(lock)
-        else:
-            return domain
-    raise RuntimeError('100 test processes on this machine, expected a free DDS domain')
-
-
+_stack = contextlib.ExitStack()
 # Before rclpy is imported anywhere, and for the processes that tests start.
-os.environ['ROS_DOMAIN_ID'] = str(own_domain())
+os.environ['ROS_DOMAIN_ID'] = str(_stack.enter_context(own_domain()))
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ['MPLBACKEND'] = 'Agg'
 # Before NumPy is imported: threads of BLAS only stand in each other's way on small matrices.
@@ -50,8 +34,9 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let results be kept."""
+    """Let results be kept, and DDS do without shared memory."""
     parser.addoption('--evidence', action='store_true', help='write docs/evidence')
+    parser.addoption('--udp-alone', action='store_true', help='do without shared memory')
 
 
 @pytest.fixture(scope='session')
@@ -61,7 +46,9 @@ def evidence_folder(request: pytest.FixtureRequest) -> Path | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse a GEOLIN_REQUIRE that would require nothing."""
+    """Choose the transport; refuse a GEOLIN_REQUIRE that would require nothing."""
+    if config.getoption('--udp-alone'):
+        os.environ.update(UDP_ALONE)
     if os.environ.get('GEOLIN_REQUIRE', 'all') != 'all':
         raise pytest.UsageError(
             f"GEOLIN_REQUIRE is {os.environ['GEOLIN_REQUIRE']!r}, expected 'all', or not set"
@@ -72,7 +59,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the kernels once, before workers would all do it at the same time."""
     options = session.config.option
     if getattr(options, 'numprocesses', None) and not options.collectonly:
-        from geolin_ros.warm_up import warm_up
+        from geolin_ros.stream.warm_up import warm_up
 
         warm_up()
 

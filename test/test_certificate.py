@@ -11,14 +11,14 @@ import pytest
 from scipy.linalg import expm
 from support.robots import example_robot, read_robot
 
-from geolin_ros import ConstrainedLinearizer, Linearizer, TreeModel, Wrench, robots
-from geolin_ros.certificate import Certifier, Claim
-from geolin_ros.contacts import Contact, Loop, anchored
-from geolin_ros.directional import Form
-from geolin_ros.discretization import Discretization, Method
+from geolin_ros import Linearizer, TreeModel, Wrench, robots
 from geolin_ros.errors import UnsolvableError
-from geolin_ros.frames import Representation
-from geolin_ros.representation import convert
+from geolin_ros.linearization.contacts import Contact, Loop, anchored
+from geolin_ros.linearization.discretization import Discretization, Method
+from geolin_ros.linearization.representation import convert
+from geolin_ros.spatial.frames import Representation
+from geolin_ros.verification.certificate import Certifier, Claim
+from geolin_ros.verification.differences import Form
 
 REFERENCES = ('moving', 'frozen')
 REPRESENTATIONS = get_args(Representation)
@@ -145,7 +145,7 @@ def held_claim(model: TreeModel, form: Form, contacts, seed: int) -> Claim:
     state, tau = model.random_state(rng), rng.uniform(-10.0, 10.0, model.n)
     if any(contact.stiffness for contact in contacts):
         contacts = anchored(model, model.random_state(rng), contacts)
-    linearizer = ConstrainedLinearizer(model, contacts)
+    linearizer = Linearizer(model, contacts)
     if form.method == 'none':
         result = linearizer(state, tau, form.reference)
     else:
@@ -182,7 +182,7 @@ HELD = {
     ids=lambda form: form.method,
 )
 def test_contacts__are_known_and_a_wrong_entry_is_found(held, form: Form) -> None:
-    """Reaches the rows of `held_accelerations`, of which `geolin_ros.contacts` knows nothing."""
+    """Reaches rows of `prescribed_accelerations`, unknown to `linearization.contacts`."""
     robot, contacts = HELD[held]
     model = TreeModel.from_urdf(robots.path(robot))
     certifier = Certifier(model, form, np.random.default_rng(6))

@@ -13,15 +13,16 @@ from support.finite_difference import (
     retract,
 )
 
-from geolin_ros import Linearizer, TreeModel, Wrench, robots, se3
-from geolin_ros.discretization import zero_order_hold
+from geolin_ros import Linearizer, TreeModel, Wrench, robots
 from geolin_ros.errors import (
     ConfigurationError,
     InputError,
     NotFiniteError,
     ShapeError,
 )
-from geolin_ros.trajectory import transition
+from geolin_ros.linearization.discretization import zero_order_hold
+from geolin_ros.linearization.trajectory import transition
+from geolin_ros.spatial import se3
 
 METHODS = ('euler', 'zoh', 'midpoint', 'rkmk4')
 BASES = ('floating', 'fixed')

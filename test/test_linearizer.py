@@ -31,16 +31,8 @@ from support.trees import (
     with_tree,
 )
 
-from geolin_ros import (
-    Joint,
-    Linearizer,
-    Link,
-    State,
-    TreeModel,
-    Wrench,
-    robots,
-    se3,
-)
+import geolin_ros
+from geolin_ros import Contact, Joint, Linearizer, Link, State, TreeModel, Wrench, robots
 from geolin_ros.errors import (
     ConfigurationError,
     GeolinError,
@@ -49,6 +41,8 @@ from geolin_ros.errors import (
     SingularInertiaError,
     UnknownNameError,
 )
+from geolin_ros.linearization.representation import convert
+from geolin_ros.spatial import se3
 
 QUADRUPED = TreeModel.from_urdf(robots.path('quadruped'))
 BASES = ('floating', 'fixed')
@@ -335,7 +329,7 @@ def test_arrays__are_read_only_views_until_the_next_call():
     rng = np.random.default_rng(48)
     lin, state = Linearizer(QUADRUPED), QUADRUPED.random_state(rng)
     tau = moderate_efforts(QUADRUPED, rng)
-    L = lin(state, tau, 'frozen')
+    L = lin(state, tau)
     kept = L.copy()
     for name in ('A', 'B', 'nu_dot', 'drift'):
         with pytest.raises(ValueError, match='read-only'):
@@ -346,7 +340,12 @@ def test_arrays__are_read_only_views_until_the_next_call():
     assert next_one is L
     assert np.shares_memory(next_one.A, L.A)
     assert deviation(next_one.A, kept.A) > 1e-3
-    assert_same(lin(state, tau, 'frozen'), kept, 0.0)
+    assert_same(lin(state, tau), kept, 0.0)
+    frozen = lin(state, tau, 'frozen')
+    assert not np.shares_memory(frozen.A, L.A)
+    assert (frozen.reference, L.reference) == ('frozen', 'moving')
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        L.reference = 'frozen'
 
 
 def test_inputs__are_left_alone():
@@ -537,3 +536,74 @@ def test_forward_dynamics__leaves_the_last_linearization_alone():
     np.testing.assert_array_equal(result.A, kept.A)
     np.testing.assert_array_equal(result.nu_dot, kept.nu_dot)
     np.testing.assert_array_equal(elsewhere, linearizer(other, tau).nu_dot)
+
+
+# ---- Pure functions of a linearization, batches in contact, names of before
+
+FEET = [Contact(f'{leg}_foot', damping=2.0) for leg in ('FL', 'FR', 'RL', 'RR')]
+
+
+@pytest.mark.parametrize('contacts', [(), FEET], ids=['free', 'standing'])
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_pure_functions__are_what_the_linearizer_is_asked_for(base, contacts):
+    model = TreeModel.from_urdf(robots.path('quadruped'), base=base)
+    rng = np.random.default_rng(60)
+    state, tau = model.random_state(rng), moderate_efforts(model, rng)
+    lin = Linearizer(model, contacts[:2])
+    L = lin(state, tau).copy()
+    assert_same(L.frozen(), lin(state, tau, 'frozen'), 0.0)
+    assert L.frozen().frozen().reference == 'frozen'
+    assert np.array_equal(L.state.data, state.data)
+    for method in ('euler', 'zoh'):
+        for reference in ('moving', 'frozen'):
+            expected = lin.discretize(state, tau, 1e-3, method, reference)
+            one = L if reference == 'moving' else L.frozen()
+            found = one.discretize(1e-3, method)
+            for name in ('Phi', 'Gamma', 'defect', 'nu_dot'):
+                assert_close(getattr(found, name), getattr(expected, name), 1e-14, name)
+            assert np.array_equal(found.next_state.data, expected.next_state.data)
+    mixed = L.in_representation('mixed')
+    assert_same(mixed, convert(L, state, 'mixed'), 0.0)
+    assert mixed.wrenches.shape == L.wrenches.shape
+    with pytest.raises(ConfigurationError, match='midpoint'):
+        L.discretize(1e-3, 'midpoint')
+
+
+def test_linearization__has_no_rows_without_contacts_and_takes_others_in_a_call():
+    rng = np.random.default_rng(61)
+    state, tau = QUADRUPED.random_state(rng), moderate_efforts(QUADRUPED, rng)
+    lin = Linearizer(QUADRUPED)
+    L = lin(state, tau)
+    assert L.wrenches.shape == (0,)
+    assert L.wrench_by_state.shape == (0, 36)
+    assert L.wrench_by_tau.shape == (0, 12)
+    assert L.rank == 0
+    C = lin(state, tau, contacts=FEET)
+    assert C.wrenches.shape == (12,)
+    assert_same(C, Linearizer(QUADRUPED, FEET)(state, tau), 0.0)
+    assert_same(lin(state, tau, contacts=()), Linearizer(QUADRUPED)(state, tau), 0.0)
+
+
+def test_batch__obeys_contacts():
+    rng = np.random.default_rng(62)
+    states = [QUADRUPED.random_state(rng) for _ in range(5)]
+    taus = rng.normal(size=(5, 12))
+    lin = Linearizer(QUADRUPED, FEET)
+    many = lin.batch(states, taus)
+    assert many.wrench_by_state.shape == (5, 12, 36)
+    for k, state in enumerate(states):
+        one = lin(state, taus[k])
+        for name in ('A', 'B', 'nu_dot', 'wrenches', 'wrench_by_state', 'wrench_by_tau'):
+            assert np.array_equal(getattr(many[k], name), getattr(one, name)), name
+        assert many[k].rank == one.rank
+        assert_same(many[k].frozen(), lin(state, taus[k], 'frozen'), 0.0)
+
+
+def test_names_of_before__say_what_replaces_them():
+    with pytest.warns(DeprecationWarning, match=r'Linearizer\(model, contacts\)'):
+        held = geolin_ros.ConstrainedLinearizer(QUADRUPED, FEET)
+    with pytest.warns(DeprecationWarning, match=r'Linearizer\(model\)\.batch'):
+        batch = geolin_ros.BatchLinearizer(QUADRUPED)
+    state = QUADRUPED.neutral_state()
+    assert held(state, np.zeros(12)).wrenches.shape == (12,)
+    assert batch([state], np.zeros((1, 12))).A.shape == (1, 36, 36)

@@ -6,15 +6,16 @@ from support.close import assert_blocks_close, assert_close, blocks, deviation
 from support.finite_difference import derivative_by_vector
 from support.pinocchio_oracle import PinocchioOracle, pin
 
-from geolin_ros import Linearizer, TreeModel, robots, se3
+from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.representation import (
+from geolin_ros.linearization.representation import (
     convert,
     displacement_from_body,
     displacement_to_body,
     twist_from_body,
     twist_to_body,
 )
+from geolin_ros.spatial import se3
 
 REPRESENTATIONS = ('body', 'inertial', 'mixed')
 PINOCCHIO = {
@@ -113,6 +114,7 @@ def test_displacement__is_the_derivative_of_the_change_of_numbers(case, represen
     assert_close(displacement_to_body(case.state, there, representation), z, 1e-13)
 
 
+@pytest.mark.shows('Traversaro 2019: - A and B in each representation')
 @pytest.mark.parametrize('reference', ['moving', 'frozen'])
 @pytest.mark.parametrize('representation', REPRESENTATIONS)
 def test_linearization__is_the_derivative_of_the_vector_field(case, representation, reference):

@@ -6,8 +6,8 @@ from scipy.linalg import expm
 from support.close import assert_close
 from support.finite_difference import ad, derivative_by_vector, hat, vee
 
-from geolin_ros import se3
 from geolin_ros.errors import InputError, ShapeError
+from geolin_ros.spatial import se3
 
 SMALL = (0.0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-5, 1e-3, 0.1)
 MIDDLE = (0.4, 0.4999999, 0.5, 0.5000001, 1.0, 2.0, 3.0)
@@ -32,6 +32,7 @@ def integral_of_exp(matrix):
     return expm(augmented)[:size, size:]
 
 
+@pytest.mark.shows('Kim 2012: Eqs. (1)-(13)')
 @pytest.mark.parametrize('angle', [*ANGLES, *BEYOND_PI])
 def test_exp__equals_the_matrix_exponential(angle):
     for z in twists([angle]):
@@ -82,6 +83,7 @@ def test_jacobians__equal_the_integral_of_the_adjoint(angle):
         assert_close(se3.right_jacobian_inverse(z) @ right, np.eye(6), 1e-13 * scale)
 
 
+@pytest.mark.shows('Traversaro 2019: Eq. (9)')
 def test_jacobians__are_derivatives_of_exp():
     for z in twists((0.3, 2.0)):
         H = se3.exp(z)
@@ -96,6 +98,7 @@ def test_jacobians__are_derivatives_of_exp():
         assert_close(se3.right_jacobian(z), derivative_by_vector(right, np.zeros(6)), 1e-10)
 
 
+@pytest.mark.shows('Kim 2012: Eqs. (1)-(13)')
 def test_adjoint__is_a_homomorphism_and_belongs_to_exp():
     for z, y in zip(twists(MIDDLE, seed=1), twists(MIDDLE, seed=2), strict=True):
         H, G = se3.exp(z), se3.exp(y)
@@ -108,6 +111,7 @@ def test_adjoint__is_a_homomorphism_and_belongs_to_exp():
         assert_close(se3.cross(z), ad(z), 0.0)
 
 
+@pytest.mark.shows('Kim 2012: Eqs. (1)-(13)')
 def test_se3__has_pinocchios_conventions():
     pin = pytest.importorskip('pinocchio')
     for z in twists((*MIDDLE, 3.1)):

@@ -16,8 +16,10 @@ PREFIX = Path(sys.prefix)
 
 
 def point_wheels_at_this_python() -> None:
-    """Replace header folders of the machine that built the ROS wheels by those of this one."""
+    """Replace places of the machine that built the ROS wheels by those of this one."""
+    bundled = Path(sysconfig.get_paths()['platlib']).glob('ros_*.libs/libtinyxml2*.so*')
     for pattern, here in (
+        *((r'/usr/lib64/libtinyxml2\.so\b', str(library)) for library in sorted(bundled)[:1]),
         (r'/opt/python/[^/]+/include/python3\.\d+', sysconfig.get_paths()['include']),
         (r'/opt/python/[^;"\s]+/numpy/_?core/include', numpy.get_include()),
     ):

@@ -4,6 +4,10 @@
 # Make .venv: Python packages, geolin_msgs, and this package in editable form. Without a sourced
 # ROS 2 its wheels are installed too; with one, its Python packages and NumPy are used. Each step is
 # done again only when what it is made from has changed.
+#
+#     tools/setup.sh demo         what `make demo` needs, its kernels compiled
+#     tools/setup.sh simulation   what `make balance` and `make mpc` need
+#     tools/setup.sh              everything: tests, style, documents
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
@@ -37,25 +41,41 @@ environment() {
     echo "$distribution" >.venv/ros_distribution
 }
 
-packages() {
-    local pip='.venv/bin/python -m pip install --quiet' constraints=requirements/constraints.txt
-    $pip -c "$constraints" pip setuptools wheel  # before what needs them to be built
-    if [ "$distribution" = wheels ]; then
-        $pip -c "$constraints" -r requirements/build.txt -r requirements/ros-kilted.txt
-    else
+# pip install, with the versions of the lock.
+install() {
+    local constraints=requirements/constraints.txt
+    if [ "$distribution" != wheels ]; then
         # The distribution's message extensions are built against its own NumPy: keep that one, and
         # let pip find the Pinocchio that is built for it.
         local numpy of_numpy='^(numpy|pin|libpinocchio|coal|libcoal|eigenpy|cmeel.*)=='
         numpy=$(.venv/bin/python -c 'import numpy; print(numpy.__version__)')
         { grep -vE "$of_numpy" "$constraints"; echo "numpy==$numpy"; } >.venv/constraints.txt
         constraints=.venv/constraints.txt
-        $pip -c "$constraints" -r requirements/build.txt
     fi
-    PYTHONWARNINGS=ignore $pip -c "$constraints" --no-build-isolation --editable '.[offline,test,dev]'
+    PYTHONWARNINGS=ignore .venv/bin/python -m pip install --quiet --no-compile -c "$constraints" "$@"
+}
+
+packages() {
+    install pip setuptools wheel  # before what needs them to be built
+    local ros=()
+    [ "$distribution" != wheels ] || ros=(-r requirements/ros-kilted.txt)
+    install -r requirements/build.txt "${ros[@]}" --no-build-isolation --editable '.[plot]'
     local site
     site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
     cp tools/environment_hook.py "$site/geolin_environment_hook.py"
     echo 'import geolin_environment_hook' >"$site/geolin_environment_hook.pth"
+}
+
+simulation() {
+    install --no-build-isolation --editable '.[control,mujoco,plot]'
+}
+
+everything() {
+    install --no-build-isolation --editable '.[test,dev]'
+}
+
+kernels() {
+    .venv/bin/python tools/compile_kernels.py
 }
 
 messages() {
@@ -71,5 +91,14 @@ if [ -x .venv/bin/python ]; then
 else
     environment
 fi
-step packages setup.py setup.cfg requirements tools/setup.sh tools/environment_hook.py
+made_from='setup.py setup.cfg requirements tools/setup.sh'
+step packages $made_from tools/environment_hook.py
 step messages geolin_msgs tools/build_messages.py requirements
+case ${1:-everything} in
+    demo) step kernels tools/compile_kernels.py geolin_ros/kernels geolin_ros/demo ;;
+    simulation | everything) step "${1:-everything}" $made_from ;;
+    *)
+        echo "setup: '$1' is nothing to set up, expected demo, simulation, or nothing for all" >&2
+        exit 1
+        ;;
+esac

@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
             Child('mpc', 'examples.mpc.node', [f'--overlay={rotors}'], environment),
         ]
         robot = Child('robot', 'examples.mpc.robot', arguments, environment)
-        return supervise(servers, robot, stop)
+        return supervise('mpc', servers, robot, stop)
 
 
 if __name__ == '__main__':

@@ -23,17 +23,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from proxsuite import proxqp
 
-from geolin_ros import ConstrainedLinearizer, Contact, State, TreeModel
-from geolin_ros.contacts import reduce
-from geolin_ros.contacts.description import resolve
+from geolin_ros import Contact, Linearizer, State, TreeModel
 from geolin_ros.control.effort_guard import effort_limits
 from geolin_ros.control.regulator import Reference
 from geolin_ros.control.riccati import solve_dare
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import QUADRUPED, Weights, cost
-from geolin_ros.kinematics import Kinematics
-from geolin_ros.stream.contact_messages import ReceivedContacts
-from geolin_ros.stream.reading import ReceivedLinearization
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.linearization.contacts import reduce
+from geolin_ros.linearization.contacts.description import resolve
+from geolin_ros.stream.outputs.contact_messages import ReceivedContacts
+from geolin_ros.stream.outputs.reading import ReceivedLinearization
 from geolin_ros.typing import Array
 
 PYRAMID = np.array([[1, 0, -1], [-1, 0, -1], [0, 1, -1], [0, -1, -1]])  # @ (fx, fy, mu fz) <= 0
@@ -103,7 +103,7 @@ class ModelPredictiveControl:
     def _weigh(self, posture: Reference) -> None:
         """Find square roots of Q and P, in displacements that the contacts admit, and R."""
         model, settings = self._model, self._settings
-        linearizer = ConstrainedLinearizer(model, self._feet)
+        linearizer = Linearizer(model, self._feet)
         tau = np.zeros(model.n)
         tau[self._actuated] = posture.efforts
         rest = model.state(posture.state.H, posture.state.s, np.zeros(6), np.zeros(model.n))

@@ -24,12 +24,13 @@ from geolin_msgs.msg import LinearizedDynamics, ReferenceState
 from geolin_ros import TreeModel
 from geolin_ros.control.regulator import Reference
 from geolin_ros.errors import InputError
-from geolin_ros.ros.executor import handled_signals, spin
+from geolin_ros.ros.executor import init, spin
 from geolin_ros.ros.qos import LATCHED, NEWEST
-from geolin_ros.stream.contact_messages import read_contact_dynamics
-from geolin_ros.stream.contact_state import read_contact
-from geolin_ros.stream.feedback_messages import read_reference
-from geolin_ros.stream.reading import ReceivedLinearization, read_linearization
+from geolin_ros.ros.signals import handled_signals
+from geolin_ros.stream.inputs.contact_state import read_contact
+from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
+from geolin_ros.stream.outputs.feedback_messages import read_reference
+from geolin_ros.stream.outputs.reading import ReceivedLinearization, read_linearization
 from geolin_ros.typing import Array
 
 
@@ -116,15 +117,13 @@ def main(arguments: list[str] | None = None) -> int:
     options, ros_arguments = parser.parse_known_args(arguments)
     settings = Settings()
     with handled_signals() as asked_to_stop:
-        rclpy.init(args=ros_arguments)
+        init(ros_arguments)
         node = MpcNode(settings, options.overlay)
         try:
-            spin(node)
-        except RuntimeError:  # of rclpy: a signal came between a message and its efforts
-            if not asked_to_stop():
-                raise
-        node.destroy_node()
-        rclpy.try_shutdown()
+            spin(node, asked_to_stop)
+        finally:
+            node.destroy_node()
+            rclpy.try_shutdown()
     if not node.times:
         print('no linearization of a robot in contact came', file=sys.stderr)
         return 1

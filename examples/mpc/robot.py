@@ -20,11 +20,11 @@ from rclpy.signals import SignalHandlerOptions
 from geolin_ros.balance.answers import Answers
 from geolin_ros.balance.graph import RobotGraph
 from geolin_ros.balance.motions import Motion, stand, stops
-from geolin_ros.balance.robots import ARMATURE, FEET, simulator_of
+from geolin_ros.balance.robots import ARMATURE, simulator_of
 from geolin_ros.balance.run import Run
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import centre_of_mass, standing_posture
-from geolin_ros.errors import GeolinError
+from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.sim.recording import Recording
 from geolin_ros.sim.simulator import Simulator
 from geolin_ros.sim.trial import push_of
@@ -47,6 +47,22 @@ def shift(simulator: Simulator, duration: float) -> Motion:
     times = np.cumsum([START, DURATION, REST, DURATION]).tolist()
     knots = (standing, equilibrium(model, there, feet), standing)
     return Motion(knots, stops(times, [0, 1, 1, 2]), duration)
+
+
+def require_points(simulator: Simulator) -> None:
+    """Check that all feet are points: the controller plans forces in pyramids, no moments.
+
+    Raises
+    ------
+    ConfigurationError
+        If one is a sole.
+    """
+    for frame, support in simulator.feet.items():
+        if support.kind != 'point':
+            raise ConfigurationError(
+                f'foot {frame!r} is a sole, expected feet that are points: give {frame}:RADIUS, '
+                'or see what stands on soles by `make balance`'
+            )
 
 
 def verdict(recording: Recording, answers: Answers, pushes: int) -> bool:
@@ -81,7 +97,16 @@ def _word(holds: bool) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the robot is asked."""
+    """Add which robot it is, and what it is asked."""
+    parser.add_argument(
+        '--robot', default='quadruped', help='URDF path or bundled robot (%(default)s)'
+    )
+    parser.add_argument(
+        '--feet',
+        metavar='FRAME,FRAME,...',
+        help='its feet, all of them points: a frame whose shapes are a ball, or frame:RADIUS [m] '
+        '(default: those of robots that are known)',
+    )
     parser.add_argument(
         '--pushes', type=int, default=8, help='each 45 degrees further (%(default)s)'
     )
@@ -93,13 +118,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the robot; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m examples.mpc.robot', description=__doc__)
     add_arguments(parser)
-    parser.set_defaults(robot='quadruped', feet=FEET['quadruped'], armature=ARMATURE)
+    parser.set_defaults(armature=ARMATURE)
     options = parser.parse_args(arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(130))
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
         simulator, text = simulator_of(options)
+        require_points(simulator)
         motion = shift(simulator, FIRST_PUSH + EVERY * options.pushes)
         simulator.pushes = [
             push_of(IMPULSE, 0.25 * np.pi * k, FIRST_PUSH + EVERY * k, simulator.model.total_mass)

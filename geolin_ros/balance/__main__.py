@@ -15,11 +15,12 @@ import sys
 import tempfile
 from pathlib import Path
 from threading import Event
+from typing import NamedTuple
 
 from geolin_ros.balance.baseline import Job, compare, jobs_of
-from geolin_ros.balance.cases import cases_of
+from geolin_ros.balance.cases import Case, cases_of, introduce
 from geolin_ros.balance.picture import draw
-from geolin_ros.balance.report import Row, markdown, verdict
+from geolin_ros.balance.report import Refused, Row, markdown, verdict
 from geolin_ros.balance.robots import (
     add_robot_arguments,
     feet_of,
@@ -34,6 +35,7 @@ from geolin_ros.demo.__main__ import INTERRUPTED, discovery, supervise
 from geolin_ros.demo.processes import Child
 from geolin_ros.errors import GeolinError
 from geolin_ros.robots import locate
+from geolin_ros.stream.compiling import compile_line
 
 BUNDLED = ('quadruped', 'humanoid')
 SEEDS = 3
@@ -46,27 +48,37 @@ def main(arguments: list[str] | None = None) -> int:
         signal.signal(number, lambda *_: stop.set())
     options = parse(arguments)
     rows: list[Row] = []
+    refused: list[Refused] = []
     failed = False
     try:
-        with tempfile.TemporaryDirectory(prefix='geolin-balance-') as folder:
+        with (
+            tempfile.TemporaryDirectory(prefix='geolin-balance-') as folder,
+            compile_line('balance'),
+        ):
             jobs: list[Job] = []
             for index, robot in enumerate(robots(options)):
-                place = Path(folder, str(index))
-                place.mkdir()
-                failed |= run_robot(robot, place, stop) != 0
-                if stop.is_set():
-                    return INTERRUPTED
-                jobs += jobs_of(robot, place)
+                found = prepare(robot)
+                refused += [Refused(found.name, *item) for item in found.infeasible.items()]
+                for part, scheduled in enumerate((False, True)):
+                    place = Path(folder, f'{index}-{part}')
+                    place.mkdir()
+                    given = argparse.Namespace(**vars(robot))
+                    names = [case.name for case in found.feasible if case.scheduled == scheduled]
+                    given.cases, given.height, given.scheduled = names, found.height, scheduled
+                    failed |= run_robot(given, place, stop) != 0
+                    if stop.is_set():
+                        return INTERRUPTED
+                    jobs += jobs_of(given, place)
             if jobs:
                 rows = compare(jobs, stop, not options.skip_largest)
                 if stop.is_set():
                     return INTERRUPTED
-        failed |= not verdict(rows)
+        failed |= not verdict(rows, refused)
         if rows:
             draw(rows, options.output)
             print(f'picture   {options.output}', flush=True)
-        if rows and options.table:
-            options.table.write_text(markdown(rows))
+        if options.table:
+            options.table.write_text(markdown(rows, refused))
     except (GeolinError, OSError) as error:
         print(f'balance: {error}', file=sys.stderr)
         return 1
@@ -74,7 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def robots(options: argparse.Namespace) -> list[argparse.Namespace]:
-    """Return the options of each robot and seed that are asked for, twice: see `Plan.scheduled`.
+    """Return the options of each robot and seed that are asked for.
 
     Raises
     ------
@@ -87,19 +99,43 @@ def robots(options: argparse.Namespace) -> list[argparse.Namespace]:
         path = str(locate(name).resolve())
         feet = feet_of(argparse.Namespace(robot=path, feet=options.feet))
         for seed in range(options.seed, options.seed + (SEEDS if options.thorough else 1)):
-            for scheduled in (False, True):
-                of_robot = {'robot': path, 'feet': feet, 'seed': seed}
-                given = {**vars(options), **of_robot, 'scheduled': scheduled}
-                found.append(argparse.Namespace(**given))
+            of_robot = {'robot': path, 'feet': feet, 'seed': seed}
+            found.append(argparse.Namespace(**{**vars(options), **of_robot}))
     return found
+
+
+class Prepared(NamedTuple):
+    """Name of a robot, and its `Cases`."""
+
+    name: str
+    feasible: list[Case]
+    infeasible: dict[str, str]
+    height: float | None
+
+
+def prepare(robot: argparse.Namespace) -> Prepared:
+    """Return what a robot can do; say what was assumed about it, and what it cannot.
+
+    Raises
+    ------
+    GeolinError
+        If the robot or its feet cannot be used.
+    OSError
+        If the file cannot be read.
+    """
+    simulator, _ = simulator_of(robot)
+    found, name = cases_of(simulator, plan_of(robot)), simulator.model.name
+    print(f'\n{name}', flush=True)
+    introduce(simulator, found)
+    return Prepared(name, *found)
 
 
 def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
     """Run the three processes for one robot, if it has cases; return the exit status of all."""
-    simulator, _ = simulator_of(robot)
-    cases = cases_of(simulator, plan_of(robot))
-    if not cases:
+    if not robot.cases:
         return 0
+    simulator, _ = simulator_of(robot)
+    cases = cases_of(simulator, plan_of(robot)).feasible
     bank = ''
     if robot.scheduled:
         bank = str(folder / 'gains.npz')
@@ -112,8 +148,7 @@ def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
         json.dumps({name: {'ros__parameters': values} for name, values in nodes.items()})
     )
     environment = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
-    name = simulator.model.name
-    named = ', '.join(case.name for case in cases)
+    name, named = simulator.model.name, ', '.join(robot.cases)
     print(f'\n{name}, seed {robot.seed}, feet {robot.feet}: {named}', flush=True)
     servers = [
         Child(
@@ -124,13 +159,15 @@ def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
         )
         for program in nodes
     ]
-    valued = ('robot', 'feet', 'seed', 'pushes', 'only', 'noise', 'delay', 'armature', 'friction')
+    valued = ('robot', 'feet', 'seed', 'pushes', 'noise', 'delay', 'armature', 'friction')
     given = [f'--{option}={getattr(robot, option)}' for option in valued]
+    given += [] if robot.height is None else [f'--height={robot.height!r}']
+    given += ['--cases', *robot.cases]
     flags = ('thorough', 'realtime', 'scheduled')
     given += [f'--{option}' for option in flags if getattr(robot, option)]
     given.append(f'--output={folder}')
     simulator_process = Child('simulator', 'geolin_ros.balance.robot', given, environment)
-    return supervise(servers, simulator_process, stop)
+    return supervise('balance', servers, simulator_process, stop)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:

@@ -15,18 +15,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros import se3
 from geolin_ros.balance.cases import Case, cases_of
 from geolin_ros.balance.laws import PD_GAINS, Pd, ScheduledLqr
 from geolin_ros.balance.motions import Motion
 from geolin_ros.balance.report import Row
 from geolin_ros.balance.robots import plan_of, simulator_of
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.sim.recording import Recording
 from geolin_ros.sim.simulator import Simulator
 from geolin_ros.sim.trial import Law, simulate
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 LARGEST = 0.12
@@ -80,7 +80,7 @@ def _compare(job: Job, with_largest: bool) -> Row:
     """Return one row; if thorough, how much is borne is asked of seed 0 alone."""
     robot, file = job.robot, job.folder / f'{job.case}.json'
     simulator, _ = simulator_of(robot)
-    case = cases_of(simulator, plan_of(robot))[job.case]
+    case = cases_of(simulator, plan_of(robot)).feasible[job.case]
     laws = [partial(Pd, gains=gains) for gains in PD_GAINS[case.motion.knots[0].supports[0].kind]]
     tried = [run(simulator, case, law) for law in laws]
     pd = min(tried, key=_rank)

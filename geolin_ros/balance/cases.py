@@ -4,11 +4,20 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.balance.motions import Motion, lift_and_put_down, squat, stand
-from geolin_ros.errors import unknown_name
+from geolin_ros.balance.motions import (
+    Motion,
+    lift_and_put_down,
+    squat,
+    stand,
+    standing_height,
+)
+from geolin_ros.control.effort_guard import effort_limits
+from geolin_ros.control.stabilizability import analyze_modes
+from geolin_ros.errors import ConfigurationError, InfeasibleError, unknown_name
 from geolin_ros.sim.simulator import Push, Simulator
 from geolin_ros.sim.trial import push_of, random_pushes
 
@@ -16,6 +25,10 @@ EVERY = 2.0
 """Time from push to push [s]."""
 DEPTH = 0.15
 """Of a squat [m]."""
+SHARES = np.array([1.05, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7])
+"""Of the usual height, at which cases are tried that it does not allow."""
+AT_LIMIT = 1e-3
+"""Distance of a joint from its limit that counts as none [rad or m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,33 +67,137 @@ class Plan:
         eight.
     pushes
         Largest number of them in a case.
-    only
-        Name of the case that is run; empty: all.
-    scheduled
-        Whether to take the cases on gains made beforehand, or the others.
+    cases
+        Names of those that are run; empty: all.
+    height
+        Of the base above the ground where the robot stands [m]; None: one at which all cases are
+        feasible, if there is one.
     """
 
     seed: int = 0
     thorough: bool = False
     pushes: int = 10
-    only: str = ''
-    scheduled: bool = False
+    cases: tuple[str, ...] = ()
+    height: float | None = None
 
 
-def cases_of(simulator: Simulator, plan: Plan) -> list[Case]:
+class Cases(NamedTuple):
+    """What a robot can do of a plan.
+
+    Attributes
+    ----------
+    feasible
+        In order.
+    infeasible
+        Why not, by name.
+    height
+        That of the plan, or the one chosen [m]; None where the usual one serves.
+    """
+
+    feasible: list[Case]
+    infeasible: dict[str, str]
+    height: float | None
+
+
+def cases_of(simulator: Simulator, plan: Plan) -> Cases:
     """Return the cases of a robot: on points or on soles, by its feet.
 
     Raises
     ------
     UnknownNameError
-        If it has none of the name that is asked for.
+        If it has none of a name that is asked for.
     """
     kinds = {support.kind for support in simulator.feet.values()}
     names = _on_points(simulator) if kinds == {'point'} else _on_soles(simulator, plan.thorough)
-    if plan.only and plan.only not in names:
-        raise unknown_name('case', plan.only, names, f'robot {simulator.model.name!r}')
-    cases = [make(name, plan) for name, make in names.items() if plan.only in ('', name)]
-    return [case for case in cases if case.scheduled == plan.scheduled]
+    for name in plan.cases:
+        if name not in names:
+            raise unknown_name('case', name, names, f'robot {simulator.model.name!r}')
+    makers = {name: make for name, make in names.items() if name in (plan.cases or names)}
+    try:
+        effort_limits(simulator.model)
+    except ConfigurationError as error:
+        return Cases([], dict.fromkeys(makers, str(error)), plan.height)
+    best = _at_height(simulator, plan, makers)
+    if not best.infeasible:
+        return best
+    tried = [best]
+    try:
+        usual = standing_height(simulator)
+    except InfeasibleError:
+        return best
+    for height in usual * SHARES:
+        tried.append(_at_height(simulator, replace(plan, height=float(height)), makers))
+        if plan.height is None and not tried[-1].infeasible:
+            return tried[-1]
+    if plan.height is None:
+        best = max(tried, key=lambda found: len(found.feasible))  # the first of several
+    reasons = {}
+    for name, reason in best.infeasible.items():
+        could = [f'{found.height:.3f}' for found in tried[1:] if name not in found.infeasible]
+        if could:
+            reason += f'; it can with its base {", ".join(could)} m high'
+        elif any(found.infeasible[name] != reason for found in tried):
+            reason += f'; nor can it {usual * SHARES[-1]:.3f} to {usual * SHARES[0]:.3f} m high'
+        reasons[name] = reason
+    return best._replace(infeasible=reasons)
+
+
+def _at_height(simulator: Simulator, plan: Plan, makers: 'Makers') -> Cases:
+    """Return the cases at the height of the plan."""
+    feasible, infeasible = [], {}
+    for name, make in makers.items():
+        try:
+            case = make(name, plan)
+            _check_area(simulator, case.motion)
+            feasible.append(case)
+        except InfeasibleError as error:
+            infeasible[name] = str(error)
+    return Cases(feasible, infeasible, plan.height)
+
+
+def _check_area(simulator: Simulator, motion: Motion) -> None:
+    """Refuse to stand still on points that have no area between them.
+
+    Raises
+    ------
+    InfeasibleError
+        With what joint efforts reach of the motions about them.
+    """
+    for knot in motion.knots:
+        if len(knot.statics.polygon) > 2:
+            continue
+        report = analyze_modes(simulator.model, knot.state, knot.stands_on, knot.tau)
+        frames = [support.frame for support in knot.stands_on]
+        what = 'are points on a line' if len(frames) > 1 else 'is a point'
+        steps = '+'.join(map(str, report.blocks))
+        raise InfeasibleError(
+            f'{", ".join(frames)} {what}, and no force of the ground catches a fall about it: '
+            f'joint efforts reach {sum(report.blocks[:2])} of {report.states} states at once, '
+            f'{sum(report.blocks[2:])} by way of others alone (steps {steps}). Standing still '
+            f'takes three points, or soles, {frames[0]}:LENGTHxWIDTH'
+        )
+
+
+def introduce(simulator: Simulator, found: Cases) -> None:
+    """Print what was assumed of a robot, which joints are at their limits, what it cannot do."""
+    for note in simulator.notes:
+        print(f'  {note}')
+    if found.height is not None:
+        print(f'  base {found.height:.3f} m high')
+    for case in found.feasible:
+        stuck = at_limits(simulator, case)
+        if stuck:
+            print(f'  {case.name}: joints at their limits: {", ".join(stuck)}')
+    for name, reason in found.infeasible.items():
+        print(f'INFEASIBLE  {name}: {reason}', flush=True)
+
+
+def at_limits(simulator: Simulator, case: Case) -> list[str]:
+    """Return the joints that are at a limit in a posture of a case."""
+    limits, names = simulator.model.limits, simulator.model.joint_names
+    knots = [knot.state.s for knot in case.motion.knots]
+    room = np.minimum(limits.upper - knots, knots - limits.lower).min(axis=0)
+    return [name for name, left in zip(names, room, strict=True) if left < AT_LIMIT]
 
 
 Makers = dict[str, Callable[[str, Plan], Case]]
@@ -98,7 +215,9 @@ def _on_points(simulator: Simulator) -> Makers:
         few = plan if plan.thorough else replace(plan, pushes=min(plan.pushes, 3))
         pushes = _pushes(few, 0.04, mass, up + 0.3)
         hold = pushes[-1].start + EVERY - up
-        motion = lift_and_put_down(simulator, feet[plan.seed % len(feet)], shift, hold, start)
+        motion = lift_and_put_down(
+            simulator, feet[plan.seed % len(feet)], shift, hold, start, plan.height
+        )
         return Case(name, motion, 0.04, pushes, 0.02)
 
     n = len(feet)
@@ -120,12 +239,15 @@ def _on_soles(simulator: Simulator, thorough: bool) -> Makers:
         few = plan if plan.thorough else replace(plan, pushes=min(plan.pushes, 2))
         pushes, begin = _pushes(few, 0.02, mass, 1.6), 1.0
         squats = np.ceil((pushes[-1].start + EVERY - begin) * frequency)
-        motion = squat(simulator, DEPTH, frequency, begin + max(2.0, squats) / frequency)
+        duration = begin + max(2.0, squats) / frequency
+        motion = squat(simulator, DEPTH, frequency, duration, height=plan.height)
         return Case(name, motion, 0.02, pushes, 0.004, scheduled=True)
 
     def step(name: str, plan: Plan) -> Case:
         lifted = feet[plan.seed % 2]
-        motion = lift_and_put_down(simulator, lifted, shift=2.0, hold=3.0, start=0.5)
+        motion = lift_and_put_down(
+            simulator, lifted, shift=2.0, hold=3.0, start=0.5, height=plan.height
+        )
         one = replace(plan, pushes=1)
         return Case(name, motion, 0.015, _pushes(one, 0.015, mass, 4.0), 0.005)
 
@@ -149,7 +271,7 @@ def _standing(
     lifted: Sequence[str] = (),
 ) -> Case:
     pushes = _pushes(plan, impulse, simulator.model.total_mass, 0.5)
-    motion = stand(simulator, pushes[-1].start + EVERY, lifted)
+    motion = stand(simulator, pushes[-1].start + EVERY, lifted, plan.height)
     return Case(name, motion, impulse, pushes, step)
 
 

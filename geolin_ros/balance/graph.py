@@ -4,6 +4,7 @@
 
 import time
 from array import array
+from collections.abc import Sequence
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -21,10 +22,10 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.qos import LATCHED, NEWEST
-from geolin_ros.stream.contact_state import write_contact
 from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist, write_wrench
-from geolin_ros.stream.messages import StateWriter
-from geolin_ros.stream.stamps import nanoseconds
+from geolin_ros.stream.inputs.contact_state import write_contact
+from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.outputs.messages import StateWriter
 from geolin_ros.typing import Array
 
 COMMANDS = 'joint_group_effort_controller/commands'
@@ -92,6 +93,10 @@ class RobotGraph:
             for frame in feet
         }
         many = QoSProfile(depth=10)
+        self._node = node
+        self._heard = [(COMMANDS, 'std_msgs/msg/Float64MultiArray')]
+        if answers:
+            self._heard.append((answers, 'sensor_msgs/msg/JointState'))
         node.create_subscription(Float64MultiArray, COMMANDS, self._on_efforts, many)
         if answers:
             node.create_subscription(JointState, answers, self._on_stamped, many)
@@ -126,6 +131,29 @@ class RobotGraph:
     def _on_gains(self, message: FeedbackGains) -> None:
         self.gains = message
         self.linearizations_used += message.source == FeedbackGains.SOURCE_LINEARIZATION
+
+    def waits_for(self, supports: Sequence[Support]) -> str:
+        """Return what keeps the controller from leading a robot that stands on ``supports``."""
+        for topic, kind in self._heard:
+            if not self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic)):
+                return (
+                    f'a publisher of {self._node.resolve_topic_name(topic)} ({kind}): start '
+                    'the controller (lqr_node and linearizer, or any with --answers)'
+                )
+        if not self._is_stamped or self._said[0] < 0:
+            return 'efforts from the controller: see what it says itself'
+        if self.gains is None:
+            return f'gains on {self._node.resolve_topic_name(GAINS)}: see what lqr_node says'
+        theirs = sorted(contact.frame for contact in self.gains.contacts)
+        ours = sorted(support.frame for support in supports)
+        if theirs != ours:
+            return (
+                f'gains for {", ".join(ours)}, on which the robot stands; those that came are for '
+                f'{", ".join(theirs) or "none"}: set parameter supports of lqr_node, or --feet'
+            )
+        if self.gains.source == FeedbackGains.SOURCE_MODEL:
+            return 'gains of linearizations, those that came are of the model: start linearizer'
+        return 'efforts and gains that hold the robot where it is'
 
     def spin_until(self, deadline: float, stamp: int | None = None) -> bool:
         """Listen until a state is answered or until a time.monotonic; return whether it was."""

@@ -17,7 +17,7 @@ import numpy as np
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
 from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.control.support import Support
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.sim.simulator import Simulator
 from geolin_ros.typing import Array
@@ -101,16 +101,26 @@ def swing(knots: int, frequency: float, start: float) -> Timing:
     return timing
 
 
-def stand(simulator: Simulator, duration: float, lifted: Sequence[str] = ()) -> Motion:
+def stand(
+    simulator: Simulator,
+    duration: float,
+    lifted: Sequence[str] = (),
+    height: float | None = None,
+) -> Motion:
     """Return standing still, perhaps with some feet in the air from the beginning on."""
-    knots = [_standing(simulator)]
+    knots = [standing(simulator, height)]
     if lifted:
         _lift(simulator, knots, lifted)
     return Motion((knots[-1],), stops([0.0], [0]), duration)
 
 
 def lift_and_put_down(
-    simulator: Simulator, foot: str, shift: float, hold: float, start: float = 1.0
+    simulator: Simulator,
+    foot: str,
+    shift: float,
+    hold: float,
+    start: float = 1.0,
+    height: float | None = None,
 ) -> Motion:
     """Return a motion that lifts one foot and puts it down again.
 
@@ -124,8 +134,10 @@ def lift_and_put_down(
         How long it is in the air [s].
     start
         When it begins [s].
+    height
+        Of the base above the ground [m]; by default as `standing_posture` has it.
     """
-    knots = [_standing(simulator)]
+    knots = [standing(simulator, height)]
     shifted, switched, lifted = _lift(simulator, knots, [foot])
     up = [start, start + shift, start + shift, start + 1.5 * shift]
     at = [0, shifted, switched, lifted]
@@ -136,10 +148,15 @@ def lift_and_put_down(
 
 
 def squat(
-    simulator: Simulator, depth: float, frequency: float, duration: float, knots: int = 9
+    simulator: Simulator,
+    depth: float,
+    frequency: float,
+    duration: float,
+    knots: int = 9,
+    height: float | None = None,
 ) -> Motion:
-    """Return squats of ``depth`` [m] at a frequency [Hz], from 1 s on."""
-    top = _standing(simulator)
+    """Return squats of ``depth`` [m] from a height at a frequency [Hz], from 1 s on."""
+    top = standing(simulator, height)
     heights = top.state.H[2, 3] - np.linspace(0.0, depth, knots)[1:]
     postures = [top]
     for height in heights:
@@ -149,10 +166,17 @@ def squat(
     return Motion(tuple(postures), swing(knots, frequency, 1.0), duration)
 
 
-def _standing(simulator: Simulator) -> Equilibrium:
+def standing_height(simulator: Simulator) -> float:
+    """Return how high the base is where all feet stand and no height is asked for [m]."""
+    state = standing_posture(simulator.model, list(simulator.feet.values()))
+    return float(state.H[2, 3]) - simulator.clearance(state)
+
+
+def standing(simulator: Simulator, height: float | None = None) -> Equilibrium:
+    """Return a posture on all feet, its base at a height [m]."""
     model = simulator.model
     supports = list(simulator.feet.values())
-    state = standing_posture(model, supports)
+    state = standing_posture(model, supports, height=height)
     state.H[2, 3] -= simulator.clearance(state)
     return equilibrium(model, state, supports)
 
@@ -161,22 +185,20 @@ def _lift(
     simulator: Simulator, knots: list[Equilibrium], feet: Sequence[str]
 ) -> tuple[int, int, int]:
     """Append knots: weight shifted off some feet, off the ground, up in the air; return which."""
-    model, standing = simulator.model, knots[0]
-    staying = tuple(support for support in standing.supports if support.frame not in feet)
-    at = Kinematics(model, standing.state)
+    model, first = simulator.model, knots[0]
+    staying = tuple(support for support in first.supports if support.frame not in feet)
+    at = Kinematics(model, first.state)
     places = {foot: at.pose(foot)[:3, 3] for foot in feet}
-    goal = standing_posture(model, staying, start=standing.state, lifted=places)
-    here = centre_of_mass(model, standing.state).com[:2]
+    goal = standing_posture(model, staying, start=first.state, lifted=places)
+    here = centre_of_mass(model, first.state).com[:2]
     there = centre_of_mass(model, goal).com[:2]
     for share in np.linspace(0.0, 1.0, SHIFT_KNOTS + 1)[1:]:
         com = (1.0 - share) * here + share * there
-        posture = standing_posture(
-            model, standing.supports, start=knots[-1].state, height=standing.state.H[2, 3], com=com
-        )
-        knots.append(equilibrium(model, posture, standing.supports, FRICTION))
+        posture = standing_posture(model, first.supports, start=knots[-1].state, com=com)
+        knots.append(equilibrium(model, posture, first.supports, FRICTION))
     shifted = len(knots) - 1
     off = equilibrium(model, knots[-1].state, staying)
-    knots[-1] = _unloaded(off, standing.supports)
+    knots[-1] = _unloaded(off, first.supports)
     up = {foot: place + np.array([0.0, 0.0, LIFT]) for foot, place in places.items()}
     high = standing_posture(model, staying, start=off.state, lifted=up)
     knots += [off, equilibrium(model, high, staying)]

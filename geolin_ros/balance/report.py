@@ -3,7 +3,7 @@
 """The table of what stood, how far it was pushed, and how PD did at the same."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from geolin_ros.typing import Array
 
@@ -78,8 +78,20 @@ class Row:
         )
 
 
-def verdict(rows: list[Row]) -> bool:
-    """Print the table; return whether every robot stood."""
+class Refused(NamedTuple):
+    """A case that a robot cannot do, and why."""
+
+    robot: str
+    case: str
+    reason: str
+
+
+def verdict(rows: list[Row], refused: list[Refused]) -> bool:
+    """Print the table; return whether every robot stood in what it can do, and can do anything."""
+    for one in refused:
+        print(f'INFEASIBLE  {one.robot}: {one.case}: {one.reason}')
+    if not rows:
+        return False
     table = [_HEAD, *(row.cells() for row in rows)]
     widths = [max(len(line[column]) for line in table) for column in range(len(_HEAD))]
     print()
@@ -88,9 +100,9 @@ def verdict(rows: list[Row]) -> bool:
     print(f'\n{LEGEND}', end='')
     for row in fallen(rows):
         print(f'FAIL  {row.robot}, seed {row.seed}: {row.case} at J {row.lqr["impulse"]:g} s')
-    if rows and not fallen(rows):
+    if not fallen(rows):
         print(f'PASS  {len(rows)} of {len(rows)} cases stand', flush=True)
-    return bool(rows) and not fallen(rows)
+    return not fallen(rows)
 
 
 def fallen(rows: list[Row]) -> list[Row]:
@@ -98,11 +110,13 @@ def fallen(rows: list[Row]) -> list[Row]:
     return [row for row in rows if not row.lqr['stands']]
 
 
-def markdown(rows: list[Row]) -> str:
-    """Return how many stood, what the columns mean, and the table."""
+def markdown(rows: list[Row], refused: list[Refused]) -> str:
+    """Return how many stood, what the columns mean, the table, and what is infeasible."""
     stood = f'{len(rows) - len(fallen(rows))} of {len(rows)} cases stand.'
     table = [_HEAD, ['---'] * len(_HEAD), *(row.cells() for row in rows)]
-    return '\n'.join([stood, '', LEGEND, *(f'| {" | ".join(cells)} |' for cells in table), ''])
+    lines = [stood, '', LEGEND, *(f'| {" | ".join(cells)} |' for cells in table), '']
+    lines += [f'- infeasible: {one.robot}, {one.case}: {one.reason}' for one in refused]
+    return '\n'.join([*lines, ''] if refused else lines)
 
 
 def _fell(when: float | None) -> str:

@@ -24,17 +24,19 @@ import rclpy
 from rclpy.signals import SignalHandlerOptions
 
 from geolin_msgs.msg import FeedbackGains
-from geolin_ros.balance.cases import Case, cases_of
+from geolin_ros.balance.cases import Case, cases_of, introduce
 from geolin_ros.balance.graph import STAMPED_COMMANDS, RobotGraph
 from geolin_ros.balance.motions import Moment
 from geolin_ros.balance.robots import add_robot_arguments, plan_of, simulator_of
 from geolin_ros.balance.run import PATIENCE, Course, Run
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.signals import NUMBERS, ignore_signals
 from geolin_ros.sim.recording import Recording
 from geolin_ros.sim.sensors import Noise, Sensors
 from geolin_ros.sim.trial import PERIOD
-from geolin_ros.stream.reading import read_state
+from geolin_ros.stream.compiling import compile_line
+from geolin_ros.stream.outputs.reading import read_state
 
 INTERRUPTED = 130
 NEAR = 1e-3  # of a reference to the operating point of gains [m, rad]
@@ -150,7 +152,8 @@ def run_cases(options: argparse.Namespace) -> bool:
         If a file cannot be read or written.
     """
     simulator, text = simulator_of(options)
-    cases = cases_of(simulator, plan_of(options))
+    found = cases_of(simulator, plan_of(options))
+    cases = [case for case in found.feasible if case.scheduled == options.scheduled]
     if not options.period > 0.0:
         raise ConfigurationError(f'--period is {options.period:g} s, expected more than 0')
     noise = Noise(velocity=options.noise, angular_velocity=2.0 * options.noise)
@@ -168,20 +171,24 @@ def run_cases(options: argparse.Namespace) -> bool:
         patience=options.patience,
     )
     stood = []
+    introduce(simulator, found)
     gc.collect()
     gc.freeze()  # a collection that goes through all that was imported takes 50 periods
-    for index, case in enumerate(cases):
-        simulator.pushes, used = list(case.pushes), graph.linearizations_used
-        run.hold(case.motion.at(0.0), is_led)
-        course = run.go(case.motion)
-        made = None if case.scheduled else graph.linearizations_used - used
-        outcome = outcome_of(case, course, options.period, simulator.clipped, made)
-        print(outcome.text(), flush=True)
-        stood.append(outcome.stands)
-        if options.output is not None:
-            save(options.output, index, case, outcome, course.recording)
-    graph.close()
-    return all(stood)
+    try:
+        for index, case in enumerate(cases):
+            simulator.pushes, used = list(case.pushes), graph.linearizations_used
+            run.hold(case.motion.at(0.0), is_led)
+            course = run.go(case.motion)
+            made = None if case.scheduled else graph.linearizations_used - used
+            outcome = outcome_of(case, course, options.period, simulator.clipped, made)
+            print(outcome.text(), flush=True)
+            stood.append(outcome.stands)
+            if options.output is not None:
+                save(options.output, index, case, outcome, course.recording)
+    finally:  # nothing frozen is collected
+        graph.close()
+        node.destroy_node()
+    return bool(stood) and all(stood)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -227,15 +234,24 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Run the cases of a robot; return the exit status."""
     options = parse(arguments)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: sys.exit(INTERRUPTED))
+    received: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        received.append(number)
+        if len(received) == 1:
+            sys.exit(INTERRUPTED)
+
+    for number in NUMBERS:
+        signal.signal(number, interrupt)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
-        return int(not run_cases(options))
+        with compile_line('simulator'):
+            return int(not run_cases(options))
     except (GeolinError, OSError) as error:
         print(f'simulator: {error}', file=sys.stderr)
         return 1
     finally:
+        ignore_signals()
         rclpy.try_shutdown()
 
 

@@ -41,7 +41,14 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--seed', type=int, default=0, help='of the pushes (%(default)s)')
     parser.add_argument('--thorough', action='store_true', help='more pushes and motions')
     parser.add_argument('--pushes', type=int, default=10, help='at most, in a case')
-    parser.add_argument('--only', default='', help='name of the only case to run')
+    parser.add_argument(
+        '--cases', nargs='+', default=(), metavar='CASE', help='names of those to run (all)'
+    )
+    parser.add_argument(
+        '--height',
+        type=float,
+        help='of the base above the ground [m] (default: one at which the robot can do all cases)',
+    )
     parser.add_argument('--noise', type=float, default=0.0, help='of sensed velocities [m/s]')
     parser.add_argument('--delay', type=int, default=0, help='of the sensors, in periods')
     parser.add_argument('--realtime', action='store_true', help='against the clock')
@@ -59,7 +66,9 @@ def plan_of(options: argparse.Namespace) -> Plan:
     """
     if options.pushes < 1:
         raise ConfigurationError(f'--pushes is {options.pushes}, expected 1 or more')
-    return Plan(options.seed, options.thorough, options.pushes, options.only, options.scheduled)
+    return Plan(
+        options.seed, options.thorough, options.pushes, tuple(options.cases), options.height
+    )
 
 
 def feet_of(options: argparse.Namespace) -> str:
@@ -116,7 +125,6 @@ def node_parameters(
             **shared,
             'supports': [text_of(support) for support in simulator.feet.values()],
             'publish_efforts': True,
-            'anchor': True,
             'gain_bank': bank,
             'design_rate': DESIGNS,
             'input_timeout': 0.05 if realtime else 5.0,

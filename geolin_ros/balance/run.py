@@ -7,6 +7,7 @@ come, or after a time-out, which is counted. In real time a period goes by with 
 has not come by then is counted as a missed deadline.
 """
 
+import sys
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from geolin_ros.sim.trial import PERIOD
 FIRST_STAMP = 1_000 * 10**9
 PATIENCE = 400.0  # for nodes, which may have to compile, and for gains [s]
 ANSWER_TIMEOUT, HELD_TIMEOUT = 0.5, 0.05  # while the robot moves, and while it is held [s]
+WORD = 3.0  # until it is said what the robot is held for [s]
 REMINDER = 0.2  # from one reference to the next while it is held: nodes come up meanwhile [s]
 FOOT_PERIODS = 5  # from one message about the feet to the next
 
@@ -84,16 +86,21 @@ class Run:
             If that takes too long.
         """
         graph, deadline = self._graph, time.monotonic() + self._patience
+        word = time.monotonic() + WORD
         self._simulator.reset(moment.state)
         self._efforts = moment.tau[self._actuated]
         said, is_answered = -np.inf, False
         while not (is_answered and is_led(moment)):
             if time.monotonic() > deadline:
                 raise SilenceError(
-                    f'no controller leads the robot within {self._patience:g} s: the last state '
+                    f'no controller leads the robot within {self._patience:g} s, which waits for '
+                    f'{graph.waits_for(moment.supports)}; the last state '
                     f'was {"" if is_answered else "not "}answered, gains '
                     f'{"never came" if graph.gains is None else "came"}, efforts {graph.efforts}'
                 )
+            if time.monotonic() > word:
+                print(f'robot waits for {graph.waits_for(moment.supports)}', file=sys.stderr)
+                word = time.monotonic() + 2.0 * WORD
             if time.monotonic() > said + REMINDER:
                 graph.publish_reference(moment, self._stamp)
                 said = time.monotonic()

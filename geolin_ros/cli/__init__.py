@@ -6,14 +6,15 @@ A file has ``add_arguments(parser)`` and ``run(options)``, which returns the exi
 ``INTERRUPTED``, if any, is what is said after Ctrl-C.
 """
 
-import argparse
 import importlib
-import logging
 import os
 import signal
 import sys
+import warnings
+from typing import TYPE_CHECKING
 
-from geolin_ros.errors import GeolinError
+if TYPE_CHECKING:
+    import argparse
 
 COMMANDS = {
     'analyze-modes': 'say which motions of a standing or flying robot joint efforts can reach',
@@ -26,6 +27,7 @@ COMMANDS = {
     'lint-urdf': 'say what is wrong, or odd, in a robot description, and how to mend it',
     'parameters': 'print the parameters of a node, as a file to start from',
     'recheck': 'repeat a check of A and B that failed in a node',
+    'record': 'record what nodes take and give into a bag, without ros2 bag',
     'replay': 'write the bag of linearizations that a node would have published',
     'report': 'write a page about a dataset: eigenvalues, matrices, residuals, modes',
     'warm-up': 'compile all kernels into the cache, so that the first start is as fast as any',
@@ -37,16 +39,28 @@ def main(arguments: list[str] | None = None) -> int:
 
     Like other commands it ends with 130 after Ctrl-C, and with 141 when nobody reads on.
     """
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is signal.default_int_handler:  # of jobs in the background it is ignored
+        signal.signal(signal.SIGINT, _leave)
+    import logging
+
+    from geolin_ros.errors import GeolinError, ModelWarning
+    from geolin_ros.stream.compiling import compile_line
+
     arguments = sys.argv[1:] if arguments is None else arguments
     name, interrupted = 'geolin', 'interrupted'
     try:
         options = _parsed(arguments)
         name, interrupted = f'geolin {options.command}', options.interrupted
-        status = int(options.run(options))
+        signal.signal(signal.SIGINT, usual)
+        with warnings.catch_warnings(), compile_line(name):
+            warnings.simplefilter('ignore', ModelWarning)  # `info` and `lint-urdf` say them
+            status = int(options.run(options))
         sys.stdout.flush()
     except KeyboardInterrupt:
         # a store that is left in the middle of a write has nothing to add at the exit
         logging.getLogger('asyncio').setLevel(logging.CRITICAL)
+        warnings.filterwarnings('ignore', 'coroutine .* was never awaited', RuntimeWarning)
         print(f'{name}: {interrupted}', file=sys.stderr)
         return 128 + signal.SIGINT
     except BrokenPipeError:
@@ -55,10 +69,23 @@ def main(arguments: list[str] | None = None) -> int:
     except (GeolinError, OSError) as error:
         print(f'{name}: {error}', file=sys.stderr)
         return 1
+    finally:
+        signal.signal(signal.SIGINT, usual)
     return status
 
 
-def _parsed(arguments: list[str]) -> argparse.Namespace:
+def _leave(*_: object) -> None:
+    """End at once: while modules are imported there is nothing to clean up.
+
+    An exception would end some imports in the middle, and be ignored by others.
+    """
+    os.write(2, b'geolin: interrupted\n')
+    os._exit(128 + signal.SIGINT)
+
+
+def _parsed(arguments: list[str]) -> 'argparse.Namespace':
+    import argparse
+
     parser = argparse.ArgumentParser(
         prog='geolin', description='Geometric linearization of moving-base robots.'
     )

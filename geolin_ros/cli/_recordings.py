@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from geolin_ros.offline.source import Source
     from geolin_ros.stream.drops import DroppedInput
 
-ROLES = ('joint_states', 'odom', 'joint_efforts', 'contact_states', 'robot_description')
+ROLES = (
+    *('joint_states', 'odom', 'tf', 'tf_static', 'imu', 'joint_efforts', 'contact_states'),
+    'robot_description',
+)
 
 
 def add_bag_arguments(parser: argparse.ArgumentParser) -> None:

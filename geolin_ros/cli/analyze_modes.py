@@ -9,6 +9,7 @@ from pathlib import Path
 from geolin_ros.cli._robots import (
     CONTACTS_HELP,
     add_robot_argument,
+    of_base,
     read_model,
     read_supports,
 )
@@ -46,6 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='SECONDS',
         help='in flight: what can be reached within this time under gravity',
     )
+    parser.add_argument(
+        '--base',
+        choices=('floating', 'fixed'),
+        help='whether the root link moves (default: floating; an MJCF file says itself)',
+    )
     parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
     parser.add_argument('--json', action='store_true', help='print the report for machines')
     parser.add_argument('--picture', type=Path, metavar='FILE', help='draw poles and times')
@@ -62,8 +68,8 @@ def joint_position(text: str) -> tuple[str, float]:
 def run(options: argparse.Namespace) -> int:
     """Print the report; return 1 for a robot on contacts that no feedback can keep there."""
     urdf = locate(options.urdf)
-    model = read_model(urdf, overlay=options.overlay)
-    supports = read_supports(urdf, options.contacts)
+    model = read_model(urdf, overlay=options.overlay, **of_base(options))
+    supports = read_supports(urdf, model, options.contacts)
     joints = dict(options.posture)
     if supports:
         state = standing_posture(model, supports, joints=joints, height=options.height)
@@ -71,7 +77,8 @@ def run(options: argparse.Namespace) -> int:
         report = analyze_modes(model, state, supports, point.tau)
         text, held = f'{point.text()}\n{report.text()}', point.as_dict()
     else:
-        report = analyze_modes(model, state_with(model, joints), horizon=options.horizon)
+        state = state_with(model, joints)
+        report = analyze_modes(model, state, horizon=options.horizon)
         text, held = report.text(), None
     if options.json:
         print(json.dumps({'equilibrium': held, 'modes': report.as_dict()}, indent=2))

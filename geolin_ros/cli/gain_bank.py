@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     model = read_model(urdf, overlay=options.overlay)
     routes = []
     for texts in options.contacts:
-        supports = read_supports(urdf, texts)
+        supports = read_supports(urdf, model, texts)
         top = None if options.heights is None else options.heights[0]
         state = standing_posture(model, supports, joints=dict(options.posture), height=top)
         heights = options.heights or [float(state.H[2, 3])]

@@ -15,6 +15,9 @@ from geolin_ros.cli._recordings import (
     print_json,
 )
 
+ANOTHER_CLOCK = 86_400.0
+"""Stamps farther from their recording [s] are of another clock: a simulation's."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -50,8 +53,8 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     for role, timing in report['timing'].items():
         if 'rate' in timing:
             stamped = f'recorded {timing["delay"] * 1e3:+.1f} ms after the stamp'
-            if report['sim_time']:
-                stamped = 'stamped by the simulation'
+            if report['sim_time'] or abs(timing['delay']) > ANOTHER_CLOCK:
+                stamped = 'stamped in simulated time'
             yield (
                 f'{role}: {timing["rate"]:.1f} Hz in the median, '
                 f'jitter {timing["jitter"] * 1e3:.3f} ms, {stamped}'

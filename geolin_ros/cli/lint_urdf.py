@@ -6,7 +6,8 @@ import argparse
 import dataclasses
 import json
 
-from geolin_ros.lint import SEVERITIES, Report, lint
+from geolin_ros.description import SEVERITIES
+from geolin_ros.model.lint import Report, lint
 from geolin_ros.robots import locate
 
 

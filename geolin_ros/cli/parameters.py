@@ -4,8 +4,8 @@
 
 import argparse
 
-from geolin_ros.stream.parameter_table import as_markdown, as_parameter_file
-from geolin_ros.stream.parameter_tables import TABLES
+from geolin_ros.stream.parameters.table import as_markdown, as_parameter_file
+from geolin_ros.stream.parameters.tables import TABLES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

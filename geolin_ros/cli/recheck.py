@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from geolin_ros.certificate import Certificate
-from geolin_ros.labels import input_labels, state_labels
+from geolin_ros.model.labels import input_labels, state_labels
+from geolin_ros.verification.certificate import Certificate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

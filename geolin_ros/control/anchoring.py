@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array

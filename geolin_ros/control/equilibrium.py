@@ -25,9 +25,9 @@ from geolin_ros.control.support import (
     support_polygon,
     upward,
 )
-from geolin_ros.dynamics import bias_force
+from geolin_ros.dynamics.functions import bias_force
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError
-from geolin_ros.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.typing import Array
@@ -64,10 +64,16 @@ class Statics:
 
     def text(self) -> str:
         """Return a sentence."""
-        where = 'inside' if self.margin >= 0.0 else 'outside'
+        place = f'{"inside" if self.margin >= 0.0 else "outside"} the support polygon'
+        if len(self.polygon) < 3:
+            what = 'line between' if len(self.polygon) == 2 else 'point of'
+            place = (
+                f'off the {what} its supports, which have no area: no force of the ground catches '
+                'a fall'
+            )
         return (
             f'{self.mass:.3f} kg, centre of mass {np.round(self.com, 4).tolist()} m, '
-            f'{1e3 * abs(self.margin):.1f} mm {where} the support polygon'
+            f'{1e3 * abs(self.margin):.1f} mm {place}'
         )
 
 

@@ -21,8 +21,8 @@ from geolin_ros.control.lqr import PERIOD, Gains, design
 from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, unknown_name
-from geolin_ros.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array

@@ -13,12 +13,12 @@ import yaml
 from geolin_ros.control.gain_bank import GainBank, Route
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.support import Support
+from geolin_ros.control.whole_file import whole_file
 from geolin_ros.description.safe_yaml import parse_yaml
 from geolin_ros.errors import InputError
-from geolin_ros.labels import input_labels, state_labels
+from geolin_ros.model.labels import input_labels, state_labels
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
-from geolin_ros.whole_file import whole_file
 
 FORMAT, VERSION = 'geolin_ros gain bank', 1
 MOST_BYTES = 1_000_000_000  # of a bank in YAML; the .npz of the same gains is smaller and faster

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros import se3
 from geolin_ros.control.lqr import Gains
 from geolin_ros.errors import ConfigurationError, unknown_name
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
 
 

@@ -19,14 +19,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.contacts import ConstrainedLinearizer, ReducedLinearization, reduce
 from geolin_ros.control.equilibrium import Equilibrium
 from geolin_ros.control.riccati import RiccatiSolution, solve_care, solve_dare
 from geolin_ros.control.stabilizability import analyze_reduced
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Cost, Weights, cost, weights_for
 from geolin_ros.errors import ConfigurationError, NotStabilizableError
-from geolin_ros.labels import Label, input_labels, state_labels
+from geolin_ros.linearization.contacts import ReducedLinearization, reduce
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
@@ -132,7 +133,7 @@ def design(
     UnsolvableError
         If the contacts leave no motion.
     """
-    linearizer = ConstrainedLinearizer(model, [support.contact for support in point.supports])
+    linearizer = Linearizer(model, [support.contact for support in point.supports])
     reduced = reduce(linearizer(point.state, point.tau))
     return regulate(model, point, reduced, weights, dt, delay, bandwidth, previous)
 

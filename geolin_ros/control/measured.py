@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A linearization from outside, and whether gains may be made of it."""
 
+import dataclasses
 from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.contacts import ConstrainedLinearization, ConstrainedLinearizer
-from geolin_ros.contacts.description import Closure, resolve
 from geolin_ros.errors import InputError
-from geolin_ros.linearization import Linearization
+from geolin_ros.linearization.contacts.description import Closure, resolve
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.result import About, Linearization
 from geolin_ros.model.state import State
 from geolin_ros.typing import Array
 
@@ -24,15 +25,17 @@ class Measured(NamedTuple):
     """Stamp [s]."""
     state: State
     tau: Array
-    free: Linearization
-    """A, B and nu_dot of the continuous form, moving reference, body twist."""
+    A: Array
+    """Of the continuous form, moving reference, body twist; the others alike."""
+    B: Array
+    nu_dot: Array
     wrenches: Array
     wrench_by_state: Array
     wrench_by_tau: Array
     contacts: tuple[Closure, ...]
     """What was held, in the order of the rows."""
 
-    def fits(self, posture: State, own: ConstrainedLinearizer, calm: float) -> bool:
+    def fits(self, posture: State, own: Linearizer, calm: float) -> bool:
         """Whether it is about this posture, at rest, on the contacts of the own linearizer.
 
         All within ``calm`` [m, rad, m/s, rad/s].
@@ -42,7 +45,7 @@ class Measured(NamedTuple):
         away = np.abs(z[: z.size // 2]).max()
         return bool(moving <= calm and away <= calm) and self._holds_the_same(own, calm)
 
-    def _holds_the_same(self, own: ConstrainedLinearizer, calm: float) -> bool:
+    def _holds_the_same(self, own: Linearizer, calm: float) -> bool:
         def place(contact: Closure) -> tuple[str, int, Array]:
             at, _ = resolve(own.model, contact)
             return contact.kind, at.body, at.placement
@@ -53,7 +56,7 @@ class Measured(NamedTuple):
             for a, b in zip(ours, theirs, strict=True)
         )
 
-    def on(self, linearizer: ConstrainedLinearizer) -> ConstrainedLinearization:
+    def on(self, linearizer: Linearizer) -> Linearization:
         """Return A and B with the geometry of the own linearizer.
 
         Raises
@@ -62,7 +65,7 @@ class Measured(NamedTuple):
             If they are further from those of this model than these are from zero.
         """
         own = linearizer(self.state, self.tau)
-        for name, theirs, ours in (('A', self.free.A, own.A), ('B', self.free.B, own.B)):
+        for name, theirs, ours in (('A', self.A, own.A), ('B', self.B, own.B)):
             deviation = float(np.linalg.norm(theirs - ours) / np.linalg.norm(ours))
             if not deviation <= MOST_DEVIATION:
                 raise InputError(
@@ -71,7 +74,8 @@ class Measured(NamedTuple):
                     'look at the linearizer'
                 )
         dropped, geometry = own.dropped, own.geometry
-        return ConstrainedLinearization(
-            self.free, own.contacts, self.wrenches, self.wrench_by_state,
-            self.wrench_by_tau, lambda: dropped, lambda: geometry,
+        about = About(own.about.model, own.about.x.copy(), lambda: dropped, lambda: geometry)
+        return dataclasses.replace(
+            own, A=self.A, B=self.B, nu_dot=self.nu_dot, wrenches=self.wrenches,
+            wrench_by_state=self.wrench_by_state, wrench_by_tau=self.wrench_by_tau, about=about,
         )  # fmt: skip

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 
-from geolin_ros.labels import state_labels
+from geolin_ros.dynamics.momentum import centroidal
+from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.momentum import centroidal
+from geolin_ros.optional import optional
 from geolin_ros.typing import Array
+
+linalg = optional('scipy.linalg', extra='control')
 
 _BASE = {
     'H.x': 'base position x',
@@ -55,6 +57,10 @@ def known_directions(model: TreeModel, state: State) -> list[Named]:
     Momenta are those about the centre of mass in world axes, and their changes those from the
     motion of the state; what they are rates of holds for small displacements from rest.
     """
+    words = [entry_words(label.name) for label in state_labels(model)]
+    entries = [Named(*item) for item in zip(words, np.eye(2 * model.m), strict=True)]
+    if model.base == 'fixed':
+        return entries  # no momentum is kept
     A = centroidal(model, state).A
     positions = np.hstack((A, np.zeros_like(A)))
     momenta = np.hstack((np.zeros_like(A), A))
@@ -63,9 +69,8 @@ def known_directions(model: TreeModel, state: State) -> list[Named]:
     kinds = [f'{kind} momentum {axis}' for kind in ('linear', 'angular') for axis in 'xyz']
     places = [f'centre of mass {axis}' for axis in 'xyz']
     words = [*kinds, *places, *(f'integral of {kind}' for kind in kinds[3:])]
-    words += [entry_words(label.name) for label in state_labels(model)]
-    covectors = np.vstack((momenta, positions, np.eye(2 * model.m)))
-    return [Named(*item) for item in zip(words, covectors, strict=True)]
+    covectors = np.vstack((momenta, positions))
+    return [*(Named(*item) for item in zip(words, covectors, strict=True)), *entries]
 
 
 def _momentum_by_position(model: TreeModel, state: State) -> Array:
@@ -112,7 +117,7 @@ def words_for(
         new = left.T @ covector
         if np.linalg.norm(new) > 1e-3 * size:
             words.append(name)
-            left = left @ scipy.linalg.null_space(new[None] / np.linalg.norm(new))
+            left = left @ linalg.null_space(new[None] / np.linalg.norm(new))
     return words + _mixtures(left.T @ by_coordinates.T, names)
 
 
@@ -120,8 +125,8 @@ def _mixtures(rows: Array, names: Sequence[str]) -> list[str]:
     """Return each row as a text, pivots told apart by QR with column pivoting."""
     if not len(rows):
         return []
-    R, pivots = scipy.linalg.qr(rows, mode='r', pivoting=True)
-    reduced = scipy.linalg.solve_triangular(R[:, : len(rows)], R)
+    R, pivots = linalg.qr(rows, mode='r', pivoting=True)
+    reduced = linalg.solve_triangular(R[:, : len(rows)], R)
     texts = []
     for row in reduced:
         order = np.argsort(-np.abs(row))

@@ -4,12 +4,17 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from geolin_ros.control.stabilizability import Mode, ModeReport
+from geolin_ros.optional import optional
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+figures = optional('matplotlib.figure', extra='plot')
 
 _COLOURS = {'grows': '#c44e52', 'decays': '#4c72b0', 'neither grows nor decays': '#8c8c8c'}
 _HIDDEN = '#222222'
@@ -26,7 +31,7 @@ def save_picture(report: ModeReport, path: str | Path) -> None:
     path
         Where; its suffix says which format, such as ``.png`` or ``.svg``.
     """
-    figure = Figure(figsize=(11.0, 5.5), layout='constrained')
+    figure = figures.Figure(figsize=(11.0, 5.5), layout='constrained')
     plane, times = figure.subplots(1, 2)
     figure.suptitle(report.text().splitlines()[0], fontsize=9)
     for trend, colour in _COLOURS.items():
@@ -60,7 +65,7 @@ def save_picture(report: ModeReport, path: str | Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-def _draw_times(axes: Axes, modes: Sequence[Mode]) -> None:
+def _draw_times(axes: 'Axes', modes: Sequence[Mode]) -> None:
     """Draw a bar a mode, the longest time constants first; endless ones as wide as the axes."""
     drawn = modes[:_LINES]
     lasting = [mode.time_constant for mode in drawn if mode.eigenvalue.real]

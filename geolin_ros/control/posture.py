@@ -13,17 +13,19 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy.optimize
 from numpy.typing import ArrayLike, NDArray
 
-from geolin_ros import se3
 from geolin_ros.control.support import Support, level, polygon_centre, support_polygon
-from geolin_ros.dynamics import mass_matrix
+from geolin_ros.dynamics.functions import mass_matrix
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError
-from geolin_ros.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.optional import optional
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
+
+optimize = optional('scipy.optimize', extra='control')
 
 CROUCH = 0.9
 """Height of the base above the feet, of what it is with joints at rest, unless it is given."""
@@ -206,7 +208,7 @@ def _solve(task: _Task, state: State) -> State:
         missing = np.concatenate(list(must.values()))
         lower, upper = _room(model, state)
         with np.errstate(all='ignore'):
-            step = scipy.optimize.lsq_linear(
+            step = optimize.lsq_linear(
                 np.vstack((_MUST * J, K)),
                 np.concatenate((_MUST * missing, should)),
                 (lower, upper),
@@ -300,8 +302,9 @@ def _room(model: TreeModel, state: State) -> tuple[Array, Array]:
     """Return how far each entry of z[:m] may go down and up."""
     lower, upper = np.full(model.m, -np.inf), np.full(model.m, np.inf)
     q, v = model.positions.plain_q, model.positions.plain_v
-    lower[6 + v] = model.limits.lower[v] - state.s[q]
-    upper[6 + v] = model.limits.upper[v] - state.s[q]
+    at = model.m - model.n + v
+    lower[at] = model.limits.lower[v] - state.s[q]
+    upper[at] = model.limits.upper[v] - state.s[q]
     return lower, np.maximum(upper, lower + 1e-12)
 
 

@@ -3,9 +3,11 @@
 """Small dense quadratic programs, by ProxQP [Bambade 2022]."""
 
 import numpy as np
-from proxsuite import proxqp
 
+from geolin_ros.optional import optional
 from geolin_ros.typing import Array
+
+proxsuite = optional('proxsuite', extra='control')
 
 _ACCURACY = 1e-9
 
@@ -17,6 +19,7 @@ def solve(
 
     None where there is no such x. H is positive semidefinite, bounds may be infinite.
     """
+    proxqp = proxsuite.proxqp
     problem = proxqp.dense.QP(len(g), len(b), len(lower))
     problem.settings.eps_abs = problem.settings.eps_primal_inf = _ACCURACY
     problem.settings.eps_rel = 0.0

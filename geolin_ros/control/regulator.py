@@ -15,8 +15,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from geolin_ros import se3
-from geolin_ros.contacts import ConstrainedLinearizer, reduce
 from geolin_ros.control.anchoring import anchored
 from geolin_ros.control.effort_guard import EffortGuard, GuardSettings, effort_limits
 from geolin_ros.control.equilibrium import FRICTION, equilibrium
@@ -27,8 +25,11 @@ from geolin_ros.control.measured import Measured
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights
 from geolin_ros.errors import ConfigurationError, UnknownNameError, unknown_name
+from geolin_ros.linearization.contacts import reduce
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 Source = Literal['linearization', 'model', 'bank']
@@ -82,7 +83,7 @@ class RegulatorSettings:
     trust_position: float = 0.25
     trust_rotation: float = 0.7
     calm: float = 0.05
-    anchor: bool = False
+    anchor: bool = True
     weights: Weights | None = None
     guard: GuardSettings = field(default_factory=GuardSettings)
 
@@ -150,9 +151,11 @@ class Regulator:
         self._standing_on = tuple(self._supports)
         if bank is not None:
             bank.route(self._standing_on)
+        if self.settings.weights is not None:
+            self.settings.weights.deviations(model)  # which looks up what they name
         self._guard = EffortGuard(effort_limits(model), self.settings.guard)
         self._actuated = [model.joint_index(name) for name in model.actuated_joints]
-        self._linearizer = ConstrainedLinearizer(model, [s.contact for s in supports])
+        self._linearizer = Linearizer(model, [s.contact for s in supports])
         self._feedback: Feedback | None = None
         self._reference: Reference | None = None
         self._newest: Measured | None = None
@@ -332,7 +335,7 @@ class Regulator:
         reference, given = self._reference
         if self._rest:
             reference = reference.at_rest()
-        if self.settings.anchor:
+        if self.settings.anchor and np.all(np.isfinite(state.data)):
             reference = anchored(self.model, reference, state, self._standing_on)
         wanted = self._feedback.efforts(state, reference, given)
         efforts = self._guard.feedback(time, wanted, rates)

@@ -23,11 +23,13 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
 from geolin_ros.errors import ConfigurationError, NotFiniteError, NotStabilizableError, ShapeError
+from geolin_ros.optional import optional
 from geolin_ros.typing import Array
+
+linalg = optional('scipy.linalg', extra='control')
 
 RESIDUAL = 1e-9
 """Largest |E| / |P| of a cold solution."""
@@ -227,9 +229,7 @@ def _cold(problem: _Problem) -> RiccatiSolution:
 
 
 def _scipy(problem: _Problem) -> RiccatiSolution:
-    solve = (
-        scipy.linalg.solve_discrete_are if problem.discrete else scipy.linalg.solve_continuous_are
-    )
+    solve = linalg.solve_discrete_are if problem.discrete else linalg.solve_continuous_are
     scale = _size(problem.R)  # it is not free of scale
     Q, R, S = problem.Q / scale, problem.R / scale, problem.S / scale
     try:

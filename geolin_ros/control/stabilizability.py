@@ -20,16 +20,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.contacts import ConstrainedLinearizer, ReducedLinearization, reduce
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.mode_names import Named, entry_words, known_directions, words_for
 from geolin_ros.control.staircase import Staircase, staircase
 from geolin_ros.control.support import Support
-from geolin_ros.dynamics import mass_matrix
+from geolin_ros.dynamics.functions import bias_force, mass_matrix
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InputError
-from geolin_ros.kinematics import Kinematics
-from geolin_ros.labels import state_labels
-from geolin_ros.linearization import Linearizer
+from geolin_ros.linearization.contacts import ReducedLinearization, reduce
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
@@ -39,6 +39,8 @@ STILL = 1e-6
 SLOW = 1e-6
 """Rates below this, scaled, count as 0: of poles in Jordan chains they are not exact."""
 HORIZON_STEPS = 24
+"""Of a horizon, at least; joints whose damping stops them sooner take more."""
+MOST_STEPS = 4000
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,8 @@ class FullPair(NamedTuple):
     def text(self) -> str:
         """Return a line."""
         return (
-            f'A and B in full coordinates: {self.controllable} of {self.states} states '
-            f'controllable, {_VERDICTS[self.stabilizable]}; the contacts hold {self.held}'
+            f'of the {self.states} states of A and B {self.controllable} are controllable: the '
+            f'contacts hold {self.held}, which stay where they are or decay'
         )
 
 
@@ -173,11 +175,18 @@ class ModeReport:
             'full': None if self.full is None else self.full._asdict(),
         }
 
+    def _reason(self) -> str:
+        """Return what no input reaches, where that keeps the robot from being stabilizable."""
+        if self.stabilizable is not False or not self.uncontrollable:
+            return ''
+        first, more = self.uncontrollable[0], len(self.uncontrollable) - 1
+        return f': no input reaches {first}{f" and {more} more" if more else ""}'
+
     def text(self) -> str:
         """Return the report."""
         lines = [
             f'{self.about}: {self.controllable} of {self.states} states controllable, '
-            f'{_VERDICTS[self.stabilizable]}',
+            f'{_VERDICTS[self.stabilizable]}{self._reason()}',
             *([] if self.full is None else [self.full.text()]),
             f'rank decision in units of {self.length:.3g} m and {self.time:.3g} s: smallest kept '
             f'{self.smallest_kept:.1e}, largest dropped {self.largest_dropped:.1e}, steps '
@@ -204,10 +213,10 @@ def analyze_modes(
     Parameters
     ----------
     model
-        The robot, with a floating base.
+        The robot.
     state
         An equilibrium on its supports; without supports at rest, and gravity is set to 0, or any
-        state with a horizon.
+        state with a horizon. Of a fixed base, at rest.
     supports
         What it stands on; none: it flies.
     tau : (n,)
@@ -220,16 +229,19 @@ def analyze_modes(
     InputError
         If the state is no equilibrium; the message says what moves, and what can be done instead.
     ConfigurationError
-        If the base is fixed, or a horizon is given with supports.
+        If a horizon is given with supports, or either with a fixed base.
     InfeasibleError
         If no efforts hold the posture.
     """
-    if model.base != 'floating' or (supports and horizon is not None):
+    if (supports and horizon is not None) or (model.base == 'fixed' and (supports or horizon)):
         raise ConfigurationError(
             f'robot {model.name!r} has a {model.base} base and {len(supports)} supports'
             + (f' with a horizon of {horizon:g} s' if horizon is not None else '')
-            + ', expected a floating base, and no supports with a horizon'
+            + ', expected a floating base with supports or with a horizon, or neither'
         )
+    if model.base == 'fixed':
+        _check_still(model, state, np.zeros(model.m))
+        return _on_fixed_base(model, state, bias_force(model, state) if tau is None else tau)
     if not supports:
         if horizon is not None:
             return reachability(model, state, np.zeros(model.n) if tau is None else tau, horizon)
@@ -240,7 +252,7 @@ def analyze_modes(
         tau = equilibrium(model, state, supports).tau
     at = Kinematics(model, state)
     contacts = [support.grounded(at).contact for support in supports]
-    C = ConstrainedLinearizer(model, contacts)(state, tau)
+    C = Linearizer(model, contacts)(state, tau)
     _check_still(model, state, C.nu_dot)
     return analyze_reduced(model, state, reduce(C))
 
@@ -265,6 +277,15 @@ def _full_pair(model: TreeModel, state: State, reduced: ReducedLinearization) ->
     return FullPair(len(A), stairs.controllable, held, _all_decay(hidden))
 
 
+def _on_fixed_base(model: TreeModel, state: State, tau: ArrayLike) -> ModeReport:
+    L = Linearizer(model)(state, tau)
+    _check_still(model, state, L.nu_dot)
+    unit = _units(model, state)[0]
+    A, B = L.A * unit / unit[:, None], L.B / unit[:, None]
+    about = f'{model.name} on a fixed base, its posture held'
+    return _report(about, model, state, A, B, np.diag(unit), np.eye(2 * model.m))
+
+
 def _free_fall(model: TreeModel, state: State) -> ModeReport:
     weightless = model.with_gravity([0.0, 0.0, 0.0])
     L = Linearizer(weightless)(state, np.zeros(model.n))
@@ -282,16 +303,20 @@ def reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float)
     Raises
     ------
     ConfigurationError
-        If the horizon is not positive.
+        If the horizon is not positive, or a joint's damping stops it in so short a time that the
+        horizon takes more than `MOST_STEPS` steps.
     """
     if not horizon > 0.0:
         raise ConfigurationError(f'horizon is {horizon:g} s, expected a positive time')
     unit, length, time = _units(model, state)
     linearizer, at = Linearizer(model), state
+    steps = _steps(model, linearizer(state, tau).A, horizon)
     R = np.zeros((2 * model.m, 0))
-    for _ in range(HORIZON_STEPS):
-        step = linearizer.discretize(at, tau, horizon / HORIZON_STEPS, 'rkmk4')
+    for _ in range(steps):
+        step = linearizer.discretize(at, tau, horizon / steps, 'rkmk4')
         R = np.hstack((step.Phi @ R, step.Gamma))
+        if R.shape[1] > 8 * model.m:  # a factor of the same singular values, and square
+            R = np.asarray(np.linalg.qr(R.T, mode='r')).T
         at = step.next_state
     scaled = R / unit[:, None]
     U, sizes, _ = np.linalg.svd(scaled / np.max(np.linalg.norm(scaled, axis=0)))
@@ -312,6 +337,23 @@ def reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float)
         length=length,
         time=time,
     )
+
+
+def _steps(model: TreeModel, A: Array, horizon: float) -> int:
+    """Return in how many steps a horizon is gone through: explicit ones bear |pole| dt <= 1."""
+    values, vectors = np.linalg.eig(A)
+    fastest = int(np.argmax(np.abs(values)))
+    rate = float(np.abs(values[fastest]))
+    steps = max(HORIZON_STEPS, int(np.ceil(min(rate * horizon, 1e9))))
+    if steps > MOST_STEPS:
+        joint = int(np.argmax(np.abs(vectors[-model.n :, fastest])))
+        raise ConfigurationError(
+            f'horizon is {horizon:g} s, expected at most {MOST_STEPS / rate:.2g} s: the damping '
+            f'of joint {model.joint_names[joint]!r} stops it within {1.0 / rate:.1e} s, and steps '
+            'have to be that short; ask for less, correct the damping, or give its '
+            'rotor_inertia in an overlay'
+        )
+    return steps
 
 
 def _report(
@@ -391,22 +433,27 @@ def _modes(model: TreeModel, A: Array, scaled: Array, time: float) -> tuple[Mode
 def _units(model: TreeModel, state: State) -> tuple[Array, float, float]:
     """Return the unit (2 m,) of each entry of z, the length [m] and the time [s] they are made of.
 
-    The length is the radius of gyration of the robot about its base, the size of its legs.
+    The length is the radius of gyration of the robot about its base, the size of its legs; on a
+    fixed base, the largest about an axis of a joint.
     """
     M, n = mass_matrix(model, state), model.n
-    length = float(np.sqrt(np.trace(M[3:6, 3:6]) / M[0, 0]))
+    turns = [label.unit == 'rad' for label in state_labels(model)[model.m - n : model.m]]
+    if model.base == 'floating':
+        length = float(np.sqrt(np.trace(M[3:6, 3:6]) / M[0, 0]))
+    else:
+        turning = np.diag(M)[turns]
+        length = float(np.sqrt(turning.max() / model.total_mass)) if any(turns) else 1.0
     gravity = float(np.linalg.norm(model.gravity)) or 9.81
     time = float(np.sqrt(length / gravity))
-    turns = [label.unit == 'rad' for label in state_labels(model)[6 : 6 + n]]
     joints = np.where(turns, 1.0, length)
-    pose = np.array([length] * 3 + [1.0] * 3)
+    pose = np.array([length] * 3 + [1.0] * 3 if model.base == 'floating' else [])
     return np.concatenate((pose, joints, pose / time, joints / time)), length, time
 
 
 def _check_still(model: TreeModel, state: State, nu_dot: Array) -> None:
     """Refuse a state that moves or starts to."""
     unit, _, time = _units(model, state)
-    velocity = np.concatenate((state.v, state.r)) / unit[model.m :]
+    velocity = np.concatenate((state.v, state.r))[-model.m :] / unit[model.m :]
     acceleration = nu_dot * time / unit[model.m :]
     for what, values in (('moves', velocity), ('accelerates', acceleration)):
         worst = int(np.argmax(np.abs(values)))

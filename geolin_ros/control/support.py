@@ -6,17 +6,19 @@ import re
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.spatial
 from numpy.typing import ArrayLike
 
-from geolin_ros import se3
-from geolin_ros.contacts import Contact, ContactKind
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, ShapeError
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.linearization.contacts import Contact, ContactKind
 from geolin_ros.model.tree import Frame, TreeModel
+from geolin_ros.optional import optional
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
-_NUMBER = r'[-+]?[0-9]*\.?[0-9]+'
+spatial = optional('scipy.spatial', extra='control')
+
+_NUMBER = r'[-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?'
 _TEXT = re.compile(
     rf'(?P<frame>[^:@]+)(:(?P<size>{_NUMBER})(x(?P<width>{_NUMBER}))?)?'
     rf'(@(?P<offset>{_NUMBER},{_NUMBER},{_NUMBER}))?\Z'
@@ -163,7 +165,7 @@ def support_polygon(points: Array) -> Array:
     if len(flat) < 3 or spread[1] <= 1e-9 * max(1.0, spread[0]):
         along = centred @ np.linalg.svd(centred)[2][0]
         return flat[sorted({int(np.argmin(along)), int(np.argmax(along))})]
-    return np.asarray(flat[scipy.spatial.ConvexHull(flat).vertices])
+    return np.asarray(flat[spatial.ConvexHull(flat).vertices])
 
 
 def polygon_centre(corners: Array) -> Array:

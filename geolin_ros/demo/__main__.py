@@ -49,11 +49,14 @@ def main(arguments: list[str] | None = None) -> int:
         environment,
         prefix=False,
     )
-    return supervise(servers, consumer, stop)
+    return supervise('demo', servers, consumer, stop)
 
 
-def supervise(servers: list[Child], consumer: Child, stop: Event) -> int:
-    """Wait for the consumer, then end the others; return the exit status of all."""
+def supervise(program: str, servers: list[Child], consumer: Child, stop: Event) -> int:
+    """Wait for the consumer, then end the others; return the exit status of all.
+
+    ``program`` opens each sentence.
+    """
     ended = [server for server in servers if server.status is not None]
     while not (ended or stop.wait(0.1) or consumer.status is not None):
         ended = [server for server in servers if server.status is not None]
@@ -62,13 +65,15 @@ def supervise(servers: list[Child], consumer: Child, stop: Event) -> int:
         child.interrupt(mute=bool(ended) or stop.is_set())
         statuses[child.name] = child.finish()
     if stop.is_set():
-        print('demo: interrupted', file=sys.stderr)
+        print(f'{program}: interrupted', file=sys.stderr)
         return INTERRUPTED
     for server in ended:
-        print(f'demo: {server.name} ended early, see above', file=sys.stderr)
+        print(f'{program}: {server.name} ended early, see above', file=sys.stderr)
     for name, status in statuses.items():
         if status != 0 and not ended:
-            print(f'demo: {name} ended with exit status {status}, expected 0', file=sys.stderr)
+            print(
+                f'{program}: {name} ended with exit status {status}, expected 0', file=sys.stderr
+            )
     return int(bool(ended) or any(statuses.values()))
 
 

@@ -55,7 +55,8 @@ class DenseDynamics:
     Parameters
     ----------
     description
-        The robot; revolute, continuous, prismatic, helical and fixed joints.
+        The robot; revolute, continuous, prismatic, helical and fixed joints, some of which may
+        mimic another.
     model
         Order of coordinates, base link and gravity.
 
@@ -75,8 +76,22 @@ class DenseDynamics:
                 raise UnsupportedJointError(
                     f'joint {joint.name!r} is {joint.kind}, expected single-axis and fixed joints'
                 )
-        damping = {joint.name: joint.damping for joint in description.joints}
-        self.damping = np.array([damping[name] for name in model.joint_names])
+        self.followed = {
+            joint.name: joint.mimic for joint in description.joints if joint.mimic is not None
+        }
+        self.damping = np.zeros(model.n)
+        for joint in description.joints:
+            if joint.damping and joint.kind != 'fixed':
+                c, ratio, _ = self._coordinate(joint.name)
+                self.damping[c] += ratio**2 * joint.damping
+
+    def _coordinate(self, name: str) -> tuple[int, float, float]:
+        """Return c, k, b: the joint's position is k s_c + b."""
+        if name in self.model.joint_names:
+            return self.model.joint_names.index(name), 1.0, 0.0
+        mimic = self.followed[name]
+        c, ratio, offset = self._coordinate(mimic.joint)
+        return c, mimic.multiplier * ratio, mimic.multiplier * offset + mimic.offset
 
     def moving_links(self, state: State) -> dict[str, MovingLink]:
         """Return a `MovingLink` for every link, by name."""
@@ -100,12 +115,12 @@ class DenseDynamics:
             return MovingLink(
                 parent.H @ joint.placement, X @ parent.J, X @ parent.twist, X @ parent.bias
             )
-        S, c = axis_twist(joint), self.model.joint_names.index(joint.name)
-        step = joint.placement @ exp(S * state.s[c])
+        S, (c, ratio, offset) = axis_twist(joint), self._coordinate(joint.name)
+        step = joint.placement @ exp(S * (ratio * state.s[c] + offset))
         X = adjoint(inverse(step))
         J = X @ parent.J
-        J[:, self.model.m - self.model.n + c] += S
-        moving = S * state.r[c]
+        J[:, self.model.m - self.model.n + c] += ratio * S
+        moving = S * ratio * state.r[c]
         twist = X @ parent.twist + moving
         # d/dt ^iX_p = -(moving x) ^iX_p
         bias = X @ parent.bias - ad(moving) @ X @ parent.twist

@@ -8,13 +8,13 @@ import numpy as np
 
 from geolin_ros.demo import integrator
 from geolin_ros.errors import GeolinError
+from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.kernels.status import OK
-from geolin_ros.kernels.types import make_workspace
-from geolin_ros.linearization import Linearizer
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.wrenches import pack
 from geolin_ros.typing import Array
-from geolin_ros.wrenches import pack
 
 THROW_PERIOD = 1.5  # [s]
 LONGEST_STEP = 1e-3  # [s]

@@ -9,9 +9,9 @@ import numpy as np
 
 from geolin_ros.kernels import se3
 from geolin_ros.kernels._jit import kernel
-from geolin_ros.kernels.forward_dynamics import forward_dynamics
+from geolin_ros.kernels.packing.types import Tree, Workspace, Wrenches
+from geolin_ros.kernels.recursions.forward_dynamics import forward_dynamics
 from geolin_ros.kernels.status import OK
-from geolin_ros.kernels.types import Tree, Workspace, Wrenches
 from geolin_ros.typing import Array
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from geolin_ros.demo.referee import Coordinates
 from geolin_ros.model.state import State
+from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.message_memory import read_matrix
-from geolin_ros.stream.stamps import nanoseconds
 from geolin_ros.typing import Array, IntArray
 
 KEPT = 24

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A humanoid that stands on a floor, moves its arms and is pushed now and then.
 
-Simulated by MuJoCo (extra ``sim``), held by the regulator of `geolin_ros.control`. Publishes
+Simulated by MuJoCo (extra ``mujoco``), held by the regulator of `geolin_ros.control`. Publishes
 joint_states with the efforts that its motors really give, imu, and the wrench of the floor on each
 sole: what a torque estimator hears, and the truth that it can be held against.
 """

@@ -31,7 +31,7 @@ from geolin_ros.demo.robot_process import PERIOD
 from geolin_ros.demo.standing import IMU, PUSH, SOLES, STEP
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.qos import SENSOR_DATA
-from geolin_ros.stream.stamps import nanoseconds
+from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.typing import Array
 
 PUSHED = 'pelvis'

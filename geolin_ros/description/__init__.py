@@ -15,22 +15,37 @@ from geolin_ros.description.elements import (
     Link,
     Mimic,
 )
+from geolin_ros.description.findings import (
+    SEVERITIES,
+    Finding,
+    Refused,
+    Severity,
+    merged,
+    raise_errors,
+)
 from geolin_ros.description.locking import lock_joints
 from geolin_ros.description.overlay import apply_overlay, attach_payloads, parse_overlay
-from geolin_ros.description.topology import check_tree
+from geolin_ros.description.topology import check_tree, tree_findings
 
 __all__ = [
     'JOINT_KINDS',
     'SEVERAL_AXES_KINDS',
+    'SEVERITIES',
     'SINGLE_AXIS_KINDS',
     'Description',
+    'Finding',
     'Joint',
     'Limits',
     'Link',
     'Mimic',
+    'Refused',
+    'Severity',
     'apply_overlay',
     'attach_payloads',
     'check_tree',
     'lock_joints',
+    'merged',
     'parse_overlay',
+    'raise_errors',
+    'tree_findings',
 ]

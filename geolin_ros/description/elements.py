@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from geolin_ros.description.findings import Finding
 from geolin_ros.typing import Array
 
 FIXED_KINDS = ('fixed',)
@@ -128,10 +129,11 @@ class Description:
     """Links and joints of one robot, in document order.
 
     ``source`` says where it came from (a file path, or a phrase such as ``URDF text``) and opens
-    every error message about it.
+    every error message about it. ``findings`` say what a reader took otherwise than written.
     """
 
     name: str
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
     source: str = 'description'
+    findings: tuple[Finding, ...] = ()

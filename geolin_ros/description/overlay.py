@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a URDF cannot say: rotors, gears, springs, friction and payloads, laid over it.
+"""What a URDF cannot say: rotors, gears, springs, friction, screws and payloads, laid over it.
 
 An overlay is a mapping, usually from a YAML file::
 
     joints:
       "*_knee_joint": {rotor_inertia: 1.0e-4, gear_ratio: 9.1, damping: 0.1}
       spine: {stiffness: 300.0, rest: 0.0}
+      ankle_screw: {kind: helical, pitch: 0.002}
     payloads:
       - {frame: base, mass: 2.0, com: [0.0, 0.0, 0.1], inertia: [0.01, 0.01, 0.01, 0, 0, 0]}
 
@@ -22,7 +23,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from geolin_ros.description.elements import Description, Link
+from geolin_ros.description.elements import Description, Joint, Link
 from geolin_ros.description.safe_yaml import parse_yaml, read_yaml
 from geolin_ros.errors import InputError, ModelError, unknown_name
 
@@ -34,6 +35,8 @@ JOINT_KEYS = {
     'friction_speed': 'speed over which the Coulomb friction changes sign [rad/s or m/s]',
     'stiffness': 'joint spring [N m/rad or N/m]',
     'rest': 'rest position of the spring [rad or m]',
+    'kind': 'helical, for a revolute or continuous joint of the URDF',
+    'pitch': 'advance of a helical joint along its axis [m/rad], either sign',
 }
 _SIGNED_KEYS = ('rest', 'gear_ratio')
 _NOT_ZERO = ('gear_ratio', 'friction_speed')
@@ -104,16 +107,49 @@ def _over_joints(description: Description, rows: Any, where: str) -> Description
             raise unknown_name('joint', str(pattern), joints, f'robot {description.name!r}')
         at = f'{where}: joint {pattern!r}'
         _check_keys(at, values, tuple(JOINT_KEYS))
+        screw = _screw(at, values, [joints[name] for name in matched])
         checked: dict[str, Any] = {
-            key: _numbers(at, key, [value], 1)[0] for key, value in values.items()
+            key: _numbers(at, key, [value], 1)[0]
+            for key, value in values.items()
+            if key not in ('kind', 'pitch')
         }
         for key, value in checked.items():
             if (value < 0.0 and key not in _SIGNED_KEYS) or (value == 0.0 and key in _NOT_ZERO):
                 least = 'more than 0' if key in _NOT_ZERO else '0 or more'
                 raise ModelError(f'{at}: {key} is {value:g}, expected {least}: {JOINT_KEYS[key]}')
         for name in matched:
-            joints[name] = dataclasses.replace(joints[name], **checked)
+            joints[name] = dataclasses.replace(joints[name], **checked, **screw)
     return dataclasses.replace(description, joints=tuple(joints.values()))
+
+
+def _screw(at: str, values: Mapping[str, Any], joints: Sequence[Joint]) -> dict[str, Any]:
+    """Return kind and pitch of joints that are to be helical; nothing if the overlay has none."""
+    if 'kind' not in values and 'pitch' not in values:
+        return {}
+    if values.get('kind', 'helical') != 'helical':
+        raise ModelError(
+            f'{at}: kind is {values["kind"]!r}, expected {JOINT_KEYS["kind"]}; other kinds are '
+            "the URDF's"
+        )
+    for joint in joints:
+        if joint.kind not in ('revolute', 'continuous', 'helical'):
+            raise ModelError(
+                f'{at}: joint {joint.name!r} is {joint.kind} and has no pitch, expected a '
+                'revolute or continuous joint to make helical'
+            )
+        if 'kind' not in values and joint.kind != 'helical':
+            raise ModelError(
+                f'{at}: pitch is given and joint {joint.name!r} is {joint.kind}, expected a '
+                'helical joint; add kind: helical'
+            )
+    if 'pitch' not in values and any(joint.kind != 'helical' for joint in joints):
+        raise ModelError(f'{at}: pitch is missing, expected {JOINT_KEYS["pitch"]}')
+    if 'pitch' not in values:
+        return {}
+    (pitch,) = _numbers(at, 'pitch', [values['pitch']], 1)
+    if pitch == 0.0:
+        raise ModelError(f'{at}: pitch is 0, expected an {JOINT_KEYS["pitch"]}; leave out kind')
+    return {'kind': 'helical', 'pitch': pitch}
 
 
 def parse_overlay(text: str, where: str = 'overlay') -> Mapping[str, Any]:

@@ -3,61 +3,88 @@
 """Links and joints must form one tree."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from geolin_ros.description.elements import Description, Joint
-from geolin_ros.errors import ModelError
+from geolin_ros.description.findings import Finding, raise_errors
+from geolin_ros.errors import ModelError, did_you_mean
 
 
 def check_tree(description: Description, error: type[ModelError] = ModelError) -> None:
     """Raise ``error`` unless names are unique and every link hangs on one root."""
-    source = description.source
+    raise_errors(description.source, tree_findings(description), error)
+
+
+def tree_findings(description: Description) -> list[Finding]:
+    """Return what keeps links and joints from being one tree: empty if nothing does."""
     links = [link.name for link in description.links]
     if not links:
-        raise error(f'{source}: no links, expected at least one; add <link name="..."/>')
-    _check_unique('link', links, source, error)
-    _check_unique('joint', (joint.name for joint in description.joints), source, error)
-
+        return [_error('', 'no links, expected at least one', 'add <link name="..."/>')]
+    found = [
+        *_repeated('link', links),
+        *_repeated('joint', (joint.name for joint in description.joints)),
+    ]
     known = set(links)
     parent_joint: dict[str, Joint] = {}
     children: dict[str, list[str]] = defaultdict(list)
     for joint in description.joints:
+        where = f'joint {joint.name!r}'
         for role, link in (('parent', joint.parent), ('child', joint.child)):
             if link not in known:
-                raise error(
-                    f'{source}: joint {joint.name!r}: {role} link {link!r} does not exist; '
-                    f'correct the name or add a link of that name'
+                found.append(
+                    _error(
+                        where,
+                        f'{role} link {link!r} does not exist',
+                        f'{did_you_mean(link, links)}correct the name or add a link of that name',
+                    )
                 )
         other = parent_joint.setdefault(joint.child, joint)
-        if other is not joint:
-            raise error(
-                f'{source}: link {joint.child!r} is the child of joints {other.name!r} and '
-                f'{joint.name!r}, expected one parent; a closed loop must be cut at one of them'
+        if other is not joint and other.name != joint.name:
+            found.append(
+                _error(
+                    f'link {joint.child!r}',
+                    f'is the child of joints {other.name!r} and {joint.name!r}, expected one '
+                    'parent',
+                    'a closed loop must be cut at one of them',
+                )
             )
         children[joint.parent].append(joint.child)
+    if found:
+        return found  # roots and loops may follow from these
 
     roots = [name for name in links if name not in parent_joint]
     if len(roots) > 1:
-        raise error(
-            f'{source}: {len(roots)} root links ({_listed(roots)}), expected one; '
-            'connect the others by joints'
+        found.append(
+            _error(
+                '',
+                f'{len(roots)} root links ({_listed(roots)}), expected one',
+                'connect the others by joints',
+            )
         )
     reached = list(roots)
     for link in reached:  # grows while it is walked
         reached.extend(children[link])
     looped = known.difference(reached)
     if looped:
-        raise error(
-            f'{source}: links {_listed(sorted(looped))} form a loop of joints, expected a tree; '
-            'cut the loop at one joint'
+        found.append(
+            _error(
+                '',
+                f'links {_listed(sorted(looped))} form a loop of joints, expected a tree',
+                'cut the loop at one joint',
+            )
         )
+    return found
 
 
-def _check_unique(kind: str, names: Iterable[str], source: str, error: type[ModelError]) -> None:
-    for name, count in Counter(names).most_common(1):
+def _error(element: str, problem: str, fix: str) -> Finding:
+    return Finding('error', element, problem, fix)
+
+
+def _repeated(kind: str, names: Iterable[str]) -> Iterator[Finding]:
+    for name, count in Counter(names).items():
         if count > 1:
-            raise error(
-                f'{source}: {count} {kind}s are named {name!r}, expected unique names; rename them'
+            yield _error(
+                '', f'{count} {kind}s are named {name!r}, expected unique names', 'rename them'
             )
 
 

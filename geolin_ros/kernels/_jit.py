@@ -21,15 +21,19 @@ _config: Any = numba.config
 
 
 _LAYER = Path(__file__).parent
-_IMPORT = re.compile(r'^from geolin_ros\.kernels(?:\.(\w+))? import (\([^)]*\)|.*)', re.MULTILINE)
+_IMPORT = re.compile(r'^from geolin_ros\.kernels((?:\.\w+)*) import (\([^)]*\)|.*)', re.MULTILINE)
 
 
-def _imported(source: str) -> set[str]:
-    """Return the modules of this layer that ``source`` imports."""
-    modules = set()
-    for module, names in _IMPORT.findall(source):
-        modules |= {module} if module else set(re.findall(r'(\w+)(?: as \w+)?', names))
-    return modules
+def _imported(source: str) -> set[Path]:
+    """Return the files of this layer that ``source`` imports."""
+    files = set()
+    for dots, names in _IMPORT.findall(source):
+        module = _LAYER.joinpath(*dots.split('.'))
+        if module.is_dir():
+            files |= {module / f'{name}.py' for name in re.findall(r'(\w+)(?: as \w+)?', names)}
+        else:
+            files.add(module.with_suffix('.py'))
+    return files
 
 
 @functools.cache
@@ -37,7 +41,7 @@ def _fingerprint(file: Path) -> str:
     """Return a hash of a module and of all it imports: Numba alone sees no changed helper."""
     source = file.read_text(encoding='utf-8')
     versions = f'{numba.__version__} boundscheck={_config.BOUNDSCHECK}'
-    helpers = [_fingerprint(_LAYER / f'{helper}.py') for helper in sorted(_imported(source))]
+    helpers = [_fingerprint(helper) for helper in sorted(_imported(source))]
     return hashlib.sha256('\n'.join([versions, source, *helpers]).encode()).hexdigest()[:16]
 
 

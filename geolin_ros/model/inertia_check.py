@@ -2,33 +2,57 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that inertias are physical, and that every joint moves some."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from geolin_ros.description import Description
+from geolin_ros.description import Description, Finding, Link, raise_errors
 from geolin_ros.errors import SingularInertiaError
-from geolin_ros.kernels.types import Tree
+from geolin_ros.kernels.packing.types import Tree
 from geolin_ros.typing import Array
 
 SMALLEST_SHARE = 1e-12  # of a joint's composite inertia that must be left when the base is free
+ROUNDING = 1e-9  # of the largest moment: what a URDF's digits leave of a zero
 
 
-def suspicious_inertias(description: Description) -> list[str]:
-    """Return a sentence for each link whose rotational inertia is not positive definite."""
-    found = []
+def mass_properties(link: Link) -> tuple[float, Array, Array]:
+    """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2]."""
+    mass = float(link.inertia[0, 0])
+    if mass == 0.0:
+        return 0.0, np.zeros(3), link.inertia[3:, 3:]
+    cross = link.inertia[3:, :3] / mass
+    com = np.array([cross[2, 1], cross[0, 2], cross[1, 0]])
+    return mass, com, link.inertia[3:, 3:] + mass * cross @ cross
+
+
+def principal_moments(link: Link) -> Array:
+    """Return the moments (3,) about the centre of mass, ascending; rounding of zero is zero."""
+    mass, com, inertia = mass_properties(link)
+    moments = np.linalg.eigvalsh(inertia)
+    rounding = ROUNDING * (float(np.abs(moments).max()) + mass * float(com @ com))
+    return np.where(np.abs(moments) <= rounding, 0.0, moments)
+
+
+def negative_moments(description: Description) -> Iterator[Finding]:
+    """Yield a finding for each link with a negative principal moment; thin bodies have none."""
     for link in description.links:
-        if not np.any(link.inertia):
-            continue
-        lowest = float(np.linalg.eigvalsh(link.inertia)[0])
-        if not lowest > 0.0:
-            found.append(
-                f'{description.source}: link {link.name!r} has an inertia with smallest '
-                f'eigenvalue {lowest:.3g}, expected more than 0; correct its <inertial>'
+        lowest = float(principal_moments(link)[0])
+        if lowest < 0.0:
+            yield Finding(
+                'warning',
+                f'link {link.name!r}',
+                f'has an inertia with a negative principal moment, {lowest:.3g} kg m^2',
+                'correct its <inertial>: copy the tensor about the centre of mass again',
             )
-    return found
 
 
 def check_joint_inertias(source: str, tree: Tree, names: list[str]) -> None:
-    """Raise `SingularInertiaError` where the mass matrix would be singular, naming the link.
+    """Raise `SingularInertiaError` where the mass matrix would be singular, naming the links."""
+    raise_errors(source, _without_inertia(tree, names), SingularInertiaError)
+
+
+def _without_inertia(tree: Tree, names: list[str]) -> Iterator[Finding]:
+    """Yield the bodies whose joint moves no inertia.
 
     Articulated inertias at a generic posture [Featherstone 2008, section 7.3]: the share
     S' IA S of each joint, and the base's whole matrix, must be positive.
@@ -41,13 +65,17 @@ def check_joint_inertias(source: str, tree: Tree, names: list[str]) -> None:
         U = articulated[i] @ S
         D = S.T @ U + rotor
         scale = float(np.trace(S.T @ composite[i] @ S + rotor))
-        if not float(np.linalg.eigvalsh(D)[0]) > SMALLEST_SHARE * scale:
-            raise SingularInertiaError(
-                f'{source}: link {names[i]!r} and the links behind it hold no inertia for the '
-                f'joint that moves it (share {float(np.linalg.eigvalsh(D)[0]):.3g}), expected a '
-                'positive one; give the link a mass and inertia or make the joint fixed'
+        lowest, left = float(np.linalg.eigvalsh(D)[0]), articulated[i]
+        if lowest > SMALLEST_SHARE * scale:
+            left = left - U @ np.linalg.solve(D, U.T)
+        else:
+            yield Finding(
+                'error',
+                f'link {names[i]!r}',
+                'has, with the links behind it, no inertia for the joint that moves it (share '
+                f'{lowest:.3g}), expected a positive one',
+                'give the link a mass and inertia or make the joint fixed',
             )
-        left = articulated[i] - U @ np.linalg.solve(D, U.T)
         X = _generic_transform(tree, i)
         p = tree.parent[i]
         articulated[p] += X.T @ left @ X
@@ -55,10 +83,12 @@ def check_joint_inertias(source: str, tree: Tree, names: list[str]) -> None:
     if tree.v_size[0]:
         lowest = float(np.linalg.eigvalsh(articulated[0])[0])
         if not lowest > SMALLEST_SHARE * float(np.trace(composite[0])):
-            raise SingularInertiaError(
-                f'{source}: base link {names[0]!r} has no inertia of its own left (smallest '
-                f'eigenvalue {lowest:.3g}), expected a positive one; give it a mass and inertia '
-                "or use base='fixed'"
+            yield Finding(
+                'error',
+                f'base link {names[0]!r}',
+                f'has no inertia of its own left (smallest eigenvalue {lowest:.3g}), expected a '
+                'positive one',
+                "give it a mass and inertia or use base='fixed'",
             )
 
 

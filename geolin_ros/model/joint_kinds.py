@@ -8,7 +8,7 @@ import numpy as np
 
 from geolin_ros.description import SINGLE_AXIS_KINDS, Joint
 from geolin_ros.errors import ModelError
-from geolin_ros.kernels.types import FLOATING, PLANAR, PRODUCT, SINGLE_AXIS, SPHERICAL
+from geolin_ros.kernels.packing.types import FLOATING, PLANAR, PRODUCT, SINGLE_AXIS, SPHERICAL
 from geolin_ros.typing import Array
 
 SHORTEST_AXIS = 1e-9

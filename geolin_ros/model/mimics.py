@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints that follow another one, chains of them resolved."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from geolin_ros.description import Description, Joint
-from geolin_ros.errors import ModelError
+from geolin_ros.description import Description, Finding, Joint, Mimic, raise_errors
+from geolin_ros.errors import ModelError, did_you_mean
 
 
 class DependentJoint(NamedTuple):
@@ -26,6 +27,7 @@ def resolve_mimics(description: Description, moving: list[Joint]) -> dict[str, D
         If a mimic joint follows an unknown or fixed joint, or, over others, itself.
     """
     by_name = {joint.name: joint for joint in moving}
+    found: list[Finding] = []
     resolved = {}
     for joint in moving:
         if joint.mimic is None:
@@ -33,20 +35,32 @@ def resolve_mimics(description: Description, moving: list[Joint]) -> dict[str, D
         multiplier, offset, link, seen = 1.0, 0.0, joint, [joint.name]
         while link.mimic is not None:
             mimic = link.mimic
-            where = f'{description.source}: joint {link.name!r} mimics joint {mimic.joint!r}'
-            if mimic.joint not in by_name:
-                raise ModelError(
-                    f'{where}, which does not exist or does not move, expected a moving joint; '
-                    "correct the name, or set mimic='independent' to read it as a joint of its own"
-                )
-            if mimic.joint in seen:
-                raise ModelError(
-                    f'{where}, which follows it in turn ({" -> ".join([*seen, mimic.joint])}), '
-                    'expected an independent joint at the end; remove one <mimic>'
-                )
+            problem, fix = _problem(mimic, by_name, seen)
+            if problem:
+                found.append(Finding('error', f'joint {link.name!r}', problem, fix))
+                break
             offset += multiplier * mimic.offset
             multiplier *= mimic.multiplier
             link = by_name[mimic.joint]
             seen.append(link.name)
         resolved[joint.name] = DependentJoint(joint.name, link.name, multiplier, offset)
+    raise_errors(description.source, dict.fromkeys(found), ModelError)
     return resolved
+
+
+def _problem(mimic: Mimic, by_name: Mapping[str, Joint], seen: list[str]) -> tuple[str, str]:
+    """Return what is wrong with a mimic at the end of a chain, and the fix."""
+    if mimic.joint not in by_name:
+        return (
+            f'mimics joint {mimic.joint!r}, which does not exist or does not move, expected a '
+            'moving joint',
+            f"{did_you_mean(mimic.joint, by_name)}correct the name, or set mimic='independent' "
+            'to read it as a joint of its own',
+        )
+    if mimic.joint in seen:
+        return (
+            f'mimics joint {mimic.joint!r}, which follows it in turn '
+            f'({" -> ".join([*seen, mimic.joint])}), expected an independent joint at the end',
+            'remove one <mimic>',
+        )
+    return '', ''

@@ -10,10 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.description import Description, Joint, Link, check_tree
+from geolin_ros.description import Description, Joint, Link, check_tree, merged
 from geolin_ros.errors import ModelError, ModelWarning, UnsupportedJointError, unknown_name
-from geolin_ros.kernels.types import BASE, Tree
-from geolin_ros.model.inertia_check import check_joint_inertias, suspicious_inertias
+from geolin_ros.kernels.packing.types import BASE, Tree
+from geolin_ros.model.inertia_check import (
+    check_joint_inertias,
+    negative_moments,
+)
 from geolin_ros.model.joint_kinds import (
     KINDS,
     motion_subspace,
@@ -70,8 +73,12 @@ def number_bodies(
     moving = [body.joint for body in bodies[1:] if body.joint is not None]
     for joint in moving:
         _check_kind(description, joint)
-    found = suspicious_inertias(description)
-    for sentence in found:
+    taken = [f'{description.source}: {found.sentence}' for found in description.findings]
+    doubts = [
+        f'{description.source}: {found.sentence}'
+        for found in merged(negative_moments(description))
+    ]
+    for sentence in doubts:
         warnings.warn(sentence, ModelWarning, stacklevel=4)
     following = resolve_mimics(description, moving) if mimic == 'exact' else {}
     by_name = {joint.name: joint for joint in moving}
@@ -94,7 +101,7 @@ def number_bodies(
         tuple(body.name for body in bodies),
         frames,
         _limits(independent),
-        tuple(found),
+        (*taken, *doubts),
     )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.kernels import se3
-from geolin_ros.kernels.types import FLOATING, PLANAR, SPHERICAL
+from geolin_ros.kernels.packing.types import FLOATING, PLANAR, SPHERICAL
 from geolin_ros.typing import Array, IntArray
 
 # Entries of a twist [linear; angular] that a group joint's rates are.

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros import se3, urdf
+from geolin_ros import mjcf, urdf
 from geolin_ros.description import SINGLE_AXIS_KINDS, Description, apply_overlay, lock_joints
-from geolin_ros.errors import NotFiniteError, ShapeError, unknown_name
-from geolin_ros.kernels import records
-from geolin_ros.kernels.types import Tree
+from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError, unknown_name
+from geolin_ros.kernels.packing import layout
+from geolin_ros.kernels.packing.types import Tree
 from geolin_ros.model.joint_kinds import KINDS
 from geolin_ros.model.mimics import DependentJoint
 from geolin_ros.model.numbering import number_bodies
 from geolin_ros.model.positions import GroupJoint, Positions
 from geolin_ros.model.state import State
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
 
 if TYPE_CHECKING:
@@ -228,6 +229,35 @@ class TreeModel:
         """
         return cls.from_description(urdf.read(source), **options)
 
+    @classmethod
+    def from_mjcf(cls, source: str | Path, **options: 'Unpack[ReadingOptions]') -> 'TreeModel':
+        """Read an MJCF path or text by MuJoCo, as `geolin_ros.mjcf.read` says.
+
+        Options as in `from_description`; by default gravity is the file's, and the base floats if
+        its body has a free joint.
+
+        Raises
+        ------
+        ConfigurationError
+            If MuJoCo is not installed, or a floating base is asked for that has no free joint.
+        ModelError
+            If MuJoCo cannot read the source, or it holds what cannot be meant here.
+        """
+        found = mjcf.read(source)
+        if options.get('base') == 'floating' and found.base == 'fixed':
+            raise ConfigurationError(
+                f"base 'floating' is asked for, but {found.description.source} has no free joint; "
+                'add <freejoint/> to its first body, or leave base out'
+            )
+        chosen: ReadingOptions = {'base': found.base, 'gravity': found.gravity, **options}
+        return cls.from_description(found.description, **chosen)
+
+    @classmethod
+    def from_file(cls, path: str | Path, **options: 'Unpack[ReadingOptions]') -> 'TreeModel':
+        """Read a file of a robot: MJCF if it holds ``<mujoco>``, else URDF or xacro."""
+        read = cls.from_mjcf if mjcf.is_mjcf(path) else cls.from_urdf
+        return read(path, **options)
+
     @property
     def n(self) -> int:
         """Number of joint coordinates: dependent and locked joints do not count."""
@@ -259,9 +289,9 @@ class TreeModel:
         return float(self.tree.inertia[:, 0, 0].sum())
 
     @cached_property
-    def packed(self) -> records.Packed | None:
+    def packed(self) -> layout.Packed | None:
         """Arrays of the fast kernels, read-only; None where only the general ones apply."""
-        return records.pack(self.tree, self.gravity)
+        return layout.pack(self.tree, self.gravity)
 
     @cached_property
     def hash(self) -> str:
@@ -413,8 +443,19 @@ class TreeModel:
 def _unlisted(
     description: Description, joints: Sequence[str], held: Mapping[str, float], mimic: str
 ) -> dict[str, float]:
-    """Return positions for the joints that are neither listed nor held nor follow another."""
+    """Return positions for the joints that are neither listed nor held nor follow another.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is no joint that moves.
+    """
     found = {}
+    moving = [joint.name for joint in description.joints if joint.kind != 'fixed']
+    planar = {joint.name for joint in description.joints if joint.kind == 'planar'}
+    for name in joints:
+        if name not in moving and name.rpartition('/')[0] not in planar:
+            raise unknown_name('joint', name, moving, f'robot {description.name!r}')
     for joint in description.joints:
         follows = joint.mimic is not None and mimic == 'exact'
         if joint.kind in SINGLE_AXIS_KINDS and joint.name not in {*joints, *held} and not follows:

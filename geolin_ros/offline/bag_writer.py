@@ -90,9 +90,16 @@ class BagWriter:
             if error is None:
                 raise
 
-    def add_topic(self, topic: str, kind: str) -> None:
-        """Declare a topic; of descriptions, one that players latch."""
-        profile = [_latched()] if kind == STRING else []
+    def add_topic(self, topic: str, kind: str, is_latched: bool | None = None) -> None:
+        """Declare a topic; one that players latch, by default if it is of descriptions.
+
+        Raises
+        ------
+        KeyError
+            If its type is not of `known_types`.
+        """
+        latch = kind == STRING if is_latched is None else is_latched
+        profile = [_latched()] if latch else []
         self._connections[topic] = self._writer.add_connection(
             topic, kind, typestore=known_types(), offered_qos_profiles=profile
         )

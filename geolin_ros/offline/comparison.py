@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from geolin_ros.batch import BatchLinearizer
 from geolin_ros.errors import ModelWarning, RecordingError
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.typing import Array, IntArray
@@ -155,8 +155,8 @@ def _dynamics_apart(first: TreeModel, second: TreeModel) -> dict[str, dict[str, 
     rows = np.concatenate((np.arange(6), 6 + order))
     both = np.concatenate((rows, 6 + n + rows))
     columns = np.concatenate((np.arange(16), 16 + order, 16 + n + np.arange(6), 22 + n + order))
-    mine = BatchLinearizer(first)(states, tau)
-    other = BatchLinearizer(second)(states[:, columns], tau[:, order])
+    mine = Linearizer(first).batch(states, tau)
+    other = Linearizer(second).batch(states[:, columns], tau[:, order])
     found = {}
     for name, x, y in (
         ('A', mine.A[:, both][:, :, both], other.A),
@@ -171,7 +171,7 @@ def _dynamics_apart(first: TreeModel, second: TreeModel) -> dict[str, dict[str, 
 def _read(path: str) -> TreeModel:
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        return TreeModel.from_urdf(Path(path))
+        return TreeModel.from_file(path)
 
 
 def _short(value: Any) -> str:

@@ -10,7 +10,7 @@ import zarr
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from geolin_ros.labels import Label, rate_label
+from geolin_ros.model.labels import Label, rate_label
 from geolin_ros.offline import store
 from geolin_ros.offline.job import SPECTRA, varying
 from geolin_ros.offline.layout import Entries
@@ -120,6 +120,8 @@ def _coordinates(group: zarr.Group) -> dict[str, Any]:
         names, units = zip(*labels, strict=True) if labels else ((), ())
         found[dimension] = (dimension, np.array(names, dtype=object))
         found[f'{dimension}_unit'] = (dimension, np.array(units, dtype=object))
+    if attributes.get('contacts'):
+        found['contact'] = ('contact', np.array(attributes['contacts'], dtype=object))
     found['joint'] = ('joint', np.array(attributes['joints'], dtype=object))
     found['position'] = ('position', np.array(attributes['positions'], dtype=object))
     found['twist'] = ('twist', np.array(['x', 'y', 'z', 'wx', 'wy', 'wz'], dtype=object))

@@ -11,9 +11,9 @@ from geolin_ros.offline.message_types import CLOCK
 from geolin_ros.offline.source import Source
 from geolin_ros.offline.timing import Timing
 from geolin_ros.stream.drops import DroppedInput
-from geolin_ros.stream.odometry_check import OdometryCheck
+from geolin_ros.stream.inputs.odometry_check import OdometryCheck
+from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.operating_points import OperatingPoints
-from geolin_ros.stream.stamps import nanoseconds
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 Report = dict[str, Any]
@@ -47,10 +47,10 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
         causes[drop.cause.value] += 1
         first.setdefault(drop.cause.value, str(drop))
 
-    feed = Feed(source, stream, count)
+    feed = Feed(stream, count)
     for recorded in watch(recording.messages(roles), source.message_count):
         role, time, message = recorded
-        timings[role].add(nanoseconds(message.header.stamp), time)
+        timings[role].add(_stamp(message, time), time)
         if role == 'odom':
             odometry.add(message)
         elif role == 'joint_states':
@@ -96,6 +96,12 @@ class _Joints:
         }
 
 
+def _stamp(message: Any, recorded: int) -> int:
+    """Return the stamp of a message [ns]; of transforms that of the first one."""
+    stamped = message if hasattr(message, 'header') else next(iter(message.transforms), None)
+    return recorded if stamped is None else nanoseconds(stamped.header.stamp)
+
+
 def _topics(source: Source, timings: Mapping[str, Timing]) -> dict[str, Report]:
     recording = source.recording
     role_of = {topic: role for role, topic in recording.topics.items()}
@@ -111,6 +117,8 @@ def _topics(source: Source, timings: Mapping[str, Timing]) -> dict[str, Report]:
 
 def _problems(source: Source, report: Report) -> Iterable[str]:
     """Yield what a user should know, worst first."""
+    if source.other_robot:
+        yield source.other_robot
     for role in source.inputs:
         if role not in source.recording.topics:
             yield f'no topic can be {role}: nothing can be linearized'

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros import batch
+from geolin_ros.dynamics import batch
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline import store
 from geolin_ros.offline.layout import Layout
-from geolin_ros.offline.points import PointLinearizer
+from geolin_ros.offline.points import PointBatches, contact_names
 from geolin_ros.offline.sampling import Samples
 from geolin_ros.offline.store import Column
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.typing import Array, IntArray
 
 STRIDE = 256
@@ -53,6 +53,11 @@ class Job:
             'residual': Column('float64', ('acceleration',), (m,), {}),
             'valid': Column('bool', (), (), {}, False),
         }
+        names = contact_names(model, self.settings)
+        if names:
+            shape = ('contact',), (len(names),)
+            mine['contact_active'] = Column('bool', *shape, {}, False)
+            mine['contact_load'] = Column('float64', *shape, {'units': 'N'})
         for name, entries in layout._asdict().items():
             size = entries.varying.size
             if size:
@@ -86,12 +91,13 @@ def linearize_unit(job: Job, unit: int, samples: Samples) -> int:
     """Linearize and write one unit; return how many samples it has."""
     linearize = _prepared(job)
     packed: dict[str, list[Array]] = {name: [] for name in job.layout._fields}
-    nu_dots = []
+    nu_dots, loads = [], []
     for begin in range(0, samples.size, STRIDE):
         found = linearize(samples.points.part(slice(begin, begin + STRIDE)))
         for name, entries in job.layout._asdict().items():
             packed[name].append(entries.pack(getattr(found, name), name))
         nu_dots.append(found.nu_dot.copy())
+        loads.append(found.loads.copy())
     nu_dot = np.concatenate(nu_dots)
     states, n, n_q = samples.points.states, job.model.n, job.model.n_q
     values = {
@@ -107,6 +113,11 @@ def linearize_unit(job: Job, unit: int, samples: Samples) -> int:
         'valid': ~np.isnan(nu_dot[:, 0]),
     }
     assert states.shape[1] == 22 + n_q + n
+    names = contact_names(job.model, job.settings)
+    if names:
+        values['contact_load'] = np.concatenate(loads)
+        held = [{c.name for c in contacts if c.active} for contacts in samples.points.contacts]
+        values['contact_active'] = np.array([[name in one for name in names] for one in held])
     for name, parts in packed.items():
         if parts[0].shape[1]:
             values[varying(name)] = np.concatenate(parts)
@@ -134,12 +145,12 @@ def spectrum_unit(job: Job, unit: int, rows: IntArray, samples: Samples) -> int:
     return 0
 
 
-def _prepared(job: Job) -> PointLinearizer:
+def _prepared(job: Job) -> PointBatches:
     """Return the linearizer of a job; each thread of a worker keeps the last one."""
     key = job.model.hash, job.model.actuated_joints, repr(job.settings)
     if getattr(_kept, 'key', None) != key:
-        _kept.key, _kept.linearizer = key, PointLinearizer(job.model, job.settings, STRIDE)
-    found: PointLinearizer = _kept.linearizer
+        _kept.key, _kept.linearizer = key, PointBatches(job.model, job.settings, STRIDE)
+    found: PointBatches = _kept.linearizer
     return found
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from geolin_ros.errors import InputError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.points import PointLinearizer, Points, tuples
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.offline.points import PointBatches, Points, tuples
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.typing import Array, IntArray
 
 PROBES = 4
@@ -80,7 +80,7 @@ def find_layout(model: TreeModel, settings: StreamSettings) -> Layout:
     Of a robot that may be held every acceleration depends on everything.
     """
     rng = np.random.default_rng(0)
-    linearize = PointLinearizer(model, settings, PROBES)
+    linearize = PointBatches(model, settings, PROBES)
     neutral, states = model.neutral_state(), []
     for _ in range(PROBES):
         z = rng.uniform(-0.7, 0.7, 12 + 2 * model.n)

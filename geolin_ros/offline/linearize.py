@@ -19,11 +19,12 @@ import numpy as np
 import zarr
 
 from geolin_ros.errors import ConfigurationError, RecordingError
-from geolin_ros.labels import input_labels, row_labels, state_labels
+from geolin_ros.model.labels import input_labels, row_labels, state_labels
 from geolin_ros.offline import store
 from geolin_ros.offline.feed import Feed
 from geolin_ros.offline.job import SPECTRA, Job, linearize_unit, row_bytes, spectrum_unit
 from geolin_ros.offline.layout import find_layout
+from geolin_ros.offline.points import contact_names
 from geolin_ros.offline.sampling import Samples, join, tabulate
 from geolin_ros.offline.source import Source
 from geolin_ros.offline.thinning import Thinning
@@ -31,6 +32,7 @@ from geolin_ros.offline.workers import open_workers, run
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.linearization_stream import Answer
 from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.warm_up import warm_up_commands, warm_up_contacts
 from geolin_ros.typing import IntArray
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
@@ -103,6 +105,9 @@ def linearize(
     run_ = _Run(source, path, Thinning(every, rate), eig_rate, chunk, (every, rate))
     if run_.is_complete:
         return run_.result(0)
+    warm_up_commands()  # here, where it is heard: workers find it in the cache
+    if source.settings.contacts.are_expected:
+        warm_up_contacts()
     computed = 0
     with open_workers(workers, scheduler) as found:
         for rows in run(found, _work, run_.units(watch)):
@@ -189,7 +194,7 @@ class _Run:
         self._skipped = stream.counts.skipped
 
     def _answers(self, stream: OperatingPoints, watch: Watch) -> Iterator[Answer]:
-        feed = Feed(self._source, stream, self._count)
+        feed = Feed(stream, self._count)
         messages = self._source.recording.messages(self._source.inputs)
         try:
             for recorded in watch(messages, self._source.message_count):
@@ -258,6 +263,7 @@ class _Run:
                 'bags': [file.name for file in source.recording.paths],
                 'joints': list(model.joint_names),
                 'positions': list(model.position_names),
+                'contacts': list(contact_names(model, job.settings)),
                 'columns': [list(label) for label in state_labels(model)],
                 'rows': [list(label) for label in row_labels(model, job.settings.form)],
                 'inputs': [list(label) for label in input_labels(model)],
@@ -352,7 +358,6 @@ def _fingerprint(
         'topics': recording.topics,
         'model': job.model.hash,
         'inputs': job.model.actuated_joints,
-        'trigger': [source.values['trigger'], source.values['timer_rate']],
         'settings': asdict(job.settings),
         'chunk': job.chunk,
         'eig_rate': eig_rate,

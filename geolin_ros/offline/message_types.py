@@ -15,6 +15,8 @@ from rosbags.typesys.store import Typestore
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 ODOMETRY = 'nav_msgs/msg/Odometry'
+TRANSFORMS = 'tf2_msgs/msg/TFMessage'
+IMU = 'sensor_msgs/msg/Imu'
 STRING = 'std_msgs/msg/String'
 WRENCH = 'geometry_msgs/msg/WrenchStamped'
 CONTACT = 'geolin_msgs/msg/ContactState'
@@ -67,7 +69,8 @@ def _empty(description: Any) -> Any:
 def share_arrays(message: Any) -> Any:
     """Put NumPy views in the place of ``array.array`` fields, and return the message.
 
-    The writers of `geolin_ros.stream.messages` allocate the one, rosbags serializes the other.
+    The writers of `geolin_ros.stream.outputs.messages` allocate the one, rosbags serializes the
+    other.
     """
     for field in fields(message):
         value = getattr(message, field.name)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geolin_ros import urdf
-from geolin_ros.kinematics import Kinematics
-from geolin_ros.labels import state_labels
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array

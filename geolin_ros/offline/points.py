@@ -7,16 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.batch import BatchLinearizer
-from geolin_ros.contacts import ConstrainedLinearizer
-from geolin_ros.contacts.description import Closure
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
-from geolin_ros.linearization import Linearizer
+from geolin_ros.linearization.contacts.description import SIZES, Closure
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer, fill
-from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.typing import Array, IntArray, ObjectArray
-from geolin_ros.wrenches import Wrench
 
 
 class Points(NamedTuple):
@@ -48,9 +46,19 @@ class Linearizations(NamedTuple):
     B: Array
     nu_dot: Array
     drift: Array
+    loads: Array
+    """(T, K) size of the force of each contact of `contact_names` [N]; NaN where it is not in
+    force, or in discrete form"""
 
 
-class PointLinearizer:
+def contact_names(model: TreeModel, settings: StreamSettings) -> tuple[str, ...]:
+    """Return the contacts that a run may know; those of a topic may be any link."""
+    if settings.contacts.source == 'topic':
+        return model.link_names
+    return tuple(contact.name for contact in settings.contacts.contacts)
+
+
+class PointBatches:
     """Linearizes points of one robot; the result is valid until the next call.
 
     Parameters
@@ -66,11 +74,10 @@ class PointLinearizer:
         self.slots = [(topic.link, topic.kind) for topic in settings.wrench_topics]
         if settings.nu_dot != 'predicted' and model.base == 'floating':
             self.slots.append((model.base_link, 'body'))
-        self._batch = BatchLinearizer(model)
-        self._room = self._batch.room(most)
-        self._linearizer: Linearizer | ConstrainedLinearizer = Linearizer(model)
-        if settings.contacts.are_expected:
-            self._linearizer = ConstrainedLinearizer(model)
+        self._contacts = {name: c for c, name in enumerate(contact_names(model, settings))}
+        self._loads = np.full((most, len(self._contacts)), np.nan)
+        self._linearizer = Linearizer(model)
+        self._room = self._linearizer.batch.room(most)
         plain = settings.form == 'continuous' and settings.representation == 'body'
         self._is_batch = plain and not self.slots and not settings.contacts.are_expected
 
@@ -78,20 +85,26 @@ class PointLinearizer:
         """Return A, B, nu_dot and drift of all points."""
         if self._is_batch:
             try:
-                found = self._batch(
+                found = self._linearizer.batch(
                     points.states, points.tau, self._settings.reference, out=self._room
                 )
             except (SingularInertiaError, NotFiniteError):
                 pass  # one of them: find out which
             else:
-                return Linearizations(found.A, found.B, found.nu_dot, found.drift)
+                loads = self._loads[: len(points.states)]
+                return Linearizations(found.A, found.B, found.nu_dot, found.drift, loads)
         return self._one_by_one(points)
 
     def _one_by_one(self, points: Points) -> Linearizations:
         count, room = len(points.states), self._room
         found = Linearizations(
-            room.A[:count], room.B[:count], room.nu_dot[:count], room.drift[:count]
+            room.A[:count],
+            room.B[:count],
+            room.nu_dot[:count],
+            room.drift[:count],
+            self._loads[:count],
         )
+        found.loads[:] = np.nan
         answer = Answer()
         answer.state = self._model.neutral_state()
         for k in range(count):
@@ -109,9 +122,19 @@ class PointLinearizer:
             else:
                 found.A[k], found.B[k] = answer.A, answer.B
                 found.nu_dot[k], found.drift[k] = answer.nu_dot, answer.drift
+                if answer.contact_wrenches is not None:
+                    self._weigh(points.contacts[k], answer.contact_wrenches, found.loads[k])
         return found
 
+    def _weigh(self, contacts: tuple[Closure, ...], wrenches: Array, loads: Array) -> None:
+        """Write the sizes of the forces of contacts into ``loads`` (K,)."""
+        row = 0
+        for contact in contacts:
+            if contact.active:
+                if contact.name in self._contacts:
+                    loads[self._contacts[contact.name]] = np.linalg.norm(wrenches[row : row + 3])
+                row += SIZES[contact.kind]
+
     def _hold(self, contacts: tuple[Closure, ...]) -> None:
-        linearizer = self._linearizer
-        if isinstance(linearizer, ConstrainedLinearizer) and contacts is not linearizer.contacts:
-            linearizer.contacts = contacts
+        if contacts is not self._linearizer.contacts:
+            self._linearizer.contacts = contacts

@@ -20,13 +20,14 @@ from geolin_ros.offline.message_types import (
 from geolin_ros.offline.source import Source
 from geolin_ros.stream.analysis import Analyst, Snapshot
 from geolin_ros.stream.drops import DroppedInput
-from geolin_ros.stream.linearization_stream import Answer, Counts, LinearizationStream
-from geolin_ros.stream.messages import (
+from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
+from geolin_ros.stream.outputs.messages import (
     ForwardDynamicsWriter,
     LinearizationWriter,
     SummaryWriter,
     empty_linearization,
 )
+from geolin_ros.stream.topics import Counts
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 NODE = '/linearization_node'
@@ -77,7 +78,7 @@ def replay(
     """
     source.require_inputs()
     stream = LinearizationStream(source.model, source.settings)
-    feed = Feed(source, stream, on_drop)
+    feed = Feed(stream, on_drop)
     with BagWriter(path, storage, compression) as bag:
         writer = _Writer(source, bag, node)
         messages = source.recording.messages(source.inputs)
@@ -101,7 +102,9 @@ class _Writer:
         self._linearization = LinearizationWriter(
             message, model, settings, make_contact=lambda: empty_message(CONTACT)
         )
-        self._dynamics = ForwardDynamicsWriter(empty_message(FORWARD_DYNAMICS), model)
+        self._dynamics = ForwardDynamicsWriter(
+            empty_message(FORWARD_DYNAMICS), model, settings.frame_prefix
+        )
         self._summary = SummaryWriter(empty_message(SUMMARY), model)
         for writer in (self._linearization, self._dynamics, self._summary):
             share_arrays(writer.message)

@@ -12,23 +12,29 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from geolin_ros.control.whole_file import whole_file
 from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.job import SPECTRA
 from geolin_ros.offline.modes import STILL, Skeleton, rates, slow_or_unstable
-from geolin_ros.stream.model_reading import read_model
-from geolin_ros.stream.parameters import stream_settings
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.parameters.file import default_values
+from geolin_ros.stream.parameters.linearizer import stream_settings
+from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.typing import Array, IntArray
-from geolin_ros.whole_file import whole_file
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 PAGE = Path(__file__).parent / 'page'
 INSTANTS = 6
 POINTS = 400
 """Most points of a curve."""
+TRACES = 300
+"""Most points of a curve of joints, base or contacts."""
+SLOW = 0.1
+"""A robot whose rates and accelerations [SI units] are less than this in the median is at rest:
+only there do eigenvalues say whether it stays where it is."""
 LARGE = 0.5
 """Residuals beyond this part of the predicted accelerations ask for an explanation."""
 
@@ -124,11 +130,89 @@ def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, A
         'rows': attributes['rows'],
         'inputs': attributes['inputs'],
         'spectrum': _spectrum(dataset, start),
+        'still': _is_still(dataset),
+        'course': _course(dataset, model, start),
+        'parameters': _parameters(attributes['parameters']),
         'residuals': residuals,
         'hint': _hint(residuals, stream_settings(attributes['parameters'])),
         'edges': skeleton.edges,
         'instants': [_instant(dataset, model, skeleton, int(k), start) for k in chosen],
     }
+
+
+def _traced(dataset: xr.Dataset) -> xr.Dataset:
+    """Return the samples that curves are drawn of, evenly over the run."""
+    total = dataset.sizes['time']
+    chosen = np.unique(np.linspace(0, total - 1, min(total, TRACES)).round().astype(np.int64))
+    names = ['H', 's', 'v', 'r', 'tau', 'nu_dot', 'contact_active', 'contact_load']
+    return dataset[[name for name in names if name in dataset]].isel(time=chosen)
+
+
+def _is_still(dataset: xr.Dataset) -> bool:
+    """Whether the robot is at rest, most of the time."""
+    found = _traced(dataset)
+    values = np.concatenate([found[name].values for name in ('v', 'r', 'nu_dot')], axis=1)
+    known = np.abs(values[np.isfinite(values).all(axis=1)]).max(axis=1, initial=0.0)
+    return bool(known.size and np.median(known) < SLOW)
+
+
+def _course(dataset: xr.Dataset, model: TreeModel, start: int) -> dict[str, Any]:
+    """Return the course of joints, base and contacts: groups of curves, each with names."""
+    found = _traced(dataset)
+    time = found.time.values.astype('int64')
+    joints = list(dataset.attrs['joints'])
+
+    def curves(unit: str, names: Sequence[str], values: Array) -> dict[str, Any]:
+        return {
+            'unit': unit,
+            'names': list(names),
+            'values': [_rounded(column, 4) for column in values.T],
+        }
+
+    groups: dict[str, dict[str, Any]] = {
+        'joints': {
+            'position': curves('rad or m', dataset.attrs['positions'], found.s.values),
+            'rate': curves('rad/s or m/s', joints, found.r.values),
+            'effort': curves('N m or N', joints, found.tau.values),
+        }
+    }
+    if model.base == 'floating':
+        R = found.H.values[:, :3, :3]
+        angles = np.stack(
+            (
+                np.unwrap(np.arctan2(R[:, 2, 1], R[:, 2, 2])),
+                -np.arcsin(np.clip(R[:, 2, 0], -1.0, 1.0)),
+                np.unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0])),
+            ),
+            axis=1,
+        )
+        groups['base'] = {
+            'position': curves('m', 'xyz', found.H.values[:, :3, 3]),
+            'orientation': curves('rad', ('roll', 'pitch', 'yaw'), angles),
+            'velocity in base axes': curves('m/s', 'xyz', found.v.values[:, :3]),
+            'angular velocity in base axes': curves('rad/s', 'xyz', found.v.values[:, 3:]),
+        }
+    contacts: list[dict[str, Any]] = []
+    if 'contact_active' in found:
+        active, names = found.contact_active.values, found.contact.values.tolist()
+        used = active.any(axis=0)
+        contacts = [
+            {'name': names[c], 'active': active[:, c].tolist()} for c in np.flatnonzero(used)
+        ]
+        loads = found.contact_load.values[:, used]
+        if np.isfinite(loads).any():
+            groups['forces'] = {
+                'force': curves('N', [contact['name'] for contact in contacts], loads)
+            }
+    return {'time': _rounded((time - start) * 1e-9), 'groups': groups, 'contacts': contacts}
+
+
+def _parameters(values: dict[str, Any]) -> list[list[Any]]:
+    """Return name, value and whether it is the default, the changed ones first."""
+    known = default_values()
+    shown = {name: value for name, value in values.items() if name != 'robot_description'}
+    rows = [[name, json.dumps(value), value == known.get(name)] for name, value in shown.items()]
+    return sorted(rows, key=lambda row: row[2])
 
 
 def _spectrum(dataset: xr.Dataset, start: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.contacts.description import Closure
+from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.points import Points, tuples
 from geolin_ros.stream.linearization_stream import Answer

@@ -8,14 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from geolin_ros.errors import GeolinError, RecordingError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.message_types import WRENCH
 from geolin_ros.offline.recording import Recording
-from geolin_ros.stream.model_reading import read_model
-from geolin_ros.stream.parameter_file import checked, default_values, read_parameter_file
-from geolin_ros.stream.parameters import stream_settings
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.parameters.file import checked, default_values, read_parameter_file
+from geolin_ros.stream.parameters.linearizer import stream_settings
+from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.urdf.xacro_file import expand, is_xacro
+
+MOST_MASS = 0.5
+"""A description may differ from the recorded one by so much of the mass: payloads, what was
+identified. Beyond, it is of another robot."""
+
+
+BASE_INPUTS = {'odometry': ('odom',), 'tf': ('tf_static', 'tf', 'imu')}
+"""Roles that tell where a floating base is, by its source."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,8 @@ class Source:
     values: Mapping[str, Any]
     description: str
     """URDF text."""
+    other_robot: str = ''
+    """How the description is not of the robot that the bag holds; empty if it is."""
 
     @property
     def settings(self) -> StreamSettings:
@@ -36,16 +47,19 @@ class Source:
     @property
     def inputs(self) -> tuple[str, ...]:
         """Roles of the messages that the stream takes."""
-        floating = ('odom',) if self.model.base == 'floating' else ()
+        floating = BASE_INPUTS[self.settings.base_source] if self.model.base == 'floating' else ()
         topic = ('joint_efforts',) if self.values['torque_source'] == 'topic' else ()
         contacts = ('contact_states',) if self.settings.contacts.source == 'topic' else ()
-        forces = force_topics(self.settings)
+        forces = self.settings.force_topics
         return (*floating, *topic, *contacts, *forces, 'joint_states')
 
     def require_inputs(self) -> None:
-        """Raise `RecordingError` for the first input that no topic has."""
+        """Raise `RecordingError` for another robot, or the first input that no topic has."""
+        if self.other_robot:
+            raise RecordingError(self.other_robot)
         for role in self.inputs:
-            self.recording.topic(role)
+            if role != 'tf_static':  # a base may need none
+                self.recording.topic(role)
 
     @property
     def message_count(self) -> int:
@@ -94,16 +108,11 @@ def open_source(
     merged |= {name: checked(name, value) for name, value in (values or {}).items()}
     with Recording(bags, topics) as recording:
         description = _description(recording, merged, urdf)
-        for topic in force_topics(stream_settings(merged)):
+        for topic in stream_settings(merged).force_topics:
             recording.add_role(topic, WRENCH)
         model = read_model(description, merged, warn)
-        yield Source(recording, model, merged, _text(description))
-
-
-def force_topics(settings: StreamSettings) -> tuple[str, ...]:
-    """Return the topics of external wrenches and foot forces."""
-    wrenches = tuple(wrench.topic for wrench in settings.wrench_topics)
-    return wrenches + tuple(foot.topic for foot in settings.contacts.heard_feet)
+        other = _other_robot(recording, description)
+        yield Source(recording, model, merged, _text(description), other)
 
 
 def _description(
@@ -116,6 +125,31 @@ def _description(
     if not file:
         return recording.description()
     return Path(file)
+
+
+def _other_robot(recording: Recording, description: str | Path) -> str:
+    """Return how a description is of another robot than the one that the bag holds, or nothing."""
+    try:
+        recorded = recording.description()
+        if recorded == description:
+            return ''
+        own, model = (
+            read_model(text, default_values(), lambda _: None) for text in (recorded, description)
+        )
+    except GeolinError:
+        return ''
+    lacks = sorted(set(own.joint_names) - set(model.joint_names))
+    others = sorted(set(model.joint_names) - set(own.joint_names))
+    differs = ''
+    if lacks or others:
+        sides = (('lacks joints', lacks), ('has joints', others))
+        differs = ' and '.join(f'{verb} {", ".join(names[:3])}' for verb, names in sides if names)
+    elif abs(model.total_mass - own.total_mass) > MOST_MASS * own.total_mass:
+        differs = f'has a mass of {model.total_mass:.3g} kg, not {own.total_mass:.3g} kg'
+    return differs and (
+        f'{recording.name} is of robot {own.name!r}, not of {model.name!r}, which was given: it '
+        f'{differs}; leave out --urdf to take the description of the bag'
+    )
 
 
 def _text(description: str | Path) -> str:

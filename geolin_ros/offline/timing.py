@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.stream.stamps import CLOCK_RESET
+from geolin_ros.stream.inputs.stamps import CLOCK_RESET
 
 GAP = 2.5
 """A distance this many times the median is a gap: at least one message is missing."""

@@ -5,17 +5,27 @@
 from collections.abc import Mapping
 
 from geolin_ros.errors import RecordingError, unknown_name
-from geolin_ros.offline.message_types import CONTACT_STATES, JOINT_STATE, ODOMETRY, STRING
+from geolin_ros.offline.message_types import (
+    CONTACT_STATES,
+    IMU,
+    JOINT_STATE,
+    ODOMETRY,
+    STRING,
+    TRANSFORMS,
+)
 
 ROLES = {
     'robot_description': STRING,
     'joint_states': JOINT_STATE,
     'odom': ODOMETRY,
+    'tf': TRANSFORMS,
+    'tf_static': TRANSFORMS,
+    'imu': IMU,
     'joint_efforts': JOINT_STATE,
     'contact_states': CONTACT_STATES,
 }
 """Type of each input; the keys are the node's names for them."""
-SOLE_IS_ENOUGH = ('joint_states', 'odom')
+SOLE_IS_ENOUGH = ('joint_states', 'odom', 'imu')
 
 
 def assign(types: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:

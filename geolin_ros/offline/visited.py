@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geolin_ros import urdf
-from geolin_ros.contacts.description import Closure, Loop
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
 from geolin_ros.control.support import Support
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, RecordingError
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.linearization.contacts.description import Closure, Loop
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.feed import Feed
@@ -86,7 +86,7 @@ def visited(
             f'--feet {",".join(_lowest(source))}, or what stands instead'
         )
     stream = OperatingPoints(model, source.settings)
-    feed, thinning = Feed(source, stream), Thinning(rate=RATE)
+    feed, thinning = Feed(stream), Thinning(rate=RATE)
 
     def answers() -> Iterable[Answer]:
         messages = source.recording.messages(source.inputs)

@@ -9,7 +9,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from geolin_ros.ros.statistics import Latencies
-from geolin_ros.stream.linearization_stream import Counts
+from geolin_ros.stream.topics import Counts
 
 
 class Diagnostics:

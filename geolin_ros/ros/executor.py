@@ -3,10 +3,8 @@
 """Run a node until it is asked to stop, with the cheapest executor that the distribution has."""
 
 import os
-import signal
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +31,8 @@ def init(arguments: list[str] | None) -> None:
     """Start rclpy with ``arguments``, by default the process's, also where home is read-only.
 
     rcl ends the process if it cannot make the folder of its log files: then it writes none.
-    Signals are left to `handled_signals`: rclpy's handlers would end the context, and with it the
-    last words of a node.
+    Signals are left to `geolin_ros.ros.signals`: rclpy's handlers would end the context, and with
+    it the last words of a node.
     """
     home = os.environ.get('ROS_HOME') or '~/.ros'
     folder = Path(os.environ.get('ROS_LOG_DIR') or f'{home}/log').expanduser()
@@ -47,26 +45,6 @@ def init(arguments: list[str] | None) -> None:
         args=[*(sys.argv if arguments is None else arguments), *without],
         signal_handler_options=SignalHandlerOptions.NO,
     )
-
-
-@contextmanager
-def handled_signals() -> Generator[Callable[[], bool], None, None]:
-    """Take SIGINT and SIGTERM calmly inside; yield a function that tells whether one came.
-
-    Handlers of rclpy that are installed after this shut down its context as well. A
-    KeyboardInterrupt is left out: it would strike anywhere, in a callback from the compiler too.
-    """
-    received: list[int] = []
-
-    def note(number: int, frame: object) -> None:
-        received.append(number)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(received)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def spin(node: Any, is_over: Callable[[], bool] = lambda: False) -> None:

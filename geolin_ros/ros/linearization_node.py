@@ -3,6 +3,12 @@
 """The node: joint states and odometry in, A, B and accelerations out."""
 
 import sys
+
+if __name__ == '__main__':  # before the imports that take seconds, as the console script
+    from geolin_ros.ros.programs import linearizer
+
+    sys.exit(linearizer())
+
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -36,11 +42,11 @@ from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.ros.transforms import Transforms, check_transforms
 from geolin_ros.stream.analysis import Snapshot
 from geolin_ros.stream.breach_file import breach_report, save_breach
-from geolin_ros.stream.linearization_stream import Answer
-from geolin_ros.stream.parameters import TABLE, stream_settings
-from geolin_ros.stream.plausibility import Window
+from geolin_ros.stream.inputs.plausibility import Window
+from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
+from geolin_ros.stream.parameters.linearizer import TABLE, stream_settings
 from geolin_ros.stream.self_check import Sample, Verdict
-from geolin_ros.warm_up import warm_up
+from geolin_ros.stream.warm_up import warm_up
 
 BACKWARDS = JumpThreshold(
     min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False
@@ -77,7 +83,6 @@ class LinearizationNode(RobotNode):
         # rclpy takes one severity a line of code: this line is for errors
         self._complain = ThrottledLog(lambda words: self.get_logger().error(words))
         self._doubt = ThrottledLog(self.get_logger().warning, DOUBT_PERIOD)
-        self._newest: JointState | None = None
         self._latest: tuple[Pipeline, Snapshot] | None = None
 
     def compile(self) -> None:
@@ -96,19 +101,17 @@ class LinearizationNode(RobotNode):
         """Return what is subscribed to."""
         settings = stream_settings(self._values)
         inputs = [
-            Input(JointState, 'joint_states', self._on_joint_state),
-            Input(JointState, 'joint_efforts', partial(self.take, 'on_effort')),
-            Input(Odometry, 'odom', partial(self.take, 'on_odometry')),
+            Input(JointState, 'joint_states', partial(self.take, 'joint_states')),
+            Input(JointState, 'joint_efforts', partial(self.take, 'joint_efforts')),
+            Input(Odometry, 'odom', partial(self.take, 'odom')),
         ]
         if settings.base_source == 'tf':
             inputs += self._transforms.inputs()
-        for topic in (wrench.topic for wrench in settings.wrench_topics):
-            inputs.append(Input(WrenchStamped, topic, partial(self.take, 'on_wrench', topic)))
         if settings.contacts.source == 'topic':
-            heard = partial(self.take, 'on_contact_states')
+            heard = partial(self.take, 'contact_states')
             inputs.append(Input(ContactStates, 'contact_states', heard))
-        for topic in (foot.topic for foot in settings.contacts.heard_feet):
-            inputs.append(Input(WrenchStamped, topic, partial(self.take, 'on_foot_force', topic)))
+        for topic in settings.force_topics:
+            inputs.append(Input(WrenchStamped, topic, partial(self.take, topic)))
         return inputs
 
     def check(self, values: Mapping[str, Any]) -> None:
@@ -118,9 +121,13 @@ class LinearizationNode(RobotNode):
         if values.get('base_source') == 'tf':
             check_transforms()
 
+    def make_stream(self, reading: Reading) -> LinearizationStream:
+        """Return a stream; it looks up all frames that parameters name."""
+        return LinearizationStream(reading.model, stream_settings(reading.values), self._counts)
+
     def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
         """Return stream and writers; they go on with the newest inputs of the earlier ones."""
-        return make_pipeline(reading, self._counts, earlier)
+        return make_pipeline(reading, self.make_stream(reading), earlier)
 
     # ---- lifecycle
 
@@ -171,29 +178,6 @@ class LinearizationNode(RobotNode):
             self._stop_trigger()
             self._start_trigger()
 
-    # ---- inputs
-
-    def _on_joint_state(self, message: JointState) -> None:
-        if self._trigger is None:
-            self.take('on_joint_state', message)
-            return
-        if self._newest is not None:
-            self._counts.received += 1
-            self._counts.skipped += 1
-        self._newest = message
-
-    def _on_trigger(self) -> None:
-        message, self._newest = self._newest, None
-        if message is not None:
-            self.take('on_joint_state', message)
-
-    def take(self, method: str, *message: Any) -> None:
-        """Answer those joint states too that have waited for this message."""
-        super().take(method, *message)
-        pipeline = self._pipeline
-        while pipeline is not None and pipeline.stream.can_answer:
-            super().take('next_answer')
-
     def publish(self, pipeline: Pipeline, answer: Answer, start: float) -> None:
         """Publish a linearization and what belongs to it."""
         linearization, forward_dynamics, summary = self._outputs
@@ -221,7 +205,6 @@ class LinearizationNode(RobotNode):
 
     def _on_clock_jump(self, jump: TimeJump) -> None:
         """Start anew with a simulation or a bag that does."""
-        self._newest = None
         if self._pipeline is not None:
             self._pipeline.stream.forget()
         self.get_logger().info(f'clock jumped by {jump.delta.nanoseconds * 1e-9:+.3f} s: anew')
@@ -229,12 +212,14 @@ class LinearizationNode(RobotNode):
     def _start_trigger(self) -> None:
         self._trigger = None
         if self._values['trigger'] == 'timer':
-            self._trigger = self.create_timer(1.0 / self._values['timer_rate'], self._on_trigger)
+            self._trigger = self.create_timer(
+                1.0 / self._values['timer_rate'], partial(self.take, 'timer', None)
+            )
 
     def _stop_trigger(self) -> None:
         if self._trigger is not None:
             self.destroy_timer(self._trigger)
-        self._trigger = self._newest = None
+        self._trigger = None
 
     # ---- once a second
 
@@ -305,7 +290,3 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit status."""
     read_arguments(PROGRAM, arguments)
     return run(LinearizationNode, PROGRAM.name, arguments)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -3,6 +3,12 @@
 """The node that keeps a standing robot where it should be: linearizations in, gains out."""
 
 import sys
+
+if __name__ == '__main__':  # before the imports that take seconds, as the console script
+    from geolin_ros.ros.programs import lqr_node
+
+    sys.exit(lqr_node())
+
 import time
 import traceback
 from collections import Counter
@@ -33,13 +39,13 @@ from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.robot_node import Input, Reading, RobotNode, guarded, run
-from geolin_ros.stream.feedback_messages import GainsWriter
 from geolin_ros.stream.feedback_stream import FeedbackStream
 from geolin_ros.stream.geometry import write_stamp
-from geolin_ros.stream.lqr_parameters import LQR_TABLE, regulator_settings, supports_of
-from geolin_ros.stream.parameter_file import default_values
-from geolin_ros.stream.parameters import stream_settings
-from geolin_ros.warm_up import warm_up
+from geolin_ros.stream.outputs.feedback_messages import GainsWriter
+from geolin_ros.stream.parameters.file import default_values
+from geolin_ros.stream.parameters.linearizer import stream_settings
+from geolin_ros.stream.parameters.lqr import LQR_TABLE, regulator_settings, supports_of
+from geolin_ros.stream.warm_up import warm_up
 
 LINEARIZATIONS = 'linearization_node/linearization'
 """Where the linearizer of the same namespace publishes, unless it is called otherwise."""
@@ -101,15 +107,15 @@ class LqrNode(RobotNode):
         """Return what is subscribed to."""
         return (
             *self._motion(),
-            Input(LinearizedDynamics, LINEARIZATIONS, partial(self.take, 'on_linearization')),
-            Input(ContactStates, 'contact_states', partial(self.take, 'on_contacts'), NEWEST),
-            Input(ReferenceState, 'reference', partial(self.take, 'on_reference'), NEWEST),
+            Input(LinearizedDynamics, LINEARIZATIONS, partial(self.take, 'linearization')),
+            Input(ContactStates, 'contact_states', partial(self.take, 'contact_states'), NEWEST),
+            Input(ReferenceState, 'reference', partial(self.take, 'reference'), NEWEST),
         )
 
-    def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
-        """Return a regulator that goes on where the one of the ``earlier`` pipeline is."""
+    def make_stream(self, reading: Reading) -> FeedbackStream:
+        """Return a stream; it looks up all frames and joints that parameters name."""
         model, values = reading.model, default_values() | reading.values
-        stream = FeedbackStream(
+        return FeedbackStream(
             model,
             supports_of(values),
             regulator_settings(values),
@@ -118,8 +124,13 @@ class LqrNode(RobotNode):
             load_bank(values['gain_bank'], model) if values['gain_bank'] else None,
             values['contact_dwell'],
         )
-        made = Pipeline(stream, GainsWriter(FeedbackGains, ContactState, model))
-        stream.is_active, stream.is_obeyed = self._is_active, values['publish_efforts']
+
+    def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
+        """Return a regulator that goes on where the one of the ``earlier`` pipeline is."""
+        stream = self.make_stream(reading)
+        made = Pipeline(stream, GainsWriter(FeedbackGains, ContactState, reading.model))
+        stream.is_active = self._is_active
+        stream.is_obeyed = reading.values['publish_efforts']
         if earlier is not None:  # last: what it hears after this is lost
             stream.resume(earlier.stream)
         return made
@@ -131,8 +142,8 @@ class LqrNode(RobotNode):
 
     def _motion(self) -> tuple[Input, ...]:
         return (
-            Input(JointState, 'joint_states', partial(self.take, 'on_joint_state')),
-            Input(Odometry, 'odom', partial(self.take, 'on_odometry')),
+            Input(JointState, 'joint_states', partial(self.take, 'joint_states')),
+            Input(Odometry, 'odom', partial(self.take, 'odom')),
         )
 
     # ---- lifecycle
@@ -313,7 +324,3 @@ def main(arguments: list[str] | None = None) -> int:
     read_arguments(PROGRAM, arguments)
     sys.setswitchinterval(SWITCH_INTERVAL)
     return run(LqrNode, PROGRAM.name, arguments)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -11,15 +11,14 @@ from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDyn
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.robot_node import Reading
 from geolin_ros.stream.analysis import Analyst, Snapshot
-from geolin_ros.stream.linearization_stream import Counts, LinearizationStream
-from geolin_ros.stream.messages import (
+from geolin_ros.stream.inputs.plausibility import Doubt, Window, findings
+from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.outputs.messages import (
     ForwardDynamicsWriter,
     LinearizationWriter,
     SummaryWriter,
     empty_linearization,
 )
-from geolin_ros.stream.parameters import stream_settings
-from geolin_ros.stream.plausibility import Doubt, Window, findings
 from geolin_ros.stream.requests import RequestAnswerer
 
 
@@ -52,13 +51,14 @@ class Pipeline:
         self.doubts = findings(window, self.model, settings.twist_frame, settings.max_skew)
 
 
-def make_pipeline(reading: Reading, counts: Counts, earlier: Pipeline | None) -> Pipeline:
+def make_pipeline(
+    reading: Reading, stream: LinearizationStream, earlier: Pipeline | None
+) -> Pipeline:
     """Return a pipeline that is ready to run: everything it needs is allocated and compiled.
 
     It starts with the newest inputs of an ``earlier`` one.
     """
-    model, settings = reading.model, stream_settings(reading.values)
-    stream = LinearizationStream(model, settings, counts)
+    model, settings = stream.model, stream.settings
     stream.rehearse()
     if earlier is not None:
         stream.resume(earlier.stream)

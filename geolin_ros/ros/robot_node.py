@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import rclpy
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import (
     FloatingPointRange,
     IntegerRange,
@@ -23,19 +24,22 @@ from rcl_interfaces.msg import (
     SetParametersResult,
 )
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter as RosParameter
 from rclpy.qos import QoSProfile
 
-from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.errors import ConfigurationError, GeolinError, did_you_mean
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
-from geolin_ros.ros.executor import STEADY, handled_signals, init, spin
+from geolin_ros.ros.executor import STEADY, init, spin
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
+from geolin_ros.ros.signals import handled_signals
 from geolin_ros.ros.statistics import ThrottledLog
+from geolin_ros.stream.compiling import heard
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.linearization_stream import Counts
-from geolin_ros.stream.model_reading import read_model
-from geolin_ros.stream.parameter_table import Parameter, check_all
-from geolin_ros.stream.parameters import MODEL_NAMES
+from geolin_ros.stream.parameters.linearizer import MODEL_NAMES
+from geolin_ros.stream.parameters.model_reading import read_model
+from geolin_ros.stream.parameters.table import Parameter, check_all
+from geolin_ros.stream.topics import Counts
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
@@ -79,7 +83,7 @@ class RobotNode(LifecycleNode):
     """Reads a robot description, prepares a pipeline for it, and feeds it while active.
 
     The executor's thread does the work of each input. Another one reads descriptions and prepares
-    pipelines; until the swap the old pipeline serves. A node says what it is by the six methods
+    pipelines; until the swap the old pipeline serves. A node says what it is by the seven methods
     that raise NotImplementedError here.
 
     Parameters
@@ -87,8 +91,8 @@ class RobotNode(LifecycleNode):
     name
         Name of the node.
     table
-        Its parameters; the rows of `geolin_ros.stream.parameters` that describe the model, and
-        'autostart', have to be among them.
+        Its parameters; the rows of `geolin_ros.stream.parameters.linearizer` that describe the
+        model, and 'autostart', have to be among them.
 
     Attributes
     ----------
@@ -115,6 +119,8 @@ class RobotNode(LifecycleNode):
         self._build_waits = False
         self._revision = 0  # of the parameters
         self._served: tuple[str | Path, int] | None = None  # description and revision
+        self._served_values: dict[str, Any] = {}
+        self._refusal = ''  # why what is newest is not served
         self._counts = Counts()
         self._description: str | Path | None = None
         self._model: tuple[tuple[Any, ...], TreeModel] | None = None
@@ -125,8 +131,18 @@ class RobotNode(LifecycleNode):
         self._inputs: list[Any] = []
         self._outputs: tuple[Any, ...] = ()
         self._periodic: list[Any] = []
+        self._warn_of_unknown_parameters()
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._apply_parameters)
+
+    def _warn_of_unknown_parameters(self) -> None:
+        """Say which of the parameters given, on the command line or in files, are none."""
+        for name in sorted(self._parameter_overrides):
+            if not self.has_parameter(name) and not name.startswith('qos_overrides.'):
+                hint = did_you_mean(name, self._table) or '`geolin parameters` prints all. '
+                self.get_logger().warning(
+                    f'parameter {name} is unknown and ignored: {hint.strip()}'
+                )
 
     # ---- what a node is
 
@@ -140,6 +156,14 @@ class RobotNode(LifecycleNode):
 
     def inputs(self) -> Sequence[Input]:
         """Return what is subscribed to while active."""
+        raise NotImplementedError
+
+    def make_stream(self, reading: Reading) -> Any:
+        """Return what takes the inputs about one model, without a start; must not take long.
+
+        Parameters are tried by it before they are set: it raises a `GeolinError` for those that
+        do not fit the model.
+        """
         raise NotImplementedError
 
     def make_pipeline(self, reading: Reading, earlier: Any) -> Any:
@@ -189,6 +213,8 @@ class RobotNode(LifecycleNode):
         self._periodic = [self.create_timer(1.0, self._on_second, clock=STEADY)]
         self._waiting_since = time.monotonic()
         self._source = DescriptionSource(self, values, self._on_description)
+        if self._description is None:
+            self.get_logger().info(f'waits for {self._source.waits_for}')
         if self._description is not None:  # a bad one ends the process at its start
             self._builder.submit(lambda: None).result()
             if self.failure is not None:
@@ -223,6 +249,7 @@ class RobotNode(LifecycleNode):
         self._description = None
         self._builder.submit(lambda: None).result()  # what is being built is not wanted any more
         self._pipeline = self._served = None
+        self._refusal = ''
         return SUCCESS
 
     @guarded
@@ -238,6 +265,8 @@ class RobotNode(LifecycleNode):
         """Wait for the builder, but not for a compilation, then go."""
         self._builder.shutdown(wait=not self.is_compiling, cancel_futures=True)
         super().destroy_node()
+        # rclpy leaves it to the garbage collector, and with it the participant of the middleware
+        self._state_machine.destroy_when_not_in_use()
 
     def autostart(self) -> None:
         """Configure and activate, if the parameter says so and nothing is wrong."""
@@ -259,9 +288,23 @@ class RobotNode(LifecycleNode):
             self.destroy_subscription(subscription)
         self._inputs.clear()
 
+    def _compile(self) -> None:
+        compiled: list[str] = []
+
+        def begins(kernel: str) -> None:
+            if not compiled:
+                self.get_logger().info(
+                    'compiles kernels for this machine, once: up to some minutes '
+                    '(`geolin warm-up` does it beforehand)'
+                )
+            compiled.append(kernel)
+
+        with heard(begins):
+            self.compile()
+
     def _warm_up(self) -> None:
         """Compile in another thread: a compilation cannot be stopped, but it can be left alone."""
-        compilation = self._builder.submit(self.compile)
+        compilation = self._builder.submit(self._compile)
         self.is_compiling = True
         while not compilation.done():
             if self.asked_to_stop():
@@ -289,49 +332,114 @@ class RobotNode(LifecycleNode):
 
         Runs beside the executor; until the swap the old pipeline serves. A description that is
         served already changes nothing. One that cannot be used ends the process only where there
-        is no old one; else that takes the parameters that have changed since.
+        is no old one; else that takes the parameters that have changed since. Those that it cannot
+        take either are set back.
         """
         self._build_waits = False
         revision, values, description = self._revision, dict(self._values), self._description
         if description is None or self._served == (description, revision):
             return
-        if not self._serve(description, values, revision) and self._served is not None:
+        if self._serve(description, values, revision):
+            self._refusal = ''
+        elif self._served is not None:
             served, with_revision = self._served
-            if served != description and with_revision != revision:
-                self._serve(served, values, revision)
+            if with_revision == revision:
+                return
+            if served == description or not self._serve(served, values, revision):
+                assert self.executor is not None  # it has set the parameters, in its thread
+                self.executor.create_task(self._take_back)
 
     def _serve(self, description: str | Path, values: dict[str, Any], revision: int) -> bool:
         """Make a pipeline and swap it in; return whether that could be done."""
+        what = 'the robot description'
         try:
-            key = (description, *(str(values[name]) for name in MODEL_NAMES))
-            if self._model is None or self._model[0] != key:
-                self._model = key, read_model(description, values, self.get_logger().warning)
-            model = self._model[1]
+            model = self._read(description, values)
+            what = f'the parameters for robot {model.name!r}'
             reading = Reading(model, description, values)
-            self._pipeline = self.make_pipeline(reading, self._pipeline)
-            self._served = description, revision
+            pipeline = self.make_pipeline(reading, self._pipeline)
+            pipeline.stream.on_drop = self._on_drop
+            self._pipeline = pipeline
+            self._served, self._served_values = (description, revision), values
         except Exception as error:
             if not isinstance(error, (GeolinError, OSError)):
                 self.get_logger().error(traceback.format_exc())
             if self._pipeline is None:
-                self._fail(f'cannot use the robot description: {error}')
+                self._fail(f'cannot use {what}: {error}')
             else:
+                what = what.replace('the robot', 'the new robot')
+                if self._served is not None and self._served[0] == description:
+                    what = 'the new parameters'
+                self._refusal = f'cannot use {what}: {error}'
                 self.get_logger().error(
-                    f'keep the model {self._pipeline.model.hash}, cannot use the new robot '
-                    f'description: {error}'
+                    f'keep the model {self._pipeline.model.hash}, {self._refusal}'
                 )
             return False
         self.get_logger().info(f'serve {model.summary().splitlines()[0]}')
         return True
+
+    def _read(self, description: str | Path, values: dict[str, Any]) -> TreeModel:
+        """Return the model, read anew if it is not the one that was read last."""
+        key = (description, *(str(values[name]) for name in MODEL_NAMES))
+        last = self._model  # another thread may change it
+        if last is None or last[0] != key:
+            last = key, read_model(description, values, self.get_logger().warning)
+            self._model = last
+        return last[1]
 
     def _check_parameters(self, parameters: list[Any]) -> SetParametersResult:
         try:
             values = {parameter.name: parameter.value for parameter in parameters}
             check_all(values, self._table)
             self.check(values)
-        except ConfigurationError as error:
+            self._check_on_robots(values)
+        except GeolinError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
+
+    def _check_on_robots(self, changed: dict[str, Any]) -> None:
+        """Raise `GeolinError` for parameters that no robot here could be served with.
+
+        That is the newest, which perhaps only waits for them, and the one that is served. Without
+        either, the one that parameters tell of, unless it cannot be used as they are now.
+        """
+        present = {name: self.get_parameter(name).value for name in self._table}
+        changed = {name: value for name, value in changed.items() if name in self._table}
+        if not changed:
+            return
+        values = present | changed
+        if changed.get('robot_description'):
+            known = [changed['robot_description']]
+        elif self._served is not None:
+            known = list(dict.fromkeys((self._description or self._served[0], self._served[0])))
+        else:
+            known = [given] if (given := self._description or _given(present)) else []
+        problems = [self._problem(description, values) for description in known]
+        if not all(problems):
+            return
+        if self._served is None and not changed.get('robot_description'):
+            problems = [p for p in problems if not self._problem(known[0], present)]
+        if problems:
+            raise ConfigurationError(problems[-1])
+
+    def _problem(self, description: str | Path, values: dict[str, Any]) -> str:
+        """Return why a robot cannot be served with these parameters, empty if it can."""
+        try:
+            self.make_stream(Reading(self._read(description, values), description, values))
+        except (GeolinError, OSError) as error:
+            return str(error)
+        except Exception as error:  # else it would end the process
+            return f'{type(error).__name__}: {error}'
+        return ''
+
+    def _take_back(self) -> None:
+        """Set parameters back that could not be applied, unless others have been set since."""
+        served = self._served_values
+        back = [name for name, value in self._values.items() if str(value) != str(served[name])]
+        if self._build_waits or not back:
+            return
+        self.get_logger().error(f'set back {", ".join(back)}: {self._refusal}')
+        types = {name: self.get_parameter(name).type_ for name in back}
+        self.set_parameters([RosParameter(name, types[name], served[name]) for name in back])
 
     def _apply_parameters(self, parameters: list[Any]) -> None:
         changed = {parameter.name: parameter.value for parameter in parameters}
@@ -350,26 +458,24 @@ class RobotNode(LifecycleNode):
 
     # ---- inputs
 
-    def take(self, method: str, *message: Any) -> None:
+    def take(self, topic: str, message: Any) -> None:
         """Hand a message to the stream: the path that is run at the rate of the robot.
 
-        ``method`` of the pipeline's ``stream`` takes it and returns an answer to publish, or
-        None; a `DroppedInput` is counted by the stream and said here.
+        What the pipeline's ``stream`` answers is published.
         """
         start = time.perf_counter()
         pipeline = self._pipeline
         if pipeline is None:
-            if method == 'on_joint_state':
+            if topic == 'joint_states':
                 self._counts.received += 1
                 self._counts.drops[Cause.NO_MODEL] += 1
             return
-        try:
-            answer = getattr(pipeline.stream, method)(*message)
-        except DroppedInput as drop:
-            self._warn(drop.cause, str(drop))
-            return
-        if answer is not None:
+        for answer in pipeline.stream.take(topic, message):
             self.publish(pipeline, answer, start)
+
+    def _on_drop(self, drop: DroppedInput) -> None:
+        """Say why an input cannot be used."""
+        self._warn(drop.cause, str(drop))
 
     # ---- once a second
 
@@ -383,7 +489,45 @@ class RobotNode(LifecycleNode):
         if self._pipeline is None and waited > self._values['description_timeout']:
             self._waiting_since = time.monotonic()
             self.get_logger().error(f'after {waited:.0f} s still waits for {waits_for}')
-        self._diagnostics_publisher.publish(self.report(waits_for))
+        self._warn_of_other_types()
+        report = self.report(waits_for)
+        report.status[0].values += self._connections()
+        report.status[0].values.append(KeyValue(key='pending', value=self._pending() or 'nothing'))
+        if self._refusal and report.status[0].level == DiagnosticStatus.OK:
+            report.status[0].level, report.status[0].message = DiagnosticStatus.WARN, self._refusal
+        self._diagnostics_publisher.publish(report)
+
+    def _warn_of_other_types(self) -> None:
+        """Say which inputs somebody publishes as another type: DDS never connects the two."""
+        for subscription in self._inputs:
+            topic, kind = subscription.topic_name, subscription.msg_type
+            expected = f'{kind.__module__.partition(".")[0]}/msg/{kind.__name__}'
+            for other in self.get_publishers_info_by_topic(topic):
+                if other.topic_type == expected:
+                    continue
+                parameter = ', or set parameter base_source' if kind is Odometry else ''
+                self._warn(
+                    topic,
+                    f'topic {topic} is published as {other.topic_type} by node '
+                    f'{other.node_name}, expected {expected}: nothing of it is heard; correct the '
+                    f'publisher, or remap (-r {topic}:=OTHER){parameter}',
+                )
+
+    def _connections(self) -> list[KeyValue]:
+        """Return how many others each input and output is connected with."""
+        counts = {f'publishers of {s.topic_name}': s.get_publisher_count() for s in self._inputs}
+        for publisher in self._outputs:
+            name = f'subscribers of {publisher.topic_name}'
+            counts[name] = publisher.get_subscription_count()
+        return [KeyValue(key=name, value=str(count)) for name, count in counts.items()]
+
+    def _pending(self) -> str:
+        """Return what is known and not served yet, or cannot be; empty if there is none."""
+        newest = self._description, self._revision
+        if self._refusal or self._description is None or self._served == newest:
+            return self._refusal
+        is_new = self._served is None or self._served[0] != self._description
+        return 'a new robot description' if is_new else 'new parameters'
 
     def waits_for(self) -> str:
         """Return what a node without a description waits for."""
@@ -392,6 +536,14 @@ class RobotNode(LifecycleNode):
     def _fail(self, message: str) -> TransitionCallbackReturn:
         self.failure = message
         return FAILURE
+
+
+def _given(values: Mapping[str, Any]) -> str | Path | None:
+    """Return the robot description that parameters tell of."""
+    if values['robot_description']:
+        return str(values['robot_description'])
+    path = values['robot_description_file']
+    return Path(path) if path else None
 
 
 def _descriptor(parameter: Parameter) -> ParameterDescriptor:
@@ -427,7 +579,10 @@ def security_hint() -> str:
 def run(
     make_node: Callable[[], RobotNode], program: str, arguments: list[str] | None = None
 ) -> int:
-    """Run a node until SIGINT or SIGTERM; return the exit status of ``program``."""
+    """Run a node until SIGINT or SIGTERM; return the exit status of ``program``.
+
+    Ignores both afterwards: what is left to the process is to end.
+    """
     failure, node = None, None
     with handled_signals() as asked_to_stop:
         try:
@@ -448,13 +603,10 @@ def run(
         finally:
             if node is not None:
                 node.destroy_node()
+            else:
+                gc.collect()  # what was made of a node before a signal came
             rclpy.try_shutdown()
-    if node is not None and node.is_compiling:  # the interpreter would wait for the compiler
-        node = None
-        gc.collect()  # the middleware frees its shared memory with the last entity of the node
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
+            rclpy.get_default_context().destroy()
     if failure is not None:
         sys.stderr.write(f'{program}: {failure}\n')
         return 1

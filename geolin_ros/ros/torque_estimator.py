@@ -3,6 +3,12 @@
 """The node: joint states, IMUs and force sensors in, joint torques and external wrenches out."""
 
 import sys
+
+if __name__ == '__main__':  # before the imports that take seconds, as the console script
+    from geolin_ros.ros.programs import torque_estimator
+
+    sys.exit(torque_estimator())
+
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,15 +20,15 @@ from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import Imu, JointState
 
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
+from geolin_ros.estimation.sparse import Estimator, forward_dynamics
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.robot_node import Input, Reading, RobotNode, run
-from geolin_ros.sparse import Estimator, forward_dynamics
-from geolin_ros.stream.torque_messages import TorqueWriter
-from geolin_ros.stream.torque_parameters import TORQUE_TABLE, torque_settings
+from geolin_ros.stream.outputs.torque_messages import TorqueWriter
+from geolin_ros.stream.parameters.torque import TORQUE_TABLE, torque_settings
 from geolin_ros.stream.torque_stream import TorqueStream
-from geolin_ros.warm_up import small_model
+from geolin_ros.stream.warm_up import small_model
 
 PROGRAM = Program(
     'torque_estimator',
@@ -69,21 +75,23 @@ class TorqueEstimatorNode(RobotNode):
         """Return what is subscribed to."""
         settings = torque_settings(self._values)
         kind = _WRENCHES[settings.wrench_messages]
-        inputs = [Input(JointState, 'joint_states', partial(self.take, 'on_joint_state'))]
+        inputs = [Input(JointState, 'joint_states', partial(self.take, 'joint_states'))]
         for topic, _ in settings.imu_topics:
-            inputs.append(Input(Imu, topic, partial(self.take, 'on_imu', topic)))
+            inputs.append(Input(Imu, topic, partial(self.take, topic)))
         for topic in (wrench.topic for wrench in settings.wrench_topics):
-            inputs.append(Input(kind, topic, partial(self.take, 'on_wrench', topic)))
+            inputs.append(Input(kind, topic, partial(self.take, topic)))
         return inputs
+
+    def make_stream(self, reading: Reading) -> TorqueStream:
+        """Return a stream; it looks up all links that parameters name."""
+        return TorqueStream(reading.model, torque_settings(reading.values), self._counts)
 
     def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
         """Return stream and writer."""
-        model, settings = reading.model, torque_settings(reading.values)
-        stream = TorqueStream(model, settings, self._counts)
+        stream = self.make_stream(reading)
         stream.rehearse()
-        writer = TorqueWriter(
-            TorqueEstimate(), WrenchWithCovariance, model, stream.links, settings.frame_prefix
-        )
+        model, prefix = stream.model, stream.settings.frame_prefix
+        writer = TorqueWriter(TorqueEstimate(), WrenchWithCovariance, model, stream.links, prefix)
         return Pipeline(stream, writer)
 
     def publish(self, pipeline: Pipeline, answer: Any, start: float) -> None:
@@ -102,7 +110,3 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit status."""
     read_arguments(PROGRAM, arguments)
     return run(TorqueEstimatorNode, PROGRAM.name, arguments)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -41,7 +41,7 @@ class Transforms:
     Parameters
     ----------
     take
-        Called with the name of a method of `LinearizationStream` and its arguments.
+        Called with the name of a topic and a message.
     """
 
     def __init__(self, take: Callable[..., None]) -> None:
@@ -52,16 +52,16 @@ class Transforms:
         """Return what is to be subscribed to."""
         kind = check_transforms()
         return [
-            Input(kind, '/tf', partial(self._take, 'on_transforms')),
+            Input(kind, '/tf', partial(self._take, 'tf')),
             Input(kind, '/tf_static', self._on_static, LATCHED_BY_MANY),
-            Input(Imu, 'imu', partial(self._take, 'on_imu')),
+            Input(Imu, 'imu', partial(self._take, 'imu')),
         ]
 
     def repeat(self) -> None:
         """Hand all static transforms on once more."""
         if self._static:
             message = SimpleNamespace(transforms=list(self._static.values()))
-            self._take('on_transforms', message, True)
+            self._take('tf_static', message)
 
     def _on_static(self, message: Any) -> None:
         self._static |= {stamped.child_frame_id: stamped for stamped in message.transforms}

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot on a floor, simulated by MuJoCo (extra ``sim``): states, efforts, pushes, sensors."""
+"""A robot on a floor, simulated by MuJoCo (extra ``mujoco``): states, efforts, pushes, sensors."""

@@ -7,7 +7,6 @@ floor then knows nothing that the points of its `Support` do not say.
 """
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,45 +14,8 @@ from geolin_ros.control.support import Support
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.typing import Array
 
-BALL_RADIUS = 0.02
-"""Of a foot whose URDF has no ball and no box [m]."""
 SMALL_RADIUS = 0.005
 """Of the balls of a sole, and of a point that is no ball [m]."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A ball (one half size, the radius) or a box of a link: pose, and half sizes [m]."""
-
-    placement: Array
-    half_size: tuple[float, ...]
-
-    def lowest_points(self) -> Array:
-        """Return the points (k, 3) that touch the floor where the link's z axis points up."""
-        centre = self.placement[:3, 3]
-        if len(self.half_size) == 1:
-            return np.array([centre]) - (0.0, 0.0, self.half_size[0])
-        corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        points = centre + corners * self.half_size @ self.placement[:3, :3].T
-        lowest: Array = points[np.argsort(points[:, 2], kind='stable')[:4]]
-        return lowest
-
-
-def support_of_shapes(frame: str, shapes: list[Shape]) -> Support:
-    """Return what a link's collision shapes make of it.
-
-    A single ball is a point; boxes, or several balls, are a sole whose contact frame lies amid
-    their lowest points, z up; without any it is a ball of ``BALL_RADIUS`` about the origin.
-    """
-    placement = np.eye(4)
-    if not shapes:
-        return Support(frame, radius=BALL_RADIUS)
-    if len(shapes) == 1 and len(shapes[0].half_size) == 1:
-        placement[:3, 3] = shapes[0].placement[:3, 3]
-        return Support(frame, placement=placement, radius=shapes[0].half_size[0])
-    points = np.concatenate([shape.lowest_points() for shape in shapes])
-    placement[:3, 3] = 0.5 * (points.max(axis=0) + points.min(axis=0))
-    return Support(frame, 'surface', points - placement[:3, 3], placement)
 
 
 def balls(support: Support) -> tuple[Array, float]:
@@ -79,12 +41,7 @@ def parse_feet(text: str) -> list[str | Support]:
     parts = re.findall(r'[^,@]+(?:@[^,]*,[^,]*,[^,]*)?', text)
     if not parts:
         raise ConfigurationError(f'feet {text!r} name no frame, expected frame,frame,...')
-    return [parse_foot(part) for part in parts]
-
-
-def parse_foot(text: str) -> str | Support:
-    """Return a foot of such a list; errors as there."""
-    return Support.parse(text) if ':' in text or '@' in text else text.strip()
+    return [Support.parse(part) if ':' in part or '@' in part else part.strip() for part in parts]
 
 
 def text_of(support: Support) -> str:

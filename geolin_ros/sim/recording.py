@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geolin_ros import se3
 from geolin_ros.model.state import State
 from geolin_ros.sim.simulator import Push
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 SETTLED = 0.1

@@ -10,21 +10,23 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros import se3
+from geolin_ros.control.soles import read_feet
 from geolin_ros.control.support import Support
-from geolin_ros.dynamics import vector
+from geolin_ros.dynamics.functions import vector
+from geolin_ros.dynamics.kinematics import Kinematics, check_state
 from geolin_ros.errors import ConfigurationError, NotFiniteError
-from geolin_ros.kinematics import Kinematics, check_state
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.sim.feet import balls
-from geolin_ros.sim.world import FLOOR, Floor, compile_world
+from geolin_ros.sim.world import FLOOR, Floor, body_name, compile_world
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
+from geolin_ros.urdf import read as read_urdf
 
 
 @dataclass(frozen=True)
 class Push:
-    """A force [N] in world axes on the root link's centre of mass, from ``start`` on [s].
+    """A force [N] in world axes on the root body's centre of mass, from ``start`` on [s].
 
     It lasts for ``duration`` [s], and comes back ``every`` so many seconds.
     """
@@ -51,10 +53,10 @@ class Simulator:
     urdf
         Path or text of the URDF that ``model`` was read from.
     model
-        Names, order, gravity, effort limits, armature and damping of the joints.
+        Everything but the dry friction of joints and the shapes of feet, which are the URDF's.
     feet
         The frames that may touch the floor, nothing else collides: a `Support`, or the name of a
-        link, whose collision shapes then make one, see `feet.support_of_shapes`.
+        link, whose shapes then make one, see `control.soles`.
     floor
         Friction and time step.
 
@@ -66,6 +68,8 @@ class Simulator:
         Forces to come, in any order; those that are over stay.
     feet
         By frame.
+    notes
+        What was assumed about the feet and repaired of the inertias, a sentence each.
 
     Raises
     ------
@@ -74,7 +78,8 @@ class Simulator:
     UnknownNameError
         If a foot is no link.
     ConfigurationError
-        If the floor's friction is negative or its time step not positive.
+        If the floor's friction is negative or its time step not positive, or the shapes of a foot
+        do not tell what it is.
 
     Examples
     --------
@@ -100,18 +105,21 @@ class Simulator:
                 f'{floor} cannot be simulated, expected a friction of 0 or more and a time step '
                 'of more than 0 s'
             )
-        text = urdf if isinstance(urdf, str) and '<' in urdf else Path(urdf).read_text()
         self.model = model
         self.pushes = list(pushes)
         self.clipped = 0
-        self.mujoco_model, supports = compile_world(text, model, feet, floor)
-        self.feet = {support.frame: support for support in supports}
+        found = read_feet(urdf, model, feet)
+        self.feet = {foot.support.frame: foot.support for foot in found}
+        friction = {joint.name: joint.friction for joint in read_urdf(urdf).joints}
+        self.mujoco_model, notes = compile_world(model, list(self.feet.values()), floor, friction)
+        self.notes = [*(foot.assumed for foot in found if foot.assumed), *notes]
         self.data = mujoco.MjData(self.mujoco_model)
-        joints = [self.mujoco_model.joint(name) for name in model.joint_names]
-        self._q = np.array([int(joint.qposadr[0]) for joint in joints])
-        self._v = np.array([int(joint.dofadr[0]) for joint in joints])
+        joints = [self.mujoco_model.joint(name) for name in model.coordinate_names]
+        self._q_of = np.array([int(joint.qposadr[0]) for joint in joints], dtype=np.int64)
+        self._v_of = np.array([int(joint.dofadr[0]) for joint in joints], dtype=np.int64)
+        self._q, self._v = (at[model.own_coordinate] for at in (self._q_of, self._v_of))
         self._floor = self.mujoco_model.geom(FLOOR).id
-        self._feet = {self.mujoco_model.body(frame).id: frame for frame in self.feet}
+        self._feet = {self.mujoco_model.body(body_name(frame)).id: frame for frame in self.feet}
         self._actuated = [model.joint_index(name) for name in model.actuated_joints]
         self._limit = model.limits.effort[self._actuated]
 
@@ -136,7 +144,10 @@ class Simulator:
         data.qpos[:3] = state.H[:3, 3]
         data.qpos[3:7] = np.roll(se3.quaternion_from_rotation(R), 1)
         data.qvel[:3], data.qvel[3:6] = R @ state.v[:3], state.v[3:]
-        data.qpos[self._q], data.qvel[self._v] = state.s, state.r
+        tree = self.model.tree
+        data.qpos[self._q_of] = tree.position_multiplier * state.s[tree.position_master]
+        data.qpos[self._q_of] += tree.offset
+        data.qvel[self._v_of] = tree.multiplier * state.r[tree.master]
         data.qacc_warmstart[:] = 0.0
         mujoco.mj_forward(self.mujoco_model, data)
 
@@ -211,8 +222,8 @@ class Simulator:
         """Return MuJoCo's M (6 + n, 6 + n) in our coordinates, armature included."""
         T = np.zeros((self.mujoco_model.nv, self.model.m))
         T[:6, :6], T[:3, :3] = np.eye(6), self.state.H[:3, :3]
-        T[self._v, np.arange(6, self.model.m)] = 1.0
-        M_T = [np.empty(self.model.m) for _ in range(self.model.m)]
+        T[self._v_of, 6 + self.model.tree.master] = self.model.tree.multiplier
+        M_T = [np.empty(self.mujoco_model.nv) for _ in range(self.model.m)]
         for product, column in zip(M_T, T.T.copy(), strict=True):
             mujoco.mj_mulM(self.mujoco_model, self.data, product, column)
         M: Array = T.T @ np.array(M_T).T

@@ -1,29 +1,36 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A URDF on a floor as a MuJoCo model: free base, feet that collide, everything else that not.
+"""A robot on a floor as a MuJoCo model: free base, feet that collide, everything else that not.
 
-MuJoCo's own URDF reader gives bodies, inertias, joints and dry friction; armature and damping are
-the model's, which may hold more than the URDF says. Contact parameters stiff enough for a standing
-robot to sink less than a millimetre: elliptic cones, impratio 10.
+Made of the `TreeModel`, not of the URDF: bodies with merged inertias, joints with armature,
+damping and springs, mimic joints as constraints. So MuJoCo takes what its URDF reader refuses,
+links without inertia above all. What no rigid body can have is repaired, and said. Contact
+parameters stiff enough for a standing robot to sink less than a millimetre: elliptic cones,
+impratio 10.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
-from geolin_ros import se3
 from geolin_ros.control.support import Support
-from geolin_ros.errors import ModelError, unknown_name
+from geolin_ros.errors import ModelError
+from geolin_ros.kernels.packing.types import SINGLE_AXIS
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.sim.feet import Shape, balls, support_of_shapes
+from geolin_ros.sim.feet import balls
+from geolin_ros.spatial import se3
+from geolin_ros.typing import Array
 
 FLOOR = 'floor'
 _SOLREF = [0.01, 1.0]
 _SOLIMP = [0.95, 0.99, 0.001, 0.5, 2.0]
-_MASS_TOLERANCE = 1e-6
+_MIMIC_SOLREF = [0.004, 1.0]
+_MIMIC_SOLIMP = [0.9999, 0.9999, 0.001, 0.5, 2.0]
+_LEAST = 1e-12  # of masses and inertias [kg, kg m^2]: MuJoCo wants more than 1e-15
+_WORTH_A_NOTE = 1e-10  # [kg m^2]
 
 
 @dataclass(frozen=True)
@@ -34,37 +41,77 @@ class Floor:
     timestep: float = 0.001
 
 
+class Inertial(NamedTuple):
+    """What MuJoCo is told of a body."""
+
+    mass: float
+    centre: Array
+    """(3,) in the body frame [m]."""
+    R: Array
+    """(3, 3) principal axes in the body frame."""
+    moments: Array
+    """(3,) about the centre of mass [kg m^2]."""
+    raised: float
+    """By how much at most they are above those of the model [kg m^2]."""
+
+
+def inertial_of(inertia: Array) -> Inertial:
+    """Return mass, centre and principal moments of a spatial inertia (6, 6), repaired.
+
+    The second moments of mass p = (sum of the moments) / 2 - moments of a rigid body are not
+    negative; those that are become zero.
+    """
+    mass = float(inertia[0, 0])
+    skew = inertia[3:, :3] / mass if mass > 0.0 else np.zeros((3, 3))
+    centre = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
+    rotational = inertia[3:, 3:] + mass * skew @ skew
+    moments, R = np.linalg.eigh(0.5 * (rotational + rotational.T))
+    if np.linalg.det(R) < 0.0:
+        R[:, 0] = -R[:, 0]
+    second = np.maximum(0.5 * np.sum(moments) - moments, _LEAST)
+    possible = np.sum(second) - second
+    return Inertial(max(mass, _LEAST), centre, R, possible, float(np.max(possible - moments)))
+
+
+def body_name(link: str) -> str:
+    """Return what a link is called in MuJoCo, which has a world of its own."""
+    return 'world link' if link == 'world' else link
+
+
 def compile_world(
-    text: str, model: TreeModel, feet: Sequence[str | Support], floor: Floor
-) -> tuple[Any, list[Support]]:
-    """Return the MuJoCo model and its feet; of a name the shape is the URDF's.
+    model: TreeModel, supports: Sequence[Support], floor: Floor, friction: Mapping[str, float]
+) -> tuple[Any, list[str]]:
+    """Return the MuJoCo model, and a sentence for each inertia that had to be repaired.
+
+    Every link of the description is a body, see `body_name`.
+
+    Parameters
+    ----------
+    model
+        The robot.
+    supports
+        Its feet.
+    floor
+        What they touch.
+    friction
+        Dry friction of joints by name [N m or N].
 
     Raises
     ------
     ModelError
-        If MuJoCo cannot read the URDF, its joints or its mass are not the model's, or the model
-        has a fixed base, mimic or locked joints, or joints with several axes.
-    UnknownNameError
-        If a foot is no link of the URDF.
+        If the model has a fixed base, or joints that are neither revolute, continuous nor
+        prismatic.
     """
     _check_kinds(model)
-    spec = _read(text)
-    bodies = {body.name: body for body in spec.bodies}
-    supports = [_support(foot, bodies) for foot in feet]
-    for geom in list(spec.geoms):
-        spec.delete(geom)
-    for mesh in list(spec.meshes):
-        spec.delete(mesh)
+    spec = mujoco.MjSpec()
     spec.compiler.fusestatic = False
     spec.compiler.inertiafromgeom = int(mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE)
-    spec.compiler.balanceinertia = False
     spec.option.timestep = floor.timestep
     spec.option.gravity = model.gravity
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.impratio = 10.0
-    spec.worldbody.first_body().add_freejoint()
-    _set_joints(spec, model)
+    spec.option.tolerance = 1e-10
     spec.worldbody.add_geom(
         name=FLOOR,
         type=mujoco.mjtGeom.mjGEOM_PLANE,
@@ -73,6 +120,16 @@ def compile_world(
         conaffinity=2,
         **_contact(floor),
     )
+    bodies, notes = _add_bodies(spec, model, friction)
+    for row in model.dependent_joints:
+        spec.add_equality(
+            type=mujoco.mjtEq.mjEQ_JOINT,
+            name1=row.name,
+            name2=row.master,
+            data=[row.offset, row.multiplier, *[0.0] * (mujoco.mjNEQDATA - 2)],
+            solref=_MIMIC_SOLREF,
+            solimp=_MIMIC_SOLIMP,
+        )
     for support in supports:
         centres, radius = balls(support)
         for centre in centres:
@@ -85,81 +142,85 @@ def compile_world(
                 **_contact(floor),
             )
     try:
-        compiled = spec.compile()
+        return spec.compile(), notes
     except ValueError as error:
         raise ModelError(f'MuJoCo cannot simulate robot {model.name!r}: {error}') from error
-    mass = float(np.sum(compiled.body_mass))
-    if abs(mass - model.total_mass) > _MASS_TOLERANCE * model.total_mass:
-        raise ModelError(
-            f'robot {model.name!r} weighs {mass:g} kg in MuJoCo, expected {model.total_mass:g} kg'
-            ' as in the model: payloads of an overlay belong into the URDF'
+
+
+def _add_bodies(
+    spec: Any, model: TreeModel, friction: Mapping[str, float]
+) -> tuple[dict[str, Any], list[str]]:
+    """Add bodies and, without mass, other links; return them by name, and what was repaired."""
+    tree, notes = model.tree, []
+    bodies: list[Any] = []
+    for i, name in enumerate(model.body_names):
+        inertial = inertial_of(tree.inertia[i])
+        if inertial.raised > _WORTH_A_NOTE:
+            notes.append(
+                f'body {name!r} has an inertia that no rigid body has: in the simulator its '
+                f'principal moments are {np.round(inertial.moments, 6).tolist()} kg m2, raised by '
+                f'at most {inertial.raised:.2g}; correct the <inertial> of its links'
+            )
+        body = (bodies[tree.parent[i]] if i else spec.worldbody).add_body(
+            name=body_name(name),
+            pos=tree.translation[i],
+            quat=_quaternion(tree.rotation[i]),
+            mass=inertial.mass,
+            ipos=inertial.centre,
+            iquat=_quaternion(inertial.R),
+            inertia=inertial.moments,
+            explicitinertial=True,
         )
-    return compiled, supports
+        bodies.append(body)
+        if i == 0:
+            body.add_freejoint()
+            continue
+        c = int(tree.v_start[i])
+        linear, angular = np.split(tree.subspace[c], 2)
+        turns = bool(np.any(angular))
+        joint = model.coordinate_names[c]
+        body.add_joint(
+            name=joint,
+            type=mujoco.mjtJoint.mjJNT_HINGE if turns else mujoco.mjtJoint.mjJNT_SLIDE,
+            axis=angular if turns else linear,
+            armature=float(tree.armature[c]),
+            damping=[float(tree.damping[c]), 0.0, 0.0],
+            stiffness=[float(tree.stiffness[c]), 0.0, 0.0],
+            springref=float(tree.rest[c]),
+            frictionloss=float(friction.get(joint, 0.0)),
+            limited=mujoco.mjtLimited.mjLIMITED_FALSE,
+            actfrclimited=mujoco.mjtLimited.mjLIMITED_FALSE,
+        )
+    found = dict(zip(model.body_names, bodies, strict=True))
+    for name, frame in model.frames.items():
+        if name not in found:
+            found[name] = bodies[frame.body].add_body(
+                name=body_name(name),
+                pos=frame.placement[:3, 3],
+                quat=_quaternion(frame.placement[:3, :3]),
+                explicitinertial=True,
+            )
+    return found, notes
 
 
-def read_supports(text: str, feet: Sequence[str | Support]) -> list[Support]:
-    """Return the feet of a URDF; of a name the shape is the URDF's. Errors as `compile_world`."""
-    bodies = {body.name: body for body in _read(text).bodies}
-    return [_support(foot, bodies) for foot in feet]
-
-
-def _read(text: str) -> Any:
-    """Return the robot as MuJoCo reads it."""
-    try:
-        spec = mujoco.MjSpec.from_string(text)
-    except ValueError as error:
-        raise ModelError(f'MuJoCo cannot read the URDF: {error}') from error
-    if spec.worldbody.first_body() is None:
-        raise ModelError('MuJoCo finds no link in the URDF')
-    return spec
+def _quaternion(R: Array) -> Array:
+    """Return (w, x, y, z)."""
+    return np.roll(se3.quaternion_from_rotation(R), 1)
 
 
 def _check_kinds(model: TreeModel) -> None:
+    single = model.tree.kind[1:] == SINGLE_AXIS
+    mixed = np.any(model.tree.subspace[:, :3], axis=1) & np.any(model.tree.subspace[:, 3:], axis=1)
     for found, what in (
         (model.base != 'floating', 'a fixed base'),
-        (bool(model.dependent_joints), 'mimic joints'),
-        (bool(model.locked_joints), 'locked joints'),
-        (model.n_q != model.n, 'joints with several axes'),
+        (not np.all(single), 'joints with several axes'),
+        (bool(np.any(mixed)), 'helical joints'),
     ):
         if found:
             raise ModelError(
                 f'robot {model.name!r} has {what}; the simulator takes a floating base and '
                 'revolute, continuous or prismatic joints'
             )
-
-
-def _set_joints(spec: Any, model: TreeModel) -> None:
-    """Give the joints armature and damping of the model; position limits do not act."""
-    joints = {joint.name: joint for joint in spec.joints if joint.name}
-    if set(joints) != set(model.joint_names):
-        odd = sorted(set(joints) ^ set(model.joint_names))
-        raise ModelError(
-            f'robot {model.name!r} has other joints in MuJoCo than in the model: {", ".join(odd)}'
-        )
-    for index, name in enumerate(model.joint_names):
-        joint = joints[name]
-        joint.armature = float(model.tree.armature[index])
-        joint.damping = [float(model.tree.damping[index]), 0.0, 0.0]
-        joint.limited = mujoco.mjtLimited.mjLIMITED_FALSE
-        joint.actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
-
-
-def _support(foot: str | Support, bodies: dict[str, Any]) -> Support:
-    frame = foot if isinstance(foot, str) else foot.frame
-    if frame not in bodies or frame == 'world':
-        links = [name for name in bodies if name != 'world']
-        raise unknown_name('foot', frame, links, 'the links of the robot')
-    if isinstance(foot, Support):
-        return foot
-    sizes = {mujoco.mjtGeom.mjGEOM_SPHERE: 1, mujoco.mjtGeom.mjGEOM_BOX: 3}
-    found = []
-    for geom in bodies[frame].geoms:
-        if geom.type in sizes and geom.contype:
-            placement = np.eye(4)
-            placement[:3, :3] = se3.rotation_from_quaternion(np.roll(geom.quat, -1))
-            placement[:3, 3] = geom.pos
-            found.append(Shape(placement, tuple(geom.size[: sizes[geom.type]].tolist())))
-    return support_of_shapes(frame, found)
 
 
 def _contact(floor: Floor) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.dynamics import mass_matrix
+from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.typing import Array
 
 

@@ -14,20 +14,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.certificate import Certificate, Certifier, Claim
-from geolin_ros.contacts import ConstrainedLinearizer, Contact, Loop
-from geolin_ros.contacts.description import Closure
 from geolin_ros.errors import GeolinError, InputError
-from geolin_ros.linearization import Linearizer
+from geolin_ros.linearization.contacts import Contact, Loop
+from geolin_ros.linearization.contacts.description import Closure
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer, fill
-from geolin_ros.stream.model_reading import read_model
-from geolin_ros.stream.parameter_file import default_values
-from geolin_ros.stream.parameters import MODEL_NAMES, stream_settings
+from geolin_ros.stream.parameters.file import default_values
+from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, stream_settings
+from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.stream.self_check import Sample, Verdict, certify, form_of
-from geolin_ros.stream.settings import StreamSettings
 from geolin_ros.urdf.xacro_file import expand, is_xacro
-from geolin_ros.wrenches import Wrench
+from geolin_ros.verification.certificate import Certificate, Certifier, Claim
 
 FORMAT = 'geolin breach 1'
 KEPT = (*MODEL_NAMES, 'form', 'dt', 'method', 'reference', 'representation')
@@ -171,9 +171,9 @@ def linearize_again(breach: Breach) -> Claim:
     """Return what this version makes of the same state, efforts, wrenches and contacts."""
     claim, answer = breach.sample.claim, Answer()
     answer.state, answer.findings = claim.state, ()
-    linearizer: Linearizer | ConstrainedLinearizer = Linearizer(breach.model)
+    linearizer: Linearizer = Linearizer(breach.model)
     if claim.contacts:
-        linearizer = ConstrainedLinearizer(breach.model, claim.contacts)
+        linearizer = Linearizer(breach.model, claim.contacts)
     fill(answer, linearizer, _settings(breach), claim.tau, claim.wrenches)
     return claim._replace(A=answer.A.copy(), B=answer.B.copy(), nu_dot=answer.nu_dot.copy())
 

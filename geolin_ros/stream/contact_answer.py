@@ -4,12 +4,14 @@
 
 from typing import NamedTuple
 
-from geolin_ros.contacts import ConstrainedLinearization, ConstrainedLinearizer, Redundancy
-from geolin_ros.contacts.description import Closure
-from geolin_ros.contacts.reduction import Bases, admissible_bases, nearest_basis
-from geolin_ros.frames import Representation
+from geolin_ros.linearization.contacts import Redundancy
+from geolin_ros.linearization.contacts.description import Closure
+from geolin_ros.linearization.contacts.reduction import Bases, admissible_bases, nearest_basis
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.representation import TwistChange
+from geolin_ros.linearization.result import Linearization
 from geolin_ros.model.state import State
-from geolin_ros.representation import TwistChange
+from geolin_ros.spatial.frames import Representation
 from geolin_ros.typing import Array
 
 
@@ -44,16 +46,14 @@ class ContactReporter:
         Whether the basis is asked for.
     """
 
-    def __init__(
-        self, linearizer: ConstrainedLinearizer, source: str, admissible_basis: bool
-    ) -> None:
+    def __init__(self, linearizer: Linearizer, source: str, admissible_basis: bool) -> None:
         self._linearizer = linearizer
         self._source, self._asked = source, admissible_basis
         self._previous: Bases | None = None
         self._shown: Array | None = None
 
     def report(
-        self, C: ConstrainedLinearization, state: State, representation: Representation
+        self, C: Linearization, state: State, representation: Representation
     ) -> ContactAnswer:
         """Return the contact part of the newest linearization, which is of the body twist."""
         by_state, basis = C.wrench_by_state, None

@@ -4,7 +4,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,20 +16,25 @@ from geolin_ros.control.support import Support
 from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.feedback_messages import frames_in_force, read_measured, read_reference
-from geolin_ros.stream.linearization_stream import Counts
-from geolin_ros.stream.settings import StreamSettings
-from geolin_ros.stream.stamps import nanoseconds
-from geolin_ros.stream.state_input import StateInput
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.inputs.state_input import StateInput
+from geolin_ros.stream.outputs.feedback_messages import (
+    frames_in_force,
+    read_measured,
+    read_reference,
+)
+from geolin_ros.stream.topics import Counts, TopicStream
 
 NO_BASE = frozenset((Cause.NO_ODOMETRY, Cause.SKEW))
 """Why joints may be known where the base is not."""
 
 
-class FeedbackStream:
+class FeedbackStream(TopicStream[Command]):
     """Feeds a `Regulator` with messages; knows no graph.
 
-    Every ``on_`` method raises `DroppedInput` for an input that it cannot use and counts it.
+    An input that cannot be used is counted and told to ``on_drop``. Topics: ``joint_states``,
+    ``odom``, ``linearization``, ``contact_states`` and ``reference``.
 
     Parameters
     ----------
@@ -64,7 +69,15 @@ class FeedbackStream:
         bank: GainBank | None = None,
         contact_dwell: float = 0.0,
     ) -> None:
-        self.model, self.counts = model, counts
+        super().__init__(counts)
+        self.model = model
+        self._topics = {
+            'joint_states': self._take_joint_state,
+            'odom': self._take_odometry,
+            'linearization': self._take_linearization,
+            'contact_states': self._take_contacts,
+            'reference': self._take_reference,
+        }
         self.regulator = Regulator(model, supports, settings, bank)
         self._steady = SteadyContacts(self.regulator.standing_on, contact_dwell)
         self._felt = self.regulator.standing_on
@@ -125,17 +138,13 @@ class FeedbackStream:
             with contextlib.suppress(DroppedInput):
                 self._take_odometry(earlier._odometry)
 
-    def on_odometry(self, message: Any) -> None:
-        """Take a nav_msgs/Odometry."""
-        self._counted(self._take_odometry, message)
-
-    def on_joint_state(self, message: Any) -> Command | None:
+    def _take_joint_state(self, message: Any) -> Command | None:
         """Answer a sensor_msgs/JointState; None while parts of it are missing.
 
         Without odometry near it the joints are damped.
         """
         self.counts.received += 1
-        doubt = self._counted(self._read, message)
+        doubt = self._read(message)
         if doubt is None:
             return None
         now = self._stamp * 1e-9
@@ -149,30 +158,30 @@ class FeedbackStream:
             self.regulator.follow(Reference(self._state.at_rest()))
         return self.regulator.command(now, self._state)
 
-    def on_linearization(self, message: Any) -> None:
+    def _take_linearization(self, message: Any) -> None:
         """Take a geolin_msgs/LinearizedDynamics; it is read by the next `design`."""
         if not (np.isfinite(message.a.data).all() and np.isfinite(message.b.data).all()):
             error = InputError('linearization holds NaN or inf in a or b, expected finite numbers')
-            raise self._dropped(Cause.NOT_FINITE, error)
+            raise DroppedInput(Cause.NOT_FINITE, str(error))
         self._linearization = message
         self.regulator.hear(nanoseconds(message.header.stamp) * 1e-9)
 
-    def on_contacts(self, message: Any) -> None:
+    def _take_contacts(self, message: Any) -> None:
         """Take a geolin_msgs/ContactStates; it counts once it has lasted."""
         felt = frames_in_force(message)
         try:
             self.regulator.check_supports(felt)
         except GeolinError as error:
-            raise self._dropped(Cause.CONTACTS, error) from error
+            raise DroppedInput(Cause.CONTACTS, str(error)) from error
         self._felt = felt
 
-    def on_reference(self, message: Any) -> None:
+    def _take_reference(self, message: Any) -> None:
         """Take a geolin_msgs/ReferenceState."""
         posture = self._state if self._is_seen else None
         try:
             self.regulator.follow(read_reference(message, self.model, posture))
         except GeolinError as error:
-            raise self._dropped(Cause.REFERENCE, error) from error
+            raise DroppedInput(Cause.REFERENCE, str(error)) from error
 
     def design(self) -> Gains | None:
         """Return new gains if there are any; runs beside all the others.
@@ -232,14 +241,3 @@ class FeedbackStream:
         with contextlib.suppress(DroppedInput):
             self._states.read_efforts(message, tau)
             self.regulator.begin(tau)
-
-    def _counted(self, take: Callable[[Any], Any], message: Any) -> Any:
-        try:
-            return take(message)
-        except DroppedInput as drop:
-            self.counts.drops[drop.cause] += 1
-            raise
-
-    def _dropped(self, cause: Cause, error: GeolinError) -> DroppedInput:
-        self.counts.drops[cause] += 1
-        return DroppedInput(cause, str(error))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from geolin_ros.kernels.se3 import quaternion
-from geolin_ros.se3 import rotation_from_quaternion
+from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.typing import Array
 
 

@@ -11,11 +11,11 @@ forward dynamics returns nu_dot, and its linearization is the one about nu_dot.
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from geolin_ros.dynamics import inverse_dynamics
+from geolin_ros.dynamics.functions import inverse_dynamics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array
-from geolin_ros.wrenches import Wrench
 
 NuDotSource = Literal['predicted', 'measured', 'zero']
 

@@ -3,53 +3,35 @@
 """Joint states and odometry in, linearizations out."""
 
 import contextlib
+import functools
 import math
 import time
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.contacts import ConstrainedLinearization, ConstrainedLinearizer
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
-from geolin_ros.linearization import Linearizer
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.representation import convert
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.representation import convert
-from geolin_ros.stream.acceleration import MeasuredAcceleration
+from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.contact_answer import ContactAnswer, ContactReporter
-from geolin_ros.stream.contact_input import ContactInput, ContactSettings
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.given_acceleration import forces_for, with_base_wrench
-from geolin_ros.stream.joint_input import JointInput
+from geolin_ros.stream.inputs.acceleration import MeasuredAcceleration
+from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings
+from geolin_ros.stream.inputs.joint_input import JointInput
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.inputs.state_input import StateInput
+from geolin_ros.stream.inputs.watch import Watch
+from geolin_ros.stream.inputs.wrench_input import WrenchInput
 from geolin_ros.stream.self_check import SelfCheck, Verdict
-from geolin_ros.stream.settings import StreamSettings
-from geolin_ros.stream.stamps import nanoseconds
-from geolin_ros.stream.state_input import StateInput
-from geolin_ros.stream.watch import Watch
-from geolin_ros.stream.wrench_input import WrenchInput
+from geolin_ros.stream.topics import Counts, TopicStream
 from geolin_ros.typing import Array
-from geolin_ros.wrenches import Wrench
-
-
-@dataclass
-class Counts:
-    """What became of the joint states, since the start."""
-
-    received: int = 0
-    answered: int = 0
-    skipped: int = 0
-    """Left out on purpose, to keep to max_rate."""
-    parts: int = 0
-    """Parts that were merged into a later one."""
-    drops: Counter[Cause] = field(default_factory=Counter)
-
-    @property
-    def dropped(self) -> int:
-        """All drops, of any cause."""
-        return sum(self.drops.values())
 
 
 class Answer:
@@ -58,6 +40,7 @@ class Answer:
     ``A``, ``B``, ``drift`` and ``nu_dot`` are in the form and representation of the settings;
     ``nu_dot`` is always that of the body twist. ``next_state`` is None in continuous form.
     ``base_wrench`` (6,) is the [force; moment] on the base, in base axes, that nothing provides;
+    ``contact_wrenches`` (rows,) are those of the contacts in force, None where nobody needs them;
     ``contacts`` are those that A, B and ``nu_dot`` obey, None of an unconstrained robot;
     ``findings`` are doubts about the inputs; ``received_at`` is when the joint state came, by
     time.perf_counter() [s]. ``forces`` are the efforts and wrenches that it is linearized under;
@@ -69,6 +52,7 @@ class Answer:
         'B',
         'base_wrench',
         'compute_time',
+        'contact_wrenches',
         'contacts',
         'drift',
         'findings',
@@ -90,6 +74,7 @@ class Answer:
     B: Array
     base_wrench: Array
     compute_time: float
+    contact_wrenches: Array | None
     contacts: ContactAnswer | None
     drift: Array
     findings: Sequence[str]
@@ -120,7 +105,7 @@ class _Held:
 
     def __init__(self, model: TreeModel, settings: ContactSettings) -> None:
         self.contacts = ContactInput(model, settings)
-        self.linearizer = ConstrainedLinearizer(model)
+        self.linearizer = Linearizer(model)
         self.reporter = ContactReporter(
             self.linearizer, settings.source, settings.admissible_basis
         )
@@ -132,13 +117,15 @@ class _Held:
             self.linearizer.contacts = contacts
 
 
-class LinearizationStream:
+class LinearizationStream(TopicStream[Answer]):
     """Pairs odometry with each joint state and linearizes there.
 
-    The node, a replay and the tests drive this object with messages; it knows no clock, no graph.
-    Every ``on_`` method raises `DroppedInput` for an input that it cannot use and counts it; the
-    next input is taken as if nothing had happened. After each, while `can_answer`, `next_answer`
-    answers joint states that had to wait.
+    The node, a replay and the tests hand it messages by `take`; it knows no clock, no graph. An
+    input that cannot be used is counted and told to ``on_drop``; the next one is taken as if
+    nothing had happened. Topics: ``joint_states``, ``odom``, ``tf``, ``tf_static``, ``imu``,
+    ``joint_efforts``, ``contact_states``, those of wrenches and foot forces in the settings, and
+    ``timer``, which has no message: with the timer as trigger the newest joint state is answered
+    at each of its ticks.
 
     Parameters
     ----------
@@ -155,8 +142,8 @@ class LinearizationStream:
     ) -> None:
         self.model = model
         self.settings = settings
-        self.counts = counts if counts is not None else Counts()
-        self._linearizer: Linearizer | ConstrainedLinearizer = Linearizer(model)
+        super().__init__(counts if counts is not None else Counts())
+        self._linearizer: Linearizer = Linearizer(model)
         self._held: _Held | None = None
         if settings.contacts.are_expected:
             self._held = _Held(model, settings.contacts)
@@ -174,6 +161,7 @@ class LinearizationStream:
         self._least_gap = 0.999e9 / settings.max_rate if settings.max_rate > 0.0 else 0.0
         self._last_answered: int | None = None
         self._waiting: deque[_Waiting] = deque()
+        self._newest: Any = None  # joint state that the timer has not answered yet
         self._odometry: Any = None
         self._effort: Any = None
         self._new_effort = np.zeros(model.n)
@@ -183,11 +171,12 @@ class LinearizationStream:
         )
         self.self_check = SelfCheck(model, settings)
         self.watch = Watch(model, settings.nu_dot == 'predicted')
-        self._answer = Answer()
-        self._answer.state = model.neutral_state()
-        self._answer.tau = np.zeros(model.n)
-        self._answer.base_wrench = np.zeros(6)
-        self._answer.wrenches, self._answer.findings = [], []
+        self._topics = self._readers()
+        self._result = Answer()
+        self._result.state = model.neutral_state()
+        self._result.tau = np.zeros(model.n)
+        self._result.base_wrench = np.zeros(6)
+        self._result.wrenches, self._result.findings = [], []
 
     @property
     def world_frame(self) -> str:
@@ -214,6 +203,7 @@ class LinearizationStream:
         """Start with the newest inputs of an earlier stream, where they fit."""
         self._wrenches.resume(earlier._wrenches)
         self.self_check.resume(earlier.self_check)
+        self._newest = earlier._newest
         if self._held is not None and earlier._held is not None:
             self._held.contacts.resume(earlier._held.contacts)
         with contextlib.suppress(DroppedInput):
@@ -223,82 +213,6 @@ class LinearizationStream:
             if earlier._effort is not None:
                 self._take_effort(earlier._effort)
 
-    def on_odometry(self, message: Any) -> None:
-        """Take a nav_msgs/Odometry."""
-        with self._counting():
-            self._take_odometry(message)
-            self.watch.note_odometry(message)
-
-    def on_transforms(self, message: Any, is_static: bool = False) -> None:
-        """Take a tf2_msgs/TFMessage, if the base state is to come from transforms."""
-        with self._counting():
-            self._states.take_transforms(message, is_static)
-            self._note_acceleration()
-
-    def on_imu(self, message: Any) -> None:
-        """Take a sensor_msgs/Imu, if the base state is to come from transforms."""
-        with self._counting():
-            self._states.take_imu(message)
-
-    def on_effort(self, message: Any) -> None:
-        """Take a sensor_msgs/JointState whose efforts are used from now on, if they are to be."""
-        if self.settings.torque_source == 'topic':
-            with self._counting():
-                self._take_effort(message)
-
-    def on_wrench(self, topic: str, message: Any) -> None:
-        """Take a geometry_msgs/WrenchStamped of one of the settings' topics."""
-        with self._counting():
-            self._wrenches.take(topic, message)
-
-    def on_contact_states(self, message: Any) -> None:
-        """Take a geolin_msgs/ContactStates, if contacts are to come from a topic."""
-        if self._held is not None:
-            with self._counting():
-                self._held.contacts.take_states(message)
-
-    def on_foot_force(self, topic: str, message: Any) -> None:
-        """Take a geometry_msgs/WrenchStamped of one of the feet of the settings' contacts."""
-        if self._held is not None:
-            with self._counting():
-                self._held.contacts.take_force(topic, message)
-
-    def on_joint_state(self, message: Any) -> Answer | None:
-        """Take a sensor_msgs/JointState and linearize there.
-
-        None if max_rate leaves it out, if it is a part of a joint state of which others are
-        missing, or if it has to wait for an odometry.
-        """
-        received_at = time.perf_counter()
-        self.counts.received += 1
-        with self._counting():
-            whole = self._states.merge(message)
-            if whole is None:
-                self.counts.parts += 1
-                return None
-            stamp = nanoseconds(whole.header.stamp)
-            if self._states.check_order(stamp):
-                self._last_answered = None
-            if self._last_answered is not None and stamp - self._last_answered < self._least_gap:
-                self.counts.skipped += 1
-                return None
-            if self._states.is_ready(stamp):
-                return self._linearize(whole, stamp, received_at)
-            self._last_answered = stamp
-            self._waiting.append(_Waiting(whole, stamp, received_at))
-            self._check_waiting(stamp)
-            return None
-
-    @property
-    def can_answer(self) -> bool:
-        """Whether a joint state that waited for odometry has it now."""
-        return bool(self._waiting) and self._states.is_ready(self._waiting[0].stamp)
-
-    def next_answer(self) -> Answer:
-        """Answer the joint state that has waited longest; only while `can_answer`."""
-        with self._counting():
-            return self._linearize(*self._waiting.popleft())
-
     def forget(self) -> None:
         """Start anew: the clock was set back."""
         self._states.forget()
@@ -307,15 +221,72 @@ class LinearizationStream:
             self._held.contacts.forget()
         self._acceleration.forget()
         self._waiting.clear()
-        self._odometry = self._last_answered = None
+        self._odometry = self._last_answered = self._newest = None
 
-    @contextlib.contextmanager
-    def _counting(self) -> Iterator[None]:
-        try:
-            yield
-        except DroppedInput as drop:
-            self.counts.drops[drop.cause] += 1
-            raise
+    # ---- topics
+
+    def _readers(self) -> dict[str, Callable[[Any], Answer | None]]:
+        """Return what takes the messages of each topic."""
+        settings, by_timer = self.settings, self.settings.trigger == 'timer'
+        readers: dict[str, Callable[[Any], Answer | None]] = {
+            'joint_states': self._keep_joint_state if by_timer else self._take_joint_state,
+            'timer': self._take_tick,
+            'odom': self._take_odometry,
+            'tf': self._take_transforms,
+            'tf_static': functools.partial(self._take_transforms, is_static=True),
+            'imu': self._states.take_imu,
+        }
+        if settings.torque_source == 'topic':
+            readers['joint_efforts'] = self._take_effort
+        for wrench in settings.wrench_topics:
+            readers[wrench.topic] = functools.partial(self._wrenches.take, wrench.topic)
+        if self._held is not None:
+            contacts = self._held.contacts
+            readers['contact_states'] = contacts.take_states
+            for foot in settings.contacts.heard_feet:
+                readers[foot.topic] = functools.partial(contacts.take_force, foot.topic)
+        return readers
+
+    def _take_joint_state(self, message: Any) -> Answer | None:
+        """Linearize at a joint state.
+
+        None if max_rate leaves it out, if it is a part of a joint state of which others are
+        missing, or if it has to wait for an odometry.
+        """
+        received_at = time.perf_counter()
+        self.counts.received += 1
+        whole = self._states.merge(message)
+        if whole is None:
+            self.counts.parts += 1
+            return None
+        stamp = nanoseconds(whole.header.stamp)
+        if self._states.check_order(stamp):
+            self._last_answered = None
+        if self._last_answered is not None and stamp - self._last_answered < self._least_gap:
+            self.counts.skipped += 1
+            return None
+        if self._states.is_ready(stamp):
+            return self._linearize(whole, stamp, received_at)
+        self._last_answered = stamp
+        self._waiting.append(_Waiting(whole, stamp, received_at))
+        self._check_waiting(stamp)
+        return None
+
+    def _keep_joint_state(self, message: Any) -> None:
+        if self._newest is not None:
+            self.counts.received += 1
+            self.counts.skipped += 1
+        self._newest = message
+
+    def _take_tick(self, _: Any) -> Answer | None:
+        message, self._newest = self._newest, None
+        return None if message is None else self._take_joint_state(message)
+
+    def _can_answer(self) -> bool:
+        return bool(self._waiting) and self._states.is_ready(self._waiting[0].stamp)
+
+    def _next_answer(self) -> Answer:
+        return self._linearize(*self._waiting.popleft())
 
     def _check_waiting(self, stamp: int) -> None:
         """Wait no longer for odometry than max_skew, by the stamps [ns] of the joint states."""
@@ -334,6 +305,11 @@ class LinearizationStream:
         self._states.take_odometry(message)
         self._odometry = message
         self._note_acceleration()
+        self.watch.note_odometry(message)
+
+    def _take_transforms(self, message: Any, is_static: bool = False) -> None:
+        self._states.take_transforms(message, is_static)
+        self._note_acceleration()
 
     def _note_acceleration(self) -> None:
         sample = self._states.newest_base
@@ -342,12 +318,12 @@ class LinearizationStream:
 
     def _take_effort(self, message: Any) -> None:
         self._efforts.read(message, 'effort', self._new_effort, Cause.MISSING_EFFORT)
-        self._answer.tau[:] = self._new_effort
+        self._result.tau[:] = self._new_effort
         self._effort = message
 
     def _linearize(self, message: Any, stamp: int, received_at: float) -> Answer:
         start = time.perf_counter()
-        answer, settings = self._answer, self.settings
+        answer, settings = self._result, self.settings
         answer.odometry_age = self._states.read(message, stamp, answer.state)
         floating = self.model.base == 'floating'
         answer.odometry_stamp = stamp - round(answer.odometry_age * 1e9) if floating else 0
@@ -377,7 +353,7 @@ class LinearizationStream:
 
     def rehearse(self) -> None:
         """Linearize once at rest, so that the first joint state pays for nothing."""
-        answer = self._answer
+        answer = self._result
         with contextlib.suppress(SingularInertiaError):  # of this posture, not of others
             self._linearize_under(answer, answer.tau, ())
             self.self_check.rehearse(answer.state, answer.A, answer.B)
@@ -419,7 +395,7 @@ class LinearizationStream:
 
 def fill(
     answer: Answer,
-    linearizer: Linearizer | ConstrainedLinearizer,
+    linearizer: Linearizer,
     settings: StreamSettings,
     tau: Array,
     wrenches: Sequence[Wrench],
@@ -449,7 +425,9 @@ def fill(
         answer.A, answer.B, answer.drift = result.A, result.B, result.drift
         answer.nu_dot, answer.next_state = result.nu_dot, None
     numbers = [answer.A, answer.B, answer.drift, answer.nu_dot]
-    if isinstance(here, ConstrainedLinearization):
+    answer.contact_wrenches = None
+    if here is not None and here.contacts:
+        answer.contact_wrenches = here.wrenches
         numbers += [here.wrenches, here.wrench_by_state, here.wrench_by_tau]
     if not all(math.isfinite(np.vdot(array, array)) for array in numbers):  # quick, any size
         raise NotFiniteError(
@@ -457,6 +435,6 @@ def fill(
             'sizes that a robot can have; look for large numbers in state, efforts, wrenches and '
             'contacts'
         )
-    if reporter is not None and isinstance(here, ConstrainedLinearization):
+    if reporter is not None and here is not None:
         answer.contacts = reporter.report(here, answer.state, settings.representation)
         answer.findings = [*answer.findings, *answer.contacts.redundancy.warnings]

@@ -4,12 +4,13 @@
 
 from collections.abc import Sequence
 
-from geolin_ros.contacts.description import Closure
+from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.linearization_stream import Answer, Counts, LinearizationStream
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
+from geolin_ros.stream.topics import Counts
 from geolin_ros.typing import Array
-from geolin_ros.wrenches import Wrench
 
 
 class OperatingPoints(LinearizationStream):
@@ -25,12 +26,12 @@ class OperatingPoints(LinearizationStream):
         self, model: TreeModel, settings: StreamSettings, counts: Counts | None = None
     ) -> None:
         super().__init__(model, settings, counts)
-        self._answer.forces = self._answer.tau, ()
+        self._result.forces = self._result.tau, ()
 
     @property
     def forces(self) -> tuple[Array, Sequence[Wrench]]:
         """Efforts and wrenches, see above."""
-        return self._answer.forces
+        return self._result.forces
 
     @property
     def contacts(self) -> tuple[Closure, ...]:

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.contacts import ConstrainedLinearizer, anchored_where_needed
 from geolin_ros.errors import ConfigurationError, GeolinError, InputError, unknown_name
-from geolin_ros.linearization import Linearizer
+from geolin_ros.linearization.contacts import anchored_where_needed
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.se3 import rotation_from_quaternion
+from geolin_ros.model.wrenches import Wrench, WrenchKind
+from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.contact_answer import ContactReporter
-from geolin_ros.stream.contact_state import read_contact
+from geolin_ros.stream.inputs.contact_state import read_contact
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer, fill
-from geolin_ros.stream.messages import CODES, WRENCH_KINDS, LinearizationWriter
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.outputs.messages import CODES, WRENCH_KINDS, LinearizationWriter
 from geolin_ros.typing import Array
-from geolin_ros.wrenches import Wrench, WrenchKind
 
 QUATERNION_TOLERANCE = 1e-3
 
@@ -91,7 +91,7 @@ class RequestAnswerer:
         if request.contacts:
             asked = [read_contact(model, contact) for contact in request.contacts]
             contacts = anchored_where_needed(model, answer.state, asked)
-            held = ConstrainedLinearizer(model, contacts)
+            held = Linearizer(model, contacts)
             reporter = ContactReporter(held, 'given', settings.contacts.admissible_basis)
             fill(answer, held, settings, answer.tau, answer.wrenches, reporter)
         else:

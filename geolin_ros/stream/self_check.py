@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A stream's own numbers, certified now and then beside it; see `geolin_ros.certificate`."""
+"""A stream's own numbers, certified now and then beside it.
+
+See `geolin_ros.verification.certificate`.
+"""
 
 import contextlib
 import time
@@ -9,17 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.certificate import Certificate, Certifier, Claim
-from geolin_ros.conditioning import conditioning
-from geolin_ros.contacts import Contact
-from geolin_ros.contacts.description import Closure
-from geolin_ros.directional import Form
+from geolin_ros.dynamics.conditioning import conditioning
 from geolin_ros.errors import GeolinError
+from geolin_ros.linearization.contacts import Contact
+from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.typing import Array
-from geolin_ros.wrenches import Wrench
+from geolin_ros.verification.certificate import Certificate, Certifier, Claim
+from geolin_ros.verification.differences import Form
 
 IMPOSSIBLE = GeolinError, np.linalg.LinAlgError
 """What a check raises where it has no answer."""

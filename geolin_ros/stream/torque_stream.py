@@ -8,17 +8,15 @@ gravity, as accelerometers read them. The angular velocity of the base comes fro
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from geolin_ros.errors import ConfigurationError, InputError, UnsolvableError
-from geolin_ros.model.tree import TreeModel
-from geolin_ros.sparse import (
+from geolin_ros.estimation.sparse import (
     Estimator,
     Sensor,
     Term,
@@ -29,15 +27,16 @@ from geolin_ros.sparse import (
     base_sensors,
     external_wrench,
 )
-from geolin_ros.sparse.sensors import Kind
-from geolin_ros.stream.differentiation import Differentiator
+from geolin_ros.estimation.sparse.sensors import Kind
+from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.imu_input import ImuInput, ImuSample, ImuTopic
-from geolin_ros.stream.joint_input import JointInput
-from geolin_ros.stream.linearization_stream import Counts
+from geolin_ros.stream.inputs.differentiation import Differentiator
+from geolin_ros.stream.inputs.imu_input import ImuInput, ImuSample, ImuTopic
+from geolin_ros.stream.inputs.joint_input import JointInput
+from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
+from geolin_ros.stream.inputs.wrench_input import WrenchInput, WrenchTopic
 from geolin_ros.stream.message_memory import read_matrix
-from geolin_ros.stream.stamps import nanoseconds, starts_anew
-from geolin_ros.stream.wrench_input import WrenchInput, WrenchTopic
+from geolin_ros.stream.topics import Counts, TopicStream
 from geolin_ros.typing import Array
 
 WrenchMessages = Literal['plain', 'with_covariance']
@@ -86,11 +85,11 @@ class TorqueEstimate(NamedTuple):
     """[s]"""
 
 
-class TorqueStream:
+class TorqueStream(TopicStream[TorqueEstimate]):
     """Estimates torques and wrenches at each joint state from the newest of everything else.
 
-    Every ``on_`` method raises `DroppedInput` for an input that it cannot use and counts it; the
-    next input is taken as if nothing had happened.
+    An input that cannot be used is counted and told to ``on_drop``; the next one is taken as if
+    nothing had happened. Topics: ``joint_states``, those of IMUs and wrenches in the settings.
 
     Parameters
     ----------
@@ -119,8 +118,8 @@ class TorqueStream:
     def __init__(
         self, model: TreeModel, settings: TorqueSettings, counts: Counts | None = None
     ) -> None:
+        super().__init__(counts if counts is not None else Counts())
         self.model, self.settings = model, settings
-        self.counts = counts if counts is not None else Counts()
         cutoff = settings.acceleration_cutoff
         self._joints = JointInput(model)
         prefix = settings.frame_prefix
@@ -128,6 +127,7 @@ class TorqueStream:
         self._wrenches = WrenchInput(
             model, settings.wrench_topics, settings.wrench_timeout, 'drop', prefix
         )
+        self._topics = self._readers()
         self._rates = Differentiator(cutoff)
         self.links = (
             *(topic.link for topic in settings.wrench_topics),
@@ -145,8 +145,10 @@ class TorqueStream:
             for name, rows in system.sensor_rows.items()
         }
         self._bodies = [model.frame(link).body for link in self.links]
-        to_links = [external_wrench(model, link).terms[0].matrix for link in self.links]
-        self._map = block_diag(np.eye(model.n), *to_links)
+        self._map = np.eye(model.n + 6 * len(self.links))
+        for i, link in enumerate(self.links):
+            rows = slice(model.n + 6 * i, model.n + 6 * i + 6)
+            self._map[rows, rows] = external_wrench(model, link).terms[0].matrix
         self._state = model.neutral_state()
         self._said: dict[str, Array] = {}  # covariances of messages
         self._last_stamp: int | None = None
@@ -167,30 +169,35 @@ class TorqueStream:
             'redundant readings': str(system.rows - system.size),
         }
 
-    def on_imu(self, topic: str, message: Any) -> None:
-        """Take a sensor_msgs/Imu."""
-        with self._counted():
-            self._imus.take(topic, message)
+    # ---- topics
 
-    def on_wrench(self, topic: str, message: Any) -> None:
+    def _readers(self) -> dict[str, Callable[[Any], TorqueEstimate | None]]:
+        """Return what takes the messages of each topic."""
+        readers: dict[str, Callable[[Any], TorqueEstimate | None]] = {
+            'joint_states': self._take_joint_state
+        }
+        for imu in self.settings.imu_topics:
+            readers[imu.topic] = partial(self._imus.take, imu.topic)
+        for wrench in self.settings.wrench_topics:
+            readers[wrench.topic] = partial(self._take_wrench, wrench)
+        return readers
+
+    def _take_wrench(self, wrench: WrenchTopic, message: Any) -> None:
         """Take a geometry_msgs/WrenchStamped, or a geolin_msgs/WrenchWithCovariance."""
-        with self._counted():
-            self._wrenches.take(topic, message)
-            if self.settings.wrench_messages == 'with_covariance' and message.covariance.rows:
-                link = next(t.link for t in self.settings.wrench_topics if t.topic == topic)
-                if message.header.frame_id != self.settings.frame_prefix + link:
-                    raise DroppedInput(
-                        Cause.WRENCH_FRAME,
-                        f'wrench with covariance on {topic} has frame_id '
-                        f'{message.header.frame_id!r}, expected {link!r}',
-                    )
-                self._note_covariance(_sensor_of(link), message.covariance)
+        self._wrenches.take(wrench.topic, message)
+        if self.settings.wrench_messages == 'with_covariance' and message.covariance.rows:
+            if message.header.frame_id != self.settings.frame_prefix + wrench.link:
+                raise DroppedInput(
+                    Cause.WRENCH_FRAME,
+                    f'wrench with covariance on {wrench.topic} has frame_id '
+                    f'{message.header.frame_id!r}, expected {wrench.link!r}',
+                )
+            self._note_covariance(_sensor_of(wrench.link), message.covariance)
 
-    def on_joint_state(self, message: Any) -> TorqueEstimate | None:
-        """Take a sensor_msgs/JointState and estimate; None at the first of a clock."""
+    def _take_joint_state(self, message: Any) -> TorqueEstimate | None:
+        """Estimate at a joint state; None at the first of a clock."""
         self.counts.received += 1
-        with self._counted():
-            return self._estimate(message)
+        return self._estimate(message)
 
     def rehearse(self) -> None:
         """Estimate once at rest, so that the first joint state pays for nothing."""
@@ -323,14 +330,6 @@ class TorqueStream:
         variables += [Variable('fx', names[body]) for body in self._bodies]
         covariance: Array = self._map @ self._estimator.covariance(variables) @ self._map.T
         return covariance
-
-    @contextmanager
-    def _counted(self) -> Iterator[None]:
-        try:
-            yield
-        except DroppedInput as drop:
-            self.counts.drops[drop.cause] += 1
-            raise
 
 
 def _sensor_of(link: str) -> str:

@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From URDF (text, file or parsed object) to a `Description`; the only package that sees XML."""
 
-from geolin_ros.urdf.reader import read, read_text
+from geolin_ros.urdf.reader import examine, read, read_text
 
-__all__ = ['read', 'read_text']
+__all__ = ['examine', 'read', 'read_text']

@@ -7,16 +7,25 @@ The three share names: a robot has ``links`` and ``joints``; they differ in how 
 text and objects obey the same bounds.
 """
 
-import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
-from geolin_ros.description import Description, Joint, Limits, Link, Mimic, check_tree
-from geolin_ros.errors import ModelWarning, UrdfError
+from geolin_ros.description import (
+    Description,
+    Finding,
+    Joint,
+    Limits,
+    Link,
+    Mimic,
+    Refused,
+    tree_findings,
+)
 from geolin_ros.typing import Array
 from geolin_ros.urdf.safe_xml import URDF_KINDS
+
+T = TypeVar('T')
 
 MAX_MAGNITUDE = 1e9
 MIN_AXIS_NORM = 1e-9
@@ -28,7 +37,10 @@ _ORTHONORMALITY_TOLERANCE = 1e-6
 
 
 def describe(
-    parsed: Any, source: str, gear_ratios: Mapping[str, float] | None = None
+    parsed: Any,
+    source: str,
+    found: list[Finding],
+    gear_ratios: Mapping[str, float] | None = None,
 ) -> Description:
     """Return the description of a parsed robot.
 
@@ -38,39 +50,44 @@ def describe(
         ``urdf_parser_py.urdf.URDF``, ``urdfpy.URDF``, ``yourdfpy.URDF`` or its ``robot``.
     source
         Opens every error message.
+    found
+        What is odd or wrong is appended; after an error of a value a harmless one stands for it.
     gear_ratios
         Joint name -> reduction; from the object's transmissions by default.
 
     Raises
     ------
-    UrdfError
-        If the object lacks an attribute, a value is out of bounds, or the joints form no tree.
+    Refused
+        If the object lacks an attribute, or is too large.
     """
     robot = getattr(parsed, 'robot', parsed)
     try:
         links, joints = list(robot.links), list(robot.joints or ())
         if len(links) > MAX_LINKS:
-            raise UrdfError(
-                f'{source}: {len(links)} links, expected at most {MAX_LINKS}; split the robot'
+            raise Refused(
+                '', f'{len(links)} links, expected at most {MAX_LINKS}', 'split the robot'
             )
         if gear_ratios is None:
             gear_ratios = _gear_ratios(robot)
+        reader = _Reader(found, gear_ratios)
         description = Description(
-            name=_name(robot.name, f'{source}: robot'),
-            links=tuple(_link(*pair, source) for pair in _without_placeholders(links, source)),
-            joints=tuple(_joint(joint, source, gear_ratios) for joint in joints),
+            name=reader.name(robot.name, 'robot', 'robot'),
+            links=tuple(reader.link(*pair) for pair in _without_placeholders(links, found)),
+            joints=tuple(joint for joint in map(reader.joint, joints) if joint is not None),
             source=source,
         )
     except AttributeError as error:
-        raise UrdfError(
-            f'{source}: {error}, expected an object of the shape of urdfpy.URDF (links, joints); '
-            'pass URDF text, a path, or such an object'
+        raise Refused(
+            '',
+            f'{error}, expected an object of the shape of urdfpy.URDF (links, joints)',
+            'pass URDF text, a path, or such an object',
         ) from error
-    check_tree(description, UrdfError)
+    if not any(finding.severity == 'error' for finding in found):
+        found += tree_findings(description)
     return description
 
 
-def _without_placeholders(links: list[Any], source: str) -> list[tuple[Any, Any]]:
+def _without_placeholders(links: list[Any], found: list[Finding]) -> list[tuple[Any, Any]]:
     """Return links with their inertials; undo what urdfpy and its fork urchin make up.
 
     They give a link without ``<inertial>`` 1 kg and the identity as inertia about its frame.
@@ -84,13 +101,14 @@ def _without_placeholders(links: list[Any], source: str) -> list[tuple[Any, Any]
             inertial = None
         pairs.append((link, inertial))
     if undone:
-        warnings.warn(
-            f'{source}: links {", ".join(undone)} have 1 kg and unit inertia, which urdfpy gives '
-            'to links without <inertial>, and are read as massless; pass the URDF text if they '
-            'are meant',
-            ModelWarning,
-            stacklevel=4,
-        )
+        found.append(
+            Finding(
+                'warning', '',
+                f'links {", ".join(undone)} have 1 kg and unit inertia, which urdfpy gives to '
+                'links without <inertial>, and are read as massless',
+                'pass the URDF text if they are meant',
+            )
+        )  # fmt: skip
     return pairs
 
 
@@ -103,92 +121,140 @@ def _is_placeholder(inertial: Any) -> bool:
     )
 
 
-def _link(link: Any, inertial: Any, source: str) -> Link:
-    name = _name(link.name, f'{source}: link')
-    if inertial is None:
-        return Link(name)
-    where = f'{source}: link {name!r}'
-    if inertial.mass is None:
-        raise UrdfError(f'{where}: <inertial> has no <mass>; add <mass value="..."/>')
-    mass = _number(inertial.mass, f'{where}: mass')
-    if mass < 0.0:
-        raise UrdfError(f'{where}: mass is {mass!r} kg, expected >= 0; correct <mass value>')
-    if inertial.inertia is None:
-        raise UrdfError(f'{where}: <inertial> has no <inertia>; add <inertia ixx="..." .../>')
-    pose = _pose(inertial.origin, f'{where}: inertial origin')
-    rotation = pose[:3, :3]
-    rotational = rotation @ _inertia(inertial.inertia, where) @ rotation.T
-    return Link.from_mass(name, mass, pose[:3, 3], rotational)
+class _Reader:
+    """Reads element by element; what is wrong is collected, and something harmless taken."""
 
+    def __init__(self, found: list[Finding], gear_ratios: Mapping[str, float]) -> None:
+        self._found, self._gear_ratios = found, gear_ratios
 
-def _joint(joint: Any, source: str, gear_ratios: Mapping[str, float]) -> Joint:
-    name = _name(joint.name, f'{source}: joint')
-    where = f'{source}: joint {name!r}'
-    kind = getattr(joint, 'joint_type', None) or joint.type
-    if kind not in URDF_KINDS:
-        raise UrdfError(
-            f'{where}: type is {kind!r}, expected one of {", ".join(URDF_KINDS)}; set type="..."'
+    def _try(self, default: T, function: Callable[..., T], *arguments: Any) -> T:
+        try:
+            return function(*arguments)
+        except Refused as refused:
+            self._found.append(refused.finding)
+            return default
+
+    def _warn(self, element: str, problem: str, fix: str) -> None:
+        self._found.append(Finding('warning', element, problem, fix))
+
+    def name(self, value: Any, element: str, default: str) -> str:
+        return self._try(default, _name, value, element)
+
+    def link(self, link: Any, inertial: Any) -> Link:
+        name = self.name(link.name, 'link', f'link {len(self._found)}')
+        where = f'link {name!r}'
+        if inertial is None:
+            return Link(name)
+        # Objects made by hand; the text has been completed as urdfdom does.
+        if inertial.mass is None or inertial.inertia is None:
+            what = 'mass value="..."' if inertial.mass is None else 'inertia ixx="..." ...'
+            lacks = what.split(' ', 1)[0]
+            self._found.append(
+                Finding('error', where, f'<inertial> has no <{lacks}>', f'add <{what}/>')
+            )
+            return Link(name)
+        mass = self._try(1.0, _mass, inertial.mass, where)
+        pose = self._try(np.eye(4), _pose, inertial.origin, where, 'inertial origin')
+        rotation = pose[:3, :3]
+        rotational = self._try(np.eye(3), _inertia, inertial.inertia, where)
+        return Link.from_mass(name, mass, pose[:3, 3], rotation @ rotational @ rotation.T)
+
+    def joint(self, joint: Any) -> Joint | None:
+        name = self.name(joint.name, 'joint', '')
+        where = f'joint {name!r}'
+        kind = getattr(joint, 'joint_type', None) or joint.type
+        if kind not in URDF_KINDS:
+            self._found.append(
+                Finding(
+                    'error', where,
+                    f'type is {kind!r}, expected one of {", ".join(URDF_KINDS)}',
+                    'set type="..."',
+                )
+            )  # fmt: skip
+            kind = 'fixed'
+        parent = self.name(joint.parent, f'{where}, parent link', '')
+        child = self.name(joint.child, f'{where}, child link', '')
+        if not (name and parent and child):
+            return None
+        return Joint(
+            name=name,
+            kind=kind,
+            parent=parent,
+            child=child,
+            placement=self._try(np.eye(4), _pose, joint.origin, where, 'origin'),
+            axis=self._try(np.array([1.0, 0.0, 0.0]), _axis, joint.axis, kind, where),
+            limits=self._limits(joint.limit, kind, where),
+            damping=self._loss(joint.dynamics, 'damping', where),
+            friction=self._loss(joint.dynamics, 'friction', where),
+            gear_ratio=self._try(1.0, _gear_ratio, self._gear_ratios.get(name, 1.0), where),
+            mimic=self._mimic(joint.mimic, where),
         )
-    dynamics = joint.dynamics
-    return Joint(
-        name=name,
-        kind=kind,
-        parent=_name(joint.parent, f'{where}: parent link'),
-        child=_name(joint.child, f'{where}: child link'),
-        placement=_pose(joint.origin, f'{where}: origin'),
-        axis=_axis(joint.axis, kind, where),
-        limits=_limits(joint.limit, kind, where),
-        damping=_not_negative(getattr(dynamics, 'damping', None), f'{where}: damping'),
-        friction=_not_negative(getattr(dynamics, 'friction', None), f'{where}: friction'),
-        gear_ratio=_gear_ratio(gear_ratios.get(name, 1.0), where),
-        mimic=_mimic(joint.mimic, where),
-    )
+
+    def _limits(self, limit: Any, kind: str, where: str) -> Limits:
+        if limit is None:
+            return Limits()
+        bounds = {}
+        for what in ('velocity', 'effort'):
+            value = getattr(limit, what)
+            bounds[what] = self._try(np.inf, _limit, value, np.inf, where, f'{what} limit')
+            if bounds[what] < 0.0:
+                self._warn(
+                    where, f'{what} limit is {bounds[what]!r}: taken as no limit',
+                    f'set <limit {what}="...">',
+                )  # fmt: skip
+                bounds[what] = np.inf
+        if kind not in _BOUNDED_RANGE:
+            return Limits(**bounds)
+        # A bound left out is zero (URDF specification).
+        lower = self._try(0.0, _limit, limit.lower, 0.0, where, 'lower limit')
+        upper = self._try(0.0, _limit, limit.upper, 0.0, where, 'upper limit')
+        if lower > upper:
+            self._warn(
+                where, f'lower limit {lower!r} is above upper limit {upper!r}: taken as swapped',
+                'swap them',
+            )  # fmt: skip
+            lower, upper = upper, lower
+        return Limits(lower, upper, **bounds)
+
+    def _loss(self, dynamics: Any, what: str, where: str) -> float:
+        value = getattr(dynamics, what, None)
+        number = 0.0 if value is None else self._try(0.0, _number, value, where, what)
+        if number < 0.0:
+            self._warn(where, f'{what} is {number!r}, a source of power', 'change its sign')
+        return number
+
+    def _mimic(self, mimic: Any, where: str) -> Mimic | None:
+        if mimic is None:
+            return None
+        multiplier = 1.0 if mimic.multiplier is None else mimic.multiplier
+        offset = 0.0 if mimic.offset is None else mimic.offset
+        joint = self.name(mimic.joint, f'{where}, mimicked joint', '')
+        if not joint:
+            return None
+        return Mimic(
+            joint,
+            self._try(1.0, _number, multiplier, where, 'mimic multiplier'),
+            self._try(0.0, _number, offset, where, 'mimic offset'),
+        )
+
+
+def _mass(value: Any, where: str) -> float:
+    mass = _number(value, where, 'mass')
+    if mass < 0.0:
+        raise Refused(where, f'mass is {mass!r} kg, expected >= 0', 'correct <mass value>')
+    return mass
 
 
 def _axis(axis: Any, kind: str, where: str) -> Array:
     if axis is None or kind not in _MOVING_ALONG_AXIS:
         return np.array([1.0, 0.0, 0.0])
-    vector = _array(axis, (3,), f'{where}: axis')
+    vector = _array(axis, (3,), where, 'axis')
     norm = float(np.linalg.norm(vector))
     if norm <= MIN_AXIS_NORM:
-        raise UrdfError(
-            f'{where}: axis has norm {norm!r}, expected > {MIN_AXIS_NORM}; set <axis xyz="...">'
+        raise Refused(
+            where, f'axis has norm {norm!r}, expected > {MIN_AXIS_NORM}', 'set <axis xyz="...">'
         )
     return vector
-
-
-def _limits(limit: Any, kind: str, where: str) -> Limits:
-    if limit is None:
-        return Limits()
-    velocity = _limit(limit.velocity, np.inf, f'{where}: velocity limit')
-    effort = _limit(limit.effort, np.inf, f'{where}: effort limit')
-    for what, value in (('velocity', velocity), ('effort', effort)):
-        if value < 0.0:
-            raise UrdfError(
-                f'{where}: {what} limit is {value!r}, expected >= 0; set <limit {what}="...">'
-            )
-    if kind not in _BOUNDED_RANGE:
-        return Limits(velocity=velocity, effort=effort)
-    # A bound left out is zero (URDF specification).
-    lower = _limit(limit.lower, 0.0, f'{where}: lower limit')
-    upper = _limit(limit.upper, 0.0, f'{where}: upper limit')
-    if lower > upper:
-        raise UrdfError(
-            f'{where}: lower limit {lower!r} is above upper limit {upper!r}; swap them'
-        )
-    return Limits(lower, upper, velocity, effort)
-
-
-def _mimic(mimic: Any, where: str) -> Mimic | None:
-    if mimic is None:
-        return None
-    multiplier = 1.0 if mimic.multiplier is None else mimic.multiplier
-    offset = 0.0 if mimic.offset is None else mimic.offset
-    return Mimic(
-        _name(mimic.joint, f'{where}: mimicked joint'),
-        _number(multiplier, f'{where}: mimic multiplier'),
-        _number(offset, f'{where}: mimic offset'),
-    )
 
 
 def _gear_ratios(robot: Any) -> dict[str, float]:
@@ -203,32 +269,35 @@ def _gear_ratios(robot: Any) -> dict[str, float]:
 
 
 def _gear_ratio(value: Any, where: str) -> float:
-    ratio = _number(value, f'{where}: mechanicalReduction')
+    ratio = _number(value, where, 'mechanicalReduction')
     if ratio == 0.0:
-        raise UrdfError(f'{where}: mechanicalReduction is 0, expected a gear ratio; correct it')
+        raise Refused(where, 'mechanicalReduction is 0, expected a gear ratio', 'correct it')
     return ratio
 
 
-def _pose(origin: Any, where: str) -> Array:
+def _pose(origin: Any, where: str, what: str) -> Array:
     if origin is None:
         return np.eye(4)
     if not hasattr(origin, 'xyz'):
-        return _matrix_pose(origin, where)
+        return _matrix_pose(origin, where, what)
     pose = np.eye(4)
-    pose[:3, :3] = _rotation(_array((0, 0, 0) if origin.rpy is None else origin.rpy, (3,), where))
-    pose[:3, 3] = _array((0, 0, 0) if origin.xyz is None else origin.xyz, (3,), where)
+    rpy = (0, 0, 0) if origin.rpy is None else origin.rpy
+    pose[:3, :3] = _rotation(_array(rpy, (3,), where, what))
+    pose[:3, 3] = _array((0, 0, 0) if origin.xyz is None else origin.xyz, (3,), where, what)
     return pose
 
 
-def _matrix_pose(origin: Any, where: str) -> Array:
-    pose = _array(origin, (4, 4), where)
+def _matrix_pose(origin: Any, where: str, what: str) -> Array:
+    pose = _array(origin, (4, 4), where, what)
     rotation = pose[:3, :3]
     error = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
     proper = error <= _ORTHONORMALITY_TOLERANCE and np.linalg.det(rotation) > 0.0
     if not proper or pose[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-        raise UrdfError(
-            f'{where} is not a pose (rotation off by {error:.1e}, last row {pose[3].tolist()}), '
-            'expected [R p; 0 0 0 1] with R a rotation; normalise it'
+        raise Refused(
+            where,
+            f'{what} is not a pose (rotation off by {error:.1e}, last row {pose[3].tolist()}), '
+            'expected [R p; 0 0 0 1] with R a rotation',
+            'normalise it',
         )
     return pose
 
@@ -253,55 +322,50 @@ def _inertia(inertia: Any, where: str) -> Array:
             [inertia.ixy, inertia.iyy, inertia.iyz],
             [inertia.ixz, inertia.iyz, inertia.izz],
         ]
-    matrix = _array(inertia, (3, 3), f'{where}: inertia')
+    matrix = _array(inertia, (3, 3), where, 'inertia')
     if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12):
-        raise UrdfError(
-            f'{where}: inertia {matrix.tolist()} is not symmetric; make it equal to its transpose'
+        raise Refused(
+            where, f'inertia {matrix.tolist()} is not symmetric', 'make it equal to its transpose'
         )
     return matrix
 
 
 def _name(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value or not value.isprintable():
-        raise UrdfError(f'{where}: name is {value!r}, expected a non-empty printable text; set it')
+        raise Refused(where, f'name is {value!r}, expected a non-empty printable text', 'set it')
     return value
 
 
-def _number(value: Any, where: str) -> float:
-    return float(_array(value, (), where))
+def _number(value: Any, where: str, what: str) -> float:
+    return float(_array(value, (), where, what))
 
 
-def _not_negative(value: Any, where: str) -> float:
-    number = 0.0 if value is None else _number(value, where)
-    if number < 0.0:
-        raise UrdfError(f'{where} is {number!r}, expected >= 0; change its sign')
-    return number
-
-
-def _limit(value: Any, default: float, where: str) -> float:
+def _limit(value: Any, default: float, where: str, what: str) -> float:
     """Return a limit; beyond `MAX_MAGNITUDE` (some tools write 1e16 or inf) there is none."""
     if value is None:
         return default
     try:
         limit = float(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise UrdfError(f'{where} is {value!r}, expected a number; correct it') from error
+        raise Refused(where, f'{what} is {value!r}, expected a number', 'correct it') from error
     if np.isnan(limit):
-        raise UrdfError(f'{where} is nan, expected a number; correct or remove it')
+        raise Refused(where, f'{what} is nan, expected a number', 'correct or remove it')
     return limit if abs(limit) <= MAX_MAGNITUDE else float(np.copysign(np.inf, limit))
 
 
-def _array(value: Any, shape: tuple[int, ...], where: str) -> Array:
+def _array(value: Any, shape: tuple[int, ...], where: str, what: str) -> Array:
     """Return finite, bounded numbers of a shape."""
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise UrdfError(f'{where} is {value!r}, expected numbers; correct it') from error
+        raise Refused(where, f'{what} is {value!r}, expected numbers', 'correct it') from error
     if array.shape != shape:
-        raise UrdfError(f'{where} has shape {array.shape}, expected {shape}; correct it')
+        raise Refused(where, f'{what} has shape {array.shape}, expected {shape}', 'correct it')
     if not np.all(np.abs(array) <= MAX_MAGNITUDE):  # catches NaN
-        raise UrdfError(
-            f'{where} is {array.tolist()!r}, expected finite numbers of magnitude at most '
-            f'{MAX_MAGNITUDE:g} in SI units; correct it'
+        raise Refused(
+            where,
+            f'{what} is {array.tolist()!r}, expected finite numbers of magnitude at most '
+            f'{MAX_MAGNITUDE:g} in SI units',
+            'correct it',
         )
     return array

@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tell URDF text, path and object apart and bring each to a `Description`."""
 
-from codecs import BOM_UTF8
+import dataclasses
+import math
+import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
 from urdf_parser_py.urdf import URDF
 from urdf_parser_py.xml_reflection.core import ParseError
 
-from geolin_ros.description import Description
-from geolin_ros.errors import UrdfError
+from geolin_ros.description import Description, Finding, Refused, merged, raise_errors
+from geolin_ros.errors import ModelWarning, UrdfError
 from geolin_ros.urdf.objects import describe
 from geolin_ros.urdf.safe_xml import MAX_BYTES, is_decimal, one_line, read_robot
 from geolin_ros.urdf.xacro_file import expand, is_xacro
@@ -37,27 +41,32 @@ def read(source: str | bytes | Path | object) -> Description:
         visuals, collisions and vendor tags are ignored; no file but the given one is opened, and
         those that a xacro file includes.
 
+        What urdfdom, the parser of ROS, reads is read as urdfdom does. Where that is not what is
+        written a `ModelWarning` says so; ``findings`` of the description hold the same.
+
     Raises
     ------
     UrdfError
-        If the source is unreadable, unsafe, malformed, out of bounds, or not one tree.
+        If the source is unreadable, unsafe, out of bounds, not one tree, or holds what no reader
+        can mean: a value that is no finite number, a name that is empty or cannot be printed, an
+        axis of no length, a negative mass.
 
     Examples
     --------
     >>> read('<robot name="ball"><link name="base"/></robot>').name
     'ball'
     """
-    if isinstance(source, bytes | bytearray):
-        return _read_bytes(bytes(source), TEXT_SOURCE)
-    if isinstance(source, str):
-        text = source.lstrip(BLANKS)
-        if text.startswith('<'):
-            return read_text(text)
-    if isinstance(source, str | Path):
-        if is_xacro(source):
-            return read_text(expand(source), str(source))
-        return _read_bytes(_load(source), str(source))
-    return describe(source, f'{type(source).__module__}.{type(source).__qualname__} object')
+    return _told(*_examined(source))
+
+
+def examine(source: str | bytes | Path | object) -> tuple[Description | None, list[Finding]]:
+    """Return a description and all that is odd or wrong in it; None where nothing can be read.
+
+    Of a description with errors only what they are not about is to be trusted. Sources as in
+    `read`.
+    """
+    description, found, _ = _examined(source)
+    return description, found
 
 
 def read_text(text: str, source: str = TEXT_SOURCE) -> Description:
@@ -75,16 +84,78 @@ def read_text(text: str, source: str = TEXT_SOURCE) -> Description:
     UrdfError
         As `read` does.
     """
+    return _told(*_collected(lambda found: _read_bytes(*_encoded(text), source, found), source))
+
+
+def _told(description: Description | None, found: list[Finding], source: str) -> Description:
+    """Return a description without errors; say what was taken otherwise than written."""
+    raise_errors(source, found, UrdfError)
+    if description is None:
+        raise UrdfError(f'{source}: cannot be read')
+    taken = merged(found)
+    for finding in taken:
+        warnings.warn(f'{source}: {finding.sentence}', ModelWarning, stacklevel=3)
+    return dataclasses.replace(description, findings=tuple(taken))
+
+
+def _collected(
+    read: Callable[[list[Finding]], Description], source: str
+) -> tuple[Description | None, list[Finding], str]:
+    found: list[Finding] = []
+    try:
+        description = read(found)
+    except Refused as refused:
+        return None, [*found, refused.finding], source
+    return description, found, source
+
+
+def _examined(source: Any) -> tuple[Description | None, list[Finding], str]:
+    if not isinstance(source, bytes | bytearray | str | Path):
+        name = f'{type(source).__module__}.{type(source).__qualname__} object'
+        return _collected(lambda found: describe(source, name, found), name)
+    is_text = not isinstance(source, Path) and not _is_path(source)
+    name = TEXT_SOURCE if is_text else str(source)
+
+    def from_text(found: list[Finding]) -> Description:
+        return _read_bytes(*document(source), name, found)
+
+    return _collected(from_text, name)
+
+
+def _is_path(source: bytes | bytearray | str) -> bool:
+    return isinstance(source, str) and not source.lstrip(BLANKS).startswith('<')
+
+
+def document(source: str | bytes | bytearray | Path) -> tuple[bytes, str | None]:
+    """Return the bytes of a URDF text or file, and their encoding where it is known.
+
+    Raises
+    ------
+    UrdfError
+        If a file cannot be read, or xacro cannot expand it.
+    Refused
+        If a text cannot be encoded.
+    """
+    if isinstance(source, bytes | bytearray):
+        return bytes(source), None
+    if isinstance(source, Path) or _is_path(source):
+        if not is_xacro(source):
+            return _load(source), None
+        source = expand(source)
+    return _encoded(str(source))
+
+
+def _encoded(text: str) -> tuple[bytes, str]:
     text = text.lstrip(BLANKS)
     try:
-        data = text.encode('utf-8')
+        # What the declaration says was true of the bytes that this text was decoded from.
+        return text.encode('utf-8'), 'utf-8'
     except UnicodeEncodeError as error:
-        raise UrdfError(
-            f'{source}: character {error.start} cannot be encoded ({error.reason}), '
-            'expected Unicode text; pass the bytes of the file instead'
+        raise Refused(
+            '',
+            f'character {error.start} cannot be encoded ({error.reason}), expected Unicode text',
+            'pass the bytes of the file instead',
         ) from error
-    # What the declaration says was true of the bytes that this text was decoded from.
-    return _read_bytes(data, source, encoding='utf-8')
 
 
 def _load(path: str | Path) -> bytes:
@@ -99,24 +170,25 @@ def _load(path: str | Path) -> bytes:
         ) from error
 
 
-def _read_bytes(data: bytes, source: str, encoding: str | None = None) -> Description:
-    if data.startswith(BOM_UTF8):
-        data, encoding = data.removeprefix(BOM_UTF8), 'utf-8'
-    data = data.lstrip(b' \t\r\n')  # an XML declaration may not follow blanks
-    robot = read_robot(data, source, encoding)
-    gear_ratios = _take_gear_ratios(robot, source)
+def _read_bytes(
+    data: bytes, encoding: str | None, source: str, found: list[Finding]
+) -> Description:
+    robot = read_robot(data, found, encoding)
+    robot.attrib.pop('version', None)
+    gear_ratios = _take_gear_ratios(robot, found)
     try:
         # Not from_xml_string: its first call fills a table of the library, unsafe in threads.
         parsed = URDF().parse(tostring(robot, encoding='utf-8'))
     except ParseError as error:
-        raise UrdfError(
-            f'{source}: {one_line(error.path)}: {one_line(error.e)}, '
-            'expected a complete URDF element; add what is missing'
+        raise Refused(
+            one_line(error.path),
+            f'{one_line(error.e)}, expected a complete URDF element',
+            'add what is missing',
         ) from error
-    return describe(parsed, source, gear_ratios)
+    return describe(parsed, source, found, gear_ratios)
 
 
-def _take_gear_ratios(robot: Element, source: str) -> dict[str, float]:
+def _take_gear_ratios(robot: Element, found: list[Finding]) -> dict[str, float]:
     """Remove the transmissions; return joint name -> reduction of those that drive one joint.
 
     The parser library wants parts of a transmission that many files leave out.
@@ -133,10 +205,15 @@ def _take_gear_ratios(robot: Element, source: str) -> dict[str, float]:
         if len(joints) != 1 or len(reductions) != 1:
             continue  # differentials and the like have no single ratio
         name, text = joints[0].get('name', ''), reductions[0].strip()
-        if not is_decimal(text):
-            raise UrdfError(
-                f'{source}: transmission of joint {name!r}: mechanicalReduction is '
-                f'{text[:80]!r}, expected a decimal number; correct it'
-            )
-        ratios[name] = float(text)
+        ratio = float(text) if is_decimal(text) else math.nan
+        if ratio == 0.0 or not math.isfinite(ratio):
+            found.append(
+                Finding(
+                    'warning', f'joint {name!r}',
+                    f'mechanicalReduction is {text[:80]!r}: taken as 1',
+                    'write the gear ratio of the transmission',
+                )
+            )  # fmt: skip
+        else:
+            ratios[name] = ratio
     return ratios

@@ -19,9 +19,11 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
+from geolin_msgs.msg import ContactState, FeedbackGains  # noqa: E402
 from geolin_ros import TreeModel, robots  # noqa: E402
 from geolin_ros.balance.answers import Answers  # noqa: E402
 from geolin_ros.balance.graph import COMMANDS, STAMPED_COMMANDS, RobotGraph  # noqa: E402
+from geolin_ros.control.support import Support  # noqa: E402
 from geolin_ros.stream.geometry import write_stamp  # noqa: E402
 
 PERIOD, PLENTY = 0.02, 20.0
@@ -113,3 +115,22 @@ def test_late_robot__leaves_its_controller_a_period(table):
     answers.wait(sent, 1)
     assert time.monotonic() >= sent + PERIOD
     assert answers.missed == 1
+
+
+def test_feet_that_the_controller_does_not_stand_on__are_named(table):
+    graph, answer = table
+    supports = [Support('FL_foot'), Support('FR_foot')]
+    deadline = time.monotonic() + PLENTY
+    while graph.waits_for(supports[:1]).startswith('a publisher'):
+        assert time.monotonic() < deadline  # by then the graph knows it
+        time.sleep(PERIOD)
+    assert graph.waits_for(supports[:1]).startswith('efforts from the controller')
+    answer(1)
+    graph.spin_until(time.monotonic() + PLENTY, 1)
+    graph.gains = FeedbackGains(contacts=[ContactState(frame='FL_foot')])
+    assert graph.waits_for(supports) == (
+        'gains for FL_foot, FR_foot, on which the robot stands; those that came are for FL_foot: '
+        'set parameter supports of lqr_node, or --feet'
+    )
+    graph.gains.source = FeedbackGains.SOURCE_MODEL
+    assert 'start linearizer' in graph.waits_for(supports[:1])

@@ -141,12 +141,19 @@ class GravityCompensation:
 def simulator(*arguments):
     command = [sys.executable, '-m', 'geolin_ros.balance.robot', '--robot=quadruped']
     return subprocess.Popen(
-        [*command, '--only=4 feet', '--pushes=1', *map(str, arguments)],
+        [*command, '--cases=4 feet', '--pushes=1', *map(str, arguments)],
         env={**os.environ, 'PYTHONUNBUFFERED': '1'},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
+
+
+def test_robot_without_controller__says_what_it_waits_for():
+    said, _ = simulator('--patience=9').communicate(timeout=300)
+    topic = r'/joint_group_effort_controller/commands \(std_msgs/msg/Float64MultiArray\)'
+    assert re.search(rf'^robot waits for a publisher of {topic}: start the', said, re.MULTILINE)
+    assert re.search(r'^simulator: no controller leads the robot within 9 s, which', said, re.M)
 
 
 def test_foreign_controller__keeps_the_robot_standing_by_what_is_published(tmp_path):
@@ -188,4 +195,5 @@ def test_silence__is_an_error_that_says_so():
     process = simulator('--answers=gravity/command', '--patience=0.5')
     said = process.communicate(timeout=60)[0]
     assert process.returncode == 1
-    assert 'no controller leads the robot within 0.5 s: the last state was not answered' in said
+    assert 'no controller leads the robot within 0.5 s' in said
+    assert 'the last state was not answered' in said

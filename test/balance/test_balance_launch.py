@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""launch/balance.launch.py: by content always, for real where launch_ros is installed."""
+"""launch/balance.launch.py by content; test/installation starts it."""
 
 import argparse
 import ast
@@ -15,8 +15,9 @@ pytest.importorskip('mujoco')
 
 from geolin_ros.balance.robot import parse
 from geolin_ros.balance.robots import FEET, node_parameters, overlay, simulator_of
-from geolin_ros.stream.lqr_parameters import LQR_TABLE, supports_of
-from geolin_ros.stream.parameters import TABLE
+from geolin_ros.control.regulator import RegulatorSettings
+from geolin_ros.stream.parameters.linearizer import TABLE
+from geolin_ros.stream.parameters.lqr import LQR_TABLE, supports_of
 
 FILE = Path(__file__).parents[2] / 'launch' / 'balance.launch.py'
 TREE = ast.parse(FILE.read_text())
@@ -33,8 +34,8 @@ def assigned(name):
 
 def test_launch_file__starts_console_scripts_and_a_module_that_exists():
     scripts = {script.name: script.value for script in entry_points(group='console_scripts')}
-    for program, script in assigned('EXECUTABLES').items():
-        assert scripts[script] == f'geolin_ros.ros.{program}:main'
+    for script in assigned('EXECUTABLES').values():
+        assert scripts[script] == f'geolin_ros.ros.programs:{script}'
     assert importlib.util.find_spec('geolin_ros.balance.robot')
     assert 'geolin_ros.balance.robot' in FILE.read_text()
 
@@ -73,28 +74,12 @@ def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot, tmp_path):
     assert json.loads(overlay(0.01))['joints']['*']['rotor_inertia'] == 0.01
 
 
-def test_launch__runs_a_balancing_robot():
-    pytest.importorskip('launch_ros')
-    from launch.actions import RegisterEventHandler
-    from launch.event_handlers import OnProcessExit
-
-    from launch import LaunchDescription, LaunchService
-
-    spec = importlib.util.spec_from_file_location('balance_launch', FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    statuses = []
-    service = LaunchService()
-    service.include_launch_description(
-        LaunchDescription(
-            [
-                RegisterEventHandler(
-                    OnProcessExit(on_exit=lambda event, _: statuses.append(event.returncode))
-                ),
-                *module.generate_launch_description().entities,
-            ]
-        )
+def test_anchor__is_on_wherever_nobody_says_otherwise(tmp_path):
+    options = argparse.Namespace(
+        robot='quadruped', feet=FEET['quadruped'], armature=0.01, friction=0.8
     )
-    assert service.run() == 0
-    assert statuses
-    assert statuses[0] == 0
+    given = node_parameters(simulator_of(options)[0], tmp_path / 'overlay.json', realtime=False)
+    assert 'anchor' not in given['lqr_node']
+    assert {row.name: row.default for row in LQR_TABLE}['anchor'] is True
+    assert RegulatorSettings().anchor is True
+    assert '    anchor: true\n' in (FILE.parents[1] / 'config/lqr.yaml').read_text()

@@ -13,7 +13,7 @@ pytest.importorskip('mujoco')
 from geolin_ros.balance.laws import Pd, ScheduledLqr
 from geolin_ros.balance.motions import lift_and_put_down, squat, stand
 from geolin_ros.control.regulator import Mode, Reference, Regulator, RegulatorSettings
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.sim.recording import Envelope, Recording
 from geolin_ros.sim.sensors import Noise, Sensors
 from geolin_ros.sim.simulator import Push, Simulator

@@ -18,14 +18,14 @@ pytest.importorskip('geolin_msgs.msg')
 
 from examples.mpc import robot as example
 from examples.mpc.controller import ModelPredictiveControl, Settings
-from geolin_ros import ConstrainedLinearizer
+from geolin_ros import Linearizer
 from geolin_ros.balance.answers import Answers
-from geolin_ros.contacts import reduce
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Reference
 from geolin_ros.control.weights import QUADRUPED, cost
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.linearization.contacts import reduce
 from geolin_ros.sim.recording import Recording
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ MODEL, BALLS = standing_robot('quadruped')
 POINT = equilibrium(MODEL, standing_posture(MODEL, BALLS), BALLS)
 FEET = [support.contact for support in POINT.supports]
 REFERENCE = Reference(POINT.state, POINT.tau)
-LINEARIZER = ConstrainedLinearizer(MODEL, FEET)
+LINEARIZER = Linearizer(MODEL, FEET)
 REDUCED = reduce(LINEARIZER(POINT.state, POINT.tau).copy())
 
 
@@ -164,3 +164,10 @@ def test_quadruped__shifts_and_bears_a_push_in_three_processes():
     assert 0.0 < float(away) < 10.0
     (displaced,) = re.findall(r'displaced by at most ([\d.]+) mm', found.stdout)
     assert 3.0 < float(displaced) < 50.0
+
+
+def test_robot_on_soles__is_refused_with_what_stands_there():
+    command = [sys.executable, '-m', 'examples.mpc.robot', '--robot', 'humanoid']
+    found = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert found.returncode == 1
+    assert "simulator: foot 'left_foot' is a sole, expected feet that are points" in found.stderr

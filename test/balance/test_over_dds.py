@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.robots import example_robot
 from support.standing import standing_robot
 
 pytest.importorskip('mujoco')
@@ -23,7 +24,7 @@ from geolin_ros.balance.robot import leads
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.stream.feedback_messages import GainsWriter
+from geolin_ros.stream.outputs.feedback_messages import GainsWriter
 
 LQR = {
     'name': '4 feet',
@@ -56,7 +57,7 @@ def balance(*arguments):
 
 def test_quadruped__balances_in_three_processes(tmp_path):
     picture = tmp_path / 'balance.png'
-    found = balance('--robot=quadruped', '--pushes=1', '--only=4 feet', f'--output={picture}')
+    found = balance('--robot=quadruped', '--pushes=1', '--cases=4 feet', f'--output={picture}')
     assert found.returncode == 0, found.stdout + found.stderr
     (row,) = re.findall(r'^quadruped, 0  .*$', found.stdout, re.MULTILINE)
     assert row.count('stands') == 2
@@ -79,7 +80,7 @@ def test_quadruped__balances_in_three_processes(tmp_path):
 )
 def test_robot__does_what_else_it_must_in_three_processes(robot, case, gains, tmp_path):
     output = f'--output={tmp_path / "balance.png"}'
-    found = balance(f'--robot={robot}', f'--only={case}', '--pushes=1', output)
+    found = balance(f'--robot={robot}', f'--cases={case}', '--pushes=1', output)
     assert found.returncode == 0, found.stdout + found.stderr
     assert re.search(rf'^\[simulator\] PASS  {case}, J', found.stdout, re.MULTILINE)
     assert re.search(
@@ -104,13 +105,31 @@ def test_robot__is_held_until_there_are_gains_of_the_linearizer(source, is_led):
 
 def test_table__says_what_stood_and_what_was_missed():
     fallen = replace(ROW, lqr=LQR | {'stands': False, 'fallen': 1.7, 'missed': 3})
-    text = markdown([ROW, fallen])
+    text = markdown([ROW, fallen], [])
     assert text.startswith('1 of 2 cases stand.\n\nJ: impulse over m g.')
     head, _, first, second = (line.split(' | ') for line in text.strip().splitlines()[-4:])
     assert len(head) == len(first) == len(second) == 13
     at = head.index('missed')
     assert (first[head.index('LQR')], first[at]) == ('stands', '0 of 8500')
     assert (second[head.index('LQR')], second[at]) == ('falls 1.7 s', '3 of 8500')
+
+
+def test_infeasible_cases__are_named_with_their_reason_and_the_others_run(tmp_path):
+    """Solo with two joints a leg cannot shift sideways; on two balls nobody stands still."""
+    solo, bolt = example_robot('solo'), example_robot('bolt')
+    table = tmp_path / 'table.md'
+    found = balance(
+        f'--robot={solo}', '--feet=FL_FOOT,FR_FOOT,HL_FOOT,HR_FOOT', '--pushes=1',
+        f'--output={tmp_path / "balance.png"}', f'--table={table}',
+    )  # fmt: skip
+    assert 'FL_FOOT: a ball of radius 0.0151 m' in found.stdout
+    assert 'INFEASIBLE  4 - 3 - 4 feet: no posture of robot' in found.stdout
+    assert re.search(r'^\[simulator\] (PASS|FAIL)  4 feet, J', found.stdout, re.MULTILINE)
+    assert '- infeasible: solo, 4 - 3 - 4 feet: no posture' in table.read_text()
+    found = balance(f'--robot={bolt}', '--feet=FL_FOOT,FR_FOOT')
+    assert found.returncode == 1
+    assert 'are points on a line' in found.stdout
+    assert '10 of 12 states at once, 2 by way of others alone' in found.stdout
 
 
 def test_robot_without_known_feet__is_told_what_to_give():
@@ -121,9 +140,9 @@ def test_robot_without_known_feet__is_told_what_to_give():
 
 def test_verdict__fails_where_one_robot_falls(capsys):
     fallen = replace(ROW, lqr=LQR | {'stands': False, 'fallen': 1.7})
-    assert verdict([ROW])
-    assert not verdict([ROW, fallen])
-    assert not verdict([])
+    assert verdict([ROW], [])
+    assert not verdict([ROW, fallen], [])
+    assert not verdict([], [])
     printed = capsys.readouterr().out
     assert 'falls 1.7 s' in printed
     assert 'FAIL  quadruped, seed 0: 4 feet at J 0.06 s' in printed

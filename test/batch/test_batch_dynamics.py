@@ -14,7 +14,8 @@ from support.robots import example_robot, read_robot
 from support.trees import random_model
 
 import geolin_ros
-from geolin_ros import Wrench, batch
+from geolin_ros import Wrench
+from geolin_ros.dynamics import batch
 from geolin_ros.errors import (
     ConfigurationError,
     InputError,

@@ -11,7 +11,8 @@ from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 from support.trees import gimbal, gram_link, random_description, random_model
 
-from geolin_ros import BatchLinearizer, Linearizer, TreeModel, Wrench, batch, mass_matrix
+from geolin_ros import Linearizer, TreeModel, Wrench, mass_matrix
+from geolin_ros.dynamics import batch
 from geolin_ros.errors import (
     ConfigurationError,
     NotFiniteError,
@@ -19,7 +20,7 @@ from geolin_ros.errors import (
     SingularInertiaError,
     UnknownNameError,
 )
-from geolin_ros.kernels.batch import differentiate_samples
+from geolin_ros.kernels.engine.batch import differentiate_samples
 
 NAMES = ('A', 'B', 'nu_dot', 'drift')
 
@@ -51,12 +52,13 @@ def assert_as_one_by_one(model, states, tau, found, reference='moving', wrenches
         assert first + found.nu_dot.shape[1] == 6 + model.n
 
 
+@pytest.mark.shows('The fast linearization: The plain loops for eight states at a time')
 @pytest.mark.parametrize('count', [0, 1, 7, 8, 19])
 def test_batch__equals_one_by_one(count):
     rng = np.random.default_rng(count)
     model = read_robot(example_robot('go2'))[1]
     states, tau = operating_points(model, count, rng)
-    assert_as_one_by_one(model, states, tau, BatchLinearizer(model)(states, tau))
+    assert_as_one_by_one(model, states, tau, Linearizer(model).batch(states, tau))
 
 
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
@@ -71,10 +73,11 @@ def test_tree_of_all_single_axis_joints__with_wrenches(joints, reference, base):
         for kind in ('body', 'world', 'world_oriented')
     ]
     for some in ((), wrenches[:1], wrenches):
-        found = BatchLinearizer(model)(states, tau, reference, some)
+        found = Linearizer(model).batch(states, tau, reference, some)
         assert_as_one_by_one(model, states, tau, found, reference, some)
 
 
+@pytest.mark.shows('The fast linearization: The plain loops for eight states at a time')
 @pytest.mark.parametrize('name', ['solo12', 'g1_29dof_rev_1_0', 'talos_full_v2', 'panda'])
 def test_robot__equals_pinocchio(name):
     rng = np.random.default_rng(3)
@@ -82,7 +85,7 @@ def test_robot__equals_pinocchio(name):
     model = read_robot(path, base=base)[1]
     oracle = PinocchioOracle.read_urdf(path, model)
     states, tau = operating_points(model, 9, rng)
-    found = BatchLinearizer(model)(states, tau)
+    found = Linearizer(model).batch(states, tau)
     for k in (0, 7, 8):
         state = state_of(model, states[k])
         A, B, nu_dot = oracle.linearization(state, tau[k])
@@ -99,18 +102,18 @@ def test_rows_and_inputs__are_in_the_order_of_the_model():
     order = [str(name) for name in rng.permutation(names)]
     model = TreeModel.from_urdf(path, joints=order, actuated_joints=order[3:8])
     states, tau = operating_points(model, 3, rng)
-    assert_as_one_by_one(model, states, tau, BatchLinearizer(model)(states, tau))
+    assert_as_one_by_one(model, states, tau, Linearizer(model).batch(states, tau))
 
 
+@pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')
 @pytest.mark.parametrize('kind', ['mimic joints', 'inertia of no rigid body'])
-def test_model_of_the_general_algorithm__goes_one_by_one(kind):
+def test_model_that_lanes_do_not_carry__goes_one_by_one(kind):
     rng = np.random.default_rng(5)
     model = passive_model('floating', mimic=True)
     if kind != 'mimic joints':
         model = TreeModel.from_description(random_description(rng, 5, make_link=gram_link))
-    assert Linearizer(model).algorithm == 'general'
     states, tau = operating_points(model, 3, rng)
-    found = BatchLinearizer(model)(states, tau, 'frozen')
+    found = Linearizer(model).batch(states, tau, 'frozen')
     assert_as_one_by_one(model, states, tau, found, 'frozen')
 
 
@@ -118,9 +121,9 @@ def test_bytes__depend_on_neither_neighbours_nor_chunks_nor_threads():
     rng = np.random.default_rng(6)
     model = with_passive_joints(random_model(rng, 13)[1], rng)
     states, tau = operating_points(model, 45, rng)
-    together = BatchLinearizer(model)(states, tau)
-    threads = BatchLinearizer(model, threads=3)(states, tau)
-    alone = BatchLinearizer(model)
+    together = Linearizer(model).batch(states, tau)
+    threads = Linearizer(model).batch(states, tau, threads=3)
+    alone = Linearizer(model).batch
     parts = [
         {name: getattr(part, name).copy() for name in NAMES}
         for part in alone.stream(states, tau, size=13, out=alone.room(20))
@@ -136,7 +139,7 @@ def test_bytes__depend_on_neither_neighbours_nor_chunks_nor_threads():
 def test_room__is_used_again_and_longer_than_needed():
     rng = np.random.default_rng(7)
     model = random_model(rng, 9)[1]
-    linearizer = BatchLinearizer(model)
+    linearizer = Linearizer(model).batch
     states, tau = operating_points(model, 10, rng)
     room = linearizer.room(20)
     room.B[:, model.m :], room.A[:, model.m :], room.nu_dot[:] = np.nan, np.nan, np.nan
@@ -152,7 +155,7 @@ def test_states__are_rows_or_states():
     rng = np.random.default_rng(8)
     model = random_model(rng, 4)[1]
     rows, tau = operating_points(model, 3, rng)
-    linearizer = BatchLinearizer(model)
+    linearizer = Linearizer(model).batch
     by_rows = linearizer(rows, tau)
     by_states = linearizer([state_of(model, row) for row in rows], tau)
     assert by_rows.A.tobytes() == by_states.A.tobytes()
@@ -162,7 +165,7 @@ def test_states__are_rows_or_states():
 def test_first_bad_sample__is_named_and_the_others_are_filled():
     rng = np.random.default_rng(9)
     model = random_model(rng, 6)[1]
-    linearizer = BatchLinearizer(model)
+    linearizer = Linearizer(model).batch
     states, tau = operating_points(model, 20, rng)
     good = linearizer(states, tau)
     states[11, 2], tau[17, 1] = np.nan, np.inf
@@ -181,13 +184,13 @@ def test_singular_sample__names_the_joint():
     states, tau = operating_points(model, 12, rng)
     states[9, 16 + model.joint_index('tilt')] = 0.0
     with pytest.raises(SingularInertiaError, match=r"sample 9: .*'pan'"):
-        BatchLinearizer(model)(states, tau)
+        Linearizer(model).batch(states, tau)
 
 
 def test_wrong_arguments__are_refused():
     rng = np.random.default_rng(11)
     model, other = (random_model(rng, 4)[1] for _ in range(2))
-    linearizer = BatchLinearizer(model)
+    linearizer = Linearizer(model).batch
     states, tau = operating_points(model, 3, rng)
     with pytest.raises(ShapeError, match=r'states has shape \(3, 29\), expected \(N, 30\)'):
         linearizer(states[:, 1:], tau)
@@ -196,13 +199,13 @@ def test_wrong_arguments__are_refused():
     with pytest.raises(ShapeError, match='room for 2 samples, expected at least 3'):
         linearizer(states, tau, out=linearizer.room(2))
     with pytest.raises(ShapeError, match='of another robot'):
-        linearizer(states, tau, out=BatchLinearizer(random_model(rng, 5)[1]).room(3))
+        linearizer(states, tau, out=Linearizer(random_model(rng, 5)[1]).batch.room(3))
     with pytest.raises(ConfigurationError, match="reference is 'still'"):
         linearizer(states, tau, 'still')
     with pytest.raises(UnknownNameError):
         linearizer(states, tau, wrenches=[Wrench('nowhere')])
     with pytest.raises(ConfigurationError, match='threads is 0'):
-        BatchLinearizer(model, threads=0)(states, tau)
+        Linearizer(model).batch(states, tau, threads=0)
     with pytest.raises(ShapeError, match='room for 1 samples, expected at least 2'):
         next(linearizer.stream(states, tau, size=2, out=linearizer.room(1)))
     with pytest.raises(ConfigurationError, match='size is 0'):
@@ -216,7 +219,7 @@ def test_kernel__is_compiled_once_for_all_its_uses():
         model = random_model(rng, 4, base=base)[1]
         states, tau = operating_points(model, 2, rng)
         states.setflags(write=False)
-        BatchLinearizer(model)(states, tau.tolist(), wrenches=[Wrench(model.base_link)])
+        Linearizer(model).batch(states, tau.tolist(), wrenches=[Wrench(model.base_link)])
         batch.mass_matrix_inverse(model, [state_of(model, row) for row in states])
         batch.inverse_dynamics_derivatives(model, states, np.zeros((2, model.m)))
     assert len(differentiate_samples.signatures) == 1
@@ -225,8 +228,9 @@ def test_kernel__is_compiled_once_for_all_its_uses():
 CHECKED = """
 import numpy as np
 from support.trees import random_model
-from geolin_ros import Wrench, batch
-from geolin_ros.batch.dynamics import _samples_of
+from geolin_ros import Wrench
+from geolin_ros.dynamics import batch
+from geolin_ros.dynamics.batch import _samples_of
 from test_batch_linearization import operating_points
 
 rng = np.random.default_rng(13)

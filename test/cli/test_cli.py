@@ -1,17 +1,23 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
+import contextlib
 import importlib
+import json
+import os
+import pty
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from geolin_ros import robots
 from geolin_ros.cli import COMMANDS, main
 from geolin_ros.kernels import _jit
-from geolin_ros.kernels.contact_linearization import linearize_in_contact
-from geolin_ros.kernels.linearization import linearize
+from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
+from geolin_ros.kernels.engine.linearization import linearize
 
 QUADRUPED = str(robots.path('quadruped'))
 FEET = [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]
@@ -45,7 +51,7 @@ def test_info__prints_the_summary(capsys):
     assert main(['info', QUADRUPED]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("quadruped: floating base 'base', 12 joint coordinates")
-    assert len(lines) == 13
+    assert lines.index('links by body:') == 13
 
 
 @pytest.mark.parametrize(
@@ -127,6 +133,31 @@ def test_parameters__are_printed_in_both_formats(capsys):
     assert '| `max_skew` | `0.05` s |' in capsys.readouterr().out
 
 
+def test_info__lists_links_and_the_feet_that_shapes_make(capsys):
+    assert main(['info', 'quadruped']) == 0
+    said = capsys.readouterr().out
+    assert '    3 FL_calf: FL_calf, FL_foot\n' in said
+    feet = said.partition('feet that shapes')[2].splitlines()[1:]
+    assert [line.split()[0] for line in sorted(feet)] == [
+        f'{leg}_foot:' for leg in ('FL', 'FR', 'RL', 'RR')
+    ]
+    assert all('a ball of radius 0.02 m' in line for line in feet)
+
+
+def test_info__takes_overlays_and_mjcf_files(tmp_path, capsys):
+    pytest.importorskip('mujoco')
+    (tmp_path / 'arm.xml').write_text(
+        '<mujoco model="arm"><worldbody><body name="upper"><joint name="j" damping="3"/>'
+        '<geom size=".1"/></body></worldbody></mujoco>'
+    )
+    assert main(['info', str(tmp_path / 'arm.xml')]) == 0
+    assert "arm: fixed base 'world', 1 joint coordinates" in capsys.readouterr().out
+    overlay = tmp_path / 'overlay.yaml'
+    overlay.write_text('joints: {FL_hip_joint: {damping: 7.5}}\n')
+    assert main(['info', 'quadruped', '--overlay', str(overlay)]) == 0
+    assert 'effort 24, damping 7.5\n' in capsys.readouterr().out
+
+
 def test_bags_without_the_extra__are_refused_with_what_to_install():
     use = (
         'import sys; sys.modules["rosbags"] = None\n'
@@ -146,3 +177,152 @@ def test_bags__are_inspected_without_ros(tmp_path):
     done = subprocess.run([sys.executable, '-c', use], capture_output=True, text=True)
     assert done.returncode == 1
     assert 'neither metadata.yaml nor' in done.stderr
+
+
+def test_supports__of_frames_alone_are_read_again_and_again_without_a_crash():
+    use = (
+        'import gc; from geolin_ros import TreeModel, robots\n'
+        'from geolin_ros.cli._robots import read_supports as read\n'
+        'path = robots.path("humanoid"); model = TreeModel.from_urdf(path)\n'
+        'for _ in range(40):\n'
+        '    feet = read(path, model, ["left_foot", "right_foot"])\n'
+        '    gc.collect()\n'
+        'print(*(foot.kind for foot in feet))'
+    )
+    done = subprocess.run([sys.executable, '-c', use], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, 'surface surface\n')
+
+
+INTERRUPTED_WHILE_IT_IMPORTS = """
+import importlib.abc, os, signal, sys
+
+class Interruption(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, *_):
+        if name == sys.argv[1]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interruption())
+from geolin_ros.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ('module', 'command'),
+    [
+        ('argparse', ['info', QUADRUPED]),
+        ('geolin_ros.errors', ['info', QUADRUPED]),
+        ('geolin_ros.model.tree', ['info', QUADRUPED]),
+        ('numba', ['analyze-modes', QUADRUPED]),
+        ('scipy.optimize', ['gain-bank', QUADRUPED, 'gains.npz', '--contacts', *FEET]),
+        ('geolin_ros.model.lint', ['lint-urdf', QUADRUPED]),
+    ],
+)
+def test_interrupt__while_modules_are_imported_is_one_line(module, command, tmp_path):
+    use = [sys.executable, '-c', INTERRUPTED_WHILE_IT_IMPORTS, module, *command]
+    done = subprocess.run(use, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (130, ''), done.stderr
+    assert re.fullmatch(r'geolin[a-z -]*: interrupted\n', done.stderr)
+
+
+COMMANDS_OF_WARM_UP = """
+import contextlib, io, json, sys
+from geolin_ros.cli import main
+from numba.core.dispatcher import Dispatcher
+
+def entered():
+    return {
+        (value.py_func.__module__, value.py_func.__name__, str(signature))
+        for name, module in list(sys.modules.items()) if name.startswith('geolin_ros')
+        for value in list(vars(module).values()) if isinstance(value, Dispatcher)
+        for signature in value.signatures
+    }
+
+folder, bags = sys.argv[1:]
+feet = ['FL_foot:0.02', 'FR_foot:0.02', 'RL_foot:0.02', 'RR_foot:0.02']
+run = [
+    ['warm-up'],
+    ['analyze-modes', 'quadruped', '--contacts', *feet],
+    ['analyze-modes', 'humanoid', '--horizon', '0.05'],
+    ['gain-bank', 'quadruped', f'{folder}/bank.yaml', '--contacts', *feet],
+    ['info', 'humanoid'],
+    ['inspect', f'{bags}/demo'],
+    ['linearize', f'{bags}/demo', '-o', f'{folder}/free.zarr', '--workers', '1', '--quiet'],
+    ['linearize', f'{bags}/demo', '-o', f'{folder}/held.zarr', '--workers', '1', '--quiet',
+     '-p', 'contact_source:=parameter', '-p', 'contacts:=[FL_foot point]'],
+    ['compare', f'{folder}/free.zarr', f'{folder}/free.zarr'],
+    ['replay', f'{bags}/pushed', '-o', f'{folder}/bag', '--quiet'],
+    ['gains', f'{bags}/pushed', '-o', f'{folder}/gains.yaml', '--feet',
+     'FL_foot,FR_foot,RL_foot,RR_foot', '--quiet'],
+]
+more = {}
+for arguments in run:
+    with contextlib.redirect_stdout(io.StringIO()):
+        status = main(arguments)
+    assert status == 0, (arguments, status)
+    if arguments == ['warm-up']:
+        known = entered()
+    else:
+        more[arguments[0]] = sorted({row[1] for row in entered() - known})
+print(json.dumps(more))
+"""
+
+
+def test_warm_up__covers_all_that_commands_run(tmp_path):
+    """By the kernels that are entered, so that what a cache holds already does not count."""
+    program = tmp_path / 'commands.py'
+    program.write_text(COMMANDS_OF_WARM_UP)
+    bags = Path(__file__).resolve().parents[1] / 'bags'
+    said = subprocess.run(
+        [sys.executable, str(program), str(tmp_path), str(bags)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900.0,
+    )
+    assert said.returncode == 0, said.stderr
+    more = json.loads(said.stdout.splitlines()[-1])
+    assert {name: kernels for name, kernels in more.items() if kernels} == {}
+
+
+COMPILES = """
+import sys
+from geolin_ros.stream.compiling import compile_line
+from geolin_ros.kernels.se3 import log
+import numpy as np
+with compile_line('geolin test'):
+    log(np.eye(4), np.zeros(6))
+"""
+
+
+@pytest.mark.parametrize('fresh', [True, False])
+def test_compiling__is_said_where_nothing_is_in_the_cache(tmp_path, fresh):
+    environment = os.environ | {'NUMBA_CACHE_DIR': str(tmp_path)}
+    for _ in range(1 if fresh else 2):
+        said = subprocess.run(
+            [sys.executable, '-c', COMPILES],
+            capture_output=True, text=True, check=True, env=environment, timeout=300.0,
+        )  # fmt: skip
+    expected = 'geolin test: compiles for this machine, once (`geolin warm-up` does all): 1, log\n'
+    assert said.stderr == (expected if fresh else '')
+
+
+def test_compiling__is_a_line_that_is_rewritten_on_a_terminal(tmp_path):
+    """And that is gone in the end."""
+    master, terminal = pty.openpty()
+    subprocess.run(
+        [sys.executable, '-c', COMPILES],
+        stderr=terminal, check=True, timeout=300.0,
+        env=os.environ | {'NUMBA_CACHE_DIR': str(tmp_path)},
+    )  # fmt: skip
+    os.close(terminal)
+    text = b''
+    with contextlib.suppress(OSError):  # the other end is closed
+        while piece := os.read(master, 4096):
+            text += piece
+    os.close(master)
+    assert b'\r\x1b[Kgeolin test: compiles for this machine' in text
+    assert b' s\r' in text
+    assert text.endswith(b'\r\x1b[K')
+    assert b'\n' not in text

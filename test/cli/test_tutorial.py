@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.environment import ROOT, with_checkout
 
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
-ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / 'docs' / 'tutorial.md').read_text()
 BLOCKS = re.findall(r'^```bash\n(.*?)^```', TEXT, re.DOTALL | re.MULTILINE)
 SETUP, *STEPS = BLOCKS
@@ -42,7 +42,7 @@ def commands_of(block):
 
 def environment():
     programs = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
-    return {**os.environ, 'PATH': programs, 'PYTHONPATH': str(ROOT)}
+    return with_checkout() | {'PATH': programs}
 
 
 def run(block, folder):
@@ -88,7 +88,11 @@ def test_commands__lead_to_a_robot_that_stands(tmp_path):
     finally:
         for node in nodes:
             node.send_signal(signal.SIGINT)
-        statuses = [node.wait(30) for node in nodes]
+        try:
+            statuses = [node.wait(30) for node in nodes]
+        finally:
+            for node in nodes:
+                node.kill()
     assert statuses == [0, 0]
     at = 0
     for words in SAID:

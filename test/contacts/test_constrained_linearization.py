@@ -20,13 +20,6 @@ from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 
 from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
-from geolin_ros.contacts import (
-    ConstrainedLinearizer,
-    Contact,
-    Loop,
-    anchored,
-    constrained_forward_dynamics,
-)
 from geolin_ros.description import Mimic
 from geolin_ros.errors import (
     ConfigurationError,
@@ -34,6 +27,7 @@ from geolin_ros.errors import (
     ShapeError,
     UnknownNameError,
 )
+from geolin_ros.linearization.contacts import Contact, Loop, anchored, constrained_forward_dynamics
 
 pytest.importorskip('pinocchio')
 GAINS = {'stiffness': 50.0, 'damping': 14.0}
@@ -83,11 +77,12 @@ class Case:
         self.reference = ConstrainedReference(oracle, self.contacts)
 
 
+@pytest.mark.shows('Contacts and loops: accelerations')
 @pytest.mark.parametrize('name', CASES)
 def test_derivatives__are_those_of_pinocchio(name):
     case = Case(name)
     m = case.model.m
-    C = ConstrainedLinearizer(case.model, case.contacts)(case.state, case.tau)
+    C = Linearizer(case.model, case.contacts)(case.state, case.tau)
     expected = case.reference.derivatives(case.state, case.tau)
     assert_close(C.nu_dot, expected.nu_dot, 1e-9, 'nu_dot')
     assert_close(C.wrenches, expected.lam, 1e-9, 'wrenches')
@@ -113,6 +108,7 @@ def by_differences(forward_dynamics, state, tau, width):
     return by_z, by_tau
 
 
+@pytest.mark.shows('Contacts and loops: the same against differences')
 @pytest.mark.parametrize(
     ('name', 'base'),
     [('go2 on four feet', 'floating'), ('go2 in loops', 'floating'), ('go2 in loops', 'fixed')],
@@ -122,7 +118,7 @@ def test_derivatives__are_differences_of_dense_dynamics(name, base):
     m = case.model.m
     if base == 'fixed':
         case.reference.contacts = case.contacts = case.contacts[:2]
-    C = ConstrainedLinearizer(case.model, case.contacts)(case.state, case.tau)
+    C = Linearizer(case.model, case.contacts)(case.state, case.tau)
     nu_dot, lam = case.reference.forward_dynamics(case.state, case.tau)
     assert_close(C.nu_dot, nu_dot, 1e-10)
     assert_close(C.wrenches, lam, 1e-10)
@@ -133,16 +129,18 @@ def test_derivatives__are_differences_of_dense_dynamics(name, base):
     assert_close(C.wrench_by_tau, by_tau[m:], 1e-8)
 
 
+@pytest.mark.shows('Contacts and loops: forward dynamics')
 def test_forward_dynamics__is_that_of_the_linearization_and_of_dense_dynamics():
     case = Case('talos on a sole, holding on')
     nu_dot, lam = constrained_forward_dynamics(case.model, case.state, case.tau, case.contacts)
     expected = case.reference.forward_dynamics(case.state, case.tau)
     assert_close(nu_dot, expected[0], 1e-9)
     assert_close(lam, expected[1], 1e-9)
-    linearizer = ConstrainedLinearizer(case.model, case.contacts)
+    linearizer = Linearizer(case.model, case.contacts)
     assert_close(linearizer.forward_dynamics(case.state, case.tau), nu_dot, 1e-12)
 
 
+@pytest.mark.shows('Contacts and loops: the same against differences')
 def test_mimic_joints__move_with_their_masters_in_contact():
     path = robots.path('quadruped')
     description, independent = read_robot(path)
@@ -178,7 +176,7 @@ def test_mimic_joints__move_with_their_masters_in_contact():
 
     rng = default_rng(5)
     state, tau, m = model.random_state(rng), rng.normal(size=model.n), model.m
-    C = ConstrainedLinearizer(model, contacts)(state, tau)
+    C = Linearizer(model, contacts)(state, tau)
     nu_dot, lam = forward_dynamics(state, tau)
     assert_close(C.nu_dot, nu_dot, 1e-10)
     assert_close(C.wrenches, lam, 1e-10)
@@ -190,10 +188,10 @@ def test_mimic_joints__move_with_their_masters_in_contact():
 
 def test_contacts__switch_at_run_time():
     case = Case('go2 on four feet')
-    linearizer = ConstrainedLinearizer(case.model, case.contacts)
+    linearizer = Linearizer(case.model, case.contacts)
     linearizer.activate(GO2[1:])
     three = linearizer(case.state, case.tau).copy()
-    again = ConstrainedLinearizer(case.model, case.contacts[1:])(case.state, case.tau)
+    again = Linearizer(case.model, case.contacts[1:])(case.state, case.tau)
     np.testing.assert_array_equal(three.A, again.A)
     np.testing.assert_array_equal(three.wrench_by_state, again.wrench_by_state)
     assert [contact.frame for contact in three.contacts] == GO2[1:]
@@ -213,7 +211,7 @@ def test_external_wrenches__act_besides_contacts():
     case = Case('go2 on four feet')
     model, state, tau = case.model, case.state, case.tau
     push = Wrench('base', (3.0, -4.0, 5.0), (0.3, 0.2, -0.1), 'world_oriented', (0.1, 0.0, 0.05))
-    linearizer = ConstrainedLinearizer(model, case.contacts)
+    linearizer = Linearizer(model, case.contacts)
     C = linearizer(state, tau, wrenches=[push])
     by_z, _ = by_differences(
         lambda at, u: constrained_forward_dynamics(model, at, u, case.contacts, [push]),
@@ -238,7 +236,7 @@ def test_external_wrenches__act_besides_contacts():
 
 def test_frozen_reference__is_that_of_the_linearizer():
     case = Case('go2 on four feet')
-    linearizer = ConstrainedLinearizer(case.model, case.contacts)
+    linearizer = Linearizer(case.model, case.contacts)
     moving = linearizer(case.state, case.tau).copy()
     frozen = linearizer(case.state, case.tau, 'frozen')
     free = Linearizer(case.model)(case.state, case.tau, 'frozen')
@@ -250,9 +248,10 @@ def test_frozen_reference__is_that_of_the_linearizer():
     assert np.all(moving.drift == 0.0)
 
 
+@pytest.mark.shows('Contacts and loops: discrete form')
 def test_discretize__is_the_derivative_of_the_constrained_flow():
     case = Case('go2 on four feet')
-    linearizer = ConstrainedLinearizer(case.model, case.contacts)
+    linearizer = Linearizer(case.model, case.contacts)
     D = linearizer.discretize(case.state, case.tau, 0.002, 'rkmk4')
 
     def flow(state, tau):
@@ -275,22 +274,22 @@ def test_discretize__is_the_derivative_of_the_constrained_flow():
 def test_unusable_contacts__are_named():
     model = TreeModel.from_urdf(robots.path('quadruped'))
     with pytest.raises(UnknownNameError, match='FL_foot'):
-        ConstrainedLinearizer(model, [Contact('FL_fot')])
+        Linearizer(model, [Contact('FL_fot')])
     with pytest.raises(UnknownNameError, match='FR_foot'):
-        ConstrainedLinearizer(model, [Loop('FL_foot', 'FR_fot')])
+        Linearizer(model, [Loop('FL_foot', 'FR_fot')])
     with pytest.raises(ConfigurationError, match='line'):
-        ConstrainedLinearizer(model, [Contact('FL_foot', 'line')])
+        Linearizer(model, [Contact('FL_foot', 'line')])
     with pytest.raises(ConfigurationError, match='damping -1'):
-        ConstrainedLinearizer(model, [Contact('FL_foot', damping=-1.0)])
+        Linearizer(model, [Contact('FL_foot', damping=-1.0)])
     with pytest.raises(ConfigurationError, match='anchored'):
-        ConstrainedLinearizer(model, [Contact('FL_foot', stiffness=1.0)])
+        Linearizer(model, [Contact('FL_foot', stiffness=1.0)])
     with pytest.raises(ShapeError, match='reference'):
-        ConstrainedLinearizer(model, [Contact('FL_foot', reference=np.eye(3))])
+        Linearizer(model, [Contact('FL_foot', reference=np.eye(3))])
     with pytest.raises(NotFiniteError, match='FL_foot'):
-        ConstrainedLinearizer(model, [Contact('FL_foot', placement=np.full((4, 4), np.nan))])
+        Linearizer(model, [Contact('FL_foot', placement=np.full((4, 4), np.nan))])
     with pytest.raises(ConfigurationError, match='length'):
-        ConstrainedLinearizer(model, length=0.0)
-    linearizer = ConstrainedLinearizer(model, [Contact('FL_foot')])
+        Linearizer(model, length=0.0)
+    linearizer = Linearizer(model, [Contact('FL_foot')])
     with pytest.raises(UnknownNameError, match='FR_foot'):
         linearizer.activate(['FR_foot'])
     with pytest.raises(ShapeError, match='tau'):

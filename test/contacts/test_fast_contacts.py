@@ -14,8 +14,9 @@ from support.robots import example_robot, read_robot
 from support.trees import random_model
 
 from geolin_ros import Wrench
-from geolin_ros.contacts import ConstrainedLinearizer, Contact, Loop, anchored
 from geolin_ros.errors import NotFiniteError, ShapeError, SingularInertiaError
+from geolin_ros.linearization.contacts import Contact, Loop, anchored
+from geolin_ros.linearization.linearizer import Linearizer
 
 KINDS = ('body', 'world', 'world_oriented')
 
@@ -38,9 +39,9 @@ def random_contacts(rng, model, widths):
 
 def both(model, contacts):
     """Return the fast linearizer, and one that is denied the fast kernel."""
-    fast, general = ConstrainedLinearizer(model, contacts), ConstrainedLinearizer(model, contacts)
+    fast, general = Linearizer(model, contacts), Linearizer(model, contacts)
     assert fast.algorithm == 'fast'
-    general._fast = None
+    general._engine = None
     assert general.algorithm == 'general'
     return fast, general
 
@@ -69,6 +70,7 @@ def assert_same(fast, general, *arguments, tolerance=1e-10):
     return C, expected
 
 
+@pytest.mark.shows('The fast linearization: The same as the general algorithm')
 @pytest.mark.parametrize(
     ('count', 'shape', 'base', 'widths'),
     [
@@ -101,6 +103,7 @@ def test_random_trees__equal_the_general_algorithm(count, shape, base, widths):
     assert_same(fast, general, state, tau, 'frozen', tolerance=1e-9)
 
 
+@pytest.mark.shows('The fast linearization: The same as the general algorithm')
 @pytest.mark.parametrize('kinds', [*[(kind,) for kind in KINDS], KINDS], ids='+'.join)
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_springs_dampers_rotors_friction_and_wrenches__count_in_contact(base, kinds):
@@ -208,17 +211,17 @@ def test_contacts_that_depend_on_each_other__are_solved_by_the_general_algorithm
     )
 
 
-def test_algorithm__is_general_for_loops_and_for_robots_of_the_general_kernel():
+def test_algorithm__is_general_for_loops_and_not_for_mimic_joints():
     model = read_robot(example_robot('go2'))[1]
     feet = [Contact('FL_foot'), Loop('RL_foot', 'RR_foot', 'point')]
-    linearizer = ConstrainedLinearizer(model, feet)
+    linearizer = Linearizer(model, feet)
     assert linearizer.algorithm == 'general'
     linearizer.contacts = [feet[0], dataclasses.replace(feet[1], active=False)]
     assert linearizer.algorithm == 'fast'
     assert linearizer(model.neutral_state(), np.zeros(model.n)).wrenches.shape == (3,)
     mimicking = passive_model('floating', mimic=True)
-    held = ConstrainedLinearizer(mimicking, [Contact(mimicking.base_link)])
-    assert held.algorithm == 'general'
+    held = Linearizer(mimicking, [Contact(mimicking.base_link)])
+    assert held.algorithm == 'fast'
 
 
 def test_no_contact_in_force__is_the_free_robot():
@@ -232,7 +235,7 @@ def test_no_contact_in_force__is_the_free_robot():
 
 def test_wrong_inputs__are_named_as_without_contacts():
     model = read_robot(example_robot('go2'))[1]
-    linearizer = ConstrainedLinearizer(model, [Contact('FL_foot')])
+    linearizer = Linearizer(model, [Contact('FL_foot')])
     state = model.neutral_state()
     with pytest.raises(ShapeError, match='tau'):
         linearizer(state, np.zeros(3))

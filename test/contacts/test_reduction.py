@@ -12,9 +12,9 @@ from support.close import assert_close
 from support.robots import example_robot
 
 from geolin_ros import Linearizer, TreeModel, Wrench, bias_force, mass_matrix, robots
-from geolin_ros.contacts import ConstrainedLinearizer, Contact, anchored, reduce
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, ModelWarning
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.linearization.contacts import Contact, anchored, reduce
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 
@@ -28,7 +28,7 @@ def standing(model):
     """Return a crouched posture and the efforts that hold it, forces of least norm."""
     state = model.neutral_state()
     state.s[:] = np.tile((0.1, 0.7, -1.4), 4)
-    J = ConstrainedLinearizer(model, [Contact(f) for f in FEET])(state, np.zeros(model.n)).J
+    J = Linearizer(model, [Contact(f) for f in FEET])(state, np.zeros(model.n)).J
     h = bias_force(model, state)
     lam = np.linalg.lstsq(J[:, :6].T, h[:6], rcond=None)[0]
     return state, (h - J.T @ lam)[6:]
@@ -43,7 +43,7 @@ def distance_between(ours, theirs):
 
 def test_at_rest__projections_are_those_of_velocities_twice(model):
     state, tau = standing(model)
-    C = ConstrainedLinearizer(model, [Contact(f) for f in FEET])(state, tau)
+    C = Linearizer(model, [Contact(f) for f in FEET])(state, tau)
     assert_close(C.nu_dot, np.zeros(model.m), 1e-10, scale=9.81)
     R = reduce(C)
     zeros = np.zeros_like(R.N)
@@ -56,10 +56,11 @@ def test_at_rest__projections_are_those_of_velocities_twice(model):
     assert R.A.shape == R.wrench_by_state.shape == (12, 12)
 
 
+@pytest.mark.shows('Contacts and loops: spectrum of the reduced system')
 def test_spectrum__is_that_of_the_full_system_and_of_the_descriptor_pencil(model):
     state, tau = standing(model)
     feet = [Contact(f) for f in FEET]
-    C = ConstrainedLinearizer(model, feet)(state, tau)
+    C = Linearizer(model, feet)(state, tau)
     R, m = reduce(C), model.m
     own = np.linalg.eigvals(R.A)
     zeros = np.zeros(2 * m - 12)
@@ -84,12 +85,13 @@ def test_spectrum__is_that_of_the_full_system_and_of_the_descriptor_pencil(model
     assert distance_between(own, pencil[0, finite] / pencil[1, finite]) < 1e-8 * np.abs(own).max()
 
 
+@pytest.mark.shows('Contacts and loops: spectrum of the reduced system')
 def test_spectrum__gains_add_their_roots_and_change_nothing_else(model):
     state, tau = standing(model)
-    plain = reduce(ConstrainedLinearizer(model, [Contact(f) for f in FEET])(state, tau))
+    plain = reduce(Linearizer(model, [Contact(f) for f in FEET])(state, tau))
     kp, kd = 49.0, 14.5
     held = anchored(model, state, [Contact(f, 'point', kp, kd) for f in FEET])
-    C = ConstrainedLinearizer(model, held)(state, tau)
+    C = Linearizer(model, held)(state, tau)
     R = reduce(C)
     own = np.linalg.eigvals(plain.A)
     assert distance_between(np.linalg.eigvals(R.A), own) < 1e-9 * np.abs(own).max()
@@ -97,9 +99,10 @@ def test_spectrum__gains_add_their_roots_and_change_nothing_else(model):
     assert distance_between(np.linalg.eigvals(C.A), np.concatenate((own, *12 * [roots]))) < 1e-8
 
 
+@pytest.mark.shows('Contacts and loops: spectrum of the reduced system')
 def test_transfer_function__is_that_of_the_full_system(model):
     state, tau = standing(model)
-    C = ConstrainedLinearizer(model, [Contact(f) for f in FEET])(state, tau)
+    C = Linearizer(model, [Contact(f) for f in FEET])(state, tau)
     R = reduce(C)
     for s in (0.3 + 2.0j, 10.0, -1.0 + 30.0j):
         ours = R.P @ np.linalg.solve(s * np.eye(12) - R.A, R.B)
@@ -111,7 +114,7 @@ def test_transfer_function__is_that_of_the_full_system(model):
 
 def test_lqr_gain__acts_on_the_full_system_as_on_the_reduced_one(model):
     state, tau = standing(model)
-    C = ConstrainedLinearizer(model, [Contact(f) for f in FEET])(state, tau)
+    C = Linearizer(model, [Contact(f) for f in FEET])(state, tau)
     R = reduce(C)
     assert np.linalg.eigvals(R.A).real.max() > 1.0  # falls by itself
     X = scipy.linalg.solve_continuous_are(R.A, R.B, np.eye(12), np.eye(12))
@@ -124,7 +127,7 @@ def test_lqr_gain__acts_on_the_full_system_as_on_the_reduced_one(model):
 
 def test_discretize__is_the_exponential(model):
     state, tau = standing(model)
-    R = reduce(ConstrainedLinearizer(model, [Contact(f) for f in FEET])(state, tau))
+    R = reduce(Linearizer(model, [Contact(f) for f in FEET])(state, tau))
     Phi, Gamma = R.discretize(0.02)
     augmented = np.zeros((24, 24))
     augmented[:12, :12], augmented[:12, 12:] = R.A, R.B
@@ -135,9 +138,10 @@ def test_discretize__is_the_exponential(model):
         R.discretize(0)
 
 
+@pytest.mark.shows('Contacts and loops: contact forces through the constraint')
 def test_contact_forces__through_the_constraint_or_fixed_in_the_world_are_the_same(model):
     state, tau = standing(model)
-    C = ConstrainedLinearizer(model, [Contact(f) for f in FEET])(state, tau)
+    C = Linearizer(model, [Contact(f) for f in FEET])(state, tau)
     R, m, at = reduce(C), model.m, Kinematics(model, state)
 
     def stiffness(wrenches):
@@ -168,7 +172,7 @@ class StandingGo2:
         self.state, self.tau = standing(model)
         lowest = min(Kinematics(model, self.state).pose(f)[2, 3] for f in FEET)
         self.state.H[2, 3] = 0.02 - lowest
-        self.C = ConstrainedLinearizer(model, [Contact(f) for f in FEET])(self.state, self.tau)
+        self.C = Linearizer(model, [Contact(f) for f in FEET])(self.state, self.tau)
         self.R = R = reduce(self.C)
         Phi, Gamma = R.discretize(self.PERIOD)
         sizes = np.repeat((0.03, 0.06, 0.5, 0.3, 0.8, 5.0), (3, 3, 12, 3, 3, 12))
@@ -185,6 +189,7 @@ def go2():
     return StandingGo2()
 
 
+@pytest.mark.shows('Contacts and loops: feedback along M stands')
 @pytest.mark.parametrize(('projection', 'stands'), [('along M', True), ('orthogonal', False)])
 def test_feedback_on_soft_feet__needs_the_projection_along_the_mass_matrix(
     go2, projection, stands
@@ -208,6 +213,7 @@ def test_feedback_on_soft_feet__needs_the_projection_along_the_mass_matrix(
     assert (radius < 1.0) == stands, f'spectral radius {radius}'
 
 
+@pytest.mark.shows('Contacts and loops: feedback along M stands')
 @pytest.mark.parametrize(('projection', 'stands'), [('along M', True), ('orthogonal', False)])
 def test_feedback_in_simulation__stands_by_w_and_falls_by_p_transposed(go2, projection, stands):
     pytest.importorskip('mujoco')

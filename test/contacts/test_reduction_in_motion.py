@@ -12,8 +12,9 @@ from support.pinocchio_oracle import PinocchioOracle
 from support.robots import read_robot
 
 from geolin_ros import robots
-from geolin_ros.contacts import ConstrainedLinearizer, Contact, reduce, reduce_step
 from geolin_ros.errors import ConfigurationError
+from geolin_ros.linearization.contacts import Contact, reduce, reduce_step
+from geolin_ros.linearization.linearizer import Linearizer
 
 pytest.importorskip('pinocchio')
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
@@ -27,7 +28,7 @@ class Moving:
         _, self.model = read_robot(path)
         model, rng = self.model, default_rng(11)
         contacts = [Contact(foot) for foot in FEET]
-        self.linearizer = ConstrainedLinearizer(model, contacts)
+        self.linearizer = Linearizer(model, contacts)
         self.reference = ConstrainedReference(PinocchioOracle.read_urdf(path, model), contacts)
         self.tau = 5.0 * rng.normal(size=model.n)
         state = model.random_state(rng)
@@ -66,6 +67,7 @@ def test_basis__spans_what_position_and_velocity_admit(moving):
     assert off_diagonal > 1e-2, 'blkdiag(N, N) would not do'
 
 
+@pytest.mark.shows('Contacts and loops: along a motion')
 def test_steps__are_the_derivative_of_the_constrained_flow(moving):
     dt, steps, state, previous = 0.001, 5, moving.state, None
     Phi, Gamma = np.eye(12), np.zeros((12, moving.model.n))
@@ -92,6 +94,7 @@ def test_steps__are_the_derivative_of_the_constrained_flow(moving):
         assert_close(end.lift(end.P.T @ z), z, 1e-7)  # stays admissible
 
 
+@pytest.mark.shows('Contacts and loops: along a motion')
 def test_bases_that_are_carried_on__make_a_differential_equation(moving):
     """Midpoint steps of ydot = A y approach the flow with order 2, without any dP/dt."""
     duration, errors = 0.04, []

@@ -12,14 +12,10 @@ from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 
 from geolin_ros import robots
-from geolin_ros.contacts import (
-    ConstrainedLinearizer,
-    Contact,
-    constrained_forward_dynamics,
-    reduce,
-)
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import UnsolvableError
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.linearization.contacts import Contact, constrained_forward_dynamics, reduce
+from geolin_ros.linearization.linearizer import Linearizer
 
 pytest.importorskip('pinocchio')
 SOLES = ('leg_left_6_link', 'leg_right_6_link')
@@ -34,7 +30,7 @@ def corners(link):
 
 def on_manifold(model, contacts, state):
     """Return the state with the nearest velocity that the contacts admit."""
-    J = ConstrainedLinearizer(model, contacts)(state, np.zeros(model.n)).J
+    J = Linearizer(model, contacts)(state, np.zeros(model.n)).J
     nu = np.concatenate((state.v, state.r))
     nu -= np.linalg.pinv(J, rcond=1e-9) @ (J @ nu)
     held = state.copy()
@@ -61,10 +57,11 @@ def talos():
     return Talos()
 
 
+@pytest.mark.shows('Contacts and loops: redundant rows')
 def test_corner_points__move_as_two_surfaces(talos):
     model, m = talos.model, talos.model.m
-    redundant = ConstrainedLinearizer(model, talos.points)(talos.state, talos.tau)
-    independent = ConstrainedLinearizer(model, talos.surfaces)(talos.state, talos.tau)
+    redundant = Linearizer(model, talos.points)(talos.state, talos.tau)
+    independent = Linearizer(model, talos.surfaces)(talos.state, talos.tau)
     assert_close(redundant.nu_dot, independent.nu_dot, 1e-9)
     assert_close(redundant.B, independent.B, 1e-9)
     P = reduce(independent).P
@@ -86,9 +83,10 @@ def test_corner_points__move_as_two_surfaces(talos):
     assert len(report.redundant_rows) == 24
 
 
+@pytest.mark.shows('Contacts and loops: forces of least norm and their derivatives')
 def test_corner_points__have_forces_of_least_norm_and_their_derivatives(talos):
     reference = ConstrainedReference(talos.oracle, talos.points)
-    C = ConstrainedLinearizer(talos.model, talos.points)(talos.state, talos.tau)
+    C = Linearizer(talos.model, talos.points)(talos.state, talos.tau)
     nu_dot, lam = reference.forward_dynamics(talos.state, talos.tau)
     assert_close(C.nu_dot, nu_dot, 1e-9)
     assert_close(C.wrenches, lam, 1e-9)
@@ -113,17 +111,18 @@ def test_corner_points__have_forces_of_least_norm_and_their_derivatives(talos):
 def test_velocities_off_the_manifold__are_called_a_contradiction(talos):
     moving = talos.state.copy()
     moving.r[:] += 1.0
-    report = ConstrainedLinearizer(talos.model, talos.points)(moving, talos.tau).dropped
+    report = Linearizer(talos.model, talos.points)(moving, talos.tau).dropped
     assert report.contradiction > 1e-3
     assert 'contradict each other' in report.warnings[-1]
 
 
+@pytest.mark.shows('Contacts and loops: no motion left')
 def test_four_surfaces_on_a_quadruped__leave_no_motion_and_say_so():
     path = example_robot('solo12')
     _, model = read_robot(path)
     state, rng = model.random_state(default_rng(4), speed=0.0), default_rng(5)
     contacts, tau = [Contact(foot, 'surface') for foot in SOLO], rng.normal(size=model.n)
-    C = ConstrainedLinearizer(model, contacts, length=1.0)(state, tau)
+    C = Linearizer(model, contacts, length=1.0)(state, tau)
     assert (C.rank, C.dropped.admissible) == (18, 0)
     assert_close(C.nu_dot, np.zeros(model.m), 1e-9, scale=9.81)
     assert_close(C.A[model.m :], np.zeros((model.m, 2 * model.m)), 1e-9, scale=9.81)
@@ -178,11 +177,12 @@ class FrontLegs:
         return state
 
 
+@pytest.mark.shows('Contacts and loops: forces of least norm and their derivatives')
 @pytest.mark.parametrize('length', [1.0, 0.1])
 def test_forces_without_effect_that_turn__are_differentiated(length):
     front = FrontLegs()
     reference = ConstrainedReference(front.oracle, front.contacts)
-    C = ConstrainedLinearizer(front.model, front.contacts, length)(front.state(0.0), front.tau)
+    C = Linearizer(front.model, front.contacts, length)(front.state(0.0), front.tau)
     assert C.rank == 10
     assert_close(C.J.T @ C.dropped.dropped, np.zeros((18, 2)), 1e-12, scale=1.0)
     assert C.dropped.contradiction < 1e-9
@@ -219,6 +219,7 @@ def test_length__weighs_torques_and_changes_no_motion():
     assert norm(by_decimetre, 0.1) < norm(by_metre, 0.1)
 
 
+@pytest.mark.shows('Contacts and loops: no motion left')
 def test_stretched_leg__is_reported_and_never_smoothed(talos):
     """A sole and the hip above it held: the rank changes where the knee is straight."""
     model, found = talos.model, {}
@@ -227,7 +228,7 @@ def test_stretched_leg__is_reported_and_never_smoothed(talos):
     for bend in (1.0, 1e-3, 1e-5):
         state = model.neutral_state()
         state.s[knee] = bend
-        found[bend] = ConstrainedLinearizer(model, contacts)(state, np.zeros(model.n))
+        found[bend] = Linearizer(model, contacts)(state, np.zeros(model.n))
     bent, nearly, straight = found.values()
     assert (bent.rank, nearly.rank, straight.rank) == (9, 9, 8)
     assert bent.dropped.warnings == ()

@@ -3,6 +3,7 @@
 """The layers of the package, as pyproject.toml states them."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,3 +51,16 @@ def test_layers__notice_a_wrong_import(
     done = lint_imports(tmp_path)
     assert done.returncode == 1, done.stdout
     assert f'{broken} BROKEN' in ' '.join(done.stdout.split())
+
+
+def test_rooms__are_those_of_the_page_about_the_design() -> None:
+    text = (ROOT / 'docs' / 'design.md').read_text(encoding='utf-8')
+    package = ROOT / 'geolin_ros'
+    rooms = {path.parent.name for path in package.glob('*/__init__.py')}
+    rows = [line.split('|')[1] for line in text.splitlines() if line.startswith('| `')]
+    listed = {name.strip(' `') for row in rows for name in row.split(',')}
+    assert rooms - {'balance', 'demo', 'sim'} == listed
+    for path in re.findall(r'`([\w/]+\.py)`', text):
+        assert (package / path).exists() or (ROOT / path).exists(), path
+    loose = {path.stem for path in package.glob('*.py')} - {'__init__'}
+    assert loose == set(re.findall(r'`(errors|typing|optional|datasets)`', text))

@@ -110,3 +110,114 @@ def test_checks__are_installed_beside_the_product_once(target, tmp_path):
         assert again[0].endswith(' .venv/bin/python'), 'what is listed is the product'
     if target == 'audit':
         assert ' --strict ' in again[0], 'what cannot be looked up would count as good'
+
+
+PIP = """#!/bin/sh
+case "$*" in
+    *"import numpy"*) echo 2.0 ;;
+    *get_paths*) echo "$PWD/site" ;;
+    *"-m venv"*) mkdir -p .venv/bin site; cp fake .venv/bin/python ;;
+    *) echo "ran $*" ;;
+esac
+"""
+
+
+def setup_of(folder, *what):
+    """Return what tools/setup.sh installs and compiles in a copy, by a Python that only tells."""
+    if not (folder / 'tools').exists():
+        (folder / 'tools').mkdir()
+        for name in ('setup.sh', 'check_packages.sh', 'environment_hook.py', 'build_messages.py'):
+            shutil.copy(ROOT / 'tools' / name, folder / 'tools')
+        shutil.copy(ROOT / 'tools' / 'compile_kernels.py', folder / 'tools')
+        (folder / 'tools' / 'check_packages.sh').write_text('#!/bin/sh\n')
+        shutil.copytree(ROOT / 'requirements', folder / 'requirements')
+        shutil.copytree(ROOT / 'geolin_msgs', folder / 'geolin_msgs')
+        for name in ('setup.py', 'setup.cfg'):
+            shutil.copy(ROOT / name, folder)
+        for name in SOURCES:
+            (folder / name).mkdir(parents=True)
+            (folder / name / 'some.py').touch()
+        (folder / 'fake').write_text(PIP)
+        (folder / 'fake').chmod(0o755)
+    environment = {'PATH': os.environ['PATH'], 'PYTHON': './fake'}
+    done = subprocess.run(
+        ['bash', 'tools/setup.sh', *what],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    ran = [line for line in done.stdout.splitlines() if line.startswith('ran ')]
+    return done, ran
+
+
+def sources_of_kernels():
+    (line,) = re.findall(r'step kernels (.*?) ;;', (ROOT / 'tools' / 'setup.sh').read_text())
+    return [name for name in line.split() if not name.endswith('.py')]
+
+
+SOURCES = sources_of_kernels()
+
+
+def test_demo__installs_no_tests_and_no_simulator_and_compiles_once(tmp_path):
+    done, ran = setup_of(tmp_path, 'demo')
+    assert done.returncode == 0, done.stderr
+    installed = ' '.join(line for line in ran if ' pip install ' in line)
+    assert '.[plot]' in installed
+    assert 'ros-kilted.txt' in installed
+    for extra in ('test', 'dev', 'mujoco', 'offline'):
+        assert extra not in installed, extra
+    assert ran[-1].startswith('ran tools/compile_kernels.py')
+    assert setup_of(tmp_path, 'demo')[1] == []
+
+
+def test_tests__install_the_rest_when_they_are_wanted(tmp_path):
+    setup_of(tmp_path, 'demo')
+    _, ran = setup_of(tmp_path)
+    assert len(ran) == 1
+    assert ran[0].endswith('--editable .[test,dev]')
+    assert setup_of(tmp_path, 'simulation')[1][0].endswith('--editable .[control,mujoco,plot]')
+
+
+def test_setup_of_something_unknown__is_refused(tmp_path):
+    done, _ = setup_of(tmp_path, 'party')
+    assert done.returncode == 1
+    assert "'party' is nothing to set up, expected demo, simulation" in done.stderr
+
+
+def test_sources_of_the_first_compile__exist():
+    assert SOURCES
+    for name in SOURCES:
+        assert (ROOT / name).is_dir(), name
+
+
+@pytest.mark.parametrize(
+    ('target', 'level'),
+    [
+        ('demo', 'demo'),
+        ('balance', 'simulation'),
+        ('mpc', 'simulation'),
+        ('test', ''),
+        ('lint', ''),
+    ],
+)
+def test_targets__set_up_what_they_need(target, level, tmp_path):
+    shutil.copy(ROOT / 'Makefile', tmp_path)
+    for path, text in (
+        ('.venv/bin/python', '#!/bin/sh\n'),
+        ('tools/setup.sh', '#!/bin/sh\necho "set up $*"\n'),
+    ):
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o755)
+    said = subprocess.run(
+        ['make', target],
+        cwd=tmp_path,
+        env={'PATH': os.environ['PATH']},
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert [line.strip() for line in said.splitlines() if line.startswith('set up')] == [
+        f'set up {level}'.strip()
+    ]

@@ -55,7 +55,8 @@ def test_versions__agree() -> None:
 
 def test_imports__are_declared() -> None:
     in_manifest = {dependency.name for dependency in manifest(ROOT).exec_depends}
-    with_pip = {re.split(r'[^\w-]', line)[0] for line in requires('geolin_ros') if ';' not in line}
+    product = [line for line in requires('geolin_ros') if not re.search(r'"(test|dev)"', line)]
+    with_pip = {re.split(r'[^\w-]', line)[0] for line in product}
     names = imported('geolin_ros/**/*.py', 'launch/*.py') - OF_OFFLINE
     assert {'numpy', 'rclpy', 'geolin_msgs'} <= names
     for name in names:
@@ -108,3 +109,14 @@ def test_python__finds_its_libraries_whatever_it_inherits() -> None:
             [sys.executable, '-c', use], env=inherited, capture_output=True, text=True
         )
         assert done.stdout.strip().isdigit(), done.stderr
+
+
+def test_what_is_never_required__is_what_a_test_asks_for() -> None:
+    words = next(
+        ast.literal_eval(node.value)
+        for node in ast.parse((ROOT / 'test' / 'conftest.py').read_text()).body
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], 'id', '') == 'NEVER_REQUIRED'
+    )
+    files = [file.read_text() for file in (ROOT / 'test').rglob('test_*.py')]
+    asked = {name for text in files for name in re.findall(r"importorskip\('(\w+)", text)}
+    assert set(words) <= asked

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.stream.parameter_table import as_markdown, as_parameter_file, check_all
-from geolin_ros.stream.parameter_tables import TABLES
-from geolin_ros.stream.parameters import BY_NAME, MODEL_NAMES, TABLE, stream_settings
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.parameters.linearizer import BY_NAME, MODEL_NAMES, TABLE, stream_settings
+from geolin_ros.stream.parameters.table import as_markdown, as_parameter_file, check_all
+from geolin_ros.stream.parameters.tables import TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {

@@ -97,8 +97,8 @@ def test_python_of_the_message_page__reads_messages():
     from support.messages import linearized_dynamics
 
     from geolin_ros import TreeModel, robots
-    from geolin_ros.stream.messages import LinearizationWriter
-    from geolin_ros.stream.settings import StreamSettings
+    from geolin_ros.stream.inputs.settings import StreamSettings
+    from geolin_ros.stream.outputs.messages import LinearizationWriter
 
     model = TreeModel.from_urdf(robots.path('quadruped'))
     message = LinearizationWriter(linearized_dynamics(), model, StreamSettings()).message

@@ -13,20 +13,20 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 FILES = {path: path.read_text(encoding='utf-8') for path in TESTS.glob('**/test_*.py')}
 MODULES = (
-    'geolin_ros.dynamics',
-    'geolin_ros.dynamics_derivatives',
-    'geolin_ros.constraints',
-    'geolin_ros.sparse',
-    'geolin_ros.frames',
-    'geolin_ros.kinematics.Kinematics',
-    'geolin_ros.equations_of_motion',
-    'geolin_ros.momentum',
-    'geolin_ros.representation',
-    'geolin_ros.consistency',
-    'geolin_ros.lie_group',
-    'geolin_ros.trajectory',
-    'geolin_ros.batch',
-    'geolin_ros.contacts',
+    'geolin_ros.dynamics.functions',
+    'geolin_ros.dynamics.derivatives',
+    'geolin_ros.dynamics.constraints',
+    'geolin_ros.estimation.sparse',
+    'geolin_ros.spatial.frames',
+    'geolin_ros.dynamics.kinematics.Kinematics',
+    'geolin_ros.dynamics.equations_of_motion',
+    'geolin_ros.dynamics.momentum',
+    'geolin_ros.linearization.representation',
+    'geolin_ros.linearization.consistency',
+    'geolin_ros.spatial.lie_group',
+    'geolin_ros.linearization.trajectory',
+    'geolin_ros.dynamics.batch',
+    'geolin_ros.linearization.contacts',
     'geolin_ros',
 )
 IMPORTED = {
@@ -36,7 +36,7 @@ IMPORTED = {
     'dense': r'dense_reference|constrained_reference|several_axes|kim_tables|np\.linalg|np\.cross',
     'differences': r'finite_difference|derivative_by_vector',
     'SciPy': r'scipy',
-    'tables': r'kernels import paper',
+    'tables': r'kernels(\.| import )papers',
     'flows': r'error_after',
     'by hand': r'system\.derivatives',
     'one at a time': r'(Linearizer|geolin_ros\.hybrid_dynamics|getattr\(geolin_ros, name\))',
@@ -51,7 +51,7 @@ uses none of it.
 """
 
 REFEREES = """
-geolin_ros.dynamics
+geolin_ros.dynamics.functions
 inverse_dynamics
     Pinocchio: inverse_dynamics__equals_rnea
     dense: inverse_dynamics__equals_dense_dynamics_with_wrenches
@@ -73,7 +73,7 @@ bias_force
     Pinocchio: inverse_dynamics__equals_rnea
     dense: inverse_dynamics__equals_dense_dynamics_with_wrenches
 
-geolin_ros.dynamics_derivatives
+geolin_ros.dynamics.derivatives
 inverse_dynamics_derivatives
     Pinocchio: derivatives__equal_pinocchio
     differences: inverse_dynamics_derivatives__equal_differences
@@ -99,7 +99,7 @@ inertia_of_parameters
     dense: inertial_parameters__rebuild_the_inertias
     Pinocchio: regressor__equals_pinocchio
 
-geolin_ros.constraints
+geolin_ros.dynamics.constraints
 inverse_dynamics
     Pinocchio: inverse_and_hybrid_dynamics__move_pinocchio_as_asked
     dense: everything_actuated__is_equations_65_and_66
@@ -111,7 +111,7 @@ hybrid_dynamics
     Pinocchio: inverse_and_hybrid_dynamics__move_pinocchio_as_asked
     dense: hybrid_dynamics__equals_the_dense_system
 
-geolin_ros.sparse
+geolin_ros.estimation.sparse
 inverse_dynamics, forward_dynamics, hybrid_dynamics, base_sensors, known
     Pinocchio: classical_dynamics__equal_pinocchio
     dense: joints_with_several_axes__equal_pinocchio_and_dense_dynamics
@@ -128,7 +128,7 @@ force_torque
     dense: force_torque__reads_the_wrench_in_the_link
     Pinocchio: sensors_in_links__determine_what_a_fixed_base_does
 
-geolin_ros.frames
+geolin_ros.spatial.frames
 twist
     Pinocchio: twists__are_pinocchios
     differences: twists__have_the_matrices_they_are_named_after
@@ -163,7 +163,7 @@ body_acceleration
     differences: accelerations__agree_in_body_and_world
     Pinocchio: accelerations__are_pinocchios
 
-geolin_ros.kinematics.Kinematics
+geolin_ros.dynamics.kinematics.Kinematics
 frame
     Pinocchio: twists__are_pinocchios
     dense: every_link__is_where_the_dense_chain_rule_puts_it
@@ -202,7 +202,7 @@ contact_frame
     Pinocchio: contact_jacobian__is_equation_81
     differences: contact_jacobian_rate__follows_the_rolling_contact
 
-geolin_ros.equations_of_motion
+geolin_ros.dynamics.equations_of_motion
 equations_of_motion
     Pinocchio: coriolis_matrix__is_pinocchios
     iDynTree: equations__are_idyntrees
@@ -211,7 +211,7 @@ spring_stretch
     differences: gravity_and_springs__are_the_derivative_of_the_potential_energy
     dense: equations_of_passive_joints__hold_under_a_wrench
 
-geolin_ros.momentum
+geolin_ros.dynamics.momentum
 centroidal
     Pinocchio: centroidal_momentum_matrix__is_pinocchios
     iDynTree: centroidal_momentum__is_idyntrees
@@ -220,7 +220,7 @@ kinetic_energy, potential_energy
     Pinocchio: energies__are_pinocchios
     dense: energies_and_bias__are_those_of_dense_dynamics
 
-geolin_ros.representation
+geolin_ros.linearization.representation
 convert
     Pinocchio: linearization__is_the_derivative_of_the_vector_field
     differences: linearization__is_the_derivative_of_the_vector_field
@@ -234,7 +234,7 @@ displacement_from_body, displacement_to_body
     differences: displacement__is_the_derivative_of_the_change_of_numbers
     Pinocchio: linearization__is_the_derivative_of_the_vector_field
 
-geolin_ros.consistency
+geolin_ros.linearization.consistency
 required_effort
     Pinocchio: required_effort__is_pinocchios_inverse_dynamics
     tables: consistent_acceleration__is_the_third_remark_of_table_4
@@ -242,7 +242,7 @@ linearize_motion
     tables: inconsistent_linearization__equals_the_tables_about_the_given_accelerations
     differences: inconsistent_linearization__is_that_under_a_constant_base_wrench
 
-geolin_ros.lie_group
+geolin_ros.spatial.lie_group
 linearize
     Linearizer: robot__on_its_group_is_linearized_as_by_the_linearizer
     flows: example__carries_the_error_between_two_flows
@@ -253,7 +253,7 @@ euclidean, product
     SciPy: ad__is_the_bracket
     Linearizer: robot__on_its_group_is_linearized_as_by_the_linearizer
 
-geolin_ros.sparse
+geolin_ros.estimation.sparse
 DynamicsSolver
     Pinocchio: classical_dynamics__equal_pinocchio
     dense: joints_with_several_axes__equal_pinocchio_and_dense_dynamics
@@ -261,10 +261,7 @@ Estimator
     Pinocchio: estimate__of_noiseless_readings__is_what_pinocchio_computes
     dense: estimate__equals_elimination_and_weighted_least_squares
 
-geolin_ros.batch
-BatchLinearizer
-    Pinocchio: robot__equals_pinocchio
-    one at a time: batch__equals_one_by_one
+geolin_ros.dynamics.batch
 inverse_dynamics, forward_dynamics, mass_matrix, mass_matrix_inverse
     Pinocchio: robot__equals_pinocchio
     one at a time: batch__equals_one_by_one
@@ -275,10 +272,7 @@ hybrid_dynamics
     Pinocchio: robot__equals_pinocchio
     one at a time: hybrid_dynamics__equals_one_by_one
 
-geolin_ros.contacts
-ConstrainedLinearizer
-    Pinocchio: derivatives__are_those_of_pinocchio
-    differences: derivatives__are_differences_of_dense_dynamics
+geolin_ros.linearization.contacts
 constrained_forward_dynamics
     dense: forward_dynamics__is_that_of_the_linearization_and_of_dense_dynamics
     Pinocchio: derivatives__are_those_of_pinocchio
@@ -293,12 +287,18 @@ constraints_of
     MuJoCo: forward_dynamics__equals_mujoco_at_rest
 
 geolin_ros
+BatchLinearizer
+    Pinocchio: robot__equals_pinocchio
+    one at a time: batch__equals_one_by_one
+ConstrainedLinearizer
+    Pinocchio: derivatives__are_those_of_pinocchio
+    differences: derivatives__are_differences_of_dense_dynamics
 Linearizer
     Pinocchio: linearization__equals_pinocchios
     MuJoCo: nu_dot__equals_mujocos
     differences: linearization__equals_differences_on_the_manifold
 
-geolin_ros.trajectory
+geolin_ros.linearization.trajectory
 transition
     Pinocchio: flow__equals_differences_of_pinocchios_flow
     differences: sensitivity__is_the_derivative_of_the_final_state
@@ -327,15 +327,17 @@ def table() -> dict[str, dict[str, str]]:
 
 ROWS = table()
 ELSEWHERE = {
-    'geolin_ros.sparse.exact_rows': 'book-keeping',
-    'geolin_ros.sparse.solvability': 'a report, held against known ranks in test/sparse',
-    'geolin_ros.constraints.rows_of': 'checks shapes',
-    'geolin_ros.kinematics.check_state': 'checks shapes',
-    'geolin_ros.contacts.activated': 'book-keeping',
-    'geolin_ros.contacts.anchored': 'book-keeping over `Kinematics.pose`',
-    'geolin_ros.contacts.anchored_where_needed': 'book-keeping over `Kinematics.pose`',
+    'geolin_ros.estimation.sparse.exact_rows': 'book-keeping',
+    'geolin_ros.estimation.sparse.solvability': 'a report: known ranks in test/sparse',
+    'geolin_ros.dynamics.constraints.rows_of': 'checks shapes',
+    'geolin_ros.dynamics.kinematics.check_state': 'checks shapes',
+    'geolin_ros.linearization.contacts.activated': 'book-keeping',
+    'geolin_ros.linearization.contacts.anchored': 'book-keeping over `Kinematics.pose`',
+    'geolin_ros.linearization.contacts.anchored_where_needed': 'book-keeping',
     'geolin_ros.open_dataset': 'reads a file',
-    'geolin_ros.Dynamics': 'bit for bit: test_dynamics__are_those_of_the_functions',
+    'geolin_ros.dynamics.functions.Dynamics': (
+        'bit for bit: test_dynamics__are_those_of_the_functions'
+    ),
 }
 SHARED = ('workspace', 'state_data', 'wrong_state', 'vector', 'truth', 'with_base', 'failure')
 """What modules of the package share with one another: no dynamics."""

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from geolin_ros.stream.parameter_tables import TABLES
+from geolin_ros.stream.parameters.tables import TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
 POLICIES = sorted((ROOT / 'config' / 'security').glob('*.xml'))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from support.standing import standing_robot
 
-from geolin_ros import se3
 from geolin_ros.control.anchoring import anchored
 from geolin_ros.control.posture import standing_posture
+from geolin_ros.spatial import se3
 
 
 @pytest.mark.parametrize('robot', ['quadruped', 'humanoid'])

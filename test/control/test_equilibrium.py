@@ -12,8 +12,8 @@ from support.standing import SUPPORTS, standing_robot, urdf_of
 
 from geolin_ros.control.equilibrium import equilibrium, statics
 from geolin_ros.control.posture import standing_posture
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError
-from geolin_ros.kinematics import Kinematics
 from geolin_ros.model.tree import JointLimits
 
 
@@ -95,7 +95,7 @@ def test_equilibrium__is_the_least_one_by_another_solver(name):
 
 def test_centre_of_mass_beside_the_feet__is_explained():
     model, supports, state = stance('go2')
-    with pytest.raises(InfeasibleError, match='mm outside the support polygon') as raised:
+    with pytest.raises(InfeasibleError, match='mm off the point of its supports') as raised:
         equilibrium(model, state, supports[:1])
     assert raised.value.report.margin < -0.2
     assert statics(model, state, supports).margin > 0.1

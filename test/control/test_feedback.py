@@ -10,13 +10,13 @@ import pytest
 from support.standing import ARMATURE, SUPPORTS, standing_robot, urdf_of
 
 from geolin_ros import Linearizer
-from geolin_ros.contacts import ConstrainedLinearizer, reduce
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.feedback import Feedback
 from geolin_ros.control.lqr import PERIOD, design, regulate
 from geolin_ros.control.posture import standing_posture
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ShapeError
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.linearization.contacts import reduce
 
 pytest.importorskip('mujoco')
 from geolin_ros.sim.simulator import Push, Simulator
@@ -79,7 +79,7 @@ def test_projection__along_the_mass_matrix_stands_and_the_orthogonal_one_falls()
     """K_r W against K_r P'; rotors, which the URDF leaves out, would hide the difference."""
     model, point = stance('go2', armature=0.0)
     gains = design(model, point)
-    linearizer = ConstrainedLinearizer(model, [s.contact for s in point.supports])
+    linearizer = Linearizer(model, [s.contact for s in point.supports])
     reduced = reduce(linearizer(point.state, point.tau))
     K_r = gains.K @ reduced.P
     np.testing.assert_allclose(reduced.full_gain(K_r), gains.K, atol=1e-9 * np.max(gains.K))
@@ -102,7 +102,7 @@ def without_contact_forces(model, point, reduced):
 def test_contact_forces__left_out_of_A_make_a_standing_humanoid_unstable(name, falls):
     """In the simulator the bundled humanoid ends up leaning, by 5 cm, and g1 falls."""
     model, point = stance(name)
-    linearizer = ConstrainedLinearizer(model, [s.contact for s in point.supports])
+    linearizer = Linearizer(model, [s.contact for s in point.supports])
     reduced = reduce(linearizer(point.state, point.tau))
     with_forces = regulate(model, point, reduced)
     left_out = regulate(model, point, without_contact_forces(model, point, reduced))

@@ -10,12 +10,13 @@ import pytest
 import scipy.linalg
 from support.standing import SUPPORTS, standing_robot
 
-from geolin_ros.contacts import ConstrainedLinearizer, constrained_forward_dynamics, reduce
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import PERIOD, design, plant_of, regulate
 from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.control.weights import HUMANOID, QUADRUPED, Weights, cost, weights_for
 from geolin_ros.errors import ConfigurationError, NotStabilizableError, UnknownNameError
+from geolin_ros.linearization.contacts import constrained_forward_dynamics, reduce
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import JointLimits
 
 
@@ -28,7 +29,7 @@ def stand(name, feet=None):
         supports = supports[:feet]
         state = standing_posture(model, supports, start=state)
     point = equilibrium(model, state, supports)
-    linearizer = ConstrainedLinearizer(model, [s.contact for s in point.supports])
+    linearizer = Linearizer(model, [s.contact for s in point.supports])
     return model, point, reduce(linearizer(point.state, point.tau).copy())
 
 

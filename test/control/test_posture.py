@@ -10,8 +10,8 @@ from support.states import rotation_about
 
 from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.control.support import distance_inside, support_polygon
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, UnknownNameError
-from geolin_ros.kinematics import Kinematics
 
 
 def poses_by_pinocchio(name, model, supports, state):

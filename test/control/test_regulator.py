@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from support.standing import ARMATURE, standing_robot, urdf_of
 
-from geolin_ros import Linearization, se3
-from geolin_ros.contacts import ConstrainedLinearizer
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.gain_bank import build, squat
 from geolin_ros.control.lqr import design
 from geolin_ros.control.measured import Measured
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Mode, Reference, Regulator, RegulatorSettings
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, InputError, UnknownNameError
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.spatial import se3
 
 pytest.importorskip('mujoco')
 from geolin_ros.sim.simulator import Push, Simulator
@@ -42,10 +42,10 @@ def regulator(name='quadruped', **settings):
 def measured(model, supports, state, time=0.0, scale=1.0):
     """What a linearizer says about a state: here that of an equilibrium, B scaled."""
     point = equilibrium(model, state, supports)
-    C = ConstrainedLinearizer(model, [s.contact for s in point.supports])(point.state, point.tau)
-    free = Linearization(C.A, scale * C.B, C.nu_dot, C.drift, C.columns, C.inputs)
+    C = Linearizer(model, [s.contact for s in point.supports])(point.state, point.tau)
     return Measured(
-        time, point.state, point.tau, free, C.wrenches, C.wrench_by_state, C.wrench_by_tau,
+        time, point.state, point.tau, C.A, scale * C.B, C.nu_dot,
+        C.wrenches, C.wrench_by_state, C.wrench_by_tau,
         tuple(s.contact for s in point.supports),
     )  # fmt: skip
 
@@ -131,7 +131,7 @@ def commands(held, state, first, last):
 
 @pytest.mark.parametrize(
     ('feet', 'why'),
-    [(2, 'support polygon'), (0, '0 supports')],  # two in front, and none
+    [(2, 'no area'), (0, '0 supports')],  # two in front, and none
 )
 def test_contacts_without_gains__are_damped_until_they_are_left(feet, why):
     _, supports, _ = standing()

@@ -9,12 +9,12 @@ import sys
 import numpy as np
 import pytest
 import scipy.linalg
+from matplotlib.figure import Figure
 from support.robots import example_robot, read_robot
 from support.standing import standing_robot
 
 from geolin_ros import Linearizer, robots
 from geolin_ros.cli import main
-from geolin_ros.contacts import ConstrainedLinearizer, anchored, reduce
 from geolin_ros.control import mode_picture
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
@@ -22,6 +22,7 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.stabilizability import Mode, analyze_modes, analyze_reduced
 from geolin_ros.control.staircase import staircase
 from geolin_ros.errors import ConfigurationError, InputError, NotStabilizableError
+from geolin_ros.linearization.contacts import anchored, reduce
 from geolin_ros.model.tree import JointLimits
 
 MOMENTA = [f'{kind} momentum {axis}' for kind in ('linear', 'angular') for axis in 'xyz']
@@ -99,6 +100,22 @@ def test_flight_in_motion__keeps_momentum_and_centre_of_mass_over_a_horizon(solo
     assert list(moving.uncontrollable) == MOMENTA + INTEGRALS[:3]
     rest = solo.state(state.H, state.s, np.zeros(6), np.zeros(solo.n))
     assert analyze_modes(solo, rest, horizon=0.24).controllable == 24
+
+
+@pytest.mark.parametrize(
+    ('name', 'horizon'), [('icub_reduced', 0.05), ('hextilt_flying_arm_5', 0.05)]
+)
+def test_horizon__takes_shorter_steps_where_damping_is_fast(name, horizon):
+    model = read_robot(example_robot(name))[1]
+    report = analyze_modes(model, model.neutral_state(), horizon=horizon)
+    assert report.controllable == report.states - 12
+    assert list(report.uncontrollable) == MOMENTA + INTEGRALS
+
+
+def test_horizon__longer_than_steps_can_be_is_refused_by_the_joint():
+    model = read_robot(example_robot('icub'))[1]
+    with pytest.raises(ConfigurationError, match=r"at most .* s: the damping of joint '\w+'"):
+        analyze_modes(model, model.neutral_state(), horizon=0.05)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +221,7 @@ def test_full_pair__decays_by_baumgarte_terms_and_not_without():
         ('bare', [s.contact for s in point.supports]),
         ('damped', anchored(model, state, held)),
     ):
-        C = ConstrainedLinearizer(model, contacts)(state, point.tau).copy()
+        C = Linearizer(model, contacts)(state, point.tau).copy()
         report[name] = analyze_reduced(model, state, reduce(C)).full
         random = np.random.default_rng(0).normal(size=C.B.T.shape)
         moved = scipy.linalg.eigvals(C.A - 0.1 * C.B @ random)
@@ -216,7 +233,7 @@ def test_full_pair__decays_by_baumgarte_terms_and_not_without():
     np.testing.assert_allclose(poles['damped'], -10.0, atol=1e-2)
     assert report['bare'] == (36, 12, 24, False)
     assert report['damped'] == (36, 12, 24, True)
-    assert '12 of 36 states controllable, stabilizable' in report['damped'].text()
+    assert 'of the 36 states of A and B 12 are controllable' in report['damped'].text()
 
 
 @pytest.mark.parametrize('flies', [True, False])
@@ -225,7 +242,7 @@ def test_picture__has_a_bar_for_every_mode_longest_first(flies, tmp_path, monkey
     state = model.neutral_state() if flies else standing_posture(model, supports)
     report = analyze_modes(model, state, () if flies else supports)
     figures = []
-    monkeypatch.setattr(mode_picture.Figure, 'savefig', lambda f, *_, **__: figures.append(f))
+    monkeypatch.setattr(Figure, 'savefig', lambda f, *_, **__: figures.append(f))
     mode_picture.save_picture(report, tmp_path / 'modes.png')
     times = figures[0].axes[1]
     widths = [bar.get_width() for bar in times.patches]
@@ -251,8 +268,9 @@ def test_command__prints_text_json_and_a_picture(tmp_path, capsys):
     assert 'inside the support polygon' in text
     assert picture.read_bytes()[:4] == b'\x89PNG'
     assert picture.stat().st_size > 20_000
-    line = 'A and B in full coordinates: 12 of 36 states controllable, NOT stabilizable'
-    assert f'\n{line}; the contacts hold 24\n' in text
+    assert text.count('stabilizable') == 1  # one verdict
+    line = 'of the 36 states of A and B 12 are controllable: the contacts hold 24, which stay'
+    assert f'\n{line} where they are or decay\n' in text
     arguments = [
         '--contacts',
         *feet,
@@ -288,9 +306,10 @@ def test_frame_alone__stands_for_its_collision_shapes(capsys, monkeypatch):
     assert '56 of 56 states' in capsys.readouterr().out
     assert main(['analyze-modes', 'humanoid', '--contacts', 'left_fot']) == 1
     assert "did you mean 'left_foot'" in capsys.readouterr().err
-    monkeypatch.setitem(sys.modules, 'geolin_ros.sim.world', None)
-    assert main(['analyze-modes', 'humanoid', '--contacts', *feet]) == 1
-    assert 'give left_foot:RADIUS, left_foot:0 for a point' in capsys.readouterr().err
+    for package in ('mujoco', 'trimesh'):
+        monkeypatch.setitem(sys.modules, package, None)
+    assert main(['analyze-modes', 'humanoid', '--contacts', *feet]) == 0
+    assert 'left_foot: a sole of 0.176 x 0.06 m' in capsys.readouterr().err
 
 
 def test_command__analyzes_flight(capsys, tmp_path):
@@ -313,3 +332,32 @@ def test_command__explains_what_cannot_stand(capsys):
     assert 'no efforts and contact forces hold robot' in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(['analyze-modes', urdf, '--posture', 'FL_calf_joint'])
+
+
+PENDULUM = """
+<robot name="pendulum"><link name="wall"/><link name="bob"><inertial><origin xyz="0 0 -0.5"/>
+<mass value="2"/><inertia ixx=".3" ixy="0" ixz="0" iyy=".3" iyz="0" izz=".3"/></inertial></link>
+<joint name="hinge" type="continuous"><parent link="wall"/><child link="bob"/><axis xyz="0 1 0"/>
+</joint></robot>
+"""
+
+
+@pytest.mark.parametrize('angle', [0.0, np.pi], ids=['hanging', 'upright'])
+def test_pendulum_on_a_fixed_base__swings_or_falls_as_in_books(angle, tmp_path, capsys):
+    (tmp_path / 'pendulum.urdf').write_text(PENDULUM)
+    arguments = ['analyze-modes', str(tmp_path / 'pendulum.urdf'), '--base', 'fixed', '--json']
+    assert main([*arguments, '--posture', f'hinge={angle}']) == 0
+    modes = json.loads(capsys.readouterr().out)['modes']
+    speed = np.sqrt(2.0 * 9.81 * 0.5 / (0.3 + 2.0 * 0.5**2))
+    assert (modes['states'], modes['controllable'], modes['stabilizable']) == (2, 2, True)
+    found = [complex(mode['real'], mode['imaginary']) for mode in modes['modes']]
+    expected = [1j * speed] if angle == 0.0 else [speed, -speed]
+    np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(expected), rtol=1e-9)
+
+
+def test_arm_on_a_fixed_base__reaches_all_states():
+    _, model = read_robot(example_robot('ur5_robot'), base='fixed')
+    report = analyze_modes(model, model.neutral_state())
+    assert (report.states, report.controllable, report.stabilizable) == (12, 12, True)
+    with pytest.raises(ConfigurationError, match='expected a floating base'):
+        analyze_modes(model, model.neutral_state(), horizon=0.1)

@@ -3,9 +3,12 @@
 """The demo's checks pass on what is right, and fail on what is a little wrong."""
 
 import dataclasses
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from support.close import assert_close
+from support.robots import example_robot
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.demo import checks
@@ -19,8 +22,11 @@ from geolin_ros.demo.checks import (
 from geolin_ros.demo.flight import Flight
 from geolin_ros.demo.recording import Operation
 from geolin_ros.demo.referee import Coordinates, dense_referee, make_referee
+from geolin_ros.model.state import State
 
 PERIOD = 2_000_000
+ROOTS = {'panda': 'panda_link0', 'talos_full_v2': 'base_link'}
+GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
 @pytest.fixture(scope='module')
@@ -71,6 +77,46 @@ def test_referees__agree(referee, coordinates, operation):
     found = referee.forward_dynamics(operation.state, operation.tau)
     assert np.abs(found - expected).max() <= 1e-11 * np.abs(expected).max()
     assert referee.name.startswith('Pinocchio')
+
+
+@pytest.mark.parametrize('robot', ['panda', 'talos_full_v2'])
+def test_dense_referee__moves_mimic_joints_as_pinocchio_with_their_rows_eliminated(robot):
+    pin = pytest.importorskip('pinocchio')
+    path = example_robot(robot)
+    theirs = pin.buildModelFromXML(path.read_text(), pin.JointModelFreeFlyer())
+    data, rng = theirs.createData(), np.random.default_rng(3)
+    mimics = {
+        joint.get('name'): (
+            joint.find('mimic').get('joint'),
+            *map(
+                float,
+                (joint.find('mimic').get('multiplier', 1), joint.find('mimic').get('offset', 0)),
+            ),
+        )
+        for joint in ElementTree.parse(path).getroot().iter('joint')
+        if joint.find('mimic') is not None
+    }
+    names = [name for name in list(theirs.names)[2:] if name not in mimics]
+    assert mimics
+    ours = make_referee(path.read_text(), Coordinates(tuple(names), ROOTS[robot], GRAVITY))
+    state = State(
+        np.eye(4), rng.normal(size=len(names)), rng.normal(size=6), rng.normal(size=len(names))
+    )
+    tau = rng.normal(size=len(names))
+    G, offset = np.zeros((theirs.nv, 6 + len(names))), np.zeros(theirs.nv)
+    G[:6, :6] = np.eye(6)
+    for name in list(theirs.names)[2:]:
+        row = theirs.joints[theirs.getJointId(name)].idx_v
+        master, ratio, start = mimics.get(name, (name, 1.0, 0.0))
+        G[row, 6 + names.index(master)], offset[row] = ratio, start
+    q = np.concatenate(([0, 0, 0, 0, 0, 0, 1], (G[:, 6:] @ state.s + offset)[6:]))
+    nu = G @ np.concatenate((state.v, state.r))
+    M = pin.crba(theirs, data, q)
+    M = np.triu(M) + np.triu(M, 1).T
+    h = pin.nonLinearEffects(theirs, data, q, nu) + np.array(theirs.damping) * nu
+    applied = np.concatenate((np.zeros(6), tau))
+    expected = np.linalg.solve(G.T @ M @ G, applied - G.T @ h)
+    assert_close(ours.forward_dynamics(state, tau), expected, 1e-9, 'nu_dot')
 
 
 def test_linearizations__pass(referee, operation):

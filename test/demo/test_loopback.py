@@ -10,10 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+from support.environment import ROOT, with_checkout
 
 from geolin_ros.demo.__main__ import RANGE, discovery
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_discovery__is_of_this_machine(monkeypatch):
@@ -43,7 +42,7 @@ def test_processes_of_the_demo__are_told(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != RANGE}
     demo = subprocess.Popen(
         [sys.executable, '-m', 'geolin_ros.demo', '--output', str(tmp_path / 'demo.png')],
-        env=environment | {'PYTHONPATH': str(ROOT)},
+        env=with_checkout(environment),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -57,4 +56,7 @@ def test_processes_of_the_demo__are_told(tmp_path):
         assert all(f'{RANGE}=LOCALHOST' in variables for variables in told)
     finally:
         demo.send_signal(signal.SIGINT)
-        demo.wait(60.0)
+        try:
+            demo.wait(60.0)
+        finally:
+            demo.kill()

@@ -7,12 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.messages import header, joint_state, odometry, stamp
+from support.taking import take
 
-from geolin_ros import TreeModel, robots, se3
+from geolin_ros import TreeModel, robots
 from geolin_ros.demo.recording import KEPT, Operation, Recording
+from geolin_ros.spatial import se3
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.messages import LinearizationWriter
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.outputs.messages import LinearizationWriter
 
 START = 1_700_000_000_000_000_000
 PERIOD = 2_000_000
@@ -41,9 +43,9 @@ def inputs(model, state, time, effort):
 def answer(model, base, joints):
     messages = pytest.importorskip('geolin_msgs.msg')
     stream = LinearizationStream(model, StreamSettings())
-    stream.on_odometry(base)
+    take(stream, 'odom', base)
     writer = LinearizationWriter(messages.LinearizedDynamics(), model, stream.settings)
-    return writer.write(stream.on_joint_state(joints))
+    return writer.write(take(stream, 'joint_states', joints))
 
 
 def test_operation__is_what_the_node_was_given(model, state):

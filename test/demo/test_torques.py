@@ -18,6 +18,7 @@ from geolin_ros.demo import torques
 pytestmark = pytest.mark.ros
 
 
+@pytest.mark.shows('Nori: - live')
 def test_estimator__finds_torques_and_a_push():
     done = subprocess.run(
         [sys.executable, '-m', 'geolin_ros.demo.torques', '--duration', '4'],

@@ -16,9 +16,10 @@ from support.pinocchio_oracle import PinocchioOracle, pin
 from support.trees import random_model
 
 import geolin_ros
-from geolin_ros import State, Wrench, constraints, robots, urdf
-from geolin_ros.constraints import Constraints
-from geolin_ros.contacts import Contact, constraints_of
+from geolin_ros import State, Wrench, robots, urdf
+from geolin_ros.dynamics import constraints
+from geolin_ros.dynamics.constraints import Constraints
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import (
     ConfigurationError,
     InfeasibleError,
@@ -27,7 +28,7 @@ from geolin_ros.errors import (
     ShapeError,
     UnsolvableError,
 )
-from geolin_ros.kinematics import Kinematics
+from geolin_ros.linearization.contacts import Contact, constraints_of
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'closed_chains.py'
 specification = importlib.util.spec_from_file_location('closed_chains', EXAMPLE)
@@ -87,6 +88,7 @@ def kkt(M, h, rows, prescribed, nu_dot, tau):
     return nu_dot, tau, lam
 
 
+@pytest.mark.shows('Kim 2012: Eqs. (54)', 'Kim 2012: Eqs. (67)-(69)')
 def test_forward_dynamics__equals_the_dense_system(case):
     found = constraints.forward_dynamics(case.model, case.state, case.tau, case.rows)
     nothing = np.zeros(case.model.n, dtype=bool)
@@ -118,12 +120,18 @@ def pinocchio_forward_dynamics(case, tau):
     return nu_dot[oracle.order], tolerance
 
 
+@pytest.mark.shows('Kim 2012: Eqs. (67)-(69)')
 def test_forward_dynamics__equals_pinocchio(case):
     nu_dot, tolerance = pinocchio_forward_dynamics(case, case.tau)
     found = constraints.forward_dynamics(case.model, case.state, case.tau, case.rows)
     assert_close(found.nu_dot, nu_dot, tolerance, 'nu_dot')
 
 
+@pytest.mark.shows(
+    'Kim 2012: Eqs. (56)-(58)',
+    'Kim 2012: Eqs. (59)-(64)',
+    'Kim 2012: Eqs. (70)-(80)',
+)
 @pytest.mark.parametrize('least', ['constraint force', 'torque'])
 def test_inverse_and_hybrid_dynamics__move_pinocchio_as_asked(case, least):
     """Efforts of either kind, given to its forward dynamics, produce the acceleration."""
@@ -143,6 +151,7 @@ def test_inverse_and_hybrid_dynamics__move_pinocchio_as_asked(case, least):
     assert nu_dot[0] == pytest.approx(2.0 * motion.nu_dot[0], rel=1e-6)
 
 
+@pytest.mark.shows('Kim 2012: Eqs. (67)-(69)')
 def test_forward_dynamics__equals_mujoco_at_rest(case):
     """At rest, as MuJoCo leaves c out. Its rows give way by R f: ours agree once they do too."""
     surface = case.mechanism.kind == 'surface'
@@ -176,6 +185,7 @@ def test_forward_dynamics__equals_mujoco_at_rest(case):
     assert_close(data.qacc[order], rigid.nu_dot, 0.02, 'nu_dot, rigid')
 
 
+@pytest.mark.shows('Kim 2012: Eqs. (56)-(58)', 'Kim 2012: Eqs. (59)-(64)')
 @pytest.mark.parametrize('least', ['constraint force', 'torque'])
 def test_inverse_dynamics__gives_back_the_motion_with_the_least(case, least):
     """Any set of actuated joints that can produce it; optimal by the dense KKT conditions."""
@@ -212,6 +222,7 @@ def test_inverse_dynamics__gives_back_the_motion_with_the_least(case, least):
     assert able > 2
 
 
+@pytest.mark.shows('Kim 2012: Eqs. (65)')
 def test_everything_actuated__is_equations_65_and_66(case):
     """And nothing is left to do where as many constraints hold as there are velocities."""
     n, A = case.model.n, case.rows.A
@@ -233,6 +244,7 @@ def test_everything_actuated__is_equations_65_and_66(case):
     assert_close(welded.A.T @ immobile.multipliers, weight, 1e-12, 'constraints carry it')
 
 
+@pytest.mark.shows('Kim 2012: Eqs. (70)-(80)')
 def test_hybrid_dynamics__equals_the_dense_system(case):
     """Every split that leaves a solution, rank of A_v below that of A included."""
     n, A = case.model.n, case.rows.A
@@ -259,6 +271,7 @@ def test_hybrid_dynamics__equals_the_dense_system(case):
     assert solved >= 2**n - 2
 
 
+@pytest.mark.shows('Kim 2012: - too few actuators')
 def test_too_few_actuators__are_refused_or_drive_what_they_can():
     mechanism = chains.PLANAR_FIVE_BAR
     model, rng = chains.read(mechanism), default_rng(5)
@@ -277,6 +290,7 @@ def test_too_few_actuators__are_refused_or_drive_what_they_can():
     assert_close(again.tau, found.tau, 1e-9, 'that motion has efforts of one joint')
 
 
+@pytest.mark.shows('Kim 2012: - m > n_v')
 def test_infeasible_prescription__names_the_rows():
     mechanism = chains.SPATIAL_FOUR_BAR
     model = chains.read(mechanism)
@@ -295,6 +309,7 @@ def test_infeasible_prescription__names_the_rows():
         constraints.forward_dynamics(model, state, np.zeros(5), leaving)
 
 
+@pytest.mark.shows('Kim 2012: - m > n_v')
 @pytest.mark.parametrize('base', ['free', 'prescribed'])
 def test_floating_base__on_redundant_constraints_equals_the_dense_system(base):
     """A tree with wrenches; three of eight rows repeat the others."""
@@ -321,6 +336,7 @@ def test_floating_base__on_redundant_constraints_equals_the_dense_system(base):
     assert found.rank == 5
 
 
+@pytest.mark.shows('Kim 2012: Eqs. (59)-(64)')
 def test_standing_robot__shares_its_weight_with_the_least():
     """Inverse dynamics with a floating base: twelve rows at the soles, six passive velocities."""
     model = geolin_ros.TreeModel.from_urdf(robots.path('humanoid'))

@@ -25,6 +25,7 @@ from geolin_ros import (
     d_forward_dynamics,
     d_hybrid_dynamics,
     d_inverse_dynamics,
+    forward_dynamics,
     forward_dynamics_derivatives,
     hybrid_dynamics_derivatives,
     inertial_parameters,
@@ -34,11 +35,12 @@ from geolin_ros import (
     mass_matrix,
 )
 from geolin_ros.description import Mimic
-from geolin_ros.dynamics_derivatives import inertia_of_parameters
-from geolin_ros.errors import NotFiniteError, ShapeError, UnknownNameError
+from geolin_ros.dynamics.derivatives import inertia_of_parameters
+from geolin_ros.errors import InputError, NotFiniteError, ShapeError, UnknownNameError
 
 pin = pytest.importorskip('pinocchio')
 KINDS_OF_WRENCH = ('body', 'world', 'world_oriented')
+MOVING_AXES = ('revolute', 'continuous', 'prismatic', 'helical', 'universal', 'cylindrical')
 
 
 class Case:
@@ -82,8 +84,34 @@ class Case:
                 f'link{i}': part + part.T for i, part in zip((0, 4), symmetric, strict=True)
             },
             placements={'joint3': rng.normal(size=6), 'joint6': rng.normal(size=6)},
+            subspaces={
+                joint.name: self.moving_axes(joint, 1.0)[1]
+                for joint in self.description.joints
+                if joint.kind in MOVING_AXES
+            },
             gravity=rng.normal(size=3),
         )
+
+    def moving_axes(self, joint, p):
+        """Return a joint whose axes turn and whose pitch grows with p, and dS/dp at p = 0."""
+        rng = default_rng(len(joint.name) + ord(joint.name[-1]))
+        w, second, pitch = rng.normal(size=3), rng.normal(size=3), 0.4 * (joint.kind == 'helical')
+        moved = dataclasses.replace(
+            joint,
+            axis=exp(p * np.concatenate((np.zeros(3), w)))[:3, :3] @ joint.axis,
+            second_axis=exp(p * np.concatenate((np.zeros(3), second)))[:3, :3] @ joint.second_axis,
+            pitch=joint.pitch + p * pitch,
+        )
+        a = np.asarray(joint.axis, float) / np.linalg.norm(joint.axis)
+        b = np.asarray(joint.second_axis, float) / np.linalg.norm(joint.second_axis)
+        zero, turn = np.zeros(3), np.cross(w, a)
+        dS = {
+            'prismatic': [turn, zero],
+            'helical': [joint.pitch * turn + pitch * a, turn],
+            'cylindrical': [[zero, turn], [turn, zero]],
+            'universal': [[zero, turn], [zero, np.cross(second, b)]],
+        }.get(joint.kind, [zero, turn])
+        return moved, np.array(dS).reshape(-1, 6)
 
     def at(self, variation, p):
         """Return the dense referee, state, accelerations, efforts and wrenches at p."""
@@ -107,6 +135,11 @@ class Case:
             else joint
             for joint in self.description.joints
         )
+        if variation.subspaces:
+            joints = tuple(
+                self.moving_axes(joint, p)[0] if joint.name in variation.subspaces else joint
+                for joint in joints
+            )
         model = self.model.with_gravity(self.model.gravity + part('gravity', 3))
         reference = SeveralAxesReference(Description('moved', links, joints), model)
         z = (part('pose', 6), part('positions', n), part('twist', 6), part('rates', n))
@@ -150,6 +183,7 @@ def case(request):
     return Case(request.param, 51)
 
 
+@pytest.mark.shows('Kim 2012: Table 5')
 def test_d_inverse_dynamics__equals_differences_with_everything_moving(case):
     variation = case.everything()
     expected = derivative(lambda p: case.inverse(variation, p))
@@ -157,6 +191,7 @@ def test_d_inverse_dynamics__equals_differences_with_everything_moving(case):
     assert_close(dtau, expected, 1e-9)
 
 
+@pytest.mark.shows('Kim 2012: Table 6')
 def test_d_forward_dynamics__equals_differences_with_everything_moving(case):
     variation = case.everything()
     expected = derivative(lambda p: case.forward(variation, p), step=5e-3)
@@ -164,6 +199,7 @@ def test_d_forward_dynamics__equals_differences_with_everything_moving(case):
     assert_close(dnu_dot, expected, 1e-9)
 
 
+@pytest.mark.shows('Kim 2012: Table 7')
 @pytest.mark.parametrize('base_prescribed', [False, True])
 def test_d_hybrid_dynamics__equals_differences_with_everything_moving(case, base_prescribed):
     base_prescribed = base_prescribed and case.base > 0
@@ -193,10 +229,12 @@ ONE_AT_A_TIME = (
     'wrenches',
     'inertias',
     'placements',
+    'subspaces',
     'gravity',
 )
 
 
+@pytest.mark.shows('Kim 2012: Eq. (92) and its shortcuts', 'Kim 2012: - dS/dp')
 @pytest.mark.parametrize('name', ONE_AT_A_TIME)
 def test_d_inverse_dynamics__by_one_thing_at_a_time(case, name):
     """Bodies that p does not move are passed over: the shortcuts must not lose anything."""
@@ -209,6 +247,104 @@ def test_d_inverse_dynamics__by_one_thing_at_a_time(case, name):
         expected = derivative(lambda p, v=variation: case.inverse(v, p))
         dtau = d_inverse_dynamics(case.model, case.state, case.nu_dot, variation, case.wrenches)
         assert_close(dtau, expected, 1e-9, scale=max(1.0, np.abs(expected).max()))
+
+
+PASSIVE = {
+    'armature': 'rotor_inertia',
+    **{name: name for name in ('damping', 'friction', 'friction_speed', 'stiffness', 'rest')},
+}
+
+
+def springy_model(case, joint=None, change=None):
+    """Return the case's robot with rotors, friction and springs, and one number of one joint off.
+
+    Rebuilt from its description: what `Variation` never sees.
+    """
+    joints = []
+    for k, at in enumerate(case.description.joints):
+        values = {
+            'rotor_inertia': 0.02 * (k + 1), 'friction': 0.5 + 0.1 * k, 'friction_speed': 0.7,
+            'stiffness': 0.0 if at.kind in ('spherical', 'se2', 'floating') else 3.0 + k,
+            'rest': 0.1 * k, 'damping': 0.3,
+        }  # fmt: skip
+        if at.name == joint:
+            values[PASSIVE[change[0]]] += change[1]
+        joints.append(dataclasses.replace(at, **values))
+    return TreeModel.from_description(
+        dataclasses.replace(case.description, joints=tuple(joints)),
+        base=case.model.base,
+        gravity=TILTED_GRAVITY,
+        joints=list(dict.fromkeys(name.split('/')[0] for name in case.model.joint_names)),
+        coulomb_friction=True,
+    )
+
+
+@pytest.mark.shows('Kim 2012: - rotors')
+@pytest.mark.parametrize('name', PASSIVE)
+def test_derivative__by_each_passive_parameter_equals_differences_of_rebuilt_robots(case, name):
+    model, step = springy_model(case), 1e-4
+    for joint in case.description.joints:
+        if name in ('stiffness', 'rest') and joint.kind in ('spherical', 'se2', 'floating'):
+            continue
+        variation = Variation(passive={joint.name: {name: 1.0}})
+        robots = [springy_model(case, joint.name, (name, by * step)) for by in (-2, -1, 1, 2)]
+        for function, argument, d_function in (
+            (inverse_dynamics, case.nu_dot, d_inverse_dynamics),
+            (forward_dynamics, case.tau, d_forward_dynamics),
+        ):
+            far_back, back, on, far_on = (
+                function(robot, case.state, argument, case.wrenches) for robot in robots
+            )
+            expected = (8.0 * (on - back) - (far_on - far_back)) / (12.0 * step)
+            found = d_function(model, case.state, argument, variation, case.wrenches)
+            scale = max(1.0, np.abs(on).max())
+            assert_close(found, expected, 1e-8, scale=scale)
+            assert np.abs(found).max() > 1e-3
+
+
+@pytest.mark.shows('Kim 2012: - dS/dp')
+def test_derivative__by_the_pitch_of_a_helical_joint_is_that_by_hand():
+    """By hand: tau = (I + m |c x a|^2 + m h^2) s'' + m h g."""
+    description = Description(
+        'screw',
+        (
+            Link.from_mass('a', 1.0, np.zeros(3), np.eye(3)),
+            Link.from_mass('b', 2.0, [0.1, 0.2, 0.3], 0.1 * np.eye(3)),
+        ),
+        (Joint('j', 'helical', 'a', 'b', axis=np.array([0.0, 0.0, 2.0]), pitch=0.2),),
+    )
+    model = TreeModel.from_description(description, base='fixed')
+    state = model.state(np.eye(4), [0.7], np.zeros(6), [1.3])
+    found = d_inverse_dynamics(
+        model, state, [0.9], Variation(subspaces={'j': [0, 0, 1.0, 0, 0, 0]})
+    )
+    assert_close(found, [2 * 2.0 * 0.2 * 0.9 + 2.0 * 9.81], 1e-12)
+
+
+@pytest.mark.shows('Kim 2012: - dS/dp')
+def test_derivative__by_the_axis_of_a_joint_that_mimics_another():
+    rng, turn = default_rng(56), np.array([0.0, 0.0, 0.0, 0.3, -0.2, 0.5])
+    z = np.array([0.0, 0.0, 1.0])
+    links = [Link.from_mass(name, 1.0, rng.normal(size=3), np.eye(3)) for name in 'abc']
+
+    def robot(p):
+        axis = exp(p * turn)[:3, :3] @ z
+        slave = Joint(
+            'slave', 'revolute', 'b', 'c', axis=axis, mimic=Mimic('master', 1.4, 0.1),
+            rotor_inertia=0.2 + p,
+        )  # fmt: skip
+        joints = (Joint('master', 'revolute', 'a', 'b', axis=rng_axis), slave)
+        return TreeModel.from_description(Description('mimic', tuple(links), joints))
+
+    rng_axis = rng.normal(size=3)
+    model = robot(0.0)
+    state, tau = model.random_state(rng), rng.normal(size=1)
+    variation = Variation(
+        subspaces={'slave': np.concatenate((np.zeros(3), np.cross(turn[3:], z)))},
+        passive={'slave': {'armature': 1.0}},
+    )
+    found = d_forward_dynamics(model, state, tau, variation)
+    assert_close(found, derivative(lambda p: forward_dynamics(robot(p), state, tau)), 1e-8)
 
 
 def test_inverse_dynamics_derivatives__equal_differences(case):
@@ -231,6 +367,7 @@ def test_forward_dynamics_derivatives__equal_differences(case):
     assert_close(found.dnu_dot_dtau, Minv[:, case.base :], 1e-10)
 
 
+@pytest.mark.shows('Kim 2012: - all columns at once')
 @pytest.mark.parametrize('base_prescribed', [False, True])
 def test_hybrid_dynamics_derivatives__equal_differences(case, base_prescribed):
     base_prescribed = base_prescribed and case.base > 0
@@ -265,6 +402,7 @@ def test_hybrid_dynamics_derivatives__equal_differences(case, base_prescribed):
     assert_close(found.dtau[:, 2 * m :], by_given[m + first :], 1e-10)
 
 
+@pytest.mark.shows('Kim 2012: - all columns at once')
 @pytest.mark.parametrize('robot', ['solo12', 'talos_reduced', 'every kind'])
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_derivatives__equal_pinocchio(robot, base):
@@ -343,6 +481,7 @@ def test_derivatives__of_mimic_joints_equal_differences_of_the_package():
     assert_close(passive, friction, 1e-11, scale=np.abs(Y @ inertial_parameters(model)).max())
 
 
+@pytest.mark.shows('Kim 2012: - the ten parameters of every body')
 def test_regressor__equals_pinocchio():
     """Pinocchio counts bodies in its order of joints; planar joints keep its x and y here."""
     rng = default_rng(54)
@@ -375,6 +514,7 @@ def test_regressor__equals_pinocchio():
     assert_close(parameters, theirs, 1e-12)
 
 
+@pytest.mark.shows('Kim 2012: - the ten parameters of every body')
 def test_regressor__is_the_derivative_by_parameters(case):
     Y = inverse_dynamics_regressor(case.model, case.state, case.nu_dot)
     names, passive = case.model.body_names, np.zeros(case.model.m)
@@ -389,6 +529,7 @@ def test_regressor__is_the_derivative_by_parameters(case):
             assert_close(dtau, expected, 1e-12, scale=max(1.0, np.abs(expected).max()))
 
 
+@pytest.mark.shows('Kim 2012: Eqs. (14)-(20)')
 def test_inertial_parameters__rebuild_the_inertias(case):
     rows = inertial_parameters(case.model).reshape(-1, 10)
     for row, inertia in zip(rows, case.model.tree.inertia, strict=True):
@@ -423,6 +564,16 @@ def test_errors__name_the_part_of_the_variation():
         d_inverse_dynamics(*arguments, Variation(wrenches=np.zeros((1, 6))))
     with pytest.raises(ShapeError, match=r"placement of joint 'joint3' has shape \(3,\)"):
         d_inverse_dynamics(*arguments, Variation(placements={'joint3': np.zeros(3)}))
+    single = next(j.name for j in case.description.joints if j.kind == 'revolute')
+    with pytest.raises(ShapeError, match=f'subspace of joint {single!r} has shape'):
+        d_inverse_dynamics(*arguments, Variation(subspaces={single: np.zeros(3)}))
+    ball = next(j.name for j in case.description.joints if j.kind == 'spherical')
+    with pytest.raises(InputError, match=f'subspace of joint {ball!r}'):
+        d_inverse_dynamics(*arguments, Variation(subspaces={ball: np.zeros((3, 6))}))
+    with pytest.raises(InputError, match=f'stiffness of joint {ball!r}'):
+        d_inverse_dynamics(*arguments, Variation(passive={ball: {'stiffness': 1.0}}))
+    with pytest.raises(UnknownNameError, match="passive parameter 'stifness'"):
+        d_inverse_dynamics(*arguments, Variation(passive={single: {'stifness': 1.0}}))
     with pytest.raises(NotFiniteError, match='variation'):
         d_inverse_dynamics(*arguments, Variation(rates=np.full(case.model.n, np.nan)))
     with pytest.raises(NotFiniteError, match='variation'):

@@ -11,20 +11,18 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from geolin_ros import (
-    BatchLinearizer,
-    ConstrainedLinearizer,
     Contact,
     Dynamics,
     Linearizer,
     TreeModel,
     Wrench,
-    batch,
     forward_dynamics,
     hybrid_dynamics,
     inverse_dynamics,
     robots,
 )
-from geolin_ros.sparse import DynamicsSolver, Estimator, sensors
+from geolin_ros.dynamics import batch
+from geolin_ros.estimation.sparse import DynamicsSolver, Estimator, sensors
 
 COUNT = 12
 
@@ -44,7 +42,7 @@ def digest(threads=1):
         model, rng = TreeModel.from_urdf(robots.path(name)), np.random.default_rng(1)
         states = [model.random_state(rng) for _ in range(COUNT)]
         tau, nu_dot = rng.normal(size=(COUNT, model.n)), rng.normal(size=(COUNT, model.m))
-        linearizer, held = Linearizer(model), ConstrainedLinearizer(model, feet)
+        linearizer, held = Linearizer(model), Linearizer(model, feet)
         pushed, own = [Wrench(link, [1.0, 2.0, 3.0])], Dynamics(model)
         half = np.arange(model.n) % 2 == 0
         for k, state in enumerate(states[:3]):
@@ -57,7 +55,7 @@ def digest(threads=1):
             note(inverse_dynamics(model, state, nu_dot[k], pushed))
             note(forward_dynamics(model, state, tau[k]), own.forward_dynamics(state, tau[k]))
             note(*hybrid_dynamics(model, state, nu_dot[k, 6:], tau[k], half))
-        found = BatchLinearizer(model, threads=threads)(states, tau)
+        found = Linearizer(model).batch(states, tau, threads=threads)
         note(
             found.A,
             found.B,

@@ -107,6 +107,7 @@ def split(request):
     return lambda n: (rng.random(n) < (0.2, 0.5, 0.8, 0.5, 0.5)[request.param], request.param > 2)
 
 
+@pytest.mark.shows('Kim 2012: Table 2')
 def test_inverse_dynamics__equals_rnea(case):
     expected = case.pinocchio.inverse_dynamics(case.state, case.nu_dot)
     assert_close(inverse_dynamics(case.model, case.state, case.nu_dot), expected, 1e-12)
@@ -114,6 +115,7 @@ def test_inverse_dynamics__equals_rnea(case):
     assert_close(bias_force(case.model, case.state), expected, 1e-12)
 
 
+@pytest.mark.shows('Kim 2012: Eq. (32)')
 def test_inverse_dynamics__equals_dense_dynamics_with_wrenches(case):
     tau = inverse_dynamics(case.model, case.state, case.nu_dot, case.wrenches)
     expected = case.dense.inverse_dynamics(case.state, case.nu_dot, case.wrenches)
@@ -125,6 +127,7 @@ def test_inverse_dynamics__equals_dense_dynamics_with_wrenches(case):
     )
 
 
+@pytest.mark.shows('Kim 2012: Eq. (32)')
 def test_mass_matrix__equals_crba_and_dense(case):
     M = mass_matrix(case.model, case.state)
     assert_close(M, case.pinocchio.mass_matrix(case.state), 1e-12)
@@ -137,6 +140,7 @@ def test_mass_matrix_inverse__equals_compute_minverse(case):
     assert_close(Minv @ case.dense.mass_matrix(case.state), np.eye(case.model.m), 1e-10)
 
 
+@pytest.mark.shows('Kim 2012: Table 3')
 def test_forward_dynamics__equals_aba(case):
     expected = case.pinocchio.forward_dynamics(case.state, case.tau)
     assert_close(forward_dynamics(case.model, case.state, case.tau), expected, 1e-11)
@@ -156,6 +160,7 @@ def test_forward_dynamics__undoes_inverse_dynamics(case):
     assert_close(tau[: case.base], np.zeros(case.base), 1e-12, scale=scale)
 
 
+@pytest.mark.shows('Kim 2012: - q_v = q')
 def test_hybrid_dynamics__with_nothing_prescribed__is_forward_dynamics(case):
     n = case.model.n
     nothing = np.zeros(n, dtype=bool)
@@ -168,6 +173,7 @@ def test_hybrid_dynamics__with_nothing_prescribed__is_forward_dynamics(case):
     assert np.array_equal(tau, case.tau)
 
 
+@pytest.mark.shows('Kim 2012: - q_u = q')
 def test_hybrid_dynamics__with_everything_prescribed__is_inverse_dynamics(case):
     n = case.model.n
     options = {'base_acceleration': case.nu_dot[:6]} if case.base else {}
@@ -195,6 +201,7 @@ def dense_hybrid(case, free, nu_dot, tau):
     return nu_dot, np.where(free, tau, M @ nu_dot + h)
 
 
+@pytest.mark.shows('Kim 2012: Eqs. (33)')
 def test_hybrid_dynamics__equals_dense_blocks(case, split):
     prescribed, base_prescribed = split(case.model.n)
     base_prescribed = base_prescribed and case.base > 0
@@ -231,6 +238,7 @@ def test_hybrid_dynamics__completes_the_motion_of_pinocchio(case, split):
     assert_close(tau, case.tau, 1e-11, scale=scale)
 
 
+@pytest.mark.shows('Kim 2012: Table 1')
 def test_hybrid_dynamics__takes_its_own_results_back(case):
     """Given one half of a motion in turn, the other half comes out."""
     nu_dot = forward_dynamics(case.model, case.state, case.tau)
@@ -316,6 +324,7 @@ def test_dynamics__of_mimic_joints__are_the_chain_rule(base):
     assert_close(torque[prescribed], (M @ expected + h)[~free], 1e-10)
 
 
+@pytest.mark.shows('Kim 2012: S_i(q_i)')
 def test_universal_joint__equals_two_revolute_joints():
     rng = default_rng(7)
     links = [Link.from_mass(f'link{i}', 1.0, rng.normal(size=3), np.eye(3)) for i in (0, 1)]

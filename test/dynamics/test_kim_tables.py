@@ -1,21 +1,23 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of [Kim 2012] in plain NumPy beside the package, and what is misprinted in them."""
+"""The tables of [Kim 2012] beside the engine, and what is misprinted in them."""
 
 import dataclasses
 import inspect
+import sys
 
 import numpy as np
 import pytest
 from numpy.random import default_rng
-from support import kim_tables
 from support.close import assert_close, deviation
-from support.finite_difference import derivative, exp, hat
-from support.kim_tables import Ad, KimProblem, ad, table_2, table_4, table_5, table_7
+from support.finite_difference import cross, derivative, exp, hat
+from support.kim_tables import SWAP, KimProblem
 from support.several_axes import SeveralAxesReference
 from support.trees import TILTED_GRAVITY, every_kind_description
 
 from geolin_ros import (
+    Description,
+    Link,
     TreeModel,
     Variation,
     Wrench,
@@ -27,6 +29,9 @@ from geolin_ros import (
     inverse_dynamics,
     mass_matrix,
 )
+from geolin_ros.kernels.papers import kim_2012
+from geolin_ros.kernels.papers.kim_2012.lie_group import Ad, ad, inverse
+from geolin_ros.model.numbering import moved_inertia
 
 
 class Motion:
@@ -77,30 +82,33 @@ def motion(request):
     return Motion(request.param)
 
 
-def run(table, problem, variation_table=None):
+def run(table, problem, derivative_table=None):
     """Run a table, and one that differentiates it."""
-    table(problem.bodies, problem.V_dot_0)
-    if variation_table is not None:
-        variation_table(problem.bodies, problem.dV_dot_0)
+    table(problem.bodies)
+    if derivative_table is not None:
+        derivative_table(problem.bodies)
     return problem
 
 
+@pytest.mark.shows('Kim 2012: Table 2')
 def test_inverse_dynamics__equals_table_2(motion):
-    expected = run(table_2, motion.problem()).collect('tau')
+    expected = run(kim_2012.inverse_dynamics, motion.problem()).collect('tau')
     tau = inverse_dynamics(motion.model, motion.state, motion.nu_dot, motion.wrenches)
     assert_close(tau, expected, 1e-12)
 
 
+@pytest.mark.shows('Kim 2012: Table 3')
 def test_forward_dynamics__equals_table_3(motion):
-    expected = run(table_4, motion.problem()).collect('q_ddot')
+    expected = run(kim_2012.forward_dynamics, motion.problem()).collect('q_ddot')
     nu_dot = forward_dynamics(motion.model, motion.state, motion.tau, motion.wrenches)
     assert_close(nu_dot, expected, 1e-11)
 
 
+@pytest.mark.shows('Kim 2012: Table 4')
 def test_hybrid_dynamics__equals_table_4(motion):
     problem = motion.problem()
     problem.prescribe(motion.free)
-    run(table_4, problem)
+    run(kim_2012.hybrid_dynamics, problem)
     model = motion.model
     joint_acceleration = motion.nu_dot[model.m - model.n :]
     nu_dot, tau = hybrid_dynamics(
@@ -115,16 +123,26 @@ def test_hybrid_dynamics__equals_table_4(motion):
     assert_close(tau, problem.collect('tau')[model.m - model.n :], 1e-11)
 
 
+@pytest.mark.shows('Kim 2012: Table 5')
 def test_d_inverse_dynamics__equals_table_5(motion):
-    problem = run(table_2, motion.problem(motion.variation), table_5)
+    problem = run(
+        kim_2012.inverse_dynamics,
+        motion.problem(motion.variation),
+        kim_2012.inverse_dynamics_derivative,
+    )
     dtau = d_inverse_dynamics(
         motion.model, motion.state, motion.nu_dot, motion.variation, motion.wrenches
     )
     assert_close(dtau, problem.collect('dtau'), 1e-12)
 
 
+@pytest.mark.shows('Kim 2012: Table 6')
 def test_d_forward_dynamics__equals_table_6(motion):
-    problem = run(table_4, motion.problem(motion.variation), table_7)
+    problem = run(
+        kim_2012.forward_dynamics,
+        motion.problem(motion.variation),
+        kim_2012.forward_dynamics_derivative,
+    )
     dnu_dot = d_forward_dynamics(
         motion.model, motion.state, motion.tau, motion.variation, motion.wrenches
     )
@@ -144,10 +162,11 @@ def d_hybrid(motion, variation):
     )
 
 
+@pytest.mark.shows('Kim 2012: Table 7')
 def test_d_hybrid_dynamics__equals_table_7(motion):
     problem = motion.problem(motion.variation)
     problem.prescribe(motion.free)
-    run(table_4, problem, table_7)
+    run(kim_2012.hybrid_dynamics, problem, kim_2012.hybrid_dynamics_derivative)
     dnu_dot, dtau = d_hybrid(motion, motion.variation)
     assert_close(dnu_dot, problem.collect('dq_ddot'), 1e-10)
     assert_close(dtau, problem.collect('dtau')[motion.model.m - motion.model.n :], 1e-10)
@@ -165,43 +184,94 @@ def as_printed(table, corrected, printed):
     """Return ``table`` with one piece of its source replaced by what the paper prints."""
     source = inspect.getsource(table)
     assert source.count(corrected) == 1, f'{table.__name__} has not exactly one {corrected!r}'
-    namespace = dict(vars(kim_tables))
+    namespace = {'Ad': Ad, 'inverse': np.linalg.inv, **vars(sys.modules[table.__module__])}
     exec(source.replace(corrected, printed), namespace)
     return namespace[table.__name__]
 
 
 WRONG = {
-    'K2 Table 3': (table_4, 'b.V_dot = X @ V_dot_p', 'b.V_dot = Ad(b.T) @ V_dot_p', 'q_ddot'),
-    'K3 Tables 3 and 4, inertia': (table_4, 'X.T @ k.Pi @ X', 'inverse(X) @ k.Pi @ X', 'q_ddot'),
-    'K3 Tables 3 and 4, bias': (table_4, 'X.T @ k.beta', 'inverse(X) @ k.beta', 'q_ddot'),
+    'K2 Table 3 line 10': (
+        kim_2012.forward_dynamics,
+        'b.V_dot = b.X @ p.V_dot',
+        'b.V_dot = Ad(b.T) @ p.V_dot',
+    ),
+    'K3 Table 3 line 4': (
+        kim_2012.forward_dynamics,
+        'k.X.T @ k.Pi @ k.X',
+        'inverse(k.X) @ k.Pi @ k.X',
+    ),
+    'K3 Table 3 line 5': (
+        kim_2012.forward_dynamics,
+        'k.X.T @ k.beta',
+        'inverse(k.X) @ k.beta',
+    ),
+    'K3 Table 4 line 4': (
+        kim_2012.hybrid_dynamics,
+        'k.X.T @ k.Pi @ k.X',
+        'inverse(k.X) @ k.Pi @ k.X',
+    ),
+    'K3 Table 4 line 5': (
+        kim_2012.hybrid_dynamics,
+        'k.X.T @ k.beta',
+        'inverse(k.X) @ k.beta',
+    ),
 }
 
 
+@pytest.mark.shows('Kim 2012: K2', 'Kim 2012: K3')
 @pytest.mark.parametrize('erratum', WRONG)
 def test_printed_statement__gives_a_wrong_result(flight, erratum):
-    table, corrected, printed, result = WRONG[erratum]
-    right = run(table, flight.problem()).collect(result)
-    wrong = run(as_printed(table, corrected, printed), flight.problem()).collect(result)
+    table, corrected, printed = WRONG[erratum]
+    right = run(table, flight.problem()).collect('q_ddot')
+    wrong = run(as_printed(table, corrected, printed), flight.problem()).collect('q_ddot')
     assert deviation(wrong, right) > 0.1
 
 
+@pytest.mark.shows('Kim 2012: K2')
 def test_table_6__with_ad_of_t__gives_a_wrong_result(flight):
     """K2 in the derivative: the first term of dVdot."""
-    printed = as_printed(
-        table_7, 'b.dV_dot = carried +', 'b.dV_dot = carried + (Ad(b.T) - X) @ dV_dot_p +'
+    right_table = kim_2012.forward_dynamics_derivative
+    source = inspect.getsource(right_table)
+    _, last = source.split('b.dV_dot = (')  # the term stands in line 9 as well
+    printed = as_printed(right_table, last, last.replace('b.X @ p.dV_dot', 'Ad(b.T) @ p.dV_dot'))
+    right, wrong = (
+        run(kim_2012.forward_dynamics, flight.problem(flight.variation), table).collect('dq_ddot')
+        for table in (right_table, printed)
     )
-    right = run(table_4, flight.problem(flight.variation), table_7).collect('dq_ddot')
-    wrong = run(table_4, flight.problem(flight.variation), printed).collect('dq_ddot')
     assert deviation(wrong, right) > 0.01
 
 
+@pytest.mark.shows('Kim 2012: Lemma 3')
+def test_lemma_3_and_corollary_1__are_the_derivatives_of_the_adjoint():
+    """Eqs. (81)-(87), (89), of a pose that p moves and a twist that it moves as well."""
+    rng = default_rng(3)
+    T, h, xi, dxi = exp(rng.normal(size=6)), *rng.normal(size=(3, 6))
+
+    def moved(p):
+        return T @ exp(p * SWAP @ h)
+
+    dT = derivative(moved)
+    dh = inverse(T) @ dT  # (89), an element of se(3)
+    assert_close(dh, hat(SWAP @ h), 1e-10)
+    right = dT @ inverse(T)
+    spatial = np.array(
+        [right[2, 1], right[0, 2], right[1, 0], right[0, 3], right[1, 3], right[2, 3]]
+    )
+    assert_close(derivative(lambda p: Ad(moved(p))), ad(spatial) @ Ad(T), 1e-10)  # (81)
+    carried = derivative(lambda p: Ad(moved(p)) @ (xi + p * dxi))
+    assert_close(carried, ad(spatial) @ Ad(T) @ xi + Ad(T) @ dxi, 1e-10)  # (82)-(86)
+    by_inverse = derivative(lambda p: Ad(inverse(moved(p))))
+    assert_close(by_inverse, -ad(h) @ Ad(inverse(T)), 1e-10)  # (87)
+
+
+@pytest.mark.shows('Kim 2012: Lemma 3', 'Kim 2012: K1')
 def test_equation_88__holds_for_the_inverse_only():
     """K1: printed d Ad*_T = -Ad*_T ad*_dh; that is the derivative of Ad*_(T^-1)."""
     rng = default_rng(1)
     T, h = exp(rng.normal(size=6)), rng.normal(size=6)
 
     def moved(p):
-        return T @ exp(p * kim_tables.SWAP @ h)
+        return T @ exp(p * SWAP @ h)
 
     by_inverse = derivative(lambda p: Ad(np.linalg.inv(moved(p))).T)
     by_itself = derivative(lambda p: Ad(moved(p)).T)
@@ -210,6 +280,7 @@ def test_equation_88__holds_for_the_inverse_only():
     assert deviation(-Ad(T).T @ ad(h).T, by_itself) > 0.1
 
 
+@pytest.mark.shows('Kim 2012: K4')
 def test_equation_34__needs_the_lower_left_block(flight):
     """K4: M_uv in place of M_vu does not even have its shape, or couples other coordinates."""
     n_half = flight.model.m // 2
@@ -220,6 +291,7 @@ def test_equation_34__needs_the_lower_left_block(flight):
     assert deviation(np.linalg.solve(M[v, v], -M[u, v] @ qdd_u), right) > 0.1
 
 
+@pytest.mark.shows('Kim 2012: K5')
 def test_symbol_list__derivative_of_the_inverse_is_no_twist():
     """K5: T^-1 dT^-1/dq has a rotational block that is not skew; T^-1 dT/dq is the twist."""
     rng = default_rng(2)
@@ -231,16 +303,17 @@ def test_symbol_list__derivative_of_the_inverse_is_no_twist():
     assert_close(meant, hat(xi), 1e-10)
 
 
+@pytest.mark.shows('Kim 2012: K6')
 def test_footnote_6__gravity_acts_upwards_on_the_ground(flight):
     """K6: V_dot_0 = (0, -g) with the acceleration g of free fall."""
-    right = run(table_2, flight.problem()).collect('tau')
+    right = run(kim_2012.inverse_dynamics, flight.problem()).collect('tau')
     problem = flight.problem()
-    problem.V_dot_0 = -problem.V_dot_0
-    problem.bodies[0].V_dot_0 = problem.V_dot_0
-    wrong = run(table_2, problem).collect('tau')
+    problem.bodies[0].V_dot = -problem.bodies[0].V_dot
+    wrong = run(kim_2012.inverse_dynamics, problem).collect('tau')
     assert deviation(wrong, right) > 0.1
 
 
+@pytest.mark.shows('Kim 2012: K7')
 def test_section_42__the_prescribed_accelerations_are_given(flight):
     """K7: printed given for Table 7 are derivatives of q_ddot_v; those of q_ddot_u count."""
     swapped = Variation(
@@ -252,6 +325,7 @@ def test_section_42__the_prescribed_accelerations_are_given(flight):
     assert deviation(d_hybrid(flight, swapped)[0], right) > 0.01
 
 
+@pytest.mark.shows('Kim 2012: K7')
 def test_section_42__table_6_needs_the_motion_of_the_state(flight):
     """K7: given for Table 6 is printed dtau/dp alone."""
     alone = Variation(efforts=flight.variation.efforts)
@@ -261,15 +335,19 @@ def test_section_42__table_6_needs_the_motion_of_the_state(flight):
     assert deviation(wrong, right) > 0.1
 
 
+@pytest.mark.shows('Kim 2012: Corollary 2', 'Kim 2012: K8')
 def test_corollary_2__needs_the_chain_rule(flight):
     """K8: dh = S dq/dp for any p; Corollary 2 has only p = q_i^k, and zero for any other p."""
-    right = run(table_2, flight.problem(flight.variation), table_5).collect('dtau')
+    tables = kim_2012.inverse_dynamics, kim_2012.inverse_dynamics_derivative
     problem = flight.problem(flight.variation)
+    right = run(tables[0], problem, tables[1]).collect('dtau')
     for body in problem.bodies:
         body.dh = np.zeros(6)
-    assert deviation(run(table_2, problem, table_5).collect('dtau'), right) > 0.1
+    tables[1](problem.bodies)
+    assert deviation(problem.collect('dtau'), right) > 0.1
 
 
+@pytest.mark.shows('Kim 2012: K9')
 def test_footnote_7__full_rank_of_a_is_not_enough():
     """K9: A of full rank whose passive columns are singular has no lambda for (57)."""
     A = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
@@ -281,6 +359,7 @@ def test_footnote_7__full_rank_of_a_is_not_enough():
     assert np.linalg.norm(passive.T @ best - residual) > 0.5
 
 
+@pytest.mark.shows('Kim 2012: K11')
 def test_section_32__a_response_a_constraint_is_enough(flight):
     """K11: the (m + 1)-th call of the reduced algorithm repeats a sum of the first m."""
     model = flight.model.with_gravity((0.0, 0.0, 0.0))
@@ -291,6 +370,7 @@ def test_section_32__a_response_a_constraint_is_enough(flight):
     assert_close(columns @ lam, forward_dynamics(model, state, A.T @ lam), 1e-11)
 
 
+@pytest.mark.shows('Kim 2012: K13')
 def test_equation_92__lacks_gravity_and_placement(flight):
     """K13: both move the result; a wrench fixed in the world moves with q as well."""
     arguments = (flight.model, flight.state, flight.nu_dot)
@@ -303,3 +383,123 @@ def test_equation_92__lacks_gravity_and_placement(flight):
     held = d_inverse_dynamics(*arguments, by_q, flight.wrenches)  # in the body: tau moves, F not
     assert deviation(held, without) > 0.01
     assert deviation(d_inverse_dynamics(*arguments, by_q, world), held) > 0.01
+
+
+# one rigid body, whose frame {B} is moved to {A}
+
+
+class RigidBody:
+    """Particles that move together; everything of sections 1.3 to 1.5 from these alone."""
+
+    def __init__(self, rng):
+        self.masses, self.places = rng.uniform(0.1, 1.0, 40), rng.normal(size=(40, 3))
+        self.pose, self.moved = exp(rng.normal(size=6)), exp(rng.normal(size=6))
+        self.twist, self.rate = rng.normal(size=(2, 6))  # [linear; angular], of {B} in {B}
+        self.velocity, self.acceleration = SWAP @ self.twist, SWAP @ self.rate
+
+    def at(self, t):
+        """Return the pose of {B} at time t: its twist starts as it is and changes at its rate."""
+        # T' = T xi, xi(t) = twist + t rate: Magnus series, exact to fourth order in t
+        mean = t * self.twist + 0.5 * t**2 * self.rate
+        turned = np.block([[cross(self.twist[3:]), cross(self.twist[:3])],
+                           [np.zeros((3, 3)), cross(self.twist[3:])]])  # fmt: skip
+        return self.pose @ exp(mean + t**3 / 12.0 * turned @ self.rate)
+
+    def momentum_in_world(self, t):
+        """Return [moment about the world's origin; force] of all m dr/dt."""
+
+        def places(time):
+            T = self.at(time)
+            return self.places @ T[:3, :3].T + T[:3, 3]
+
+        r, v = places(t), derivative(lambda dt: places(t + dt), step=1e-2)
+        linear = self.masses[:, np.newaxis] * v
+        return np.concatenate((np.cross(r, linear).sum(axis=0), linear.sum(axis=0)))
+
+    def inertia(self, places):
+        """Return Eq. (20) by its integrals."""
+        parts = [
+            m * np.block([[cross(r).T @ cross(r), cross(r)], [cross(r).T, np.eye(3)]])
+            for m, r in zip(self.masses, places, strict=True)
+        ]
+        return sum(parts)
+
+    def seen_from_a(self):
+        """Return the places of the particles in {A}, whose pose in {B} is ``moved``."""
+        return (self.places - self.moved[:3, 3]) @ self.moved[:3, :3]
+
+
+@pytest.fixture(scope='module')
+def rigid():
+    return RigidBody(default_rng(61))
+
+
+@pytest.mark.shows('Kim 2012: Eqs. (14)-(20)')
+def test_kinetic_energy__of_all_particles_is_equations_14_to_20(rigid):
+    w, v = rigid.velocity[:3], rigid.velocity[3:]
+    speeds = v + np.cross(w, rigid.places)
+    energy = 0.5 * (rigid.masses * (speeds**2).sum(axis=1)).sum()
+    inertia = rigid.inertia(rigid.places)
+    assert energy == pytest.approx(0.5 * rigid.velocity @ inertia @ rigid.velocity, rel=1e-13)
+    link = link_of(rigid)
+    assert_close(SWAP @ link.inertia @ SWAP, inertia, 1e-14)
+
+
+def link_of(rigid):
+    """Return the package's link of the same mass, centre and inertia about it: Eq. (22)."""
+    mass = rigid.masses.sum()
+    centre = rigid.masses @ rigid.places / mass
+    about = [cross(r - centre).T @ cross(r - centre) for r in rigid.places]
+    return Link.from_mass('b', mass, centre, np.tensordot(rigid.masses, about, axes=1))
+
+
+@pytest.mark.shows('Kim 2012: Eqs. (21)')
+def test_inertia_and_momentum__of_a_moved_frame_are_equations_21_to_24(rigid):
+    T_ba = rigid.moved  # pose of {A} in {B}
+    I_b, I_a = rigid.inertia(rigid.places), rigid.inertia(rigid.seen_from_a())
+    assert_close(Ad(T_ba).T @ I_b @ Ad(T_ba), I_a, 1e-13)  # (21), a and b exchanged
+    assert_close(SWAP @ moved_inertia(SWAP @ I_a @ SWAP, T_ba) @ SWAP, I_b, 1e-13)
+    V_a = Ad(inverse(T_ba)) @ rigid.velocity  # (11)
+    L_b = I_b @ rigid.velocity  # (23)
+    assert_close(Ad(T_ba).T @ L_b, I_a @ V_a, 1e-13)  # (24)
+    world = Ad(inverse(rigid.pose)).T @ L_b
+    assert_close(world, rigid.momentum_in_world(0.0), 1e-10)
+
+
+@pytest.mark.shows('Kim 2012: Lemmas 1 and 2')
+def test_rates__of_twists_and_wrenches_in_a_moving_frame_are_equations_25_to_29(rigid):
+    rng = default_rng(62)
+    X, X_dot, Y, Y_dot = rng.normal(size=(4, 6))
+    ad_V = ad(rigid.velocity)
+    T = rigid.pose
+    vector = derivative(lambda t: rigid.at(t)[:3, :3] @ (X[:3] + t * X_dot[:3]))
+    expected = T[:3, :3] @ (X_dot[:3] + np.cross(rigid.velocity[:3], X[:3]))
+    assert_close(vector, expected, 1e-9)  # (25)
+    twist = derivative(lambda t: Ad(rigid.at(t)) @ (X + t * X_dot))
+    assert_close(Ad(inverse(T)) @ twist, X_dot + ad_V @ X, 1e-9)  # (26)
+    wrench = derivative(lambda t: Ad(inverse(rigid.at(t))).T @ (Y + t * Y_dot))
+    assert_close(Ad(T).T @ wrench, Y_dot - ad_V.T @ Y, 1e-9)  # (28)
+
+
+@pytest.mark.shows('Kim 2012: Eqs. (30)')
+def test_equations_30_and_31__hold_in_every_frame_of_the_body(rigid):
+    """Section 1.5: F is the rate of momentum in the world, and keeps its form in {A}."""
+    I_b, V_b = rigid.inertia(rigid.places), rigid.velocity
+    F_b = I_b @ rigid.acceleration - ad(V_b).T @ I_b @ V_b  # (31)
+    by_particles = derivative(rigid.momentum_in_world, step=1e-2)
+    assert_close(Ad(rigid.pose).T @ by_particles, F_b, 1e-7)  # (30)
+    X = Ad(inverse(rigid.moved))
+    I_a, V_a, V_dot_a = rigid.inertia(rigid.seen_from_a()), X @ V_b, X @ rigid.acceleration
+    F_a = I_a @ V_dot_a - ad(V_a).T @ I_a @ V_a
+    assert_close(F_a, Ad(rigid.moved).T @ F_b, 1e-12)  # (13)
+    # the engine's single body, with its frame in {B} and with it in {A}
+    for V, V_dot, T, F, place in (
+        (V_b, rigid.acceleration, rigid.pose, F_b, np.eye(4)),
+        (V_a, V_dot_a, rigid.pose @ rigid.moved, F_a, rigid.moved),
+    ):
+        link = link_of(rigid)
+        inertia = moved_inertia(link.inertia, np.linalg.inv(place))
+        alone = Description('body', (dataclasses.replace(link, inertia=inertia),), ())
+        model = TreeModel.from_description(alone, gravity=(0.0, 0.0, 0.0))
+        state = model.state(T, np.zeros(0), SWAP @ V, np.zeros(0))
+        assert_close(SWAP @ inverse_dynamics(model, state, SWAP @ V_dot), F, 1e-12)

@@ -19,15 +19,15 @@ from geolin_ros import (
     hybrid_dynamics,
     inverse_dynamics,
     mass_matrix,
-    packed_dynamics,
 )
+from geolin_ros.dynamics.workspace import workspace_of
 from geolin_ros.errors import NotFiniteError, ShapeError, SingularInertiaError
-from geolin_ros.kernels.mass_matrix import reduced_mass_matrix
-from geolin_ros.kernels.types import make_workspace
+from geolin_ros.kernels.packing.types import make_workspace
+from geolin_ros.kernels.recursions.mass_matrix import reduced_mass_matrix
 
 
 def fast(model):
-    return packed_dynamics.packed_dynamics(model)
+    return workspace_of(model)
 
 
 def general_mass_matrix(model, state):
@@ -112,9 +112,7 @@ def test_dynamics__are_those_of_the_functions(kind):
 def test_general_model__is_declined():
     model = passive_model('floating', mimic=True)
     state = model.neutral_state()
-    assert fast(model).inverse_dynamics(state, np.zeros(model.m)) is None
-    assert fast(model).forward_dynamics(state, np.zeros(model.n)) is None
-    assert fast(model).mass_matrix(state) is None
+    assert fast(model) is None
     assert mass_matrix(model, state).shape == (model.m, model.m)
 
 
@@ -190,18 +188,18 @@ def test_hybrid_dynamics__agrees_at_both_ends():
 
 CHECKED = """
 import numpy as np
-from geolin_ros import packed_dynamics
-from geolin_ros.kernels import records
+from geolin_ros.dynamics.workspace import workspace_of
+from geolin_ros.kernels.packing import layout
 from support.trees import random_model
 
 rng = np.random.default_rng(7)
 model = random_model(rng, 11)[1]
 state = model.random_state(rng)
-found = packed_dynamics.packed_dynamics(model)
+found = workspace_of(model)
 for _ in range(2):
     assert found.inverse_dynamics(state, np.zeros(model.m)) is not None
     assert found.mass_matrix(state) is not None
-found._workspace = found._workspace[: records.WORK_HEADER + 3 * records.WORK_RECORD]
+found._workspace = found._workspace[: layout.WORK_HEADER + 3 * layout.WORK_RECORD]
 for run in (
     lambda: found.inverse_dynamics(state, np.zeros(model.m)),
     lambda: found.mass_matrix(state),

@@ -27,9 +27,9 @@ from geolin_ros import (
     inverse_dynamics,
 )
 from geolin_ros.description import Mimic
-from geolin_ros.equations_of_motion import equations_of_motion
+from geolin_ros.dynamics.equations_of_motion import equations_of_motion
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ModelError, ShapeError, UnsupportedJointError
-from geolin_ros.kinematics import Kinematics
 
 pin = pytest.importorskip('pinocchio')
 mujoco = pytest.importorskip('mujoco')
@@ -187,6 +187,7 @@ def velocity(state, base):
 
 
 class TestLinearization:
+    @pytest.mark.shows('Kim 2012: - their A and B')
     def test_a__equals_differences_of_dense_dynamics(self, base):
         description, model, rng = make(base)
         state, tau = model.random_state(rng), rng.normal(size=model.n)
@@ -199,6 +200,7 @@ class TestLinearization:
         assert_close(A[:m, m:], np.eye(m), 0.0)
         assert_close(A[:m, :m], expected[:m, :m], 1e-9)
 
+    @pytest.mark.shows('Kim 2012: - their A and B')
     def test_a_and_b__equal_compute_aba_derivatives(self, base):
         kinds = [kind for kind in ALL_KINDS if kind != 'universal']  # see test_derivatives.py
         description, model, rng = make(base, kinds=kinds)
@@ -255,6 +257,7 @@ class TestLinearization:
 
 
 class TestSteps:
+    @pytest.mark.shows('Kim 2012: - their steps')
     @pytest.mark.parametrize('method', ['rkmk4', 'midpoint'])
     def test_phi_and_gamma__are_derivatives_of_the_step(self, base, method):
         """Of rkmk4 exactly; of midpoint to its order, so the step is short."""
@@ -276,6 +279,7 @@ class TestSteps:
         column = derivative(lambda p: reached(state, tau + p * e))
         assert_close(step.Gamma @ e, column, 1e-8)
 
+    @pytest.mark.shows('Kim 2012: - their steps')
     @pytest.mark.parametrize(('method', 'order'), [('euler', 2), ('midpoint', 3), ('rkmk4', 5)])
     def test_next_state__has_the_local_order_of_its_method(self, method, order):
         _, model, rng = make(seed=64, damping=0.0)
@@ -343,6 +347,7 @@ def mjcf(description):
     )
 
 
+@pytest.mark.shows('Kim 2012: S_i(q_i)')
 def test_forward_and_inverse_dynamics__equal_mujoco():
     """Ball, hinge and slide joints, two of a body in a row; its quaternions are (w, x, y, z)."""
     kinds = ('spherical', 'universal', 'cylindrical', 'revolute', 'prismatic')

@@ -18,9 +18,9 @@ from support.fuzz_targets import TARGETS
 
 from geolin_ros.errors import InputError, ModelError
 from geolin_ros.offline.message_types import LINEARIZATION, empty_message
-from geolin_ros.stream.model_reading import read_model
-from geolin_ros.stream.parameter_file import default_values
-from geolin_ros.stream.reading import read_linearization
+from geolin_ros.stream.outputs.reading import read_linearization
+from geolin_ros.stream.parameters.file import default_values
+from geolin_ros.stream.parameters.model_reading import read_model
 
 CRASHES = sorted((Path(__file__).parent / 'crashes').glob('*/*'))
 LONGEST = 2.0

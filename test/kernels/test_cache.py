@@ -16,23 +16,23 @@ import pytest
 from geolin_ros.kernels import _jit
 
 LAYER = Path(_jit.__file__).parent
-MODULES = sorted(file for file in LAYER.glob('*.py') if file.stem != '__init__')
+MODULES = sorted(file for file in LAYER.rglob('*.py') if file.stem != '__init__')
 
 
-def imported_by_syntax_tree(source: str) -> set[str]:
-    """Return the modules of the kernel layer that ``source`` imports, as Python sees them."""
-    modules = set()
+def imported_by_syntax_tree(source: str) -> set[Path]:
+    """Return the files of the kernel layer that ``source`` imports, as Python sees them."""
+    files = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and node.module == 'geolin_ros.kernels':
-            modules |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and str(node.module).startswith('geolin_ros.ker'):
-            modules.add(str(node.module).split('.')[2])
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith('geolin_ros.ker'):
+            for name in [node.module, *(f'{node.module}.{alias.name}' for alias in node.names)]:
+                file = LAYER.joinpath(*name.split('.')[2:]).with_suffix('.py')
+                files |= {file} if file.is_file() else set()
         elif isinstance(node, ast.Import):
             assert not any('geolin_ros' in alias.name for alias in node.names), ast.unparse(node)
-    return modules
+    return files
 
 
-@pytest.mark.parametrize('file', MODULES, ids=lambda file: file.stem)
+@pytest.mark.parametrize('file', MODULES, ids=lambda file: str(file.relative_to(LAYER)))
 def test_fingerprint__sees_every_import(file: Path) -> None:
     source = file.read_text(encoding='utf-8')
     assert _jit._imported(source) == imported_by_syntax_tree(source)

@@ -9,10 +9,10 @@ from support.close import assert_close
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
 
-from geolin_ros.kernels import contact_records, records
-from geolin_ros.kernels.contact_linearization import linearize_in_contact
+from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
+from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.status import NOT_FINITE, OK, REDUNDANT, SINGULAR
-from geolin_ros.wrenches import pack
+from geolin_ros.model.wrenches import pack
 
 POINT, SURFACE = 3, 6
 
@@ -32,7 +32,7 @@ class Held:
         self.model, self.oracle = model, oracle
         rng = np.random.default_rng(seed)
         self.state, self.tau = model.random_state(rng), rng.normal(size=model.n)
-        self.packed = records.pack(model.tree, model.gravity)
+        self.packed = layout.pack(model.tree, model.gravity)
         frames = [model.frame(link) for link in links]
         offsets = [pin.exp6(pin.Motion(0.3 * rng.normal(size=6))).homogeneous for _ in links]
         poses = [frame.placement @ at for frame, at in zip(frames, offsets, strict=True)]
@@ -59,7 +59,7 @@ class Held:
             parameters.Kp, parameters.Kd = gains
             self.models.append(constraint)
             references.append(held.homogeneous)
-        self.contacts = contact_records.pack_contacts(
+        self.contacts = contact_layout.pack_contacts(
             self.packed,
             np.array(bodies),
             np.array(widths),
@@ -67,8 +67,8 @@ class Held:
             np.array([gains] * len(links)),
             np.array(references),
         )
-        self.workspace = records.make_workspace(self.packed)
-        self.outputs = contact_records.make_outputs(model.n, sum(widths))
+        self.workspace = layout.make_workspace(self.packed)
+        self.outputs = contact_layout.make_outputs(model.n, sum(widths))
 
     def ours(self):
         """Return the status and the outputs, whose numbers were NaN before."""
@@ -76,7 +76,7 @@ class Held:
         out = self.outputs
         for array in (out.A[m:], out.B[m:], out.nu_dot, out.forces, out.by_state, out.by_effort):
             array[...] = np.nan
-        inputs = records.make_inputs(self.packed, pack(self.model, ()))
+        inputs = layout.make_inputs(self.packed, pack(self.model, ()))
         inputs[:n] = self.tau
         status = linearize_in_contact(
             self.packed.ints,
@@ -156,6 +156,7 @@ MIXED = {
 }
 
 
+@pytest.mark.shows('The fast linearization: nu_dot')
 @pytest.mark.parametrize('gains', GAINS.values(), ids=GAINS)
 @pytest.mark.parametrize('name', STANDING)
 def test_standing_robot__equals_pinocchio(name, gains):
@@ -163,12 +164,14 @@ def test_standing_robot__equals_pinocchio(name, gains):
         Held(*robot(name), STANDING[name], gains, seed).assert_equal(1e-11)
 
 
+@pytest.mark.shows('The fast linearization: Points and surfaces at once')
 @pytest.mark.parametrize('gains', GAINS.values(), ids=GAINS)
 @pytest.mark.parametrize('links', MIXED.values(), ids=MIXED)
 def test_mixed_contacts__equal_pinocchio(links, gains):
     Held(*robot('talos_reduced'), links, gains).assert_equal(1e-10)
 
 
+@pytest.mark.shows('The fast linearization: Dependent rows')
 @pytest.mark.parametrize(
     'links',
     [
@@ -208,7 +211,7 @@ for links in (STANDING['go2'], {'base': SURFACE, 'FL_foot': POINT}):
     Held(*robot('go2'), links, GAINS['pulled']).assert_equal(1e-11)
 held = Held(*robot('go2'), STANDING['go2'])
 arrays = [held.packed.ints, held.packed.floats, *held.contacts, held.state.data]
-arrays += [records.make_inputs(held.packed, pack(held.model, ())), held.workspace]
+arrays += [layout.make_inputs(held.packed, pack(held.model, ())), held.workspace]
 arrays += [held.outputs.out]
 for short in (2, 3, 7):
     cut = [a[: a.size // 2] if k == short else a for k, a in enumerate(arrays)]

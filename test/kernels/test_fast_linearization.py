@@ -17,15 +17,12 @@ from support.trees import gimbal, gram_link, random_description, random_model, t
 
 from geolin_ros import Linearizer, State, TreeModel, Wrench
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
-from geolin_ros.kernels import (
-    general_linearization,
-    linearization,
-    records,
-    selection,
-)
+from geolin_ros.kernels.engine import linearization, own_results
+from geolin_ros.kernels.packing import layout
+from geolin_ros.kernels.packing.types import make_workspace
+from geolin_ros.kernels.recursions import general_linearization
 from geolin_ros.kernels.status import NOT_FINITE, OK
-from geolin_ros.kernels.types import make_workspace
-from geolin_ros.wrenches import pack
+from geolin_ros.model.wrenches import pack
 
 WRENCH_KINDS = ('body', 'world', 'world_oriented')
 FAST = {'fast': linearization.linearize, 'plain': plain.linearize}
@@ -33,14 +30,14 @@ FAST = {'fast': linearization.linearize, 'plain': plain.linearize}
 
 def by_kernel(kernel, model, state, tau, wrenches=()):
     """Return A, B, nu_dot (6 + n rows each) in the order of the bodies, and the status."""
-    packed = records.pack(model.tree, model.gravity)
-    out, A, B, nu_dot = records.make_output(model.n)
+    packed = layout.pack(model.tree, model.gravity)
+    out, A, B, nu_dot = layout.make_output(model.n)
     out[4 * (6 + model.n) ** 2 :] = np.nan
     A[6 + model.n :] = np.nan
     B[: 6 + model.n] = 0.0
-    inputs = records.make_inputs(packed, pack(model, wrenches))
+    inputs = layout.make_inputs(packed, pack(model, wrenches))
     inputs[: model.n] = tau
-    workspace = records.make_workspace(packed)
+    workspace = layout.make_workspace(packed)
     status = kernel(packed.ints, packed.floats, state.data, inputs, workspace, out)
     return A, B, nu_dot, status
 
@@ -100,6 +97,7 @@ def legs(rng, count, length):
     return TreeModel.from_description(description)
 
 
+@pytest.mark.shows('The fast linearization: The same in plain loops')
 @pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 @pytest.mark.parametrize('shape', ['chain', 'star', 'branched'])
@@ -124,6 +122,7 @@ def test_linearization__of_legs_that_share_blocks_or_fill_several(length, kernel
     assert_same(model, by_kernel(kernel, model, state, tau), expected, 1e-11)
 
 
+@pytest.mark.shows('The fast linearization: Wrenches that stay where they are')
 @pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
 @pytest.mark.parametrize('kinds', [*[(kind,) for kind in WRENCH_KINDS], 2 * WRENCH_KINDS])
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
@@ -171,6 +170,7 @@ def by_general_mass_matrix(model, state):
     return workspace.M
 
 
+@pytest.mark.shows('The fast linearization: Rounding')
 @pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason='no extended precision here')
 @pytest.mark.parametrize(
     'name', ['solo12', 'go2', 'g1_29dof_rev_1_0', 'icub', 'talos_reduced', 'talos_full_v2']
@@ -211,6 +211,7 @@ def test_extended_reference__equals_the_general_linearization():
     assert_close(found.nu_dot, nu_dot, 1e-12)
 
 
+@pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')
 def test_algorithm__is_fast_for_robots_and_general_for_what_it_cannot_carry():
     rng = np.random.default_rng(7)
     model = random_model(rng, 5)[1]
@@ -301,7 +302,7 @@ def test_kernels__have_one_signature_and_allocate_nothing():
         assert rtsys.get_allocation_stats() != before
     finally:
         _nrt_python.memsys_disable_stats()
-    for kernel in (linearization.linearize, selection.select):
+    for kernel in (linearization.linearize, own_results.linearize_own):
         assert len(kernel.signatures) == 1, kernel
 
 
@@ -315,9 +316,9 @@ state, tau = model.random_state(rng), rng.normal(size=model.n)
 wrenches = wrenches_of(WRENCH_KINDS, model, rng)
 results = [by_kernel(kernel, model, state, tau, wrenches) for kernel in FAST.values()]
 assert_same(model, *results, 1e-12)
-packed = records.pack(model.tree, model.gravity)
-arrays = [packed.ints, packed.floats, state.data, records.make_inputs(packed, pack(model, ()))]
-arrays += [records.make_workspace(packed), records.make_output(model.n)[0]]
+packed = layout.pack(model.tree, model.gravity)
+arrays = [packed.ints, packed.floats, state.data, layout.make_inputs(packed, pack(model, ()))]
+arrays += [layout.make_workspace(packed), layout.make_output(model.n)[0]]
 for kernel in FAST.values():
     for short in (1, 2, 5):
         cut = [a[: a.size // 2] if k == short else a for k, a in enumerate(arrays)]
@@ -339,5 +340,5 @@ def test_state_of_another_type__is_refused_before_any_memory_is_read():
     model = random_model(rng, 3)[1]
     state = State(np.eye(4), np.zeros(3), np.zeros(6), np.zeros(3))
     state.data = state.data.astype(np.float32)
-    with pytest.raises(Exception, match='float32'):
+    with pytest.raises(Exception, match=r'float32|different type'):
         Linearizer(model)(state, np.zeros(3))

@@ -8,7 +8,7 @@ from scipy.linalg.lapack import dgglse
 from support.bounds import assert_within_bounds
 from support.close import assert_close
 
-from geolin_ros.kernels.least_squares import minimize
+from geolin_ros.kernels.sparse.least_squares import minimize
 
 SIZES = [(3, 12, 9), (0, 8, 8), (4, 4, 4), (5, 40, 30), (1, 1, 1)]
 """Constraints, rows and unknowns."""

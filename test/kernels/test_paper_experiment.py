@@ -14,8 +14,9 @@ import pytest
 from support.close import assert_close
 from support.trees import renumber_bodies
 
-from geolin_ros import Linearizer, State, se3
-from geolin_ros.kernels import paper
+from geolin_ros import Linearizer, State
+from geolin_ros.kernels.papers import bos_2022
+from geolin_ros.spatial import se3
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'paper_experiment.py'
 
@@ -47,6 +48,7 @@ MEASURED = {
 }
 
 
+@pytest.mark.shows('Bos 2022: Section 5', 'Bos 2022: B23')
 @pytest.mark.parametrize('variable', 'Hsvr')
 def test_experiment__stays_below_the_limits_and_the_paper(experiment, found, variable):
     error = found[experiment.PERTURBATIONS.index(1e-6)][variable]
@@ -55,6 +57,20 @@ def test_experiment__stays_below_the_limits_and_the_paper(experiment, found, var
     assert error == pytest.approx(MEASURED[variable], rel=0.05)
 
 
+@pytest.mark.shows('Bos 2022: Section 5')
+@pytest.mark.parametrize('delta', [1e-3, 1e-6])
+def test_experiment__by_the_tables_themselves__finds_the_same(experiment, delta):
+    """Section 5 on Tables 4 to 9, not on the engine: the errors are those of the differences."""
+    (tables,), (engine,) = (
+        experiment.sweep(10, 2024, (delta,), by)
+        for by in (experiment.by_tables, experiment.by_linearizer)
+    )
+    for variable, error in engine.items():
+        assert tables[variable].max == pytest.approx(error.max, rel=0.02), variable
+        assert tables[variable].avg == pytest.approx(error.avg, rel=0.02), variable
+
+
+@pytest.mark.shows('Bos 2022: Section 5')
 def test_sweep__falls_with_the_first_order_of_forward_differences(experiment, curves):
     exponents = np.log10(experiment.PERTURBATIONS)
     first_order = (exponents > -5.5) & (exponents < -1.5)
@@ -101,7 +117,7 @@ def test_tables__on_the_paper_tree_in_its_own_numbering__equal_the_linearizer(ex
     tree = renumber_bodies(model.tree, np.array([0, *body_of_joint]))
     assert tuple(tree.parent[1:]) == experiment.PARENTS
     assert tuple(model.tree.parent[1:]) != experiment.PARENTS, 'the paper is not depth-first'
-    A, B, nu_dot = paper.linearization(tree, at.H, at.s, at.v, at.r, draw.tau, model.gravity)
+    A, B, nu_dot = bos_2022.linearization(tree, at.H, at.s, at.v, at.r, draw.tau, model.gravity)
     ours = Linearizer(model)(at, draw.tau)
     assert_close(nu_dot, ours.nu_dot, 1e-9)
     assert_close(A, ours.A, 1e-9)

@@ -24,14 +24,17 @@ from support.finite_difference import (
 from support.trees import breadth_first, gram_link, random_model, renumber_bodies
 
 from geolin_ros import Linearizer, State
-from geolin_ros.kernels import paper
-from geolin_ros.kernels.paper.joints import jcalc, jcalcderv
-from geolin_ros.kernels.paper.spatial import (
+from geolin_ros.kernels.packing.types import Tree
+from geolin_ros.kernels.papers import bos_2022
+from geolin_ros.kernels.papers.bos_2022.joints import jcalc, jcalcderv
+from geolin_ros.kernels.papers.bos_2022.spatial import (
     columns_cross_twist,
     columns_cross_wrench,
     cross_wrench,
 )
-from geolin_ros.kernels.types import Tree
+
+# positive definite matrices that no body has
+pytestmark = pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')
 
 
 @dataclasses.dataclass
@@ -61,13 +64,15 @@ class Case:
     def eid(self, state=None, nu_dot=None):
         at = self.state if state is None else state
         nu_dot = self.nu_dot if nu_dot is None else nu_dot
-        return paper.extended_inverse_dynamics(
+        return bos_2022.extended_inverse_dynamics(
             self.tree, at.H, at.s, at.v, at.r, nu_dot[6:], self.model.gravity, nu_dot[:6]
         )
 
     def linearization(self):
         at = self.state
-        return paper.linearization(self.tree, at.H, at.s, at.v, at.r, self.tau, self.model.gravity)
+        return bos_2022.linearization(
+            self.tree, at.H, at.s, at.v, at.r, self.tau, self.model.gravity
+        )
 
 
 CASES = {
@@ -91,20 +96,23 @@ def case(request):
     return Case(description, model, tree, state, rng.normal(size=model.m), rng.normal(size=count))
 
 
+@pytest.mark.shows('Bos 2022: Table 4')
 def test_extended_inverse_dynamics__equals_dense_dynamics(case):
     expected = case.dense.inverse_dynamics(case.state, case.nu_dot)
     assert_close(case.eid().tau_bar, expected, 1e-12)
 
 
+@pytest.mark.shows('Bos 2022: Eqs. (54)')
 def test_extended_inverse_dynamics__gives_the_base_rows_of_the_mass_matrix(case):
     eid, M = case.eid(), case.dense.mass_matrix(case.state)
     assert_close(eid.M_c[0], M[:6, :6], 1e-12, 'M11, Eq. (54)')
     assert_close(eid.F[0], M[:6, 6:], 1e-12, 'M12, Eq. (56)')
 
 
+@pytest.mark.shows('Bos 2022: Definition 3.1, third remark of Table 4')
 def test_extended_inverse_dynamics__without_a_base_acceleration__leaves_no_base_wrench(case):
     at, nu_dot = case.state, case.nu_dot
-    eid = paper.extended_inverse_dynamics(
+    eid = bos_2022.extended_inverse_dynamics(
         case.tree, at.H, at.s, at.v, at.r, nu_dot[6:], case.model.gravity
     )
     assert np.abs(eid.tau_bar[:6]).max() <= 1e-12 * np.abs(eid.b_c[0]).max()
@@ -112,35 +120,49 @@ def test_extended_inverse_dynamics__without_a_base_acceleration__leaves_no_base_
     assert_close(case.eid(nu_dot=consistent).tau_bar[6:], eid.tau_bar[6:], 1e-12)
 
 
+@pytest.mark.shows(
+    'Bos 2022: Table 5',
+    'Bos 2022: Table 6',
+    'Bos 2022: Table 7',
+    'Bos 2022: Table 8',
+)
 @pytest.mark.parametrize('column', [0, 1, 2, 3], ids='Hsvr')
 def test_derivatives__equal_differences_of_dense_dynamics(case, column):
     table = (
-        paper.derivative_by_pose,
-        paper.derivative_by_positions,
-        paper.derivative_by_twist,
-        paper.derivative_by_rates,
+        bos_2022.derivative_by_pose,
+        bos_2022.derivative_by_positions,
+        bos_2022.derivative_by_twist,
+        bos_2022.derivative_by_rates,
     )[column]
     assert_close(table(case.tree, case.eid()), case.differences[column], 1e-9)
 
 
+@pytest.mark.shows('Bos 2022: - closed form D_1 = M[:, :6] (a_r,0 x)')
 def test_derivative_by_pose__is_the_mass_matrix_times_gravity_cross(case):
     eid = case.eid()
-    D1 = paper.derivative_by_pose(case.tree, eid)
-    Minv = paper.inverse_mass_matrix(case.tree, case.state.s)
+    D1 = bos_2022.derivative_by_pose(case.tree, eid)
+    Minv = bos_2022.inverse_mass_matrix(case.tree, case.state.s)
     M = case.dense.mass_matrix(case.state)
     assert_close(D1, M[:, :6] @ ad(eid.a_r[0]), 1e-12)
     assert_close((Minv @ D1)[:6], ad(eid.a_r[0]), 1e-10)
     assert np.abs((Minv @ D1)[6:]).max() <= 1e-10 * np.abs(D1).max()
 
 
+@pytest.mark.shows('Bos 2022: Table 9')
 def test_inverse_mass_matrix__times_dense_mass_matrix_is_one(case):
     M = case.dense.mass_matrix(case.state)
-    Minv = paper.inverse_mass_matrix(case.tree, case.state.s)
+    Minv = bos_2022.inverse_mass_matrix(case.tree, case.state.s)
     assert_close(Minv @ M, np.eye(case.model.m), 1e-10)
     assert_close(Minv, np.linalg.inv(M), 1e-10)
     assert np.array_equal(Minv[:6, 6:], Minv[6:, :6].T)
 
 
+@pytest.mark.shows(
+    'Bos 2022: Eqs. (11), (12), Proposition 1',
+    'Bos 2022: Proposition 2',
+    'Bos 2022: Proposition 3',
+    'Bos 2022: Eq. (19)',
+)
 def test_linearization__equals_the_linearization_in_use(case):
     A, B, nu_dot = case.linearization()
     ours = Linearizer(case.model)(case.state, case.tau)
@@ -155,6 +177,12 @@ def test_linearization__equals_the_linearization_in_use(case):
             assert_close(block, other, 1e-9, f'block {name}', scale)
 
 
+@pytest.mark.shows(
+    'Bos 2022: Eqs. (11), (12), Proposition 1',
+    'Bos 2022: Proposition 2',
+    'Bos 2022: Proposition 3',
+    'Bos 2022: Eq. (19)',
+)
 def test_linearization__equals_differences_of_dense_dynamics(case):
     A, B, nu_dot = case.linearization()
     assert_close(nu_dot, case.dense.forward_dynamics(case.state, case.tau), 1e-10)
@@ -165,6 +193,7 @@ def test_linearization__equals_differences_of_dense_dynamics(case):
     assert_close(B, B_differences, 1e-9)
 
 
+@pytest.mark.shows('Bos 2022: Eq. (11) as a statement on flows')
 def test_linearization__carries_the_error_between_two_flows():
     """z(t) = log(g^-1 g_eps) / eps of two nonlinear flows solves zdot = A z [Eq. (11)]."""
     rng = default_rng(5)
@@ -186,7 +215,7 @@ def test_linearization__carries_the_error_between_two_flows():
 
     def rate_with_z(_, x):
         at, z = unpack(x[: -2 * model.m]), x[-2 * model.m :]
-        A = paper.linearization(model.tree, at.H, at.s, at.v, at.r, tau, model.gravity)[0]
+        A = bos_2022.linearization(model.tree, at.H, at.s, at.v, at.r, tau, model.gravity)[0]
         return np.concatenate((rate(x[: -2 * model.m]), A @ z))
 
     def flow(function, x):
@@ -200,6 +229,7 @@ def test_linearization__carries_the_error_between_two_flows():
     assert_close(carried[-2 * model.m :], observed, 1e-7)
 
 
+@pytest.mark.shows('Bos 2022: jcalc')
 def test_jcalc__and_its_derivative_equal_the_exponential(case):
     tree, rng = case.tree, default_rng(2)
     for i in range(1, tree.parent.size):
@@ -210,6 +240,7 @@ def test_jcalc__and_its_derivative_equal_the_exponential(case):
         assert_close(jcalcderv(tree, i, s), expected, 1e-11)
 
 
+@pytest.mark.shows('Bos 2022: B14')
 def test_columns_cross__is_the_cross_product_of_each_column():
     rng = default_rng(4)
     V, y = rng.normal(size=(6, 4)), rng.normal(size=6)
@@ -218,3 +249,51 @@ def test_columns_cross__is_the_cross_product_of_each_column():
     assert_close(columns_cross_twist(V, y), twists, 1e-14)
     assert_close(columns_cross_wrench(V, y), wrenches, 1e-14)
     assert_close(cross_wrench(y), -ad(y).T, 1e-15)
+
+
+@pytest.mark.shows('Bos 2022: Eqs. (57)-(60)')
+def test_unit_acceleration_wrenches__are_equations_57_to_60(case):
+    """h_1, M_12 and the base wrench of dense dynamics, from M_c, F and b_vp."""
+    eid, tree, dense, state = case.eid(), case.tree, case.dense, case.state
+    M = dense.mass_matrix(state)
+    assert_close(eid.b_vp[0], dense.bias(state)[:6], 1e-12)  # (57)
+    for i in range(1, tree.parent.size):
+        c = tree.v_start[i]
+        assert_close(eid.F[i][:, c], eid.M_c[i] @ eid.Gamma[i], 1e-14)  # (59)
+        i_X_0, j = np.eye(6), i
+        while j > 0:
+            i_X_0, j = i_X_0 @ eid.X[j], tree.parent[j]
+        assert_close(eid.F[0][:, c], i_X_0.T @ eid.F[i][:, c], 1e-13)  # (60)
+        assert_close(eid.F[0][:, c], M[:6, 6 + c], 1e-12)
+    base = eid.M_c[0] @ eid.a[0] + eid.F[0] @ eid.r_dot + eid.b_vp[0]  # (58)
+    assert_close(base, dense.inverse_dynamics(state, case.nu_dot)[:6], 1e-12)
+
+
+@pytest.mark.shows('Bos 2022: Eqs. (62)-(66)')
+@pytest.mark.parametrize('variable', 'Hsvr')
+def test_base_wrench__varies_as_equations_62_to_66(case, variable):
+    """Of H, v, r with b_vp as with b_c; of s with M_c, F and b_vp."""
+    n, k = case.state.r.size, 'Hsvr'.index(variable)
+    edges = (0, 6, 6 + n, 12 + n, 12 + 2 * n)
+    here, z = case.eid(), np.zeros(12 + 2 * n)
+    z[edges[k] : edges[k + 1]] = default_rng(31).normal(size=edges[k + 1] - edges[k])
+
+    def along(part):
+        return derivative(lambda p: part(case.eid(case.state.retract(p * z))))
+
+    D = (
+        bos_2022.derivative_by_pose,
+        bos_2022.derivative_by_positions,
+        bos_2022.derivative_by_twist,
+        bos_2022.derivative_by_rates,
+    )[k](case.tree, here)
+    exact = (D @ z[edges[k] : edges[k + 1]])[:6]
+    by_b_vp, by_b_c = along(lambda eid: eid.b_vp[0]), along(lambda eid: eid.b_c[0])
+    if variable == 's':  # (63)
+        by_b_vp += along(lambda eid: eid.M_c[0]) @ here.a[0]
+        by_b_vp += along(lambda eid: eid.F[0]) @ here.r_dot
+    else:  # (62), (64), (65)
+        assert_close(by_b_c, exact, 1e-9)
+        by_a_r, by_a_vp = along(lambda eid: eid.a_r), along(lambda eid: eid.a_vp)
+        assert_close(by_a_vp, by_a_r, 1e-9, scale=max(1.0, np.abs(by_a_r).max()))  # (66)
+    assert_close(by_b_vp, exact, 1e-9)

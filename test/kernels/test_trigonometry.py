@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from geolin_ros.kernels._jit import lean_kernel
-from geolin_ros.kernels.lanes import lanes
-from geolin_ros.kernels.trigonometry import LARGEST, cos_sin, cos_sin_of_eight
+from geolin_ros.kernels.simd.lanes import lanes
+from geolin_ros.kernels.simd.trigonometry import LARGEST, cos_sin, cos_sin_of_eight
 
 
 @lean_kernel

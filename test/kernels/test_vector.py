@@ -7,7 +7,7 @@ import pytest
 from numba.core.errors import NumbaError, TypingError
 
 from geolin_ros.kernels._jit import kernel, lean_kernel
-from geolin_ros.kernels.vector import (
+from geolin_ros.kernels.simd.vector import (
     even_pairs,
     get,
     get_int,

@@ -13,8 +13,8 @@ from support.finite_difference import linearization
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
 
-from geolin_ros import Linearizer, State, TreeModel, urdf
-from geolin_ros.description import Description, Mimic, attach_payloads
+from geolin_ros import Linearizer, State, TreeModel, robots, urdf
+from geolin_ros.description import Description, Mimic, apply_overlay, attach_payloads
 from geolin_ros.errors import ModelError, UnknownNameError
 
 pytestmark = pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')
@@ -293,6 +293,45 @@ def test_friction_and_spring__equal_differences(talos):
     assert_rates_close(result.A, A, model)
 
 
+@pytest.mark.shows('Bos 2022: Helical joints')
+def test_helical_joint__of_an_overlay_is_pinocchios(talos):
+    screws = {'leg_left_6_joint': 0.02, 'arm_right_4_joint': -0.1}
+    overlay = {'joints': {name: {'kind': 'helical', 'pitch': h} for name, h in screws.items()}}
+    model = TreeModel.from_description(talos[0], overlay=overlay)
+    oracle = PinocchioOracle.from_description(apply_overlay(talos[0], overlay), model)
+    kinds = {joint.shortname() for joint in oracle.pin_model.joints}
+    assert any('Helical' in kind for kind in kinds)
+    rng = np.random.default_rng(9)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    A, B, nu_dot = oracle.linearization(state, tau)
+    result = Linearizer(model)(state, tau)
+    assert_rates_close(result.A, A, model)
+    assert_close(result.B, B, 1e-9)
+    assert_close(result.nu_dot, nu_dot, 1e-10)
+
+
+@pytest.mark.shows('Bos 2022: Helical joints')
+@pytest.mark.parametrize(
+    ('pattern', 'values', 'fragment'),
+    [
+        ('leg_left_6_joint', {'kind': 'helical'}, 'pitch is missing'),
+        ('leg_left_6_joint', {'pitch': 0.1}, 'add kind: helical'),
+        ('leg_left_6_joint', {'kind': 'helical', 'pitch': 0}, 'pitch is 0'),
+        ('leg_left_6_joint', {'kind': 'helical', 'pitch': 'steep'}, "'steep'"),
+        ('leg_left_6_joint', {'kind': 'helical', 'pitch': float('inf')}, 'finite'),
+        ('leg_left_6_joint', {'kind': 'screw', 'pitch': 0.1}, "kind is 'screw'"),
+        ('*', {'kind': 'helical', 'pitch': 0.1}, 'has no pitch'),
+    ],
+)
+def test_nonsense_about_screws__is_refused_by_name(talos, pattern, values, fragment):
+    description = talos[0]
+    slide = dataclasses.replace(description.joints[-1], kind='prismatic')
+    description = dataclasses.replace(description, joints=(*description.joints[:-1], slide))
+    with pytest.raises(ModelError, match=re.escape(fragment)) as caught:
+        TreeModel.from_description(description, overlay={'joints': {pattern: values}})
+    assert repr(pattern) in str(caught.value)
+
+
 def test_coulomb_friction__is_off_by_default(talos):
     overlay = {'joints': {'*': {'friction': 1.0}}}
     assert not TreeModel.from_description(talos[0], overlay=overlay).tree.friction.any()
@@ -360,3 +399,8 @@ def test_gear_ratio__comes_from_the_transmission():
     overlay = {'joints': {'j': {'rotor_inertia': 0.01}}}
     model = TreeModel.from_description(urdf.read(text), base='fixed', overlay=overlay)
     assert model.tree.armature[0] == pytest.approx(0.49)
+
+
+def test_unknown_joint_in_the_order__has_a_suggestion_that_exists():
+    with pytest.raises(UnknownNameError, match=r"'FL_hip' .* did you mean 'FL_hip_joint'"):
+        TreeModel.from_urdf(robots.path('quadruped'), joints=['FL_hip'])

@@ -61,6 +61,7 @@ def test_state__names_the_wrong_part(arguments, error, words):
         State(*arguments)
 
 
+@pytest.mark.shows('Bos 2022: Eqs. (14)-(17)')
 @given(
     seed=st.integers(0, 2**32 - 1),
     angle=st.sampled_from([0.0, 1e-12, 1e-6, 1.0, 3.0, np.pi - 1e-6, np.pi - 1e-12]),
@@ -74,6 +75,7 @@ def test_difference__returns_what_retract_took(seed, angle):
     assert_close(state.retract(state.difference(reached)).data, reached.data, 1e-13)
 
 
+@pytest.mark.shows('Bos 2022: Eqs. (14)-(17)')
 def test_retract__is_the_group_product_with_exp():
     rng = np.random.default_rng(1)
     state, z = random_state(rng), rng.normal(size=12 + 2 * N)
@@ -83,6 +85,7 @@ def test_retract__is_the_group_product_with_exp():
     assert np.array_equal(state.data, before), 'the state itself does not move'
 
 
+@pytest.mark.shows('Bos 2022: Eqs. (14)-(17)')
 def test_retract__of_a_fixed_base_takes_joint_entries_only():
     rng = np.random.default_rng(2)
     state, z = random_state(rng), rng.normal(size=2 * N)
@@ -93,6 +96,7 @@ def test_retract__of_a_fixed_base_takes_joint_entries_only():
     assert np.array_equal(reached.r, state.r + z[N:])
 
 
+@pytest.mark.shows('Bos 2022: Eqs. (14)-(17)')
 def test_retract_and_difference__agree_with_pinocchio():
     pin = pytest.importorskip('pinocchio')
     model = pin.Model()

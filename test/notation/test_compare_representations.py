@@ -95,6 +95,7 @@ class TestChart:
         assert_close(chart.T @ chart.N, np.zeros((2 * m, chart.N.shape[1])), 1e-15, scale=1.0)
 
 
+@pytest.mark.shows('Bos 2022: Table 1')
 def test_this_package__is_exact_at_every_attitude(approaches):
     ours = approaches['ours']
     assert ours.error.max() < 1e-12
@@ -105,6 +106,7 @@ def test_this_package__is_exact_at_every_attitude(approaches):
     assert ours.states == 36
 
 
+@pytest.mark.shows('Bos 2022: Table 1')
 def test_euler_angles__are_exact_but_singular(approaches):
     """Exact where they are defined; at 90 and 270 degrees nothing is left, near them little."""
     euler = approaches['euler']
@@ -119,6 +121,7 @@ def test_euler_angles__are_exact_but_singular(approaches):
     assert not euler.singularity_free
 
 
+@pytest.mark.shows('Bos 2022: Table 1')
 def test_quaternion__is_exact_with_one_state_too_many(approaches):
     quaternion, ours = approaches['quaternion'], approaches['ours']
     assert quaternion.error.max() < 1e-12
@@ -127,6 +130,7 @@ def test_quaternion__is_exact_with_one_state_too_many(approaches):
     assert_close(quaternion.prediction, ours.prediction, 0.1)
 
 
+@pytest.mark.shows('Bos 2022: Table 1')
 def test_finite_differences__keep_half_the_digits(approaches):
     differences = approaches['differences']
     assert 1e-8 < differences.error.min() < differences.error.max() < 1e-5

@@ -12,9 +12,9 @@ from support.robots import read_robot
 from support.trees import random_model
 
 from geolin_ros import Linearizer, TreeModel, Wrench, robots
-from geolin_ros.consistency import linearize_motion, required_effort
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
-from geolin_ros.kernels import paper
+from geolin_ros.kernels.papers import bos_2022
+from geolin_ros.linearization.consistency import linearize_motion, required_effort
 
 
 class Case:
@@ -43,6 +43,7 @@ def test_required_effort__is_pinocchios_inverse_dynamics(case):
     assert_close(found.nu_dot, nu_dot, 0.0)
 
 
+@pytest.mark.shows('Bos 2022: Definition 3.1: consistent (a_0, rdot)')
 def test_consistent_base_acceleration__leaves_no_base_wrench(case):
     found = required_effort(case.model, case.state, case.r_dot)
     taubar = case.oracle.inverse_dynamics(case.state, found.nu_dot)
@@ -81,11 +82,12 @@ class Tables:
 
     def eid(self, a_0):
         at, model = self.at, self.model
-        return paper.extended_inverse_dynamics(
+        return bos_2022.extended_inverse_dynamics(
             model.tree, at.H, at.s, at.v, at.r, self.nu_dot[6:], model.gravity, a_0
         )
 
 
+@pytest.mark.shows('Bos 2022: Definition 3.1: consistent (a_0, rdot)')
 def test_consistent_acceleration__is_the_third_remark_of_table_4():
     tables = Tables()
     eid = tables.eid(None)
@@ -94,6 +96,7 @@ def test_consistent_acceleration__is_the_third_remark_of_table_4():
     assert_close(found.tau, eid.tau_bar[6:], 1e-11)
 
 
+@pytest.mark.shows('Bos 2022: - A and B about given accelerations')
 def test_inconsistent_linearization__equals_the_tables_about_the_given_accelerations():
     """A = -M^-1 [D_1 ... D_4] of Tables 5-8, whatever a_0."""
     tables = Tables()
@@ -101,13 +104,13 @@ def test_inconsistent_linearization__equals_the_tables_about_the_given_accelerat
     L = linearize_motion(Linearizer(model), tables.at, tables.nu_dot[6:], tables.nu_dot[:6])
     assert_close(L.nu_dot, tables.nu_dot, 1e-10)
     derivatives = (
-        paper.derivative_by_pose,
-        paper.derivative_by_positions,
-        paper.derivative_by_twist,
-        paper.derivative_by_rates,
+        bos_2022.derivative_by_pose,
+        bos_2022.derivative_by_positions,
+        bos_2022.derivative_by_twist,
+        bos_2022.derivative_by_rates,
     )
     D = np.hstack([table(tree, eid) for table in derivatives])
-    A = -paper.inverse_mass_matrix(tree, tables.at.s) @ D
+    A = -bos_2022.inverse_mass_matrix(tree, tables.at.s) @ D
     assert_close(L.A[model.m :], A, 1e-10)
 
 
@@ -121,6 +124,7 @@ def test_consistent_linearization__is_that_about_its_efforts(case, reference):
     assert_close(L.nu_dot[6:], case.r_dot, 1e-11)
 
 
+@pytest.mark.shows('Bos 2022: - A and B about given accelerations')
 def test_inconsistent_linearization__is_that_under_a_constant_base_wrench(case):
     """By differences of Pinocchio's mass matrix and bias."""
     oracle, m = case.oracle, case.model.m

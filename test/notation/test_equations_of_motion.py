@@ -13,11 +13,11 @@ from support.robots import example_robot, read_robot
 from support.trees import random_model
 
 from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
-from geolin_ros.equations_of_motion import equations_of_motion
+from geolin_ros.dynamics.equations_of_motion import equations_of_motion
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.dynamics.momentum import kinetic_energy, potential_energy
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.frames import MovingFrame
-from geolin_ros.kinematics import Kinematics
-from geolin_ros.momentum import kinetic_energy, potential_energy
+from geolin_ros.spatial.frames import MovingFrame
 
 NAMES = ('body', 'inertial', 'mixed')
 ARBITRARY = MovingFrame(exp(np.array([0.3, -0.2, 0.5, 1.0, -0.4, 0.7])), np.linspace(-1, 1, 6))
@@ -59,11 +59,13 @@ def case(request):
     return Case(*request.param)
 
 
+@pytest.mark.shows('Traversaro 2019: Eq. (80)')
 def test_mass_matrix__is_pinocchios(case):
     eom = equations_of_motion(case.model, case.state)
     assert_close(eom.M, case.oracle.mass_matrix(case.state), 1e-13)
 
 
+@pytest.mark.shows('Traversaro 2019: - C')
 def test_coriolis_matrix__is_pinocchios(case):
     """Both are the one of Christoffel's symbols."""
     oracle = case.oracle
@@ -74,12 +76,14 @@ def test_coriolis_matrix__is_pinocchios(case):
     assert_close(equations_of_motion(case.model, case.state).C, expected, 1e-12)
 
 
+@pytest.mark.shows('Traversaro 2019: - G')
 def test_gravity__is_pinocchios(case):
     oracle = case.oracle
     G = pin.computeGeneralizedGravity(oracle.pin_model, oracle.data, oracle.q(case.state))
     assert_close(equations_of_motion(case.model, case.state).G, G[oracle.order], 1e-13)
 
 
+@pytest.mark.shows('Traversaro 2019: - all of it')
 @pytest.mark.parametrize('base', EXPRESSIONS)
 def test_equations__hold_for_pinocchios_accelerations(case, base):
     """In each representation with the rate of its own numbers."""
@@ -92,6 +96,7 @@ def test_equations__hold_for_pinocchios_accelerations(case, base):
     assert_close(residual, np.zeros(model.m), 1e-11, scale=np.abs(eom.M @ rate).max())
 
 
+@pytest.mark.shows('Traversaro 2019: - C')
 @pytest.mark.parametrize('name', NAMES)
 def test_coriolis_matrix__makes_mdot_minus_2c_skew(case, name):
     model, state = case.model, case.state
@@ -103,6 +108,7 @@ def test_coriolis_matrix__makes_mdot_minus_2c_skew(case, name):
     assert deviation(M_dot, 2.0 * C) > 0.01
 
 
+@pytest.mark.shows('Traversaro 2019: T9')
 @pytest.mark.parametrize('robot', ['quadruped', 'solo12', 'talos_reduced'])
 def test_erratum_t9__mixed_equations_need_the_turning_of_the_base(robot):
     """T9: h of (80) in mixed coordinates holds Y' M Ydot nu, Ydot nu = (-w x u; 0)."""
@@ -167,6 +173,7 @@ def test_equations_of_passive_joints__hold_under_a_wrench(passive, base):
     assert_close(found, forces, 1e-10, scale=np.abs(eom.M @ rate).max())
 
 
+@pytest.mark.shows('Traversaro 2019: - all of it')
 def test_power__changes_the_energy(passive):
     """d/dt (kinetic + potential) = tau' r + f' v - D' nu along the motion."""
     model, state = passive.model, passive.state
@@ -191,6 +198,7 @@ def test_coriolis_matrix_of_passive_joints__makes_mdot_minus_2c_skew(passive):
     assert_close(M_dot, C + C.T, 1e-9)
 
 
+@pytest.mark.shows('Traversaro 2019: - G')
 def test_gravity_and_springs__are_the_derivative_of_the_potential_energy(passive):
     model = passive.model
     by_state = derivative_by_state(
@@ -200,6 +208,7 @@ def test_gravity_and_springs__are_the_derivative_of_the_potential_energy(passive
     assert_close(G, by_state[0, : model.m], 1e-10)
 
 
+@pytest.mark.shows('Traversaro 2019: Eq. (83)')
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_energies_and_bias__are_those_of_dense_dynamics(base):
     rng = np.random.default_rng(31)

@@ -8,9 +8,10 @@ from support.close import assert_close, deviation
 from support.dense_reference import adjoint
 from support.finite_difference import ad, cross, derivative, exp, hat, vee
 
-from geolin_ros import Link, frames, se3
+from geolin_ros import Link
 from geolin_ros.errors import ConfigurationError, ShapeError
-from geolin_ros.frames import WORLD, MovingFrame
+from geolin_ros.spatial import frames, se3
+from geolin_ros.spatial.frames import WORLD, MovingFrame
 
 NAMES = ('body', 'inertial', 'mixed')
 T = 0.3
@@ -40,6 +41,54 @@ class Motion:
         return -2.0 * t * ad(self.y) @ X @ self.x + 2.0 * self.y
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (1)-(8)')
+def test_groups_and_algebras__are_those_of_equations_1_to_8():
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(2, 6))
+    for H in (se3.exp(x), se3.exp(x) @ se3.exp(y)):  # closed under products
+        R = H[:3, :3]
+        assert_close(R.T @ R, np.eye(3), 1e-14)  # (1)
+        assert np.linalg.det(R) == pytest.approx(1.0, rel=1e-14)
+        assert np.array_equal(H[3], [0.0, 0.0, 0.0, 1.0])  # (3)
+    w, u = x[3:], x[:3]
+    W = se3.cross3(w)
+    assert np.array_equal(W, -W.T)  # (2)
+    assert np.array_equal(W @ u, np.cross(w, u))  # (5)
+    assert np.array_equal([W[2, 1], W[0, 2], W[1, 0]], w)  # (6)
+    X, Y = hat(x), hat(y)
+    assert np.array_equal(X[:3, :3], W)  # (4), (7)
+    assert np.array_equal(vee(X), x)  # (8)
+    commutator = X @ Y - Y @ X
+    assert_close(commutator, hat(vee(commutator)), 1e-14)
+    assert_close(vee(commutator), se3.cross(x) @ y, 1e-14)
+
+
+@pytest.mark.shows('Traversaro 2019: Eqs. (10)-(16)')
+def test_points_and_poses__change_frame_and_time_by_equations_10_to_16_and_36(motions, B):
+    rng = np.random.default_rng(5)
+    point = rng.normal(size=3)
+    R, o = B.H[:3, :3], B.H[:3, 3]
+    in_b = np.array([(point - o) @ axis for axis in R.T])  # (10)
+    assert_close((B.H @ np.append(in_b, 1.0))[:3], point, 1e-14)  # (11)-(13)
+    assert_close(se3.inverse(B.H) @ np.append(point, 1.0), np.append(in_b, 1.0), 1e-14)
+    H_dot = derivative(lambda h: motions[0].pose(T + h))
+    assert_close(H_dot, B.H @ hat(B.v), 1e-9)  # (16), (36)
+    moving = derivative(lambda h: (motions[0].pose(T + h) @ np.append(in_b, 1.0))[:3])
+    assert_close(moving, H_dot[:3, :3] @ in_b + H_dot[:3, 3], 1e-9)  # (14), (15)
+    inertial = frames.twist(B, WORLD)
+    assert_close(moving, inertial[:3] + np.cross(inertial[3:], point), 1e-9)
+
+
+@pytest.mark.shows('Traversaro 2019: Eq. (34)')
+def test_angular_velocity__is_turned_alone(B, C):
+    """Eq. (34); the linear part is not."""
+    R_CB, R_CA = C.H[:3, :3].T @ B.H[:3, :3], C.H[:3, :3].T
+    found = frames.twist(B, C)
+    assert_close(found[3:], R_CB @ B.v[3:], 1e-13)
+    assert_close(found[3:], R_CA @ frames.twist(B, WORLD)[3:], 1e-13)
+    assert deviation(found[:3], R_CB @ B.v[:3]) > 0.1
+
+
 @pytest.fixture
 def motions():
     rng = np.random.default_rng(3)
@@ -63,6 +112,7 @@ def expressions(motions):
     yield 'arbitrary', motions[1].at
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (17)-(26)')
 def test_twists__have_the_matrices_they_are_named_after(motions, B):
     """Left-trivialized: H^-1 Hdot (21); right-trivialized: Hdot H^-1 (26); mixed: (35)."""
     H, H_dot = B.H, derivative(lambda h: motions[0].pose(T + h))
@@ -73,6 +123,7 @@ def test_twists__have_the_matrices_they_are_named_after(motions, B):
     assert_close(cross(mixed[3:]), H_dot[:3, :3] @ H[:3, :3].T, 1e-9)
 
 
+@pytest.mark.shows('Traversaro 2019: Eq. (35)', 'Traversaro 2019: - Eqs. (88)-(91)')
 def test_mixed_frame__moves_with_the_origin_and_does_not_turn(motions, B):
     def pose(t):
         return frames.mixed(motions[0].at(t)).H
@@ -81,6 +132,7 @@ def test_mixed_frame__moves_with_the_origin_and_does_not_turn(motions, B):
     assert_close(hat(frames.mixed(B).v), np.linalg.solve(pose(T), rate), 1e-9)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (27)-(33)')
 def test_twist_map__is_the_adjoint_of_the_relative_pose(B, C):
     assert_close(frames.twist_map(B, C), adjoint(np.linalg.solve(C.H, B.H)), 1e-13)
     assert_close(frames.twist_map(C, B) @ frames.twist_map(B, C), np.eye(6), 1e-13)
@@ -88,6 +140,7 @@ def test_twist_map__is_the_adjoint_of_the_relative_pose(B, C):
     assert_close(over_the_world, frames.twist_map(B, WORLD), 1e-13)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (37)')
 def test_maps__have_the_rates_of_equations_37_and_61(motions, B):
     for name, frame in expressions(motions):
         D = frame(T)
@@ -107,6 +160,7 @@ def test_relative_twist__is_that_of_the_relative_pose(motions, B, C):
     assert_close(hat(frames.relative_twist(B, C)), np.linalg.solve(pose(T), rate), 1e-9)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (38)-(41)')
 def test_cross_products__are_carried_along(B, C):
     """Eqs. (41) and (63)."""
     X, X_wrench = frames.twist_map(B, C), frames.wrench_map(B, C)
@@ -115,6 +169,7 @@ def test_cross_products__are_carried_along(B, C):
     assert_close(se3.cross_wrench(B.v), -ad(B.v).T, 0.0)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (57)-(60)')
 def test_wrench_map__keeps_the_power(B, C):
     """Eq. (60), and (59) by its blocks."""
     f = np.arange(1.0, 7.0)
@@ -130,6 +185,7 @@ def test_wrench_map__keeps_the_power(B, C):
     assert_close(se3.wrench_map(B.H), X, 1e-14)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (44)')
 def test_apparent_acceleration__is_the_derivative_of_the_numbers(motions, B):
     """Eq. (45), and its inverse."""
     v_dot = motions[0].twist_rate(T)
@@ -141,6 +197,7 @@ def test_apparent_acceleration__is_the_derivative_of_the_numbers(motions, B):
         assert_close(frames.body_acceleration(B, found, D), v_dot, 1e-12, name)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (52)-(55)')
 def test_mixed_apparent_acceleration__is_that_of_the_origin(motions, B):
     """Eq. (52)."""
     found = frames.apparent_acceleration(B, motions[0].twist_rate(T), frames.mixed(B))
@@ -148,6 +205,7 @@ def test_mixed_apparent_acceleration__is_that_of_the_origin(motions, B):
     assert_close(found[:3], origin, 1e-8)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (46)-(48)', 'Traversaro 2019: Appendix A')
 def test_intrinsic_acceleration__is_the_inertial_one_transformed(motions, B, C):
     """Eqs. (46), (47)."""
     v_dot = motions[0].twist_rate(T)
@@ -157,6 +215,7 @@ def test_intrinsic_acceleration__is_the_inertial_one_transformed(motions, B, C):
     assert_close(frames.intrinsic_acceleration(B, v_dot, C), carried, 1e-8)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (49)-(51)')
 def test_accelerations__differ_by_equation_49(motions, B, C):
     """^C a = ^C vdot + ^C v_{A,C} x ^C v_{A,B}, and by components (50), (51)."""
     v_dot = motions[0].twist_rate(T)
@@ -169,6 +228,7 @@ def test_accelerations__differ_by_equation_49(motions, B, C):
     assert_close(intrinsic[3:], apparent[3:] + np.cross(C.v[3:], v[3:]), 1e-12)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (52)-(55)')
 def test_mixed_accelerations__differ_by_equation_54(motions, B):
     v_dot, D = motions[0].twist_rate(T), frames.mixed(B)
     intrinsic = frames.intrinsic_acceleration(B, v_dot, D)
@@ -178,6 +238,7 @@ def test_mixed_accelerations__differ_by_equation_54(motions, B):
     assert_close(apparent[3:], intrinsic[3:], 1e-12)
 
 
+@pytest.mark.shows('Traversaro 2019: Appendix A')
 @pytest.mark.parametrize('name', ['body', 'inertial'])
 def test_accelerations__agree_in_body_and_world(motions, B, name):
     D, v_dot = frames.expression_frame(B, name), motions[0].twist_rate(T)
@@ -185,6 +246,7 @@ def test_accelerations__agree_in_body_and_world(motions, B, name):
     assert_close(intrinsic, frames.apparent_acceleration(B, v_dot, D), 1e-12)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (67)-(69)')
 def test_inertia__is_that_of_equations_67_to_69():
     rng = np.random.default_rng(4)
     mass, o, root = 2.5, rng.normal(size=3), rng.normal(size=(3, 3))
@@ -197,6 +259,7 @@ def test_inertia__is_that_of_equations_67_to_69():
     assert_close(moved[3:, 3:], rotational - mass * cross(o) @ cross(o), 1e-13)
 
 
+@pytest.mark.shows('Traversaro 2019: T1')
 def test_erratum_t1__the_adjoint_turns_with_the_body_twist(motions, B):
     """T1: after (42) the paper prints ad of g^-1 gdot as ^A v x; d/dt Ad_g needs ^B v x."""
     rate = derivative(lambda h: adjoint(motions[0].pose(T + h)))
@@ -205,6 +268,7 @@ def test_erratum_t1__the_adjoint_turns_with_the_body_twist(motions, B):
     assert deviation(X @ ad(frames.twist(B, WORLD)), rate) > 0.5
 
 
+@pytest.mark.shows('Traversaro 2019: T2')
 def test_erratum_t2__the_square_of_a_cross_matrix():
     """T2: o^ o^ = o o' - o'o 1, where the paper prints o'o 1 + o o'."""
     o = np.array([0.3, -1.2, 0.7])
@@ -213,6 +277,7 @@ def test_erratum_t2__the_square_of_a_cross_matrix():
     assert deviation(square, o @ o * np.eye(3) + np.outer(o, o)) > 1.0
 
 
+@pytest.mark.shows('Traversaro 2019: T3')
 def test_erratum_t3__the_pose_takes_coordinates_in_b_to_the_world(B):
     """T3: before (13) and in the appendix the paper says the opposite of (12)."""
     origin_of_b = np.array([0.0, 0.0, 0.0, 1.0])
@@ -220,6 +285,7 @@ def test_erratum_t3__the_pose_takes_coordinates_in_b_to_the_world(B):
     assert deviation(np.linalg.solve(B.H, origin_of_b)[:3], B.H[:3, 3]) > 0.1
 
 
+@pytest.mark.shows('Traversaro 2019: - Eqs. (88)-(91)', 'Traversaro 2019: T4')
 def test_erratum_t4__the_zero_block_of_a_pose_is_one_row(B):
     """T4: (88) and (90) print a zero block of three rows beside the 1."""
     R, o, one = B.H[:3, :3], B.H[:3, 3:], np.ones((1, 1))
@@ -228,6 +294,7 @@ def test_erratum_t4__the_zero_block_of_a_pose_is_one_row(B):
         np.block([[R, o], [np.zeros((3, 3)), one]])
 
 
+@pytest.mark.shows('Traversaro 2019: - Eqs. (92)-(94)', 'Traversaro 2019: T5')
 def test_erratum_t5__murrays_spatial_velocity_has_one_p(motions, B):
     """T5: (93) is printed with p p; it is -Rdot R' p + pdot, right-trivialized."""
     H_dot = derivative(lambda h: motions[0].pose(T + h))
@@ -235,6 +302,7 @@ def test_erratum_t5__murrays_spatial_velocity_has_one_p(motions, B):
     assert_close(frames.twist(B, WORLD)[:3], -H_dot[:3, :3] @ R.T @ p + H_dot[:3, 3], 1e-9)
 
 
+@pytest.mark.shows('Traversaro 2019: - Eqs. (92)-(94)', 'Traversaro 2019: T6')
 def test_erratum_t6__murrays_body_velocity_is_left_trivialized(motions, B):
     """T6: (94) is (18)-(20), not (23)."""
     H_dot, H = derivative(lambda h: motions[0].pose(T + h)), B.H
@@ -243,6 +311,7 @@ def test_erratum_t6__murrays_body_velocity_is_left_trivialized(motions, B):
     assert deviation(frames.twist(B, WORLD)[:3], body) > 0.1
 
 
+@pytest.mark.shows('Traversaro 2019: T7')
 def test_erratum_t7__hat_is_an_isomorphism_of_lie_algebras():
     """T7: the paper says homeomorphism; hat keeps brackets and has an inverse."""
     x, y = np.random.default_rng(5).normal(size=(2, 6))
@@ -250,6 +319,7 @@ def test_erratum_t7__hat_is_an_isomorphism_of_lie_algebras():
     assert_close(vee(hat(x)), x, 0.0)
 
 
+@pytest.mark.shows('Traversaro 2019: T8')
 def test_erratum_t8__the_dual_cross_product_acts_on_wrenches():
     """T8: f of v xb* f is no motion vector: (v xb* f)'y = -f'(v x y), and v x f differs."""
     v, f, y = np.random.default_rng(6).normal(size=(3, 6))

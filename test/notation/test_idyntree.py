@@ -10,9 +10,9 @@ import pytest
 from support.close import assert_close
 
 from geolin_ros import TreeModel, robots
-from geolin_ros.equations_of_motion import equations_of_motion
-from geolin_ros.kinematics import Kinematics
-from geolin_ros.momentum import centroidal
+from geolin_ros.dynamics.equations_of_motion import equations_of_motion
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.dynamics.momentum import centroidal
 
 bindings = pytest.importorskip('idyntree').bindings
 
@@ -60,6 +60,7 @@ def case(request):
     return Case(request.param)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (75)')
 def test_twists_and_jacobians__are_idyntrees(case):
     for link in case.links:
         twist = case.computations.getFrameVel(link).toNumPy()
@@ -68,6 +69,7 @@ def test_twists_and_jacobians__are_idyntrees(case):
         assert_close(case.at.jacobian(link, case.name, case.name), J, 1e-12, link)
 
 
+@pytest.mark.shows('Traversaro 2019: - bias acceleration Jdot nu')
 def test_bias_accelerations__are_idyntrees(case):
     for link in case.links:
         expected = case.computations.getFrameBiasAcc(link).toNumPy()
@@ -75,6 +77,7 @@ def test_bias_accelerations__are_idyntrees(case):
         assert_close(found, expected, 1e-11, link, scale=1.0)
 
 
+@pytest.mark.shows('Traversaro 2019: Eq. (80)')
 def test_equations__are_idyntrees(case):
     eom = equations_of_motion(case.model, case.state, case.name)
     M = case.matrix(case.computations.getFreeFloatingMassMatrix, rows=case.model.m)

@@ -14,8 +14,9 @@ from support.robots import example_robot, read_robot
 from support.states import edge_states
 from support.trees import random_description, random_model
 
-from geolin_ros import State, TreeModel, frames, robots
+from geolin_ros import State, TreeModel, robots
 from geolin_ros.description import Mimic
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import (
     ConfigurationError,
     InputError,
@@ -23,9 +24,9 @@ from geolin_ros.errors import (
     ShapeError,
     UnknownNameError,
 )
-from geolin_ros.frames import MovingFrame
-from geolin_ros.kinematics import Kinematics
 from geolin_ros.model.tree import Frame
+from geolin_ros.spatial import frames
+from geolin_ros.spatial.frames import MovingFrame
 
 NAMES = ('body', 'inertial', 'mixed')
 ARBITRARY = MovingFrame(exp(np.array([0.3, -0.2, 0.5, 1.0, -0.4, 0.7])), np.linspace(-1, 1, 6))
@@ -102,6 +103,7 @@ def test_poses__are_pinocchios(case):
         assert_close(case.at.pose(link), case.ask('pose', link, 'body'), 1e-14, link, scale=1.0)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (17)-(26)')
 @pytest.mark.parametrize('name', NAMES)
 def test_twists__are_pinocchios(case, name):
     for link in case.links:
@@ -109,6 +111,7 @@ def test_twists__are_pinocchios(case, name):
         assert_close(case.at.twist(link, name), expected, 1e-13, link, scale=1.0)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (70)-(74)')
 @pytest.mark.parametrize('name', NAMES)
 def test_jacobians__are_pinocchios(case, name):
     for link in case.links:
@@ -116,6 +119,7 @@ def test_jacobians__are_pinocchios(case, name):
         assert_close(case.at.jacobian(link, name), expected, 1e-13, link)
 
 
+@pytest.mark.shows('Traversaro 2019: - its time derivative')
 @pytest.mark.parametrize('name', NAMES)
 def test_jacobian_rates__are_pinocchios(case, name):
     for link in case.links:
@@ -123,6 +127,7 @@ def test_jacobian_rates__are_pinocchios(case, name):
         assert_close(case.at.jacobian_rate(link, name), expected, 1e-13, link, scale=1.0)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (46)-(48)')
 @pytest.mark.parametrize('name', NAMES)
 def test_accelerations__are_pinocchios(case, name):
     """Its 'classical' one of LOCAL_WORLD_ALIGNED is apparent, its plain ones are intrinsic."""
@@ -141,6 +146,7 @@ def test_mixed_acceleration__is_not_pinocchios_plain_one(case):
     assert deviation(apparent, case.ask('getFrameAcceleration', case.links[-1], 'mixed')) > 0.05
 
 
+@pytest.mark.shows('Traversaro 2019: - bias acceleration Jdot nu')
 @pytest.mark.parametrize('base', EXPRESSIONS)
 @pytest.mark.parametrize('expressed_in', EXPRESSIONS)
 def test_jacobian__and_its_rate_fit_twist_and_acceleration(case, expressed_in, base):
@@ -154,6 +160,7 @@ def test_jacobian__and_its_rate_fit_twist_and_acceleration(case, expressed_in, b
         assert_close(J_dot @ nu, bias, 1e-12, link, scale=1.0)
 
 
+@pytest.mark.shows('Traversaro 2019: - its time derivative')
 @pytest.mark.parametrize('base', EXPRESSIONS)
 @pytest.mark.parametrize('expressed_in', EXPRESSIONS)
 def test_jacobian_rate__is_the_derivative_in_time(case, expressed_in, base):
@@ -166,6 +173,7 @@ def test_jacobian_rate__is_the_derivative_in_time(case, expressed_in, base):
     assert_close(found, derivative(J), 1e-9)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (77)-(79)')
 @pytest.mark.parametrize('base', EXPRESSIONS)
 def test_acceleration__follows_the_rate_of_the_numbers_of_the_velocity(case, base):
     body, link = case.nu_dot, case.links[-1]
@@ -175,6 +183,7 @@ def test_acceleration__follows_the_rate_of_the_numbers_of_the_velocity(case, bas
         assert_close(acceleration(link, nu_dot, 'mixed', base), expected, 1e-9)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (70)-(74)')
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_every_link__is_where_the_dense_chain_rule_puts_it(base):
     """Joints revolute, prismatic and helical, in random order; edge states too."""
@@ -200,6 +209,7 @@ def test_frame_with_a_placement__is_carried_by_its_body(case):
     assert_close(case.at.jacobian_rate(E), X @ case.at.jacobian_rate(link), 1e-12, scale=1.0)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (75)')
 def test_doubly_mixed_jacobian__is_equation_75_by_hand(quadruped):
     link, R = quadruped.links[-1], quadruped.state.H[:3, :3]
     J = quadruped.ask('getFrameJacobian', link, 'mixed').copy()
@@ -228,6 +238,7 @@ def rolling(quadruped):
     return Rolling(quadruped)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (81)')
 def test_contact_jacobian__is_equation_81(rolling):
     """Twist of the link-fixed frame that is at C now, origin of C, axes of the world."""
     at, C = rolling.along(0.0)
@@ -242,6 +253,7 @@ def test_contact_jacobian__is_equation_81(rolling):
     assert_close(J, expected, 1e-13, 'Pinocchio')
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (81)')
 def test_contact_jacobian__takes_wrenches_at_the_contact(rolling):
     """Eq. (82): power of a wrench at C in world axes = that of its joint efforts J'f."""
     at, C = rolling.along(0.0)
@@ -252,6 +264,7 @@ def test_contact_jacobian__takes_wrenches_at_the_contact(rolling):
     assert_close(J.T @ f @ at.velocity('mixed'), power, 1e-12)
 
 
+@pytest.mark.shows('Traversaro 2019: Eqs. (81)')
 def test_contact_jacobian_rate__follows_the_rolling_contact(rolling):
     def J(t):
         at, C = rolling.along(t)

@@ -12,7 +12,7 @@ from support.close import assert_blocks_close, assert_close, deviation
 
 from geolin_ros import Linearizer, State, TreeModel, robots
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
-from geolin_ros.lie_group import SE3, SO3, euclidean, linearize, product
+from geolin_ros.spatial.lie_group import SE3, SO3, euclidean, linearize, product
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'lie_groups.py'
 GROUPS = {
@@ -96,6 +96,7 @@ def robot():
     return Robot()
 
 
+@pytest.mark.shows('Bos 2022: Section 2.4')
 def test_robot__on_its_group_is_linearized_as_by_the_linearizer(robot):
     A, B = linearize(robot.group, robot.field, robot.g, robot.u)
     m = robot.model.m
@@ -106,6 +107,7 @@ def test_robot__on_its_group_is_linearized_as_by_the_linearizer(robot):
     assert_close(robot.L.B, B, 1e-9)
 
 
+@pytest.mark.shows('Bos 2022: Section 2.4')
 def test_robot__with_exact_derivatives_is_exact(robot):
     A, B = linearize(robot.group, robot.field, robot.g, robot.u, robot.derivatives)
     assert_blocks_close(A, robot.L.A, robot.model, 0.0)
@@ -165,6 +167,7 @@ def test_example__differences_equal_exact_derivatives(system):
     assert_close(by_differences[1], B, 1e-9)
 
 
+@pytest.mark.shows('Bos 2022: Section 2.4')
 def test_example__carries_the_error_between_two_flows(example, system):
     """z(t) = log(g^-1 g') of the nonlinear flows = the flow of zdot = A z, to first order."""
     found = example.error_after(system, 0.5)

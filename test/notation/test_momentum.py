@@ -11,8 +11,8 @@ from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
 
 from geolin_ros import Linearizer, Wrench, robots
-from geolin_ros.kinematics import Kinematics
-from geolin_ros.momentum import centroidal, kinetic_energy, potential_energy
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.dynamics.momentum import centroidal, kinetic_energy, potential_energy
 
 NAMES = ('body', 'inertial', 'mixed')
 
@@ -44,10 +44,12 @@ def case(request):
     return Case(request.param)
 
 
+@pytest.mark.shows('Traversaro 2019: - centroidal momentum')
 def test_centroidal_momentum_matrix__is_pinocchios(case):
     assert_close(case.found.A, np.array(case.data.Ag)[:, case.oracle.order], 1e-13)
 
 
+@pytest.mark.shows('Traversaro 2019: - centroidal momentum')
 def test_its_rate__is_pinocchios(case):
     assert_close(case.found.A_dot, np.array(case.data.dAg)[:, case.oracle.order], 1e-13)
 
@@ -73,6 +75,7 @@ def test_locked_inertia__is_block_diagonal(case):
     assert_close(inertia[:3, 3:], np.zeros((3, 3)), 1e-13, scale=case.found.mass)
 
 
+@pytest.mark.shows('Traversaro 2019: - average velocity')
 def test_average_velocity__moves_the_centre_of_mass(case):
     found = case.found
     assert_close(found.average_velocity[:3], found.com_velocity, 1e-12)
@@ -99,6 +102,7 @@ def test_momentum__is_the_same_in_every_representation(case, name):
     assert_close(found.A @ nu_dot + found.bias, rate, 1e-9)
 
 
+@pytest.mark.shows('Traversaro 2019: - centroidal momentum')
 def test_momentum__changes_by_weight_and_wrenches_alone(case):
     """Newton and Euler: hdot = weight + external wrench about the centre of mass."""
     model, state = case.model, case.state
@@ -119,6 +123,7 @@ def test_momentum_matrix__is_that_of_the_base_rows_of_the_mass_matrix(case):
     assert_close(case.found.A, X.T @ case.oracle.mass_matrix(case.state)[:6], 1e-13)
 
 
+@pytest.mark.shows('Traversaro 2019: Eq. (83)')
 def test_energies__are_pinocchios(case):
     kinetic = pin.computeKineticEnergy(case.pin_model, case.data, case.q, case.nu)
     assert_close(kinetic_energy(case.model, case.state), kinetic, 1e-13)

@@ -20,7 +20,7 @@ def test_named_objects__can_be_imported(name):
 
 @pytest.mark.parametrize('name', sorted(set(re.findall(r'`(Kinematics|State)\.(\w+)`', TEXT))))
 def test_named_attributes__exist(name):
-    module = {'Kinematics': 'geolin_ros.kinematics', 'State': 'geolin_ros'}[name[0]]
+    module = {'Kinematics': 'geolin_ros.dynamics.kinematics', 'State': 'geolin_ros'}[name[0]]
     assert hasattr(pkgutil.resolve_name(f'{module}.{name[0]}'), name[1])
 
 

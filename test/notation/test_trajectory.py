@@ -9,7 +9,7 @@ from support.finite_difference import derivative_by_vector, retract
 
 from geolin_ros import Linearizer, TreeModel, Wrench, robots
 from geolin_ros.errors import ConfigurationError, ShapeError
-from geolin_ros.trajectory import transition
+from geolin_ros.linearization.trajectory import transition
 
 STEPS, DT = 6, 0.01
 DIRECTIONS = 5
@@ -43,6 +43,7 @@ def case(request):
     return Case(request.param)
 
 
+@pytest.mark.shows('Bos 2022: Eq. (11) along a whole motion')
 @pytest.mark.parametrize(
     'wrenches',
     [(), (Wrench('FL_foot', [1.0, 2.0, 3.0], kind='world_oriented'),)],
@@ -70,6 +71,7 @@ def test_sensitivity__is_the_derivative_of_the_final_state(case, wrenches):
     assert_close(np.einsum('kij,kjd->id', Gamma, E), J, 1e-8)
 
 
+@pytest.mark.shows('Bos 2022: Eq. (11) along a whole motion')
 def test_sensitivity__composes(case):
     """Phi <- Phi_i Phi, Gamma <- Phi_i Gamma + Gamma_i for one change of effort throughout."""
     motion = case.motion('midpoint')
@@ -99,6 +101,7 @@ def test_steps__are_those_of_the_linearizer(case):
     assert len(motion.states) == STEPS + 1
 
 
+@pytest.mark.shows('Bos 2022: Eq. (11) along a whole motion')
 @pytest.mark.parametrize(
     ('method', 'order'), [('euler', 1.0), ('zoh', 1.0), ('midpoint', 2.0), ('rkmk4', 4.0)]
 )

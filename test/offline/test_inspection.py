@@ -209,6 +209,21 @@ def test_wrong_robot__is_said_with_an_exit_status(bag, capsys):
     assert '12 missing, others: FL_calf_joint' in printed
     assert '! joint states lack FL_HAA, FL_HFE' in printed
     assert '! no sample can be linearized' in printed
+    assert "is of robot 'quadruped', not of 'solo'" in printed
+
+
+def test_description_of_another_robot__is_refused(bag, robot, tmp_path, capsys):
+    arguments = ['linearize', str(bag), '--output', str(tmp_path / 'out.zarr'), '--urdf']
+    assert main([*arguments, str(example_robot('solo12'))]) == 1
+    said = capsys.readouterr().err
+    assert "not of 'solo', which was given: it lacks joints FL_calf_joint" in said
+    heavy = tmp_path / 'heavy.urdf'
+    heavy.write_text(robot[1].replace('<mass value="', '<mass value="9'))
+    assert main([*arguments, str(heavy)]) == 1
+    assert 'kg, not 15 kg; leave out --urdf' in capsys.readouterr().err
+    lighter = tmp_path / 'lighter.urdf'
+    lighter.write_text(robot[1].replace('<robot name="quadruped"', '<robot name="identified"'))
+    assert main([*arguments, str(lighter)]) == 0
 
 
 def test_command__prints_for_people_and_machines(bag, capsys):
@@ -234,9 +249,12 @@ def test_simulated_time__is_that_of_the_stamps(robot, messages, samples, tmp_pat
     printed = capsys.readouterr().out
     assert 's, simulated time' in printed
     assert 'joint_states: 500.0 Hz' in printed
-    assert printed.count('stamped by the simulation') == 2
+    assert printed.count('stamped in simulated time') == 2
     assert '100 of 100 usable' in printed
     assert '! ' not in printed
+    without_clock = [entry for entry in entries if entry[0] != 'clock']
+    assert main(['inspect', str(write_bag(tmp_path / 'other', without_clock, robot[1]))]) == 0
+    assert capsys.readouterr().out.count('stamped in simulated time') == 2
     out = tmp_path / 'out.zarr'
     run(path, out)
     found = open_dataset(str(out))

@@ -12,7 +12,7 @@ from support.datasets import content, run
 from support.robots import example_robot
 
 from geolin_ros.cli import main
-from geolin_ros.dynamics import mass_matrix
+from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.errors import RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -21,7 +21,7 @@ from geolin_ros.offline.message_types import LINEARIZATION, known_types
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.replay import replay
 from geolin_ros.offline.source import open_source
-from geolin_ros.stream.reading import read_linearization
+from geolin_ros.stream.outputs.reading import read_linearization
 
 LEGS = ('FL', 'FR', 'RL', 'RR')
 
@@ -365,7 +365,7 @@ def test_command_with_the_wrong_robot__does_not_stand_in_the_way(bag, dataset, t
     path = tmp_path / 'out.zarr'
     command = ['linearize', str(bag), '-o', str(path), '--workers', '1', '--chunk', '64']
     assert main([*command, '--urdf', str(example_robot('solo12'))]) == 1
-    assert 'no joint state of' in capsys.readouterr().err
+    assert "is of robot 'quadruped', not of 'solo'" in capsys.readouterr().err
     assert main(command) == 0
     assert content(path) == content(dataset[0])
     assert main([*command, '--every', '2']) == 1

@@ -10,12 +10,14 @@ from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 from support.bags import START, Messages, write_bag
 
+from geolin_ros import open_dataset
 from geolin_ros.cli import main
 from geolin_ros.errors import RecordingError
+from geolin_ros.offline.linearize import linearize
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.replay import replay
 from geolin_ros.offline.source import open_source
-from geolin_ros.stream.reading import read_linearization
+from geolin_ros.stream.outputs.reading import read_linearization
 
 TOPICS = tuple(
     f'/linearization_node/{name}' for name in ('linearization', 'forward_dynamics', 'summary')
@@ -70,6 +72,70 @@ def test_times_by_the_timer__are_those_of_the_recording(bag, tmp_path):
     # the newest joint state before each tick of 10 ms is 2 ms old
     assert stamps == [8_000_000 + 10_000_000 * k for k in range(49)]
     assert (counts.answered, counts.skipped) == (49, 4 * 50)
+
+
+def sparse_odometry(robot, samples):
+    """Odometry with every fifth joint state."""
+    entries = list(Messages(robot[0]).of_samples(samples))
+    return [entry for k, entry in enumerate(entries) if k % 2 or k % 10 == 0]
+
+
+def test_joint_states_that_wait_for_odometry__are_all_answered(robot, samples, tmp_path):
+    path = write_bag(tmp_path / 'bag', sparse_odometry(robot, samples), robot[1])
+    with open_source([path], values={'pairing': 'interpolate'}) as source:
+        counts = replay(source, tmp_path / 'replayed')
+        linearize(source, str(tmp_path / 'dataset.zarr'), workers=1)
+    last = 245  # of the newest odometry: four joint states wait for the next one
+    assert (counts.received, counts.answered, counts.dropped) == (250, last + 1, 0)
+    assert open_dataset(str(tmp_path / 'dataset.zarr')).sizes['time'] == last + 1
+    stamps = [
+        message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        for topic, _, message in decoded(tmp_path / 'replayed')
+        if topic == TOPICS[0]
+    ]
+    assert stamps == [sample.stamp for sample in samples[: last + 1]]
+
+
+def test_base__can_come_from_transforms_and_an_imu(robot, samples, tmp_path):
+    messages = Messages(robot[0])
+    entries = []
+    for sample in samples:
+        entries += [
+            ('imu', sample.stamp, messages.imu(sample)),
+            ('tf', sample.stamp, messages.transforms(sample)),
+            ('joint_states', sample.stamp, messages.joint_state(sample)),
+        ]
+    path = write_bag(tmp_path / 'bag', entries, robot[1])
+    with open_source([path], values={'base_source': 'tf'}) as source:
+        counts = replay(source, tmp_path / 'replayed')
+    assert counts.answered == len(samples) - 1  # the first pose has no velocity
+    received = [
+        read_linearization(message)
+        for topic, _, message in decoded(tmp_path / 'replayed')
+        if topic == TOPICS[0]
+    ]
+    for sample, found in zip(samples[1:], received, strict=True):
+        np.testing.assert_allclose(found.state.H, sample.state.H, atol=1e-12)
+        np.testing.assert_allclose(found.state.v[3:], sample.state.v[3:], atol=1e-12)
+
+
+def test_frames__have_their_prefix_in_every_message(robot, samples, tmp_path):
+    prefix = {'frame_prefix': 'dog/'}
+    messages = Messages(robot[0])
+    entries = []
+    for role, stamp, message in messages.of_samples(samples[:3]):
+        if role == 'odom':
+            message.child_frame_id = f'dog/{robot[0].base_link}'
+        entries.append((role, stamp, message))
+    path = write_bag(tmp_path / 'bag', entries, robot[1])
+    with open_source([path], values=prefix) as source:
+        replay(source, tmp_path / 'replayed')
+    frames = [
+        message.base_frame
+        for topic, _, message in decoded(tmp_path / 'replayed')
+        if topic != TOPICS[2]
+    ]
+    assert frames == [f'dog/{robot[0].base_link}'] * 6
 
 
 def test_command__writes_what_it_is_told_to(bag, tmp_path, capsys):

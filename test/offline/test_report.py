@@ -13,14 +13,16 @@ from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
-from support.bags import FOLDER, Messages, write_bag
+from support.bags import FOLDER, Messages, Sample, write_bag
 from support.datasets import run
 
 from geolin_ros.cli import main
 from geolin_ros.offline import report
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.modes import AMPLITUDE, STILL, Skeleton, slow_or_unstable
+from geolin_ros.stream.parameters.file import default_values
 
 INK = """
 const canvas = arguments[0], pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width,
@@ -197,6 +199,18 @@ def test_matrices__are_chosen_and_read(browser, dataset):
     )
     assert shown, text(browser, 'entry')
     assert float(shown[1]) == pytest.approx(value, rel=1e-3)
+    # the names stand under the pointer, and go with it
+    tip = browser.find_element(By.ID, 'tip')
+    assert tip.text.splitlines()[:2] == ['row 20: dv.z/dt', 'column 30: r.RL_hip_joint']
+    box = browser.execute_script('return arguments[0].getBoundingClientRect().toJSON()', heat)
+    assert (
+        0
+        < tip.rect['y'] - browser.execute_script('return scrollY') - box['top'] - 20.5 * size
+        < 40
+    )
+    assert 0 < tip.rect['x'] - box['left'] - 30.5 * size < 40
+    ActionChains(browser).move_to_element(browser.find_element(By.ID, 'robot')).perform()
+    assert not tip.is_displayed()
     browser.find_element(By.CSS_SELECTOR, '[data-matrix=B]').click()
     ActionChains(browser).move_to_element(heat).perform()
     assert ' by tau.' in text(browser, 'entry')
@@ -222,6 +236,117 @@ def test_figure__moves_stops_and_turns(browser):
     WebDriverWait(browser, 5).until(lambda _: ink(browser, 'figure') != still)
     browser.find_element(By.ID, 'play').click()
     changes(browser, 'figure')
+
+
+def traces(browser, group):
+    """Return the heights of each curve of a group by its name."""
+    found = browser.find_elements(By.CSS_SELECTOR, f'[data-group={group}] .trace')
+    return {
+        path.get_attribute('data-name'): np.array(
+            [float(pair.split()[1]) for pair in re.split('[ML]', path.get_attribute('d'))[1:]]
+        )
+        for path in found
+    }
+
+
+def press(browser, group, quantity):
+    selector = f'[data-group={group}] [data-quantity="{quantity}"]'
+    browser.find_element(By.CSS_SELECTOR, selector).click()
+
+
+def test_joints_and_base__are_drawn_and_chosen(browser, dataset):
+    found = open_dataset(str(dataset))
+    for quantity, values, unit in (
+        ('rate', found.r, 'rad/s or m/s'),
+        ('effort', found.tau, 'N m or N'),
+        ('position', found.s, 'rad or m'),
+    ):
+        press(browser, 'joints', quantity)
+        shown = traces(browser, 'joints')
+        assert list(shown) == found.attrs['joints']
+        for k, y in enumerate(shown.values()):
+            assert np.corrcoef(-y, values.values[:, k])[0, 1] > 0.99
+        titles = texts(browser, '[data-group=joints] .title')
+        assert titles == ['time [s]', f'{quantity} [{unit}]']
+    card = browser.find_element(By.CSS_SELECTOR, '[data-group=joints]').rect
+    for name in browser.find_elements(By.CSS_SELECTOR, '[data-group=joints] .legend b'):
+        assert name.rect['x'] + name.rect['width'] < card['x'] + card['width']
+    select = browser.find_element(By.CSS_SELECTOR, '[data-group=joints] select')
+    Select(select).select_by_value('RL_hip_joint')
+    press(browser, 'joints', 'rate')
+    assert list(traces(browser, 'joints')) == ['RL_hip_joint']
+    Select(select).select_by_value('')
+    press(browser, 'base', 'angular velocity in base axes')
+    shown = traces(browser, 'base')
+    assert list(shown) == ['x', 'y', 'z']
+    for k, y in enumerate(shown.values()):
+        assert np.corrcoef(-y, found.v.values[:, 3 + k])[0, 1] > 0.99
+    press(browser, 'base', 'position')
+    assert np.corrcoef(-traces(browser, 'base')['z'], found.H.values[:, 2, 3])[0, 1] > 0.99
+    for title in ('Contact forces', 'Contacts over time'):  # it flies
+        assert title not in browser.find_element(By.TAG_NAME, 'body').text
+    assert errors(browser) == []
+
+
+def test_parameters__are_shown_the_changed_ones_first(browser, dataset):
+    values = open_dataset(str(dataset)).attrs['parameters']
+    known = default_values()
+    expected = [
+        f'{name} {json.dumps(value)}'
+        for name, value in values.items()
+        if value != known[name] and name != 'robot_description'
+    ]
+    changed = texts(browser, '#changed tr')
+    assert changed == (expected or ['all at their defaults'])
+    browser.find_element(By.TAG_NAME, 'summary').click()
+    shown = texts(browser, '#defaults tr')
+    assert 'max_skew 0.05' in shown
+    assert len(shown) + len(changed) >= len(values) - 1
+
+
+def test_moving_robot__has_no_headline_about_growth(browser, dataset):
+    assert not reported(dataset)['still']
+    assert 'growth' not in text(browser, 'facts')
+    assert 'The robot moves' in text(browser, 'margins')
+
+
+def test_robot_at_rest__has_a_headline_about_growth(browser, page, robot, samples, tmp_path):
+    """Without weight nothing moves it."""
+    rest = [Sample(s.stamp, robot[0].neutral_state(), 0.0 * s.tau) for s in samples[:50]]
+    run(
+        write_bag(tmp_path / 'bag', Messages(robot[0]).of_samples(rest), robot[1]),
+        tmp_path / 'out.zarr',
+        {'gravity': [0.0, 0.0, 0.0]},
+    )
+    assert reported(tmp_path / 'out.zarr')['still']
+    browser.get((tmp_path / 'out.html').as_uri())
+    assert 'fastest growth' in text(browser, 'facts')
+    assert 'The robot moves' not in text(browser, 'margins')
+    browser.get(page.as_uri())
+
+
+def test_standing_robot__has_contacts_forces_and_growth(browser, page, robot, tmp_path):
+    feet = [f'{leg}_foot point' for leg in ('FL', 'FR', 'RL', 'RR')]
+    run(FOLDER / 'pushed', tmp_path / 'out.zarr', {'contacts': feet, 'max_rate': 100.0})
+    found = open_dataset(str(tmp_path / 'out.zarr'))
+    assert found.contact.values.tolist() == [foot.split()[0] for foot in feet]
+    assert found.contact_active.values.all()
+    weight = 9.81 * robot[0].total_mass
+    at_rest = np.abs(found.nu_dot.values).max(axis=1) < 0.5
+    assert at_rest.any()
+    loads = found.contact_load.values[at_rest].sum(axis=1)
+    assert (loads > 0.9 * weight).all()
+    content = reported(tmp_path / 'out.zarr')
+    browser.get((tmp_path / 'out.html').as_uri())
+    assert errors(browser) == []
+    held = browser.find_elements(By.CSS_SELECTOR, '#contacts .held')
+    assert [bar.get_attribute('data-name') for bar in held] == [foot.split()[0] for foot in feet]
+    assert list(traces(browser, 'forces')) == [foot.split()[0] for foot in feet]
+    assert texts(browser, '[data-group=forces] .title') == ['time [s]', 'force [N]']
+    changed = texts(browser, '#changed tr')
+    assert sorted(changed) == [f'contacts {json.dumps(feet)}', 'max_rate 100.0']
+    assert ('fastest growth' in text(browser, 'facts')) == content['still']
+    browser.get(page.as_uri())
 
 
 def test_residuals__are_drawn_and_chosen(browser, dataset):

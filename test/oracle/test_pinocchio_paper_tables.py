@@ -13,8 +13,8 @@ from support.robots import example_robot, read_robot
 from support.trees import breadth_first, random_model, renumber_bodies
 
 from geolin_ros import State
-from geolin_ros.kernels import paper
-from geolin_ros.kernels.types import Tree
+from geolin_ros.kernels.packing.types import Tree
+from geolin_ros.kernels.papers import bos_2022
 
 ROBOTS = ('solo12', 'talos_reduced')
 SHAPES = ('chain', 'star', 'branched')
@@ -33,7 +33,7 @@ class Case:
     def eid(self, gravity=None):
         at, nu_dot = self.state, self.nu_dot
         gravity = self.oracle.model.gravity if gravity is None else gravity
-        return paper.extended_inverse_dynamics(
+        return bos_2022.extended_inverse_dynamics(
             self.tree, at.H, at.s, at.v, at.r, nu_dot[6:], gravity, nu_dot[:6]
         )
 
@@ -54,31 +54,42 @@ def case(request):
     return Case(oracle, tree, state, rng.normal(size=model.m), rng.normal(size=model.n))
 
 
+@pytest.mark.shows('Bos 2022: Table 4')
 def test_extended_inverse_dynamics__equals_rnea(case):
     expected = case.oracle.inverse_dynamics(case.state, case.nu_dot)
     assert_close(case.eid().tau_bar, expected, 1e-12)
 
 
+@pytest.mark.shows('Bos 2022: B12')
 def test_extended_inverse_dynamics__with_gravity_upwards__differs_from_rnea(case):
     """Errata B12: the sign of a_grav is no matter of taste."""
     expected = case.oracle.inverse_dynamics(case.state, case.nu_dot)
     assert deviation(case.eid(gravity=-case.oracle.model.gravity).tau_bar, expected) > 0.1
 
 
+@pytest.mark.shows('Bos 2022: Eqs. (54)')
 def test_extended_inverse_dynamics__gives_the_base_rows_of_crba(case):
     eid, M = case.eid(), case.oracle.mass_matrix(case.state)
     assert_close(np.hstack((eid.M_c[0], eid.F[0])), M[:6], 1e-12)
 
 
+@pytest.mark.shows(
+    'Bos 2022: Table 5',
+    'Bos 2022: Table 6',
+    'Bos 2022: Table 7',
+    'Bos 2022: Table 8',
+    'Bos 2022: B6',
+    'Bos 2022: B15',
+)
 def test_derivatives__equal_compute_rnea_derivatives(case):
     n = case.state.s.size
     by_q, by_v = case.oracle.inverse_dynamics_derivatives(case.state, case.nu_dot)
     expected = (by_q[:, :6], by_q[:, 6:], by_v[:, :6], by_v[:, 6:])
     tables = (
-        paper.derivative_by_pose,
-        paper.derivative_by_positions,
-        paper.derivative_by_twist,
-        paper.derivative_by_rates,
+        bos_2022.derivative_by_pose,
+        bos_2022.derivative_by_positions,
+        bos_2022.derivative_by_twist,
+        bos_2022.derivative_by_rates,
     )
     for table, theirs in zip(tables, expected, strict=True):
         ours = table(case.tree, case.eid())
@@ -86,15 +97,24 @@ def test_derivatives__equal_compute_rnea_derivatives(case):
         assert_close(ours, theirs, 1e-11, table.__name__)
 
 
+@pytest.mark.shows('Bos 2022: Table 9', 'Bos 2022: B10', 'Bos 2022: B21')
 def test_inverse_mass_matrix__equals_compute_minverse(case):
-    Minv = paper.inverse_mass_matrix(case.tree, case.state.s)
+    Minv = bos_2022.inverse_mass_matrix(case.tree, case.state.s)
     assert_close(Minv, case.oracle.inverse_mass_matrix(case.state), 1e-10)
     assert_close(Minv @ case.oracle.mass_matrix(case.state), np.eye(len(Minv)), 1e-10)
 
 
+@pytest.mark.shows(
+    'Bos 2022: Eqs. (11), (12), Proposition 1',
+    'Bos 2022: Proposition 2',
+    'Bos 2022: Proposition 3',
+    'Bos 2022: Eq. (19)',
+)
 def test_linearization__equals_compute_aba_derivatives(case):
     at, model = case.state, case.oracle.model
-    A, B, nu_dot = paper.linearization(case.tree, at.H, at.s, at.v, at.r, case.tau, model.gravity)
+    A, B, nu_dot = bos_2022.linearization(
+        case.tree, at.H, at.s, at.v, at.r, case.tau, model.gravity
+    )
     A_theirs, B_theirs, nu_dot_theirs = case.oracle.linearization(at, case.tau)
     assert_close(nu_dot, nu_dot_theirs, 1e-9)
     # gravity turns no joint: what both have in block rH is rounding, measured by vH

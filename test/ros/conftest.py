@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from geolin_ros import TreeModel, robots
 pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs.msg')
 
+from support.environment import own_domain
 from support.ros_graph import Client, Graph
 
 
@@ -22,9 +24,8 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope='session')
 def graph():
-    graph = Graph()
-    yield graph
-    graph.close()
+    with contextlib.closing(Graph()) as graph:
+        yield graph
 
 
 @pytest.fixture(scope='session')
@@ -36,17 +37,34 @@ def quadruped():
 def robot(graph, quadruped, tmp_path_factory):
     """A client of one node that serves all tests of a module; the quadruped, from its file."""
     client = Client(graph, tmp_path_factory.mktemp('node'), quadruped)
-    client.start(robot_description_file=str(robots.path('quadruped')))
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.shake_hands()
-    yield client
-    client.close()
+    with contextlib.closing(client):
+        client.start(robot_description_file=str(robots.path('quadruped')))
+        client.wait_until_active()
+        client.wait_until_serving()
+        client.shake_hands()
+        yield client
 
 
 @pytest.fixture
-def client(graph, quadruped, tmp_path):
+def new_client(graph, tmp_path_factory):
+    """Return a function that makes clients; the nodes that they start end with the test."""
+    with contextlib.ExitStack() as clients:
+
+        def new(model, **options):
+            client = Client(graph, tmp_path_factory.mktemp('node'), model, **options)
+            return clients.enter_context(contextlib.closing(client))
+
+        yield new
+
+
+@pytest.fixture
+def client(new_client, quadruped):
     """A client whose node the test starts itself."""
-    client = Client(graph, tmp_path, quadruped)
-    yield client
-    client.close()
+    return new_client(quadruped)
+
+
+@pytest.fixture
+def own_graph():
+    """A domain of its own: what a killed process does to shared memory, it does to this one."""
+    with own_domain() as domain, contextlib.closing(Graph(domain)) as graph:
+        yield graph

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs that cannot be used: counted by cause, said once, dropped; the next is answered."""
 
+import contextlib
 from math import inf, nan
 
 import pytest
+import rclpy
+from geometry_msgs.msg import PoseStamped
 from support.messages import SECOND
 from support.ros_graph import DiagnosticStatus
 
+from geolin_ros import robots
 from geolin_ros.stream.drops import Cause
 
 
@@ -113,3 +117,21 @@ def test_diagnostics__judge_the_last_second(robot):
     level, text, _ = robot.next_diagnostics()
     assert (level, text) == (DiagnosticStatus.WARN, '1 of 2 joint states dropped')
     robot.new_drops()
+
+
+def test_topic_of_another_type__is_named_with_both_types(client):
+    client.start(robot_description_file=str(robots.path('quadruped')))
+    client.wait_until_active()
+    with contextlib.ExitStack() as stranger:
+        context = rclpy.Context()  # a participant of its own: one knows a topic by one type
+        rclpy.init(context=context)
+        stranger.callback(context.shutdown)
+        node = rclpy.create_node('stranger', context=context)
+        stranger.callback(node.destroy_node)
+        node.create_publisher(PoseStamped, client.topic('odom'), 10)
+        expected = (
+            f'topic {client.topic("odom")} is published as geometry_msgs/msg/PoseStamped by node '
+            'stranger, expected nav_msgs/msg/Odometry'
+        )
+        client.wait_for(lambda: expected in client.process.log)
+    assert 'set parameter base_source' in client.process.log

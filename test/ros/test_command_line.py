@@ -9,7 +9,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from support.ros_graph import ROOT
 
-from geolin_ros.stream.parameter_tables import TABLES
+from geolin_ros.stream.parameters.tables import TABLES
 
 OF_ALL_NODES = {'/clock', '/parameter_events', '/rosout', '~/transition_event'}
 
@@ -43,3 +43,18 @@ def test_arguments_of_ros__are_left_to_it():
     assert said.returncode == 1
     assert 'lqr_node: ' in said.stderr
     assert '-p supports' in said.stderr
+
+
+def test_node_without_ros__says_what_is_missing(tmp_path):
+    program = (
+        'import sys\n'
+        'sys.modules["rclpy"] = None  # as if it were not installed\n'
+        'from geolin_ros.ros.programs import linearizer\n'
+        'sys.exit(linearizer())\n'
+    )
+    said = subprocess.run(
+        [sys.executable, '-c', program], capture_output=True, text=True, timeout=60.0, cwd=ROOT
+    )
+    assert said.returncode == 1
+    assert said.stderr.startswith('linearizer: package rclpy is not installed, expected ROS 2')
+    assert said.stderr.count('\n') == 1

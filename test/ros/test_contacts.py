@@ -11,10 +11,11 @@ from support.messages import contact_state, fill, header, wrench_stamped
 from support.ros_graph import set_and_wait
 
 from geolin_msgs.msg import ContactState, ContactStates
-from geolin_ros.contacts import ConstrainedLinearizer, Contact
-from geolin_ros.stream.contact_messages import read_contact_dynamics
+from geolin_ros.linearization.contacts import Contact
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.stream.drops import Cause
-from geolin_ros.stream.reading import read_linearization
+from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
+from geolin_ros.stream.outputs.reading import read_linearization
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 
@@ -23,7 +24,7 @@ def assert_held(robot, message, contacts, source):
     """Compare a message with the library about the message's own state."""
     received, said = read_linearization(message), read_contact_dynamics(message.contact_dynamics)
     assert (said.source, said.active) == (source, tuple(contact.frame for contact in contacts))
-    C = ConstrainedLinearizer(robot.model, contacts)(received.state, received.tau)
+    C = Linearizer(robot.model, contacts)(received.state, received.tau)
     assert_close(received.A, C.A, 1e-10)
     assert_close(received.nu_dot, C.nu_dot, 1e-10)
     assert_close(said.wrenches, C.wrenches, 1e-10)
@@ -140,7 +141,7 @@ def test_discrete_form__is_that_of_the_held_robot(robot):
     )
     message = robot.ask()
     received = read_linearization(message)
-    linearizer = ConstrainedLinearizer(robot.model, [Contact(foot) for foot in FEET])
+    linearizer = Linearizer(robot.model, [Contact(foot) for foot in FEET])
     step = linearizer.discretize(received.state, received.tau, 0.004)
     assert_close(received.A, step.Phi, 1e-11)
     assert_close(received.B, step.Gamma, 1e-11)

@@ -54,6 +54,9 @@ def test_topic__is_waited_for_and_followed(client):
     assert level == DiagnosticStatus.WARN
     assert text.startswith(f'waits for {waits}')
     client.wait_for(lambda: f'still waits for {waits}' in client.process.log)
+    lines = [line for line in client.process.log.splitlines() if 'waits for' in line]
+    assert lines[0].startswith('[INFO]')
+    assert lines[1].startswith('[ERROR]')
     for _ in range(5):  # the node may not have heard of the publisher yet
         client.send(client.make_joint_state(client.tick()))
         drops = client.new_drops()
@@ -183,6 +186,23 @@ def test_bad_configuration__ends_the_process_with_the_reason(client, parameters,
     assert last.startswith('linearizer: ')
     assert says in last
     assert 'Traceback' not in process.log
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'says'),
+    [
+        ({}, "cannot use the parameters for robot 'quadruped': parameter supports is empty"),
+        ({'supports': ['FL_foot:0.02'], 'gain_bank': '/nowhere/bank.yaml'}, '/nowhere/bank.yaml'),
+    ],
+    ids=['supports', 'gain bank'],
+)
+def test_parameters_that_do_not_do__are_not_blamed_on_the_description(client, parameters, says):
+    client.module = 'lqr_node'
+    process = client.start(robot_description=QUADRUPED.read_text(), **parameters)
+    assert process.wait(240.0) == 1
+    last = process.log.strip().splitlines()[-1]
+    assert says in last
+    assert 'the robot description' not in last
 
 
 def test_bad_description_on_the_topic__ends_the_process_with_the_reason(client):

@@ -4,19 +4,18 @@
 
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from support.ros_graph import RELIABLE, Client, DiagnosticStatus
+from support.ros_graph import RELIABLE, DiagnosticStatus
 
 from geolin_ros import TreeModel, robots
 
 QUADRUPED = str(robots.path('quadruped'))
 
 
-def test_reliable_publishers__are_heard(graph, quadruped, tmp_path):
-    client = Client(graph, tmp_path, quadruped, inputs=RELIABLE)
+def test_reliable_publishers__are_heard(new_client, quadruped):
+    client = new_client(quadruped, inputs=RELIABLE)
     client.start(robot_description_file=QUADRUPED)
     client.wait_until_active()
     client.shake_hands()
-    client.close()
 
 
 def test_qos_overrides__are_followed_and_a_mismatch_is_said(client):
@@ -55,12 +54,9 @@ def test_unknown_qos_override__ends_the_process_with_the_reason(client):
     assert 'Unexpected QoS override' in client.process.log.splitlines()[-1]
 
 
-def test_two_robots__do_not_hear_each_other(graph, quadruped, tmp_path_factory):
+def test_two_robots__do_not_hear_each_other(new_client, quadruped):
     humanoid = TreeModel.from_urdf(robots.path('humanoid'))
-    clients = [
-        Client(graph, tmp_path_factory.mktemp(model.name), model)
-        for model in (quadruped, humanoid)
-    ]
+    clients = [new_client(model) for model in (quadruped, humanoid)]
     for client in clients:
         client.start()
         client.describe(robots.path(client.model.name).read_text())
@@ -74,8 +70,6 @@ def test_two_robots__do_not_hear_each_other(graph, quadruped, tmp_path_factory):
         assert names == {client.model.name}
         _, _, values = client.next_diagnostics()
         assert values['robot'] == client.model.name
-    for client in clients:
-        client.close()
 
 
 @pytest.mark.parametrize('remapped', ['joint_states:=/elsewhere/joint_states'])

@@ -13,7 +13,7 @@ from support.standing_graph import PERIOD, StandingRobot, Transition
 
 from geolin_msgs.msg import ContactState, ContactStates
 from geolin_ros.control.lqr import design
-from geolin_ros.stream.feedback_messages import read_gains
+from geolin_ros.stream.outputs.feedback_messages import read_gains
 
 
 @pytest.fixture
@@ -21,11 +21,11 @@ def robot(graph, tmp_path):
     robot = StandingRobot(graph, tmp_path)
     yield robot
     if robot.process is not None:
-        robot.process.kill()
+        robot.process.end()
 
 
 def test_quadruped__stands_and_its_gains_are_those_of_the_library(robot):
-    robot.start()
+    robot.start(input_timeout=10.0)  # lock step, on a machine that may be busy
     robot.begin()
     assert robot.live(1.0) < 0.01
     robot.check_efforts()

@@ -7,11 +7,11 @@ import pytest
 
 from geolin_ros import robots
 from geolin_ros.errors import ConfigurationError, GeolinError
-from geolin_ros.stream.parameters import TABLE, model_options
+from geolin_ros.stream.parameters.linearizer import TABLE, model_options
 
 pytest.importorskip('rclpy')
 pipeline = pytest.importorskip('geolin_ros.ros.pipeline')
-model_reading = pytest.importorskip('geolin_ros.stream.model_reading')
+model_reading = pytest.importorskip('geolin_ros.stream.parameters.model_reading')
 
 
 def values(**changed):

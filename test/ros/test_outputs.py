@@ -10,8 +10,8 @@ from support.messages import fill
 from support.ros_graph import DiagnosticStatus
 
 from geolin_ros import Linearizer, State
-from geolin_ros.se3 import rotation_from_quaternion
-from geolin_ros.stream.reading import read_linearization
+from geolin_ros.spatial.se3 import rotation_from_quaternion
+from geolin_ros.stream.outputs.reading import read_linearization
 
 
 def state_of(model, joints, base):
@@ -173,6 +173,8 @@ def test_diagnostics__tell_rates_latencies_and_the_model(robot):
     assert values['robot'] == 'quadruped'
     assert values['model hash'] == robot.model.hash
     assert values['joint coordinates'] == '12'
+    assert values[f'publishers of {robot.topic("odom")}'] == '1'
+    assert values[f'subscribers of {robot.node_name}/linearization'] == '1'
     assert float(values['total mass [kg]']) == pytest.approx(robot.model.total_mass, abs=1e-3)
     assert 0 < float(values['latency p50 [us]']) <= float(values['latency p99 [us]'])
     assert float(values['latency p99 [us]']) <= float(values['latency max [us]'])

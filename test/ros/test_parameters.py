@@ -10,11 +10,11 @@ from support.close import assert_close
 from support.ros_graph import set_and_wait
 
 from geolin_ros import Linearizer, TreeModel, robots
-from geolin_ros.representation import convert
-from geolin_ros.se3 import rotation_from_quaternion
+from geolin_ros.linearization.representation import convert
+from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.drops import Cause
-from geolin_ros.stream.parameters import BY_NAME
-from geolin_ros.stream.reading import read_linearization
+from geolin_ros.stream.outputs.reading import read_linearization
+from geolin_ros.stream.parameters.linearizer import BY_NAME
 
 
 @pytest.fixture
@@ -208,3 +208,23 @@ def test_values_set_together__are_all_refused_for_one_bad_one(robot):
     assert not successful
     assert 'form' in reason
     assert robot.ask().reference == 1
+
+
+def test_misspelled_parameters__are_said_with_what_was_meant(client, tmp_path):
+    """On the command line and in a file; those of other nodes and of ROS are not."""
+    file = tmp_path / 'more.yaml'
+    file.write_text(
+        '/**: {ros__parameters: {odometry.twist_frme: world, use_sim_time: false, zzz: 1}}\n'
+        'other_node: {ros__parameters: {max_rte: 3.0}}\n'
+    )
+    client.start('-p', 'max_rat:=100.0', '--params-file', str(file))
+    client.wait_until_active()
+    said = [line for line in client.process.log.splitlines() if 'is unknown and ignored' in line]
+    assert len(said) == 3, said
+    assert all(line.startswith('[WARN]') for line in said)
+    log = '\n'.join(said)
+    assert "parameter max_rat is unknown and ignored: did you mean 'max_rate'?" in log
+    assert (
+        "odometry.twist_frme is unknown and ignored: did you mean 'odometry.twist_frame'?" in log
+    )
+    assert 'parameter zzz is unknown and ignored: `geolin parameters` prints all' in log

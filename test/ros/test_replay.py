@@ -28,6 +28,7 @@ from geolin_ros.offline.message_types import (
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.replay import replay
 from geolin_ros.offline.source import open_source
+from geolin_ros.stream.parameters.linearizer import TABLE
 
 KINDS = {'odom': (ODOMETRY, Odometry), 'joint_states': (JOINT_STATE, JointState)}
 DROPPED = 7, 13
@@ -119,37 +120,92 @@ def canonical(data, kind, before=(0, 0, 0)):
     return bytes(known_types().serialize_cdr(message, kind))
 
 
-@pytest.mark.parametrize(
-    ('values', 'max_rate'),
-    [
-        ({}, 0.0),
-        (
-            {
-                'form': 'discrete',
-                'representation': 'mixed',
-                'reference': 'frozen',
-                'method': 'euler',
-                'torque_source': 'zero',
-            },
-            90.0,
-        ),
-        # no stiffness: contacts would be held where the hand shake left the robot
-        ({'contacts': ['FL_foot point', 'RR_foot point']}, 0.0),
-    ],
-    ids=['defaults', 'discrete', 'contacts'],
-)
-def test_replay__writes_the_bytes_that_the_node_publishes(
-    client, entries, values, max_rate, tmp_path
-):
-    _, text = quadruped()
-    client.start(robot_description=text, **values)
+MODEL, TEXT = quadruped()
+CASES = {
+    'defaults': {},
+    'discrete': {
+        'form': 'discrete',
+        'representation': 'mixed',
+        'reference': 'frozen',
+        'method': 'euler',
+        'dt': 0.005,
+        'torque_source': 'zero',
+        'max_rate': 90.0,
+    },
+    # no stiffness: contacts would be held where the hand shake left the robot
+    'contacts': {'contacts': ['FL_foot point', 'RR_foot point']},
+    'another model': {
+        'joints': list(MODEL.joint_names[::-1]),
+        'actuated_joints': list(MODEL.joint_names[2:7]),
+        'overlay': f'{{joints: {{{MODEL.joint_names[1]}: {{rotor_inertia: 1.0e-3}}}}}}',
+        'coulomb_friction': True,
+        'payload.frame': MODEL.base_link,
+        'payload.mass': 3.0,
+        'payload.com': [0.1, 0.0, 0.05],
+        'payload.inertia': [0.02, 0.02, 0.02, 0.0, 0.0, 0.0],
+        'gravity': [0.0, 0.1, -3.7],
+    },
+    'fixed base': {'base': 'fixed', 'locked_joints': [f'{MODEL.joint_names[0]}=0.1']},
+    'odometry': {
+        'frame_prefix': 'dog/',
+        'odometry.twist_frame': 'world',
+        'odometry.child_frame': MODEL.base_link,
+        'odometry.quaternion_tolerance': 0.05,
+        'max_skew': 0.02,
+    },
+    'given accelerations': {'nu_dot': 'zero', 'torque_source': 'inverse_dynamics'},
+}
+ELSEWHERE = {
+    'robot_description': 'given in every case',
+    'robot_description_file': 'a place of the same text',
+    'robot_description_node': 'a place of the same text',
+    'description_timeout': 'of messages for people',
+    'autostart': 'of the life cycle',
+    'overlay_file': 'a place of the same text as overlay',
+    'mimic': 'no joint of the robot mimics another; the model is read by the same function',
+    'trigger': 'the timer of the node has the clock of the machine',
+    'timer_rate': 'the timer of the node has the clock of the machine',
+    'base_source': 'test_base__can_come_from_transforms_and_an_imu',
+    'tf_world_frame': 'of transforms',
+    'tf_velocity_cutoff': 'of transforms',
+    'pairing': 'test_joint_states_that_wait_for_odometry__are_all_answered',
+    'joint_states_in_parts': 'test/stream/test_joint_parts.py, by take as here',
+    'nu_dot_cutoff': 'filters remember the hand shake; test/stream/test_given_acceleration.py',
+    'wrench_topics': 'test/stream/test_robot_files.py, by take as here',
+    'wrench_timeout': 'of wrenches',
+    'missing_wrench': 'of wrenches',
+    'contact_source': 'test/stream/test_contact_stream.py, by take as here',
+    'foot_force_topics': 'of contacts by forces',
+    'contact_on_force': 'of contacts by forces',
+    'contact_off_force': 'of contacts by forces',
+    'admissible_basis': 'continues the basis before, which the hand shake leaves',
+    'service.rate': 'of the service',
+    'service.size': 'of the service',
+    'service.budget': 'of the service',
+    'certificate.every': 'of checks beside the answers',
+    'certificate.budget': 'of checks beside the answers',
+    'certificate.folder': 'of checks beside the answers',
+}
+"""Parameters that no case has, and why not."""
+
+
+def test_parameters__are_compared_or_said_why_not():
+    compared = {name for values in CASES.values() for name in values}
+    assert not compared & set(ELSEWHERE)
+    assert compared | set(ELSEWHERE) == {parameter.name for parameter in TABLE}
+
+
+@pytest.mark.parametrize('case', CASES)
+def test_replay__writes_the_bytes_that_the_node_publishes(client, entries, case, tmp_path):
+    values, text = CASES[case], TEXT
+    max_rate = values.get('max_rate', 0.0)
+    client.start(robot_description=text, **{k: v for k, v in values.items() if k != 'max_rate'})
     client.wait_until_active()
     client.wait_until_serving()
     client.shake_hands()
     if max_rate:
         assert client.set_parameters(max_rate=max_rate)[0]
         client.wait_for(lambda: client.process.log.count('serve quadruped') == 2)
-        values = values | {'max_rate': max_rate}
     before = len(client.linearizations)
     order, usable = send(client, entries, 1e9 / max_rate if max_rate else 0)
     client.wait_for(lambda: len(client.forward_dynamics) >= before + usable)

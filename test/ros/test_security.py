@@ -12,7 +12,7 @@ import pytest
 from rclpy.node import NodeNameNonExistentError
 from support.ros_graph import ROOT, START, Process
 
-from geolin_ros.stream.parameter_tables import TABLES
+from geolin_ros.stream.parameters.tables import TABLES
 
 NAMESPACE = '/secured'
 

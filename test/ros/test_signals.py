@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """SIGINT and SIGTERM end the node with status 0 and without a traceback, whatever it does."""
 
+import os
 import signal
+import time
 
 import pytest
+from support.ros_graph import START, Process, left_behind
 
 from geolin_ros import robots
 
@@ -37,20 +40,73 @@ def test_unconfigured_node__stops(client, number):
 
 
 @SIGNALS
-def test_compiling_node__stops_at_once(client, number, tmp_path, monkeypatch):
+def test_compiling_node__stops_at_once_and_leaves_nothing(client, number, tmp_path, monkeypatch):
     """With an empty cache the node compiles for many seconds."""
+    others = set(os.listdir('/dev/shm'))
     monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))
     client.start(robot_description_file=str(robots.path('quadruped')))
     client.wait_for(client.is_reachable, 60.0)
     assert 'kernels are ready' not in client.process.log
-    client.process.stop(number, timeout=5.0)
+    used = client.process.shared_memory() - others
+    assert used
+    client.process.stop(number, timeout=10.0)
     assert 'kernels are ready' not in client.process.log
+    client.graph.wait_for(lambda: not client.graph.listed(client.node_name))
+    assert not left_behind(used)
 
 
-def test_two_signals__are_one(client):
+@pytest.mark.parametrize(
+    ('module', 'moments'), [('linearization_node', 12), ('lqr_node', 4), ('torque_estimator', 4)]
+)
+def test_signals_at_any_time__end_the_node_with_status_0(graph, tmp_path, module, moments):
+    """From the first line of the program to the end of the interpreter, over and over again."""
+
+    def start(index):
+        folder = tmp_path / str(index)
+        folder.mkdir()
+        return Process(folder, {}, f'/signals{os.getpid()}_{index}', module=module)
+
+    processes = [start('up')]
+    try:
+        (process,) = processes
+        graph.wait_for(process.takes_signals, START, process)
+        began = time.monotonic()
+        graph.wait_for(lambda: 'kernels are ready' in process.log, START, process)
+        took = time.monotonic() - began
+        for share in range(moments):
+            assert_calm_end(process, process.interrupt_again_and_again())
+            process = start(share)
+            processes.append(process)
+            graph.wait_for(process.takes_signals, START, process)
+            end = time.monotonic() + took * share / (moments - 1)
+            graph.wait_for(lambda end=end: time.monotonic() > end, START)
+        assert_calm_end(process, process.interrupt_again_and_again())
+        place = f'/signals{os.getpid()}_'
+        graph.wait_for(lambda: not graph.listed(place))
+    finally:
+        for process in processes:
+            process.end()
+
+
+def test_signals_on_end__do_not_disturb_a_busy_node(client):
+    """Joint states come while it ends, and more signals before the interpreter has."""
     client.start(robot_description_file=str(robots.path('quadruped')))
     client.wait_until_active()
-    client.process.process.send_signal(signal.SIGINT)
-    client.process.process.send_signal(signal.SIGTERM)
-    assert client.process.wait() == 0
-    assert 'Traceback' not in client.process.log
+    client.wait_until_serving()
+    client.shake_hands()
+    assert client.graph.listed(client.node_name)
+    for number in (signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGINT):
+        client.process.process.send_signal(number)
+        for _ in range(4):
+            client.send(client.make_joint_state(client.tick(5)), client.make_odometry(client.time))
+            client.graph.executor.spin_once(timeout_sec=0.005)
+    assert_calm_end(client.process, client.process.wait())
+    client.graph.wait_for(lambda: not client.graph.listed(client.node_name))
+
+
+def assert_calm_end(process, status):
+    """Nothing but what a node says of its start, or the sentence of one that had none."""
+    assert status == 0, process.log
+    lines = [line for line in process.log.splitlines() if not line.startswith('[INFO]')]
+    assert len(lines) <= 1, process.log
+    assert all(line.endswith('before it was up') for line in lines), process.log

@@ -8,8 +8,9 @@ from support.close import assert_close
 from support.finite_difference import exp
 from support.ros_graph import LATCHED
 
-from geolin_ros import robots, se3
-from geolin_ros.stream.reading import read_linearization
+from geolin_ros import robots
+from geolin_ros.spatial import se3
+from geolin_ros.stream.outputs.reading import read_linearization
 
 TFMessage = pytest.importorskip('tf2_msgs.msg').TFMessage
 

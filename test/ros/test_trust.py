@@ -14,9 +14,9 @@ from support.ros_graph import DiagnosticStatus
 from geolin_ros import robots
 from geolin_ros.cli import main
 from geolin_ros.demo.flight import Flight
-from geolin_ros.se3 import quaternion_from_rotation
+from geolin_ros.spatial.se3 import quaternion_from_rotation
 from geolin_ros.stream.breach_file import load_breach
-from geolin_ros.stream.parameters import BY_NAME
+from geolin_ros.stream.parameters.linearizer import BY_NAME
 
 QUADRUPED = str(robots.path('quadruped'))
 EVERY = 40

@@ -11,10 +11,10 @@ from support.messages import fill, wrench_stamped
 from support.ros_graph import set_and_wait
 
 from geolin_ros import Linearizer
-from geolin_ros.dynamics import inverse_dynamics
+from geolin_ros.dynamics.functions import inverse_dynamics
+from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.drops import Cause
-from geolin_ros.stream.reading import read_linearization
-from geolin_ros.wrenches import Wrench
+from geolin_ros.stream.outputs.reading import read_linearization
 
 KINDS = {'FL_foot': 'body', 'FR_foot': 'world', 'RL_foot': 'world_oriented'}
 TOPICS = {link: f'{link}/wrench' for link in KINDS}

@@ -18,14 +18,14 @@ from support.trees import TILTED_GRAVITY, every_kind_description, random_descrip
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.description import Mimic
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import (
     ConfigurationError,
     NotFiniteError,
     ShapeError,
     UnknownNameError,
 )
-from geolin_ros.kinematics import Kinematics
-from geolin_ros.sparse import BlockSystem, DynamicsSolver, Variable, sensors
+from geolin_ros.estimation.sparse import BlockSystem, DynamicsSolver, Variable, sensors
 
 METHODS = {'inverse': 'forward substitution'}
 ABA = 'LU in the order of the articulated-body algorithm'
@@ -52,6 +52,13 @@ def oracles(rng):
             yield f'{name}, {base}', PinocchioOracle.read_urdf(path, model)
 
 
+@pytest.mark.shows(
+    'Nori: Eqs. (2)-(5)',
+    'Nori: Eqs. (6)-(9)',
+    'Nori: Eqs. (12)-(15)',
+    'Nori: Hybrid dynamics',
+    'Nori: N13',
+)
 def test_classical_dynamics__equal_pinocchio():
     rng = np.random.default_rng(1)
     for name, oracle in oracles(rng):
@@ -74,6 +81,19 @@ def test_classical_dynamics__equal_pinocchio():
                     )
 
 
+def test_free_fall__has_the_rate_of_gravity_and_no_proper_acceleration():
+    rng = np.random.default_rng(3)
+    model = random_oracle(rng, 'floating').model
+    z = np.concatenate((rng.normal(size=model.m), np.zeros(model.m)))
+    state = model.neutral_state().retract(z)
+    solver = DynamicsSolver(model, sensors.forward_dynamics(model))
+    found = solver.solve(state, np.zeros(solver.system.rows - solver.system.equations))
+    expected = np.concatenate((state.H[:3, :3].T @ model.gravity, np.zeros(model.m - 3)))
+    assert_close(found.nu_dot, expected, 1e-11)
+    assert np.abs(found.a).max() < 1e-11 * np.linalg.norm(model.gravity)
+
+
+@pytest.mark.shows('Nori: - reaction of a fixed base')
 def test_inverse_dynamics__of_a_fixed_base__gives_the_reaction_of_the_ground():
     rng = np.random.default_rng(2)
     oracle = random_oracle(rng, 'fixed')
@@ -88,6 +108,7 @@ def test_inverse_dynamics__of_a_fixed_base__gives_the_reaction_of_the_ground():
     assert_close(reaction, referee.solve(still, readings).tau[:6], 1e-12)
 
 
+@pytest.mark.shows('Nori: Eqs. (2)-(5)')
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_solutions__equal_a_dense_solve(base):
     rng = np.random.default_rng(3)
@@ -103,6 +124,7 @@ def test_solutions__equal_a_dense_solve(base):
             assert_close(getattr(ours, kind), expected, 1e-10, f'{problem}: {kind}')
 
 
+@pytest.mark.shows('Nori: Eqs. (12)-(15)')
 def test_forward_dynamics__with_rotors_springs_and_friction__equals_the_linearizer():
     rng = np.random.default_rng(4)
     overlay = {
@@ -120,6 +142,7 @@ def test_forward_dynamics__with_rotors_springs_and_friction__equals_the_lineariz
         assert_close(nu_dot, linearizer.forward_dynamics(state, tau), 1e-11)
 
 
+@pytest.mark.shows('Nori: Eq. (16)')
 def test_sensors_in_links__determine_what_a_fixed_base_does():
     # accelerations by IMUs and torque sensors instead of qdd: neither triangle nor ABA order
     rng = np.random.default_rng(5)
@@ -130,7 +153,7 @@ def test_sensors_in_links__determine_what_a_fixed_base_does():
         for body in range(1, 5)
     ]
     solver = DynamicsSolver(model, (*sensors.all_external_wrenches(model), *instruments))
-    assert solver.method == 'LU with threshold pivoting'
+    assert solver.method == 'LU in a fill-minimizing order'
     for _ in range(5):
         motion = random_motion(oracle, rng)
         read = [motion.theirs.f[body, _strongest(model, body)] for body in range(1, 5)]
@@ -162,6 +185,7 @@ def sensors_of_motion(model, link):
     return sensors.accelerometer(model, link), sensors.angular_acceleration(model, link)
 
 
+@pytest.mark.shows('Nori: Eq. (16)')
 def test_accelerometer__reads_the_proper_acceleration_of_the_point():
     """Pinocchio's classical acceleration of the frame, less gravity in its axes."""
     oracle, motion = humanoid_in_motion(6)
@@ -239,6 +263,7 @@ def test_wrenches_torques_and_accelerations__are_read_as_pinocchio_has_them():
         np.testing.assert_allclose(read[12:], (torque, acceleration), rtol=1e-13)
 
 
+@pytest.mark.shows('Nori: Eq. (16)')
 def test_force_torque__reads_the_wrench_in_the_link():
     rng = np.random.default_rng(7)
     model = TreeModel.from_urdf(robots.path('humanoid'))
@@ -303,6 +328,7 @@ def test_mistakes__are_named():
         solver.solve(TreeModel.from_urdf(robots.path('humanoid')).neutral_state(), readings)
 
 
+@pytest.mark.shows('Nori: - joints that mimic others')
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_mimic_joints__move_with_their_masters(base):
     """M nu_dot + h = tau of Pinocchio for the free tree, reduced by the chain rule."""
@@ -346,6 +372,7 @@ def test_mimic_joints__move_with_their_masters(base):
         assert_close(ours, theirs, 1e-9, scale=max(1.0, np.abs(theirs).max()))
 
 
+@pytest.mark.shows('Nori: - joints that mimic others')
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_rotors_springs_and_friction_of_mimic_joints__act_on_their_masters(base):
     rng, model = np.random.default_rng(10), passive_model(base, mimic=True)
@@ -356,6 +383,7 @@ def test_rotors_springs_and_friction_of_mimic_joints__act_on_their_masters(base)
     assert_close(nu_dot, Linearizer(model).forward_dynamics(state, tau), 1e-11)
 
 
+@pytest.mark.shows('Nori: - joints with several axes')
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_joints_with_several_axes__equal_pinocchio_and_dense_dynamics(base):
     """One of each kind, S of the universal one moving; any of their rates may be prescribed."""

@@ -12,7 +12,7 @@ from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 
 from geolin_ros.errors import ConfigurationError, UnknownNameError, UnsolvableError
-from geolin_ros.sparse import (
+from geolin_ros.estimation.sparse import (
     BlockSystem,
     Estimator,
     Sensor,

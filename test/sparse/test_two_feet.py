@@ -11,7 +11,7 @@ from support.trees import random_pose
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.errors import UnsolvableError
-from geolin_ros.sparse import ALL_BUT_YAW_MOMENT, LOAD_CELLS, BlockSystem, solvability
+from geolin_ros.estimation.sparse import ALL_BUT_YAW_MOMENT, LOAD_CELLS, BlockSystem, solvability
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'two_feet.py'
 
@@ -52,6 +52,7 @@ def parallel_pose(rng):
     return H
 
 
+@pytest.mark.shows('Nori: Eqs. (17)-(22)', 'Nori: N4')
 def test_three_components__are_singular_for_every_pose(example, model):
     rng = np.random.default_rng(1)
     assert {rank(unmeasured(random_pose(rng), LOAD_CELLS)) for _ in range(2000)} == {5}
@@ -65,6 +66,7 @@ def test_three_components__are_singular_for_every_pose(example, model):
     assert any(name.startswith('tau[left_') for name in report.undetermined)
 
 
+@pytest.mark.shows('Nori: Eq. (23)', 'Nori: N5')
 def test_five_components__are_singular_for_parallel_soles_only(example, model):
     rng = np.random.default_rng(2)
     assert {rank(unmeasured(random_pose(rng), ALL_BUT_YAW_MOMENT)) for _ in range(500)} == {2}
@@ -78,6 +80,7 @@ def test_five_components__are_singular_for_parallel_soles_only(example, model):
     assert generic.solvable
 
 
+@pytest.mark.shows('Nori: N3')
 def test_selection_of_23__in_the_order_of_section_2__measures_something_else():
     # erratum N3: as [moment; force] the sixth component is the normal force, not the couple
     rng = np.random.default_rng(3)
@@ -88,6 +91,7 @@ def test_selection_of_23__in_the_order_of_section_2__measures_something_else():
         assert rank(unmeasured(H, ALL_BUT_YAW_MOMENT)) == 1
 
 
+@pytest.mark.shows('Nori: Property 3', 'Nori: N6')
 def test_property_3__factorization_has_the_position_in_its_lower_block():
     # erratum N6
     rng = np.random.default_rng(4)
@@ -101,6 +105,7 @@ def test_property_3__factorization_has_the_position_in_its_lower_block():
     assert not np.allclose(printed, W)
 
 
+@pytest.mark.shows('Nori: Eq. (23)')
 def test_torques__of_tilted_soles__are_found_without_a_prior(example, model):
     state = example.on_slopes(model)
     result = example.estimate(model, state, example.true_motion(model, state, (2.0, 1.5)))

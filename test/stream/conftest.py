@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from geolin_ros import Description, Joint, Link, TreeModel, robots
-from geolin_ros.se3 import exp
+from geolin_ros.spatial.se3 import exp
 
 
 @pytest.fixture(scope='session')

@@ -6,7 +6,7 @@ import pytest
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.stream.analysis import Analyst, Snapshot
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.inputs.settings import StreamSettings
 
 pin = pytest.importorskip('pinocchio')
 

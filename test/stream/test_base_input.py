@@ -7,9 +7,9 @@ from support.close import assert_close
 from support.finite_difference import exp
 from support.messages import SECOND, odometry, random_quaternion
 
-from geolin_ros.stream.base_input import BaseInput
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.pairing import make_pairing
+from geolin_ros.stream.inputs.base_input import BaseInput
+from geolin_ros.stream.inputs.pairing import make_pairing
 
 pin = pytest.importorskip('pinocchio')
 T0 = 100 * SECOND

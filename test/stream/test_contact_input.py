@@ -9,11 +9,11 @@ import pytest
 from support.close import assert_close
 from support.messages import SECOND, contact_state, header, vector
 
-from geolin_ros.contacts import Contact, Loop
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, UnknownNameError
-from geolin_ros.kinematics import Kinematics
-from geolin_ros.stream.contact_input import ContactInput, ContactSettings, FootForce
+from geolin_ros.linearization.contacts import Contact, Loop
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings, FootForce
 
 T0, MS = 50 * SECOND, 1_000_000
 FEET = ('FL_foot', 'FR_foot')

@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip('rosbags')
 
-from geolin_ros.contacts import Contact, Loop
 from geolin_ros.control.support import Support
+from geolin_ros.linearization.contacts import Contact, Loop
 from geolin_ros.offline.message_types import CONTACT, empty_message
-from geolin_ros.stream.contact_state import read_contact, write_contact
+from geolin_ros.stream.inputs.contact_state import read_contact, write_contact
 
 POSE = np.array([[0.0, -1, 0, 0.1], [1, 0, 0, -0.2], [0, 0, 1, 0.3], [0, 0, 0, 1]])
 GAINS = {'stiffness': 50.0, 'damping': 14.0}

@@ -17,18 +17,20 @@ from support.messages import (
     odometry,
     random_quaternion,
 )
+from support.taking import take
 
-from geolin_ros.contacts import ConstrainedLinearizer, Contact, Loop, reduce
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.representation import TwistChange, convert
-from geolin_ros.stream.contact_input import ContactSettings
-from geolin_ros.stream.contact_messages import read_contact_dynamics
+from geolin_ros.linearization.contacts import Contact, Loop, reduce
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.representation import TwistChange, convert
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.contact_input import ContactSettings
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.messages import LinearizationWriter
 from geolin_ros.stream.operating_points import OperatingPoints
-from geolin_ros.stream.settings import StreamSettings
-from geolin_ros.stream.wrench_input import WrenchTopic
+from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
+from geolin_ros.stream.outputs.messages import LinearizationWriter
 
 T0, MS = 50 * SECOND, 1_000_000
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
@@ -40,8 +42,8 @@ def feed(stream, stamp, seed=0):
     model, rng = stream.model, np.random.default_rng(seed)
     place, turn, v = rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)
     s, r, tau = rng.uniform(-1.0, 1.0, (3, model.n))
-    stream.on_odometry(odometry(stamp, place, turn, v))
-    return stream.on_joint_state(joint_state(stamp, model.joint_names, s, r, tau))
+    take(stream, 'odom', odometry(stamp, place, turn, v))
+    return take(stream, 'joint_states', joint_state(stamp, model.joint_names, s, r, tau))
 
 
 def states(stamp, *contacts):
@@ -55,7 +57,7 @@ def test_answer__obeys_the_contacts(quadruped, representation):
         representation=representation,
     )
     answer = feed(LinearizationStream(quadruped, settings), T0)
-    linearizer = ConstrainedLinearizer(quadruped, HELD.contacts)
+    linearizer = Linearizer(quadruped, HELD.contacts)
     C = linearizer(answer.state, answer.tau)
     shown = convert(C, answer.state, representation) if representation != 'body' else C
     np.testing.assert_array_equal(answer.A, shown.A)
@@ -78,7 +80,7 @@ def test_answer__obeys_the_contacts(quadruped, representation):
 def test_discrete_answer__is_the_step_of_the_held_robot(quadruped, method):
     settings = StreamSettings(contacts=HELD, form='discrete', method=method, dt=0.003)
     answer = feed(LinearizationStream(quadruped, settings), T0)
-    linearizer = ConstrainedLinearizer(quadruped, HELD.contacts)
+    linearizer = Linearizer(quadruped, HELD.contacts)
     step = linearizer.discretize(answer.state, answer.tau, 0.003, method)
     np.testing.assert_array_equal(answer.A, step.Phi)
     np.testing.assert_array_equal(answer.B, step.Gamma)
@@ -92,16 +94,20 @@ def test_contacts_of_a_topic__switch_from_one_answer_to_the_next(quadruped):
     with pytest.raises(DroppedInput, match='contact_states') as drop:
         feed(stream, T0)
     assert drop.value.cause is Cause.NO_CONTACTS
-    stream.on_contact_states(states(T0, contact_state('FL_foot', 2)))
+    take(stream, 'contact_states', states(T0, contact_state('FL_foot', 2)))
     assert feed(stream, T0 + MS).contacts.wrenches.size == 6
-    stream.on_contact_states(states(T0 + MS, contact_state('FL_foot'), contact_state('RR_foot')))
+    take(
+        stream,
+        'contact_states',
+        states(T0 + MS, contact_state('FL_foot'), contact_state('RR_foot')),
+    )
     assert feed(stream, T0 + 2 * MS).contacts.wrenches.size == 6
-    stream.on_contact_states(states(T0 + 2 * MS))
+    take(stream, 'contact_states', states(T0 + 2 * MS))
     answer = feed(stream, T0 + 3 * MS)
     assert answer.contacts.wrenches.size == 0
     assert answer.contacts.source == 'topic'
     with pytest.raises(DroppedInput):
-        stream.on_contact_states(states(T0 + 3 * MS, contact_state('no_foot')))
+        take(stream, 'contact_states', states(T0 + 3 * MS, contact_state('no_foot')))
     assert stream.counts.drops[Cause.CONTACT] == 1
     stream.forget()
     with pytest.raises(DroppedInput, match='contact_states'):
@@ -147,8 +153,10 @@ def test_message__says_which_contacts_were_assumed(quadruped, make):
     stream = LinearizationStream(quadruped, settings)
     writer = LinearizationWriter(message, quadruped, settings, make_contact=make_contact)
     gains = {'stiffness': 30.0, 'damping': 10.0}
-    stream.on_contact_states(
-        states(T0, contact_state('FL_foot', **gains), contact_state('RL_foot', 2, active=False))
+    take(
+        stream,
+        'contact_states',
+        states(T0, contact_state('FL_foot', **gains), contact_state('RL_foot', 2, active=False)),
     )
     answer = feed(stream, T0)
     writer.write(answer)
@@ -168,7 +176,7 @@ def test_message__says_which_contacts_were_assumed(quadruped, make):
     np.testing.assert_array_equal(received.wrench_by_state, answer.contacts.wrench_by_state)
     np.testing.assert_array_equal(received.basis, answer.contacts.basis)
     loop = contact_state('FL_foot', 2, partner='FR_foot', turn=(0, 0, 0, 1), place=(0, 1, 0))
-    stream.on_contact_states(states(T0 + MS, loop))
+    take(stream, 'contact_states', states(T0 + MS, loop))
     answer = feed(stream, T0 + MS)
     assert isinstance(answer.contacts.contacts[0], Loop)
     writer.write(answer)

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from geolin_ros.stream.differentiation import Differentiator
+from geolin_ros.stream.inputs.differentiation import Differentiator
 
 MS = 1_000_000
 

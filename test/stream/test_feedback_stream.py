@@ -18,6 +18,7 @@ from support.messages import (
     robot_state,
 )
 from support.standing import SUPPORTS, standing_robot
+from support.taking import take
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
@@ -25,17 +26,18 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Mode
 from geolin_ros.control.weights import weights_for
 from geolin_ros.errors import ConfigurationError, InputError
-from geolin_ros.se3 import exp, quaternion_from_rotation
-from geolin_ros.stream.contact_input import ContactSettings
+from geolin_ros.spatial.se3 import exp, quaternion_from_rotation
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.feedback_messages import read_reference
 from geolin_ros.stream.feedback_stream import FeedbackStream
-from geolin_ros.stream.linearization_stream import Counts, LinearizationStream
-from geolin_ros.stream.lqr_parameters import LQR_TABLE, regulator_settings, supports_of
-from geolin_ros.stream.messages import LinearizationWriter, StateWriter
-from geolin_ros.stream.parameter_file import default_values
-from geolin_ros.stream.parameters import stream_settings
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.inputs.contact_input import ContactSettings
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.outputs.feedback_messages import read_reference
+from geolin_ros.stream.outputs.messages import LinearizationWriter, StateWriter
+from geolin_ros.stream.parameters.file import default_values
+from geolin_ros.stream.parameters.linearizer import stream_settings
+from geolin_ros.stream.parameters.lqr import LQR_TABLE, regulator_settings, supports_of
+from geolin_ros.stream.topics import Counts
 
 MODEL, BALLS = standing_robot('quadruped')
 POSTURE = standing_posture(MODEL, BALLS)
@@ -65,9 +67,11 @@ class Robot:
         self.stamp += PERIOD
         if base:
             turn = quaternion_from_rotation(state.H[:3, :3])
-            self.stream.on_odometry(odometry(self.stamp, state.H[:3, 3], turn, state.v))
-        return self.stream.on_joint_state(
-            joint_state(self.stamp, MODEL.joint_names, state.s, state.r, np.zeros(MODEL.n))
+            take(self.stream, 'odom', odometry(self.stamp, state.H[:3, 3], turn, state.v))
+        return take(
+            self.stream,
+            'joint_states',
+            joint_state(self.stamp, MODEL.joint_names, state.s, state.r, np.zeros(MODEL.n)),
         )
 
     def stand(self):
@@ -84,7 +88,7 @@ class Robot:
         message = SimpleNamespace(
             header=header(self.stamp), contacts=[contact_state(frame) for frame in frames]
         )
-        self.stream.on_contacts(message)
+        take(self.stream, 'contact_states', message)
 
     def drops(self, cause):
         """Return how many inputs were dropped for a cause."""
@@ -97,9 +101,11 @@ def linearization(**settings):
     settings = StreamSettings(contacts=contacts, **settings)
     stream = LinearizationStream(MODEL, settings)
     turn = quaternion_from_rotation(POSTURE.H[:3, :3])
-    stream.on_odometry(odometry(SECOND, POSTURE.H[:3, 3], turn, POSTURE.v))
-    answer = stream.on_joint_state(
-        joint_state(SECOND, MODEL.joint_names, POSTURE.s, POSTURE.r, POINT.tau)
+    take(stream, 'odom', odometry(SECOND, POSTURE.H[:3, 3], turn, POSTURE.v))
+    answer = take(
+        stream,
+        'joint_states',
+        joint_state(SECOND, MODEL.joint_names, POSTURE.s, POSTURE.r, POINT.tau),
     )
     message = linearized_dynamics()
     return LinearizationWriter(
@@ -121,7 +127,7 @@ def close(gains, expected):
 
 
 def test_efforts__are_those_of_the_gains_at_each_state():
-    robot = Robot()
+    robot = Robot(anchor=False)
     assert robot.tell().reason == 'no gains yet'
     gains = robot.stand()
     close(gains, design(MODEL, POINT))
@@ -175,7 +181,7 @@ def test_odometry_that_stops__leaves_joints_that_are_damped():
 def test_efforts__begin_with_those_that_the_motors_give(given, begins):
     robot = Robot()
     message = joint_state(robot.stamp, MODEL.joint_names, POSTURE.s, POSTURE.r, given)
-    command = robot.stream.on_joint_state(message)
+    command = take(robot.stream, 'joint_states', message)
     np.testing.assert_array_equal(command.efforts, begins * np.ones(12))
     robot.tell()
     command = robot.tell()  # what it says they give later does not count
@@ -235,7 +241,7 @@ def test_gains__are_made_of_a_linearization_that_comes():
     robot.stand()
     assert robot.stream.regulator.source == 'model'
     assert robot.stream.design() is None  # nothing is new
-    robot.stream.on_linearization(linearization())
+    take(robot.stream, 'linearization', linearization())
     close(robot.stream.design(), design(MODEL, POINT))
     assert robot.stream.regulator.source == 'linearization'
 
@@ -246,7 +252,7 @@ def test_linearizations_that_cannot_be_used__are_refused():
     spoilt = linearization()
     spoilt.b.data[3] = np.inf
     with pytest.raises(DroppedInput, match='NaN or inf in a or b'):
-        robot.stream.on_linearization(spoilt)
+        take(robot.stream, 'linearization', spoilt)
     assert robot.drops(Cause.NOT_FINITE) == 1
     foreign = linearization()
     foreign.model_hash = 'another'
@@ -255,7 +261,7 @@ def test_linearizations_that_cannot_be_used__are_refused():
         (linearization(form='discrete'), 'is discrete, moving, body, expected continuous'),
         (linearization(representation='mixed'), 'is continuous, moving, mixed'),
     ):
-        robot.stream.on_linearization(message)
+        take(robot.stream, 'linearization', message)
         with pytest.raises(InputError, match=why):
             robot.stream.design()
     assert robot.stream.regulator.gains is gains
@@ -367,7 +373,7 @@ def test_reference_that_cannot_be_used__is_dropped_and_the_last_one_stays(messag
     robot = Robot()
     robot.stand()
     with pytest.raises(DroppedInput, match=why):
-        robot.stream.on_reference(message)
+        take(robot.stream, 'reference', message)
     assert robot.drops(Cause.REFERENCE) == 1
     np.testing.assert_allclose(robot.tell().efforts, POINT.tau, atol=1e-4)
 
@@ -377,4 +383,4 @@ def test_reference_without_all_joints__needs_a_state():
     message = reference(names=names)
     message.state.joint_positions = message.state.joint_rates = np.zeros(2)
     with pytest.raises(DroppedInput, match=f'leaves out joints .*{NAMES[2]}.*name all of them'):
-        Robot().stream.on_reference(message)
+        take(Robot().stream, 'reference', message)

@@ -9,12 +9,13 @@ from support.dense_reference import DenseReference
 from support.finite_difference import linearization
 from support.messages import SECOND, joint_state, odometry, random_quaternion, wrench_stamped
 from support.pinocchio_oracle import PinocchioOracle
+from support.taking import take
 
 from geolin_ros import TreeModel, robots, urdf
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.settings import StreamSettings
-from geolin_ros.stream.wrench_input import WrenchTopic
 
 T0 = 50 * SECOND
 MS = 1_000_000
@@ -46,10 +47,10 @@ class Robot:
         t = (stamp - T0) * 1e-9
         if base:
             twist = self.v + t * self.v_dot
-            stream.on_odometry(odometry(stamp, self.place, self.turn, twist))
+            take(stream, 'odom', odometry(stamp, self.place, self.turn, twist))
         r = self.r + t * self.r_dot
-        return stream.on_joint_state(
-            joint_state(stamp, self.model.joint_names, self.s, r, self.tau)
+        return take(
+            stream, 'joint_states', joint_state(stamp, self.model.joint_names, self.s, r, self.tau)
         )
 
 
@@ -67,7 +68,7 @@ def test_wrench_topics__enter_a_as_differences_say(quadruped, dense, kind):
     robot = Robot(quadruped)
     for topic in topics:
         frame = topic.link if kind == 'body' else 'odom'
-        stream.on_wrench(topic.topic, wrench_stamped(T0, 20 * robot.rng.normal(size=6), frame))
+        take(stream, topic.topic, wrench_stamped(T0, 20 * robot.rng.normal(size=6), frame))
     answer = robot.tell(stream)
     wrenches = answer.wrenches
     assert [wrench.link for wrench in wrenches] == list(FEET)
@@ -134,7 +135,7 @@ def test_wrenches__are_not_left_over(quadruped, dense):
     topics = (WrenchTopic('foot', 'FL_foot', 'world'),)
     stream = make_stream(quadruped, wrench_topics=topics, nu_dot='zero')
     robot = Robot(quadruped)
-    stream.on_wrench('foot', wrench_stamped(T0, 30 * robot.rng.normal(size=6), 'odom'))
+    take(stream, 'foot', wrench_stamped(T0, 30 * robot.rng.normal(size=6), 'odom'))
     answer = robot.tell(stream)
     needed = dense.inverse_dynamics(answer.state, np.zeros(quadruped.m), answer.wrenches)
     assert_close(answer.base_wrench, needed[:6], 1e-12)

@@ -8,7 +8,7 @@ from support.messages import joint_state
 from geolin_ros import Description, Joint, Link, TreeModel
 from geolin_ros.errors import UnsupportedJointError
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.joint_input import JointInput
+from geolin_ros.stream.inputs.joint_input import JointInput
 
 
 @pytest.fixture

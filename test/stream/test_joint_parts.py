@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 from support.close import assert_close
 from support.messages import SECOND, joint_state, odometry
+from support.taking import take
 
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.joint_parts import JointParts
+from geolin_ros.stream.inputs.joint_parts import JointParts
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.settings import StreamSettings
-from geolin_ros.stream.stamps import nanoseconds
 
 T0 = 100 * SECOND
 MS = 1_000_000
@@ -122,10 +123,10 @@ def test_strangers__are_ignored(parts):
 
 def test_stream__answers_whole_joint_states(quadruped, halves):
     stream = LinearizationStream(quadruped, StreamSettings(joint_states_in_parts=True))
-    stream.on_odometry(odometry(T0, np.zeros(3), (0, 0, 0, 1), np.ones(6)))
+    take(stream, 'odom', odometry(T0, np.zeros(3), (0, 0, 0, 1), np.ones(6)))
     first, second = (part(half, 2) for half in halves)
-    assert stream.on_joint_state(first) is None
-    answer = stream.on_joint_state(second)
+    assert take(stream, 'joint_states', first) is None
+    answer = take(stream, 'joint_states', second)
     assert answer.stamp == T0 + 2 * MS
     names = first.name + second.name
     order = [names.index(name) for name in quadruped.joint_names]
@@ -138,6 +139,6 @@ def test_stream__answers_whole_joint_states(quadruped, halves):
 
 def test_stream__says_how_to_merge_parts(quadruped, halves):
     stream = LinearizationStream(quadruped, StreamSettings())
-    stream.on_odometry(odometry(T0, np.zeros(3), (0, 0, 0, 1), np.ones(6)))
+    take(stream, 'odom', odometry(T0, np.zeros(3), (0, 0, 0, 1), np.ones(6)))
     with pytest.raises(DroppedInput, match='or set joint_states_in_parts'):
-        stream.on_joint_state(part(halves[0], 0))
+        take(stream, 'joint_states', part(halves[0], 0))

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from support.close import assert_close
 from support.messages import SECOND, joint_state, odometry, random_quaternion
+from support.taking import take
 
 from geolin_ros import Linearizer, TreeModel, robots
-from geolin_ros.representation import convert
+from geolin_ros.linearization.representation import convert
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.settings import StreamSettings
 
 T0 = 50 * SECOND
 MS = 1_000_000
@@ -72,9 +73,9 @@ def test_answer__is_what_the_library_says(quadruped, source, method, reference, 
     if method is not None:
         settings = dataclasses.replace(settings, form='discrete', method=method, dt=0.004)
     stream = LinearizationStream(quadruped, settings)
-    stream.on_odometry(source.odometry(T0))
+    take(stream, 'odom', source.odometry(T0))
     message = source.joint_state(T0)
-    answer = stream.on_joint_state(message)
+    answer = take(stream, 'joint_states', message)
     np.testing.assert_array_equal(answer.state.s, message.position)
     np.testing.assert_array_equal(answer.state.r, message.velocity)
     np.testing.assert_array_equal(answer.tau, message.effort)
@@ -84,8 +85,8 @@ def test_answer__is_what_the_library_says(quadruped, source, method, reference, 
 
 def test_stamps_and_frame__are_those_of_the_inputs(quadruped, source):
     stream = make_stream(quadruped)
-    stream.on_odometry(source.odometry(T0, frame_id='map'))
-    answer = stream.on_joint_state(source.joint_state(T0 + 3 * MS))
+    take(stream, 'odom', source.odometry(T0, frame_id='map'))
+    answer = take(stream, 'joint_states', source.joint_state(T0 + 3 * MS))
     assert (answer.stamp, answer.odometry_stamp) == (T0 + 3 * MS, T0)
     assert answer.odometry_age == pytest.approx(3e-3)
     assert answer.world_frame == 'map'
@@ -95,7 +96,7 @@ def test_stamps_and_frame__are_those_of_the_inputs(quadruped, source):
 def test_fixed_base__needs_no_odometry():
     model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
     stream, source = make_stream(model), Source(model)
-    answer = stream.on_joint_state(source.joint_state(T0))
+    answer = take(stream, 'joint_states', source.joint_state(T0))
     assert answer.A.shape == (24, 24)
     assert (answer.odometry_stamp, answer.world_frame) == (0, 'base')
     assert_library_says_the_same(answer, model, stream.settings)
@@ -104,35 +105,35 @@ def test_fixed_base__needs_no_odometry():
 class TestEfforts:
     def test_zero__leaves_those_of_the_message_aside(self, quadruped, source):
         stream = make_stream(quadruped, torque_source='zero')
-        stream.on_odometry(source.odometry(T0))
+        take(stream, 'odom', source.odometry(T0))
         for effort in (np.full(12, 5.0), np.zeros(0)):
             message = source.joint_state(T0 + int(effort.size == 0))
             message.effort = effort
-            np.testing.assert_array_equal(stream.on_joint_state(message).tau, np.zeros(12))
+            np.testing.assert_array_equal(take(stream, 'joint_states', message).tau, np.zeros(12))
 
     def test_topic__is_waited_for_and_then_held(self, quadruped, source):
         stream = make_stream(quadruped, torque_source='topic')
-        stream.on_odometry(source.odometry(T0))
+        take(stream, 'odom', source.odometry(T0))
         with pytest.raises(DroppedInput, match='no efforts yet') as drop:
-            stream.on_joint_state(source.joint_state(T0))
+            take(stream, 'joint_states', source.joint_state(T0))
         assert drop.value.cause is Cause.NO_EFFORT
         commands = source.joint_state(T0)
         commands.position = commands.velocity = np.zeros(0)
-        stream.on_effort(commands)
+        take(stream, 'joint_efforts', commands)
         for k in (1, 2):
-            answer = stream.on_joint_state(source.joint_state(T0 + k * MS))
+            answer = take(stream, 'joint_states', source.joint_state(T0 + k * MS))
             np.testing.assert_array_equal(answer.tau, commands.effort)
 
     def test_bad_efforts__leave_the_good_ones_in_force(self, quadruped, source):
         stream = make_stream(quadruped, torque_source='topic')
-        stream.on_odometry(source.odometry(T0))
+        take(stream, 'odom', source.odometry(T0))
         good = source.joint_state(T0)
-        stream.on_effort(good)
+        take(stream, 'joint_efforts', good)
         bad = source.joint_state(T0)
         bad.effort[3] = np.nan
         with pytest.raises(DroppedInput, match='has effort nan'):
-            stream.on_effort(bad)
-        answer = stream.on_joint_state(source.joint_state(T0 + 1))
+            take(stream, 'joint_efforts', bad)
+        answer = take(stream, 'joint_states', source.joint_state(T0 + 1))
         np.testing.assert_array_equal(answer.tau, good.effort)
         assert stream.counts.drops == {Cause.NOT_FINITE: 1}
 
@@ -140,20 +141,20 @@ class TestEfforts:
 class TestOrder:
     def test_stamps__must_increase(self, quadruped, source):
         stream = make_stream(quadruped)
-        stream.on_odometry(source.odometry(T0))
-        stream.on_joint_state(source.joint_state(T0))
+        take(stream, 'odom', source.odometry(T0))
+        take(stream, 'joint_states', source.joint_state(T0))
         for stamp in (T0, T0 - MS):
             with pytest.raises(DroppedInput, match='expected a later stamp') as drop:
-                stream.on_joint_state(source.joint_state(stamp))
+                take(stream, 'joint_states', source.joint_state(stamp))
             assert drop.value.cause is Cause.BACKWARDS
-        assert stream.on_joint_state(source.joint_state(T0 + 1)).stamp == T0 + 1
+        assert take(stream, 'joint_states', source.joint_state(T0 + 1)).stamp == T0 + 1
 
     def test_clock_that_was_set_back__is_followed(self, quadruped, source):
         stream = make_stream(quadruped, max_rate=100.0)
-        stream.on_odometry(source.odometry(T0))
-        stream.on_joint_state(source.joint_state(T0))
-        stream.on_odometry(source.odometry(T0 - 2 * SECOND))
-        answer = stream.on_joint_state(source.joint_state(T0 - 2 * SECOND))
+        take(stream, 'odom', source.odometry(T0))
+        take(stream, 'joint_states', source.joint_state(T0))
+        take(stream, 'odom', source.odometry(T0 - 2 * SECOND))
+        answer = take(stream, 'joint_states', source.joint_state(T0 - 2 * SECOND))
         assert answer.stamp == T0 - 2 * SECOND
 
     @pytest.mark.parametrize(
@@ -161,13 +162,14 @@ class TestOrder:
     )
     def test_max_rate__leaves_out_what_comes_faster(self, quadruped, source, max_rate, answered):
         stream = make_stream(quadruped, max_rate=max_rate)
-        stream.on_odometry(source.odometry(T0))
+        take(stream, 'odom', source.odometry(T0))
         answers = [
-            stream.on_joint_state(source.joint_state(T0 + k * MS)) is not None for k in range(50)
+            take(stream, 'joint_states', source.joint_state(T0 + k * MS)) is not None
+            for k in range(50)
         ]
-        stream.on_odometry(source.odometry(T0 + 50 * MS))
+        take(stream, 'odom', source.odometry(T0 + 50 * MS))
         answers += [
-            stream.on_joint_state(source.joint_state(T0 + k * MS)) is not None
+            take(stream, 'joint_states', source.joint_state(T0 + k * MS)) is not None
             for k in range(50, 100)
         ]
         assert sum(answers) == answered
@@ -206,12 +208,12 @@ class TestDrops:
     )
     def test_bad_message__is_counted_and_the_next_answered(self, quadruped, source, what, cause):
         stream = make_stream(quadruped)
-        stream.on_odometry(source.odometry(T0))
+        take(stream, 'odom', source.odometry(T0))
         for k in range(3):
             with pytest.raises(DroppedInput) as drop:
-                stream.on_joint_state(self.spoil(source.joint_state(T0 + 2 * k), what))
+                take(stream, 'joint_states', self.spoil(source.joint_state(T0 + 2 * k), what))
             assert drop.value.cause is cause
-            answer = stream.on_joint_state(source.joint_state(T0 + 2 * k + 1))
+            answer = take(stream, 'joint_states', source.joint_state(T0 + 2 * k + 1))
             assert_library_says_the_same(answer, quadruped, stream.settings)
         assert stream.counts.drops == {cause: 3}
         assert (stream.counts.received, stream.counts.answered) == (6, 3)
@@ -221,38 +223,38 @@ class TestDrops:
         stream = make_stream(quadruped)
         message = source.odometry(T0, child_frame_id='FL_foot')
         with pytest.raises(DroppedInput):
-            stream.on_odometry(message)
+            take(stream, 'odom', message)
         assert stream.counts.drops == {Cause.FRAME: 1}
 
     def test_overflow__is_a_drop(self, quadruped, source):
         stream = make_stream(quadruped)
-        stream.on_odometry(source.odometry(T0))
+        take(stream, 'odom', source.odometry(T0))
         message = source.joint_state(T0)
         message.velocity[:] = 1e200
         with pytest.raises(DroppedInput, match='NaN or inf') as drop:
-            stream.on_joint_state(message)
+            take(stream, 'joint_states', message)
         assert drop.value.cause is Cause.NOT_FINITE
-        assert stream.on_joint_state(source.joint_state(T0 + 1)) is not None
+        assert take(stream, 'joint_states', source.joint_state(T0 + 1)) is not None
 
 
 class TestResume:
     def test_stream__goes_on_with_the_inputs_of_an_earlier_one(self, quadruped, source):
         earlier = make_stream(quadruped, torque_source='topic')
-        earlier.on_odometry(source.odometry(T0))
+        take(earlier, 'odom', source.odometry(T0))
         efforts = source.joint_state(T0)
-        earlier.on_effort(efforts)
+        take(earlier, 'joint_efforts', efforts)
         message = source.joint_state(T0 + MS)
-        expected = earlier.on_joint_state(message)
+        expected = take(earlier, 'joint_states', message)
         later = make_stream(quadruped, torque_source='topic')
         later.resume(earlier)
-        answer = later.on_joint_state(message)
+        answer = take(later, 'joint_states', message)
         np.testing.assert_array_equal(answer.A, expected.A)
         np.testing.assert_array_equal(answer.tau, efforts.effort)
 
     def test_inputs_that_do_not_fit__are_forgotten(self, quadruped, sensor_robot, source):
         earlier = make_stream(quadruped, torque_source='topic')
-        earlier.on_odometry(source.odometry(T0, child_frame_id='imu'))
-        earlier.on_effort(source.joint_state(T0))
+        take(earlier, 'odom', source.odometry(T0, child_frame_id='imu'))
+        take(earlier, 'joint_efforts', source.joint_state(T0))
         later = make_stream(sensor_robot, torque_source='topic')
         later.resume(earlier)
         assert later.newest_stamps == {'joint state': None, 'odometry': None}
@@ -268,16 +270,18 @@ def test_rehearsal__counts_nothing(quadruped):
 def test_imu_odometry__gives_the_same_linearization_as_that_of_the_base(quadruped, source):
     base = source.odometry(T0)
     stream = make_stream(quadruped)
-    stream.on_odometry(base)
+    take(stream, 'odom', base)
     message = source.joint_state(T0)
-    expected = stream.on_joint_state(message)
+    expected = take(stream, 'joint_states', message)
     A, state = expected.A.copy(), expected.state
     offset = quadruped.frame('imu').placement[:3, 3]
     place = state.H[:3, 3] + state.H[:3, :3] @ offset
     twist = np.concatenate((state.v[:3] + np.cross(state.v[3:], offset), state.v[3:]))
     turn = base.pose.pose.orientation
     other = make_stream(quadruped)
-    other.on_odometry(
-        odometry(T0, place, (turn.x, turn.y, turn.z, turn.w), twist, child_frame_id='imu')
+    take(
+        other,
+        'odom',
+        odometry(T0, place, (turn.x, turn.y, turn.z, turn.w), twist, child_frame_id='imu'),
     )
-    assert_close(other.on_joint_state(message).A, A, 1e-13)
+    assert_close(take(other, 'joint_states', message).A, A, 1e-13)

@@ -14,19 +14,21 @@ from support.messages import (
     odometry,
     random_quaternion,
 )
+from support.taking import take
 
-from geolin_ros import TreeModel, labels, robots
+from geolin_ros import TreeModel, robots
 from geolin_ros.errors import InputError, UnknownNameError
+from geolin_ros.model import labels
 from geolin_ros.stream.analysis import Analysis
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.message_memory import read_matrix
-from geolin_ros.stream.messages import (
+from geolin_ros.stream.outputs.messages import (
     ForwardDynamicsWriter,
     LinearizationWriter,
     SummaryWriter,
 )
-from geolin_ros.stream.reading import read_linearization
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.outputs.reading import read_linearization
 
 T0 = 7 * SECOND + 25
 SETTINGS = {
@@ -54,11 +56,13 @@ def answer_of(model, settings, seed=0):
     rng = np.random.default_rng(seed)
     stream = LinearizationStream(model, settings)
     if model.base == 'floating':
-        stream.on_odometry(
-            odometry(T0 - 5, rng.normal(size=3), random_quaternion(rng), rng.normal(size=6))
+        take(
+            stream,
+            'odom',
+            odometry(T0 - 5, rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)),
         )
     s, r, tau = rng.uniform(-1.0, 1.0, (3, model.n))
-    return stream, stream.on_joint_state(joint_state(T0, model.joint_names, s, r, tau))
+    return stream, take(stream, 'joint_states', joint_state(T0, model.joint_names, s, r, tau))
 
 
 @pytest.fixture(params=KINDS)

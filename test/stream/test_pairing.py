@@ -7,11 +7,12 @@ import pytest
 from support.close import assert_close
 from support.finite_difference import exp
 from support.messages import SECOND, joint_state, odometry, random_quaternion
+from support.taking import take
 
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.pairing import BaseSample, Interpolated
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.pairing import BaseSample, Interpolated
-from geolin_ros.stream.settings import StreamSettings
 
 pin = pytest.importorskip('pinocchio')
 T0 = 100 * SECOND
@@ -99,14 +100,11 @@ class TestStream:
         )
 
     def test_answers__come_with_the_later_odometry_in_order(self, stream, quadruped):
-        stream.on_odometry(self.base(0))
+        take(stream, 'odom', self.base(0))
         for t in (1, 5, 9, 12):
-            assert stream.on_joint_state(self.joints(quadruped, t)) is None
-        assert not stream.can_answer
-        stream.on_odometry(self.base(10))
+            assert take(stream, 'joint_states', self.joints(quadruped, t)) is None
         stamps = []
-        while stream.can_answer:
-            answer = stream.next_answer()
+        for answer in stream.take('odom', self.base(10)):
             stamps.append(answer.stamp)
             np.testing.assert_array_equal(
                 answer.state.s, self.joints(quadruped, (answer.stamp - T0) // MS).position
@@ -118,30 +116,29 @@ class TestStream:
 
     def test_joint_state_between_odometries__is_answered_at_once(self, stream, quadruped):
         for t in (0, 10):
-            stream.on_odometry(self.base(t))
-        answer = stream.on_joint_state(self.joints(quadruped, 4))
+            take(stream, 'odom', self.base(t))
+        answer = take(stream, 'joint_states', self.joints(quadruped, 4))
         assert answer.stamp == T0 + 4 * MS
         assert_close(answer.odometry_age, 4e-3, 1e-9)
 
     def test_waiting__is_part_of_what_is_measured(self, stream, quadruped):
         import time
 
-        stream.on_odometry(self.base(0))
+        take(stream, 'odom', self.base(0))
         before = time.perf_counter()
-        stream.on_joint_state(self.joints(quadruped, 1))
+        take(stream, 'joint_states', self.joints(quadruped, 1))
         after = time.perf_counter()
         time.sleep(0.01)
-        stream.on_odometry(self.base(10))
-        answer = stream.next_answer()
+        answer = take(stream, 'odom', self.base(10))
         assert before < answer.received_at < after
         assert answer.compute_time < time.perf_counter() - answer.received_at - 0.01
 
     def test_odometry_that_does_not_come__is_not_waited_for_forever(self, stream, quadruped):
-        stream.on_odometry(self.base(0))
+        take(stream, 'odom', self.base(0))
         for t in (1, 50):
-            stream.on_joint_state(self.joints(quadruped, t))
+            take(stream, 'joint_states', self.joints(quadruped, t))
         with pytest.raises(DroppedInput, match=r'has waited for 0.0510 s for an odometry') as drop:
-            stream.on_joint_state(self.joints(quadruped, 52))
+            take(stream, 'joint_states', self.joints(quadruped, 52))
         assert drop.value.cause is Cause.SKEW
         assert stream.counts.drops == {Cause.SKEW: 1}
 
@@ -149,22 +146,18 @@ class TestStream:
         stream = LinearizationStream(
             quadruped, StreamSettings(pairing='interpolate', max_rate=250.0)
         )
-        stream.on_odometry(self.base(0))
+        take(stream, 'odom', self.base(0))
         for t in range(1, 10):
-            stream.on_joint_state(self.joints(quadruped, t))
-        stream.on_odometry(self.base(10))
-        stamps = []
-        while stream.can_answer:
-            stamps.append(stream.next_answer().stamp)
+            take(stream, 'joint_states', self.joints(quadruped, t))
+        stamps = [answer.stamp for answer in stream.take('odom', self.base(10))]
         assert stamps == [T0 + t * MS for t in (1, 5, 9)]
         assert stream.counts.skipped == 6
 
     def test_forgetting__starts_anew(self, stream, quadruped):
-        stream.on_odometry(self.base(500))
-        stream.on_joint_state(self.joints(quadruped, 501))
+        take(stream, 'odom', self.base(500))
+        take(stream, 'joint_states', self.joints(quadruped, 501))
         stream.forget()
-        stream.on_odometry(self.base(0))
-        stream.on_joint_state(self.joints(quadruped, 5))
-        stream.on_odometry(self.base(10))
-        assert stream.next_answer().stamp == T0 + 5 * MS
+        take(stream, 'odom', self.base(0))
+        take(stream, 'joint_states', self.joints(quadruped, 5))
+        assert take(stream, 'odom', self.base(10)).stamp == T0 + 5 * MS
         assert stream.counts.dropped == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from geolin_ros.errors import ConfigurationError, UnknownNameError
-from geolin_ros.stream.parameter_file import default_values, read_parameter_file
+from geolin_ros.stream.parameters.file import default_values, read_parameter_file
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -8,9 +8,9 @@ from support.messages import SECOND, odometry
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.demo.flight import Flight
-from geolin_ros.linearization import Linearizer
-from geolin_ros.se3 import quaternion_from_rotation
-from geolin_ros.stream.plausibility import Window, findings
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.spatial.se3 import quaternion_from_rotation
+from geolin_ros.stream.inputs.plausibility import Window, findings
 
 PERIOD, SAMPLES = 0.002, 250
 
@@ -138,6 +138,19 @@ def test_frozen_joint_states__are_said(flight, model):
         rates=np.zeros_like(flight.rates),
     )
     assert any('their publisher is frozen' in sentence for sentence in doubts(frozen, model))
+
+
+def test_value_beyond_its_limit__is_the_one_said(flight, model):
+    """Not the largest: the limits of a knee are both on one side."""
+    joint = model.joint_names.index('FL_calf_joint')
+    lower, upper = model.limits.lower[joint], model.limits.upper[joint]
+    assert lower < upper < 0.0
+    positions = flight.positions.copy()
+    positions[:, joint] = np.where(np.arange(SAMPLES) % 2, 0.9 * lower, 0.5 * upper)
+    (sentence,) = [
+        doubt for doubt in doubts(flight._replace(positions=positions), model) if 'limits' in doubt
+    ]
+    assert f'has position {0.5 * upper:.4g}, outside {lower:.4g} to {upper:.4g}' in sentence
 
 
 @pytest.mark.parametrize(

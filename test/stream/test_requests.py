@@ -19,13 +19,13 @@ from support.messages import (
 )
 
 from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
-from geolin_ros.contacts import ConstrainedLinearizer, Contact, anchored
-from geolin_ros.representation import convert
-from geolin_ros.se3 import rotation_from_quaternion
-from geolin_ros.stream.contact_messages import read_contact_dynamics
-from geolin_ros.stream.reading import read_linearization
+from geolin_ros.linearization.contacts import Contact, anchored
+from geolin_ros.linearization.representation import convert
+from geolin_ros.spatial.se3 import rotation_from_quaternion
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
+from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.requests import RequestAnswerer
-from geolin_ros.stream.settings import StreamSettings
 
 
 def make_request(model, **changes):
@@ -228,7 +228,7 @@ def test_contacts_of_a_request__hold_the_robot(quadruped):
     )
     response = ask(quadruped, request)
     (held,) = anchored(quadruped, state, [Contact('FL_foot', 'point', 40.0, 12.0)])
-    expected = ConstrainedLinearizer(quadruped, [held, Contact('FR_foot', 'surface')])(state, tau)
+    expected = Linearizer(quadruped, [held, Contact('FR_foot', 'surface')])(state, tau)
     assert_equal(response, expected)
     contacts = read_contact_dynamics(response.linearization.contact_dynamics)
     assert (contacts.source, contacts.active) == ('given', ('FL_foot', 'FR_foot'))

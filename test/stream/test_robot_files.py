@@ -11,13 +11,14 @@ from support.close import assert_close
 from support.messages import SECOND, joint_state, odometry, random_quaternion, wrench_stamped
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot
+from support.taking import take
 
 from geolin_ros import Linearizer, State
+from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.model_reading import read_model
-from geolin_ros.stream.parameter_file import read_parameter_file
-from geolin_ros.stream.parameters import TABLE, stream_settings
-from geolin_ros.wrenches import Wrench
+from geolin_ros.stream.parameters.file import read_parameter_file
+from geolin_ros.stream.parameters.linearizer import TABLE, stream_settings
+from geolin_ros.stream.parameters.model_reading import read_model
 
 pin = pytest.importorskip('pinocchio')
 
@@ -46,15 +47,15 @@ def answer_of(model, settings, seed=0):
     child = settings.child_frame or settings.frame_prefix + model.base_link
     for stamp in (T0, T0 + 2_000_000):
         place, turn = rng.normal(size=3), random_quaternion(rng)
-        stream.on_odometry(odometry(stamp, place, turn, rng.normal(size=6), child))
+        take(stream, 'odom', odometry(stamp, place, turn, rng.normal(size=6), child))
     for topic in settings.wrench_topics:
         frame = topic.link if topic.kind == 'body' else 'odom'
-        stream.on_wrench(topic.topic, wrench_stamped(T0, 50 * rng.normal(size=6), frame))
+        take(stream, topic.topic, wrench_stamped(T0, 50 * rng.normal(size=6), frame))
     names = list(model.joint_names)
     halves = (names[:9], names[9:]) if settings.joint_states_in_parts else (names,)
     for half in halves:
         numbers = rng.uniform(-0.5, 0.5, (3, len(half)))
-        answer = stream.on_joint_state(joint_state(T0 + 1_000_000, half, *numbers))
+        answer = take(stream, 'joint_states', joint_state(T0 + 1_000_000, half, *numbers))
     return stream, answer
 
 
@@ -104,10 +105,12 @@ def test_icub__takes_world_twists_of_another_link():
     rng = np.random.default_rng(0)
     place, turn, twist = rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)
     stream = LinearizationStream(model, settings)
-    stream.on_odometry(odometry(T0, place, turn, twist, 'root_link'))
+    take(stream, 'odom', odometry(T0, place, turn, twist, 'root_link'))
     for topic in settings.wrench_topics:
-        stream.on_wrench(topic.topic, wrench_stamped(T0, np.ones(6), topic.link))
-    answer = stream.on_joint_state(joint_state(T0, model.joint_names, *np.zeros((3, model.n))))
+        take(stream, topic.topic, wrench_stamped(T0, np.ones(6), topic.link))
+    answer = take(
+        stream, 'joint_states', joint_state(T0, model.joint_names, *np.zeros((3, model.n)))
+    )
     at_link = pin.SE3(pin.Quaternion(*turn[[3, 0, 1, 2]]).matrix(), place)
     placement = pin.SE3(model.frame('root_link').placement)
     assert_close(answer.state.H, (at_link * placement.inverse()).homogeneous, 1e-12)

@@ -19,6 +19,7 @@ from support.messages import (
     wrench_stamped,
 )
 from support.robots import example_robot, read_robot
+from support.taking import take
 from support.trees import gimbal
 from support.wrong_node import RIGHT, WrongFill
 
@@ -27,13 +28,13 @@ from geolin_ros.cli import main
 from geolin_ros.errors import InputError
 from geolin_ros.stream import linearization_stream
 from geolin_ros.stream.breach_file import breach_report, load_breach, save_breach
-from geolin_ros.stream.contact_input import ContactSettings
+from geolin_ros.stream.inputs.contact_input import ContactSettings
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.messages import LinearizationWriter
-from geolin_ros.stream.parameter_file import default_values
+from geolin_ros.stream.outputs.messages import LinearizationWriter
+from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.self_check import SelfCheck
-from geolin_ros.stream.settings import StreamSettings
-from geolin_ros.stream.wrench_input import WrenchTopic
 
 T0, MS = 50 * SECOND, 1_000_000
 EVERY = 20
@@ -61,8 +62,10 @@ class Run:
         place, turn, v = rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)
         s, r, tau = rng.uniform(-1.0, 1.0, (3, model.n))
         s = s if posture is None else posture
-        self.stream.on_odometry(odometry(self.time, place, turn, v, model.base_link))
-        answer = self.stream.on_joint_state(joint_state(self.time, model.joint_names, s, r, tau))
+        take(self.stream, 'odom', odometry(self.time, place, turn, v, model.base_link))
+        answer = take(
+            self.stream, 'joint_states', joint_state(self.time, model.joint_names, s, r, tau)
+        )
         sample = self.check.due(answer)
         if sample is not None:
             self.sample, self.verdict = sample, self.check.check(sample)
@@ -112,7 +115,7 @@ def test_wrench__is_part_of_what_is_checked(quadruped):
     topic = WrenchTopic('push', 'FL_foot', 'world_oriented')
     run = Run(quadruped, wrench_topics=(topic,), missing_wrench='zero')
     force = wrench_stamped(T0 + 1, (30.0, 0.0, 200.0, 1.0, 2.0, 3.0), 'odom')
-    run.stream.on_wrench('push', force)
+    take(run.stream, 'push', force)
     for _ in range(EVERY):
         run.step()
     (held,) = run.sample.claim.wrenches

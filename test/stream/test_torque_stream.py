@@ -7,14 +7,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.messages import header, joint_state, vector, wrench_stamped
+from support.taking import take
 
 from geolin_ros import TreeModel, inverse_dynamics, robots
 from geolin_ros.errors import ConfigurationError, UnknownNameError
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.imu_input import ImuTopic
-from geolin_ros.stream.torque_messages import TorqueWriter
+from geolin_ros.stream.inputs.imu_input import ImuTopic
+from geolin_ros.stream.inputs.wrench_input import WrenchTopic
+from geolin_ros.stream.outputs.torque_messages import TorqueWriter
 from geolin_ros.stream.torque_stream import TorqueSettings, TorqueStream
-from geolin_ros.stream.wrench_input import WrenchTopic
 
 pytest.importorskip('mujoco')
 from geolin_ros.demo.standing import PUSH, SOLES, STEP, StandingRobot
@@ -67,11 +68,9 @@ def joints(model, sample):
 
 
 def hear(stream, sample, covariance=0.0):
-    stream.on_imu('imu', imu(sample.stamp, sample.acceleration, sample.turning, covariance))
+    take(stream, 'imu', imu(sample.stamp, sample.acceleration, sample.turning, covariance))
     for link in SOLES:
-        stream.on_wrench(
-            f'{link}/wrench', wrench_stamped(sample.stamp, sample.wrenches[link], link)
-        )
+        take(stream, f'{link}/wrench', wrench_stamped(sample.stamp, sample.wrenches[link], link))
 
 
 def answers(stream, samples):
@@ -79,7 +78,7 @@ def answers(stream, samples):
     found = []
     for sample in samples:
         hear(stream, sample)
-        found.append(stream.on_joint_state(joints(stream.model, sample)))
+        found.append(take(stream, 'joint_states', joints(stream.model, sample)))
     assert found[0] is None
     return found[1:]
 
@@ -88,6 +87,7 @@ def rms(values):
     return float(np.sqrt(np.mean(np.square(values))))
 
 
+@pytest.mark.shows('Nori: - live')
 def test_torques__are_those_of_the_motors(model, motion):
     """Without joint efforts, base pose and base velocity; MuJoCo knows the truth."""
     quiet = motion[: round(PUSH.start / STEP) - 1]
@@ -104,6 +104,7 @@ def test_torques__are_those_of_the_motors(model, motion):
     assert np.median([a.chi_squared for a, _ in moving]) < found[0].degrees_of_freedom
 
 
+@pytest.mark.shows('Nori: - live')
 def test_push__that_no_sensor_feels__is_found_or_noticed(model, motion):
     """As an unknown wrench it is estimated; otherwise chi squared jumps, if that is trusted."""
     settings = TorqueSettings(**HEARD, unknown_wrenches=('pelvis',))
@@ -137,7 +138,7 @@ def test_covariances__come_at_their_rate_and_shrink_with_better_sensors(model, m
     better = TorqueStream(model, settings)
     for sample in motion[:2]:
         hear(better, sample, covariance=1e-6)
-        answer = better.on_joint_state(joints(model, sample))
+        answer = take(better, 'joint_states', joints(model, sample))
     assert np.trace(answer.covariance) < 0.95 * np.trace(kept[0])
 
 
@@ -147,20 +148,20 @@ def test_wrench_with_covariance__is_believed(model, motion):
     )
     deviations = []
     for k, sample in enumerate(motion[:6]):
-        stream.on_imu('imu', imu(sample.stamp, sample.acceleration, sample.turning))
+        take(stream, 'imu', imu(sample.stamp, sample.acceleration, sample.turning))
         for link in SOLES:
             message = wrench_stamped(sample.stamp, sample.wrenches[link], link)
             covariance = (1.0 if k < 3 else 1e-4) * np.eye(6)
             message.covariance = SimpleNamespace(rows=6, cols=6, data=covariance.ravel())
-            stream.on_wrench(f'{link}/wrench', message)
-        answer = stream.on_joint_state(joints(model, sample))
+            take(stream, f'{link}/wrench', message)
+        answer = take(stream, 'joint_states', joints(model, sample))
         if answer is not None:
             deviations.append(np.sqrt(answer.covariance[model.n, model.n]))
     assert deviations[-1] < 0.1 * deviations[0]
     broken = wrench_stamped(motion[6].stamp, np.zeros(6), 'left_sole')
     broken.covariance = SimpleNamespace(rows=6, cols=6, data=-np.eye(6).ravel())
     with pytest.raises(DroppedInput) as drop:
-        stream.on_wrench('left_sole/wrench', broken)
+        take(stream, 'left_sole/wrench', broken)
     assert drop.value.cause is Cause.COVARIANCE
 
 
@@ -186,21 +187,21 @@ def test_unusable_inputs__are_dropped_by_cause(model, motion):
     stream = TorqueStream(model, TorqueSettings(**HEARD))
     first, second, third = motion[:3]
 
-    def cause(take, *message):
+    def cause(*message):
         with pytest.raises(DroppedInput) as drop:
             take(*message)
         return drop.value.cause
 
-    assert stream.on_joint_state(joints(model, first)) is None
-    assert cause(stream.on_joint_state, joints(model, second)) is Cause.NO_IMU
+    assert take(stream, 'joint_states', joints(model, first)) is None
+    assert cause(stream, 'joint_states', joints(model, second)) is Cause.NO_IMU
     a, w = first.acceleration, first.turning
-    assert cause(stream.on_imu, 'imu', imu(1, a, w, frame='torso')) is Cause.IMU_FRAME
-    assert cause(stream.on_imu, 'imu', imu(1, a, w, covariance=-1.0)) is Cause.IMU_PART
-    assert cause(stream.on_imu, 'imu', imu(1, a * np.nan, w)) is Cause.NOT_FINITE
+    assert cause(stream, 'imu', imu(1, a, w, frame='torso')) is Cause.IMU_FRAME
+    assert cause(stream, 'imu', imu(1, a, w, covariance=-1.0)) is Cause.IMU_PART
+    assert cause(stream, 'imu', imu(1, a * np.nan, w)) is Cause.NOT_FINITE
     for sample in (first, second):
-        stream.on_imu('imu', imu(sample.stamp, a, w))
-    assert cause(stream.on_imu, 'imu', imu(first.stamp, a, w)) is Cause.BACKWARDS
-    assert cause(stream.on_joint_state, joints(model, third)) is Cause.NO_WRENCH
+        take(stream, 'imu', imu(sample.stamp, a, w))
+    assert cause(stream, 'imu', imu(first.stamp, a, w)) is Cause.BACKWARDS
+    assert cause(stream, 'joint_states', joints(model, third)) is Cause.NO_WRENCH
     assert stream.counts.dropped == 6
     assert stream.counts.received == 3
 
@@ -221,8 +222,10 @@ def answer_on_fixed_base(model):
     s, r, qdd = rng.normal(size=(3, model.n))
     for k, stamp in enumerate((10**9, 10**9 + STEP_NS)):
         rates = r + k * STEP * qdd
-        answer = stream.on_joint_state(
-            joint_state(stamp, model.joint_names, s, rates, np.zeros(model.n))
+        answer = take(
+            stream,
+            'joint_states',
+            joint_state(stamp, model.joint_names, s, rates, np.zeros(model.n)),
         )
     return answer, model.state(np.eye(4), s, np.zeros(6), rates), qdd
 

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,13 +9,14 @@ import pytest
 from support.close import assert_close
 from support.finite_difference import exp
 from support.messages import SECOND, header, joint_state, quaternion, vector
+from support.taking import take
 
-from geolin_ros import se3
 from geolin_ros.errors import ConfigurationError, UnknownNameError
+from geolin_ros.spatial import se3
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.transform_input import TransformInput
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.settings import StreamSettings
-from geolin_ros.stream.transform_input import TransformInput
 
 T0 = 100 * SECOND
 MS = 1_000_000
@@ -190,12 +192,12 @@ def test_stream__takes_the_base_from_transforms(sensor_robot):
     settings = StreamSettings(base_source='tf', tf_velocity_cutoff=20.0, torque_source='zero')
     stream, motion = LinearizationStream(sensor_robot, settings), Motion(sensor_robot)
 
-    class Feed:
-        take_imu, take = stream.on_imu, stream.on_transforms
-
-    run(motion, Feed, 5)
+    inputs = SimpleNamespace(
+        take_imu=partial(take, stream, 'imu'), take=partial(take, stream, 'tf')
+    )
+    run(motion, inputs, 5)
     message = joint_state(T0 + 8 * MS, ['shoulder'], [0.1], [0.2], [])
-    answer = stream.on_joint_state(message)
+    answer = take(stream, 'joint_states', message)
     assert_close(answer.state.H, motion.pose(0.008), 1e-12)
     assert_close(answer.state.v[3:], motion.v[3:], 1e-14)
     assert answer.world_frame == 'odom'

@@ -5,12 +5,13 @@
 import numpy as np
 import pytest
 from support.messages import SECOND, joint_state, odometry
+from support.taking import take
 
 from geolin_ros.demo.flight import Flight
-from geolin_ros.se3 import quaternion_from_rotation
+from geolin_ros.spatial.se3 import quaternion_from_rotation
+from geolin_ros.stream.inputs.plausibility import findings
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.plausibility import findings
-from geolin_ros.stream.settings import StreamSettings
 
 PERIOD = 2_000_000
 
@@ -37,9 +38,9 @@ class Robot:
             v = np.concatenate((R @ v[:3], R @ v[3:]))
         turn = quaternion_from_rotation(state.H[:3, :3])
         stamp = self.stamp - self.delay
-        self.stream.on_odometry(odometry(stamp, state.H[:3, 3], turn, v, model.base_link))
+        take(self.stream, 'odom', odometry(stamp, state.H[:3, 3], turn, v, model.base_link))
         joints = joint_state(self.stamp, model.joint_names, s, state.r, self.flight.tau)
-        answer = self.stream.on_joint_state(joints)
+        answer = take(self.stream, 'joint_states', joints)
         self.flight.advance(PERIOD * 1e-9)
         self.stamp += PERIOD
         return answer

@@ -8,7 +8,7 @@ from support.messages import SECOND, wrench_stamped
 
 from geolin_ros.errors import UnknownNameError
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.wrench_input import WrenchInput, WrenchTopic
+from geolin_ros.stream.inputs.wrench_input import WrenchInput, WrenchTopic
 
 pin = pytest.importorskip('pinocchio')
 T0 = 100 * SECOND

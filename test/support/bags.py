@@ -9,7 +9,7 @@ import numpy as np
 from rosbags.rosbag1 import Writer as Ros1Writer
 from rosbags.typesys import Stores, get_typestore
 
-from geolin_ros import robots, se3
+from geolin_ros import robots
 from geolin_ros.demo.flight import Flight
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.bag_writer import BagWriter
@@ -17,13 +17,16 @@ from geolin_ros.offline.message_types import (
     CLOCK,
     CONTACT,
     CONTACT_STATES,
+    IMU,
     JOINT_STATE,
     ODOMETRY,
     STRING,
+    TRANSFORMS,
     WRENCH,
     empty_message,
     known_types,
 )
+from geolin_ros.spatial import se3
 
 FOLDER = Path(__file__).resolve().parents[1] / 'bags'
 START = 1_700_000_000_000_000_000
@@ -31,6 +34,9 @@ TYPES = {
     'robot_description': STRING,
     'joint_states': JOINT_STATE,
     'odom': ODOMETRY,
+    'tf': TRANSFORMS,
+    'tf_static': TRANSFORMS,
+    'imu': IMU,
     'joint_efforts': JOINT_STATE,
     'contact_states': CONTACT_STATES,
     'clock': CLOCK,
@@ -123,6 +129,25 @@ class Messages:
                 'geometry_msgs/msg/TwistWithCovariance', twist=twist, covariance=covariance
             ),
         )
+
+    def transforms(self, sample, parent='odom'):
+        """Return a tf2_msgs/TFMessage about the base link."""
+        message = empty_message(TRANSFORMS)
+        stamped = empty_message('geometry_msgs/msg/TransformStamped')
+        stamped.header = self.header(sample.stamp, parent)
+        stamped.child_frame_id = self._model.base_link
+        pose = self.odometry(sample).pose.pose
+        place, stamped.transform.rotation = stamped.transform.translation, pose.orientation
+        place.x, place.y, place.z = pose.position.x, pose.position.y, pose.position.z
+        message.transforms = [stamped]
+        return message
+
+    def imu(self, sample):
+        """Return a sensor_msgs/Imu on the base link: its angular velocity."""
+        message = empty_message(IMU)
+        message.header = self.header(sample.stamp, self._model.base_link)
+        message.angular_velocity = self.odometry(sample).twist.twist.angular
+        return message
 
     def contact_states(self, stamp, frames):
         """Return a geolin_msgs/ContactStates: points that hold."""

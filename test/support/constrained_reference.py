@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from geolin_ros.contacts import Contact
+from geolin_ros.linearization.contacts import Contact
 from support.finite_difference import ad
 
 pin = pytest.importorskip('pinocchio')

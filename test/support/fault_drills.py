@@ -22,21 +22,23 @@ from geolin_msgs.msg import ContactState
 from geolin_msgs.srv import Linearize
 from geolin_ros import robots
 from geolin_ros.stream.drops import Cause
-from geolin_ros.stream.parameters import BY_NAME
+from geolin_ros.stream.parameters.linearizer import BY_NAME
 from support import fault_inputs
 from support.fault_stage import Outcome, nanoseconds
 from support.messages import SECOND
 from support.remote_publisher import RemotePublisher
 
 MILLISECOND = SECOND // 1000
-DRILLS = {}
+DRILLS, KILLS = {}, []
 
 
-def drill(name):
-    """Register a drill under what stands in the evidence."""
+def drill(name, kills=False):
+    """Register a drill under what stands in the evidence, and whether it kills processes."""
 
     def register(function):
         DRILLS[name] = function
+        if kills:
+            KILLS.append(name)
         return function
 
     return register
@@ -45,11 +47,11 @@ def drill(name):
 # ---- publishers
 
 
-@drill('publisher killed and restarted')
+@drill('publisher killed and restarted', kills=True)
 def killed_publisher(stage):
     robot = stage.robot
     for _ in range(2):
-        with RemotePublisher(robot.namespace) as remote:
+        with RemotePublisher(robot.namespace, robot.graph.environment) as remote:
             stage.is_over()
             answered = 0
             while answered < 5:
@@ -380,7 +382,7 @@ def flooded_service(stage):
 
 
 @contextlib.contextmanager
-def deaf_consumer(topic):
+def deaf_consumer(topic, environment):
     """A reliable subscription in a stopped process: it acknowledges nothing."""
     code = (
         'import sys, rclpy; from geolin_msgs.msg import LinearizedDynamics\n'
@@ -389,7 +391,10 @@ def deaf_consumer(topic):
         'print("ready", flush=True); sys.stdin.read()'
     )
     process = subprocess.Popen(
-        [sys.executable, '-c', code, topic], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, '-c', code, topic],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | environment,
     )
     try:
         assert process.stdout.readline() == b'ready\n'
@@ -403,7 +408,7 @@ def deaf_consumer(topic):
 def deaf(stage):
     robot = stage.robot
     topic = f'{robot.node_name}/linearization'
-    with deaf_consumer(topic) as process:
+    with deaf_consumer(topic, robot.graph.environment) as process:
         robot.wait_for(lambda: robot.graph.node.count_subscribers(topic) == 2)
         for _ in range(100):
             stage.good()

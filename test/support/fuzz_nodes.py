@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from rosbags.typesys import get_types_from_msg
 
-from geolin_ros.contacts import Contact
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Reference, Regulator, RegulatorSettings
 from geolin_ros.errors import InputError
+from geolin_ros.linearization.contacts import Contact
 from geolin_ros.offline.message_types import (
     CONTACT,
     CONTACT_STATES,
@@ -23,20 +23,26 @@ from geolin_ros.offline.message_types import (
     known_types,
     share_arrays,
 )
-from geolin_ros.stream.contact_input import ContactSettings, FootForce
-from geolin_ros.stream.feedback_messages import GainsWriter, read_gains
 from geolin_ros.stream.feedback_stream import FeedbackStream
-from geolin_ros.stream.imu_input import ImuTopic
-from geolin_ros.stream.linearization_stream import Counts, LinearizationStream
-from geolin_ros.stream.messages import LinearizationWriter, StateWriter, empty_linearization
-from geolin_ros.stream.reading import read_linearization
+from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
+from geolin_ros.stream.inputs.imu_input import ImuTopic
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.wrench_input import WrenchTopic
+from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.outputs.feedback_messages import GainsWriter, read_gains
+from geolin_ros.stream.outputs.messages import (
+    LinearizationWriter,
+    StateWriter,
+    empty_linearization,
+)
+from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.requests import RequestAnswerer
-from geolin_ros.stream.settings import StreamSettings
+from geolin_ros.stream.topics import Counts
 from geolin_ros.stream.torque_stream import TorqueSettings, TorqueStream
-from geolin_ros.stream.wrench_input import WrenchTopic
 from support.bags import START, Messages, Sample
 from support.fuzz_messages import Input, Node
 from support.standing import standing_robot
+from support.taking import take
 
 TRANSFORMS, IMU = 'tf2_msgs/msg/TFMessage', 'sensor_msgs/msg/Imu'
 REFERENCE, GAINS = 'geolin_msgs/msg/ReferenceState', 'geolin_msgs/msg/FeedbackGains'
@@ -111,12 +117,12 @@ def _linearizer():
         ),
     )
     return {
-        'joint_states': Input(JOINT_STATE, lambda m: _numbers(stream.on_joint_state(m))),
-        'odom': Input(ODOMETRY, stream.on_odometry),
-        'joint_efforts': Input(JOINT_STATE, stream.on_effort),
-        'contact_states': Input(CONTACT_STATES, stream.on_contact_states),
+        'joint_states': Input(JOINT_STATE, lambda m: _numbers(take(stream, 'joint_states', m))),
+        'odom': Input(ODOMETRY, functools.partial(take, stream, 'odom')),
+        'joint_efforts': Input(JOINT_STATE, functools.partial(take, stream, 'joint_efforts')),
+        'contact_states': Input(CONTACT_STATES, functools.partial(take, stream, 'contact_states')),
         **{
-            about.topic: Input(WRENCH, functools.partial(stream.on_wrench, about.topic))
+            about.topic: Input(WRENCH, functools.partial(take, stream, about.topic))
             for about in wrenches
         },
     }
@@ -142,11 +148,11 @@ def _linearizer_of_transforms():
     )
     stream = LinearizationStream(model, StreamSettings(base_source='tf', contacts=contacts))
     return {
-        'joint_states': Input(JOINT_STATE, lambda m: _numbers(stream.on_joint_state(m))),
-        'tf': Input(TRANSFORMS, stream.on_transforms),
-        'tf_static': Input(TRANSFORMS, lambda m: stream.on_transforms(m, is_static=True)),
-        'imu': Input(IMU, stream.on_imu),
-        **{foot: Input(WRENCH, functools.partial(stream.on_foot_force, foot)) for foot in FEET},
+        'joint_states': Input(JOINT_STATE, lambda m: _numbers(take(stream, 'joint_states', m))),
+        'tf': Input(TRANSFORMS, functools.partial(take, stream, 'tf')),
+        'tf_static': Input(TRANSFORMS, functools.partial(take, stream, 'tf_static')),
+        'imu': Input(IMU, functools.partial(take, stream, 'imu')),
+        **{foot: Input(WRENCH, functools.partial(take, stream, foot)) for foot in FEET},
     }
 
 
@@ -186,13 +192,13 @@ def _torque_estimator():
     )
 
     def on_joint_state(message):
-        estimate = stream.on_joint_state(message)
+        estimate = take(stream, 'joint_states', message)
         return None if estimate is None else np.append(estimate.tau, estimate.wrenches)
 
     return {
         'joint_states': Input(JOINT_STATE, on_joint_state),
-        'imu': Input(IMU, functools.partial(stream.on_imu, 'imu')),
-        'force': Input(COVARIANT_WRENCH, functools.partial(stream.on_wrench, 'force')),
+        'imu': Input(IMU, functools.partial(take, stream, 'imu')),
+        'force': Input(COVARIANT_WRENCH, functools.partial(take, stream, 'force')),
     }
 
 
@@ -216,18 +222,18 @@ def _lqr_node():
     stream.is_active = True
 
     def on_joint_state(message):
-        command = stream.on_joint_state(message)
+        command = take(stream, 'joint_states', message)
         return None if command is None else command.efforts
 
     def on_linearization(message):
-        stream.on_linearization(message)
+        take(stream, 'linearization', message)
         stream.design()
 
     return {
         'joint_states': Input(JOINT_STATE, on_joint_state),
-        'odom': Input(ODOMETRY, stream.on_odometry),
-        'contact_states': Input(CONTACT_STATES, stream.on_contacts),
-        'reference': Input(REFERENCE, stream.on_reference),
+        'odom': Input(ODOMETRY, functools.partial(take, stream, 'odom')),
+        'contact_states': Input(CONTACT_STATES, functools.partial(take, stream, 'contact_states')),
+        'reference': Input(REFERENCE, functools.partial(take, stream, 'reference')),
         'linearization': Input(LINEARIZATION, on_linearization),
     }
 
@@ -255,11 +261,11 @@ def _linearization(stamp):
     settings = StreamSettings(contacts=ContactSettings(source='topic'))
     stream = LinearizationStream(model, settings)
     sample = _sample(stamp)
-    stream.on_odometry(_make().odometry(sample))
-    stream.on_contact_states(_contacts(stamp))
+    take(stream, 'odom', _make().odometry(sample))
+    take(stream, 'contact_states', _contacts(stamp))
     message = _empty_linearization()
     writer = LinearizationWriter(message, model, settings, make_contact=_empty_contact)
-    writer.write(stream.on_joint_state(_make().joint_state(sample)))
+    writer.write(take(stream, 'joint_states', _make().joint_state(sample)))
     return share_arrays(message)
 
 
@@ -283,7 +289,7 @@ class _Response:
 
 def _service():
     model, _, _ = _robot()
-    settings = StreamSettings(service_rate=10_000)  # no bytes hold so many
+    settings = StreamSettings(service_rate=10_000, service_budget=1e9)  # nobody else waits
     answerer = RequestAnswerer(model, settings, _empty_linearization, _empty_contact)
 
     def linearize(request):

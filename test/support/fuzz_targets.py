@@ -19,8 +19,8 @@ from geolin_ros.description import apply_overlay
 from geolin_ros.description.overlay import parse_overlay
 from geolin_ros.errors import GeolinError, ModelWarning
 from geolin_ros.offline.recording import Recording
-from geolin_ros.stream.parameter_file import default_values, read_parameter_file
-from geolin_ros.stream.parameters import model_options, stream_settings
+from geolin_ros.stream.parameters.file import default_values, read_parameter_file
+from geolin_ros.stream.parameters.linearizer import model_options, stream_settings
 from support.bags import Messages, flight, quadruped, write_bag, write_ros1_bag
 from support.fuzz_nodes import NODES
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.sparse import DynamicVariables, sensors
+from geolin_ros.estimation.sparse import DynamicVariables, sensors
 from support.pinocchio_oracle import PinocchioOracle, pin
 
 

@@ -4,17 +4,17 @@
 
 import numpy as np
 
-from geolin_ros import se3
-from geolin_ros.kernels import records
-from geolin_ros.kernels.plain_linearization import differentiate
+from geolin_ros.kernels.engine.plain_linearization import differentiate
+from geolin_ros.kernels.packing import layout
+from geolin_ros.spatial import se3
 
 
 def linearize(ints, floats, x, inputs, ws, out):
     """Fill ``out`` and return the status, see `kernels.linearization.linearize`."""
-    n = int(ints[records.NB]) - 1
+    n = int(ints[layout.NB]) - 1
     m = 6 + n
-    packed = records.Packed(ints, floats, np.zeros(0))
-    scratch = np.full(min(ws.size, records.plain_workspace_size(packed)), np.nan)
+    packed = layout.Packed(ints, floats, np.zeros(0), None)
+    scratch = np.full(min(ws.size, layout.plain_workspace_size(packed)), np.nan)
     given, status = np.concatenate((np.zeros(6), inputs[:n])), np.zeros(1, np.int64)
     D, nu_dot = np.full((m, 3 * m), np.nan), out[4 * m * m + 2 * m * n :]
     differentiate(ints, floats, inputs[n:], x, given, scratch, nu_dot, D.reshape(-1), status, 0)

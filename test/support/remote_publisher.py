@@ -16,16 +16,19 @@ KINDS = 'joint_states', 'odom'
 
 
 class RemotePublisher:
-    """The process that publishes in a namespace; a context manager, killed at its end."""
+    """The process that publishes in a namespace; a context manager, killed at its end.
 
-    def __init__(self, namespace):
+    ``environment`` is added to ours.
+    """
+
+    def __init__(self, namespace, environment):
         self._process = subprocess.Popen(
             [sys.executable, __file__, namespace],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             cwd=Path(__file__).resolve().parents[2],
-            env=os.environ | {'PYTHONUNBUFFERED': '1'},
+            env=os.environ | environment | {'PYTHONUNBUFFERED': '1'},
         )
         assert self._process.stdout.readline() == 'ready\n'
 

@@ -5,6 +5,7 @@
 Nothing here sleeps: `Graph.wait_for` spins until a condition holds or its deadline is over.
 """
 
+import contextlib
 import itertools
 import json
 import os
@@ -18,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.environment import ROOT, with_checkout
 from support.messages import SECOND, fill, joint_state, odometry, random_quaternion
 
 rclpy = pytest.importorskip('rclpy')
@@ -27,7 +29,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
-from rcl_interfaces.srv import SetParametersAtomically  # noqa: E402
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically  # noqa: E402
 from rclpy.context import Context  # noqa: E402
 from rclpy.event_handler import PublisherEventCallbacks  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
@@ -47,9 +49,10 @@ from geolin_msgs.msg import (  # noqa: E402
 )
 from geolin_msgs.srv import Linearize  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[2]
 START = 120.0
 """Deadline [s] of a start: kernels may have to be compiled."""
+PATIENCE = 20.0
+"""Deadline [s] of what happens at once, but for a machine that has much else to do."""
 LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
 )
@@ -92,8 +95,7 @@ class Process:
         parameter_file.write_text(
             json.dumps({'/**': {'ros__parameters': parameters}}) if parameters else ''
         )
-        changes = {'ROS_LOG_DIR': str(self.folder), 'PYTHONPATH': str(ROOT), **(environment or {})}
-        variables = os.environ | changes
+        variables = with_checkout() | {'ROS_LOG_DIR': str(self.folder)} | (environment or {})
         with self.log_file.open('w') as log:
             self.process = subprocess.Popen(
                 [
@@ -118,16 +120,15 @@ class Process:
         status = self.process.poll()
         assert status is None, f'the node ended with status {status}:\n{self.log}'
 
-    def wait(self, timeout=10.0):
+    def wait(self, timeout=30.0):
         """Wait for the end of the process and return its exit status."""
         try:
             return self.process.wait(timeout)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+            self.kill()
             pytest.fail(f'the node does not end within {timeout} s:\n{self.log}')
 
-    def stop(self, number=signal.SIGINT, timeout=10.0):
+    def stop(self, number=signal.SIGINT, timeout=30.0):
         """Ask the process to end; it must do so with status 0 and say nothing of exceptions."""
         self.check_runs()
         self.process.send_signal(number)
@@ -136,11 +137,60 @@ class Process:
         assert 'Traceback' not in self.log, self.log
         assert 'Exception ignored' not in self.log, self.log
 
-    def kill(self):
-        """End the process if a test has left it running."""
+    def takes_signals(self):
+        """Whether the program has taken SIGTERM over, which Python itself leaves alone."""
+        status = Path(f'/proc/{self.process.pid}/status').read_text()
+        (caught,) = (line.split()[1] for line in status.splitlines() if line[:7] == 'SigCgt:')
+        return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
+
+    def interrupt_again_and_again(self, period=0.01, timeout=20.0):
+        """Send SIGINT and SIGTERM by turns until the process has ended; return its status."""
+        deadline = time.monotonic() + timeout
+        for number in itertools.cycle((signal.SIGINT, signal.SIGTERM)):
+            assert time.monotonic() < deadline, f'not ended in {timeout} s:\n{self.log}'
+            self.process.send_signal(number)
+            try:
+                return self.process.wait(period)
+            except subprocess.TimeoutExpired:
+                pass
+
+    def shared_memory(self):
+        """Return the names in /dev/shm that the process uses."""
+        return shared_memory(self.process.pid)
+
+    def end(self, timeout=30.0):
+        """End the process if a test has left it running, by force if it does not do so itself."""
         if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+            self.process.send_signal(signal.SIGINT)
+            try:
+                self.process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def kill(self):
+        """End the process by SIGKILL: shared memory that it writes to may stay locked."""
+        self.process.kill()
+        self.process.wait()
+
+
+def shared_memory(pid):
+    """Return the names in /dev/shm that a process uses for DDS, and those of their mutexes."""
+    proc = Path(f'/proc/{pid}')
+    used = [line.split()[-1] for line in (proc / 'maps').read_text().splitlines()]
+    for descriptor in (proc / 'fd').iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed since
+            used.append(os.readlink(descriptor))
+    names = {Path(path).name for path in used if path.startswith('/dev/shm/fastdds_')}
+    return names | {f'sem.{name}_mutex' for name in names}
+
+
+def left_behind(names):
+    """Return those in /dev/shm that no process uses; peers keep ports open to write to them."""
+    left = names & set(os.listdir('/dev/shm'))
+    for process in Path('/proc').glob('[0-9]*') if left else ():
+        with contextlib.suppress(OSError):  # it has ended, or is of another user
+            left -= shared_memory(process.name)
+    return left
 
 
 def _program(module):
@@ -148,11 +198,18 @@ def _program(module):
 
 
 class Graph:
-    """A context and a node of the test, apart from those of the process under test."""
+    """A context and a node of the test, apart from those of the process under test.
 
-    def __init__(self):
+    Parameters
+    ----------
+    domain
+        Other than the one that tests share; ``environment`` brings processes there.
+    """
+
+    def __init__(self, domain=None):
+        self.environment = {} if domain is None else {'ROS_DOMAIN_ID': str(domain)}
         self.context = Context()
-        rclpy.init(context=self.context)
+        rclpy.init(context=self.context, domain_id=domain)
         self.node = rclpy.create_node(
             f'test_{os.getpid()}',
             context=self.context,
@@ -162,7 +219,7 @@ class Graph:
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
 
-    def wait_for(self, condition, timeout=5.0, process=None):
+    def wait_for(self, condition, timeout=PATIENCE, process=None):
         """Spin until ``condition()`` is true and return its value."""
         deadline = time.monotonic() + timeout
         while not (value := condition()):
@@ -173,6 +230,12 @@ class Graph:
             assert left > 0.0, f'{condition.__qualname__}: not within {timeout} s{log}'
             self.executor.spin_once(timeout_sec=min(left, 0.02))
         return value
+
+    def listed(self, start):
+        """Return the full names on the graph that begin so."""
+        listed = self.node.get_node_names_and_namespaces()
+        names = (f'{place.rstrip("/")}/{name}' for name, place in listed)
+        return [name for name in names if name.startswith(start)]
 
     def close(self):
         """Leave the graph."""
@@ -226,6 +289,7 @@ class Client:
             for kind, name in (
                 (Linearize, 'linearize'),
                 (SetParametersAtomically, 'set_parameters_atomically'),
+                (GetParameters, 'get_parameters'),
                 (ChangeState, 'change_state'),
                 (GetState, 'get_state'),
             )
@@ -253,10 +317,11 @@ class Client:
             self.namespace,
             arguments,
             self.module,
+            environment=self.graph.environment,
         )
         return self.process
 
-    def wait_for(self, condition, timeout=5.0):
+    def wait_for(self, condition, timeout=PATIENCE):
         """As `Graph.wait_for`; fails at once if the node ends."""
         return self.graph.wait_for(condition, timeout, self.process)
 
@@ -333,7 +398,7 @@ class Client:
         if joints is not None:
             self.joint_states.publish(joints)
 
-    def ask(self, joints=None, base=None, timeout=5.0):
+    def ask(self, joints=None, base=None, timeout=PATIENCE):
         """Publish a joint state with odometry of the same stamp; return the linearization."""
         stamp = self.tick()
         joints = joints or self.make_joint_state(stamp)
@@ -443,6 +508,10 @@ class Client:
         result = self.call(SetParametersAtomically, parameter_request(values)).result
         return result.successful, result.reason
 
+    def get_parameters(self, *names):
+        """Return values of parameters, as they read back."""
+        return self.call(GetParameters, GetParameters.Request(names=names)).values
+
     def change_state(self, label, timeout=START):
         """Ask for a lifecycle transition; return whether it succeeded."""
         request = ChangeState.Request()
@@ -461,13 +530,10 @@ class Client:
     def close(self):
         """Stop the node if it runs."""
         if self.process is not None and self.process.process.poll() is None:
-            try:
-                self.process.stop()
-            finally:
-                self.process.kill()
+            self.process.stop()
 
 
-def set_and_wait(client, values, timeout=5.0):
+def set_and_wait(client, values, timeout=START):
     """Set parameters of a node and wait until it serves with them."""
     served = client.process.log.count(f'serve {client.model.name}')
     assert client.set_parameters(**values) == (True, '')

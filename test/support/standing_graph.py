@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from support.ros_graph import LATCHED, START, Process, parameter_request
+from support.ros_graph import LATCHED, PATIENCE, START, Process, parameter_request
 from support.standing import SUPPORTS, standing_robot, urdf_of
 
 pytest.importorskip('mujoco')
@@ -29,8 +29,8 @@ from std_msgs.msg import Float64MultiArray, String
 from geolin_msgs.msg import ContactStates, FeedbackGains
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.se3 import quaternion_from_rotation
 from geolin_ros.sim.simulator import Simulator
+from geolin_ros.spatial.se3 import quaternion_from_rotation
 
 PERIOD = 0.002
 _namespaces = itertools.count(1)
@@ -114,8 +114,9 @@ class StandingRobot:
             'gains_timeout': 0.0,  # there is no linearizer
         }
         self.process = Process(
-            self.folder, defaults | parameters, self.namespace, arguments, 'lqr_node'
-        )
+            self.folder, defaults | parameters, self.namespace, arguments, 'lqr_node',
+            environment=self.graph.environment,
+        )  # fmt: skip
         self.wait_for(
             lambda: (
                 self.joint_states.get_subscription_count()
@@ -125,7 +126,7 @@ class StandingRobot:
             START,
         )
 
-    def wait_for(self, condition, timeout=5.0):
+    def wait_for(self, condition, timeout=PATIENCE):
         return self.graph.wait_for(condition, timeout, self.process)
 
     def publish(self, broken=False):

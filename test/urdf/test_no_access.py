@@ -34,8 +34,8 @@ TEXTS = [
 PROGRAM = """
 import json, sys
 from geolin_ros.errors import GeolinError
-from geolin_ros.stream.model_reading import read_model
-from geolin_ros.stream.parameter_file import default_values
+from geolin_ros.stream.parameters.model_reading import read_model
+from geolin_ros.stream.parameters.file import default_values
 
 ACCESSES = 'open', 'socket.', 'os.listdir', 'os.scandir', 'subprocess.', 'urllib.', 'os.exec'
 robot, *texts = json.loads(sys.stdin.read())

@@ -62,14 +62,18 @@ function scales(svg, xs, ys, axes) {
 
 function curve(svg, xs, ys, axes) {
   const at = scales(svg, xs, ys, axes);
+  element(svg, 'path', { class: 'curve', d: trace(at, xs, ys) });
+  return at;
+}
+
+function trace(at, xs, ys) {
   let path = '', pen = false;
   ys.forEach((value, k) => {
     if (value === null) { pen = false; return; }
     path += `${pen ? 'L' : 'M'}${at.x(xs[k]).toFixed(1)} ${at.y(value).toFixed(1)}`;
     pen = true;
   });
-  element(svg, 'path', { class: 'curve', d: path });
-  return at;
+  return path;
 }
 
 const spectrum = data.spectrum, marked = [];
@@ -99,8 +103,9 @@ function showSpectrum() {
   timeCurve('condition', spectrum.condition, { y: 'condition number [1]', logarithmic: true });
   if (!spectrum.time.length) return;
   const growth = spectrum.fastest;
-  $('margins').textContent = growth > 1e-3
-    ? `Least damping ratio of a swinging mode over time. The fastest growth, ${short(growth)} 1/s, doubles an error in ${short(Math.LN2 / growth)} s.`
+  $('margins').textContent = !data.still
+    ? 'Least damping ratio of a swinging mode over time. The robot moves: the eigenvalues say how fast neighbouring motions part at an instant, not whether it is stable.'
+    : growth > 1e-3 ? `Least damping ratio of a swinging mode over time. The fastest growth, ${short(growth)} 1/s, doubles an error in ${short(Math.LN2 / growth)} s.`
     : `Least damping ratio of a swinging mode over time. No mode grows; the least damped has ${short(spectrum.median_damping)} in the median.`;
   $('condition-text').textContent = `Median ${short(spectrum.median_condition)}: the accelerations lose about ${short(Math.log10(spectrum.median_condition))} of 16 digits.`;
   $('clock').max = Math.max(0, spectrum.time.length - 1);
@@ -142,7 +147,12 @@ function pointAt(event) {
   const i = Math.floor((event.clientY - box.top) / box.height * cell.values.length);
   const j = Math.floor((event.clientX - box.left) / box.width * cell.values[0].length);
   const row = data.rows[i], col = (matrix === 'A' ? data.columns : data.inputs)[j];
-  if (row && col) $('entry').textContent = `${row[0]} by ${col[0]}: ${short(cell.values[i][j])} (${row[1]}) / (${col[1]})`;
+  if (!row || !col) return;
+  $('entry').textContent = `${row[0]} by ${col[0]}: ${short(cell.values[i][j])} (${row[1]}) / (${col[1]})`;
+  const tip = $('tip');
+  tip.textContent = `row ${i}: ${row[0]}\ncolumn ${j}: ${col[0]}\n${short(cell.values[i][j])} (${row[1]}) / (${col[1]})`;
+  tip.style.left = `${Math.min(event.clientX + 14, innerWidth - 260)}px`; tip.style.top = `${event.clientY + 14}px`;
+  tip.hidden = false;
 }
 
 function showMatrices() {
@@ -150,6 +160,7 @@ function showMatrices() {
   $('instant').addEventListener('input', () => { instant = +$('instant').value; showHeat(); showModes(); });
   $('matrix').addEventListener('click', (event) => { if (event.target.dataset.matrix) { matrix = event.target.dataset.matrix; showHeat(); } });
   $('heat').addEventListener('mousemove', pointAt);
+  $('heat').addEventListener('mouseleave', () => { $('tip').hidden = true; });
   showHeat();
 }
 
@@ -213,6 +224,73 @@ function showFigure() {
   requestAnimationFrame(animate);
 }
 
+// ---- joints, base, contacts
+
+const hue = (k, count) => `hsl(${Math.round(360 * k / Math.max(count, 1))} 65% 50%)`;
+
+function showTraces(section) {
+  const groups = data.course.groups[section.dataset.group], svg = section.querySelector('svg'), select = section.querySelector('select');
+  if (!groups) { section.hidden = true; return; }
+  let quantity = Object.keys(groups)[0];
+  const draw = () => {
+    const { unit, names, values } = groups[quantity], only = select.value, shown = names.map((_, k) => k).filter((k) => only === '' || names[k] === only);
+    const at = scales(svg, data.course.time, shown.flatMap((k) => values[k]), { x: 'time [s]', y: `${quantity} [${unit}]` });
+    const legend = section.querySelector('.legend');
+    legend.replaceChildren();
+    for (const k of shown) {
+      const path = element(svg, 'path', { class: 'trace', 'data-name': names[k], stroke: hue(k, names.length), d: trace(at, data.course.time, values[k]) });
+      element(path, 'title', {}, names[k]);
+      element(legend, 'b', { style: `color:${hue(k, names.length)}` }, names[k]);
+    }
+  };
+  const offer = () => {
+    const before = select.value;
+    select.replaceChildren();
+    for (const [value, text] of [['', 'all'], ...groups[quantity].names.map((name) => [name, name])]) element(select, 'option', { value }, text);
+    select.value = groups[quantity].names.includes(before) ? before : '';
+  };
+  for (const name of Object.keys(groups)) {
+    const button = element(section.querySelector('.choice'), 'button', { class: name === quantity ? 'on' : '', 'data-quantity': name }, name);
+    button.addEventListener('click', () => {
+      quantity = name;
+      for (const other of button.parentNode.children) other.classList.toggle('on', other === button);
+      offer(); draw();
+    });
+  }
+  select.addEventListener('change', draw);
+  offer(); draw();
+}
+
+function showContacts() {
+  const { time, contacts } = data.course, section = $('contacts'), svg = section.querySelector('svg');
+  if (!contacts.length) { section.hidden = true; return; }
+  const left = 120, right = 14, row = Math.min(26, 190 / contacts.length), width = svg.clientWidth || 500, span = last(time) - time[0] || 1;
+  const x = (t) => left + (t - time[0]) / span * (width - left - right), bottom = 10 + row * contacts.length;
+  svg.setAttribute('viewBox', `0 0 ${width} 240`);
+  contacts.forEach(({ name, active }, c) => {
+    element(svg, 'text', { class: 'tick', x: left - 6, y: 10 + row * (c + 0.65), 'text-anchor': 'end' }, name);
+    for (let k = 0; k < active.length;) {
+      let end = k;
+      while (end < active.length && active[end] === active[k]) end++;
+      if (active[k]) {
+        const bar = element(svg, 'rect', { class: 'held', 'data-name': name, x: x(time[k]), width: Math.max(1, x(time[Math.min(end, time.length - 1)]) - x(time[k])), y: 10 + row * (c + 0.15), height: row * 0.7 });
+        element(bar, 'title', {}, `${name}: ${short(time[k])} to ${short(time[end - 1])} s`);
+      }
+      k = end;
+    }
+  });
+  for (const when of span > 0 ? ticks(time[0], last(time)) : [0]) element(svg, 'text', { class: 'tick', x: x(when), y: bottom + 15, 'text-anchor': 'middle' }, short(when));
+  element(svg, 'text', { class: 'title', x: (left + width - right) / 2, y: bottom + 32, 'text-anchor': 'middle' }, 'time [s]');
+}
+
+function showParameters() {
+  for (const [name, value, isDefault] of data.parameters) {
+    const row = element($(isDefault ? 'defaults' : 'changed').tBodies[0], 'tr');
+    element(row, 'td', {}, name); element(element(row, 'td'), 'code', {}, value);
+  }
+  if (!$('changed').rows.length) element(element($('changed').tBodies[0], 'tr'), 'td', {}, 'all at their defaults');
+}
+
 // ---- residuals, drops, facts
 
 function showResidual(k) {
@@ -240,7 +318,7 @@ function showFacts() {
   $('robot').textContent = data.robot;
   $('summary').textContent = `${data.bags.join(', ')} · ${data.form}, ${data.reference} reference, ${data.representation} twist · model ${data.hash}${data.complete ? '' : ' · unfinished'}`;
   for (const [value, name] of [[data.samples, 'samples'], [`${short(data.duration)} s`, 'duration'], [data.joints, 'joints'], [`${short(data.mass)} kg`, 'mass'],
-    ...(spectrum.time.length ? [[`${short(spectrum.fastest)} 1/s`, 'fastest growth']] : []),
+    ...(spectrum.time.length && data.still ? [[`${short(spectrum.fastest)} 1/s`, 'fastest growth']] : []),
     [Object.values(data.drops).reduce((a, b) => a + b, 0), 'inputs dropped']]) {
     const item = element($('facts'), 'li'); element(item, 'b', {}, value); element(item, 'span', {}, name);
   }
@@ -255,4 +333,7 @@ showFacts();
 showSpectrum();
 showMatrices();
 showFigure();
+document.querySelectorAll('.traces').forEach(showTraces);
+showContacts();
+showParameters();
 showResiduals();

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One node for all faults, and the accounts of them: `--evidence` saves these."""
 
+import contextlib
+
 import pytest
 from support.fault_stage import Stage
 from support.ros_graph import Client
@@ -69,26 +71,31 @@ def command_accounts(books):
 
 
 @pytest.fixture(scope='session')
-def serving(graph, quadruped, tmp_path_factory):
-    """Return a function that starts a node, which has its description from the topic."""
+def serving(quadruped, tmp_path_factory):
+    """Return a context manager: a node on a graph, which has its description from the topic."""
 
-    clients = []
+    @contextlib.contextmanager
+    def serve(graph):
+        client = Client(graph, tmp_path_factory.mktemp('node'), quadruped)
+        with contextlib.closing(client):
+            client.describe(robots.path('quadruped').read_text())
+            client.start()
+            client.wait_until_active()
+            client.wait_until_serving()
+            client.shake_hands()
+            yield client
 
-    def start(name):
-        client = Client(graph, tmp_path_factory.mktemp(name), quadruped)
-        clients.append(client)
-        client.describe(robots.path('quadruped').read_text())
-        client.start()
-        client.wait_until_active()
-        client.wait_until_serving()
-        client.shake_hands()
-        return client
-
-    yield start
-    for client in clients:
-        client.close()
+    return serve
 
 
 @pytest.fixture(scope='package')
-def stage(serving, accounts):
-    return Stage(serving('node'), accounts)
+def stage(graph, serving, accounts):
+    with serving(graph) as client:
+        yield Stage(client, accounts)
+
+
+@pytest.fixture
+def own_stage(own_graph, serving, accounts):
+    """For one drill that kills."""
+    with serving(own_graph) as client:
+        yield Stage(client, accounts)

@@ -6,6 +6,7 @@ Whatever happens, efforts stay within the limits of the URDF and change no faste
 full_swing_time allows; what is fallen back to is said.
 """
 
+import contextlib
 import copy
 import os
 import signal
@@ -33,7 +34,6 @@ class Bench:
 
     def __init__(self, graph, folder):
         self.robot = robot = StandingRobot(graph, folder)
-        self.start_regulator()
         self.linearizer, self.spoil, self.passed = None, copy.deepcopy, 0
         node = graph.node
         topic = f'{robot.namespace}/linearization'
@@ -67,7 +67,14 @@ class Bench:
                 'max_rate': 50.0,
             },
             robot.namespace,
+            environment=robot.graph.environment,
         )
+
+    def end(self):
+        """End the processes that run."""
+        for process in (self.robot.process, self.linearizer):
+            if process is not None:
+                process.end()
 
     def _pass_on(self, message):
         message = self.spoil(message)
@@ -101,11 +108,13 @@ class Bench:
         if self.linearizer is None or self.linearizer.process.poll() is not None:
             self.start_linearizer()
         self.spoil = copy.deepcopy
-        robot.wait_for(self.publisher.get_subscription_count, 30.0)
+        robot.wait_for(self.publisher.get_subscription_count, START)
         for _ in range(5):  # a busy machine loses states
             robot.simulator.state = robot.posture
             passed = self.passed
-            robot.wait_for(lambda passed=passed: self._is_led() and self.passed > passed + 3, 30.0)
+            robot.wait_for(
+                lambda passed=passed: self._is_led() and self.passed > passed + 3, START
+            )
             robot.history = [robot.given[-1][1]]
             if self.live(0.1) < STANDS:
                 return
@@ -134,25 +143,50 @@ class Bench:
         return {value.key: value.value for value in self.robot.diagnostics[-1].values}
 
 
+@contextlib.contextmanager
+def regulated(graph, folder):
+    """Give a bench with an LQR node."""
+    bench = Bench(graph, folder)
+    try:
+        bench.start_regulator()
+        yield bench
+    finally:
+        bench.end()
+
+
+@contextlib.contextmanager
+def standing(bench, accounts, test):
+    """Let the robot stand, and check and note all efforts since."""
+    bench.stand()
+    before = len(bench.robot.given)
+    yield bench
+    efforts = bench.robot.check_efforts(FULL_SWING, before)
+    fault, _, given = test.removeprefix('test_').partition('__')
+    _, _, values = given.partition('[')
+    words = ': '.join(filter(None, (fault, values.removesuffix(']'))))
+    accounts.append((words.replace('_', ' '), *efforts))
+
+
 @pytest.fixture(scope='module')
 def served(graph, tmp_path_factory):
-    bench = Bench(graph, tmp_path_factory.mktemp('standing'))
-    yield bench
-    bench.robot.process.kill()
-    if bench.linearizer is not None:
-        bench.linearizer.kill()
+    with regulated(graph, tmp_path_factory.mktemp('standing')) as bench:
+        yield bench
 
 
 @pytest.fixture
 def bench(served, command_accounts, request):
-    served.stand()
-    before = len(served.robot.given)
-    yield served
-    efforts = served.robot.check_efforts(FULL_SWING, before)
-    fault, _, given = request.node.name.removeprefix('test_').partition('__')
-    _, _, values = given.partition('[')
-    words = ': '.join(filter(None, (fault, values.removesuffix(']'))))
-    command_accounts.append((words.replace('_', ' '), *efforts))
+    with standing(served, command_accounts, request.node.name) as bench:
+        yield bench
+
+
+@pytest.fixture
+def own_bench(own_graph, tmp_path, command_accounts, request):
+    """For one test that kills."""
+    with (
+        regulated(own_graph, tmp_path) as bench,
+        standing(bench, command_accounts, request.node.name),
+    ):
+        yield bench
 
 
 def says(bench, text, since):
@@ -160,14 +194,13 @@ def says(bench, text, since):
     return text in bench.robot.process.log[since:]
 
 
-def test_killed_linearizer__is_followed_by_damping(bench):
-    since = len(bench.robot.process.log)
-    bench.linearizer.process.kill()
-    bench.linearizer.process.wait()
-    assert bench.live(0.5 * GAINS_TIMEOUT) < STANDS  # for as long as gains are trusted
-    bench.live(GAINS_TIMEOUT)
-    assert says(bench, 'damping: no linearization for 0.2', since)
-    assert bench.said.startswith('damping no linearization for')
+def test_killed_linearizer__is_followed_by_damping(own_bench):
+    since = len(own_bench.robot.process.log)
+    own_bench.linearizer.kill()
+    assert own_bench.live(0.5 * GAINS_TIMEOUT) < STANDS  # for as long as gains are trusted
+    own_bench.live(GAINS_TIMEOUT)
+    assert says(own_bench, 'damping: no linearization for 0.2', since)
+    assert own_bench.said.startswith('damping no linearization for')
 
 
 def test_stopped_linearizer__is_followed_by_damping_until_it_goes_on(bench):
@@ -370,16 +403,15 @@ def test_efforts_that_are_wanted_no_more__go_to_zero_and_come_from_what_is_there
     np.testing.assert_allclose(robot.given[count][1], robot.history[-1], atol=1e-12)
 
 
-def test_killed_lqr_node__leaves_the_last_efforts_and_goes_on_from_them(bench):
-    robot = bench.robot
-    robot.process.process.kill()
-    robot.process.process.wait()
-    assert bench.live(0.02, 0.0) < STANDS
+def test_killed_lqr_node__leaves_the_last_efforts_and_goes_on_from_them(own_bench):
+    robot = own_bench.robot
+    robot.process.kill()
+    assert own_bench.live(0.02, 0.0) < STANDS
     np.testing.assert_array_equal(robot.history[-1], robot.given[-1][1])
     robot.simulator.state, count = robot.posture, len(robot.given)
     assert np.abs(robot.history[-1]).max() > 1.0
-    bench.start_regulator()
-    robot.wait_for(lambda: bench.publish() and len(robot.given) > count, START)
+    own_bench.start_regulator()
+    robot.wait_for(lambda: own_bench.publish() and len(robot.given) > count, START)
     np.testing.assert_allclose(robot.given[count][1], robot.history[-1], atol=1e-12)
-    bench.stand()
-    assert bench.live(0.2) < STANDS
+    own_bench.stand()
+    assert own_bench.live(0.2) < STANDS

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Disks that take nothing: the node compiles in memory, logs to its output, and answers."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from support.ros_graph import Client, Process
 
 from geolin_ros import robots
 from geolin_ros.kernels import _jit
-from geolin_ros.warm_up import warm_up
+from geolin_ros.stream.warm_up import warm_up
 
 OWN_MOUNTS = ('unshare', '--user', '--map-root-user', '--mount', 'sh', '-ec')
 MOUNT = 'mount -t tmpfs -o size=2g tmpfs "$DISK"; '
@@ -38,7 +39,7 @@ def seed(tmp_path):
     """The compiled kernels of this version but for a small one."""
     warm_up()
     folder = tmp_path / 'seed'
-    for name in {_jit._fingerprint(file) for file in Path(_jit.__file__).parent.glob('*.py')}:
+    for name in {_jit._fingerprint(file) for file in Path(_jit.__file__).parent.rglob('*.py')}:
         if (_jit.CACHE_FOLDER / name).is_dir():
             shutil.copytree(_jit.CACHE_FOLDER / name, folder / name)
     left_out = list(folder.rglob(f'{SMALL[0]}.{SMALL[1]}-*'))
@@ -61,14 +62,14 @@ def answers(graph, model, folder, wrapper, environment, accounts, fault):
         wrapper=wrapper,
         environment={'DISK': str(disk), **environment},
     )
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.shake_hands()
-    recovery = time.monotonic() - start
-    for _ in range(10):
-        assert client.ask().model_hash == model.hash
+    with contextlib.closing(client):
+        client.wait_until_active()
+        client.wait_until_serving()
+        client.shake_hands()
+        recovery = time.monotonic() - start
+        for _ in range(10):
+            assert client.ask().model_hash == model.hash
     accounts.append(Account(fault, 10, 0, 10, Counter(), recovery))
-    client.close()
     return client.process.log
 
 

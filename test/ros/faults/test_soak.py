@@ -3,7 +3,8 @@
 """An hour of faults in random order: GEOLIN_SOAK_SECONDS sets the time, --evidence keeps the end.
 
 Memory, threads, files, counts and answers are watched all the while. `make soak` does without
-shared memory: processes that are killed can leave that of Fast DDS unusable for those that live.
+shared memory (`--udp-alone`): processes that are killed can leave that of Fast DDS unusable for
+those that live.
 """
 
 import os
@@ -18,7 +19,7 @@ from support.fault_stage import Footprint, Stage
 from support.pinocchio_oracle import PinocchioOracle
 
 from geolin_ros import robots
-from geolin_ros.stream.reading import read_linearization
+from geolin_ros.stream.outputs.reading import read_linearization
 from tools import evidence
 
 SECONDS = float(os.environ.get('GEOLIN_SOAK_SECONDS', '3600'))
@@ -29,33 +30,36 @@ SEED = 9
 
 
 @pytest.mark.soak
-def test_node__outlives_an_hour_of_faults(graph, quadruped, serving, evidence_folder):
-    client = serving('soak')
-    stage, rng, accounts = Stage(client, []), np.random.default_rng(SEED), Counter()
+def test_node__outlives_an_hour_of_faults(
+    graph, quadruped, serving, evidence_folder, pytestconfig
+):
+    rng, accounts, names = np.random.default_rng(SEED), Counter(), list(DRILLS)
     oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), quadruped)
-    pid, names = client.process.process.pid, list(DRILLS)
     sums, drops, worst, prints = Counter(), Counter(), 0.0, []
-    start = time.monotonic()
-    while (elapsed := time.monotonic() - start) < SECONDS:
-        name = names[rng.integers(len(names))]
-        account = stage.run(name, DRILLS[name])
-        stage.accounts.clear()
-        client.diagnostics[:-1] = []
-        accounts[name] += 1
-        sums.update(sent=account.sent, lost=account.lost, answered=account.answered)
-        drops.update(account.dropped)
-        worst = max(worst, account.recovery)
-        received = read_linearization(client.linearizations[-1])
-        A, B = oracle.linearization(received.state, received.tau)[:2]
-        assert_close(received.A, A, 1e-9)
-        assert_close(received.B, B, 1e-9)
-        prints.append((elapsed, Footprint.of(pid)))
-    client.close()
+    with serving(graph) as client:
+        stage, pid = Stage(client, []), client.process.process.pid
+        is_shared = bool(client.process.shared_memory())
+        assert is_shared != pytestconfig.getoption('--udp-alone')
+        start = time.monotonic()
+        while (elapsed := time.monotonic() - start) < SECONDS:
+            name = names[rng.integers(len(names))]
+            account = stage.run(name, DRILLS[name])
+            stage.accounts.clear()
+            client.diagnostics[:-1] = []
+            accounts[name] += 1
+            sums.update(sent=account.sent, lost=account.lost, answered=account.answered)
+            drops.update(account.dropped)
+            worst = max(worst, account.recovery)
+            received = read_linearization(client.linearizations[-1])
+            A, B = oracle.linearization(received.state, received.tau)[:2]
+            assert_close(received.A, A, 1e-9)
+            assert_close(received.B, B, 1e-9)
+            prints.append((elapsed, Footprint.of(pid)))
     warm = next(footprint for when, footprint in prints if when >= WARM * elapsed)
     last = prints[-1][1]
     if evidence_folder is not None:
         rows = [
-            ('transport', os.environ.get('FASTDDS_BUILTIN_TRANSPORTS', 'DEFAULT')),
+            ('transport', 'shared memory' if is_shared else 'UDP alone'),
             ('faults', sum(accounts.values())),
             *((f'... {name}', count) for name, count in sorted(accounts.items())),
             ('joint states sent', sums['sent']),

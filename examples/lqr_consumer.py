@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot kept standing by LQR on the published A and B: docs/consumer.md explains each line."""
+
+from contextlib import suppress
+
+import numpy as np
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from scipy.linalg import solve_continuous_are
+from std_msgs.msg import Float64MultiArray
+
+from geolin_msgs.msg import LinearizedDynamics
+from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
+from geolin_ros.stream.outputs.reading import read_linearization
+
+LARGEST = 0.3, 0.3, 0.5, 3.0, 5.0, 20.0  # of position [m], turn, joints [rad], and their rates
+EFFORT = 5.0  # that costs as much as each of these [N m]
+STIFFNESS, DAMPING = 20.0, 0.5  # where contacts admit no motion [N m/rad, N m s/rad]
+
+
+class Lqr(Node):
+    """Answers each linearization with efforts."""
+
+    def __init__(self):
+        super().__init__('lqr')
+        self.messages, self.goal = 0, None
+        listen, speak = self.create_subscription, self.create_publisher
+        listen(LinearizedDynamics, 'linearization_node/linearization', self.answer, 1)
+        self.command = speak(Float64MultiArray, 'joint_group_effort_controller/commands', 1)
+
+    def answer(self, message):
+        """Publish the efforts that keep the robot where it was first."""
+        L, contacts = read_linearization(message), read_contact_dynamics(message.contact_dynamics)
+        if contacts is None or not contacts.active:
+            return  # it flies
+        if self.goal is None:  # stay here, by the least efforts that hold it
+            m = len(L.nu_dot)
+            self.goal, self.efforts = L.state, L.tau - np.linalg.pinv(L.B[m:]) @ L.nu_dot
+        if self.messages % 50 == 0:
+            P, n = contacts.basis, len(L.tau)  # z = P y: the motions that contacts admit
+            Q = np.diag(np.repeat(LARGEST, (3, 3, n, 3, 3, n)) ** -2.0)
+            R, B = np.eye(L.B.shape[1]) / EFFORT**2, P.T @ L.B
+            S = solve_continuous_are(P.T @ L.A @ P, B, P.T @ Q @ P, R)
+            springs = np.hstack([np.kron(k, np.eye(n, n + 6, 6)) for k in (STIFFNESS, DAMPING)])
+            self.K = np.linalg.solve(R, B.T @ S) @ P.T + springs - springs @ P @ P.T
+        self.messages += 1
+        u = self.efforts - self.K @ self.goal.difference(L.state)
+        self.command.publish(Float64MultiArray(data=u.tolist()))  # as of actuated_joints
+
+
+if __name__ == '__main__':
+    rclpy.init()
+    with suppress(KeyboardInterrupt, ExternalShutdownException):
+        rclpy.spin(Lqr())

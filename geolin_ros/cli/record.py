@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin record``: what nodes take and give, into a bag."""
+
+import argparse
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geolin_ros.cli._recordings import print_json
+from geolin_ros.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from geolin_ros.ros.recorder import Recorder
+
+PATIENCE = 3.0
+"""Time [s] after which it is said what is waited for."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument('-o', '--output', type=Path, required=True, help='folder of the new bag')
+    parser.add_argument(
+        '--node',
+        action='append',
+        default=[],
+        metavar='/NAME',
+        help='a node whose inputs and outputs to record, may be given several times '
+        '(default: all that publish a message of geolin_msgs)',
+    )
+    parser.add_argument(
+        '--topic', action='append', default=[], metavar='/NAME', help='another topic to record'
+    )
+    parser.add_argument(
+        '--duration', type=float, metavar='SECONDS', help='after the first message (default: ever)'
+    )
+    parser.add_argument(
+        '--storage', choices=('mcap', 'sqlite3'), default='mcap', help='(default: %(default)s)'
+    )
+    parser.add_argument('--json', action='store_true', help='print the result as JSON')
+    parser.add_argument('--quiet', action='store_true', help='no progress line')
+
+
+def run(options: argparse.Namespace) -> int:
+    """Record until Ctrl-C or the end of the duration; return 1 if no message came."""
+    for name in (*options.node, *options.topic):
+        if not name.startswith('/'):
+            raise ConfigurationError(f'{name!r} is no full name, expected /{name}')
+    if find_spec('rclpy') is None:
+        raise ConfigurationError(
+            'package rclpy is not installed, expected ROS 2: source its installation, as by '
+            '`. /opt/ros/kilted/setup.sh`'
+        )
+    from geolin_ros.ros.recorder import record
+
+    recorder = record(
+        options.output,
+        options.storage,
+        options.node,
+        options.topic,
+        options.duration,
+        lambda text: print(text, file=sys.stderr),
+        _Progress(options.quiet or options.json),
+    )
+    seconds = 0.0 if recorder.first is None else time.monotonic() - recorder.first
+    _report(options, recorder.counts, sorted(recorder.found), seconds)
+    return int(recorder.first is None)
+
+
+class _Progress:
+    """A line that counts on a terminal; elsewhere, only what is waited for."""
+
+    def __init__(self, hidden: bool) -> None:
+        self._hidden, self._waits = hidden or not sys.stderr.isatty(), True
+        self._next = time.monotonic() + PATIENCE
+
+    def __call__(self, recorder: 'Recorder') -> None:
+        now, first = time.monotonic(), recorder.first
+        if first is None and self._waits and now > self._next:
+            self._waits = False
+            what = ', '.join(sorted(recorder.found)) or 'a node that publishes geolin_msgs'
+            print(f'waiting for messages of {what} (Ctrl-C ends)', file=sys.stderr)
+        elif first is not None and not self._hidden and (self._waits or now > self._next):
+            self._waits, self._next = False, now + 0.5
+            counts, size = recorder.counts, recorder.size / 1e6
+            line = f'{len(counts)} topics, {sum(counts.values())} messages, {size:.1f} MB'
+            print(f'{now - first:6.1f} s, {line}', end='\r', file=sys.stderr, flush=True)
+
+
+def _report(
+    options: argparse.Namespace, counts: dict[str, int], found: list[str], seconds: float
+) -> None:
+    result = {
+        'output': str(options.output),
+        'seconds': seconds,
+        'nodes': found,
+        'messages': counts,
+    }
+    if options.json:
+        print_json(result)
+        return
+    print(f'{options.output}: {sum(counts.values())} messages of {seconds:.1f} s')
+    print(f'nodes: {", ".join(found) or "none was found"}')
+    for topic, count in sorted(counts.items()):
+        print(f'  {count:7d}  {topic}' + ('' if count else '  (nothing came)'))

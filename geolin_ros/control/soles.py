@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which ball or sole a foot is, by the shapes of its link and of those that are fixed to it.
+
+What touches the ground is lowest along the z axis of the frame. A single ball there, or a mesh
+that is nearly one, makes a point; a flat patch makes a sole, whose frame has to point up. Nothing
+is made up where the shapes do not tell.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros import mjcf
+from geolin_ros.control.posture import state_with
+from geolin_ros.control.support import Support, support_polygon
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import ConfigurationError, UrdfError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.optional import optional
+from geolin_ros.typing import Array
+from geolin_ros.urdf.shapes import Shape, read_shapes
+
+spatial = optional('scipy.spatial', extra='control')
+ROUNDNESS = 0.2
+"""How far, of its radius, the points of a mesh may be off a sphere for it to be a ball."""
+STOUT = 2.5
+"""Largest extent of such a mesh as a multiple of the smallest."""
+FLAT = 0.01
+"""How far, of the foot's length, a patch may be off a plane; at least `LEAST_FLAT`."""
+LEAST_FLAT = 0.002
+CURVED = 0.6
+"""A patch that has less than this of its length or width within a quarter of that is round."""
+SMALLEST = 0.01
+"""Length and width of a sole, at least [m]."""
+NEAR = 0.02
+"""Distance [m] of a frame from the sole that only other links of its body have."""
+UPRIGHT = np.cos(np.deg2rad(45.0))
+MOST_CORNERS = 8
+"""Of a sole; of a patch with more the rectangle of the same area is taken."""
+
+
+class Foot(NamedTuple):
+    """A support, and what was assumed about it in words; empty if its text says all."""
+
+    support: Support
+    assumed: str
+
+
+def read_feet(urdf: str | Path, model: TreeModel, texts: Sequence[str | Support]) -> list[Foot]:
+    """Return what a robot stands on; of a frame alone by its shapes, other texts as `Support`.
+
+    Parameters
+    ----------
+    urdf
+        Path or text of its URDF or MJCF; from the path of a URDF meshes are found.
+    model
+        The robot.
+    texts
+        ``frame``, or as `Support.parse`; a `Support` stays what it is.
+
+    Raises
+    ------
+    ConfigurationError
+        If a text is not understood, or the shapes do not tell what a frame is.
+    UnknownNameError
+        If a frame is no link of the robot.
+    UrdfError
+        If the shapes of the URDF are malformed.
+    """
+    feet: list[Foot] = []
+    shapes: Mapping[str, Sequence[Shape]] | None = None
+    is_text = isinstance(urdf, str) and '<' in urdf
+    for text in texts:
+        if isinstance(text, Support) or ':' in text or '@' in text:
+            support = text if isinstance(text, Support) else Support.parse(text)
+            model.frame(support.frame)
+            feet.append(Foot(support, ''))
+            continue
+        if shapes is None:
+            shapes = (mjcf.read_shapes if mjcf.is_mjcf(urdf) else read_shapes)(urdf)
+        feet.append(foot_of_shapes(text.strip(), model, shapes, None if is_text else Path(urdf)))
+    return feet
+
+
+def candidate_feet(urdf: str | Path, model: TreeModel) -> list[Foot]:
+    """Return the balls and soles of the bodies that carry no other, lowest first.
+
+    Of each body at most one: of the last link whose shapes tell, at joints near zero. Arguments
+    and errors as in `read_feet`.
+    """
+    shapes = (mjcf.read_shapes if mjcf.is_mjcf(urdf) else read_shapes)(urdf)
+    path = None if isinstance(urdf, str) and '<' in urdf else Path(urdf)
+    at = Kinematics(model, state_with(model, {}))
+    found: list[tuple[float, Foot]] = []
+    for body in sorted(set(range(len(model.body_names))) - set(model.tree.parent.tolist())):
+        links = [name for name, frame in model.frames.items() if frame.body == body]
+        for link in reversed([name for name in links if shapes.get(name)]):
+            try:
+                foot = foot_of_shapes(link, model, shapes, path)
+            except ConfigurationError:
+                continue
+            found.append((float(at.pose(link)[2, 3]), foot))
+            break
+    return [foot for _, foot in sorted(found, key=lambda item: item[0])]
+
+
+class _Patch(NamedTuple):
+    """Some shapes of one body as points (k, 3) in the frame of the foot, with a radius each."""
+
+    points: Array
+    radii: Array
+    what: str
+    is_near: bool
+    is_mesh: bool
+
+
+def foot_of_shapes(
+    frame: str, model: TreeModel, shapes: Mapping[str, Sequence[Shape]], urdf: Path | None = None
+) -> Foot:
+    """Return the ball or sole that a link's shapes make; errors as `read_feet`."""
+    model.frame(frame)
+    doubts: list[str] = []
+    up = Kinematics(model, state_with(model, {})).pose(frame)[2, 2]
+    for patch in _patches(frame, model, shapes, urdf, doubts):
+        support = _ball(frame, patch)
+        if support is None:
+            support = _sole(frame, patch)
+            if support is not None and up < UPRIGHT:
+                doubts.append(_not_upright(frame, model))
+                break
+        if support is not None:
+            return Foot(support, f'{frame}: {_words(support)}, from {patch.what}')
+        doubts.append(f'{patch.what} is no ball, and not flat along z')
+    why = '; '.join(dict.fromkeys(doubts)) or 'it has none, nor have links that are fixed to it'
+    raise ConfigurationError(
+        f'the shapes of robot {model.name!r} do not tell what foot {frame!r} is: {why}; give '
+        f'{frame}:LENGTHxWIDTH for a sole, or {frame}:RADIUS for a ball [m], and @x,y,z behind it '
+        'where it is off the frame'
+    )
+
+
+def _patches(
+    frame: str,
+    model: TreeModel,
+    shapes: Mapping[str, Sequence[Shape]],
+    urdf: Path | None,
+    doubts: list[str],
+) -> Iterator[_Patch]:
+    """Yield the link's own shapes, and then those of its body; collision before visual ones."""
+    own = model.frame(frame)
+    others = [name for name, at in model.frames.items() if at.body == own.body and name != frame]
+    for names in ([frame], others):
+        for is_collision in (True, False):
+            points, radii, told, kinds = [], [], [], set()
+            for name in names:
+                H = np.linalg.inv(own.placement) @ model.frame(name).placement
+                for shape in shapes.get(name, ()):
+                    if shape.is_collision != is_collision:
+                        continue
+                    try:
+                        found, radius = shape.outline(urdf)
+                    except (ConfigurationError, UrdfError) as error:
+                        doubts.append(str(error))
+                        continue
+                    points.append(found @ H[:3, :3].T + H[:3, 3])
+                    radii.append(np.full(len(found), radius))
+                    kinds.add(shape.kind)
+                    file = f' {Path(shape.file).name}' if shape.file else ''
+                    told.append(
+                        f'{"collision" if is_collision else "visual"} {shape.kind}{file}'
+                        + (f' of {name}' if name != frame else '')
+                    )
+            if points:
+                what = f'the {told[0]}' + (f' and {len(told) - 1} more' if told[1:] else '')
+                joined = np.concatenate(points), np.concatenate(radii)
+                yield _Patch(*joined, what, names == [frame], kinds == {'mesh'})
+
+
+def _ball(frame: str, patch: _Patch) -> Support | None:
+    """Return the point that the lowest ball makes, or a mesh that is nearly one."""
+    if not patch.is_near:
+        return None
+    placement, bottoms = np.eye(4), patch.points[:, 2] - patch.radii
+    lowest = int(np.argmin(bottoms))
+    if patch.radii[lowest] > 0.0:
+        alone = np.count_nonzero(bottoms < bottoms[lowest] + LEAST_FLAT) == 1
+        placement[:3, 3] = patch.points[lowest]
+        radius = float(patch.radii[lowest])
+        return Support(frame, placement=placement, radius=radius) if alone else None
+    points, extents = patch.points, np.ptp(patch.points, axis=0)
+    if not patch.is_mesh or np.max(extents) > STOUT * np.min(extents):
+        return None
+    points = points[spatial.ConvexHull(points).vertices]
+    rows = np.hstack((2.0 * points, np.ones((len(points), 1))))
+    x = np.linalg.lstsq(rows, np.sum(points**2, axis=1), rcond=None)[0]
+    centre, radius = x[:3], float(np.sqrt(max(0.0, x[3] + x[:3] @ x[:3])))
+    off = np.abs(np.linalg.norm(points - centre, axis=1) - radius)
+    if np.max(off) > ROUNDNESS * radius:
+        return None
+    placement[:3, 3] = np.round(centre, 4)
+    return Support(frame, placement=placement, radius=round(radius, 4))
+
+
+def _sole(frame: str, patch: _Patch) -> Support | None:
+    """Return the flat patch that is lowest along z, if there is one."""
+    bottoms = patch.points - patch.radii[:, None] * (0.0, 0.0, 1.0)
+    heights = bottoms[:, 2] - np.min(bottoms[:, 2])
+    flat = max(LEAST_FLAT, FLAT * float(np.max(np.ptp(bottoms[:, :2], axis=0))))
+    touching = bottoms[heights < flat]
+    corners, size = support_polygon(touching), np.ptp(touching[:, :2], axis=0)
+    if len(corners) < 3 or np.min(size) < SMALLEST:
+        return None
+    if np.any(np.ptp(bottoms[heights < 0.25 * flat, :2], axis=0) < CURVED * size):
+        return None
+    if not patch.is_near and abs(np.min(touching[:, 2])) > NEAR:
+        return None
+    centre = 0.5 * (touching.max(axis=0) + touching.min(axis=0))
+    if len(corners) > MOST_CORNERS:
+        area = spatial.ConvexHull(corners).volume
+        length, width = np.round(np.sqrt(area / np.prod(size)) * size, 3).tolist()
+        lowest = np.round((*centre[:2], np.min(touching[:, 2])), 4)
+        return Support.sole(frame, length, width, lowest)
+    placement = np.eye(4)
+    placement[:3, 3] = centre
+    points = np.column_stack((corners - centre[:2], np.zeros(len(corners))))
+    return Support(frame, 'surface', points, placement)
+
+
+def _not_upright(frame: str, model: TreeModel) -> str:
+    at = Kinematics(model, state_with(model, {}))
+    body = model.frame(frame).body
+    better = [
+        name
+        for name, other in model.frames.items()
+        if other.body == body and at.pose(name)[2, 2] > UPRIGHT
+    ]
+    where = np.round(at.pose(frame)[:3, 2], 2).tolist()
+    return (
+        f'its z axis points along {where} of the world with joints at rest, that of a sole has to '
+        'point up' + (f', as of {", ".join(better)}' if better else '')
+    )
+
+
+def _words(support: Support) -> str:
+    """Return what it is, as somebody would write it."""
+    offset = np.asarray(support.placement)[:3, 3]
+    where = f' at {",".join(f"{x:.4g}" for x in offset)}' if np.any(offset) else ''
+    if support.kind == 'point':
+        return f'a ball of radius {support.radius:.4g} m{where}'
+    length, width, _ = np.ptp(np.asarray(support.points), axis=0)
+    return f'a sole of {length:.4g} x {width:.4g} m{where}'

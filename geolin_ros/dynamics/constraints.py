@@ -1,0 +1,354 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamics under constraints, A nu = 0: closed loops, feet on the ground [Kim 2012, section 3].
+
+    M nu_dot + h = tau + A' lambda,    A nu_dot + c = 0,    c = dA/dt nu                  (1)
+
+Everything is rank-revealing: rows may repeat one another, as the six of a planar loop do. The
+columns of A that free velocities own are A_v = U S V'; their rank is decided beside the size of
+A, and lambda = U z is of least norm. Adding N y to it, A_v' N = 0, moves nothing and loads
+prescribed velocities only: y may take as much as possible off them.
+
+Differs from the paper: ranks are asked of A_p and A_v, not of A (erratum K9).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.dynamics import functions
+from geolin_ros.dynamics.functions import (
+    HybridProblem,
+    failure,
+    state_data,
+    truth,
+    vector,
+    workspace,
+)
+from geolin_ros.errors import (
+    ConfigurationError,
+    InfeasibleError,
+    NotFiniteError,
+    ShapeError,
+    UnsolvableError,
+)
+from geolin_ros.kernels.recursions.constrained_dynamics import respond_to_rows
+from geolin_ros.kernels.status import NOT_FINITE, OK
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.wrenches import Wrench, pack
+from geolin_ros.typing import Array, BoolArray
+
+Least = Literal['constraint force', 'torque']
+RANK_TOLERANCE = 1e-10
+"""Singular values below this part of the Frobenius norm of A count as zero."""
+TOLERANCE = 1e-8
+"""What equations may be off by, of their largest term; accelerations count as one at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Rows A nu = 0, whose derivative is A nu_dot + c = 0.
+
+    Attributes
+    ----------
+    A : (rows, m)
+        Columns as of nu = [base twist in base axes; joint rates], fixed base: the latter.
+    bias : (rows,)
+        c = dA/dt nu at the state; with feedback on position and velocity errors where wanted.
+    names
+        Of the rows, for messages; ``'row 0'``, ... by default.
+
+    Raises
+    ------
+    ShapeError
+        If the sizes do not fit.
+    NotFiniteError
+        If a number is NaN or inf.
+    """
+
+    A: Array
+    bias: Array
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        A, bias = (np.asarray(value, dtype=np.float64) for value in (self.A, self.bias))
+        names = tuple(self.names) or tuple(f'row {k}' for k in range(len(A)))
+        if A.ndim != 2 or bias.shape != A.shape[:1] or len(names) != len(A):
+            raise ShapeError(
+                f'constraints have A of shape {A.shape}, bias of shape {bias.shape} and '
+                f'{len(names)} names, expected (rows, m), (rows,) and one name a row'
+            )
+        broken = [
+            name
+            for name, row in zip(names, np.column_stack((A, bias)), strict=True)
+            if not np.isfinite(row).all()
+        ]
+        if broken:
+            raise NotFiniteError(f'constraints {", ".join(broken)} hold NaN or inf')
+        for name, value in (('A', A), ('bias', bias), ('names', names)):
+            object.__setattr__(self, name, value)
+
+    def violated(self, nu_dot: Array) -> str:
+        """Return which rows of A nu_dot + c are not zero, and by how much; empty if all are."""
+        return self.name_rows(self.A @ nu_dot + self.bias, self.scale(nu_dot))
+
+    def scale(self, nu_dot: Array) -> float:
+        """Return the largest term of A nu_dot + c; with |nu_dot| at least one."""
+        terms = np.abs(self.A) @ np.maximum(np.abs(nu_dot), 1.0) + np.abs(self.bias)
+        return float(np.max(terms, initial=0.0))
+
+    def name_rows(self, gap: Array, scale: float) -> str:
+        """Return the rows whose ``gap`` is not small beside ``scale``."""
+        broken = np.flatnonzero(np.abs(gap) > TOLERANCE * scale)
+        return ', '.join(f'{self.names[k]} by {gap[k]:.3g}' for k in broken)
+
+
+class ConstrainedMotion(NamedTuple):
+    """A solution of (1)."""
+
+    nu_dot: Array
+    """(m,) base twist rate in base axes, then joint accelerations; fixed base: the latter."""
+    tau: Array
+    """(n,) joint efforts [N m or N]; with a prescribed base (6 + n,), base wrench first."""
+    multipliers: Array
+    """(rows,) lambda: forces along the rows of A, acting on the robot."""
+    rank: int
+    """Rank of A_v: how many constraints the velocities not prescribed or actuated feel."""
+    internal: int
+    """Dimension of the efforts that balance among themselves; zero if tau is unique."""
+
+
+def inverse_dynamics(
+    model: TreeModel,
+    state: State,
+    acceleration: ArrayLike,
+    constraints: Constraints,
+    actuated: ArrayLike,
+    passive_tau: ArrayLike | None = None,
+    least: Least = 'constraint force',
+    free_passive: bool = False,
+    wrenches: Sequence[Wrench] | None = None,
+) -> ConstrainedMotion:
+    """Return the efforts of actuated joints that produce an acceleration.
+
+    Parameters
+    ----------
+    model, state, wrenches
+        As in `geolin_ros.inverse_dynamics`; the state satisfies A nu = 0.
+    acceleration : (m,)
+        Base twist rate in base axes, then joint accelerations; fixed base: the latter. It
+        satisfies A nu_dot + c = 0.
+    constraints
+        At the state.
+    actuated : (n,)
+        True for each joint coordinate whose effort is asked for. A floating base is passive.
+    passive_tau : (n,), optional
+        Efforts of the others, read there only; zero by default.
+    least
+        What is least where actuation is redundant, the norm of lambda or that of tau.
+    free_passive
+        Where the constraints are too few to hold the passive coordinates to the acceleration:
+        let them move freely and follow it with the actuated ones only, `hybrid_dynamics` of this
+        module; ``nu_dot`` of the result says how they move then. Otherwise that is an error.
+
+    Raises
+    ------
+    InfeasibleError
+        If the acceleration violates constraints; it names the rows.
+    UnsolvableError
+        If no efforts produce it; it names the passive coordinates that would need some.
+    ShapeError, NotFiniteError, InputError, ConfigurationError, SingularInertiaError
+        As in `geolin_ros.hybrid_dynamics`, or if ``least`` is none of the two.
+
+    References
+    ----------
+    [Kim 2012], Eqs. (56)-(66); with nothing passive (65), (66), immobile structures included.
+    """
+    floating = model.m - model.n
+    active = truth('actuated', actuated, model)
+    tau = np.zeros(model.n)
+    if passive_tau is not None:
+        tau[~active] = vector('passive_tau', passive_tau, model.n, model.name)[~active]
+    nu_dot = vector('acceleration', acceleration, model.m, model.name)
+    A = rows_of(constraints, model)
+    broken = constraints.violated(nu_dot)
+    if broken:
+        raise _infeasible(model, 'the acceleration', broken)
+    if not np.isfinite(tau).all():
+        raise failure(model, NOT_FINITE, state, {'passive_tau': tau})
+    needed = functions.inverse_dynamics(model, state, nu_dot, wrenches)  # tau_r
+    passive = np.concatenate((np.ones(floating, dtype=np.bool_), ~active))
+    given = np.concatenate((np.zeros(floating), tau))
+    felt = _Range(A, passive)
+    multipliers = felt.solve(needed[passive] - given[passive])  # (57), (59)
+    rest = needed - given - A.T @ multipliers
+    scale = float(np.max(np.abs(needed) + np.abs(A.T) @ np.abs(multipliers), initial=0.0))
+    missing = np.flatnonzero(passive & (np.abs(rest) > TOLERANCE * scale))
+    if missing.size:
+        if free_passive:
+            return hybrid_dynamics(
+                model, state, nu_dot[floating:], tau, active, constraints, None, least, wrenches
+            )
+        labels = [*('x', 'y', 'z', 'rx', 'ry', 'rz')[:floating], *model.joint_names]
+        raise UnsolvableError(
+            f'robot {model.name!r}: no efforts of the actuated joints produce this acceleration, '
+            'it needs '
+            + ', '.join(f'{rest[k]:.3g} at {labels[k]}' for k in missing)
+            + f'; {felt.rank} constraints hold {int(passive.sum())} passive coordinates: actuate '
+            'more joints, or let the passive ones move with free_passive=True'
+        )
+    tau_a, multipliers, internal = felt.relieve(A[:, ~passive], rest[~passive], multipliers, least)
+    tau[active] = tau_a
+    return ConstrainedMotion(nu_dot.copy(), tau, multipliers, felt.rank, internal)
+
+
+def forward_dynamics(
+    model: TreeModel,
+    state: State,
+    tau: ArrayLike,
+    constraints: Constraints,
+    wrenches: Sequence[Wrench] | None = None,
+) -> ConstrainedMotion:
+    """Return the acceleration that joint efforts produce, and the constraint forces.
+
+    `hybrid_dynamics` of this module with nothing prescribed; arguments and errors as there.
+
+    References
+    ----------
+    [Kim 2012], Eqs. (67)-(69): O(n) and m responses, then O(m^3).
+    """
+    nothing = np.zeros(model.n, dtype=np.bool_)
+    return hybrid_dynamics(
+        model, state, np.zeros(model.n), tau, nothing, constraints, wrenches=wrenches
+    )
+
+
+def hybrid_dynamics(
+    model: TreeModel,
+    state: State,
+    joint_acceleration: ArrayLike,
+    tau: ArrayLike,
+    prescribed: ArrayLike,
+    constraints: Constraints,
+    base_acceleration: ArrayLike | None = None,
+    least: Least = 'constraint force',
+    wrenches: Sequence[Wrench] | None = None,
+) -> ConstrainedMotion:
+    """Return accelerations and efforts, given one of the two for each joint coordinate.
+
+    Parameters
+    ----------
+    model, state, joint_acceleration, tau, prescribed, base_acceleration, wrenches
+        As in `geolin_ros.hybrid_dynamics`.
+    constraints
+        At the state.
+    least
+        What is least where constraint forces are not unique: the norm of lambda, or that of the
+        efforts at prescribed velocities (a prescribed base included).
+
+    Raises
+    ------
+    InfeasibleError
+        If no acceleration satisfies the constraints beside the prescribed ones, or the state
+        violates repeated ones in different ways; it names the rows.
+    ShapeError, NotFiniteError, InputError, ConfigurationError, SingularInertiaError
+        As in `geolin_ros.hybrid_dynamics`, or if ``least`` is none of the two.
+
+    References
+    ----------
+    [Kim 2012], Eqs. (70)-(80), and (59)-(64) with u, v for a, p where lambda is not unique.
+    """
+    problem = HybridProblem(model, joint_acceleration, tau, prescribed, base_acceleration)
+    free, first = problem.free, 6 + model.n - model.m
+    A = np.zeros((len(constraints.bias), 6 + model.n))
+    A[:, first:] = rows_of(constraints, model)
+    by_rows, held_by_rows = np.empty_like(A), np.empty_like(A)
+    status = respond_to_rows(
+        model.tree, workspace(model), state_data(model, state), model.gravity,
+        pack(model, wrenches or ()), free, A, problem.nu_dot, problem.tau, by_rows, held_by_rows,
+    )  # fmt: skip
+    if status != OK:
+        raise failure(model, status, state, problem.inputs)
+    felt = _Range(A, free)
+    gap = A @ problem.nu_dot + constraints.bias
+    scale = constraints.scale(problem.nu_dot[first:])
+    broken = constraints.name_rows(felt.outside(gap), scale)
+    if broken:
+        what = 'the prescribed acceleration' if np.any(~free[first:]) else 'the state'
+        raise _infeasible(model, what, broken)
+    U = felt.basis
+    multipliers = -U @ np.linalg.solve(U.T @ (A @ by_rows.T) @ U, U.T @ gap)  # (76)
+    nu_dot = problem.nu_dot + by_rows.T @ multipliers  # (80)
+    held = problem.tau + (held_by_rows - A * ~free).T @ multipliers  # (79)
+    held[~free], multipliers, internal = felt.relieve(A[:, ~free], held[~free], multipliers, least)
+    return ConstrainedMotion(*problem.own(nu_dot, held), multipliers, felt.rank, internal)
+
+
+class _Range:
+    """Rank, range and null space of the columns of A that some velocities own.
+
+    Attributes
+    ----------
+    rank
+        Numerical rank r.
+    basis : (rows, r)
+        Orthonormal; multipliers in its range are those of least norm.
+    null : (rows, rows - r)
+        N: multipliers that these velocities do not feel.
+    """
+
+    def __init__(self, A: Array, columns: BoolArray) -> None:
+        self._smallest = RANK_TOLERANCE * float(np.linalg.norm(A))
+        own = A[:, columns]
+        tall = own.shape[0] > own.shape[1]  # else the thin U holds the null space as well
+        U, self._sigma, self._Vt = np.linalg.svd(own, full_matrices=tall)
+        self.rank = int(np.sum(self._sigma > self._smallest))
+        self.basis, self.null = U[:, : self.rank], U[:, self.rank :]
+
+    def solve(self, force: Array) -> Array:
+        """Return the multipliers of least norm whose forces come closest to ``force``."""
+        r = self.rank
+        solution: Array = self.basis @ (self._Vt[:r] @ force / self._sigma[:r])
+        return solution
+
+    def outside(self, gap: Array) -> Array:
+        """Return the part of ``gap`` (rows,) that these velocities cannot close."""
+        part: Array = self.null @ (self.null.T @ gap)
+        return part
+
+    def relieve(
+        self, A_u: Array, tau_u: Array, multipliers: Array, least: Least
+    ) -> tuple[Array, Array, int]:
+        """Return efforts, multipliers and how many of the former are free, Eqs. (62)-(64)."""
+        if least not in ('constraint force', 'torque'):
+            raise ConfigurationError(
+                f"least is {least!r}, expected 'constraint force' or 'torque'"
+            )
+        W, sigma, Vt = np.linalg.svd(A_u.T @ self.null, full_matrices=False)
+        internal = int(np.sum(sigma > self._smallest))
+        if least == 'torque':
+            share = W[:, :internal].T @ tau_u
+            tau_u = tau_u - W[:, :internal] @ share
+            multipliers = multipliers + self.null @ (Vt[:internal].T @ (share / sigma[:internal]))
+        return tau_u, multipliers, internal
+
+
+def rows_of(constraints: Constraints, model: TreeModel) -> Array:
+    """Return A, which must have a column for each velocity of the robot."""
+    if constraints.A.shape[1] != model.m:
+        raise ShapeError(
+            f'constraints have {constraints.A.shape[1]} columns, expected {model.m} for robot '
+            f'{model.name!r}'
+        )
+    return constraints.A
+
+
+def _infeasible(model: TreeModel, what: str, broken: str) -> InfeasibleError:
+    return InfeasibleError(
+        f'robot {model.name!r}: {what} violates constraints A nu_dot + c = 0, {broken}; project '
+        'it on them, or leave out those rows'
+    )

@@ -1,0 +1,427 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Inverse, forward and hybrid dynamics, mass matrix and bias force of a robot.
+
+    M(s) nu_dot + h(H, s, v, r) = [base wrench; tau]
+
+with nu_dot = [base twist rate; joint accelerations], m = 6 + n rows, those of the base in base
+axes; m = n with a fixed base. h holds gravity, Coriolis
+and centrifugal forces, damping, friction and springs, less what external wrenches do. All in
+O(n) recursions in body frames [Kim 2012, section 2]; trees with mimic joints, whose M is that of
+the independent joints, by a dense factorization where forces are given.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.dynamics.workspace import prepare, workspace_of
+from geolin_ros.errors import (
+    GeolinError,
+    InputError,
+    NotFiniteError,
+    ShapeError,
+    SingularInertiaError,
+)
+from geolin_ros.kernels.packing.types import Workspace, make_workspace
+from geolin_ros.kernels.recursions import hybrid_dynamics as kernels
+from geolin_ros.kernels.recursions.mass_matrix import reduced_mass_matrix
+from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.wrenches import Wrench, pack
+from geolin_ros.typing import Array, BoolArray
+
+
+def inverse_dynamics(
+    model: TreeModel,
+    state: State,
+    acceleration: ArrayLike,
+    wrenches: Sequence[Wrench] | None = None,
+) -> Array:
+    """Return the forces that produce an acceleration (RNEA).
+
+    Parameters
+    ----------
+    model
+        The robot.
+    state
+        Where it is.
+    acceleration : (m,)
+        Base twist rate in base axes [m/s^2, rad/s^2], then joint accelerations; fixed base: the
+        latter alone.
+    wrenches
+        External wrenches on links.
+
+    Returns
+    -------
+    (m,)
+        Wrench on the base in base axes [N, N m], then joint efforts [N m or N]; fixed base: the
+        latter alone.
+
+    Raises
+    ------
+    ShapeError
+        If an array has not the size of the robot.
+    NotFiniteError
+        If an input holds NaN or inf.
+
+    References
+    ----------
+    [Kim 2012], Table 2; [Featherstone 2008], Table 5.1.
+
+    Examples
+    --------
+    >>> from geolin_ros import TreeModel, inverse_dynamics, robots
+    >>> model = TreeModel.from_urdf(robots.path('quadruped'))
+    >>> weight = inverse_dynamics(model, model.neutral_state(), np.zeros(model.m))[2]
+    >>> bool(np.isclose(weight, 9.81 * model.total_mass))
+    True
+    """
+    own = None if wrenches else workspace_of(model)
+    found = None if own is None else own.inverse_dynamics(state, acceleration)
+    if found is not None:
+        return found.copy()
+    nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
+    tau = np.empty_like(nu_dot)
+    kernels.inverse_dynamics_at(
+        model.tree,
+        workspace(model),
+        state_data(model, state),
+        model.gravity,
+        pack(model, wrenches or ()),
+        nu_dot,
+        tau,
+    )
+    if not np.all(np.isfinite(tau)):
+        raise failure(model, NOT_FINITE, state, {'acceleration': nu_dot})
+    return tau[6 + model.n - model.m :]
+
+
+def bias_force(model: TreeModel, state: State, wrenches: Sequence[Wrench] | None = None) -> Array:
+    """Return h (m,), the forces that keep the acceleration zero: `inverse_dynamics` at zero.
+
+    Gravity, Coriolis and centrifugal forces, damping, friction and springs, less the external
+    wrenches. Arguments, units and errors as in `inverse_dynamics`.
+    """
+    return inverse_dynamics(model, state, np.zeros(model.m), wrenches)
+
+
+def forward_dynamics(
+    model: TreeModel, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] | None = None
+) -> Array:
+    """Return the acceleration that joint efforts produce (ABA).
+
+    Parameters
+    ----------
+    model, state, wrenches
+        As in `inverse_dynamics`.
+    tau : (n,)
+        Joint efforts [N m or N]; no force acts on the base but external wrenches.
+
+    Returns
+    -------
+    (m,)
+        Base twist rate in base axes, then joint accelerations; fixed base: the latter alone.
+
+    Raises
+    ------
+    ShapeError, NotFiniteError
+        As in `inverse_dynamics`.
+    SingularInertiaError
+        If a joint moves no inertia at this state.
+
+    References
+    ----------
+    [Kim 2012], Table 3; [Featherstone 2008], Table 7.1.
+    """
+    own = None if wrenches else workspace_of(model)
+    found = None if own is None else own.forward_dynamics(state, tau)
+    if found is not None:
+        return found.copy()
+    nothing = np.zeros(model.n, dtype=np.bool_)
+    return hybrid_dynamics(model, state, np.zeros(model.n), tau, nothing, wrenches=wrenches)[0]
+
+
+def hybrid_dynamics(
+    model: TreeModel,
+    state: State,
+    joint_acceleration: ArrayLike,
+    tau: ArrayLike,
+    prescribed: ArrayLike,
+    base_acceleration: ArrayLike | None = None,
+    wrenches: Sequence[Wrench] | None = None,
+) -> tuple[Array, Array]:
+    """Return all accelerations and forces, given one of the two for each joint coordinate.
+
+    Parameters
+    ----------
+    model, state, wrenches
+        As in `inverse_dynamics`.
+    joint_acceleration : (n,)
+        Read where prescribed.
+    tau : (n,)
+        Joint efforts [N m or N], read where not prescribed. With ``base_acceleration`` it may be
+        (6 + n,), as returned; the base wrench is not read.
+    prescribed : (n,)
+        True where the acceleration of a joint coordinate is given, False where its effort is.
+    base_acceleration : (6,), optional
+        Base twist rate in base axes, which makes the base prescribed too; else it moves freely.
+
+    Returns
+    -------
+    nu_dot : (m,)
+        Base twist rate, then joint accelerations; fixed base: the latter alone.
+    tau : (n,) or (6 + n,)
+        Joint efforts; with ``base_acceleration`` the wrench that it takes [N, N m] comes first.
+
+    Raises
+    ------
+    ShapeError, NotFiniteError
+        As in `inverse_dynamics`.
+    InputError
+        If ``prescribed`` holds anything but truth values, or the base of the robot is fixed and
+        has an acceleration.
+    SingularInertiaError
+        If a joint that is not prescribed moves no inertia at this state.
+
+    References
+    ----------
+    [Kim 2012], Table 4: with nothing prescribed forward dynamics, with everything inverse.
+    """
+    problem = HybridProblem(model, joint_acceleration, tau, prescribed, base_acceleration)
+    status = kernels.hybrid_dynamics(
+        model.tree,
+        workspace(model),
+        state_data(model, state),
+        model.gravity,
+        pack(model, wrenches or ()),
+        problem.free,
+        problem.nu_dot,
+        problem.tau,
+    )
+    if status != OK:
+        raise failure(model, status, state, problem.inputs)
+    return problem.own(problem.nu_dot, problem.tau)
+
+
+def mass_matrix(model: TreeModel, state: State) -> Array:
+    """Return M (m, m) by composite rigid bodies (CRBA), rotors included [kg, kg m, kg m^2].
+
+    Raises
+    ------
+    ShapeError, NotFiniteError
+        As in `inverse_dynamics`.
+
+    References
+    ----------
+    [Featherstone 2008], Table 6.2.
+    """
+    own = workspace_of(model)
+    found = None if own is None else own.mass_matrix(state)
+    if found is not None:
+        return found.copy()
+    M = np.empty((6 + model.n, 6 + model.n))
+    reduced_mass_matrix(model.tree, workspace(model), state_data(model, state), M)
+    if not np.all(np.isfinite(M)):
+        raise failure(model, NOT_FINITE, state, {})
+    first = 6 + model.n - model.m
+    return M[first:, first:].copy()
+
+
+def mass_matrix_inverse(model: TreeModel, state: State) -> Array:
+    """Return M^-1 (m, m).
+
+    Raises
+    ------
+    ShapeError, NotFiniteError
+        As in `inverse_dynamics`.
+    SingularInertiaError
+        If a joint moves no inertia at this state.
+    """
+    Minv = np.empty((6 + model.n, 6 + model.n))
+    first = 6 + model.n - model.m
+    status = kernels.inverse_mass_matrix(
+        model.tree, workspace(model), state_data(model, state), first, Minv
+    )
+    if status != OK or not np.all(np.isfinite(Minv)):
+        raise failure(model, status or NOT_FINITE, state, {})
+    return Minv[first:, first:].copy()
+
+
+class Dynamics:
+    """`inverse_dynamics`, `forward_dynamics` and `mass_matrix` in a workspace (one per thread).
+
+    Arguments, units and errors are those of the functions.
+
+    Parameters
+    ----------
+    model
+        The robot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geolin_ros import Dynamics, TreeModel, robots
+    >>> model = TreeModel.from_urdf(robots.path('quadruped'))
+    >>> Dynamics(model).mass_matrix(model.neutral_state()).shape
+    (18, 18)
+    """
+
+    def __init__(self, model: TreeModel) -> None:
+        self.model, self._own = model, prepare(model)
+
+    def inverse_dynamics(
+        self, state: State, acceleration: ArrayLike, wrenches: Sequence[Wrench] = ()
+    ) -> Array:
+        """Return the forces (m,) that produce an acceleration (m,), valid until the next call."""
+        own = None if wrenches else self._own
+        found = None if own is None else own.inverse_dynamics(state, acceleration)
+        if found is not None:
+            return found
+        return inverse_dynamics(self.model, state, acceleration, wrenches)
+
+    def forward_dynamics(
+        self, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] = ()
+    ) -> Array:
+        """Return the acceleration (m,) that efforts (n,) produce, valid until the next call."""
+        own = None if wrenches else self._own
+        found = None if own is None else own.forward_dynamics(state, tau)
+        if found is not None:
+            return found
+        return forward_dynamics(self.model, state, tau, wrenches)
+
+    def mass_matrix(self, state: State) -> Array:
+        """Return M (m, m), valid until the next call."""
+        found = None if self._own is None else self._own.mass_matrix(state)
+        return mass_matrix(self.model, state) if found is None else found
+
+
+class HybridProblem:
+    """Arguments of `hybrid_dynamics`, checked, as kernels want them: (6 + n,) with the base.
+
+    Attributes
+    ----------
+    free
+        Which velocities move under forces; those of a fixed base do not.
+    nu_dot, tau
+        Given entries, zero elsewhere.
+    """
+
+    def __init__(
+        self,
+        model: TreeModel,
+        joint_acceleration: ArrayLike,
+        tau: ArrayLike,
+        prescribed: ArrayLike,
+        base_acceleration: ArrayLike | None,
+    ) -> None:
+        n, floating = model.n, model.base == 'floating'
+        mask = truth('prescribed', prescribed, model)
+        if base_acceleration is not None and not floating:
+            raise InputError(
+                f'base_acceleration is given, but the base of robot {model.name!r} is fixed; '
+                'leave it out'
+            )
+        self._first_nu_dot = 0 if floating else 6
+        self._first_tau = 6 if base_acceleration is None else 0
+        self.free: BoolArray = np.empty(6 + n, dtype=np.bool_)
+        self.free[:6] = floating and base_acceleration is None
+        self.free[6:] = ~mask
+        self.nu_dot, self.tau = np.zeros(6 + n), np.zeros(6 + n)
+        self.nu_dot[6:] = vector('joint_acceleration', joint_acceleration, n, model.name)
+        if base_acceleration is not None:
+            self.nu_dot[:6] = vector('base_acceleration', base_acceleration, 6, model.name)
+            if np.shape(tau) == (6 + n,):
+                tau = np.asarray(tau)[6:]
+        self.tau[6:] = vector('tau', tau, n, model.name)
+        self.nu_dot[self.free], self.tau[~self.free] = 0.0, 0.0
+        self.inputs = {'the prescribed accelerations': self.nu_dot.copy(), 'tau': self.tau.copy()}
+
+    def own(self, nu_dot: Array, tau: Array) -> tuple[Array, Array]:
+        """Return accelerations and forces, or rows of both, without those not asked for."""
+        return nu_dot[self._first_nu_dot :], tau[self._first_tau :]
+
+
+class _Workspaces(threading.local):
+    """One workspace a robot and thread: kernels write into it."""
+
+    def __init__(self) -> None:
+        self.of: WeakKeyDictionary[TreeModel, Workspace] = WeakKeyDictionary()
+
+
+_workspaces = _Workspaces()
+
+
+def workspace(model: TreeModel) -> Workspace:
+    """Return this thread's scratch for a robot."""
+    found = _workspaces.of.get(model)
+    if found is None:
+        found = _workspaces.of[model] = make_workspace(model.tree)
+    return found
+
+
+def state_data(model: TreeModel, state: State) -> Array:
+    """Return the numbers of a state, whose sizes must be the robot's."""
+    if (state.s.size, state.r.size) != (model.n_q, model.n):
+        raise wrong_state(model, state)
+    return state.data
+
+
+def wrong_state(model: TreeModel, state: State) -> ShapeError:
+    """Return the error for a state of another size."""
+    return ShapeError(
+        f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
+        f'{model.n_q} and {model.n} for robot {model.name!r}'
+    )
+
+
+def vector(name: str, values: ArrayLike, size: int, robot: str) -> Array:
+    """Return ``values`` as an array, which must have one dimension and ``size`` entries."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != (size,):
+        raise ShapeError(f'{name} has shape {array.shape}, expected ({size},) for robot {robot!r}')
+    return array
+
+
+def truth(name: str, values: ArrayLike, model: TreeModel) -> BoolArray:
+    """Return truth values (n,), one a joint coordinate."""
+    mask = np.asarray(values)
+    if mask.shape != (model.n,):
+        raise ShapeError(
+            f'{name} has shape {mask.shape}, expected ({model.n},), one entry a joint coordinate '
+            f'of robot {model.name!r}'
+        )
+    if mask.dtype != np.bool_ and not np.all((mask == 0) | (mask == 1)):
+        raise InputError(f'{name} is {mask.tolist()}, expected truth values')
+    chosen: BoolArray = mask != 0
+    return chosen
+
+
+def with_base(model: TreeModel, values: Array) -> Array:
+    """Return (6 + n,) from (m,): zeros in front where the base is fixed."""
+    full = np.zeros(6 + model.n)
+    full[6 + model.n - model.m :] = values
+    return full
+
+
+def failure(
+    model: TreeModel, status: int, state: State, inputs: Mapping[str, Array]
+) -> GeolinError:
+    """Return the error for a status other than OK; a NaN among the inputs is its cause."""
+    arrays = {'H': state.H, 's': state.s, 'v': state.v, 'r': state.r, **inputs}
+    culprits = [name for name, array in arrays.items() if not np.all(np.isfinite(array))]
+    if culprits or status == NOT_FINITE:
+        return NotFiniteError(
+            f'{" and ".join(culprits) or "the accelerations"} of robot {model.name!r} '
+            'hold NaN or inf, expected finite numbers'
+        )
+    velocity = status - SINGULAR
+    part = 'the base' if velocity < 6 else f'joint {model.joint_names[velocity - 6]!r}'
+    return SingularInertiaError(
+        f'robot {model.name!r}: {part} moves no inertia at this state, expected a '
+        'positive share; check the masses behind it'
+    )

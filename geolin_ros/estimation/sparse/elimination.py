@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""All dynamic variables as affine functions of a few: what exact rows leave open.
+
+Given every fx and qdd, the model's equations are a triangle with pivots -1 [Nori, Property 1].
+Those that no exact sensor gives, z, stay open, and forward substitution yields
+
+    d = T (1; z)                                                                         (1)
+
+with as many columns as z has entries, one more for the constants. Sensor rows become rows of the
+few unknowns z.
+"""
+
+import numpy as np
+
+from geolin_ros.estimation.sparse.factorization import Rows
+from geolin_ros.estimation.sparse.ordering import order_of_equations
+from geolin_ros.estimation.sparse.report import exact_rows
+from geolin_ros.estimation.sparse.system import BlockSystem
+from geolin_ros.kernels.sparse.elimination import evaluate_rows, substitute_columns
+from geolin_ros.typing import IntArray
+
+
+class Elimination:
+    """T of a system, on a pattern and in an order found once.
+
+    Attributes
+    ----------
+    T : (size, 1 + open)
+        At the last state and readings.
+    constraints : (exact rows that do not just give an fx or qdd, 1 + open)
+        They have to vanish: of (1; z).
+    residuals : (noisy rows, 1 + open)
+        What noisy sensors are off by, in the order of the sensors: of (1; z).
+    noisy : (noisy rows,)
+        Their row numbers in the system.
+    """
+
+    def __init__(self, system: BlockSystem) -> None:
+        self._system = system
+        exact = exact_rows(system)
+        self._given = _given(system, exact)
+        self.open = np.array(
+            [
+                column
+                for first, count in (
+                    (12 * system.nb, 6 * system.nb),
+                    (system.size - system.m, system.m),
+                )
+                for column in range(first, first + count)
+                if column not in self._given
+            ],
+            dtype=np.int64,
+        )
+        of_sensors = np.arange(system.equations, system.rows)
+        taken = np.isin(of_sensors, list(self._given.values()))
+        held = of_sensors[exact[of_sensors] & ~taken]
+        self.noisy = of_sensors[~exact[of_sensors]]
+        self._order = order_of_equations(system)
+        self._recursion = _entries(system, self._order.rows, self._order.columns)
+        self._held, self._read = (_entries(system, rows) for rows in (held, self.noisy))
+        self._held_rows = held
+        self._known = np.array(list(self._given), dtype=np.int64)
+        self._known_rows = np.array(list(self._given.values()), dtype=np.int64)
+        columns = 1 + self.open.size
+        self.T = np.zeros((system.size, columns))
+        self.T[self.open, 1 + np.arange(self.open.size)] = 1.0
+        self.constraints = np.zeros((held.size, columns))
+        self.residuals = np.zeros((self.noisy.size, columns))
+
+    def update(self) -> None:
+        """Fill the arrays at the system's last state and readings."""
+        values, b, T = self._system.values, self._system.b, self.T
+        T[self._known, 0] = -b[self._known_rows]
+        substitute_columns(*self._order, *self._recursion, values, b, T)
+        evaluate_rows(self._held_rows, *self._held, values, b, T, self.constraints)
+        evaluate_rows(self.noisy, *self._read, values, b, T, self.residuals)
+
+
+def _given(system: BlockSystem, exact: np.ndarray) -> dict[int, int]:
+    """Return the fx and qdd that one exact sensor row gives, with that row."""
+    given: dict[int, int] = {}
+    entries = np.bincount(system.row, minlength=system.rows)
+    for i, j, value in zip(system.row, system.column, system.values, strict=True):
+        is_input = 12 * system.nb <= j < 18 * system.nb or j >= system.size - system.m
+        alone = i >= system.equations and exact[i] and entries[i] == 1 and value == 1.0
+        if alone and is_input:
+            given.setdefault(int(j), int(i))
+    return given
+
+
+def _entries(system: BlockSystem, rows: IntArray, pivots: IntArray | None = None) -> Rows:
+    """Return the entries of rows, those in the column of their pivot left out."""
+    start, column, entry = [0], [], []
+    first = np.searchsorted(system.row, np.arange(system.rows + 1))
+    for k, i in enumerate(rows):
+        for e in range(first[i], first[i + 1]):
+            if pivots is None or system.column[e] != pivots[k]:
+                column.append(int(system.column[e]))
+                entry.append(e)
+        start.append(len(entry))
+    return Rows(*(np.array(part, dtype=np.int64) for part in (start, column, entry)))

@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Maximum a posteriori estimate of all dynamic variables from noisy and redundant sensors.
+
+D d + b = noise of covariance Sigma, zero on exact rows. These are solved exactly, never weighted:
+`Elimination` leaves d = T (1; z), and constraints that z still has to meet give some of its
+entries by the others, y: z = z_0 + Z y. Then, with Sigma = L L' of the noisy rows C (1; z),
+
+    L^-1 C_z Z = Q R,   y = -R^-1 Q' L^-1 C (1; z_0),   Cov(d) = (T_z Z R^-1) (T_z Z R^-1)'     (1)
+
+the solution of [[Sigma, D], [D', 0]] (rho; d) = (-b; 0). Normal equations D' Sigma^-1 D do not
+exist for exact rows, and lose all digits where rows are nearly exact. Solutions exist if the exact
+rows are independent and D has full column rank.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.errors import ConfigurationError, UnsolvableError, unknown_name
+from geolin_ros.estimation.sparse.elimination import Elimination
+from geolin_ros.estimation.sparse.report import shortened, solvability
+from geolin_ros.estimation.sparse.sensors import Sensor, Variable
+from geolin_ros.estimation.sparse.system import BlockSystem, DynamicVariables, check_covariance
+from geolin_ros.kernels.sparse.least_squares import minimize
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.optional import optional
+from geolin_ros.typing import Array
+
+linalg = optional('scipy.linalg', extra='estimation')
+
+
+class Estimate(NamedTuple):
+    """What the readings say."""
+
+    variables: DynamicVariables
+    chi_squared: float
+    """Sum of squares of the residuals by their covariance."""
+    degrees_of_freedom: int
+    """Rows less unknowns: what ``chi_squared`` is on average if the covariances are right."""
+
+
+class Estimator:
+    """Estimates all dynamic variables of a robot from any sensors, with their covariance.
+
+    Parameters
+    ----------
+    model
+        The robot.
+    sensors
+        Exact and noisy ones; a prior is a sensor whose reading is the prior mean and whose
+        covariance is the prior's. The fewer fx and qdd are open, that is without an exact sensor,
+        the faster: cubic in their number.
+
+    Raises
+    ------
+    UnsolvableError
+        If the sensors leave unknowns open, or exact ones repeat one another, at every state.
+    """
+
+    def __init__(self, model: TreeModel, sensors: Sequence[Sensor]) -> None:
+        self.system = system = BlockSystem(model, sensors)
+        self._elimination = Elimination(system)
+        noisy = self._elimination.noisy
+        self._place = np.searchsorted(noisy, np.arange(system.rows + 1))
+        self._scale = np.ones((noisy.size, 1))
+        self._mixing: dict[str, tuple[slice, Array]] = {}
+        for sensor in system.sensors:
+            if sensor.covariance is not None:
+                self._weigh(sensor.name, np.asarray(sensor.covariance, dtype=np.float64))
+        constraints, columns = self._elimination.constraints.shape
+        self._E = np.zeros((constraints, columns))
+        self._C = np.zeros((noisy.size, columns))
+        self._one_z = np.ones(columns)
+        self._bound = np.zeros(constraints, dtype=np.int64)
+        self._free = np.zeros(max(columns - 1 - constraints, 0), dtype=np.int64)
+        self._work = np.zeros(columns)
+        system.update(system.generic_state(), np.zeros(system.rows - system.equations))
+        if not self._solve():
+            self._judge(())
+
+    def set_covariance(self, name: str, covariance: ArrayLike) -> None:
+        """Give the noise of the sensor ``name`` another covariance (k, k) from now on.
+
+        Raises
+        ------
+        UnknownNameError
+            If no noisy sensor has this name.
+        ConfigurationError
+            If the covariance is not symmetric and positive definite.
+        """
+        noisy = {s.name: s for s in self.system.sensors if s.covariance is not None}
+        if name not in noisy:
+            raise unknown_name('noisy sensor', name, noisy, 'the estimator')
+        new = np.array(covariance, dtype=np.float64)
+        check_covariance(replace(noisy[name], covariance=new))
+        self._weigh(name, new)
+
+    def estimate(self, state: State, readings: Array) -> Estimate:
+        """Return the most likely dynamic variables; the arrays are the caller's.
+
+        Parameters
+        ----------
+        state
+            Where, and how fast; taken as exact.
+        readings : (readings,)
+            In the order of the sensors; `stack` of the system makes it of a mapping.
+
+        Raises
+        ------
+        ShapeError, NotFiniteError
+            If the state or the readings have the wrong size or hold NaN or inf.
+        UnsolvableError
+            If the readings leave unknowns open at this state, or exact ones repeat one another.
+        ConfigurationError
+            If the covariances differ by so much that double precision does not carry both.
+        """
+        system = self.system
+        system.update(state, readings)
+        if not self._solve():
+            self._judge((state,))
+        d = self._elimination.T @ self._one_z
+        rest = self._C[self._free.size :, 0]
+        return Estimate(system.unpack(d), float(rest @ rest), system.rows - system.size)
+
+    def covariance(self, variables: Sequence[Variable]) -> Array:
+        """Return the posterior covariance (k, k) of variables, at the state of the last estimate.
+
+        Raises
+        ------
+        UnknownNameError
+            If the model has no such variable.
+        """
+        columns = [c for v in variables for c in self.system.columns(v)]
+        T_z, free = self._elimination.T[columns, 1:], self._free
+        sensitivity = T_z[:, free] - T_z[:, self._bound] @ self._E[:, 1 + free]
+        R = self._C[: free.size, 1 + free]
+        root = linalg.solve_triangular(R, sensitivity.T, trans='T', check_finite=False)
+        covariance: Array = root.T @ root
+        return covariance
+
+    def _weigh(self, name: str, covariance: Array) -> None:
+        """Let L^-1 of a covariance L L' scale the rows of a sensor, or mix them."""
+        rows = self.system.sensor_rows[name]
+        place = slice(self._place[rows.start], self._place[rows.stop])
+        deviations = np.sqrt(np.diag(covariance))
+        self._scale[place, 0] = 1.0 / deviations
+        correlation = covariance / np.outer(deviations, deviations)
+        self._mixing.pop(name, None)
+        if np.any(correlation != np.eye(len(correlation))):
+            self._mixing[name] = place, np.linalg.inv(np.linalg.cholesky(correlation))
+
+    def _solve(self) -> bool:
+        """Find z at the last state and readings; return whether all is well determined."""
+        elimination, C = self._elimination, self._C
+        elimination.update()
+        self._E[:] = elimination.constraints
+        np.multiply(elimination.residuals, self._scale, out=C)
+        for place, mixing in self._mixing.values():
+            C[place] = mixing @ C[place]
+        z = self._one_z[1:]
+        return len(self._E) <= z.size and bool(
+            minimize(self._E, C, z, self._bound, self._free, self._work)
+        )
+
+    def _judge(self, states: Sequence[State]) -> None:
+        """Raise: the rank is deficient, or the covariances are too far apart."""
+        system = self.system
+        report = solvability(system, states)
+        if report.solvable and report.exact_rank == report.exact_rows:
+            variances = np.concatenate(
+                [np.diag(s.covariance) for s in system.sensors if s.covariance is not None]
+            )
+            raise ConfigurationError(
+                f'robot {system.model.name!r}: variances from {variances.min():.1e} to '
+                f'{variances.max():.1e} are too far apart for double precision; make the best '
+                'sensors exact, or leave out the worst'
+            )
+        cause = f'the sensors do not determine {shortened(report.undetermined)}'
+        cure = 'add sensors or priors of these'
+        if report.solvable:
+            cause = 'exact sensors repeat one another or the equations'
+            cure = 'leave some out, or give them covariances'
+        raise UnsolvableError(f'robot {system.model.name!r}: {cause}; {cure}\n{report}')

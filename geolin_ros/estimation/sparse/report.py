@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a set of sensors determines, said before anything is solved."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geolin_ros.estimation.sparse.system import BlockSystem
+from geolin_ros.model.state import State
+from geolin_ros.optional import optional
+from geolin_ros.typing import Array
+
+if TYPE_CHECKING:
+    from scipy import sparse
+else:
+    sparse = optional('scipy.sparse', extra='estimation')
+csgraph = optional('scipy.sparse.csgraph', extra='estimation')
+
+RANK_TOLERANCE = 1e-10
+"""Singular values below this part of the largest one count as zero."""
+_KINDS = ('tau', 'qdd', 'fx', 'f', 'a')
+_SHARE = 1e-6  # of a unit vector of the null space, to be named
+
+
+@dataclass(frozen=True)
+class Solvability:
+    """What D (rows, unknowns) determines.
+
+    Attributes
+    ----------
+    rows, unknowns
+        Size of D.
+    structural_rank
+        The highest rank that the pattern allows.
+    structurally_undetermined
+        Unknowns that no numbers on this pattern would determine.
+    ranks
+        Numerical rank at each of the states.
+    smallest
+        The smallest of as many singular values as there are unknowns, relative to the largest
+        one, at each of the states; zero if there are fewer rows.
+    undetermined
+        Unknowns that the readings leave open at some of the states.
+    exact_rows, exact_rank
+        Rows without noise, and their lowest numerical rank; below: some of the readings that
+        count as exact repeat or contradict others.
+    """
+
+    rows: int
+    unknowns: int
+    structural_rank: int
+    structurally_undetermined: tuple[str, ...]
+    ranks: tuple[int, ...]
+    smallest: tuple[float, ...]
+    undetermined: tuple[str, ...]
+    exact_rows: int
+    exact_rank: int
+
+    @property
+    def solvable(self) -> bool:
+        """Whether every unknown is determined at every one of the states."""
+        return min(self.ranks) == self.unknowns
+
+    @property
+    def square(self) -> bool:
+        """Whether there are as many rows as unknowns."""
+        return self.rows == self.unknowns
+
+    def __str__(self) -> str:
+        """Return the report as text."""
+        lines = [
+            f'{self.rows} rows, {self.unknowns} unknowns, structural rank {self.structural_rank}',
+            f'numerical rank {", ".join(map(str, self.ranks))}; smallest singular value '
+            f'{", ".join(f"{value:.1e}" for value in self.smallest)} of the largest',
+        ]
+        if self.exact_rank < self.exact_rows:
+            lines.append(f'{self.exact_rows} exact rows of rank {self.exact_rank}: redundant')
+        if self.structurally_undetermined:
+            lines.append(f'no numbers determine {shortened(self.structurally_undetermined)}')
+        if self.undetermined:
+            lines.append(f'not determined: {shortened(self.undetermined)}')
+        return '\n'.join([*lines, 'solvable' if self.solvable else 'not solvable'])
+
+
+def shortened(names: Sequence[str], most: int = 12) -> str:
+    """Return names of unknowns as text, at most a dozen: joints and external wrenches first."""
+    names = sorted(names, key=lambda name: _KINDS.index(name.partition('[')[0]))
+    rest = f' and {len(names) - most} more' if len(names) > most else ''
+    return ', '.join(names[:most]) + rest
+
+
+def solvability(
+    system: BlockSystem, states: Sequence[State] = (), tolerance: float = RANK_TOLERANCE
+) -> Solvability:
+    """Report what the sensors of a system determine; three generic states by default.
+
+    Ranks are by singular values of D with its rows scaled to a largest entry of one: some
+    seconds with a thousand unknowns.
+    """
+    nothing_read = np.zeros(system.rows - system.equations)
+    exact = exact_rows(system)
+    labels = np.array(system.labels)
+    ranks, smallest, exact_ranks = [], [], []
+    open_unknowns = np.zeros(system.size, dtype=bool)
+    for state in states or [system.generic_state(seed) for seed in range(3)]:
+        system.update(state, nothing_read)
+        D = scaled(system)
+        _, sigma, V = np.linalg.svd(D)
+        rank = int(np.sum(sigma > tolerance * sigma[0]))
+        open_unknowns |= np.any(np.abs(V[rank:]) > _SHARE, axis=0)
+        ranks.append(rank)
+        smallest.append(float(sigma[-1] / sigma[0]) if D.shape[0] >= D.shape[1] else 0.0)
+        exact_ranks.append(
+            rank if exact.all() else int(np.linalg.matrix_rank(D[exact], rtol=tolerance))
+        )
+    pattern = sparse.csr_matrix(
+        (np.ones(system.row.size), (system.row, system.column)), shape=(system.rows, system.size)
+    )
+    return Solvability(
+        rows=system.rows,
+        unknowns=system.size,
+        structural_rank=int(csgraph.structural_rank(pattern)),
+        structurally_undetermined=tuple(labels[_unmatched(pattern)].tolist()),
+        ranks=tuple(ranks),
+        smallest=tuple(smallest),
+        undetermined=tuple(labels[open_unknowns].tolist()),
+        exact_rows=int(exact.sum()),
+        exact_rank=min(exact_ranks),
+    )
+
+
+def scaled(system: BlockSystem) -> Array:
+    """Return D at the last state, dense, each row divided by its largest entry."""
+    D: Array = system.matrix().toarray()
+    scaled_rows: Array = D / np.abs(D).max(axis=1, keepdims=True)
+    return scaled_rows
+
+
+def exact_rows(system: BlockSystem) -> np.ndarray:
+    """Return which rows (rows,) have no noise: the model's and those of exact sensors."""
+    exact = np.ones(system.rows, dtype=bool)
+    for sensor in system.sensors:
+        exact[system.sensor_rows[sensor.name]] = sensor.covariance is None
+    return exact
+
+
+def _unmatched(pattern: 'sparse.csr_matrix') -> np.ndarray:
+    """Return the columns of the underdetermined part of Dulmage and Mendelsohn.
+
+    Those reached from a column without a row of its own, by way of its rows to their columns.
+    """
+    row_of = csgraph.maximum_bipartite_matching(pattern, perm_type='row')  # of each column
+    column_of = np.full(pattern.shape[0], -1)
+    column_of[row_of[row_of >= 0]] = np.flatnonzero(row_of >= 0)
+    by_column = pattern.tocsc()
+    reached: np.ndarray = row_of < 0
+    pending = list(np.flatnonzero(reached))
+    while pending:
+        j = pending.pop()
+        for i in by_column.indices[by_column.indptr[j] : by_column.indptr[j + 1]]:
+            following = column_of[i]
+            if not reached[following]:
+                reached[following] = True
+                pending.append(following)
+    return reached

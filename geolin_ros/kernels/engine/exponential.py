@@ -1,0 +1,211 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""exp(X) and phi1(X) B of a linearization, whose upper rows have few entries.
+
+phi1(X) = X^-1 (exp(X) - 1) is a series that is summed for X and B halved several times; a doubling
+[Higham 2008, section 10.7.4] undoes each:
+
+    phi1(X) = 1 + T_1 + T_2 + ...,   T_1 = X / 2,   T_j = X T_j-1 / (j + 1)                 (1)
+    E = [exp(X) | phi1(X) B] = [1 + X phi1(X) | phi1(X) B]                                  (2)
+    E of (2 X, 2 B) = exp(X) E + [0 | phi1(X) B]                                            (3)
+
+The rows of positions of A are those of the identity and of -(v x): a product with them is a sum of
+a few rows, and only the rows of accelerations are multiplied.
+"""
+
+import math
+
+import numpy as np
+
+from geolin_ros.kernels._jit import lean_kernel
+from geolin_ros.kernels.packing.layout import COLUMN_BLOCK, LANES, ROW_BLOCK, aligned_zeros
+from geolin_ros.kernels.simd.product import add_product, clear_after
+from geolin_ros.kernels.simd.vector import (
+    get,
+    get_int,
+    lane_sum,
+    load8,
+    put,
+    select,
+    splat8,
+    store8,
+)
+from geolin_ros.typing import Array, IntArray
+
+FEW = 8  # entries of an upper row, at most
+LARGEST_NORM = 0.6  # root of that of X X in (1): fewer terms there, one more doubling
+ROUNDING = 2.0**-54
+MOST_TERMS = 40
+PARTS = 5  # [X | B], phi1, two terms, E
+
+
+def make_work(k: int, n: int) -> tuple[Array, Array, IntArray]:
+    """Return memory for `exponential`, [X | B] (k, k + n) in it, and lists of integers.
+
+    What is beside [X | B] is zero and stays it. Rows are one vector longer than products need:
+    parts a multiple of 4096 bytes apart get into each other's way.
+    """
+    columns = -(-(k + n + LANES) // COLUMN_BLOCK) * COLUMN_BLOCK + LANES
+    work = aligned_zeros(PARTS * (k + ROW_BLOCK) * columns)
+    lists = np.zeros(k * (2 + FEW), np.int64)
+    lists[:k] = np.arange(k)
+    return work, parts_of(work, k)[0, :k, : k + n], lists
+
+
+def parts_of(work: Array, k: int) -> Array:
+    """Return (parts, rows, columns): a view of the memory."""
+    return work.reshape(PARTS, k + ROW_BLOCK, -1)
+
+
+@lean_kernel
+def exponential(work, lists, k, n):
+    """Fill E from [X | B] (k, k + n); return the number of the part that holds E.
+
+    Parameters
+    ----------
+    work, lists
+        Of `make_work`.
+    """
+    size = work.shape[0] // PARTS
+    stride = size // (k + ROW_BLOCK)
+    upper = list_entries(work, lists, stride, k)
+    phi1, term, product, E = size, 2 * size, 3 * size, 4 * size
+    unit = unit_of_time(work, stride, k, upper)
+    multiply(work, lists, term, 0, stride, k, upper)
+    norm = math.sqrt(norm_of(work, term, stride, k, upper, unit))
+    halvings = 0
+    if norm > LARGEST_NORM and norm - norm == 0.0:
+        halvings = math.frexp(norm / LARGEST_NORM)[1]
+    factor = 0.5**halvings
+    for v in range(0, size, LANES):
+        scaled = factor * load8(work, v)
+        second = (factor * factor / 6.0) * load8(work, term + v)
+        store8(work, v, scaled)
+        store8(work, term + v, second)
+        store8(work, phi1 + v, 0.5 * scaled + second)
+    norms = (norm_of(work, 0, stride, k, upper, unit), factor * norm, factor * norm)
+    last, j = last_term(norms), 2
+    while j < last:
+        j += 1
+        multiply(work, lists, product, term, stride, k, upper)
+        for row in range(0, k * stride, stride):
+            for v in range(row, row + k, LANES):
+                scaled = (1.0 / (j + 1)) * load8(work, product + v)
+                store8(work, product + v, scaled)
+                store8(work, phi1 + v, load8(work, phi1 + v) + scaled)
+        term, product = product, term
+        if j == 4:
+            fourth = (120.0 * norm_of(work, term, stride, k, upper, unit)) ** 0.25
+            last = last_term((norms[0], norms[1], fourth))
+    add_identity(work, phi1, stride, k)
+    multiply(work, lists, E, phi1, stride, k, upper)
+    add_identity(work, E, stride, k)
+    for i in range(k):
+        clear_after(work, E + i * stride, k, stride)
+    own = (phi1, stride, 1)
+    add_product(work, E + k, stride, k, n, work, own, work, k, stride, lists, 0, k)
+    for _ in range(halvings):
+        for i in range(k):
+            for v in range(0, stride, LANES):
+                positions, at = (1 << max(0, min(LANES, k - v))) - 1, i * stride + v
+                store8(work, product + at, select(positions, splat8(0.0), load8(work, E + at)))
+        own = (E, stride, 1)
+        add_product(work, product, stride, k, k + n, work, own, work, E, stride, lists, 0, k)
+        E, product = product, E
+    return E // size
+
+
+@lean_kernel
+def add_identity(work, part, stride, k):
+    """Add 1 to the entries of the diagonal."""
+    for diagonal in range(part, part + k * (stride + 1), stride + 1):
+        put(work, diagonal, 1.0 + get(work, diagonal))
+
+
+@lean_kernel
+def last_term(norms):
+    """Return the last j of T_j that counts, from |X|, |X^2|^(1/2) and |X^4|^(1/4).
+
+    |T_j| <= |X^4|^(j // 4) |X^(j % 4)| / (j + 1)!, at most 2^-54 from the next j on.
+    """
+    one, two, four = norms
+    size = 1.0
+    for j in range(1, MOST_TERMS):
+        rest = j % 4
+        size = 1.0 / (j + 1) * size
+        power = four ** (j - rest)
+        power *= 1.0 if rest == 0 else one if rest == 1 else two * two
+        if rest == 3:
+            power *= one
+        if size * power <= ROUNDING:
+            return max(2, j - 1)
+    return MOST_TERMS
+
+
+@lean_kernel
+def list_entries(work, lists, stride, k):
+    """List the columns of the entries of leading rows of X with few; return how many these are."""
+    for i in range(k):
+        count, at = 0, k + i * (FEW + 1)
+        for j in range(k):
+            if get(work, i * stride + j) != 0.0:
+                count += 1
+                if count > FEW:
+                    return i
+                lists[at + count] = j
+        lists[at] = count
+    return k
+
+
+@lean_kernel
+def unit_of_time(work, stride, k, upper):
+    """Return d for which [[X11, d X12], [X21 / d, X22]] is smallest: rates as large as positions.
+
+    The series converges alike in all units.
+    """
+    X12, X21 = (
+        squares(work, 0, stride, 0, upper, upper, k)[1],
+        squares(work, 0, stride, upper, k, upper, k)[0],
+    )
+    return (X21 / X12) ** 0.25 if X12 > 0.0 and X21 > 0.0 else 1.0
+
+
+@lean_kernel
+def norm_of(work, part, stride, k, upper, unit):
+    """Return the Frobenius norm of a part (k, k) with that unit of time."""
+    Y11, Y12 = squares(work, part, stride, 0, upper, upper, k)
+    Y21, Y22 = squares(work, part, stride, upper, k, upper, k)
+    return math.sqrt(Y11 + unit * unit * Y12 + Y21 / (unit * unit) + Y22)
+
+
+@lean_kernel
+def squares(work, part, stride, begin, end, split, k):
+    """Return the sums of squares of rows begin .. end-1, of their left and their right part."""
+    zero = splat8(0.0)
+    left = right = zero
+    for v in range(0, k, LANES):
+        in_left, in_all = (1 << max(0, split - v)) - 1, (1 << max(0, k - v)) - 1
+        for i in range(begin, end):
+            x = load8(work, part + i * stride + v)
+            left = left + select(in_left, x * x, zero)
+            right = right + select(in_all & ~in_left, x * x, zero)
+    return lane_sum(left), lane_sum(right)
+
+
+@lean_kernel
+def multiply(work, lists, to, source, stride, k, upper):
+    """Fill the first k columns of a part with X times another; those that follow are garbage."""
+    for i in range(upper):
+        at = k + i * (FEW + 1)
+        for v in range(0, k, LANES):
+            total = splat8(0.0)
+            for e in range(at + 1, at + 1 + get_int(lists, at)):
+                j = get_int(lists, e)
+                total = total + get(work, i * stride + j) * load8(work, source + j * stride + v)
+            store8(work, to + i * stride + v, total)
+    dense = to + upper * stride
+    for row in range(dense, to + (k + ROW_BLOCK) * stride, stride):
+        for v in range(row, row + k + LANES, LANES):
+            store8(work, v, splat8(0.0))
+    X = (upper * stride, stride, 1)
+    add_product(work, dense, stride, k - upper, k, work, X, work, source, stride, lists, 0, k)

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From the joints of the tree to the caller's coordinates: states and efforts there, results back.
+
+Joints that follow others, r = G r_own, are no coordinates: columns by s and r are multiplied by G,
+rows are those of the joints that are followed. A fixed base has neither rows nor columns. All
+that happens before the products with the forces of constraints, which are smaller then.
+"""
+
+from geolin_ros.kernels._jit import lean_kernel
+from geolin_ros.kernels.engine.contact_linearization import add_forces, change_of_forces, constrain
+from geolin_ros.kernels.packing import contact_layout as on
+from geolin_ros.kernels.packing import own_layout as of
+from geolin_ros.kernels.packing.layout import LANES
+from geolin_ros.kernels.simd.vector import get, get_int, load8, put, splat8, store8
+from geolin_ros.kernels.status import OK
+
+
+@lean_kernel
+def linearize_own(ints, floats, sites, cw, own, rule, x_own, tau, inputs, ws, out):
+    """Fill A, B, nu_dot and contact forces with their derivatives; return the status.
+
+    Parameters
+    ----------
+    ints, floats, sites, cw, ws
+        As of `contact_linearization.linearize_in_contact`.
+    own, rule
+        Of `own_layout.pack_own`.
+    x_own, tau
+        [H | s | v | r] and efforts (n,) of the caller.
+    inputs
+        Of `records.make_inputs`; efforts are filled in.
+    out
+        Of `contact_layout.outputs_of`.
+    """
+    x, full = cw[get_int(sites, on.TREE_STATE) :], cw[get_int(sites, on.TREE_RESULTS) :]
+    expand_state(own, rule, x_own, tau, x, inputs)
+    status = constrain(ints, floats, sites, cw, x, inputs, ws, full)
+    if status != OK:
+        return status
+    joints, k, n = get_int(own, of.JOINTS), get_int(own, of.STATES), get_int(own, of.INPUTS)
+    size, m = 12 + 2 * joints, k // 2
+    rows = get_int(own, of.ROWS)
+    for r in range(get_int(own, of.TOP)):
+        for c in range(get_int(own, of.TOP)):
+            put(out, r * k + c, get(full, r * size + c))
+    by_effort, nu_dot = size * size, size * size + size * joints
+    for r in range(m):
+        row = 6 + joints + get_int(own, rows + r)
+        gather_states(own, rule, full, row * size, out, (m + r) * k)
+    store8(out, k * k, splat8(0.0))
+    for r in range(m):
+        row = 6 + joints + get_int(own, rows + r)
+        gather_inputs(own, full, by_effort + row * joints, out, k * k + (m + r) * n)
+    for r in range(m):
+        put(out, k * k + k * n + r, get(full, nu_dot + get_int(own, rows + r)))
+    if get_int(sites, on.ROWS) == 0:
+        return OK
+    gather_constraints(own, rule, sites, cw)
+    change_of_forces(sites, cw, get_int(sites, on.OWN_RATES), k, n)
+    add_forces(sites, cw, get_int(sites, on.OWN_RESPONSES), out, m, k, n)
+    return OK
+
+
+@lean_kernel
+def expand_state(own, rule, x_own, tau, x, inputs):
+    """Fill state and efforts of all joints."""
+    n, joints = get_int(own, of.N), get_int(own, of.JOINTS)
+    masters, leaders = get_int(own, of.MASTERS), get_int(own, of.LEADERS)
+    for e in range(16):
+        put(x, e, get(x_own, e))
+    for e in range(6):
+        put(x, 16 + joints + e, get(x_own, 16 + n + e))
+    for c in range(joints):
+        factor, master = get(rule, c), get_int(own, masters + c)
+        put(x, 16 + c, factor * get(x_own, 16 + master) + get(rule, joints + c))
+        put(x, 22 + joints + c, factor * get(x_own, 22 + n + master))
+    for c in range(n):
+        put(inputs, get_int(own, leaders + c), get(tau, c))
+
+
+@lean_kernel
+def gather_constraints(own, rule, sites, cw):
+    """Fill the rows of E and Y that the caller's coordinates have."""
+    k = get_int(own, of.STATES)
+    stride, by_effort = get_int(sites, on.RATE_ROW), get_int(sites, on.BY_EFFORT)
+    rates, to = get_int(sites, on.RATES), get_int(sites, on.OWN_RATES)
+    for r in range(get_int(sites, on.ROWS)):
+        gather_states(own, rule, cw, rates + r * stride, cw, to + r * stride)
+        source = rates + r * stride + by_effort
+        gather_inputs(own, cw, source, cw, to + r * stride + by_effort)
+    stride, rows = get_int(sites, on.RESPONSE_ROW), get_int(own, of.ROWS)
+    responses, to = get_int(sites, on.RESPONSES), get_int(sites, on.OWN_RESPONSES)
+    for r in range(k // 2):
+        source = responses + get_int(own, rows + r) * stride
+        for v in range(0, stride, LANES):
+            store8(cw, to + r * stride + v, load8(cw, source + v))
+
+
+@lean_kernel
+def gather_states(own, rule, source, begin, to, place):
+    """Copy the columns by the state of one row, and add those of mimic joints.
+
+    What runs write too much the next ones overwrite.
+    """
+    runs = get_int(own, of.STATE_RUNS)
+    copy_runs(own, runs, get_int(own, of.STATE_RUNS_COUNT), source, begin, to, place)
+    ties, factors = get_int(own, of.TIES), 2 * get_int(own, of.JOINTS)
+    for t in range(get_int(own, of.TIES_COUNT)):
+        column, sum_ = get_int(own, ties + 2 * t), place + get_int(own, ties + 2 * t + 1)
+        put(to, sum_, get(to, sum_) + get(rule, factors + t) * get(source, begin + column))
+
+
+@lean_kernel
+def gather_inputs(own, source, begin, to, place):
+    """Copy the columns by efforts of one row."""
+    runs = get_int(own, of.INPUT_RUNS)
+    copy_runs(own, runs, get_int(own, of.INPUT_RUNS_COUNT), source, begin, to, place)
+
+
+@lean_kernel
+def copy_runs(own, runs, count, source, begin, to, place):
+    """Copy runs of [from, to, length], eight numbers at a time."""
+    for run in range(runs, runs + 3 * count, 3):
+        first, into = begin + get_int(own, run), place + get_int(own, run + 1)
+        for v in range(0, get_int(own, run + 2), LANES):
+            store8(to, into + v, load8(source, first + v))

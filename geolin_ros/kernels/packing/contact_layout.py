@@ -1,0 +1,269 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The packed layout of constraints for the fast linearization, see `records`.
+
+A contact holds up to six *rows*, directions in which its frame may not accelerate: x y z of its
+own axes at a point, and the turns about them on a surface. Spatial vectors of all rows are kept as
+six vectors of eight lanes, one row a lane; the lanes that a contact does not use are zero.
+
+After the rows of the contacts come those of mimic joints, r_dep - k r_master = 0, in blocks of up
+to `BLOCK_ROWS`. Their coefficients are eight numbers a body and block, one row a lane.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.kernels.packing.layout import (
+    BODY_INTS,
+    COLUMN_BLOCK,
+    INT_HEADER,
+    LANES,
+    NB,
+    PARENT,
+    ROW_BLOCK,
+    Packed,
+    aligned_zeros,
+)
+from geolin_ros.typing import Array, IntArray
+
+BLOCK_ROWS = 6  # rows of mimic joints in a block; the seventh lane carries the free motion
+SMALLEST_PIVOT = 1e-9  # of its diagonal entry: contacts below it are redundant
+
+# --- integers: header | contacts | velocities 0 .. rows-1 | velocities that each contact feels |
+# mimic joints | bodies on the way to them
+COUNT = 0  # number of contacts
+ROWS = 1  # number of all rows
+IDENTITY = 2  # offset of the numbers 0, 1, 2, ...
+FORCES = 3  # offsets of parts of the workspace: the forces
+MATRIX = 4  # rows of [-Lambda | right-hand side], later of [-Lambda^-1 | forces]
+MATRIX_ROW = 5  # length of such a row
+RESPONSES = 6  # M^-1 J', a row per velocity
+RESPONSE_ROW = 7
+RATES = 8  # rows of [dc by state | by effort], c the acceleration of the contact rows
+CHANGES = 9  # the same of the forces
+RATE_ROW = 10  # length of a row of either
+BY_EFFORT = 11  # where its second part begins
+FIELD = 12  # acceleration of each body under the forces of one contact
+CONTACT_ROWS = 13  # number of the rows of contacts, the first ones
+MIMICS = 14  # offset of [its body, body of its master] of each mimic joint
+TOUCHED = 15  # offset of the bodies from mimic joints and their masters to the base, last first
+TOUCHED_BLOCKS = 16  # offset of [begin, end] in these of each block
+COEFFICIENTS = 17  # offset in the workspace: those of the rows of mimic joints
+EFFORTS = 18  # 8 a body: u under the unit forces of a block
+OWN_RATES = 19  # as RATES, of the caller's coordinates
+OWN_RESPONSES = 20  # as RESPONSES
+TREE_STATE = 21  # the state of all joints
+TREE_RESULTS = 22  # A, B and nu_dot of all joints
+SITE_HEADER = 24
+
+BODY = 0
+WIDTH = 1  # 3 rows at a point, 6 on a surface
+FIRST = 2  # its first row
+BEGIN = 3  # its root branch is the bodies begin .. end-1; empty at the base
+END = 4
+SUPPORT = 5  # offset of the velocities that move it: 0..5, then one per joint from the base on
+DEPTH = 6  # number of these joints
+JACOBIAN = 7  # offset of J' in the workspace: a velocity that moves it after another, a row a lane
+SITE_INTS = 8
+
+# --- workspace: contacts | Jacobians and projected rows | parts named above ----------------------
+AXES = 0  # columns x y z o of the contact frame in the turned body, four doubles each
+STIFFNESS = 16
+DAMPING = 17
+REFERENCE = 20  # 3 x 4: inverse of the reference pose
+BASE_POSE = 32  # 3 x 4: base frame seen from the reference
+MISMATCH = 44  # 4 x 4: contact frame seen from the reference
+ERROR = 64  # 8: its logarithm
+PULL = 72  # 6 x 6: inverse right Jacobian of the error
+TURNED = 112  # 6 x 8: its transpose, times the stiffness
+PULL_LANES = 160  # 6 x 8: derivative by the displacement of the body of what the stiffness adds
+BIAS = 208  # 8: contact acceleration but for the accelerations of the velocities
+BY_TWIST = 216  # 6 x 8: derivative of the contact acceleration by the twist of the body
+BY_POSE = 264  # 6 x 8: by its displacement
+RISEN = 312  # 6 x 8: minus the rows, projected to the base
+BASE = 360  # 6 x 8: acceleration of the base under unit forces
+CONTACT_RECORD = 408
+
+
+class Contacts(NamedTuple):
+    """A set of contacts for the fast linearization."""
+
+    sites: IntArray
+    """Where the contacts are; read-only."""
+    work: Array
+    """Their frames and gains, and scratch."""
+
+
+class Outputs(NamedTuple):
+    """Views of one flat array."""
+
+    out: Array
+    A: Array
+    B: Array
+    nu_dot: Array
+    forces: Array
+    """(rows,) in contact axes, on the robot."""
+    by_state: Array
+    """(rows, k)"""
+    by_effort: Array
+    """(rows, n)"""
+
+
+def pack_contacts(
+    packed: Packed,
+    bodies: IntArray,
+    widths: IntArray,
+    poses: Array,
+    gains: Array,
+    references: Array,
+) -> Contacts:
+    """Return contacts, and mimic joints of the robot, as the kernel reads them.
+
+    Parameters
+    ----------
+    packed
+        The robot.
+    bodies, widths : (count,)
+        Body of each contact; 3 for a point, 6 for a surface.
+    poses : (count, 4, 4)
+        Contact frame in the frame of the body of `Tree`.
+    gains : (count, 2)
+        Stiffness [1/s^2] and damping [1/s].
+    references : (count, 4, 4)
+        Pose in the world that the stiffness pulls to.
+    """
+    nb, count, contact_rows = int(packed.ints[NB]), len(bodies), int(np.sum(widths))
+    mimics = packed.mimics
+    n, rows = nb - 1, contact_rows + len(mimics.bodies)
+    blocks = -(-len(mimics.bodies) // BLOCK_ROWS)
+    touched, ends_of_blocks = [], [0]
+    for begin in range(0, len(mimics.bodies), BLOCK_ROWS):
+        moved = mimics.bodies[begin : begin + BLOCK_ROWS].ravel().tolist()
+        touched += sorted({i for body in moved for i in _path(packed, body)}, reverse=True)
+        ends_of_blocks.append(len(touched))
+    paths = [_path(packed, int(body)) for body in bodies]
+    identity = SITE_HEADER + count * SITE_INTS
+    supports = identity + rows + np.cumsum([0, *(6 + len(path) for path in paths)])
+    jacobians = count * CONTACT_RECORD + LANES * np.cumsum(
+        [0, *(6 + 2 * len(path) for path in paths)]
+    )
+    pairs = int(supports[-1])
+    sites = np.zeros(pairs + 2 * len(mimics.bodies) + len(touched) + blocks + 1, np.int64)
+    by_effort = _padded(12 + 2 * n, COLUMN_BLOCK)
+    rate_row, matrix_row = by_effort + _padded(n, COLUMN_BLOCK), _padded(rows + LANES, LANES)
+    sizes = {
+        FORCES: _padded(rows + LANES, LANES),
+        MATRIX: _padded(rows, ROW_BLOCK) * matrix_row,
+        RESPONSES: _padded(6 + n, ROW_BLOCK) * matrix_row,
+        RATES: (rows + ROW_BLOCK) * rate_row,
+        CHANGES: (rows + ROW_BLOCK) * rate_row,
+        OWN_RATES: (rows + ROW_BLOCK) * rate_row,
+        OWN_RESPONSES: _padded(6 + n, ROW_BLOCK) * matrix_row,
+        FIELD: nb * 48,
+        COEFFICIENTS: blocks * nb * LANES,
+        EFFORTS: nb * LANES,
+        TREE_STATE: _padded(22 + 2 * n, LANES),
+        TREE_RESULTS: _padded((12 + 2 * n) * (12 + 3 * n) + 6 + n + LANES, LANES),
+    }
+    ends = jacobians[-1] + np.cumsum(list(sizes.values()))
+    for part, end in zip(sizes, ends, strict=True):
+        sites[part] = end - sizes[part]
+    sites[[COUNT, ROWS, IDENTITY, BY_EFFORT]] = count, rows, identity, by_effort
+    sites[[MATRIX_ROW, RESPONSE_ROW, RATE_ROW]] = matrix_row, matrix_row, rate_row
+    sites[[CONTACT_ROWS, MIMICS]] = contact_rows, pairs
+    sites[[TOUCHED, TOUCHED_BLOCKS]] = sites.size - len(touched), pairs + 2 * len(mimics.bodies)
+    ends_of_blocks = [int(sites[TOUCHED]) + end for end in ends_of_blocks]
+    sites[pairs:] = [*mimics.bodies.ravel(), *ends_of_blocks, *touched]
+    sites[identity : identity + rows] = np.arange(rows)
+    work = aligned_zeros(int(ends[-1]))
+    ends_of_bodies = _branch_ends(packed)
+    for c, path in enumerate(paths):
+        site = sites[SITE_HEADER + c * SITE_INTS :][:SITE_INTS]
+        begin = path[0] if path else 0
+        site[:] = (
+            *(bodies[c], widths[c], np.sum(widths[:c]), begin, ends_of_bodies[begin]),
+            *(supports[c], len(path), jacobians[c]),
+        )
+        sites[supports[c] : supports[c + 1]] = [*range(6), *(5 + i for i in path)]
+        record = work[c * CONTACT_RECORD :][:CONTACT_RECORD]
+        turned = packed.turns[bodies[c]].T @ poses[c][:3]
+        record[AXES : AXES + 16].reshape(4, 4)[:, :3] = turned.T
+        record[STIFFNESS], record[DAMPING] = gains[c]
+        record[REFERENCE : REFERENCE + 12] = np.linalg.inv(references[c])[:3].ravel()
+        record[MISMATCH + 15] = 1.0
+    coefficients = work[sites[COEFFICIENTS] :][: blocks * nb * LANES].reshape(blocks, nb, LANES)
+    for row, (follower, master) in enumerate(mimics.bodies):
+        block, lane = divmod(row, BLOCK_ROWS)
+        coefficients[block, follower, lane] = 1.0
+        coefficients[block, master, lane] = -mimics.multipliers[row]
+    sites.setflags(write=False)
+    return Contacts(sites, work)
+
+
+def make_outputs(n: int, rows: int) -> Outputs:
+    """Return views of fresh memory for a robot with n joints and a base, and contact rows."""
+    return outputs_of(6 + n, n, rows)
+
+
+def outputs_of(m: int, inputs: int, rows: int) -> Outputs:
+    """Return views of fresh memory; what never changes of A is in place.
+
+    They are [A | B | nu_dot | forces | forces by state | by effort | spare]. Products run over the
+    end of a part by whole blocks of zeros, therefore some memory is spare.
+    """
+    k = 2 * m
+    sizes = k * k, k * inputs, m, rows, rows * k, rows * inputs
+    out = aligned_zeros(sum(sizes) + ROW_BLOCK * k + COLUMN_BLOCK)
+    A, B, nu_dot, forces, by_state, by_effort, _ = np.split(out, np.cumsum(sizes))
+    A.reshape(k, k)[:m, m:] = np.eye(m)
+    return Outputs(
+        out,
+        A.reshape(k, k),
+        B.reshape(k, inputs),
+        nu_dot,
+        forces,
+        by_state.reshape(rows, k),
+        by_effort.reshape(rows, inputs),
+    )
+
+
+def inverse_of(sites: IntArray, work: Array) -> Array:
+    """Return a view (rows, rows) of what the kernel leaves of -Lambda^-1, for contacts alone."""
+    rows, stride = int(sites[CONTACT_ROWS]), int(sites[MATRIX_ROW])
+    return work[int(sites[MATRIX]) :][: rows * stride].reshape(rows, stride)[:, :rows]
+
+
+def no_contacts(packed: Packed) -> Contacts:
+    """Return the constraints of a robot that nothing holds."""
+    none = np.zeros(0, np.int64)
+    return pack_contacts(
+        packed, none, none, np.zeros((0, 4, 4)), np.zeros((0, 2)), np.zeros((0, 4, 4))
+    )
+
+
+def _padded(size: int, block: int) -> int:
+    return -(-size // block) * block
+
+
+def _parents(packed: Packed) -> IntArray:
+    nb = int(packed.ints[NB])
+    return packed.ints[INT_HEADER : INT_HEADER + nb * BODY_INTS].reshape(nb, -1)[:, PARENT]
+
+
+def _path(packed: Packed, body: int) -> list[int]:
+    """Return the bodies from the one next to the base to ``body``."""
+    parents, path = _parents(packed), []
+    while body > 0:
+        path.append(body)
+        body = int(parents[body])
+    return path[::-1]
+
+
+def _branch_ends(packed: Packed) -> IntArray:
+    """Return one past the last body of the root branch that begins at a body; 0 for the base."""
+    parents = _parents(packed)
+    roots = [*np.flatnonzero(parents == 0), parents.size]
+    ends = np.zeros(parents.size, np.int64)
+    ends[roots[:-1]] = roots[1:]
+    return ends

@@ -1,0 +1,400 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The packed layout of the fast linearization: a few flat arrays, their offsets by name.
+
+Numba unpacks each array argument at every call, so model, workspace and results are one array
+each. Bodies are numbered as in `Tree`, body 0 is the base; column c belongs to body 1 + c. Columns
+are handled in *blocks* of at most eight, one lane each: small root branches share a block, large
+ones fill several.
+
+All vectors are in base axes about the base origin; each joint frame is turned once, here, so that
+its axis is its own z.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.kernels.packing.types import BASE, BODY_WRENCH, SINGLE_AXIS, Tree, Wrenches
+from geolin_ros.typing import Array, IntArray
+
+LANES = 8
+ROW_BLOCK = 4  # rows and columns that products keep in registers
+COLUMN_BLOCK = 2 * LANES
+SMALLEST_SHARE = 1e-14  # of the inertia behind a joint that must be left once its links are free
+
+# --- integers: header | bodies | blocks | order | relations; the header holds the offsets ------
+NB = 0  # number of bodies, base included
+FLOATING = 1  # 1 if the base moves
+BLOCKS = 2  # number of blocks
+BLOCK_TABLE = 3  # offset of the blocks
+ORDER = 4  # offset of the bodies 1 .. nb-1 sorted by depth: neighbours do not wait for each other
+RELATIONS = 5  # offset of the relation (nb x blocks) of each body to the lanes of each block
+INT_HEADER = 8
+
+PARENT = 0
+COORDINATE = 1  # position of the joint in s, r, tau as the caller orders them
+SLOT = 2  # where `own_branch` keeps the acceleration of a body with several children; -1: nowhere
+LANE = 3  # place of its lane in the blocks of the workspace
+END = 4  # one past the last body of its subtree
+FREE = 5  # 1 if the joint moves under a force, 0 if its acceleration is given
+BODY_INTS = 6
+
+FIRST = 0  # first body of a block
+COUNT = 1  # number of its columns, at most LANES
+BLOCK_BEGIN = 2  # the root branches that the block touches are the bodies begin .. end-1
+BLOCK_END = 3
+BLOCK_INTS = 4
+
+# A relation holds one bit per lane j: bits 0..7 body i supports body j (j = i included),
+# bits 8..15 body j supports body i, j != i.
+
+# --- floats of the model: header | bodies -----------------------------------------------------
+GRAVITY = 0  # 3, world axes
+MODEL_HEADER = 8
+
+EX, EY, EZ = 0, 4, 8  # axes of the joint frame at zero position, in the parent body
+T = 12  # its origin
+COM = 16  # centre of mass in the body
+ICX, ICY, ICZ = 20, 24, 28  # rows of the inertia about the centre of mass
+MASS = 32
+ARMATURE = 33
+ALPHA = 34  # advance along z per unit of s: 1 prismatic, pitch helical
+BETA = 35  # turn about z per unit of s: 1, prismatic 0
+DAMPING = 36
+FRICTION = 37
+FRICTION_SPEED = 38
+STIFFNESS = 39
+REST = 40
+MODEL_RECORD = 48
+
+# --- workspace: header | bodies | displacements | blocks | columns | slots --------------------
+DISPLACEMENTS = 0  # offsets of the parts
+BLOCK_PART = 1
+COLUMN_PART = 2
+SLOT_PART = 3
+WRENCH_BLOCKS = 4  # 1 if a wrench depends on the pose of its link: the displacement passes run
+G = 8  # 6 x 8: rows of the inverse articulated inertia of the base; zero for a fixed one
+UPWARD = 56  # 3: minus gravity in base axes
+SCRATCH = 64  # 24
+WORK_HEADER = 88
+
+# A spatial vector takes eight doubles, [linear 3, pad | angular 3, pad]; its entries sit at:
+AXES = (0, 1, 2, 4, 5, 6)
+COLUMNS = (0, 1, 2, 4, 5, 6, 8, 9, 10, 11)  # of the rows [IA | BA | pA]
+RESPONSES = COLUMNS[:9]  # of the rows of Fwd: without the acceleration
+ANGULAR = 4
+
+POSE = 0  # columns x y z o, four doubles each
+S = 16  # motion subspace; the next eight are spatial vectors too, pads are zero
+SD = 24  # its rate V_p x S
+V = 32  # twist
+AV = 40  # velocity-product acceleration, gravity included
+ACC = 48  # acceleration without AV
+SDD = 56  # Sdd
+UT = 64  # U / D
+Y = 72  # y: eight entries, then four
+FU = 84  # 4: [F | u]
+SOURCE = FU - 8  # 12: S' [IA | BA | pA], before y
+D_INVERSE = 88
+CARRIED_MASS = 89  # mass of the subtree
+CARRIED_TRACE = 90  # trace of its Ibar
+COS, SIN = 91, 92
+EFFORT = 93  # tau less the passive torque
+SLOPE = 94  # of the passive torque by the rate
+ROWS = 96  # 6 x 12: [IA 8 | BA 3, pA 1]
+FWD = ROWS  # 6 x 12, in the same place once the sources of a body's column are known
+WORK_RECORD = 168
+
+N = 0  # 6 x 8: wrench of a displacement of the body; later FwdN
+FWDN = N
+FN = 48
+YN = 56
+DISPLACEMENT_RECORD = 64
+
+# Per block, one column a lane; six rows of a spatial vector without pads
+P_S = 0  # 6 x 8: source of the column of s
+P_R = 48  # 6 x 8: of r
+S_LANES = 96  # 6 x 8: S
+SD_LANES = 144  # 3 x 8: angular part of Sd
+STIFFNESS_LANES = 168  # 8: slope of the passive torque by s
+SLOPE_LANES = 176  # 8: by r
+BLOCK_RECORD = 184
+
+U_ROW = 24  # per body: u of one block, 8 lanes each of s, r, tau
+SLOT_RECORD = 144  # per slot: 18 x 8
+
+# Workspace of `passes` and `plain_linearization`: header | bodies | displacements as above, then
+# fields | columns | slots
+FIELD_PART = 72  # 6 x 12: accelerations that a displacement and a twist of the base leave over
+PLAIN_P = 0  # 3 x 6: sources of the columns of s, r and what is given
+PLAIN_U = 18  # 3: u of one column
+PLAIN_COLUMN = 24
+PLAIN_SLOT = 18  # a of one column
+
+# --- inputs: tau | wrenches -------------------------------------------------------------------
+WRENCH_BODY = 0
+WRENCH_KIND = 1
+WRENCH_VALUE = 2
+WRENCH_POINT = 8
+WRENCH_RECORD = 11
+
+
+class Mimics(NamedTuple):
+    """Mimic joints, r_dep = k r_leader, and the N coordinates of all joints by the n own ones."""
+
+    bodies: IntArray
+    """(count, 2) body of a mimic joint, body of the joint it follows."""
+    multipliers: Array
+    """(count,) k."""
+    leaders: IntArray
+    """(n,) the body of each own coordinate."""
+    masters: IntArray
+    """(N,) the own coordinate that a joint follows."""
+    rule: Array
+    """(2, N) multiplier and offset to it."""
+
+
+class Packed(NamedTuple):
+    """A robot for the fast linearization."""
+
+    ints: IntArray
+    """Topology, read-only."""
+    floats: Array
+    """Placements, inertias, passive joint parameters, gravity; read-only."""
+    turns: Array
+    """(nb, 3, 3) columns: axes of the turned body frame in the frame of `Tree`."""
+    mimics: Mimics
+    """Joints that follow another one: here they move for themselves, rows tie them to it."""
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether there are any."""
+        return len(self.mimics.bodies) > 0
+
+
+def pack(tree: Tree, gravity: Array) -> Packed | None:
+    """Return the packed robot, or None where the fast linearization does not apply.
+
+    It applies to single-axis joints, depth-first numbers and inertias of the form
+    [[m 1, -h^], [h^, Ibar]].
+    """
+    nb = tree.parent.shape[0]
+    ends = _subtree_ends(tree)
+    if ends is None or np.any(tree.kind[1:] != SINGLE_AXIS) or tree.kind[0] != BASE:
+        return None
+    floats = np.zeros(MODEL_HEADER + nb * MODEL_RECORD)
+    floats[GRAVITY : GRAVITY + 3] = gravity
+    turns = np.tile(np.eye(3), (nb, 1, 1))
+    for i in range(nb):
+        record = floats[MODEL_HEADER + i * MODEL_RECORD :][:MODEL_RECORD]
+        if i > 0 and not _pack_joint(tree, i, turns, record):
+            return None
+        if not _pack_inertia(tree.inertia[i], turns[i], record):
+            return None
+    ints = _pack_topology(tree, ends)
+    for array in (ints, floats):
+        array.setflags(write=False)
+    return Packed(ints, floats, turns, _mimics(tree))
+
+
+def _mimics(tree: Tree) -> Mimics:
+    """Return the joints that follow another one of multiplier 1, which any of these may be."""
+    nb = tree.parent.shape[0]
+    body = np.zeros(nb - 1, np.int64)
+    body[tree.v_start[1:]] = np.arange(1, nb)
+    leaders: dict[int, int] = {}
+    for c in np.flatnonzero(tree.multiplier == 1.0).tolist():
+        leaders.setdefault(int(tree.master[c]), c)
+    followers = [c for c in range(nb - 1) if leaders[int(tree.master[c])] != c]
+    pairs = [(body[c], body[leaders[int(tree.master[c])]]) for c in followers]
+    return Mimics(
+        np.array(pairs, np.int64).reshape(-1, 2),
+        tree.multiplier[followers],
+        body[[leaders[c] for c in range(len(leaders))]],
+        tree.master,
+        np.array((tree.multiplier, tree.offset)),
+    )
+
+
+def make_workspace(packed: Packed) -> Array:
+    """Return a zeroed workspace; its pads must stay zero, so nobody else writes into it."""
+    ints = packed.ints
+    nb = int(ints[NB])
+    sizes = (
+        WORK_HEADER + nb * WORK_RECORD,
+        nb * DISPLACEMENT_RECORD,
+        int(ints[BLOCKS]) * BLOCK_RECORD,
+        nb * U_ROW,
+        _slots(packed) * SLOT_RECORD,
+    )
+    workspace = aligned_zeros(sum(sizes))
+    offsets = np.cumsum(sizes)
+    workspace[DISPLACEMENTS : SLOT_PART + 1] = offsets[:4]
+    return workspace
+
+
+def plain_workspace_size(packed: Packed) -> int:
+    """Return how many numbers `passes` and `plain_linearization` write into."""
+    nb = int(packed.ints[NB])
+    bodies = WORK_RECORD + DISPLACEMENT_RECORD + PLAIN_COLUMN
+    return WORK_HEADER + nb * bodies + FIELD_PART + _slots(packed) * PLAIN_SLOT
+
+
+def hold(packed: Packed, held: ArrayLike, base: bool) -> Packed:
+    """Return the robot with accelerations given: of the joints where ``held``, and the base's."""
+    ints = packed.ints.copy()
+    nb = int(ints[NB])
+    bodies = ints[INT_HEADER : INT_HEADER + nb * BODY_INTS].reshape(nb, -1)
+    bodies[1:, FREE] = ~np.asarray(held, dtype=np.bool_)[bodies[1:, COORDINATE]]
+    if base:
+        ints[FLOATING] = 0
+    ints.setflags(write=False)
+    return packed._replace(ints=ints)
+
+
+def _slots(packed: Packed) -> int:
+    nb = int(packed.ints[NB])
+    return int(packed.ints[INT_HEADER:][: nb * BODY_INTS].reshape(nb, -1)[:, SLOT].max()) + 1
+
+
+def make_output(n: int) -> tuple[Array, Array, Array, Array]:
+    """Return (out, A, B, nu_dot): the last three are views of the first.
+
+    The entries that never change, the zeros and ones of the rows of H and s, are in place.
+    """
+    m, k = 6 + n, 12 + 2 * n
+    out = aligned_zeros(k * k + k * n + m)
+    A, B = out[: k * k].reshape(k, k), out[k * k : k * k + k * n].reshape(k, n)
+    A[:m, m:] = np.eye(m)
+    return out, A, B, out[k * k + k * n :]
+
+
+def make_inputs(packed: Packed, wrenches: Wrenches) -> Array:
+    """Return [tau (n, zeros) | wrenches], the wrenches in turned body frames."""
+    n, count = int(packed.ints[NB]) - 1, wrenches.body.shape[0]
+    inputs = np.zeros(n + count * WRENCH_RECORD)
+    for w in range(count):
+        record = inputs[n + w * WRENCH_RECORD :][:WRENCH_RECORD]
+        turn = packed.turns[wrenches.body[w]]
+        record[WRENCH_BODY], record[WRENCH_KIND] = wrenches.body[w], wrenches.kind[w]
+        value = wrenches.value[w]
+        if wrenches.kind[w] == BODY_WRENCH:
+            value = np.concatenate((turn.T @ value[:3], turn.T @ value[3:]))
+        record[WRENCH_VALUE : WRENCH_VALUE + 6] = value
+        record[WRENCH_POINT : WRENCH_POINT + 3] = turn.T @ wrenches.point[w]
+    return inputs
+
+
+def _subtree_ends(tree: Tree) -> IntArray | None:
+    """Return one past the last body of each subtree, or None if it is no range of numbers."""
+    nb = tree.parent.shape[0]
+    ends, sizes = np.arange(1, nb + 1), np.ones(nb, np.int64)
+    for i in range(nb - 1, 0, -1):
+        p = tree.parent[i]
+        if not 0 <= p < i:
+            return None
+        ends[p] = max(ends[p], ends[i])
+        sizes[p] += sizes[i]
+    return ends if np.array_equal(ends - np.arange(nb), sizes) else None
+
+
+def _pack_joint(tree: Tree, i: int, turns: Array, record: Array) -> bool:
+    """Fill turns[i] and the joint's part of a record; False if it is no axis through its frame."""
+    c = int(tree.v_start[i])
+    if (tree.q_size[i], tree.v_size[i], tree.q_start[i]) != (1, 1, c):
+        return False
+    u, w = tree.subspace[c, :3], tree.subspace[c, 3:]
+    beta = 1.0 if np.any(w) else 0.0
+    axis = w if beta else u / (np.linalg.norm(u) or 1.0)
+    alpha = float(axis @ u)
+    off_axis = np.abs(u - alpha * axis).max()
+    if abs(axis @ axis - 1.0) > 1e-12 or off_axis > 1e-12 * (1.0 + abs(alpha)):
+        return False
+    helper = np.eye(3)[np.argmin(np.abs(axis))]
+    x = helper - axis * (axis @ helper)
+    x /= np.linalg.norm(x)
+    turns[i] = np.column_stack((x, np.cross(axis, x), axis))
+    up = turns[tree.parent[i]].T
+    placement = up @ tree.rotation[i] @ turns[i]
+    record[EX : EX + 3], record[EY : EY + 3], record[EZ : EZ + 3] = placement.T
+    record[T : T + 3] = up @ tree.translation[i]
+    record[ALPHA], record[BETA] = alpha, beta
+    record[ARMATURE], record[DAMPING] = tree.armature[c], tree.damping[c]
+    record[FRICTION], record[FRICTION_SPEED] = tree.friction[c], tree.friction_speed[c]
+    record[STIFFNESS], record[REST] = tree.stiffness[c], tree.rest[c]
+    return True
+
+
+def _pack_inertia(inertia: Array, turn: Array, record: Array) -> bool:
+    """Fill the inertia's part of a record; False if it is not that of a rigid body."""
+    mass = inertia[0, 0]
+    h = np.array([inertia[5, 1], inertia[3, 2], inertia[4, 0]])
+    com = h / mass if mass != 0.0 else np.zeros(3)
+    cross = np.array([[0.0, -com[2], com[1]], [com[2], 0.0, -com[0]], [-com[1], com[0], 0.0]])
+    central = inertia[3:, 3:] + mass * cross @ cross
+    rebuilt = np.block([[mass * np.eye(3), -mass * cross], [mass * cross, inertia[3:, 3:]]])
+    deviation = max(np.abs(inertia - rebuilt).max(), np.abs(central - central.T).max())
+    if deviation > 1e-12 * np.abs(inertia).max():
+        return False
+    record[MASS] = mass
+    record[COM : COM + 3] = turn.T @ com
+    turned = turn.T @ central @ turn
+    record[ICX : ICX + 3], record[ICY : ICY + 3], record[ICZ : ICZ + 3] = 0.5 * (turned + turned.T)
+    return True
+
+
+def _pack_topology(tree: Tree, ends: IntArray) -> IntArray:
+    nb = tree.parent.shape[0]
+    roots = [i for i in range(1, nb) if tree.parent[i] == 0]
+    blocks = _blocks([(root, int(ends[root])) for root in roots])
+    depth = np.zeros(nb, np.int64)
+    for i in range(1, nb):
+        depth[i] = depth[tree.parent[i]] + 1
+    bodies = np.zeros((nb, BODY_INTS), np.int64)
+    bodies[:, PARENT], bodies[:, SLOT] = tree.parent, -1
+    bodies[:, END], bodies[:, FREE] = ends, 1
+    bodies[1:, COORDINATE] = tree.v_start[1:]
+    forks = sorted({int(tree.parent[i]) for i in range(1, nb) if 0 < tree.parent[i] != i - 1})
+    bodies[forks, SLOT] = np.arange(len(forks))
+    relations = np.zeros((nb, len(blocks)), np.int64)
+    for k, (first, count, _, _) in enumerate(blocks):
+        bodies[first : first + count, LANE] = k * BLOCK_RECORD + np.arange(count)
+        for i in range(1, nb):
+            for lane, j in enumerate(range(first, first + count)):
+                relations[i, k] |= int(i <= j < ends[i]) << lane
+                relations[i, k] |= int(j < i < ends[j]) << (LANES + lane)
+    table = INT_HEADER + bodies.size
+    order = table + BLOCK_INTS * len(blocks)
+    header = np.zeros(INT_HEADER, np.int64)
+    header[: RELATIONS + 1] = (nb, tree.v_size[0] == 6, len(blocks), table, order, order + nb - 1)
+    return np.concatenate(
+        (
+            header,
+            bodies.ravel(),
+            np.array(blocks, np.int64).ravel(),
+            1 + np.argsort(depth[1:], kind='stable'),
+            relations.ravel(),
+        )
+    )
+
+
+def _blocks(branches: list[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
+    """Return (first, count, begin, end) of each block: several branches, or part of one."""
+    blocks: list[tuple[int, int, int, int]] = []
+    for begin, end in branches:
+        if blocks and end - blocks[-1][2] <= LANES:
+            first = blocks.pop()[0]
+            blocks.append((first, end - first, first, end))
+            continue
+        for first in range(begin, end, LANES):
+            blocks.append((first, min(LANES, end - first), begin, end))
+    return blocks
+
+
+def aligned_zeros(size: int) -> Array:
+    """Return zeros that start at a cache line."""
+    memory = np.zeros(size + LANES)
+    start = -memory.ctypes.data % 64 // 8
+    return memory[start : start + size]

@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The numbered tree that kernels read, and the workspace they write."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.typing import Array, IntArray
+
+# How joint i moves body i; a new joint type adds its code here and its transform in joints.py.
+# A single axis and a product of several exponentials have as many positions as rates; the others
+# are groups: constant orthonormal subspace, rates in the moving frame, positions an element.
+BASE = 0
+SINGLE_AXIS = 1
+PRODUCT = 2  # exp(S_1 s_1) exp(S_2 s_2) ...: universal, cylindrical
+SPHERICAL = 3  # SO(3), s = unit quaternion (x, y, z, w)
+PLANAR = 4  # SE(2), s = (x, y, cos, sin)
+FLOATING = 5  # SE(3), s = (x, y, z | quaternion)
+
+# What an external wrench keeps constant while its link moves, see wrenches.py.
+BODY_WRENCH = 0
+WORLD_WRENCH = 1
+WORLD_ORIENTED_WRENCH = 2
+
+
+class Tree(NamedTuple):
+    """A robot as read-only arrays: bodies 0..nb-1 depth-first, body 0 is the base.
+
+    Body i is moved relative to its parent by joint i, which owns the positions
+    ``s[q_start[i] : q_start[i] + q_size[i]]`` and the rates
+    ``r[v_start[i] : v_start[i] + v_size[i]]``; their order is the caller's, not the bodies'.
+    With mimic joints these follow fewer independent ones, which are then the caller's.
+    There are n rates and n_q positions; n_q > n with group joints.
+    """
+
+    parent: IntArray
+    """(nb,) parent[i] < i; parent[0] = -1."""
+    kind: IntArray
+    """(nb,) `BASE` for body 0, else the joint kind."""
+    q_start: IntArray
+    """(nb,)"""
+    q_size: IntArray
+    """(nb,)"""
+    v_start: IntArray
+    """(nb,)"""
+    v_size: IntArray
+    """(nb,)"""
+    subspace: Array
+    """(n, 6) motion subspace: row c is the unit twist of rate c, in the moved body's frame; of a
+    product that of its factor alone, see `Workspace.S`."""
+    rotation: Array
+    """(nb, 3, 3) joint frame at zero position to parent body frame."""
+    translation: Array
+    """(nb, 3) origin of the joint frame in the parent body frame [m]."""
+    inertia: Array
+    """(nb, 6, 6) spatial inertia in the body frame; symmetric, any such matrix."""
+    armature: Array
+    """(n,) rotor inertia seen at the joint [kg m^2 or kg]."""
+    damping: Array
+    """(n,) viscous friction [N m s/rad or N s/m]."""
+    friction: Array
+    """(n,) Coulomb friction f in f tanh(r / friction_speed) [N m or N]."""
+    friction_speed: Array
+    """(n,) smoothing speed of the Coulomb friction [rad/s or m/s]."""
+    stiffness: Array
+    """(n,) joint spring k in k (s - rest) [N m/rad or N/m]."""
+    rest: Array
+    """(n,) rest position of the spring [rad or m]."""
+    master: IntArray
+    """(n,) independent rate that rate c follows: r = G y_dot."""
+    multiplier: Array
+    """(n,) the entry of G in that column."""
+    position_master: IntArray
+    """(n_q,) independent position y that position s follows: s = G y + s0."""
+    position_multiplier: Array
+    """(n_q,) the entry of G in that column; 1 for positions of group joints."""
+    offset: Array
+    """(n_q,) the entry of s0 [rad or m]."""
+
+
+class Wrenches(NamedTuple):
+    """External wrenches on bodies, packed for kernels."""
+
+    body: IntArray
+    """(nw,) body acted on."""
+    kind: IntArray
+    """(nw,) one of the codes above."""
+    value: Array
+    """(nw, 6) [force; moment]: in the body frame (body), about the world origin in world axes
+    (world), about ``point`` in world axes (world oriented)."""
+    point: Array
+    """(nw, 3) point of application in the body frame; only for the world-oriented kind."""
+
+
+class Direction(NamedTuple):
+    """How everything that inverse dynamics reads moves with a scalar p, in the tree's coordinates.
+
+    All zero but what p moves; a displacement of a pose is a twist in its own axes.
+    """
+
+    displacement: Array
+    """(6 + n,) of the base pose and, along S, of the joints."""
+    velocity: Array
+    """(6 + n,) of base twist and rates."""
+    acceleration: Array
+    """(6 + n,)"""
+    gravity: Array
+    """(3,) in world axes."""
+    placement: Array
+    """(nb, 6) displacement of the joint frame, in the parent body."""
+    joint: Array
+    """(nb, 6) displacement of the joint by its changing axes, in the moved body."""
+    subspace: Array
+    """(n, 6) derivative of `Workspace.S` by the same."""
+    armature: Array
+    """(n,)"""
+    passive: Array
+    """(n,) of damping, friction and springs at constant positions and rates."""
+    inertia: Array
+    """(nb, 6, 6)"""
+    wrench: Array
+    """(nw, 6) of the values of external wrenches."""
+
+
+class Workspace(NamedTuple):
+    """Scratch of the body-frame recursions; m = 6 + n, k = 2 m, columns [H; s; v; r].
+
+    Suffix y: on the independent coordinates, m_y = 6 + their number, see mimic.py.
+    """
+
+    R: Array
+    """(nb, 3, 3) rotation from body i to its parent (body 0: to the world)."""
+    o: Array
+    """(nb, 3) origin of body i in its parent (body 0: in the world)."""
+    world_R: Array
+    """(nb, 3, 3) rotation from body i to the world."""
+    world_o: Array
+    """(nb, 3) origin of body i in the world."""
+    v: Array
+    """(nb, 6) twist of body i relative to the world, in i."""
+    a: Array
+    """(nb, 6) its rate, minus gravity, in i."""
+    f: Array
+    """(nb, 6) wrench across joint i, on body i, in i."""
+    S: Array
+    """(n, 6) motion subspace at the positions, rows as in ``Tree.subspace``."""
+    v_joint: Array
+    """(nb, 6) S_i r_i."""
+    wrench: Array
+    """(nb, 6) external wrench on body i, in i."""
+    inertia: Array
+    """(nb, 6, 6) composite inertia."""
+    articulated: Array
+    """(nb, 6, 6) articulated inertia, of a body whose free joint has been eliminated."""
+    U: Array
+    """(m, 6) articulated inertia times the subspace, one row a velocity."""
+    D: Array
+    """(m,) its share along that velocity, armature included."""
+    force: Array
+    """(m,) what is left of a force once the bodies behind have been accounted for."""
+    upward: Array
+    """(3,) minus gravity, in base axes."""
+    moved: Array
+    """(6,) temporary."""
+    rate: Array
+    """(6,) temporary."""
+    dv: Array
+    """(nb, k, 6) row c: derivative of v by coordinate c of [H; s; v; r]."""
+    da: Array
+    """(nb, k, 6) the same of a."""
+    df: Array
+    """(nb, k, 6) the same of f."""
+    d: Array
+    """(nb, k, 6) displacement of body i by [H; s], in i; zero by [v; r]."""
+    dh: Array
+    """(nb, 6) displacement of joint i alone, in i."""
+    dS: Array
+    """(n, 6) derivative of ``S`` along it."""
+    touched: IntArray
+    """(nb, 2) whether motion, wrench of body i have a derivative other than zero."""
+    x: Array
+    """(22 + n_q + n,) state of the tree, [H by rows (16) | s | v | r]."""
+    nu_dot: Array
+    """(m,) acceleration of the tree."""
+    M: Array
+    """(m, m) mass matrix."""
+    M_y: Array
+    """(m_y, m_y) mass matrix of the independent coordinates."""
+    chol: Array
+    """(m_y, m_y) its lower Cholesky factor."""
+    masked: Array
+    """(m_y, m_y) ``M_y`` with rows and columns of prescribed velocities from the identity."""
+    tau: Array
+    """(m,) inverse dynamics [base wrench; joint efforts]."""
+    tau_y: Array
+    """(m_y,) the same on the independent coordinates."""
+    dtau: Array
+    """(m, k) derivative of ``tau``."""
+    dtau_y: Array
+    """(m_y, k_y) the same on the independent coordinates."""
+    response: Array
+    """(m_y,) accelerations by residual forces."""
+    reaction: Array
+    """(m_y,) forces that hold prescribed velocities against them."""
+
+
+def make_workspace(tree: Tree) -> Workspace:
+    """Return zeroed scratch for ``tree``."""
+    nb, n, n_q = tree.parent.shape[0], tree.armature.shape[0], tree.offset.shape[0]
+    m, k = 6 + n, 12 + 2 * n
+    m_y = 7 + int(tree.master.max(initial=-1))
+    return Workspace(
+        R=np.zeros((nb, 3, 3)),
+        o=np.zeros((nb, 3)),
+        world_R=np.zeros((nb, 3, 3)),
+        world_o=np.zeros((nb, 3)),
+        v=np.zeros((nb, 6)),
+        a=np.zeros((nb, 6)),
+        f=np.zeros((nb, 6)),
+        S=np.zeros((n, 6)),
+        v_joint=np.zeros((nb, 6)),
+        wrench=np.zeros((nb, 6)),
+        inertia=np.zeros((nb, 6, 6)),
+        articulated=np.zeros((nb, 6, 6)),
+        U=np.zeros((m, 6)),
+        D=np.zeros(m),
+        force=np.zeros(m),
+        upward=np.zeros(3),
+        moved=np.zeros(6),
+        rate=np.zeros(6),
+        dv=np.zeros((nb, k, 6)),
+        da=np.zeros((nb, k, 6)),
+        df=np.zeros((nb, k, 6)),
+        d=np.zeros((nb, k, 6)),
+        dh=np.zeros((nb, 6)),
+        dS=np.zeros((n, 6)),
+        touched=np.zeros((nb, 2), np.int64),
+        x=np.zeros(22 + n_q + n),
+        nu_dot=np.zeros(m),
+        M=np.zeros((m, m)),
+        M_y=np.zeros((m_y, m_y)),
+        chol=np.zeros((m_y, m_y)),
+        masked=np.zeros((m_y, m_y)),
+        tau=np.zeros(m),
+        tau_y=np.zeros(m_y),
+        dtau=np.zeros((m, k)),
+        dtau_y=np.zeros((m_y, 2 * m_y)),
+        response=np.zeros(m_y),
+        reaction=np.zeros(m_y),
+    )

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Body Jacobians of every body and their rates, in body frames [Traversaro 2019, section 8]."""
+
+from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels.packing.types import PRODUCT, Tree, Workspace
+from geolin_ros.kernels.recursions.inverse_dynamics import propagate_motion
+from geolin_ros.kernels.recursions.joints import place_bodies
+from geolin_ros.kernels.recursions.mimic import expand_state
+from geolin_ros.kernels.spatial import add_cross_motion, motion_to_child
+
+
+@kernel
+def kinematics(tree: Tree, ws: Workspace, x_y, gravity, J_out, J_dot_out):
+    """Fill J and Jdot (nb, m_y, 6) at x = [H (16) | s | v | r] of the independent coordinates.
+
+    Column c of a Jacobian is row c here; v_i = J_i' nu_y. Poses and twists as `move_bodies`.
+    """
+    move_bodies(tree, ws, x_y, gravity)
+    propagate_jacobians(tree, ws, J_out, J_dot_out)
+
+
+@kernel
+def move_bodies(tree: Tree, ws: Workspace, x_y, gravity):
+    """Leave poses and twists of the bodies at x in ``ws.world_R``, ``ws.world_o`` and ``ws.v``."""
+    expand_state(tree, x_y, ws.x)
+    place_bodies(tree, ws, ws.x)
+    ws.nu_dot[:] = 0.0
+    propagate_motion(tree, ws, ws.x, gravity, ws.nu_dot)
+
+
+@kernel
+def propagate_jacobians(tree: Tree, ws: Workspace, J_out, J_dot_out):
+    """Fill J and Jdot (nb, m_y, 6) by rows; needs `move_bodies`, or its two passes.
+
+    J_0 = [1, 0];  J_i = ^iX_p J_p + S_i G_i, G_i the rows of joint i in s = G y + s0    (1)
+    Jdot_i = ^iX_p Jdot_p - (v_J x) ^iX_p J_p + Sdot_i G_i,
+    for d/dt ^iX_p = -(v_J x) ^iX_p                                                      (2)
+    """
+    nb, m_y = J_out.shape[0], J_out.shape[1]
+    rates = ws.x.shape[0] - tree.armature.shape[0]
+    J_out[0, :, :] = 0.0
+    J_dot_out[0, :, :] = 0.0
+    for e in range(6):
+        J_out[0, e, e] = 1.0
+    for i in range(1, nb):
+        p = tree.parent[i]
+        for c in range(m_y):
+            motion_to_child(ws.R[i], ws.o[i], J_out[p, c], J_out[i, c])
+            motion_to_child(ws.R[i], ws.o[i], J_dot_out[p, c], J_dot_out[i, c])
+            add_cross_motion(ws.v_joint[i], J_out[i, c], -1.0, J_dot_out[i, c])
+        for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
+            for e in range(6):
+                J_out[i, 6 + tree.master[c], e] += tree.multiplier[c] * ws.S[c, e]
+        if tree.kind[i] == PRODUCT:  # Sdot_b = sum over c > b of (S_b x S_c) r_c
+            for b in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
+                for c in range(b + 1, tree.v_start[i] + tree.v_size[i]):
+                    row = J_dot_out[i, 6 + tree.master[b]]
+                    add_cross_motion(ws.S[b], ws.S[c], ws.x[rates + c], row)

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What changes with the state in the Newton-Euler equations as one system [Nori, Eqs. (3)-(5)]."""
+
+from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels.packing.types import PRODUCT, Tree, Workspace
+from geolin_ros.kernels.recursions.inverse_dynamics import add_passive_torque, propagate_motion
+from geolin_ros.kernels.recursions.joints import place_bodies
+from geolin_ros.kernels.recursions.mimic import expand_state
+from geolin_ros.kernels.spatial import (
+    add_cross_motion,
+    add_cross_wrench,
+    add_matvec,
+    motion_to_child,
+)
+
+
+@kernel
+def assemble(tree: Tree, ws: Workspace, x, gravity, X, slot, source, values, b):
+    """Fill X (nb, 6, 6), the entries of D that change, and b of the model's 12 nb + m rows.
+
+    X_i = ^iX_p = [[R', -R' o^], [0, R']];  values[slot] = [X.flat, S.flat][source]   (1)
+    b of a_i:    v_i x S_i r_i + Sdot_i r_i (base: -gravity)                          (2)
+    b of f_i:    v_i xb* M_i v_i                                                      (3)
+    b of tau_i:  damping, friction and spring, of a joint and those that follow it     (4)
+    """
+    nb, n = tree.parent.shape[0], tree.armature.shape[0]
+    row_tau = 12 * nb + tree.v_size[0]
+    ws.nu_dot[:] = 0.0
+    ws.tau[:] = 0.0
+    b[:row_tau] = 0.0
+    expand_state(tree, x, ws.x)
+    place_bodies(tree, ws, ws.x)
+    propagate_motion(tree, ws, ws.x, gravity, ws.nu_dot)
+    for e in range(3):
+        b[e] = ws.upward[e]
+    for i in range(nb):
+        R, o = ws.R[i], ws.o[i]
+        for row in range(3):
+            r0, r1, r2 = R[0, row], R[1, row], R[2, row]
+            for column in range(3):
+                X[i, row, column] = X[i, 3 + row, 3 + column] = R[column, row]
+                X[i, 3 + row, column] = 0.0
+            X[i, row, 3] = o[1] * r2 - o[2] * r1
+            X[i, row, 4] = o[2] * r0 - o[0] * r2
+            X[i, row, 5] = o[0] * r1 - o[1] * r0
+        if i > 0:
+            bias = b[6 * i : 6 * i + 6]
+            if tree.kind[i] == PRODUCT:  # S moves: a_i at nu_dot = 0, less that of the parent
+                motion_to_child(ws.R[i], o, ws.a[tree.parent[i]], ws.moved)
+                for e in range(6):
+                    bias[e] = ws.a[i, e] - ws.moved[e]
+            else:
+                add_cross_motion(ws.v[i], ws.v_joint[i], 1.0, bias)
+        for e in range(6):
+            ws.moved[e] = 0.0
+        add_matvec(tree.inertia[i], ws.v[i], ws.moved)
+        add_cross_wrench(ws.v[i], ws.moved, 1.0, b[6 * (nb + i) : 6 * (nb + i) + 6])
+    of_poses, of_joints = X.reshape(36 * nb), ws.S.reshape(6 * n)
+    for k in range(slot.shape[0]):
+        at = source[k]
+        values[slot[k]] = of_poses[at] if at < 36 * nb else of_joints[at - 36 * nb]
+    add_passive_torque(tree, ws.x, ws.nu_dot, ws.tau)
+    for c in range(n):
+        b[row_tau + tree.master[c]] = 0.0
+    for c in range(n):
+        b[row_tau + tree.master[c]] += tree.multiplier[c] * ws.tau[6 + c]

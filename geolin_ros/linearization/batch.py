@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A and B of a robot about many states in one call."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.dynamics.samples import (
+    Samples,
+    States,
+    Task,
+    prepare,
+    rows,
+    state_rows,
+    zeros_together,
+)
+from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
+from geolin_ros.linearization.contacts.description import SIZES, Closure
+from geolin_ros.linearization.result import Linearization, Reference, check_reference
+from geolin_ros.model.labels import Label, input_labels, rate_label, state_labels
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.typing import Array
+
+if TYPE_CHECKING:
+    from geolin_ros.linearization.linearizer import Linearizer
+
+ARRAYS = ('A', 'B', 'nu_dot', 'drift', 'wrenches', 'wrench_by_state', 'wrench_by_tau')
+
+
+@dataclass(eq=False)
+class LinearizationBatch:
+    """Linearizations about N states: the arrays of `Linearization` with the sample in front.
+
+    Attributes
+    ----------
+    A : (N, 2 m, 2 m)
+    B : (N, 2 m, n_u)
+    nu_dot : (N, m)
+    drift : (N, 2 m)
+    wrenches : (N, rows)
+    wrench_by_state : (N, rows, 2 m)
+    wrench_by_tau : (N, rows, n_u)
+    reference, columns, inputs, contacts
+        As in `Linearization`.
+
+    ``len(batch)`` is N, ``batch[k]`` a `Linearization` that shares the memory, ``batch[a:b]`` a
+    batch that does.
+    """
+
+    A: Array
+    B: Array
+    nu_dot: Array
+    drift: Array
+    wrenches: Array
+    wrench_by_state: Array
+    wrench_by_tau: Array
+    columns: tuple[Label, ...]
+    inputs: tuple[Label, ...]
+    contacts: tuple[Closure, ...]
+    linearizer: 'Linearizer'
+    """Whose it is."""
+    states: Array
+    tau: Array
+    external: Sequence[Wrench] = ()
+    """External wrenches, in force in every state."""
+    reference: Reference = 'moving'
+
+    @property
+    def rows(self) -> tuple[Label, ...]:
+        """Names and units of the rates of the state entries."""
+        return tuple(rate_label(label) for label in self.columns)
+
+    def __len__(self) -> int:
+        """Return N."""
+        return len(self.A)
+
+    def __getitem__(self, k: int | slice) -> 'Linearization | LinearizationBatch':
+        """Return one linearization, or a shorter batch."""
+        if isinstance(k, slice):
+            return self.part(k)
+        state = self.linearizer.model.neutral_state()
+        state.data[:] = self.states[k]
+        about = self.linearizer.about(state, self.tau[k], self.external)
+        return Linearization(
+            **{name: getattr(self, name)[k] for name in ARRAYS},
+            columns=self.columns,
+            inputs=self.inputs,
+            about=about,
+            contacts=self.contacts,
+            reference=self.reference,
+        )
+
+    def part(self, k: slice) -> 'LinearizationBatch':
+        """Return some of the samples."""
+        names = (*ARRAYS, 'states', 'tau')
+        return dataclasses.replace(self, **{name: getattr(self, name)[k] for name in names})
+
+
+class Batches:
+    """Linearizes one robot about many states in one call, as `Linearizer.batch`.
+
+    The same A and B as the linearizer's, to rounding, eight states at a time; robots in contact,
+    with mimic joints or with joints of several axes go through it state by state.
+
+    Parameters
+    ----------
+    linearizer
+        Its robot and contacts. The scratch belongs to it, so calls must not overlap.
+
+    Examples
+    --------
+    >>> from geolin_ros import Linearizer, TreeModel, robots
+    >>> model = TreeModel.from_urdf(robots.path('quadruped'))
+    >>> L = Linearizer(model).batch([model.neutral_state()] * 20, np.zeros((20, model.n)))
+    >>> L.A.shape, L.B.shape
+    ((20, 36, 36), (20, 36, 12))
+    """
+
+    def __init__(self, linearizer: 'Linearizer') -> None:
+        self._linearizer, self.model = linearizer, linearizer.model
+        self._prepared = prepare(self.model)
+        self._labels = state_labels(self.model), input_labels(self.model)
+        if self._prepared is not None:
+            m, places = 6 + self.model.n, self._prepared.rows
+            joints = [self.model.joint_index(name) for name in self.model.actuated_joints]
+            by_tau = 2 * m + places[self.model.m - self.model.n :][joints]
+            self._columns = np.concatenate((places, m + places)), by_tau
+
+    @property
+    def _samples(self) -> Samples | None:
+        return None if self._contacts else self._prepared
+
+    @property
+    def _contacts(self) -> tuple[Closure, ...]:
+        return tuple(contact for contact in self._linearizer.contacts if contact.active)
+
+    def room(self, count: int) -> LinearizationBatch:
+        """Return a batch of ``count`` samples to be filled, see ``out`` of a call."""
+        model = self.model
+        m, n_in, held = model.m, len(model.actuated_joints), self._contacts
+        held_rows = sum(SIZES[contact.kind] for contact in held)
+        shapes = (
+            *((count, 2 * m, 2 * m), (count, 2 * m, n_in), (count, m), (count, 2 * m)),
+            *((count, held_rows), (count, held_rows, 2 * m), (count, held_rows, n_in)),
+            *((count, 22 + model.n_q + model.n), (count, model.n)),
+        )
+        A, B, nu_dot, drift, wrenches, by_state, by_tau, states, tau = zeros_together(*shapes)
+        A[:, np.arange(m), m + np.arange(m)] = 1.0
+        return LinearizationBatch(
+            *(A, B, nu_dot, drift, wrenches, by_state, by_tau),
+            *self._labels,
+            held,
+            self._linearizer,
+            states,
+            tau,
+        )
+
+    def __call__(
+        self,
+        states: States,
+        tau: ArrayLike,
+        reference: Reference = 'moving',
+        wrenches: Sequence[Wrench] = (),
+        out: LinearizationBatch | None = None,
+        threads: int = 1,
+    ) -> LinearizationBatch:
+        """Linearize about N states.
+
+        Parameters
+        ----------
+        states : (N, 22 + n_q + n)
+            Rows of `State.data`, or N states.
+        tau : (N, n)
+            Joint efforts [N m or N].
+        reference
+            See `Linearization`.
+        wrenches
+            External wrenches on links, the same in every state.
+        out
+            At least N samples of `room`, of this linearizer, to be overwritten: memory that is
+            not touched for the first time is much faster.
+
+        threads
+            How many share the call; the results do not depend on it.
+
+        Returns
+        -------
+        LinearizationBatch
+            The first N samples of ``out`` if that is given.
+
+        Raises
+        ------
+        ShapeError
+            If an array has not the size of the robot, or ``out`` is too small.
+        NotFiniteError, SingularInertiaError
+            As `Linearizer`, about the first such sample. Others are filled.
+        """
+        task = self._task(states, tau, reference, wrenches, threads)
+        batch = self._first(self.room(task.count) if out is None else out, task.count)
+        self._fill(batch, task, reference, wrenches)
+        return batch
+
+    def stream(
+        self,
+        states: States,
+        tau: ArrayLike,
+        size: int = 1024,
+        reference: Reference = 'moving',
+        wrenches: Sequence[Wrench] = (),
+        out: LinearizationBatch | None = None,
+        threads: int = 1,
+    ) -> Iterator[LinearizationBatch]:
+        """Yield batches of ``size`` samples (the last may be shorter), all in the same memory.
+
+        A batch is valid until the next one. ``out`` has room for one, to be used by one stream
+        after another. Other arguments and errors as of a call; the number of a sample in an error
+        counts from the beginning of its batch.
+        """
+        if size < 1:
+            raise ConfigurationError(f'size is {size}, expected at least 1')
+        task = self._task(states, tau, reference, wrenches, threads)
+        size = min(size, task.count)
+        batch = self._first(self.room(size) if out is None else out, size)
+        for begin in range(0, task.count, max(size, 1)):
+            part = task[begin : begin + size]
+            if part.count < len(batch):
+                batch = self._first(batch, part.count)
+            self._fill(batch, part, reference, wrenches)
+            yield batch
+
+    def _task(
+        self,
+        states: States,
+        tau: ArrayLike,
+        reference: Reference,
+        wrenches: Sequence[Wrench],
+        threads: int,
+    ) -> Task:
+        """Return what is to be done, checked."""
+        check_reference(reference)
+        data = state_rows(self.model, states)
+        given = np.zeros((data.shape[0], 6 + self.model.n))
+        given[:, 6:] = rows('tau', tau, self.model.n, self.model, data.shape[0])
+        forces = (
+            np.zeros(0) if self._samples is None else self._samples.wrenches(self.model, wrenches)
+        )
+        return Task(self.model, data, given, forces, threads, {'tau': given[:, 6:]})
+
+    def _fill(
+        self,
+        batch: LinearizationBatch,
+        task: Task,
+        reference: Reference,
+        wrenches: Sequence[Wrench],
+    ) -> None:
+        """Do it; ``batch`` has as many samples."""
+        if self._samples is None:
+            self._one_by_one(task, reference, wrenches, batch)
+        else:
+            matrices = batch.A, batch.B
+            self._samples.differentiate(task, self._columns, batch.nu_dot, matrices, self.model.m)
+            batch.drift[:] = 0.0
+            if reference == 'frozen':
+                self._freeze(batch, task.states)
+        batch.states[:], batch.tau[:] = task.states, task.given[:, 6:]
+        batch.external, batch.reference = wrenches, reference
+
+    def _first(self, batch: LinearizationBatch, count: int) -> LinearizationBatch:
+        if (batch.columns, batch.inputs) != self._labels or batch.contacts != self._contacts:
+            raise ShapeError(
+                f'out is of another robot than {self.model.name!r}, expected one of room()'
+            )
+        if len(batch) < count:
+            raise ShapeError(f'out has room for {len(batch)} samples, expected at least {count}')
+        return batch.part(slice(count))
+
+    def _one_by_one(
+        self,
+        task: Task,
+        reference: Reference,
+        wrenches: Sequence[Wrench],
+        batch: LinearizationBatch,
+    ) -> None:
+        state = self.model.neutral_state()
+        for k in range(task.count):
+            state.data[:] = task.states[k]
+            try:
+                found = self._linearizer(state, task.given[k, 6:], reference, wrenches)
+            except GeolinError as error:
+                raise type(error)(f'sample {k}: {error}') from error
+            for name in ARRAYS:
+                getattr(batch, name)[k] = getattr(found, name)
+
+    def _freeze(self, batch: LinearizationBatch, states: Array) -> None:
+        """Do what `Linearizer` does for a reference that stands still."""
+        n, m = self.model.n, self.model.m
+        batch.A[:, : m - n, : m - n] *= 0.5
+        if self.model.base == 'floating':
+            batch.drift[:, :6] = states[:, 16 + n : 22 + n]
+        batch.drift[:, m - n : m] = states[:, 22 + n :]
+        batch.drift[:, m:] = batch.nu_dot

@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What holds a robot: frames of it against the world, or against each other."""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError, unknown_name
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import Frame, TreeModel
+from geolin_ros.spatial import se3
+from geolin_ros.typing import Array
+
+ContactKind = Literal['point', 'surface']
+SIZES = {'point': 3, 'surface': 6}
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """A frame of the robot that is held against the world.
+
+    Acceleration + damping * velocity + stiffness * error = 0, in axes of the contact frame
+    [Baumgarte 1972].
+
+    Attributes
+    ----------
+    frame
+        Any link of the description.
+    kind
+        ``'point'``: position held, 3 rows; ``'surface'``: position and orientation, 6 rows,
+        linear before angular.
+    stiffness, damping
+        Of the constraint [1/s^2] and [1/s].
+    reference : (4, 4)
+        World pose that the contact frame is held at; a point reads the position alone. Needed
+        with a stiffness, see `anchored`.
+    placement : (4, 4)
+        Pose of the contact frame in ``frame``; by default they are the same.
+    active
+        Whether it is in force; else it has no rows.
+    """
+
+    frame: str
+    kind: ContactKind = 'point'
+    stiffness: float = 0.0
+    damping: float = 0.0
+    reference: ArrayLike | None = None
+    placement: ArrayLike | None = None
+    active: bool = True
+
+    @property
+    def name(self) -> str:
+        """The frame: what `Linearizer.activate` calls it."""
+        return self.frame
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A frame of the robot that is held against another one: a closed kinematic loop.
+
+    Attributes
+    ----------
+    frame_a
+        The contact frame: rows and forces are in its axes, forces act on its link.
+    frame_b
+        The frame it is held against; the opposite forces act on that link.
+    kind, stiffness, damping, active
+        As in `Contact`.
+    reference : (4, 4)
+        Pose of frame a as seen from frame b; by default they coincide.
+    """
+
+    frame_a: str
+    frame_b: str
+    kind: ContactKind = 'surface'
+    stiffness: float = 0.0
+    damping: float = 0.0
+    reference: ArrayLike | None = None
+    active: bool = True
+
+    @property
+    def name(self) -> str:
+        """``frame_a=frame_b``: what `Linearizer.activate` calls it."""
+        return f'{self.frame_a}={self.frame_b}'
+
+
+Closure: TypeAlias = Contact | Loop
+
+
+def activated(contacts: Sequence[Closure], names: Iterable[str]) -> tuple[Closure, ...]:
+    """Return the contacts, in force those with one of ``names`` and no others.
+
+    Raises
+    ------
+    UnknownNameError
+        If no contact has one of the names.
+    """
+    wanted = set(names)
+    for name in sorted(wanted - {contact.name for contact in contacts}):
+        raise unknown_name('contact', name, (c.name for c in contacts), 'the contacts')
+    return tuple(dataclasses.replace(c, active=c.name in wanted) for c in contacts)
+
+
+def anchored(model: TreeModel, state: State, contacts: Sequence[Closure]) -> tuple[Closure, ...]:
+    """Return the contacts, each with the pose that its frame has at a state as reference.
+
+    Raises
+    ------
+    UnknownNameError
+        If a frame is not part of the robot.
+    ShapeError, NotFiniteError, InputError
+        If the state does not fit the robot, see `kinematics.Kinematics`.
+    """
+    at = Kinematics(model, state)
+
+    def reference(contact: Closure) -> Array:
+        first, second = resolve(model, contact)
+        return at.pose(first) if second is None else se3.relative(at.pose(second), at.pose(first))
+
+    return tuple(
+        dataclasses.replace(
+            contact, reference=reference(dataclasses.replace(contact, reference=None))
+        )
+        for contact in contacts
+    )
+
+
+def needs_reference(contact: Closure) -> bool:
+    """Whether a contact has a stiffness and no pose to be held at."""
+    unanchored = isinstance(contact, Contact) and contact.reference is None
+    return unanchored and contact.stiffness > 0.0
+
+
+def anchored_where_needed(
+    model: TreeModel, state: State, contacts: Sequence[Closure]
+) -> tuple[Closure, ...]:
+    """Return the contacts, `anchored` where they have a stiffness and no reference."""
+    return tuple(
+        anchored(model, state, [contact])[0] if needs_reference(contact) else contact
+        for contact in contacts
+    )
+
+
+def resolve(model: TreeModel, contact: Closure) -> tuple[Frame, Frame | None]:
+    """Return the contact frame, and the one it is held against unless that is the world.
+
+    Raises
+    ------
+    UnknownNameError
+        If a frame is not part of the robot.
+    ShapeError, NotFiniteError
+        If a pose is not (4, 4) finite numbers.
+    """
+    if isinstance(contact, Contact):
+        return _placed(model, contact.frame, contact.placement, contact), None
+    first = _placed(model, contact.frame_a, None, contact)
+    return first, _placed(model, contact.frame_b, contact.reference, contact)
+
+
+def check(contact: Closure) -> None:
+    """Check kind and gains of a contact.
+
+    Raises
+    ------
+    ConfigurationError
+        If the kind is none of the two, a gain is negative or infinite, or a contact in
+        force has a stiffness and no reference.
+    """
+    if contact.kind not in SIZES:
+        raise ConfigurationError(
+            f'contact {contact.name!r} has kind {contact.kind!r}, expected one of '
+            f'{", ".join(get_args(ContactKind))}'
+        )
+    for name in ('stiffness', 'damping'):
+        gain = getattr(contact, name)
+        if not 0.0 <= gain < np.inf:
+            raise ConfigurationError(
+                f'contact {contact.name!r} has {name} {gain}, expected a number from 0 on'
+            )
+    if contact.active and needs_reference(contact):
+        raise ConfigurationError(
+            f'contact {contact.name!r} has stiffness {contact.stiffness:g} and no reference '
+            'to hold it at; give one, or take the current pose with anchored(model, state, ...)'
+        )
+
+
+def pose_of(contact: Closure, name: str, value: ArrayLike) -> Array:
+    """Return a pose (4, 4) of a contact, checked."""
+    pose = np.asarray(value, dtype=np.float64)
+    if pose.shape != (4, 4):
+        raise ShapeError(
+            f'contact {contact.name!r}: {name} has shape {pose.shape}, expected (4, 4)'
+        )
+    if not np.all(np.isfinite(pose)):
+        raise NotFiniteError(f'contact {contact.name!r}: {name} holds NaN or inf')
+    return pose
+
+
+def _placed(model: TreeModel, frame: str, pose: ArrayLike | None, contact: Closure) -> Frame:
+    at = model.frame(frame)
+    if pose is None:
+        return at
+    return Frame(at.body, at.placement @ pose_of(contact, 'its pose in ' + repr(frame), pose))

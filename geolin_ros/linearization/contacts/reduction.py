@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The motions that contacts admit, as a linear system of their own.
+
+On the contact manifold J nu = 0, so that displacements z = [z_q; z_v] from one of its states obey
+
+    E z = 0,   E = [[J, 0], [d(J nu)/dz]],   z = P y,   P'P = 1,   range(P) = null(E)         (1)
+
+in SI units. At rest P = blkdiag(N, N) with N'N = 1, range(N) = null(J). Feedback that leaves out
+what the contacts forbid projects along the mass matrix, not orthogonally:
+
+    y = L z,   L = (P' Mb P)^-1 P' Mb,   Mb = blkdiag(M, M)                                   (2)
+    at rest  L = blkdiag(W, W),   W = (N'MN)^-1 N'M                                           (3)
+
+so that L P = 1 and contact forces have no share in W's momentum. Along a motion P turns; in the
+gauge P' Pdot = 0, which polar factors of projected bases follow, ydot = A_r y + B_r du with
+
+    A_r = P' A P,   B_r = P' B                                                                (4)
+
+Another basis Q = P T gives T^-1 A_r T and the same gain K_r L in full coordinates.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.errors import ConfigurationError, UnsolvableError
+from geolin_ros.linearization.discretization import (
+    Discretization,
+    Method,
+    check_step,
+    zero_order_hold,
+)
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.result import Linearization
+from geolin_ros.model.state import State
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.typing import Array
+
+TURNED_TOO_FAR = 1e-3  # smallest singular value of a projected basis that still can be followed
+
+
+class Bases(NamedTuple):
+    """Orthonormal bases of what contacts admit."""
+
+    N: Array
+    """(m, k / 2) of velocities."""
+    P: Array
+    """(2 m, k) of displacements."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedLinearization:
+    """ydot = A y + B du for the displacements z = P y that the contacts admit.
+
+    Attributes
+    ----------
+    A : (k, k)
+        k = 2 (m - rank). Its eigenvalues mean something at equilibria; elsewhere they depend on
+        how P turns.
+    B : (k, n_u)
+    P : (2 m, k)
+        Orthonormal basis of the admissible displacements; at rest blkdiag(N, N).
+    N : (m, k / 2)
+        Orthonormal basis of the admissible velocities, J N = 0.
+    W : (k / 2, m)
+        (N'MN)^-1 N'M: the projection on them along M.
+    M : (m, m)
+        Mass matrix.
+    L : (k, 2 m)
+        Projection of displacements along M, L P = 1; at rest blkdiag(W, W).
+    wrench_by_state : (rows, k)
+        Derivative of the contact forces by y.
+    wrench_by_tau : (rows, n_u)
+        By the efforts of the actuated joints.
+    full
+        The linearization this was made of.
+    """
+
+    A: Array
+    B: Array
+    P: Array
+    N: Array
+    W: Array
+    M: Array
+    L: Array
+    wrench_by_state: Array
+    wrench_by_tau: Array
+    full: Linearization
+
+    def lift(self, y: ArrayLike) -> Array:
+        """Return z = P y (2 m,) or (2 m, columns)."""
+        return self.P @ np.asarray(y, dtype=np.float64)
+
+    def project(self, z: ArrayLike) -> Array:
+        """Return y = L z (k,) or (k, columns): z less what the contacts forbid."""
+        return self.L @ np.asarray(z, dtype=np.float64)
+
+    def full_gain(self, K: ArrayLike) -> Array:
+        """Return K L (inputs, 2 m), which acts on z as K (inputs, k) does on y."""
+        return np.asarray(K, dtype=np.float64) @ self.L
+
+    def discretize(self, dt: float) -> tuple[Array, Array]:
+        """Return Phi (k, k) and Gamma (k, n_u) of y(t + dt), efforts held, of constant A and B.
+
+        Exact at equilibria; along motions see `reduce_step`.
+
+        Raises
+        ------
+        ConfigurationError
+            If dt is not positive.
+        """
+        check_step(dt)
+        return zero_order_hold(self.A, self.B, dt)
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedStep:
+    """y(t + dt) = Phi y(t) + Gamma du, y at t in the basis of ``start``, then in that of ``end``.
+
+    Attributes
+    ----------
+    Phi : (k, k)
+    Gamma : (k, n_u)
+    start, end
+        At both ends of the step.
+    full
+        The step in full coordinates.
+    """
+
+    Phi: Array
+    Gamma: Array
+    start: ReducedLinearization
+    end: ReducedLinearization
+    full: Discretization
+
+
+def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> ReducedLinearization:
+    """Return the linear system of what the contacts admit.
+
+    Parameters
+    ----------
+    C
+        Of the moving reference, at a state that satisfies its contacts.
+    previous
+        Of a state shortly before, whose bases are carried on so that they are continuous along a
+        motion. Bases start afresh where the contacts changed.
+
+    Raises
+    ------
+    UnsolvableError
+        If the contacts leave no admissible motion.
+    ConfigurationError
+        If the reference of C is frozen while the state moves.
+    """
+    M = C.geometry.M
+    m = M.shape[0]
+    if C.dropped.admissible == 0:
+        raise UnsolvableError(C.dropped.warnings[0])
+    if np.any(C.drift[:m]):
+        raise ConfigurationError(
+            "the reference is 'frozen' while the state moves, expected 'moving': displacements "
+            'from a state that is left behind do not stay admissible'
+        )
+    N, P = admissible_bases(C, None if previous is None else Bases(previous.N, previous.P))
+    NM, Mb_P = N.T @ M, np.vstack((M @ P[:m], M @ P[m:]))
+    return ReducedLinearization(
+        A=P.T @ C.A @ P,
+        B=P.T @ C.B,
+        P=P,
+        N=N,
+        W=np.asarray(np.linalg.solve(NM @ N, NM)),
+        M=M,
+        L=np.asarray(np.linalg.solve(P.T @ Mb_P, Mb_P.T)),
+        wrench_by_state=C.wrench_by_state @ P,
+        wrench_by_tau=C.wrench_by_tau.copy(),
+        full=C,
+    )
+
+
+def admissible_bases(C: Linearization, previous: Bases | None = None) -> Bases:
+    """Return what `reduce` reduces to; with no admissible motion they have no columns."""
+    J, velocity_by_state, M = C.geometry
+    m, rank = M.shape[0], C.rank
+    U, sizes, Vh = np.linalg.svd(J)
+    N = Vh[rank:].T
+    if previous is not None:
+        N = _carried(N, previous.N)
+    pseudo_inverse = (Vh[:rank].T / sizes[:rank]) @ U[:, :rank].T
+    zeros = np.zeros_like(N)
+    at_rest = np.block([[N, zeros], [zeros, N]])
+    basis = at_rest.copy()
+    basis[m:, : N.shape[1]] = -pseudo_inverse @ (velocity_by_state[:, :m] @ N)
+    return Bases(N, nearest_basis(basis, at_rest if previous is None else previous.P))
+
+
+def nearest_basis(columns: Array, previous: Array) -> Array:
+    """Return an orthonormal basis of the range of columns, if it can be, near ``previous``."""
+    return _carried(np.linalg.qr(columns)[0], previous)
+
+
+def reduce_step(
+    linearizer: Linearizer,
+    state: State,
+    tau: ArrayLike,
+    dt: float,
+    method: Method = 'midpoint',
+    wrenches: Sequence[Wrench] = (),
+    previous: ReducedLinearization | None = None,
+) -> ReducedStep:
+    """Step over ``dt`` with the efforts held, and reduce the linearized step.
+
+    Phi_r = P_end' Phi P_start,  Gamma_r = P_end' Gamma, in any gauge.
+
+    Parameters
+    ----------
+    linearizer
+        The robot and its contacts.
+    state, tau, dt, method, wrenches
+        As in `Linearizer.discretize`.
+    previous
+        As in `reduce`.
+
+    Raises
+    ------
+    UnsolvableError
+        As `reduce`; others as `Linearizer.discretize`.
+    """
+    start = reduce(linearizer(state, tau, 'moving', wrenches).copy(), previous)
+    step = linearizer.discretize(state, tau, dt, method, 'moving', wrenches)
+    end = reduce(linearizer(step.next_state, tau, 'moving', wrenches).copy(), start)
+    return ReducedStep(end.P.T @ step.Phi @ start.P, end.P.T @ step.Gamma, start, end, step)
+
+
+def _carried(basis: Array, previous: Array) -> Array:
+    """Return the orthonormal basis of range(basis) nearest to ``previous``, or ``basis``.
+
+    The polar factor of the projection; ``basis`` where no nearest one exists.
+    """
+    if previous.shape != basis.shape or not basis.size:
+        return basis
+    U, sizes, Vh = np.linalg.svd(basis.T @ previous)
+    return basis @ (U @ Vh) if sizes[-1] > TURNED_TOO_FAR else basis

@@ -1,0 +1,379 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From zdot = A z + B du to z+ = Phi z + Gamma du + defect over a time step, efforts held.
+
+Along a trajectory of the model Phi is the derivative of its flow on the group, left-trivialized at
+both ends: Phidot = A(t) Phi with the A of the moving reference [Bos 2022, Proposition 1]. Steps on
+the group are Runge and Kutta's in the Lie algebra [Munthe-Kaas 1999]. Errors of one step off
+equilibrium, for the moving reference:
+
+    method     Phi, Gamma   next state   evaluations
+    euler      dt^2         dt^2         1 linearization
+    zoh        dt^2         dt^3         1 linearization; Phi, Gamma exact at equilibria
+    midpoint   dt^3         dt^3         1 forward dynamics, 1 linearization
+    rkmk4      dt^5         dt^5         4 linearizations; exact derivative of its own step
+"""
+
+import dataclasses
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.errors import ConfigurationError, InputError, NotFiniteError
+from geolin_ros.kernels.engine import exponential
+from geolin_ros.model.labels import Label, input_labels, state_labels
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.spatial import se3
+from geolin_ros.typing import Array, IntArray
+
+if TYPE_CHECKING:
+    from geolin_ros.linearization.result import Linearization, Reference
+
+Method = Literal['midpoint', 'euler', 'zoh', 'rkmk4']
+
+
+@dataclass(frozen=True, eq=False)
+class Discretization:
+    """z(t + dt) = Phi z(t) + Gamma du + defect with z = [H; s; v; r] = log(g_ref^-1 g).
+
+    At t the reference is the state itself. At t + dt it is the next state (``'moving'``), or still
+    the state (``'frozen'``), or the one given as ``next_reference``.
+
+    Attributes
+    ----------
+    Phi : (2 m, 2 m)
+        Derivative by the state; fixed base m = n, [s; r].
+    Gamma : (2 m, n_u)
+        Derivative by the efforts of the actuated joints, held over the step.
+    next_state
+        Prediction ``dt`` after the state.
+    defect : (2 m,)
+        d = log(g_ref+^-1 g_next), the prediction as seen from the reference at t + dt: zero for
+        ``'moving'``, the drift for ``'frozen'``. Phi and Gamma belong to the chart about g_ref+.
+    nu_dot : (m,)
+        Forward dynamics at the state, as in `Linearization`.
+    dt
+        Time step [s].
+    method, reference
+        As asked for.
+    model
+        The robot.
+    """
+
+    model: TreeModel
+    Phi: Array
+    Gamma: Array
+    next_state: State
+    defect: Array
+    nu_dot: Array
+    dt: float
+    method: Method
+    reference: 'Reference'
+
+    @property
+    def columns(self) -> tuple[Label, ...]:
+        """Names and units of the entries of z: columns and rows of Phi."""
+        return state_labels(self.model)
+
+    @property
+    def inputs(self) -> tuple[Label, ...]:
+        """Names and units of the entries of du: columns of Gamma."""
+        return input_labels(self.model)
+
+    def copy(self) -> 'Discretization':
+        """Return a discretization with arrays of its own."""
+        arrays = ('Phi', 'Gamma', 'next_state', 'defect', 'nu_dot')
+        return dataclasses.replace(self, **{name: getattr(self, name).copy() for name in arrays})
+
+
+class Rate(NamedTuple):
+    """f = g^-1 gdot = [v; r; nu_dot] (2 m,) at a state, and A, B of the moving reference."""
+
+    f: Array
+    A: Array
+    B: Array
+
+
+RateAt = Callable[[State], Rate]
+
+
+class Group(NamedTuple):
+    """Rows of z that do not commute: the base, a spherical, planar or inner floating joint."""
+
+    rows: slice
+    axes: IntArray
+    """Which entries of a twist they are; the others are zero and stay it."""
+
+    def of(self, matrix: Callable[[Array], Array], z: Array) -> Array:
+        """Return a 6x6 matrix of the group at its part of z, without the rows of other axes."""
+        twist = np.zeros(6)
+        twist[self.axes] = z[self.rows]
+        return matrix(twist)[np.ix_(self.axes, self.axes)]
+
+
+def groups_of(model: TreeModel) -> list[Group]:
+    """Return the groups among [H; s], of a fixed base [s]."""
+    first = model.m - model.n
+    base = [Group(slice(0, 6), np.arange(6))] if first else []
+    return base + [
+        Group(slice(first + joint.v, first + joint.v + joint.axes.size), joint.axes)
+        for joint in model.positions.groups
+    ]
+
+
+class Step(NamedTuple):
+    """A step g+ = g exp(theta): z+ = Phi z + Gamma du for perturbations of g and of g+."""
+
+    theta: Array
+    Phi: Array
+    Gamma: Array
+
+
+class AnyLinearizer(Protocol):
+    """A robot that flies, or one that is held."""
+
+    model: TreeModel
+
+    def __call__(
+        self, state: State, tau: ArrayLike, reference: 'Reference', wrenches: Sequence[Wrench]
+    ) -> 'Linearization':
+        """Return A, B and nu_dot about a state."""
+
+    def forward_dynamics(self, state: State, tau: ArrayLike, wrenches: Sequence[Wrench]) -> Array:
+        """Return nu_dot (m,)."""
+
+
+class Options(NamedTuple):
+    """What a discrete form is asked to be."""
+
+    dt: float
+    method: Method
+    reference: 'Reference' = 'moving'
+
+
+def discretize(
+    linearizer: AnyLinearizer,
+    state: State,
+    tau: ArrayLike,
+    options: Options,
+    wrenches: Sequence[Wrench],
+    next_reference: State | None,
+) -> Discretization:
+    """Do what `Linearizer.discretize` says."""
+    model, (dt, method, reference) = linearizer.model, options
+    _check_options(dt, method, reference, next_reference)
+    if model.base == 'fixed' and np.any(state.v):
+        raise InputError(
+            f'state has base twist {state.v.tolist()}, expected zeros: the base of robot '
+            f'{model.name!r} is fixed'
+        )
+
+    def rate_at(at: State) -> Rate:
+        L = linearizer(at, tau, 'moving', wrenches)
+        return Rate(_field(at, L.nu_dot), L.A, L.B)
+
+    with np.errstate(over='ignore', invalid='ignore'):
+        if method == 'midpoint':
+            f = _field(state, linearizer.forward_dynamics(state, tau, wrenches))
+            step = step_midpoint(state, f, rate_at, dt)
+        elif method == 'rkmk4':
+            f, step = step_rkmk4(state, rate_at, dt, groups_of(model))
+        else:
+            L = linearizer(state, tau, reference, wrenches)
+            f = _field(state, L.nu_dot)
+            step = (step_euler if method == 'euler' else step_zoh)(Rate(f, L.A, L.B), dt)
+    return discretized(model, state, step, f, options, next_reference)
+
+
+def discretized(
+    model: TreeModel,
+    state: State,
+    step: 'Step',
+    f: Array,
+    options: Options,
+    next_reference: State | None = None,
+) -> Discretization:
+    """Return what a step from a state, where the rate is f, amounts to."""
+    dt, method, reference = options
+    if not all(np.all(np.isfinite(array)) for array in step):
+        raise NotFiniteError(
+            f'a step of {dt:g} s by {method!r} overflows for robot {model.name!r}, expected '
+            'finite numbers; take a shorter step'
+        )
+    next_state = state.retract(step.theta)
+    defect = np.zeros(2 * model.m)
+    if reference == 'frozen':
+        defect = step.theta
+    elif next_reference is not None:
+        defect = own_part(next_reference.difference(next_state), model)
+    follows_flow = method in ('midpoint', 'rkmk4')
+    if next_reference is not None or (reference == 'frozen' and follows_flow):
+        carry_into_chart(step, defect, groups_of(model))
+    return Discretization(
+        model, step.Phi, step.Gamma, next_state, defect, f[model.m :], dt, method, reference
+    )
+
+
+def step_euler(rate: Rate, dt: float) -> Step:
+    """Return theta = dt f, Phi = 1 + dt A, Gamma = dt B."""
+    return Step(dt * rate.f, np.eye(rate.f.size) + dt * rate.A, dt * rate.B)
+
+
+def step_zoh(rate: Rate, dt: float) -> Step:
+    """Return exp(dt [[A, B, f], [0, 0, 0]]) = [[Phi, Gamma, theta], [0, 1]].
+
+    For theta the reference does not matter: A differs by (1/2) ad_f, and ad_f f = 0.
+    """
+    k = rate.f.size
+    E = _held(dt, rate.A, rate.B, rate.f[:, np.newaxis])
+    return Step(E[:, -1].copy(), E[:, :k].copy(), E[:, k:-1].copy())
+
+
+def step_midpoint(state: State, f: Array, rate_at: RateAt, dt: float) -> Step:
+    """Return the midpoint step; Phi and Gamma by Taylor's series to dt^2 at the midpoint.
+
+    g_m = g exp((dt/2) f),  theta = dt f_m,
+    Phi = 1 + dt A_m + (dt^2/2) A_m A_m,  Gamma = dt B_m + (dt^2/2) A_m B_m
+    """
+    middle = rate_at(state.retract(0.5 * dt * f))
+    half = 0.5 * dt * middle.A
+    Phi = 2.0 * (half @ half + half)
+    Phi[np.diag_indices_from(Phi)] += 1.0
+    return Step(dt * middle.f, Phi, dt * (middle.B + half @ middle.B))
+
+
+def step_rkmk4(
+    state: State, rate_at: RateAt, dt: float, groups: Sequence[Group]
+) -> tuple[Array, Step]:
+    """Return f at the state, and the four-stage Runge-Kutta-Munthe-Kaas step with its derivative.
+
+    Stages c = 0, 1/2, 1/2, 1 with theta_i = c_i dt k_(i-1), x_i = f(g exp theta_i):
+
+        k_i = x_i + [theta_i, x_i] / 2 + [theta_i, [theta_i, x_i]] / 12                (1)
+        theta = (dt/6) (k_1 + 2 k_2 + 2 k_3 + k_4)                                     (2)
+
+    The stage is perturbed by w_i = Ad_exp(-theta_i) z + J_r(theta_i) dtheta_i, so that with
+    Df = A + blkdiag(v x, 0), and the like for each group joint,
+
+        dk_i = (1 + ad_theta/2 + ad_theta^2/12) (Df w_i + B du)
+               - (ad_x/2 + (ad_[theta,x] + ad_theta ad_x)/12) dtheta_i                 (3)
+        z+   = Ad_exp(-theta) z + J_r(theta) dtheta                                    (4)
+    """
+    first = rate_at(state)
+    size = first.f.size
+    k, dk = first.f, np.hstack((first.A, first.B))  # columns [z | du]; w_1 = z
+    for group in groups:
+        dk[group.rows, group.rows] += group.of(se3.cross, k)
+    total, dtotal = k / 6.0, dk / 6.0
+    for node, weight in ((0.5, 1.0 / 3.0), (0.5, 1.0 / 3.0), (1.0, 1.0 / 6.0)):
+        theta, dtheta = node * dt * k, node * dt * dk
+        x = rate_at(state.retract(theta))
+        w = _perturbation_after(theta, dtheta, groups)
+        k, dk = x.f, x.A @ w
+        dk[:, size:] += x.B
+        for group in groups:
+            rows = group.rows
+            ad, ad_x = group.of(se3.cross, theta), group.of(se3.cross, x.f)
+            bracket = ad @ x.f[rows]
+            ad_bracket = ad @ ad_x - ad_x @ ad
+            k[rows] += 0.5 * bracket + ad @ bracket / 12.0
+            dk[rows] += ad_x @ w[rows]
+            dk[rows] += (0.5 * ad + ad @ ad / 12.0) @ dk[rows]
+            dk[rows] -= (0.5 * ad_x + (ad_bracket + ad @ ad_x) / 12.0) @ dtheta[rows]
+        total, dtotal = total + weight * k, dtotal + weight * dk
+    theta = dt * total
+    after = _perturbation_after(theta, dt * dtotal, groups)
+    return first.f, Step(theta, after[:, :size].copy(), after[:, size:].copy())
+
+
+def _perturbation_after(theta: Array, dtheta: Array, groups: Sequence[Group]) -> Array:
+    """Return Ad_exp(-theta) [1, 0] + J_r(theta) dtheta; both are 1 on rows that commute."""
+    w = dtheta.copy()
+    for group in groups:
+        w[group.rows] = group.of(se3.right_jacobian, theta) @ dtheta[group.rows]
+    w[np.diag_indices(theta.size)] += 1.0
+    for group in groups:
+        turned = group.of(se3.adjoint_of_exp, -theta)
+        w[group.rows, group.rows] += turned - np.eye(group.axes.size)
+    return w
+
+
+def carry_into_chart(step: Step, defect: Array, groups: Sequence[Group]) -> None:
+    """Multiply Phi and Gamma by blkdiag(J_r^-1(d), 1), in place: log(g_ref+^-1 g+) moves so."""
+    for group in groups:
+        J, rows = group.of(se3.right_jacobian_inverse, defect), group.rows
+        step.Phi[rows], step.Gamma[rows] = J @ step.Phi[rows], J @ step.Gamma[rows]
+
+
+class _Memory(threading.local):
+    """What exponentials are computed in, by size: fresh pages cost more than a small one."""
+
+    def __init__(self) -> None:
+        self.of_size: dict[tuple[int, int], tuple[Array, Array, IntArray]] = {}
+
+
+_memory = _Memory()
+
+
+def zero_order_hold(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
+    """Return exp(dt A) (k, k) and the integral of exp(t A) B over 0 <= t <= dt (k, n).
+
+    By a series that multiplies the rows of accelerations alone, with scaling and squaring: see
+    `geolin_ros.kernels.engine.exponential`.
+    """
+    E, k = _held(dt, A, B), A.shape[0]
+    return E[:, :k].copy(), E[:, k:].copy()
+
+
+def _held(dt: float, A: Array, *columns: Array) -> Array:
+    """Return [exp(dt A) | integrals for the columns], a view that the next call overwrites."""
+    k, n = A.shape[0], sum(part.shape[1] for part in columns)
+    if (k, n) not in _memory.of_size:
+        _memory.of_size[k, n] = exponential.make_work(k, n)
+    work, C, lists = _memory.of_size[k, n]
+    at = 0
+    for part in (A, *columns):
+        np.multiply(part, dt, out=C[:, at : at + part.shape[1]])
+        at += part.shape[1]
+    found: int = exponential.exponential(work, lists, k, n)
+    return exponential.parts_of(work, k)[found, :k, : k + n]
+
+
+def _field(state: State, nu_dot: Array) -> Array:
+    """Return f = [v; r; nu_dot]; fixed base [r; nu_dot]."""
+    velocity = state.data[state.data.size - nu_dot.size :]  # [v; r] or [r] end the state
+    return np.concatenate((velocity, nu_dot))
+
+
+def own_part(z: Array, model: TreeModel) -> Array:
+    """Return [H; s; v; r] as it is, of a fixed base its [s; r]."""
+    n = model.n
+    return z if model.base == 'floating' else np.concatenate((z[6 : 6 + n], z[12 + n :]))
+
+
+def check_step(dt: float) -> None:
+    """Raise ConfigurationError unless dt is a positive number."""
+    if not (isinstance(dt, (int, float, np.number)) and 0.0 < dt < math.inf):
+        raise ConfigurationError(f'dt is {dt!r}, expected a positive number of seconds')
+
+
+def _check_options(dt: float, method: str, reference: str, next_reference: State | None) -> None:
+    check_step(dt)
+    if method not in get_args(Method):
+        raise ConfigurationError(
+            f'method is {method!r}, expected one of {", ".join(get_args(Method))}'
+        )
+    if reference not in ('moving', 'frozen'):
+        raise ConfigurationError(f"reference is {reference!r}, expected 'moving' or 'frozen'")
+    if reference == 'frozen' and next_reference is not None:
+        raise ConfigurationError(
+            "next_reference is given with reference 'frozen', which stays at the state; expected "
+            "None, or reference 'moving'"
+        )

@@ -1,0 +1,346 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Bring the bodies and joints that MuJoCo compiles from an MJCF file to a `Description`.
+
+Defaults, includes, frames, inertias from geoms: all is MuJoCo's own compiler's.
+What acts on its joints and has no counterpart here is refused by name.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from geolin_ros.description import Description, Joint, Limits, Link, Mimic
+from geolin_ros.errors import ModelError
+from geolin_ros.optional import optional
+from geolin_ros.spatial import se3
+from geolin_ros.typing import Array
+from geolin_ros.urdf.shapes import Shape
+
+mujoco = optional('mujoco', extra='mujoco')
+
+_HEAD = 4096  # bytes, in which the first element of a file is looked for
+_TO_JOINTS = (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
+_KINDS = ('floating', 'spherical', 'prismatic', 'revolute')  # in the order of mjtJoint
+
+
+class Reading(NamedTuple):
+    """A description, and what else an MJCF file says of a robot.
+
+    ``base`` is ``'floating'`` if the root body has a free joint, ``gravity`` (3,) in world axes
+    [m/s^2].
+    """
+
+    description: Description
+    base: Literal['floating', 'fixed']
+    gravity: tuple[float, ...]
+
+
+def is_mjcf(source: object) -> bool:
+    """Whether a path or a text is one of MJCF, by its first element."""
+    if isinstance(source, str) and source.lstrip('\ufeff \t\r\n').startswith('<'):
+        head = source[:_HEAD]
+    elif isinstance(source, str | Path) and Path(source).suffix == '.xml':
+        try:
+            with Path(source).open('rb') as file:
+                head = file.read(_HEAD).decode('utf-8', 'replace')
+        except OSError:
+            return False
+    else:
+        return False
+    return '<mujoco' in head and '<robot' not in head
+
+
+def read(source: str | Path) -> Reading:
+    """Return the links and joints of the one robot of an MJCF file.
+
+    Parameters
+    ----------
+    source
+        Path, or MJCF text (``str`` whose first visible character is ``<``). MuJoCo opens the files
+        that it includes, meshes too: read only files that you trust.
+
+    Returns
+    -------
+    Reading
+        Bodies are links, and so is the world of a robot without a free joint. Positions are
+        MuJoCo's ``qpos`` (a ball's quaternion as x, y, z, w). Hinges and slides keep reference,
+        range, damping, stiffness with its rest position, dry friction and armature. Of actuators
+        armature, damping (times gear squared) and limits of force count: efforts are those of
+        joints. Several joints of a body are a chain with massless links, ``body@joint``, between.
+        An equality of two joints is a mimic joint: exact, where MuJoCo's is soft.
+
+    Raises
+    ------
+    ConfigurationError
+        If MuJoCo is not installed.
+    ModelError
+        If MuJoCo cannot read it, it holds several moving trees, or something acts on its joints
+        that cannot be read: loops, tendons with forces, springs of ball joints, polynomial springs
+        and dampers, gravity compensation, fluids, deformable bodies.
+    """
+    return _Reader(*_compiled(source)).read()
+
+
+def read_shapes(source: str | Path) -> dict[str, list[Shape]]:
+    """Return the shapes of each body of an MJCF file or text, those that collide first.
+
+    Meshes, ellipsoids and height fields are left out: they are no shapes of a URDF. Errors as
+    `read`.
+    """
+    m, _ = _compiled(source)
+    found: dict[str, list[Shape]] = {}
+    for g in range(m.ngeom):
+        body = int(m.geom_bodyid[g])
+        radius, second, third = (float(edge) for edge in m.geom_size[g])
+        size = {
+            mujoco.mjtGeom.mjGEOM_SPHERE: ('sphere', (radius,)),
+            mujoco.mjtGeom.mjGEOM_BOX: ('box', (2.0 * radius, 2.0 * second, 2.0 * third)),
+            mujoco.mjtGeom.mjGEOM_CAPSULE: ('capsule', (radius, 2.0 * second)),
+            mujoco.mjtGeom.mjGEOM_CYLINDER: ('cylinder', (radius, 2.0 * second)),
+        }.get(mujoco.mjtGeom(int(m.geom_type[g])))
+        if size:
+            collides = bool(m.geom_contype[g] or m.geom_conaffinity[g])
+            place = _pose(m.geom_pos[g], _rotation(m.geom_quat[g]))
+            shape = Shape(size[0], size[1], place, collides)
+            found.setdefault(_name(m.body(body), 'body', body), []).append(shape)
+    return {
+        name: sorted(of, key=lambda shape: not shape.is_collision) for name, of in found.items()
+    }
+
+
+def _compiled(source: str | Path) -> tuple[Any, str]:
+    """Return what MuJoCo makes of a path or text, and words for the source."""
+    text = isinstance(source, str) and source.lstrip('\ufeff \t\r\n').startswith('<')
+    where = 'MJCF text' if text else str(source)
+    if not text and not Path(source).is_file():
+        raise ModelError(f'{where}: does not exist, expected an MJCF file; check the path')
+    if not is_mjcf(source):
+        raise ModelError(
+            f'{where}: holds no <mujoco> element, expected MJCF; read a URDF by from_urdf'
+        )
+    load = mujoco.MjModel.from_xml_string if text else mujoco.MjModel.from_xml_path
+    try:
+        return load(str(source)), where
+    except ValueError as error:
+        raise ModelError(f'{where}: MuJoCo cannot read it: {error}') from error
+
+
+def _name(named: Any, kind: str, index: int) -> str:
+    return str(named.name or f'{kind}{index}')
+
+
+class _Reader:
+    def __init__(self, compiled: Any, source: str) -> None:
+        self._m, self._source = compiled, source
+        self._joint_names = [_name(compiled.joint(j), 'joint', j) for j in range(compiled.njnt)]
+        self._body_names = [_name(compiled.body(b), 'body', b) for b in range(compiled.nbody)]
+        self._check()
+
+    def read(self) -> Reading:
+        m = self._m
+        root = self._root()
+        mimics = dict(self._mimics())
+        links, joints = [], []
+        inside = {root}
+        for body in range(root, m.nbody):
+            parent = int(m.body_parentid[body])
+            if body != root and parent not in inside:
+                continue
+            inside.add(body)
+            links.append(self._link(body))
+            if body != root:
+                between, chain = self._joints(body, self._body_names[parent], mimics)
+                links += between
+                joints += chain
+        gravity = np.array(m.opt.gravity)
+        if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY:
+            gravity[:] = 0.0
+        name = m.names.partition(b'\0')[0].decode() or 'robot'
+        description = Description(name, tuple(links), tuple(joints), self._source)
+        return Reading(description, 'floating' if root else 'fixed', tuple(gravity.tolist()))
+
+    def _root(self) -> int:
+        """Return the body with the free joint, or the world, 0."""
+        m = self._m
+        moving = sorted({int(m.body_rootid[body]) for body in m.jnt_bodyid})
+        if not moving:
+            raise self._refusal('no joint', 'a robot', 'read a file that holds one')
+        free = [int(m.jnt_bodyid[j]) for j in range(m.njnt) if m.jnt_type[j] == 0]
+        if not free:
+            return 0
+        if len(moving) > 1:
+            names = ', '.join(repr(self._body_names[body]) for body in moving)
+            raise self._refusal(
+                f'{len(moving)} trees of bodies that move apart from each other ({names})',
+                'one robot',
+                'remove the others',
+            )
+        return free[0]
+
+    def _link(self, body: int) -> Link:
+        m = self._m
+        turn = _rotation(m.body_iquat[body])
+        inertia = turn @ np.diag(m.body_inertia[body]) @ turn.T
+        mass = float(m.body_mass[body])
+        return Link.from_mass(self._body_names[body], mass, np.array(m.body_ipos[body]), inertia)
+
+    def _joints(
+        self, body: int, parent: str, mimics: dict[int, Mimic]
+    ) -> tuple[list[Link], list[Joint]]:
+        """Return what joins a body to its parent: its joints in turn, massless links between."""
+        m, name = self._m, self._body_names[body]
+        placement = _pose(m.body_pos[body], _rotation(m.body_quat[body]))
+        links, joints = [], []
+        first, count = int(m.body_jntadr[body]), int(m.body_jntnum[body])
+        for j in range(first, first + count):
+            placement = placement @ _pose(m.jnt_pos[j], np.eye(3))
+            last = j == first + count - 1 and not np.any(m.jnt_pos[j])
+            child = name if last else f'{name}@{self._joint_names[j]}'
+            joints.append(self._joint(j, parent, child, placement, mimics.get(j)))
+            placement = _pose(-m.jnt_pos[j], np.eye(3))
+            parent = child
+            if not last:
+                links.append(Link(child))
+        if parent != name:
+            joints.append(Joint(f'{name}@fixed', 'fixed', parent, name, placement))
+        return links, joints
+
+    def _joint(
+        self, j: int, parent: str, child: str, placement: Array, mimic: Mimic | None
+    ) -> Joint:
+        m, kind = self._m, _KINDS[int(self._m.jnt_type[j])]
+        dof, q = int(m.jnt_dofadr[j]), int(m.jnt_qposadr[j])
+        axis, rest, lower, upper = np.array(m.jnt_axis[j]), 0.0, -np.inf, np.inf
+        if kind != 'spherical':
+            rest = float(m.qpos_spring[q])
+            back = -float(m.qpos0[q]) * axis  # MuJoCo's zero position is where XML draws it
+            twist = np.zeros(6)
+            twist[slice(0, 3) if kind == 'prismatic' else slice(3, 6)] = back
+            placement = placement @ se3.exp(twist)
+            if m.jnt_limited[j]:
+                lower, upper = m.jnt_range[j]
+        armature, damping, effort = self._of_actuators(j)
+        return Joint(
+            self._joint_names[j],
+            kind,
+            parent,
+            child,
+            placement,
+            axis,
+            limits=Limits(float(lower), float(upper), effort=effort),
+            damping=float(m.dof_damping[dof]) + damping,
+            friction=float(m.dof_frictionloss[dof]),
+            rotor_inertia=float(m.dof_armature[dof]) + armature,
+            stiffness=float(m.jnt_stiffness[j]),
+            rest=rest,
+            mimic=mimic,
+        )
+
+    def _of_actuators(self, joint: int) -> tuple[float, float, float]:
+        """Return armature, damping, and the largest effort, of the actuators of a joint."""
+        m, armature, damping, efforts = self._m, 0.0, 0.0, []
+        for i in range(m.nu):
+            if m.actuator_trntype[i] in _TO_JOINTS and m.actuator_trnid[i, 0] == joint:
+                gear = float(m.actuator_gear[i, 0])
+                armature += gear**2 * float(self._all('actuator_armature', m.nu)[i])
+                damping += gear**2 * float(self._all('actuator_damping', m.nu)[i])
+                if m.actuator_forcelimited[i]:
+                    efforts.append(abs(gear) * float(np.abs(m.actuator_forcerange[i]).max()))
+        effort = sum(efforts) if efforts else np.inf
+        if m.jnt_actfrclimited[joint]:
+            effort = min(effort, float(np.abs(m.jnt_actfrcrange[joint]).max()))
+        return armature, damping, effort
+
+    def _mimics(self) -> Iterator[tuple[int, Mimic]]:
+        """Return the joints that equalities of two joints make follow another."""
+        m = self._m
+        for e in range(m.neq):
+            if not m.eq_active0[e]:
+                continue
+            follower, master = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+            curve = m.eq_data[e, :5]
+            if (
+                m.eq_type[e] != mujoco.mjtEq.mjEQ_JOINT
+                or master < 0
+                or np.any(curve[2:])
+                or not curve[1]
+            ):
+                name = m.eq(e).name or e
+                raise self._refusal(
+                    f'an equality constraint ({name!r}) that is no line between two joints',
+                    'a tree',
+                    'set active="false" there and close the loop by geolin_ros.Loop',
+                )
+            start = [float(m.qpos0[m.jnt_qposadr[j]]) for j in (follower, master)]
+            ratio = float(curve[1])
+            offset = start[0] + float(curve[0]) - ratio * start[1]
+            yield follower, Mimic(self._joint_names[master], ratio, offset)
+
+    def _check(self) -> None:
+        """Refuse what acts on the joints and cannot be read."""
+        m, option = self._m, self._m.opt
+        joints = [(f'joint {name!r}', j) for j, name in enumerate(self._joint_names)]
+        dofs = [(f'joint {self._joint_names[j]!r}', i) for i, j in enumerate(m.dof_jntid)]
+        bodies = [(f'body {name!r}', b) for b, name in enumerate(self._body_names)]
+        tendons = [(f'tendon {m.tendon(i).name or i!r}', i) for i in range(m.ntendon)]
+        actuators = [(f'actuator {m.actuator(i).name or i!r}', i) for i in range(m.nu)]
+        of_ball = [(what, j) for what, j in joints if m.jnt_type[j] <= 1]
+        of_free = [(what, i) for what, i in dofs if m.jnt_type[m.dof_jntid[i]] == 0]
+        elsewhere = [(what, i) for what, i in actuators if m.actuator_trntype[i] not in _TO_JOINTS]
+        elsewhere += [
+            (what, i)
+            for what, i in actuators
+            if m.actuator_trntype[i] in _TO_JOINTS and m.jnt_type[m.actuator_trnid[i, 0]] <= 1
+        ]
+        for field, named, what in (
+            ('jnt_stiffness', of_ball, 'a spring about several axes'),
+            ('dof_damping', of_free, 'damping of a free base'),
+            ('dof_armature', of_free, 'armature of a free base'),
+            ('jnt_stiffnesspoly', joints, 'a spring that is not linear'),
+            ('dof_dampingpoly', dofs, 'damping that is not linear'),
+            ('jnt_plasticadr', joints, 'a spring that yields'),
+            ('body_gravcomp', bodies, 'gravity compensation'),
+            ('tendon_stiffness', tendons, 'a spring'),
+            ('tendon_stiffnesspoly', tendons, 'a spring'),
+            ('tendon_damping', tendons, 'damping'),
+            ('tendon_dampingpoly', tendons, 'damping'),
+            ('tendon_armature', tendons, 'armature'),
+            ('tendon_frictionloss', tendons, 'dry friction'),
+            ('actuator_armature', elsewhere, 'armature on what is no single joint'),
+            ('actuator_damping', elsewhere, 'damping on what is no single joint'),
+            ('actuator_dampingpoly', actuators, 'damping that is not linear'),
+        ):
+            values = getattr(m, field, None)  # older releases have fewer
+            if field == 'jnt_plasticadr' and values is not None:
+                values = np.asarray(values) + 1  # -1 for none
+            for name, index in named:
+                if values is not None and np.any(values[index]):
+                    fix = 'set it to zero, or give it as torque'
+                    raise self._refusal(f'{what} of {name}', 'none', fix)
+        for present, what in (
+            (option.density or option.viscosity, 'a fluid (density or viscosity of <option>)'),
+            (m.nflex, 'deformable bodies (<flex>)'),
+        ):
+            if present:
+                raise self._refusal(what, 'rigid bodies in a vacuum', 'remove it')
+
+    def _all(self, field: str, count: int) -> Array:
+        """Return an array that older releases of MuJoCo do not have, zero there."""
+        return np.asarray(getattr(self._m, field, np.zeros(count)))
+
+    def _refusal(self, found: str, expected: str, fix: str) -> ModelError:
+        return ModelError(f'{self._source}: holds {found}, expected {expected}; {fix}')
+
+
+def _rotation(quaternion: Array) -> Array:
+    """Return the rotation of a quaternion (w, x, y, z)."""
+    return se3.rotation_from_quaternion(np.roll(quaternion, -1))
+
+
+def _pose(position: Array, rotation: Array) -> Array:
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = rotation, position
+    return pose

@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""External wrenches on links: three kinds, by what stays constant while the link moves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
+from geolin_ros.kernels.packing.types import (
+    BODY_WRENCH,
+    WORLD_ORIENTED_WRENCH,
+    WORLD_WRENCH,
+    Wrenches,
+)
+from geolin_ros.model.tree import TreeModel
+
+WrenchKind = Literal['body', 'world', 'world_oriented']
+_CODES = {'body': BODY_WRENCH, 'world': WORLD_WRENCH, 'world_oriented': WORLD_ORIENTED_WRENCH}
+
+
+@dataclass(frozen=True)
+class Wrench:
+    """A force and moment on a link.
+
+    Attributes
+    ----------
+    link
+        Any link of the description.
+    force, moment : (3,)
+        [N] and [N m], in the axes and about the point that ``kind`` says.
+    kind
+        ``'body'``: link axes, about the link origin; constant there (force/torque sensor,
+        thruster). ``'world'``: world axes, about the world origin; line of action fixed in the
+        world. ``'world_oriented'``: world axes, about ``point``; does not turn with the link (a
+        push, the weight of a load).
+    point : (3,)
+        Point of application in the link frame [m]; only for ``'world_oriented'``.
+    """
+
+    link: str
+    force: ArrayLike = field(default_factory=lambda: np.zeros(3))
+    moment: ArrayLike = field(default_factory=lambda: np.zeros(3))
+    kind: WrenchKind = 'body'
+    point: ArrayLike = field(default_factory=lambda: np.zeros(3))
+
+
+def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
+    """Return wrenches as arrays for kernels, on bodies instead of links.
+
+    Raises
+    ------
+    UnknownNameError
+        If a link is not part of the model.
+    ConfigurationError
+        If a kind is none of the three.
+    ShapeError
+        If a force, moment or point is not three numbers.
+    NotFiniteError
+        If one of them holds NaN or inf.
+    """
+    count = len(wrenches)
+    packed = Wrenches(
+        np.zeros(count, np.int64),
+        np.zeros(count, np.int64),
+        np.zeros((count, 6)),
+        np.zeros((count, 3)),
+    )
+    for w, wrench in enumerate(wrenches):
+        frame = model.frame(wrench.link)
+        if wrench.kind not in _CODES:
+            raise ConfigurationError(
+                f'wrench on link {wrench.link!r} has kind {wrench.kind!r}, expected one of '
+                f'{", ".join(_CODES)}'
+            )
+        force = np.asarray(wrench.force, dtype=np.float64)
+        moment = np.asarray(wrench.moment, dtype=np.float64)
+        point = np.asarray(wrench.point, dtype=np.float64)
+        for name, value in (('force', force), ('moment', moment), ('point', point)):
+            if value.shape != (3,):
+                raise ShapeError(
+                    f'{name} on link {wrench.link!r} has shape {value.shape}, expected (3,)'
+                )
+            if not np.all(np.isfinite(value)):
+                raise NotFiniteError(
+                    f'{name} on link {wrench.link!r} is {value.tolist()}, expected finite numbers'
+                )
+        R, o = frame.placement[:3, :3], frame.placement[:3, 3]
+        if wrench.kind == 'body':  # from link axes to the body that carries the link
+            force = R @ force
+            moment = R @ moment + np.cross(o, force)
+        packed.body[w], packed.kind[w] = frame.body, _CODES[wrench.kind]
+        packed.value[w, :3], packed.value[w, 3:] = force, moment
+        packed.point[w] = o + R @ point
+    return packed

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How the launch files of this package end: all at once, with a sentence and an exit status.
+
+`ros2 launch` ends with status 1 only if an exception passes through it, whatever the processes
+ended with.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from launch.action import Action
+from launch.actions import EmitEvent, OpaqueFunction, RegisterEventHandler, TimerAction
+from launch.event_handlers import OnProcessExit
+from launch.events import Shutdown
+from launch.events.process import ProcessExited
+from launch.launch_context import LaunchContext
+
+from geolin_ros.errors import ConfigurationError, GeolinError
+
+FLUSH = 0.1
+"""For launch to print what a process said last, before the end [s]."""
+
+
+def supervise(
+    leader: Action, is_loss: Callable[[ProcessExited], bool], linger: float = FLUSH
+) -> RegisterEventHandler:
+    """End the launch when ``leader`` ends: with its success, or with status 1.
+
+    The end of another process ends it too, with status 1, if ``is_loss`` is true of it: nobody
+    can do its work. ``linger`` [s] is left between the end of the leader and that of the others.
+    """
+
+    def on_exit(event: ProcessExited, context: LaunchContext) -> TimerAction | None:
+        is_leader = event.action is leader
+        if context.is_shutdown or not (is_leader or is_loss(event)):
+            return None
+        if is_leader and event.returncode == 0:
+            return TimerAction(period=linger, actions=[EmitEvent(event=Shutdown())])
+        early = '' if is_leader else 'early, '
+        return fail(f'{event.process_name} ended {early}with status {event.returncode}, see above')
+
+    return RegisterEventHandler(OnProcessExit(on_exit=on_exit))
+
+
+def fail(sentence: str) -> TimerAction:
+    """Return what ends the launch with a sentence and status 1, once it has printed the rest."""
+
+    def refuse(*_: Any) -> None:
+        raise GeolinError(sentence)
+
+    return TimerAction(period=FLUSH, actions=[OpaqueFunction(function=refuse)])
+
+
+def check_file(argument: str, value: str) -> None:
+    """Refuse an argument that names no file, which launch would only warn of.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such file.
+    """
+    if not Path(value).is_file():
+        raise ConfigurationError(f'{argument}:={value} is not a file, expected the path of one')

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The console scripts of the nodes: they answer signals before they import what takes seconds."""
+
+import gc
+import importlib
+import os
+import sys
+from typing import NoReturn
+
+from geolin_ros.ros.signals import end_early
+
+
+def linearizer() -> int:
+    """Run the linearization node; return the exit status."""
+    return _run('linearizer', 'linearization_node')
+
+
+def lqr_node() -> int:
+    """Run the LQR node; return the exit status."""
+    return _run('lqr_node', 'lqr_node')
+
+
+def torque_estimator() -> int:
+    """Run the torque estimator; return the exit status."""
+    return _run('torque_estimator', 'torque_estimator')
+
+
+def _run(program: str, module: str) -> int:
+    end_early(program)
+    try:
+        main = importlib.import_module(f'geolin_ros.ros.{module}').main
+    except ModuleNotFoundError as error:
+        package = (error.name or '').partition('.')[0]
+        if package == 'geolin_ros':
+            raise
+        sys.stderr.write(
+            f'{program}: package {package} is not installed, expected ROS 2 with rclpy and '
+            'geolin_msgs: source its setup.bash (and that of the workspace), or run `make setup`; '
+            '`geolin` and the Python library need neither\n'
+        )
+        return 1
+    _leave(main())
+
+
+def _leave(status: int) -> NoReturn:
+    """End the process at once: node and context are gone, and nothing else is to be cleaned up.
+
+    What the interpreter takes apart at its end, threads of the middleware may still look at.
+    """
+    gc.unfreeze()
+    gc.collect()  # the participant leaves the graph with the last that refers to it
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Record what nodes take and give into a bag, each topic by the QoS of its publishers."""
+
+import importlib
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from geolin_ros.offline.bag_writer import BagWriter, Storage
+from geolin_ros.ros.executor import init, spin
+from geolin_ros.ros.signals import handled_signals
+
+SCAN = 0.5
+"""Time from one look at the graph to the next [s]."""
+DEPTH = 500
+"""Messages that may wait for the disk, on each topic."""
+OWN = 'geolin_msgs/'
+_OF_ROS = frozenset({'rosout', 'parameter_events'})
+
+
+class Recorder(Node):
+    """Looks for nodes again and again, and records all that they subscribe to and publish.
+
+    Parameters
+    ----------
+    writer
+        Where messages go, with the time at which they came.
+    nodes
+        Their full names; by default all that publish a message of geolin_msgs.
+    topics
+        Others to be recorded as well, by full name.
+    say
+        Is told once about each topic that cannot be recorded.
+
+    Attributes
+    ----------
+    first
+        Time of the first message, of the monotonic clock [s]; None before.
+    counts
+        Messages by topic.
+    size
+        Bytes of all of them.
+    found
+        Full names of the nodes that were found so far.
+    """
+
+    def __init__(
+        self,
+        writer: BagWriter,
+        nodes: Collection[str],
+        topics: Collection[str],
+        say: Callable[[str], object],
+    ) -> None:
+        super().__init__('geolin_record', enable_rosout=False, start_parameter_services=False)
+        self.counts: dict[str, int] = {}
+        self.first: float | None = None
+        self.size = 0
+        self.found: set[str] = set()
+        self._writer, self._nodes, self._topics, self._say = writer, nodes, set(topics), say
+        self._subscriptions_of: dict[str, tuple[Any, QoSProfile]] = {}
+        self._refused: set[str] = set()
+        self.create_timer(SCAN, self.scan)
+        self.scan()
+
+    def scan(self) -> None:
+        """Subscribe to what has appeared on the graph; again, where a publisher offers less."""
+        wanted = set(self._topics)
+        for name, namespace in self.get_node_names_and_namespaces():
+            wanted |= self._topics_of(name, namespace)
+        for topic in sorted(wanted - self._refused):
+            publishers = self.get_publishers_info_by_topic(topic)
+            if not publishers:
+                continue
+            offered = [publisher.qos_profile for publisher in publishers]
+            profile = QoSProfile(
+                depth=DEPTH,
+                reliability=_least(offered, 'reliability', ReliabilityPolicy.RELIABLE),
+                durability=_least(offered, 'durability', DurabilityPolicy.TRANSIENT_LOCAL),
+            )
+            self._subscribe(topic, publishers[0].topic_type, profile)
+
+    def _topics_of(self, name: str, namespace: str) -> set[str]:
+        """Return what a node takes and gives, if it is one of those that are asked for."""
+        full = f'{namespace.rstrip("/")}/{name}'
+        if self._nodes and full not in self._nodes:
+            return set()
+        try:
+            gives = self.get_publisher_names_and_types_by_node(name, namespace)
+            takes = self.get_subscriber_names_and_types_by_node(name, namespace)
+        except RuntimeError:  # it has ended since
+            return set()
+        if not self._nodes and not any(kind.startswith(OWN) for _, ks in gives for kind in ks):
+            return set()
+        self.found.add(full)
+        return {topic for topic, _ in (*gives, *takes) if topic.rpartition('/')[2] not in _OF_ROS}
+
+    def _subscribe(self, topic: str, kind: str, profile: QoSProfile) -> None:
+        known = self._subscriptions_of.get(topic)
+        if known is not None and known[1] == profile:
+            return
+        package, _, name = kind.partition('/msg/')
+        try:
+            message_type = getattr(importlib.import_module(f'{package}.msg'), name)
+            if known is None:
+                latched = profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+                self._writer.add_topic(topic, kind, latched)
+        except (ImportError, AttributeError, KeyError):
+            self._refused.add(topic)
+            self._say(f'{topic} is left out: type {kind} is not known here')
+            return
+        if known is not None:
+            self.destroy_subscription(known[0])
+        self.counts.setdefault(topic, 0)
+        subscription = self.create_subscription(
+            message_type, topic, lambda data: self._write(topic, data), profile, raw=True
+        )
+        self._subscriptions_of[topic] = subscription, profile
+
+    def _write(self, topic: str, data: bytes) -> None:
+        self._writer.write_serialized(topic, time.time_ns(), data)
+        self.counts[topic] += 1
+        self.first = self.first or time.monotonic()
+        self.size += len(data)
+
+
+def _least(offered: list[QoSProfile], policy: str, best: Any) -> Any:
+    """Return the best of a policy if all offer it, else what all are compatible with."""
+    worse = type(best).BEST_EFFORT if policy == 'reliability' else type(best).VOLATILE
+    return best if all(getattr(profile, policy) == best for profile in offered) else worse
+
+
+def record(
+    path: Path,
+    storage: Storage,
+    nodes: Collection[str],
+    topics: Collection[str],
+    duration: float | None,
+    say: Callable[[str], object],
+    watch: Callable[[Recorder], object],
+) -> Recorder:
+    """Record until a signal comes or the duration [s] from the first message on is over.
+
+    Parameters
+    ----------
+    path, storage
+        See `BagWriter`.
+    nodes, topics, say
+        See `Recorder`.
+    watch
+        Is called again and again.
+
+    Returns
+    -------
+    Recorder
+        What was recorded; it has left the graph.
+
+    Raises
+    ------
+    RecordingError, OSError
+        As from `BagWriter`.
+    """
+    with handled_signals() as interrupted, BagWriter(path, storage) as writer:
+        init([])
+        recorder = Recorder(writer, nodes, topics, say)
+
+        def is_over() -> bool:
+            watch(recorder)
+            since = 0.0 if recorder.first is None else time.monotonic() - recorder.first
+            return interrupted() or (duration is not None and since >= duration)
+
+        try:
+            spin(recorder, is_over)
+        finally:
+            recorder.destroy_node()
+            rclpy.try_shutdown()
+    return recorder

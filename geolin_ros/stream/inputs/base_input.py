@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Base pose and body twist from nav_msgs/Odometry."""
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+
+from geolin_ros.kernels.odometry import CHILD_TWIST, WORLD_TWIST, place_base
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.base_frames import BaseFrames
+from geolin_ros.stream.inputs.pairing import BaseSample
+from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
+
+TwistFrame = Literal['child', 'world']
+_CODES = {'child': CHILD_TWIST, 'world': WORLD_TWIST}
+
+
+class BaseInput:
+    """Turns odometry about a link that is fixed to the base into samples of the base.
+
+    Parameters
+    ----------
+    model
+        The robot.
+    twist_frame
+        ``'child'``: the twist is in child_frame_id axes (nav_msgs/Odometry's definition);
+        ``'world'``: world axes, about the origin of the child frame.
+    child_frame
+        Used instead of the messages' child_frame_id where not empty.
+    quaternion_tolerance
+        Largest accepted deviation of the quaternion's length from 1.
+    frame_prefix
+        Of the frames in messages.
+
+    Attributes
+    ----------
+    stamp, world_frame
+        header.stamp [ns] and header.frame_id of the odometry taken last.
+
+    Raises
+    ------
+    ConfigurationError
+        If ``child_frame`` is not fixed to a floating base.
+    """
+
+    def __init__(
+        self,
+        model: TreeModel,
+        twist_frame: TwistFrame = 'child',
+        child_frame: str = '',
+        quaternion_tolerance: float = 0.01,
+        frame_prefix: str = '',
+    ) -> None:
+        self._frames = BaseFrames(model, frame_prefix)
+        self._twist_code = _CODES[twist_frame]
+        if child_frame and model.base == 'floating':
+            self._frames.check('odometry.child_frame', child_frame)
+        self._child_frame = child_frame
+        self._tolerance = quaternion_tolerance
+        self._sample = np.zeros(13)
+        self.stamp: int | None = None
+        self.world_frame = ''
+
+    def take(self, message: Any) -> BaseSample:
+        """Return the base at an odometry message.
+
+        Raises
+        ------
+        DroppedInput
+            If its frame is not fixed to the base, its quaternion not of unit length, a number
+            not finite, or its stamp not after the last one.
+        """
+        child = self._child_frame or message.child_frame_id
+        placement = self._frames.placement('odometry', child)
+        stamp = nanoseconds(message.header.stamp)
+        starts_anew('odometry', stamp, self.stamp)
+        pose, twist = message.pose.pose, message.twist.twist
+        place, turn, linear, angular = pose.position, pose.orientation, twist.linear, twist.angular
+        sample = self._sample
+        sample[:] = (
+            place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w,
+            linear.x, linear.y, linear.z, angular.x, angular.y, angular.z,
+        )  # fmt: skip
+        if not np.isfinite(sample).all():
+            raise DroppedInput(
+                Cause.NOT_FINITE,
+                f'odometry holds NaN or inf: {sample.tolist()}, expected finite numbers',
+            )
+        norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
+        if not abs(norm - 1.0) <= self._tolerance:
+            raise DroppedInput(
+                Cause.QUATERNION,
+                f'odometry orientation has length {norm:g}, expected 1 within {self._tolerance:g};'
+                ' let the publisher send a unit quaternion (x, y, z, w)',
+            )
+        H, v = np.empty((4, 4)), np.empty(6)
+        place_base(sample, self._twist_code, placement, H, v)
+        self.stamp, self.world_frame = stamp, message.header.frame_id
+        return BaseSample(stamp, H, v)
+
+    def forget(self) -> None:
+        """Start anew, after the clock was set back."""
+        self.stamp = None

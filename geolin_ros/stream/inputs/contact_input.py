@@ -1,0 +1,236 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which contacts hold the robot: as configured, as a topic says, or as its feet feel.
+
+A contact with a stiffness and no reference is anchored: it is held at the pose that its frame has
+at the first joint state about which it is active.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.linearization.contacts import Contact, activated, anchored
+from geolin_ros.linearization.contacts.description import Closure, needs_reference
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.contact_state import fields, read_contact
+from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
+from geolin_ros.typing import Array
+
+ContactSource = Literal['parameter', 'topic', 'forces']
+
+
+@dataclass(frozen=True)
+class FootForce:
+    """A topic that says what a contact frame feels."""
+
+    topic: str
+    frame: str
+
+
+@dataclass(frozen=True)
+class ContactSettings:
+    """Where contacts come from; see the parameter table of the node.
+
+    Attributes
+    ----------
+    contacts
+        Frame, kind, stiffness and damping of each; with ``source`` ``'topic'`` they are not read.
+    on_force, off_force
+        A foot holds from the first force on and is lifted from the second one down [N].
+    timeout
+        Longest distance in time between a joint state and the newest force of a foot [s].
+    """
+
+    source: ContactSource = 'parameter'
+    contacts: tuple[Contact, ...] = ()
+    foot_forces: tuple[FootForce, ...] = ()
+    on_force: float = 20.0
+    off_force: float = 10.0
+    timeout: float = 0.1
+    admissible_basis: bool = False
+
+    @property
+    def are_expected(self) -> bool:
+        """Whether there are, or may be, contacts."""
+        return bool(self.contacts) or self.source == 'topic'
+
+    @property
+    def heard_feet(self) -> tuple[FootForce, ...]:
+        """The forces that are listened to."""
+        return self.foot_forces if self.source == 'forces' else ()
+
+    def __post_init__(self) -> None:
+        if self.off_force > self.on_force:
+            raise ConfigurationError(
+                f'contact_off_force is {self.off_force:g} N, expected at most contact_on_force, '
+                f'{self.on_force:g} N'
+            )
+        frames = [contact.frame for contact in self.contacts]
+        heard = [foot.frame for foot in self.foot_forces]
+        if self.source == 'forces' and sorted(frames) != sorted(heard):
+            raise ConfigurationError(
+                f'contacts are {frames} and foot_force_topics are about {heard}, expected the '
+                'same frames: one topic each'
+            )
+
+
+@dataclass
+class _Foot:
+    """The newest force of a foot: stamp [ns] or None, and whether it holds."""
+
+    stamp: int | None = None
+    holds: bool = False
+
+
+class ContactInput:
+    """Keeps which contacts hold, and where.
+
+    Parameters
+    ----------
+    model
+        The robot.
+    settings
+        What to hear.
+
+    Raises
+    ------
+    UnknownNameError, ConfigurationError
+        If a contact does not fit the robot.
+    """
+
+    def __init__(self, model: TreeModel, settings: ContactSettings) -> None:
+        self._model, self._settings = model, settings
+        for contact in settings.contacts:
+            model.frame(contact.frame)
+        self._contacts: tuple[Closure, ...] = settings.contacts
+        self._feet = {foot.frame: _Foot() for foot in settings.foot_forces}
+        self._frames = {foot.topic: foot.frame for foot in settings.foot_forces}
+        self._stamp: int | None = None
+        self._said: list[tuple[Any, ...]] | None = None
+        self._seen: tuple[Closure, ...] | None = None
+        self._anchored: tuple[Closure, ...] = ()
+        self._anchors: dict[str, Array] = {}
+
+    def take_states(self, message: Any) -> None:
+        """Take a geolin_msgs/ContactStates: these contacts hold until the next one.
+
+        Raises
+        ------
+        DroppedInput
+            If its stamp is not after the last one, or a contact cannot be read or does not fit
+            the robot. The contacts before it stay.
+        """
+        if self._settings.source != 'topic':
+            return
+        stamp = nanoseconds(message.header.stamp)
+        starts_anew('contact states', stamp, self._stamp)
+        said = [fields(contact) for contact in message.contacts]
+        if said != self._said:
+            try:
+                self._contacts = tuple(read_contact(self._model, c) for c in message.contacts)
+            except GeolinError as error:
+                raise DroppedInput(Cause.CONTACT, f'contact states: {error}') from error
+        self._stamp, self._said = stamp, said
+
+    def take_force(self, topic: str, message: Any) -> None:
+        """Take a geometry_msgs/WrenchStamped of a foot; of another topic, nothing.
+
+        Raises
+        ------
+        DroppedInput
+            If its stamp is not after the last one, or its force not finite.
+        """
+        frame = self._frames.get(topic)
+        if frame is None or self._settings.source != 'forces':
+            return
+        foot, stamp, f = self._feet[frame], nanoseconds(message.header.stamp), message.wrench.force
+        starts_anew(f'force on {topic}', stamp, foot.stamp)
+        force = float(np.sqrt(f.x * f.x + f.y * f.y + f.z * f.z))
+        if not np.isfinite(force):
+            raise DroppedInput(
+                Cause.NOT_FINITE, f'force on {topic} is {[f.x, f.y, f.z]}, expected finite numbers'
+            )
+        foot.stamp = stamp
+        limit = self._settings.off_force if foot.holds else self._settings.on_force
+        foot.holds = force >= limit
+
+    def at(self, stamp: int, state: State) -> tuple[Closure, ...]:
+        """Return all contacts at a joint state; the same tuple as long as nothing changes.
+
+        Raises
+        ------
+        DroppedInput
+            If no contact states have come yet, or the force of a foot is missing or too old.
+        """
+        contacts = self._contacts
+        if self._settings.source == 'topic' and self._stamp is None:
+            raise DroppedInput(
+                Cause.NO_CONTACTS,
+                'no contacts yet, expected a message on the topic contact_states first; it may '
+                'be an empty one',
+            )
+        if self._settings.source == 'forces':
+            self._check_feet(stamp)
+            holding = {frame for frame, foot in self._feet.items() if foot.holds}
+            if holding != {contact.name for contact in contacts if contact.active}:
+                contacts = self._contacts = activated(contacts, holding)
+        return self._anchor(contacts, state)
+
+    def resume(self, earlier: 'ContactInput') -> None:
+        """Go on with what an earlier input knew, where it heard the same."""
+        if earlier._settings.source != self._settings.source:
+            return
+        self._anchors = earlier._anchors
+        for topic, frame in self._frames.items():
+            if earlier._frames.get(topic) == frame:
+                self._feet[frame] = earlier._feet[frame]
+        if self._settings.source == 'topic':
+            self._stamp, self._contacts = earlier._stamp, earlier._contacts
+            self._said = earlier._said
+
+    def forget(self) -> None:
+        """Start anew, after the clock was set back."""
+        self._stamp, self._anchors = None, {}
+        self._feet = {frame: _Foot() for frame in self._feet}
+
+    def _check_feet(self, stamp: int) -> None:
+        for topic, frame in self._frames.items():
+            heard = self._feet[frame].stamp
+            if heard is None:
+                what = f'no force on {topic} yet'
+            elif abs(stamp - heard) * 1e-9 > self._settings.timeout:
+                what = (
+                    f'the newest force on {topic} is {(stamp - heard) * 1e-9:+.4f} s away from '
+                    f'the joint state, more than {self._settings.timeout:g} s'
+                )
+            else:
+                continue
+            raise DroppedInput(
+                Cause.NO_CONTACTS, f'{what}; check its publisher, or raise wrench_timeout'
+            )
+
+    def _anchor(self, contacts: tuple[Closure, ...], state: State) -> tuple[Closure, ...]:
+        """Return contacts with references where they need one; forget those of lifted frames."""
+        floating = {c.name: c for c in contacts if c.active and needs_reference(c)}
+        new = [c for name, c in floating.items() if name not in self._anchors]
+        if contacts is self._seen and not new:
+            return self._anchored
+        self._anchors = {n: H for n, H in self._anchors.items() if n in floating}
+        for contact in anchored(self._model, state, new):
+            self._anchors[contact.name] = np.asarray(contact.reference)
+        self._seen, self._anchored = (
+            contacts,
+            tuple(
+                dataclasses.replace(c, reference=self._anchors[c.name])
+                if c.name in floating
+                else c
+                for c in contacts
+            ),
+        )
+        return self._anchored

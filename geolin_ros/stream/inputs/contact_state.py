@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A contact from and into geolin_msgs/ContactState."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.errors import InputError
+from geolin_ros.linearization.contacts import Contact, ContactKind, Loop
+from geolin_ros.linearization.contacts.constraints import Constraint
+from geolin_ros.linearization.contacts.description import Closure
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.geometry import read_pose, write_pose
+
+KINDS: dict[int, ContactKind] = {1: 'point', 2: 'surface'}
+_CODES = {kind: code for code, kind in KINDS.items()}
+
+
+def write_contact(message: Any, contact: Closure, model: TreeModel) -> None:
+    """Write a contact of a robot into an empty geolin_msgs/ContactState; its wrench stays."""
+    placement, reference = None, contact.reference
+    if isinstance(contact, Contact):
+        message.frame, placement = contact.frame, contact.placement
+    else:
+        message.frame, message.partner_frame = contact.frame_a, contact.frame_b
+        message.partner_link = _link(model, contact.frame_b)
+        reference = np.eye(4) if reference is None else reference
+    message.link = _link(model, message.frame)
+    message.kind, message.active = _CODES[contact.kind], contact.active
+    message.stiffness, message.damping = float(contact.stiffness), float(contact.damping)
+    _write_if_any(message.placement, placement)
+    _write_if_any(message.reference, reference)
+
+
+def read_contact(model: TreeModel, message: Any) -> Closure:
+    """Return a geolin_msgs/ContactState as a contact of a robot; its wrench is not read.
+
+    Raises
+    ------
+    InputError
+        If its kind is neither a point nor a surface, or a closed loop has a placement.
+    GeolinError
+        If it does not fit the robot, see `geolin_ros.linearization.contacts.Contact`.
+    """
+    if message.kind not in KINDS:
+        raise InputError(
+            f'contact {message.frame!r} has kind {message.kind}, expected one of {sorted(KINDS)}'
+        )
+    placement = read_pose(message.placement) if _says(message.placement) else None
+    common = {
+        'kind': KINDS[message.kind],
+        'stiffness': message.stiffness,
+        'damping': message.damping,
+        'reference': read_pose(message.reference) if _says(message.reference) else None,
+        'active': message.active,
+    }
+    contact: Closure = Contact(message.frame, placement=placement, **common)
+    if message.partner_frame:
+        if placement is not None and np.any(placement != np.eye(4)):
+            raise InputError(
+                f'contact {message.frame!r} against {message.partner_frame!r} has placement '
+                f'{placement.tolist()}, expected none between two frames of the robot: say in '
+                'reference where one is held as seen from the other'
+            )
+        contact = Loop(message.frame, message.partner_frame, **common)
+    Constraint(model, dataclasses.replace(contact, active=False))
+    return contact
+
+
+def fields(message: Any) -> tuple[Any, ...]:
+    """Return what `read_contact` reads of a message, to tell whether it says something new."""
+    poses = []
+    for pose in (message.placement, message.reference):
+        place, turn = pose.position, pose.orientation
+        poses += [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w]
+    return (
+        message.frame,
+        message.partner_frame,
+        message.kind,
+        message.active,
+        message.stiffness,
+        message.damping,
+        *poses,
+    )
+
+
+def _link(model: TreeModel, frame: str) -> str:
+    """Return the root link of the moving body that carries a frame."""
+    return model.body_names[model.frame(frame).body]
+
+
+def _write_if_any(message: Any, pose: ArrayLike | None) -> None:
+    """Write a pose (4, 4) into a geometry_msgs/Pose; none is a quaternion of zeros."""
+    if pose is None:
+        message.orientation.w = 0.0
+    else:
+        write_pose(message, np.array(pose, dtype=np.float64, order='C'))
+
+
+def _says(pose: Any) -> bool:
+    """Return whether a geometry_msgs/Pose says anything: its quaternion is not all zeros."""
+    turn = pose.orientation
+    return bool(turn.x or turn.y or turn.z or turn.w)

@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Proper acceleration and turning of links from sensor_msgs/Imu, one topic a link."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.differentiation import Differentiator
+from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
+from geolin_ros.typing import Array
+
+NOT_MEASURED = -1.0
+"""First entry of a covariance in sensor_msgs/Imu whose quantity is not measured."""
+
+
+class ImuTopic(NamedTuple):
+    """What a topic is about: an IMU at the origin and in the axes of ``link``."""
+
+    topic: str
+    link: str
+
+
+class ImuSample(NamedTuple):
+    """What an IMU says, in its own axes."""
+
+    acceleration: Array
+    """(3,) less gravity [m/s^2]"""
+    turning: Array
+    """(3,) angular velocity [rad/s]"""
+    angular_acceleration: Array
+    """(3,) [rad/s^2]"""
+    covariance: Array | None
+    """(3, 3) of the acceleration; None: the message does not say."""
+
+
+@dataclass
+class _Newest:
+    turning_rate: Differentiator
+    stamp: int | None = None
+    acceleration: Array = field(default_factory=lambda: np.zeros(3))
+    turning: Array = field(default_factory=lambda: np.zeros(3))
+    covariance: Array | None = None
+
+
+class ImuInput:
+    """Keeps the newest sample of each IMU, and differentiates what the gyros say.
+
+    Parameters
+    ----------
+    model
+        The robot.
+    topics
+        What there is to hear.
+    max_skew
+        Longest distance in time to a joint state [s].
+    cutoff
+        Of the differentiated angular velocity [Hz], see `Differentiator`.
+    frame_prefix
+        Of the frames in messages.
+
+    Raises
+    ------
+    UnknownNameError
+        If a link is not part of the robot.
+    """
+
+    def __init__(
+        self,
+        model: TreeModel,
+        topics: Sequence[ImuTopic],
+        max_skew: float,
+        cutoff: float,
+        frame_prefix: str = '',
+    ) -> None:
+        for topic in topics:
+            model.frame(topic.link)
+        self.topics = tuple(topics)
+        self._max_skew, self._prefix = max_skew, frame_prefix
+        self._newest = {topic.topic: _Newest(Differentiator(cutoff)) for topic in topics}
+
+    @property
+    def newest_stamps(self) -> dict[str, int | None]:
+        """Stamps [ns] of the samples taken last, None before the first."""
+        return {topic: newest.stamp for topic, newest in self._newest.items()}
+
+    def largest_age(self, stamp: int) -> float:
+        """Return the largest distance of a newest sample to ``stamp`` [s]."""
+        stamps = [newest.stamp for newest in self._newest.values() if newest.stamp is not None]
+        return max((abs(stamp - other) * 1e-9 for other in stamps), default=0.0)
+
+    def take(self, topic: str, message: Any) -> None:
+        """Keep a message of a topic.
+
+        Raises
+        ------
+        DroppedInput
+            If its frame is another, it measures only a part, a number is not finite, or the
+            stamp not after the last one. The one kept before stays.
+        """
+        newest = self._newest[topic]
+        link = next(about.link for about in self.topics if about.topic == topic)
+        if message.header.frame_id not in ('', self._prefix + link):
+            raise DroppedInput(
+                Cause.IMU_FRAME,
+                f'IMU on {topic} has frame_id {message.header.frame_id!r}, expected '
+                f'{self._prefix + link!r}; '
+                'correct the publisher or imu_topics',
+            )
+        stamp = nanoseconds(message.header.stamp)
+        if starts_anew(f'IMU on {topic}', stamp, newest.stamp):
+            newest.turning_rate.forget()
+        linear, angular = message.linear_acceleration, message.angular_velocity
+        sample = np.array([linear.x, linear.y, linear.z, angular.x, angular.y, angular.z])
+        covariance = np.array(message.linear_acceleration_covariance)
+        if NOT_MEASURED in (covariance[0], message.angular_velocity_covariance[0]):
+            raise DroppedInput(
+                Cause.IMU_PART,
+                f'IMU on {topic} says that it does not measure acceleration or angular velocity, '
+                'expected both; take it out of imu_topics',
+            )
+        if not (np.isfinite(sample).all() and np.isfinite(covariance).all()):
+            raise DroppedInput(
+                Cause.NOT_FINITE, f'IMU on {topic} is {sample.tolist()}, expected finite numbers'
+            )
+        newest.stamp = stamp
+        newest.acceleration, newest.turning = sample[:3], sample[3:]
+        newest.covariance = covariance.reshape(3, 3) if covariance.any() else None
+        newest.turning_rate.add(stamp, newest.turning)
+
+    def at(self, stamp: int) -> list[ImuSample]:
+        """Return the samples that count at a joint state, in the order of the topics.
+
+        Raises
+        ------
+        DroppedInput
+            If one is missing, too far away, or its angular acceleration not known yet.
+        """
+        samples = []
+        for topic, newest in self._newest.items():
+            rate = newest.turning_rate.rate
+            distance = np.inf if newest.stamp is None else (stamp - newest.stamp) * 1e-9
+            if rate is None or abs(distance) > self._max_skew:
+                raise DroppedInput(
+                    Cause.NO_IMU,
+                    f'the newest two samples of the IMU on {topic} are {distance:+.4f} s away '
+                    f'from the joint state, expected at most {self._max_skew:g} s; check its '
+                    'publisher or raise max_skew',
+                )
+            samples.append(ImuSample(newest.acceleration, newest.turning, rate, newest.covariance))
+        return samples

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joint positions, velocities and efforts from sensor_msgs/JointState, by name."""
+
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.errors import UnsupportedJointError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.typing import Array
+
+
+class JointInput:
+    """Reads joint states in any order of names; the order is looked up once and remembered.
+
+    Parameters
+    ----------
+    model
+        The robot; joints of the message that it does not know are ignored.
+
+    Raises
+    ------
+    UnsupportedJointError
+        If the robot has a spherical, planar or inner floating joint: a joint state has one
+        position for each velocity.
+    """
+
+    def __init__(self, model: TreeModel) -> None:
+        if model.positions.groups:
+            more = sorted(set(model.position_names) - set(model.joint_names))
+            raise UnsupportedJointError(
+                f'robot {model.name!r} has positions {", ".join(more)}, which no joint state '
+                'holds, expected one position for each velocity; fix these joints or use the '
+                'Python API'
+            )
+        self._model = model
+        self._names: list[str] | None = None
+        self._index = np.zeros(model.n, dtype=np.intp)
+
+    def read(self, message: Any, field: str, out: Array, missing: Cause) -> None:
+        """Write the entries of ``message.<field>`` for the model's joints into ``out`` (n,).
+
+        Raises
+        ------
+        DroppedInput
+            If a joint or the whole field is missing, a joint named twice, a length wrong, or a
+            number not finite.
+        """
+        if message.name != self._names:
+            self._look_up(message.name)
+        values = np.asarray(getattr(message, field), dtype=np.float64)
+        if values.shape[0] != len(self._names):  # type: ignore[arg-type]
+            raise self._wrong_length(field, values.shape[0], missing)
+        np.take(values, self._index, out=out)
+        if not np.isfinite(out).all():
+            raise self._not_finite(field, out)
+
+    def _look_up(self, names: Any) -> None:
+        self._names = None
+        position = {name: k for k, name in enumerate(names)}
+        for c, name in enumerate(self._model.joint_names):
+            if name not in position:
+                raise DroppedInput(
+                    Cause.MISSING_JOINT,
+                    f'joint state has no joint {name!r} of robot {self._model.name!r}; it has '
+                    f'{", ".join(map(repr, list(names)[:8]))}; publish all {self._model.n} joints '
+                    'together, or set joint_states_in_parts',
+                )
+            self._index[c] = position[name]
+        if len(position) < len(names):
+            self._check_once(list(names))
+        self._names = list(names)
+
+    def _check_once(self, names: list[str]) -> None:
+        for name in self._model.joint_names:
+            if names.count(name) > 1:
+                raise DroppedInput(
+                    Cause.JOINT_TWICE,
+                    f'joint state names joint {name!r} {names.count(name)} times, expected once; '
+                    'correct its publisher',
+                )
+
+    def _wrong_length(self, field: str, length: int, missing: Cause) -> DroppedInput:
+        expected = len(self._names or ())
+        cause = missing if length == 0 else Cause.LENGTH
+        if length == 0 and missing == Cause.MISSING_EFFORT:
+            return DroppedInput(
+                cause,
+                f'joint state has 0 entries in effort, expected {expected}, one a name; let the '
+                'publisher of joint_states (sensor_msgs/msg/JointState) fill effort, or set '
+                'parameter torque_source to zero, topic or inverse_dynamics',
+            )
+        return DroppedInput(
+            cause,
+            f'joint state has {length} entries in {field}, expected {expected}, one a name; '
+            f'let the publisher fill {field}',
+        )
+
+    def _not_finite(self, field: str, out: Array) -> DroppedInput:
+        c = int(np.flatnonzero(~np.isfinite(out))[0])
+        return DroppedInput(
+            Cause.NOT_FINITE,
+            f'joint {self._model.joint_names[c]!r} has {field} {out[c]}, expected a finite '
+            'number; correct its driver',
+        )

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The state of the base at the stamp of a joint state, from samples at other instants."""
+
+from collections import deque
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from geolin_ros.kernels.se3 import retract
+from geolin_ros.model.state import State
+from geolin_ros.spatial import se3
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.typing import Array
+
+PairingName = Literal['newest', 'interpolate']
+
+
+class BaseSample(NamedTuple):
+    """Pose H (4, 4) and body twist v (6,) of the base at ``stamp`` [ns]."""
+
+    stamp: int
+    H: Array
+    v: Array
+
+
+class Pairing(Protocol):
+    """Finds the state of the base at other instants than those of its samples."""
+
+    def add(self, sample: BaseSample) -> None:
+        """Take a sample; one that is older than the last starts anew."""
+
+    def forget(self) -> None:
+        """Start anew."""
+
+    def is_ready(self, stamp: int) -> bool:
+        """Whether no later sample is needed for ``stamp`` [ns]."""
+
+    def at(self, stamp: int, state: State) -> float:
+        """Write H and v at ``stamp`` into ``state``; return its distance to the sample used [s].
+
+        Raises
+        ------
+        DroppedInput
+            If there is no sample, or none within max_skew.
+        """
+
+
+class Newest:
+    """The newest sample, carried along its twist: H exp(v dt), v."""
+
+    def __init__(self, max_skew: float) -> None:
+        self._max_skew = max_skew
+        self._sample: BaseSample | None = None
+        self._step = np.zeros(6)
+
+    def add(self, sample: BaseSample) -> None:
+        """See `Pairing`."""
+        self._sample = sample
+
+    def forget(self) -> None:
+        """See `Pairing`."""
+        self._sample = None
+
+    def is_ready(self, stamp: int) -> bool:
+        """See `Pairing`; what there is has to do."""
+        return True
+
+    def at(self, stamp: int, state: State) -> float:
+        """See `Pairing`."""
+        if self._sample is None:
+            raise _no_odometry()
+        dt = (stamp - self._sample.stamp) * 1e-9
+        if abs(dt) > self._max_skew:
+            raise _too_far('the newest odometry', dt, self._max_skew)
+        np.multiply(self._sample.v, dt, out=self._step)
+        retract(self._sample.H, self._step, state.H)
+        state.v[:] = self._sample.v
+        return dt
+
+
+class Interpolated:
+    """Between two neighbours 0 and 1: H_0 exp(a log(H_0^-1 H_1)), (1 - a) v_0 + a v_1.
+
+    Both neighbours have to be within max_skew. ``at`` returns the distance to the earlier one.
+    """
+
+    def __init__(self, max_skew: float) -> None:
+        self._max_skew = max_skew
+        self._samples: deque[BaseSample] = deque(maxlen=256)
+
+    def add(self, sample: BaseSample) -> None:
+        """See `Pairing`."""
+        if self._samples and sample.stamp <= self._samples[-1].stamp:
+            self._samples.clear()
+        self._samples.append(sample)
+
+    def forget(self) -> None:
+        """See `Pairing`."""
+        self._samples.clear()
+
+    def is_ready(self, stamp: int) -> bool:
+        """See `Pairing`."""
+        return bool(self._samples) and self._samples[-1].stamp >= stamp
+
+    def at(self, stamp: int, state: State) -> float:
+        """See `Pairing`."""
+        if not self._samples:
+            raise _no_odometry()
+        later: Any = None
+        earlier: Any = None
+        for sample in reversed(self._samples):
+            if sample.stamp >= stamp:
+                later = sample
+            if sample.stamp <= stamp:
+                earlier = sample
+                break
+        self._check('before', stamp, earlier)
+        self._check('after', stamp, later)
+        before: float = (stamp - earlier.stamp) * 1e-9
+        share = before * 1e9 / max(later.stamp - earlier.stamp, 1)
+        retract(earlier.H, share * se3.log(se3.relative(earlier.H, later.H)), state.H)
+        state.v[:] = (1.0 - share) * earlier.v + share * later.v
+        return before
+
+    def _check(self, side: str, stamp: int, sample: BaseSample | None) -> None:
+        dt = np.inf if sample is None else (stamp - sample.stamp) * 1e-9
+        if abs(dt) > self._max_skew:
+            raise _too_far(f'the nearest odometry {side} it', dt, self._max_skew)
+
+
+def make_pairing(name: PairingName, max_skew: float) -> Pairing:
+    """Return the pairing of a name; ``max_skew`` is the longest distance in time [s]."""
+    return Interpolated(max_skew) if name == 'interpolate' else Newest(max_skew)
+
+
+def _no_odometry() -> DroppedInput:
+    return DroppedInput(
+        Cause.NO_ODOMETRY, 'no odometry yet, expected one before the first joint state'
+    )
+
+
+def _too_far(what: str, dt: float, most: float) -> DroppedInput:
+    return DroppedInput(
+        Cause.SKEW,
+        f'{what} is {dt:+.4f} s away from the joint state, expected at most {most:g} s; raise '
+        'max_skew or synchronize the publishers',
+    )

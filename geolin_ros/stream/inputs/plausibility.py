@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Doubts about inputs, from a stretch of consecutive samples: one sentence each, with a fix."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.inputs.base_input import TwistFrame
+from geolin_ros.stream.inputs.odometry_check import MOVING, OdometryCheck
+from geolin_ros.typing import Array
+
+LEAST_SAMPLES = 20
+LEAST_TIME = 0.2
+"""Shorter stretches [s] are not judged."""
+BASELINE = 0.03
+"""Time [s] over which velocities are differenced: long enough for noisy sensors."""
+MISMATCH = 0.6
+"""Relative difference above which accelerations contradict each other."""
+ACCELERATING = 2.0
+"""Smaller accelerations of the base [m/s^2] are not judged."""
+MOST_ODOMETRY = 60
+"""More messages of a window are thinned: they are read one by one."""
+LATE = 0.5
+"""Part of max_skew beyond which a lasting skew is said."""
+
+
+class Window(NamedTuple):
+    """N consecutive samples, as a stream saw them."""
+
+    times: Array
+    """(N,) stamps [s], increasing."""
+    poses: Array
+    """(N, 4, 4) of the base."""
+    twists: Array
+    """(N, 6) body twists."""
+    positions: Array
+    """(N, n_q) of the joints."""
+    rates: Array
+    """(N, n)"""
+    efforts: Array
+    """(N, n)"""
+    accelerations: Array
+    """(N, m) as predicted; (N, 0) if they are given."""
+    ages: Array
+    """(N,) joint state after odometry [s]."""
+    odometry: Sequence[Any] = ()
+    """nav_msgs/Odometry messages of the same time."""
+
+
+class Doubt(NamedTuple):
+    """What is doubtful: whose it is, and a sentence with value, expectation and fix."""
+
+    culprit: str
+    sentence: str
+
+
+def findings(
+    window: Window, model: TreeModel, twist_frame: TwistFrame, max_skew: float
+) -> list[Doubt]:
+    """Return what is doubtful in a window; nothing where there is too little to tell.
+
+    Parameters
+    ----------
+    window
+        Samples without a gap.
+    model
+        The robot.
+    twist_frame
+        How the odometry twist was read.
+    max_skew
+        Longest distance [s] of a joint state from its odometry.
+    """
+    times = window.times
+    if times.size < LEAST_SAMPLES or times[-1] - times[0] < LEAST_TIME:
+        return []
+    found = [*_beyond_limits(window, model), *_stuck_joints(window, model)]
+    if model.base == 'floating':
+        about_odometry = _stuck_odometry(window) or _wrong_twist(window, twist_frame)
+        found += [*about_odometry, *_late_odometry(window, max_skew)]
+        if not about_odometry:  # else what follows from it
+            found += _wrong_accelerations(window, model)
+    return found
+
+
+def _beyond_limits(window: Window, model: TreeModel) -> Iterator[Doubt]:
+    limits = model.limits
+    for what, values, lower, upper, unit in (
+        ('position', window.positions, limits.lower, limits.upper, ''),
+        ('rate', window.rates, -limits.velocity, limits.velocity, '/s'),
+        ('effort', window.efforts, -limits.effort, limits.effort, ''),
+    ):
+        if values.shape[1] != lower.size:
+            continue
+        margin = 1e-3 * np.maximum(1.0, np.where(np.isfinite(upper), np.abs(upper), 0.0))
+        excess = np.maximum(values - upper - margin, lower - margin - values)
+        for joint in np.flatnonzero((excess.max(axis=0) > 0.0) & (upper > lower)):
+            extreme = values[excess[:, joint].argmax(), joint]
+            sentence = (
+                f'joint {model.joint_names[joint]!r} has {what} {extreme:.4g}{unit}, outside '
+                f'{lower[joint]:.4g} to {upper[joint]:.4g}: check units and zero of its sensor, '
+                'or the limits of the description'
+            )
+            yield Doubt(f'{model.joint_names[joint]} {what}', sentence)
+
+
+def _stuck_joints(window: Window, model: TreeModel) -> Iterator[Doubt]:
+    """Find positions that stay the same to the last bit while the rate says that they move."""
+    if window.positions.shape != window.rates.shape:
+        return
+    still = (window.positions == window.positions[0]).all(axis=0)
+    mean = 0.5 * (window.rates[1:] + window.rates[:-1])
+    moved = np.abs(np.diff(window.times) @ mean)
+    for joint in np.flatnonzero(still & (moved > 1e-3)):
+        sentence = (
+            f'joint {model.joint_names[joint]!r} stays at {window.positions[0, joint]:.6g} while '
+            f'its rates add up to {moved[joint]:.3g}: its position sensor is frozen'
+        )
+        yield Doubt(f'{model.joint_names[joint]} frozen', sentence)
+    frozen = still.size > 0 and still.all() and bool((window.rates == window.rates[0]).all())
+    if frozen and np.ptp(window.poses, axis=0).max() > 1e-3:
+        sentence = (
+            f'no position or rate of a joint changes in {len(window.times)} joint states while '
+            'the base moves: their publisher is frozen'
+        )
+        yield Doubt('joint states', sentence)
+
+
+def _stuck_odometry(window: Window) -> list[Doubt]:
+    """Find a pose that stays the same to the last bit while its twist says that it moves."""
+    count = len(window.odometry)
+    if count < LEAST_SAMPLES or len({_numbers(m.pose.pose) for m in window.odometry}) > 1:
+        return []
+    speed = min(_speed(message.twist.twist) for message in window.odometry)
+    if speed < MOVING['linear']:
+        return []
+    sentence = (
+        f'the odometry pose stays the same in {count} messages while its twist is at least '
+        f'{speed:.2g}: its estimator is frozen'
+    )
+    return [Doubt('odometry', sentence)]
+
+
+def _wrong_twist(window: Window, twist_frame: TwistFrame) -> list[Doubt]:
+    check = OdometryCheck()
+    stride = 1 + len(window.odometry) // MOST_ODOMETRY
+    for message in window.odometry[::stride]:
+        check.add(message)
+    problem = check.report(twist_frame).get('problem')
+    return [] if problem is None else [Doubt('odometry', problem)]
+
+
+def _late_odometry(window: Window, max_skew: float) -> Iterator[Doubt]:
+    skew = float(np.median(window.ages))
+    if abs(skew) > LATE * max_skew:
+        sentence = (
+            f'joint states are {skew * 1e3:+.1f} ms away from their odometry all the time, near '
+            f'max_skew of {max_skew * 1e3:.0f} ms: synchronize the clocks of the publishers'
+        )
+        yield Doubt('skew', sentence)
+
+
+def _wrong_accelerations(window: Window, model: TreeModel) -> Iterator[Doubt]:
+    """Compare predicted accelerations of the base with the differences of its velocity."""
+    if not window.accelerations.size:
+        return
+    step = max(1, int(np.searchsorted(window.times, window.times[0] + BASELINE)))
+    time = (window.times[step:] - window.times[:-step])[:, np.newaxis]
+    R = window.poses[:, :3, :3]
+    velocity = (R @ window.twists[:, :3, np.newaxis])[..., 0]
+    u, w = window.twists[:, :3], window.twists[:, 3:]
+    predicted = (R @ (window.accelerations[:, :3] + np.cross(w, u))[..., np.newaxis])[..., 0]
+    measured = (velocity[step:] - velocity[:-step]) / time
+    mean = _mean_over(predicted, step)
+    error = _size(mean - measured)
+    if error < max(ACCELERATING, MISMATCH * _size(measured)):
+        return
+    difference = (mean - measured).mean(axis=0)
+    hint = 'check masses, efforts and their signs'
+    gravity = float(np.linalg.norm(model.gravity))
+    if gravity and float(difference @ model.gravity) / gravity > 0.5 * gravity:
+        hint = 'it is held up by forces that the model is not told: give contacts or foot forces'
+    sentence = (
+        f'the base is predicted to accelerate at {np.linalg.norm(mean.mean(axis=0)):.2g} m/s^2 '
+        f'and does so at {np.linalg.norm(measured.mean(axis=0)):.2g} m/s^2: {hint}'
+    )
+    yield Doubt('acceleration', sentence)
+
+
+def _mean_over(values: Array, step: int) -> Array:
+    """Return the means over each ``step + 1`` neighbouring rows, ends counted half."""
+    total = np.cumsum(0.5 * (values[1:] + values[:-1]), axis=0)
+    total = np.concatenate((np.zeros((1, values.shape[1])), total))
+    return np.asarray((total[step:] - total[:-step]) / step, dtype=np.float64)
+
+
+def _size(vectors: Array) -> float:
+    """Return the median length, which a single push leaves alone."""
+    return float(np.median(np.sqrt(np.sum(vectors * vectors, axis=1))))
+
+
+def _speed(twist: Any) -> float:
+    """Return the larger of the linear and the angular speed of a geometry_msgs/Twist."""
+    return max(math.hypot(v.x, v.y, v.z) for v in (twist.linear, twist.angular))
+
+
+def _numbers(pose: Any) -> tuple[float, ...]:
+    """Return the numbers of a geometry_msgs/Pose."""
+    place, turn = pose.position, pose.orientation
+    return place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a stream does with its inputs; the node's parameters of the same names fill it."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.linearization.discretization import Method
+from geolin_ros.linearization.result import Reference
+from geolin_ros.spatial.frames import Representation
+from geolin_ros.stream.given_acceleration import NuDotSource
+from geolin_ros.stream.inputs.base_input import TwistFrame
+from geolin_ros.stream.inputs.contact_input import ContactSettings
+from geolin_ros.stream.inputs.pairing import PairingName
+from geolin_ros.stream.inputs.wrench_input import MissingWrench, WrenchTopic
+
+TorqueSource = Literal['effort', 'zero', 'topic', 'inverse_dynamics']
+BaseSource = Literal['odometry', 'tf']
+Form = Literal['continuous', 'discrete']
+Trigger = Literal['joint_states', 'timer']
+
+
+@dataclass(frozen=True)
+class StreamSettings:
+    """See the parameter table of the node for meanings, units and bounds."""
+
+    base_source: BaseSource = 'odometry'
+    frame_prefix: str = ''
+    twist_frame: TwistFrame = 'child'
+    child_frame: str = ''
+    quaternion_tolerance: float = 0.01
+    tf_world_frame: str = 'odom'
+    tf_velocity_cutoff: float = 10.0
+    pairing: PairingName = 'newest'
+    max_skew: float = 0.05
+    joint_states_in_parts: bool = False
+    torque_source: TorqueSource = 'effort'
+    nu_dot: NuDotSource = 'predicted'
+    nu_dot_cutoff: float = 20.0
+    wrench_topics: tuple[WrenchTopic, ...] = ()
+    wrench_timeout: float = 0.1
+    missing_wrench: MissingWrench = 'drop'
+    contacts: ContactSettings = field(default_factory=ContactSettings)
+    trigger: Trigger = 'joint_states'
+    timer_rate: float = 200.0
+    max_rate: float = 0.0
+    form: Form = 'continuous'
+    dt: float = 0.002
+    method: Method = 'midpoint'
+    reference: Reference = 'moving'
+    representation: Representation = 'body'
+    service_rate: int = 100
+    service_size: int = 16
+    service_budget: float = 0.1
+    certificate_every: int = 250
+    certificate_budget: float = 0.02
+
+    @property
+    def force_topics(self) -> tuple[str, ...]:
+        """Topics of external wrenches and foot forces."""
+        feet = self.contacts.heard_feet
+        return (*(wrench.topic for wrench in self.wrench_topics), *(foot.topic for foot in feet))
+
+    def __post_init__(self) -> None:
+        """Check what contacts go with.
+
+        Raises
+        ------
+        ConfigurationError
+            If another setting contradicts them.
+        """
+        if not self.contacts.are_expected:
+            return
+        contradictions = {
+            'nu_dot': self.nu_dot != 'predicted',
+            'torque_source': self.torque_source == 'inverse_dynamics',
+        }
+        for name, found in contradictions.items():
+            if found:
+                raise ConfigurationError(
+                    f'{name} is {getattr(self, name)!r} while contacts are expected, whose forces '
+                    'follow from efforts that are known; set nu_dot to predicted and '
+                    'torque_source to another choice than inverse_dynamics, or take out contacts'
+                )
+        held = {contact.frame for contact in self.contacts.contacts}
+        for topic in self.wrench_topics:
+            if topic.link in held:
+                raise ConfigurationError(
+                    f'wrench_topics holds {topic.topic!r} about link {topic.link!r}, which is a '
+                    'contact: its force would count twice; take out one of them'
+                )

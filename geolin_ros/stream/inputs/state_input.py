@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The state of a robot from joint states and odometry, for every node that needs one."""
+
+from typing import Any
+
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.inputs.base_input import BaseInput
+from geolin_ros.stream.inputs.joint_input import JointInput
+from geolin_ros.stream.inputs.joint_parts import JointParts
+from geolin_ros.stream.inputs.pairing import BaseSample, make_pairing
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.stamps import starts_anew
+from geolin_ros.stream.inputs.transform_input import TransformInput
+from geolin_ros.typing import Array
+
+
+class StateInput:
+    """Finds the state of the base at each joint state.
+
+    Parameters
+    ----------
+    model
+        The robot.
+    settings
+        How to read and pair the messages.
+
+    Attributes
+    ----------
+    newest_base
+        The newest sample of the base, None before the first.
+    """
+
+    def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
+        self._model = model
+        self._joints = JointInput(model)
+        self._parts = JointParts(model, settings.max_skew)
+        self._is_in_parts = settings.joint_states_in_parts
+        self._pairing = make_pairing(settings.pairing, settings.max_skew)
+        self._odometry = BaseInput(
+            model,
+            settings.twist_frame,
+            settings.child_frame,
+            settings.quaternion_tolerance,
+            settings.frame_prefix,
+        )
+        self._transforms: TransformInput | None = None
+        if settings.base_source == 'tf' and model.base == 'floating':
+            self._transforms = TransformInput(
+                model,
+                settings.tf_world_frame,
+                settings.child_frame,
+                settings.tf_velocity_cutoff,
+                settings.max_skew,
+                settings.quaternion_tolerance,
+                settings.frame_prefix,
+            )
+        self._fixed_frame = settings.frame_prefix + model.base_link
+        self._last_stamp: int | None = None
+        self.newest_base: BaseSample | None = None
+
+    @property
+    def world_frame(self) -> str:
+        """Frame that the base pose is seen from; of a fixed base it is the base link itself."""
+        if self._model.base == 'fixed':
+            return self._fixed_frame
+        return (self._transforms or self._odometry).world_frame
+
+    @property
+    def newest_stamps(self) -> dict[str, int | None]:
+        """Stamps [ns] of the inputs taken last, None before the first."""
+        base = self._transforms or self._odometry
+        name = 'odometry' if self._transforms is None else 'transform'
+        return {'joint state': self._last_stamp, name: base.stamp}
+
+    @property
+    def base_velocity_delay(self) -> float:
+        """How late the linear velocity of the base is [s], where it is filtered."""
+        return 0.0 if self._transforms is None else self._transforms.delay
+
+    def take_odometry(self, message: Any) -> None:
+        """Keep a nav_msgs/Odometry; raise `DroppedInput` where it cannot be used."""
+        if self._transforms is None:
+            self._keep(self._odometry.take(message))
+
+    def take_transforms(self, message: Any, is_static: bool = False) -> None:
+        """Keep a tf2_msgs/TFMessage; raise `DroppedInput` where it cannot be used."""
+        if self._transforms is not None:
+            sample = self._transforms.take(message, is_static)
+            if sample is not None:
+                self._keep(sample)
+
+    def take_imu(self, message: Any) -> None:
+        """Keep a sensor_msgs/Imu; raise `DroppedInput` where it cannot be used."""
+        if self._transforms is not None:
+            self._transforms.take_imu(message)
+
+    def merge(self, message: Any) -> Any | None:
+        """Return a joint state that is whole, or None while parts of it are missing.
+
+        Raises
+        ------
+        DroppedInput
+            As `JointParts.merge` does.
+        """
+        return self._parts.merge(message) if self._is_in_parts else message
+
+    def check_order(self, stamp: int) -> bool:
+        """Note the stamp [ns] of a joint state; return whether it is the first of its clock.
+
+        Raises
+        ------
+        DroppedInput
+            If it is not after the last one, without a clock that was set back.
+        """
+        first = starts_anew('joint state', stamp, self._last_stamp)
+        self._last_stamp = stamp
+        return first
+
+    def is_ready(self, stamp: int) -> bool:
+        """Whether the state at ``stamp`` [ns] waits for no later message."""
+        return self._model.base == 'fixed' or self._pairing.is_ready(stamp)
+
+    def read(self, message: Any, stamp: int, state: State) -> float:
+        """Write the state at ``stamp`` [ns] into ``state``; return the age of the odometry [s].
+
+        Raises
+        ------
+        DroppedInput
+            If the joint state (sensor_msgs/JointState) lacks something, or no odometry is near.
+        """
+        self._joints.read(message, 'position', state.s, Cause.MISSING_JOINT)
+        self._joints.read(message, 'velocity', state.r, Cause.MISSING_VELOCITY)
+        return self._pairing.at(stamp, state) if self._model.base == 'floating' else 0.0
+
+    def read_efforts(self, message: Any, tau: Array) -> None:
+        """Write the efforts of a joint state into ``tau`` (n,), as `read` does the rest."""
+        self._joints.read(message, 'effort', tau, Cause.MISSING_EFFORT)
+
+    def forget(self) -> None:
+        """Start anew: the clock was set back."""
+        self._pairing.forget()
+        self._odometry.forget()
+        self._parts.forget()
+        if self._transforms is not None:
+            self._transforms.forget()
+        self._last_stamp = self.newest_base = None
+
+    def _keep(self, sample: BaseSample) -> None:
+        self.newest_base = sample
+        self._pairing.add(sample)

@@ -1,0 +1,204 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The state of the base from transforms (tf2_msgs/TFMessage) and an IMU (sensor_msgs/Imu).
+
+The pose is that of the transforms. The angular velocity is the IMU's, rotated into base axes. The
+linear velocity is the rate of the base origin, by differences of successive poses in world axes
+through a first-order low-pass filter (`Differentiator`), rotated into base axes; it is late by
+`TransformInput.delay`.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.spatial import se3
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.base_frames import BaseFrames
+from geolin_ros.stream.inputs.differentiation import Differentiator
+from geolin_ros.stream.inputs.pairing import BaseSample
+from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
+from geolin_ros.typing import Array
+
+
+class _Transform(NamedTuple):
+    """Pose (4, 4) of a frame seen from its parent; ``stamp`` is None for a static one."""
+
+    parent: str
+    pose: Array
+    stamp: int | None
+
+
+class TransformInput:
+    """Makes a sample of the base of each new transform between the world and the base.
+
+    The chain from world to base is made of the newest transform of each of its frames. A sample
+    has the stamp of the one next to the base that is not static, and the angular velocity of the
+    newest IMU message. Start at a frame in which the base moves without jumps (odom of REP 105).
+
+    Parameters
+    ----------
+    model
+        The robot.
+    world_frame
+        Where the chain starts.
+    child_frame
+        Where it ends: a link fixed to the base, the base link itself if empty.
+    cutoff
+        Of the filter of the linear velocity [Hz].
+    max_skew
+        Longest distance in time between the newest IMU message and the transforms [s].
+    tolerance
+        Largest accepted deviation of a quaternion's length from 1.
+    frame_prefix
+        Of the frames in messages.
+
+    Attributes
+    ----------
+    stamp, world_frame
+        Of the sample made last.
+
+    Raises
+    ------
+    UnknownNameError
+        If the robot has no such child frame.
+    ConfigurationError
+        If the child frame is not fixed to the base.
+    """
+
+    def __init__(
+        self,
+        model: TreeModel,
+        world_frame: str = 'odom',
+        child_frame: str = '',
+        cutoff: float = 10.0,
+        max_skew: float = 0.05,
+        tolerance: float = 0.01,
+        frame_prefix: str = '',
+    ) -> None:
+        self._frames, self._max_skew = BaseFrames(model, frame_prefix), max_skew
+        self._tolerance, self.world_frame = tolerance, world_frame
+        mount = model.frame(child_frame or model.base_link)
+        if mount.body != 0:
+            raise ConfigurationError(
+                f'parameter odometry.child_frame is {child_frame!r}, expected a link fixed to the '
+                f'base of robot {model.name!r}, as {model.base_link!r} is'
+            )
+        self._tip = frame_prefix + (child_frame or model.base_link)
+        self._base_P_tip = mount.placement
+        self._transforms: dict[str, _Transform] = {}
+        self._velocity = Differentiator(cutoff)
+        self._angular: tuple[int, Array] | None = None
+        self.stamp: int | None = None
+
+    @property
+    def delay(self) -> float:
+        """How late the linear velocity is [s]."""
+        return self._velocity.delay
+
+    def take_imu(self, message: Any) -> None:
+        """Keep the angular velocity of a sensor_msgs/Imu.
+
+        Raises
+        ------
+        DroppedInput
+            If its frame is not fixed to the base, it measures no angular velocity
+            (REP 145: first covariance -1), or a number is not finite.
+        """
+        mount = self._frames.placement('IMU', message.header.frame_id)
+        w = message.angular_velocity
+        rate = np.array((w.x, w.y, w.z), dtype=np.float64)
+        if not np.isfinite(rate).all() or message.angular_velocity_covariance[0] == -1.0:
+            raise DroppedInput(
+                Cause.NOT_FINITE,
+                f'IMU has angular velocity {rate.tolist()}, expected a measured one; correct its '
+                'driver',
+            )
+        self._angular = nanoseconds(message.header.stamp), mount[:3, :3] @ rate
+
+    def take(self, message: Any, is_static: bool = False) -> BaseSample | None:
+        """Keep the transforms of a tf2_msgs/TFMessage; return a sample if the base has moved.
+
+        Raises
+        ------
+        DroppedInput
+            If a quaternion is not of unit length, a number not finite, there are no two poses
+            yet, or no angular velocity near them.
+        """
+        for stamped in message.transforms:
+            stamp = None if is_static else nanoseconds(stamped.header.stamp)
+            pose = _pose(stamped, self._tolerance)
+            transform = _Transform(stamped.header.frame_id.lstrip('/'), pose, stamp)
+            self._transforms[stamped.child_frame_id.lstrip('/')] = transform
+        chain = self._chain()
+        stamp = next((link.stamp for link in chain if link.stamp is not None), None)
+        if stamp is None or stamp == self.stamp:
+            return None
+        return self._sample(stamp, chain)
+
+    def forget(self) -> None:
+        """Start anew, after the clock was set back; static transforms stay."""
+        self._transforms = {
+            name: transform
+            for name, transform in self._transforms.items()
+            if transform.stamp is None
+        }
+        self._velocity.forget()
+        self._angular = self.stamp = None
+
+    def _chain(self) -> list[_Transform]:
+        """Return the transforms from the base up to the world; none while one is missing."""
+        chain: list[_Transform] = []
+        name = self._tip
+        while name != self.world_frame:
+            transform = self._transforms.get(name)
+            if transform is None or len(chain) > len(self._transforms):
+                return []
+            chain.append(transform)
+            name = transform.parent
+        return chain
+
+    def _sample(self, stamp: int, chain: list[_Transform]) -> BaseSample:
+        if starts_anew('transform', stamp, self.stamp):
+            self._velocity.forget()
+        self.stamp = stamp
+        H = np.eye(4)
+        for transform in chain:
+            H = transform.pose @ H
+        H = np.ascontiguousarray(H @ se3.inverse(self._base_P_tip))
+        self._velocity.add(stamp, H[:3, 3])
+        if self._velocity.rate is None:
+            raise DroppedInput(
+                Cause.NO_VELOCITY, 'no velocity of the base yet, expected two transforms first'
+            )
+        v = np.concatenate((H[:3, :3].T @ self._velocity.rate, self._angular_velocity(stamp)))
+        return BaseSample(stamp, H, v)
+
+    def _angular_velocity(self, stamp: int) -> Array:
+        distance = np.inf if self._angular is None else (stamp - self._angular[0]) * 1e-9
+        if self._angular is None or abs(distance) > self._max_skew:
+            raise DroppedInput(
+                Cause.NO_VELOCITY,
+                f'the newest IMU message is {distance:+.4f} s away from the transforms, expected '
+                f'at most {self._max_skew:g} s; check topic imu, or raise max_skew',
+            )
+        return self._angular[1]
+
+
+def _pose(stamped: Any, tolerance: float) -> Array:
+    place, turn = stamped.transform.translation, stamped.transform.rotation
+    quaternion = np.array((turn.x, turn.y, turn.z, turn.w), dtype=np.float64)
+    H = np.eye(4)
+    H[:3, 3] = place.x, place.y, place.z
+    length = float(np.linalg.norm(quaternion))
+    if not abs(length - 1.0) <= tolerance or not np.isfinite(H).all():
+        raise DroppedInput(
+            Cause.QUATERNION,
+            f'transform of {stamped.child_frame_id!r} has an orientation of length {length:g} and '
+            f'translation {H[:3, 3].tolist()}, expected a unit quaternion (x, y, z, w) and finite '
+            'numbers; correct its publisher',
+        )
+    H[:3, :3] = se3.rotation_from_quaternion(quaternion / length)
+    return H

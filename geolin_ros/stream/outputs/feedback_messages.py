@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a regulator hears and says, from and into messages."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.control.lqr import Gains
+from geolin_ros.control.measured import Measured
+from geolin_ros.control.regulator import Reference, Source
+from geolin_ros.control.support import Support
+from geolin_ros.errors import InputError
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.geometry import write_stamp
+from geolin_ros.stream.inputs.contact_state import read_contact, write_contact
+from geolin_ros.stream.message_memory import read_matrix, write_matrix
+from geolin_ros.stream.outputs.messages import StateWriter
+from geolin_ros.stream.outputs.reading import read_linearization, read_state
+from geolin_ros.typing import Array
+
+_SOURCES: dict[Source, int] = {'linearization': 1, 'model': 2, 'bank': 3}
+_SOLVED = {'doubling': 1, 'scipy': 1, 'warm': 2, 'bank': 3}
+
+
+def read_measured(message: Any, model: TreeModel) -> Measured:
+    """Return what a geolin_msgs/LinearizedDynamics says about a robot that stands.
+
+    Raises
+    ------
+    GeolinError
+        If it is about another model or frames it does not have, or in another form than the one
+        gains are made of.
+    """
+    if message.model_hash != model.hash:
+        raise InputError(
+            f'linearization is of model {message.model_hash} ({message.model_name!r}), expected '
+            f'{model.hash} ({model.name!r}); give both nodes the same description and parameters'
+        )
+    received = read_linearization(message)
+    form = (received.form, received.reference, received.representation)
+    if form != ('continuous', 'moving', 'body'):
+        raise InputError(
+            f'linearization is {", ".join(form)}, expected continuous, moving, body; set form, '
+            'reference and representation of the linearizer'
+        )
+    held = message.contact_dynamics
+    return Measured(
+        received.stamp * 1e-9,
+        received.state,
+        received.tau.copy(),
+        received.A.copy(),
+        received.B.copy(),
+        received.nu_dot.copy(),
+        np.array(held.wrenches, dtype=np.float64),
+        read_matrix(held.wrenches_by_state).copy(),
+        read_matrix(held.wrenches_by_effort).copy(),
+        tuple(read_contact(model, contact) for contact in held.contacts if contact.active),
+    )  # fmt: skip
+
+
+def read_reference(message: Any, model: TreeModel, posture: State | None) -> Reference:
+    """Return what a geolin_msgs/ReferenceState asks for.
+
+    Joints that it does not name keep the position they have in ``posture``.
+
+    Raises
+    ------
+    InputError
+        If sizes contradict each other, a number is not finite, a joint is not of the robot, or a
+        joint is left out and there is no posture.
+    """
+    wanted = read_state(message.state)
+    names = list(message.joint_names)
+    sizes = (wanted.s.size, wanted.r.size, len(names))
+    if len(set(sizes)) != 1 or len(message.joint_efforts) not in (0, len(names)):
+        raise InputError(
+            f'reference has {sizes[0]} positions, {sizes[1]} rates and '
+            f'{len(message.joint_efforts)} efforts for {len(names)} joints, expected one each'
+        )
+    state = model.neutral_state() if posture is None else posture.copy()
+    state.H[:], state.v[:], state.r[:] = wanted.H, wanted.v, 0.0
+    missing = set(model.joint_names) - set(names)
+    if missing and posture is None:
+        raise InputError(
+            f'reference leaves out joints {sorted(missing)} of robot {model.name!r}, and where '
+            'they are is not known yet; name all of them'
+        )
+    efforts = np.zeros(model.n) if len(message.joint_efforts) else None
+    for k, name in enumerate(names):
+        joint = model.joint_index(name)
+        state.s[joint], state.r[joint] = wanted.s[k], wanted.r[k]
+        if efforts is not None:
+            efforts[joint] = message.joint_efforts[k]
+    if not np.isfinite(state.data).all() or (
+        efforts is not None and not np.isfinite(efforts).all()
+    ):
+        raise InputError('reference holds NaN or inf, expected finite numbers')
+    if efforts is not None:
+        efforts = efforts[[model.joint_index(name) for name in model.actuated_joints]]
+    return Reference(state, efforts)
+
+
+def frames_in_force(message: Any) -> tuple[str, ...]:
+    """Return the frames of a geolin_msgs/ContactStates that are active."""
+    return tuple(contact.frame for contact in message.contacts if contact.active)
+
+
+class GainsWriter:
+    """Fills geolin_msgs/FeedbackGains.
+
+    Parameters
+    ----------
+    make_message, make_contact
+        Make an empty geolin_msgs/FeedbackGains and ContactState.
+    model
+        The robot.
+    """
+
+    def __init__(
+        self, make_message: Callable[[], Any], make_contact: Callable[[], Any], model: TreeModel
+    ) -> None:
+        self._make_message, self._make_contact, self._model = make_message, make_contact, model
+
+    def write(
+        self, gains: Gains, source: Source, stamp: int, frame: str, compute_time: float
+    ) -> Any:
+        """Return a message of its own; ``stamp`` [ns], ``frame`` of the world."""
+        message, model = self._make_message(), self._model
+        write_stamp(message.header.stamp, stamp)
+        message.header.frame_id = frame
+        message.model_hash = model.hash
+        message.joint_names = list(model.joint_names)
+        message.actuated_joints = list(model.actuated_joints)
+        message.columns = [label.name for label in gains.columns]
+        message.contacts = [self._contact(support) for support in gains.supports]
+        StateWriter(message.state, model.n).write(gains.state)
+        message.feedforward = gains.feedforward.tolist()
+        write_matrix(message.k, gains.K)
+        write_matrix(message.k_complement, gains.K_complement)
+        message.dt, message.margin, message.compute_time = gains.dt, gains.margin, compute_time
+        message.source = _SOURCES[source]
+        message.solved = _SOLVED['bank' if gains.solution is None else gains.solution.method]
+        return message
+
+    def _contact(self, support: Support) -> Any:
+        state = self._make_contact()
+        write_contact(state, support.contact, self._model)
+        return state
+
+
+def read_gains(message: Any) -> tuple[State, Array, Array, tuple[str, ...]]:
+    """Return operating point, feedforward, K with its complement, and columns of the message.
+
+    Raises
+    ------
+    InputError
+        If sizes contradict each other.
+    """
+    K = read_matrix(message.k)
+    complement = (
+        read_matrix(message.k_complement) if message.k_complement.rows else np.zeros_like(K)
+    )
+    shapes = {K.shape, complement.shape, (len(message.feedforward), len(message.columns))}
+    if len(shapes) > 1:
+        raise InputError(
+            f'gains have k, k_complement, feedforward and columns of sizes {sorted(shapes)}, '
+            'expected one; the message is incomplete'
+        )
+    feedforward = np.array(message.feedforward)
+    return read_state(message.state), feedforward, K + complement, tuple(message.columns)

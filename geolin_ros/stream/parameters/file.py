@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""ROS parameter files, read without ROS: what a node gets and an offline run takes as well."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from geolin_ros.description.safe_yaml import read_yaml
+from geolin_ros.errors import ConfigurationError, InputError, unknown_name
+from geolin_ros.stream.parameters.linearizer import BY_NAME, TABLE
+from geolin_ros.stream.parameters.table import Parameter
+
+NODE = 'linearization_node'
+
+
+def default_values() -> dict[str, Any]:
+    """Return the default of every parameter."""
+    return {parameter.name: parameter.default for parameter in TABLE}
+
+
+def read_parameter_file(path: str | Path, node: str = NODE) -> dict[str, Any]:
+    """Return the values that a ROS parameter file gives to a node.
+
+    Sections for any node (``/**``) and for nodes named ``node``, in any namespace, count, later
+    ones first. Parameters of ROS itself (``use_sim_time``, ``qos_overrides``) are left aside.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is no ROS parameter file, or a value is not allowed.
+    UnknownNameError
+        If it names a parameter that the node does not have.
+    """
+    try:
+        sections = read_yaml(path)
+    except InputError as error:
+        raise ConfigurationError(f'parameter file {path} cannot be read: {error}') from error
+    values: dict[str, Any] = {}
+    for name, section in _sections(path, sections):
+        if name.rpartition('/')[2] in (node, '*', '**'):
+            values |= _flatten(section)
+    return {name: checked(name, value) for name, value in values.items() if not _is_of_ros(name)}
+
+
+def checked(name: str, value: Any) -> Any:
+    """Return a parameter value in the type of its default.
+
+    Raises
+    ------
+    ConfigurationError
+        If the type or the value is not allowed.
+    UnknownNameError
+        If there is no such parameter.
+    """
+    if name not in BY_NAME:
+        raise unknown_name('parameter', name, BY_NAME, f'the parameters of {NODE}')
+    parameter = BY_NAME[name]
+    converted = _like(parameter, value)
+    parameter.check(converted)
+    return converted
+
+
+def _sections(path: str | Path, content: Any) -> list[tuple[str, dict[str, Any]]]:
+    """Return the parameters of each node of a file: nodes may stand below namespaces."""
+    found: list[tuple[str, dict[str, Any]]] = []
+
+    def walk(name: str, value: Any) -> None:
+        if not isinstance(value, dict):
+            raise ConfigurationError(
+                f'parameter file {path} has {value!r} under {name or "its top"!r}, expected '
+                'NODE: ros__parameters: NAME: VALUE; print one to start from with '
+                '`geolin parameters`'
+            )
+        for key, inner in value.items():
+            if key == 'ros__parameters' and isinstance(inner or {}, dict):
+                found.append((name, inner or {}))
+            else:
+                walk(f'{name}/{str(key).strip("/")}', inner)
+
+    walk('', content)
+    return found
+
+
+def _flatten(section: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
+    """Return nested names joined by dots."""
+    flat: dict[str, Any] = {}
+    for key, value in section.items():
+        if isinstance(value, dict):
+            flat |= _flatten(value, f'{prefix}{key}.')
+        else:
+            flat[f'{prefix}{key}'] = value
+    return flat
+
+
+def _is_of_ros(name: str) -> bool:
+    return name == 'use_sim_time' or name.startswith('qos_overrides.')
+
+
+def _like(parameter: Parameter, value: Any) -> Any:
+    """Return a value in the type of the default, as ROS would demand it."""
+    default = parameter.default
+    if isinstance(default, list) and isinstance(value, list):
+        kind = type(default[0])
+        accepted = (float, int) if kind is float else kind
+        if all(isinstance(entry, accepted) for entry in value):
+            return [kind(entry) for entry in value]
+    elif isinstance(default, float) and isinstance(value, (int, float)):
+        if not isinstance(value, bool):
+            return float(value)
+    elif isinstance(value, type(default)) and isinstance(value, bool) == isinstance(default, bool):
+        return value
+    raise ConfigurationError(
+        f'parameter {parameter.name} is {value!r}, expected {type(default).__name__} as its '
+        f'default {default!r}'
+    )

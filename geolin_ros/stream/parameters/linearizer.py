@@ -1,0 +1,481 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of the linearization node: one table, from which everything else is made."""
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+from geolin_ros.description import parse_overlay
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.linearization.contacts import Contact
+from geolin_ros.model.tree import ReadingOptions
+from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.wrench_input import WrenchTopic
+from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of
+
+
+def _position(entry: str) -> tuple[str, float]:
+    name, _, position = entry.partition('=')
+    try:
+        return name.strip(), float(position)
+    except ValueError:
+        raise ConfigurationError(
+            f'parameter locked_joints holds {entry!r}, expected name=position [rad or m]'
+        ) from None
+
+
+def _wrench_topic(entry: str) -> WrenchTopic:
+    match entry.split():
+        case [topic, link, ('body' | 'world' | 'world_oriented') as kind]:
+            return WrenchTopic(topic, link, kind)
+    raise ConfigurationError(
+        f'parameter wrench_topics holds {entry!r}, expected a topic, a link and one of body, '
+        'world, world_oriented, with blanks between'
+    )
+
+
+def _contact(entry: str) -> Contact:
+    match entry.split():
+        case [frame, ('point' | 'surface') as kind]:
+            return Contact(frame, kind)
+        case [frame, ('point' | 'surface') as kind, stiffness, damping]:
+            with contextlib.suppress(ValueError):
+                return Contact(frame, kind, float(stiffness), float(damping))
+    raise ConfigurationError(
+        f'parameter contacts holds {entry!r}, expected a frame, point or surface, and perhaps '
+        'stiffness and damping, with blanks between'
+    )
+
+
+def _foot_force(entry: str) -> FootForce:
+    match entry.split():
+        case [topic, frame]:
+            return FootForce(topic, frame)
+    raise ConfigurationError(
+        f'parameter foot_force_topics holds {entry!r}, expected a topic and a frame of contacts, '
+        'with a blank between'
+    )
+
+
+TABLE: tuple[Parameter, ...] = (
+    Parameter(
+        'robot_description',
+        '',
+        'URDF text. Empty: taken from robot_description_file, else from robot_description_node, '
+        'else from the topic robot_description.',
+    ),
+    Parameter('robot_description_file', '', 'Path of a URDF or xacro file.', live=False),
+    Parameter(
+        'robot_description_node',
+        '',
+        'Node whose parameter robot_description is asked for, as /robot_state_publisher; it may '
+        'start later.',
+    ),
+    Parameter(
+        'description_timeout',
+        10.0,
+        'After this long without a description the node says what it waits for, again and again.',
+        unit='s',
+        bounds=(0.1, 3600.0),
+    ),
+    Parameter(
+        'base',
+        'floating',
+        'Whether pose and twist of the root link are part of the state.',
+        choices=('floating', 'fixed'),
+    ),
+    Parameter(
+        'mimic',
+        'exact',
+        'How mimic joints are read: following their master, or as joints of their own.',
+        choices=('exact', 'independent'),
+    ),
+    Parameter(
+        'joints',
+        NO_NAMES,
+        'Joint coordinates, in order; other joints are locked. Empty: all, depth first.',
+    ),
+    Parameter(
+        'locked_joints',
+        NO_NAMES,
+        'Joints held still, each as name=position; they may be missing from the joint states.',
+        unit='rad or m',
+        entry=_position,
+    ),
+    Parameter(
+        'actuated_joints',
+        NO_NAMES,
+        'Joints whose efforts are the columns of B, in order. Empty: all.',
+    ),
+    Parameter(
+        'overlay_file',
+        '',
+        'YAML file with what a URDF cannot say: rotors, gears, springs, friction, payloads.',
+        live=False,
+    ),
+    Parameter(
+        'overlay',
+        '',
+        'The same as YAML text, instead of a file: {joints: {knee: {rotor_inertia: 1.0e-4}}}.',
+    ),
+    Parameter(
+        'coulomb_friction',
+        False,
+        'Whether the friction of description and overlay acts, smoothed as f tanh(r / v0).',
+    ),
+    Parameter('payload.frame', '', 'Link that carries a payload. Empty: none.'),
+    Parameter('payload.mass', 0.0, 'Its mass.', unit='kg', bounds=(0.0, 1e6)),
+    Parameter('payload.com', [0.0, 0.0, 0.0], 'Its centre of mass in link axes.', unit='m'),
+    Parameter(
+        'payload.inertia',
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        'Its inertia about the centre of mass, link axes: ixx, iyy, izz, ixy, ixz, iyz.',
+        unit='kg m^2',
+    ),
+    Parameter('gravity', [0.0, 0.0, -9.81], 'Gravity in world axes.', unit='m/s^2'),
+    Parameter(
+        'base_source',
+        'odometry',
+        'Where pose and twist of the base come from: topic odom, or transforms and topic imu.',
+        choices=('odometry', 'tf'),
+    ),
+    Parameter(
+        'frame_prefix',
+        '',
+        'Put before names of links in frames of messages, as by robot_state_publisher.',
+    ),
+    Parameter(
+        'odometry.twist_frame',
+        'child',
+        'Axes of the odometry twist: those of child_frame_id, or the world axes at its origin.',
+        choices=('child', 'world'),
+    ),
+    Parameter(
+        'odometry.child_frame',
+        '',
+        "Link that the odometry is about, instead of the messages' child_frame_id.",
+    ),
+    Parameter(
+        'odometry.quaternion_tolerance',
+        0.01,
+        "Largest deviation of the orientation's length from 1; within it it is normalised.",
+        bounds=(1e-9, 1.0),
+    ),
+    Parameter('tf_world_frame', 'odom', 'Frame that transforms to the base start from.'),
+    Parameter(
+        'tf_velocity_cutoff',
+        10.0,
+        'Cut-off of the low-pass filter of the linear velocity from transforms.',
+        unit='Hz',
+        bounds=(0.01, 10000.0),
+    ),
+    Parameter(
+        'pairing',
+        'newest',
+        'The newest odometry carried along its twist, or interpolation between two neighbours, '
+        'which waits for the later one.',
+        choices=('newest', 'interpolate'),
+    ),
+    Parameter(
+        'max_skew',
+        0.05,
+        'Longest distance in time between a joint state and its odometry, or other parts of it.',
+        unit='s',
+        bounds=(0.0, 10.0),
+    ),
+    Parameter(
+        'joint_states_in_parts',
+        False,
+        'Whether joint states hold some of the joints each, to be merged.',
+    ),
+    Parameter(
+        'torque_source',
+        'effort',
+        'Joint efforts: of the joint states, zero, from the topic joint_efforts, or those that '
+        'hold the state still.',
+        choices=('effort', 'zero', 'topic', 'inverse_dynamics'),
+    ),
+    Parameter(
+        'nu_dot',
+        'predicted',
+        'Accelerations to linearize about: by the forward dynamics, by differentiated and '
+        'filtered twists and joint rates, or zero.',
+        choices=('predicted', 'measured', 'zero'),
+    ),
+    Parameter(
+        'nu_dot_cutoff',
+        20.0,
+        'Cut-off of the low-pass filter of measured accelerations.',
+        unit='Hz',
+        bounds=(0.01, 10000.0),
+    ),
+    Parameter(
+        'wrench_topics',
+        NO_NAMES,
+        'External wrenches, each as `topic link kind`; kinds are body, world, world_oriented.',
+        entry=_wrench_topic,
+    ),
+    Parameter(
+        'wrench_timeout',
+        0.1,
+        'Longest distance in time between a joint state and the newest wrench of a topic.',
+        unit='s',
+        bounds=(0.0, 3600.0),
+    ),
+    Parameter(
+        'missing_wrench',
+        'drop',
+        'What becomes of a joint state without one of the wrenches: it is dropped, or answered '
+        'with no force and a finding.',
+        choices=('drop', 'zero'),
+    ),
+    Parameter(
+        'contact_source',
+        'parameter',
+        'Which contacts hold the robot: all of contacts; those of the topic contact_states; or '
+        'those of contacts whose foot feels a force.',
+        choices=('parameter', 'topic', 'forces'),
+    ),
+    Parameter(
+        'contacts',
+        NO_NAMES,
+        'Frames that are held against the world, each as `frame kind` or `frame kind stiffness '
+        'damping`; kinds are point and surface. Empty: none, unless a topic says so.',
+        unit='1/s^2 and 1/s',
+        entry=_contact,
+    ),
+    Parameter(
+        'foot_force_topics',
+        NO_NAMES,
+        'Forces at contacts, each as `topic frame`; wrench_timeout holds for them too.',
+        entry=_foot_force,
+    ),
+    Parameter(
+        'contact_on_force',
+        20.0,
+        'A foot holds from this force on.',
+        unit='N',
+        bounds=(0.0, 1e6),
+    ),
+    Parameter(
+        'contact_off_force',
+        10.0,
+        'A foot that holds is lifted below this force.',
+        unit='N',
+        bounds=(0.0, 1e6),
+    ),
+    Parameter(
+        'admissible_basis',
+        False,
+        'Whether messages hold the basis of the motions that contacts admit.',
+    ),
+    Parameter(
+        'trigger',
+        'joint_states',
+        'When to linearize: at each joint state, or at timer_rate about the newest one.',
+        choices=('joint_states', 'timer'),
+    ),
+    Parameter('timer_rate', 200.0, 'Rate of the timer trigger.', unit='Hz', bounds=(0.1, 10000.0)),
+    Parameter(
+        'max_rate',
+        0.0,
+        'Joint states that come faster are left out; 0: none.',
+        unit='Hz',
+        bounds=(0.0, 10000.0),
+    ),
+    Parameter(
+        'form',
+        'continuous',
+        'A and B of the differential equation or of a step of dt.',
+        choices=('continuous', 'discrete'),
+    ),
+    Parameter('dt', 0.002, 'Step of the discrete form.', unit='s', bounds=(1e-6, 1.0)),
+    Parameter(
+        'method',
+        'midpoint',
+        'How the discrete form is made.',
+        choices=('midpoint', 'euler', 'zoh', 'rkmk4'),
+    ),
+    Parameter(
+        'reference',
+        'moving',
+        'What the error is taken to: the motion through the state, or the state held still.',
+        choices=('moving', 'frozen'),
+    ),
+    Parameter(
+        'representation',
+        'body',
+        'Base twist coordinates of A and B.',
+        choices=('body', 'inertial', 'mixed'),
+    ),
+    Parameter(
+        'service.rate',
+        100,
+        'So many requests to linearize are answered within a second; others are refused.',
+        bounds=(1, 10_000),
+    ),
+    Parameter(
+        'service.size',
+        16,
+        'Most wrenches and contacts together in a request; larger ones are refused.',
+        bounds=(0, 10_000),
+    ),
+    Parameter(
+        'service.budget',
+        0.1,
+        'Largest part of the last second that answers may have taken; then others are refused.',
+        bounds=(1e-6, 1.0),
+    ),
+    Parameter(
+        'certificate.every',
+        250,
+        'One of so many linearizations is checked against independent differences, and its '
+        'posture for digits that it costs; 0: neither.',
+        bounds=(0, 1_000_000),
+    ),
+    Parameter(
+        'certificate.budget',
+        0.02,
+        'Largest part of the time of a processor that these checks may take; those due beyond it '
+        'are skipped.',
+        bounds=(1e-6, 1.0),
+    ),
+    Parameter(
+        'certificate.folder',
+        '',
+        'Folder for linearizations that fail the check, see `geolin recheck`. Empty: the folder '
+        'of ROS logs.',
+        live=False,
+    ),
+    Parameter(
+        'autostart',
+        True,
+        'Configure and activate at start; else a lifecycle manager does.',
+        live=False,
+    ),
+)
+
+
+BY_NAME = {parameter.name: parameter for parameter in TABLE}
+MODEL_NAMES = (
+    'base',
+    'mimic',
+    'joints',
+    'locked_joints',
+    'actuated_joints',
+    'overlay_file',
+    'overlay',
+    'coulomb_friction',
+    'payload.frame',
+    'payload.mass',
+    'payload.com',
+    'payload.inertia',
+    'gravity',
+)
+STATE_NAMES = (
+    'odometry.twist_frame',
+    'odometry.child_frame',
+    'odometry.quaternion_tolerance',
+    'frame_prefix',
+    'max_skew',
+    'joint_states_in_parts',
+)
+NODE_NAMES = (
+    'robot_description',
+    'robot_description_file',
+    'robot_description_node',
+    'description_timeout',
+    'autostart',
+)
+
+
+def shared_rows() -> tuple[Parameter, ...]:
+    """Return the rows that every node has which reads a robot's description and states."""
+    names = {*MODEL_NAMES, *STATE_NAMES, *NODE_NAMES}
+    return tuple(parameter for parameter in TABLE if parameter.name in names)
+
+
+def model_options(values: Mapping[str, Any]) -> ReadingOptions:
+    """Return the options of the model from parameter values.
+
+    Raises
+    ------
+    ConfigurationError
+        If a locked joint is not written as name=position.
+    """
+    return ReadingOptions(
+        base=values['base'],
+        mimic=values['mimic'],
+        gravity=values['gravity'],
+        joints=entries_of(values['joints']) or None,
+        locked_joints=dict(_position(entry) for entry in entries_of(values['locked_joints'])),
+        actuated_joints=entries_of(values['actuated_joints']) or None,
+        overlay=_overlay(values),
+        coulomb_friction=values['coulomb_friction'],
+    )
+
+
+def _overlay(values: Mapping[str, Any]) -> Mapping[str, Any] | str | None:
+    if values['overlay'] and values['overlay_file']:
+        raise ConfigurationError(
+            'parameters overlay and overlay_file are both given, expected one of them; move the '
+            'text into the file'
+        )
+    if values['overlay']:
+        return parse_overlay(values['overlay'], 'parameter overlay')
+    return values['overlay_file'] or None
+
+
+def payloads(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the payload of the parameters, if there is one."""
+    if not values['payload.frame']:
+        return []
+    keys = ('frame', 'mass', 'com', 'inertia')
+    payload = {key: values[f'payload.{key}'] for key in keys}
+    return [payload | {key: list(payload[key]) for key in ('com', 'inertia')}]
+
+
+def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
+    """Return the settings of the stream from parameter values."""
+    return StreamSettings(
+        base_source=values['base_source'],
+        frame_prefix=values['frame_prefix'],
+        twist_frame=values['odometry.twist_frame'],
+        child_frame=values['odometry.child_frame'],
+        quaternion_tolerance=values['odometry.quaternion_tolerance'],
+        tf_world_frame=values['tf_world_frame'],
+        tf_velocity_cutoff=values['tf_velocity_cutoff'],
+        pairing=values['pairing'],
+        max_skew=values['max_skew'],
+        joint_states_in_parts=values['joint_states_in_parts'],
+        torque_source=values['torque_source'],
+        nu_dot=values['nu_dot'],
+        nu_dot_cutoff=values['nu_dot_cutoff'],
+        wrench_topics=tuple(map(_wrench_topic, entries_of(values['wrench_topics']))),
+        wrench_timeout=values['wrench_timeout'],
+        missing_wrench=values['missing_wrench'],
+        contacts=ContactSettings(
+            source=values['contact_source'],
+            contacts=tuple(map(_contact, entries_of(values['contacts']))),
+            foot_forces=tuple(map(_foot_force, entries_of(values['foot_force_topics']))),
+            on_force=values['contact_on_force'],
+            off_force=values['contact_off_force'],
+            timeout=values['wrench_timeout'],
+            admissible_basis=values['admissible_basis'],
+        ),
+        trigger=values['trigger'],
+        timer_rate=values['timer_rate'],
+        max_rate=values['max_rate'],
+        form=values['form'],
+        dt=values['dt'],
+        method=values['method'],
+        reference=values['reference'],
+        representation=values['representation'],
+        service_rate=values['service.rate'],
+        service_size=values['service.size'],
+        service_budget=values['service.budget'],
+        certificate_every=values['certificate.every'],
+        certificate_budget=values['certificate.budget'],
+    )

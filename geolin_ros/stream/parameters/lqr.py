@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of the LQR node, and what they mean to a regulator."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from geolin_ros.control.effort_guard import GuardSettings
+from geolin_ros.control.regulator import RegulatorSettings
+from geolin_ros.control.support import Support
+from geolin_ros.control.weights import Weights, weights_for
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.stream.parameters.linearizer import shared_rows
+from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of
+
+_WEIGHTS = {field.name for field in dataclasses.fields(Weights)} - {'single'}
+
+
+def _weight(entry: str) -> tuple[str, float]:
+    name, _, value = (part.strip() for part in entry.partition('='))
+    try:
+        return name, float(value)
+    except ValueError:
+        raise ConfigurationError(
+            f'parameter weights holds {entry!r}, expected name=deviation, the name one of '
+            f'{", ".join(sorted(_WEIGHTS))} or an entry of the state such as s.left_knee'
+        ) from None
+
+
+LQR_TABLE: tuple[Parameter, ...] = (
+    *shared_rows(),
+    Parameter(
+        'supports',
+        NO_NAMES,
+        'Frames that the robot stands on: frame of a point, frame:RADIUS [m] of a ball, '
+        'frame:LENGTHxWIDTH [m] of a sole, and @x,y,z behind it where it is off the origin of the '
+        'frame.',
+        entry=Support.parse,
+    ),
+    Parameter('friction', 0.5, 'Coefficient that equilibria stay below.', bounds=(0.01, 10.0)),
+    Parameter(
+        'weights',
+        NO_NAMES,
+        'Deviations that cost as much as each other, name=deviation, besides those that suit the '
+        'supports.',
+        entry=_weight,
+    ),
+    Parameter('dt', 0.002, 'Time that an effort is held.', unit='s', bounds=(1e-4, 0.1)),
+    Parameter(
+        'delay',
+        0.0,
+        'Time from a measurement to its effort, besides being held: whole steps of dt.',
+        unit='s',
+        bounds=(0.0, 0.1),
+    ),
+    Parameter(
+        'gain_bank',
+        '',
+        'File of gains over contact sets and postures, used instead of designing any.',
+        live=False,
+    ),
+    Parameter(
+        'contact_dwell',
+        0.0,
+        'How long a change of contacts has to last before it counts.',
+        unit='s',
+        bounds=(0.0, 1.0),
+    ),
+    Parameter('design_rate', 20.0, 'How often gains are made.', unit='Hz', bounds=(0.1, 1000.0)),
+    Parameter(
+        'calm',
+        0.05,
+        'Largest twist, rate and displacement of a linearization that gains are made of.',
+        unit='SI',
+        bounds=(0.0, 10.0),
+    ),
+    Parameter(
+        'anchor', True, 'Whether the reference goes along the ground with feet that have slid.'
+    ),
+    Parameter('publish_efforts', False, 'Whether efforts are published; gains always are.'),
+    Parameter(
+        'input_timeout',
+        0.05,
+        'After this long without a joint state, efforts go to zero.',
+        unit='s',
+        bounds=(0.001, 10.0),
+    ),
+    Parameter(
+        'gains_timeout',
+        1.0,
+        'After this long without a linearization, even if none has ever come, feedback gives way '
+        'to damping; 0: never. A gain_bank needs none.',
+        unit='s',
+        bounds=(0.0, 3600.0),
+    ),
+    Parameter(
+        'contacts_timeout',
+        0.2,
+        'After this long on contacts that the gains are not for, feedback gives way to damping.',
+        unit='s',
+        bounds=(0.0, 10.0),
+    ),
+    Parameter(
+        'reference_timeout',
+        0.1,
+        'After this long without a newer one, a reference that moves is taken to be at rest.',
+        unit='s',
+        bounds=(0.001, 10.0),
+    ),
+    Parameter(
+        'trust_position',
+        0.25,
+        'Distance of the base from its reference beyond which joints are only damped.',
+        unit='m',
+        bounds=(0.001, 100.0),
+    ),
+    Parameter(
+        'trust_rotation',
+        0.7,
+        'Angle of the base from its reference beyond which joints are only damped.',
+        unit='rad',
+        bounds=(0.001, 3.2),
+    ),
+    Parameter(
+        'full_swing_time',
+        0.02,
+        'Least time in which an effort goes from one limit to the other.',
+        unit='s',
+        bounds=(1e-4, 10.0),
+    ),
+    Parameter(
+        'ramp_time',
+        0.2,
+        'Time over which feedback takes over from damping.',
+        unit='s',
+        bounds=(1e-4, 60.0),
+    ),
+    Parameter(
+        'damping_time',
+        0.05,
+        'Damping reaches the effort limit at a joint rate of 1 over this.',
+        unit='s',
+        bounds=(1e-4, 10.0),
+    ),
+)
+
+
+def supports_of(values: Mapping[str, Any]) -> tuple[Support, ...]:
+    """Return what the robot stands on.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is nothing.
+    """
+    supports = tuple(Support.parse(entry) for entry in entries_of(values['supports']))
+    if not supports:
+        raise ConfigurationError(
+            'parameter supports is empty, expected the frames that the robot stands on, as '
+            "['FL_foot:0.02', 'FR_foot:0.02'] or ['left_sole:0.2x0.1']"
+        )
+    return supports
+
+
+def regulator_settings(values: Mapping[str, Any]) -> RegulatorSettings:
+    """Return the settings of the regulator from parameter values.
+
+    Raises
+    ------
+    ConfigurationError
+        If the delay is not a whole number of steps, or a weight is not positive.
+    """
+    steps = values['delay'] / values['dt']
+    if abs(steps - round(steps)) > 1e-6:
+        raise ConfigurationError(
+            f'parameter delay is {values["delay"]:g} s, expected a multiple of dt = '
+            f'{values["dt"]:g} s'
+        )
+    guard = {field.name for field in dataclasses.fields(GuardSettings)} & set(values)
+    own = {field.name for field in dataclasses.fields(RegulatorSettings)} & set(values)
+    return RegulatorSettings(
+        delay=round(steps),
+        weights=_weights(values),
+        guard=GuardSettings(**{name: values[name] for name in guard}),
+        **{name: values[name] for name in own - {'delay', 'weights'}},
+    )
+
+
+def _weights(values: Mapping[str, Any]) -> Weights | None:
+    given = dict(_weight(entry) for entry in entries_of(values['weights']))
+    if not given:
+        return None
+    groups = {name: value for name, value in given.items() if name in _WEIGHTS}
+    single = {name: value for name, value in given.items() if name not in _WEIGHTS}
+    return dataclasses.replace(weights_for(supports_of(values)), **groups, single=single)

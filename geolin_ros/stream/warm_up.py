@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compile, or load from the cache, what linearizing takes."""
+
+from typing import get_args
+
+import numpy as np
+
+from geolin_ros.description import Description, Joint, Link
+from geolin_ros.dynamics.batch import mass_matrix
+from geolin_ros.dynamics.conditioning import conditioning
+from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
+from geolin_ros.kernels.se3 import quaternion, retract
+from geolin_ros.linearization.contacts import Contact
+from geolin_ros.linearization.discretization import Method
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.model.tree import Base, TreeModel
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.spatial.se3 import exp, log, rotation_from_quaternion
+from geolin_ros.verification.certificate import Certifier, Claim
+from geolin_ros.verification.differences import Form
+
+
+def warm_up() -> None:
+    """Run each kernel once on a small robot; they are the same for every robot.
+
+    Takes a few seconds on a new machine and a fraction of one afterwards, see the cache folder
+    `geolin_ros.kernels._jit.CACHE_FOLDER`.
+    """
+    model = small_model()
+    linearizer, state, tau = Linearizer(model), model.neutral_state(), np.zeros(model.n)
+    linearizer(state, tau, 'frozen')
+    L = linearizer(state, tau)
+    Certifier(model, Form()).check(Claim(state, tau, L.A, L.B, L.nu_dot))
+    conditioning(model, state)
+    Linearizer(small_model('fixed'))(state, tau)  # selects rows
+    for method in get_args(Method):
+        linearizer.discretize(state, tau, 1e-3, method)
+    linearizer.forward_dynamics(state, tau)
+    sample, H, v = np.zeros(13), np.eye(4), np.zeros(6)
+    sample[6] = 1.0
+    place_base(sample, CHILD_TWIST, model.frames['link0'].placement, H, v)
+    retract(H, v, state.H)
+    quaternion(H)
+    log(exp(v))
+
+
+def warm_up_contacts() -> None:
+    """Run the kernels of contacts, independent and redundant, and of external wrenches as well."""
+    model = small_model()
+    state, tau, point = model.neutral_state(), np.zeros(model.n), Contact('link9')
+    wrenches = [Wrench('link9', np.ones(3))]
+    for contacts in ([point], [point, Contact('link9', 'surface')]):
+        C = Linearizer(model, contacts)(state, tau, wrenches=wrenches)
+    Certifier(model, Form()).check(Claim(state, tau, C.A, C.B, C.nu_dot, wrenches, [point]))
+
+
+def warm_up_commands() -> None:
+    """Run what commands take beside: many samples at once, bases in a posture, differences."""
+    model = small_model()
+    state = model.neutral_state()
+    Linearizer(model).batch([state], np.zeros((1, model.n)))
+    mass_matrix(model, [state])
+    state.difference(state)
+    rotation_from_quaternion([0.0, 0.0, 0.0, 1.0])
+
+
+def small_model(base: Base = 'floating') -> TreeModel:
+    """Return a chain of ten links."""
+    links = [Link.from_mass(f'link{i}', 1.0, np.zeros(3), np.eye(3)) for i in range(10)]
+    joints = [
+        Joint(f'joint{i}', 'revolute', f'link{i - 1}', f'link{i}', axis=np.array([0.0, 1.0, 0.0]))
+        for i in range(1, 10)
+    ]
+    description = Description('warm_up', tuple(links), tuple(joints))
+    return TreeModel.from_description(description, base=base)

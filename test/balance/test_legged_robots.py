@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Robots that nobody tuned for, from their URDF to standing or to a sentence that says why not.
+
+`make robots` runs the last test here, which keeps its table as docs/evidence/robots.md.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import warnings
+
+import pytest
+from support.legged import LEGGED
+from support.robots import FOLDER
+
+from tools import evidence
+
+pytest.importorskip('mujoco')
+pytest.importorskip('trimesh')
+if not FOLDER.is_dir():
+    pytest.skip('example-robot-data is not installed', allow_module_level=True)
+
+from geolin_ros.balance.cases import Plan, cases_of
+from geolin_ros.balance.robots import ARMATURE, overlay, simulator_of
+from geolin_ros.errors import ConfigurationError
+
+PUSHES = os.environ.get('GEOLIN_ROBOT_PUSHES', '8')
+TEXT = f"""`make robots`: `geolin analyze-modes`, rotors of {ARMATURE} kg m2, and `make balance`
+with {PUSHES} pushes a case, three processes over DDS in lock step, for every legged robot of
+example-robot-data. The list, with what must come of it, is `test/support/legged.py`.
+{{count}} of {len(LEGGED)} robots took {{minutes:.0f}} minutes; cases: {{said}}.
+"""
+
+
+def test_counts__are_those_of_the_evidence():
+    assert len(LEGGED) == len({robot.path for robot in LEGGED}) == 31
+    assert sum(bool(robot.refused) for robot in LEGGED) == 5
+    assert sum(len(robot.stands) for robot in LEGGED) == 49
+    assert sum(len(robot.falls) for robot in LEGGED) == 5
+    assert sum(len(robot.infeasible) for robot in LEGGED) == 9
+
+
+@pytest.mark.parametrize('robot', LEGGED, ids=lambda robot: robot.name)
+def test_robot__can_do_what_is_listed_or_is_refused_by_that_sentence(robot):
+    given = argparse.Namespace(
+        robot=str(FOLDER / robot.path),
+        feet=robot.feet.replace(' ', ','),
+        armature=ARMATURE,
+        friction=0.8,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        if robot.refused:
+            with pytest.raises(ConfigurationError, match=robot.refused):
+                simulator_of(given)
+            return
+        simulator, _ = simulator_of(given)
+    found = cases_of(simulator, Plan())
+    assert sorted(case.name for case in found.feasible) == sorted(robot.stands + robot.falls)
+    assert found.infeasible.keys() == robot.infeasible.keys()
+    for name, pattern in robot.infeasible.items():
+        assert re.search(pattern, found.infeasible[name])
+
+
+def analysed(robot, rotors):
+    """Return exit status and what `geolin analyze-modes` says, in a few words."""
+    command = [
+        sys.executable,
+        '-c',
+        'import sys; from geolin_ros.cli import main; sys.exit(main())',
+    ]
+    arguments = ['analyze-modes', FOLDER / robot.path, '--json', '--overlay', rotors, '--contacts']
+    done = subprocess.run(
+        [*map(str, (*command, *arguments)), *robot.feet.split()], capture_output=True, text=True
+    )
+    if not done.stdout:
+        return done.returncode, done.stderr.strip().splitlines()[-1]
+    modes = json.loads(done.stdout)['modes']
+    verdict = 'stabilizable' if modes['stabilizable'] else 'NOT stabilizable'
+    return done.returncode, f'{modes["controllable"]} of {modes["states"]} controllable, {verdict}'
+
+
+def balanced(robot, folder):
+    """Return what came of each case of `make balance`, or the sentence by which it ended."""
+    table = folder / 'table.md'
+    table.unlink(missing_ok=True)
+    done = subprocess.run(
+        [
+            sys.executable, '-m', 'geolin_ros.balance', '--robot', str(FOLDER / robot.path),
+            '--feet', robot.feet.replace(' ', ','), '--pushes', PUSHES, '--skip-largest',
+            '--table', str(table), '--output', str(folder / 'picture.png'),
+        ],
+        capture_output=True,
+        text=True,
+    )  # fmt: skip
+    if not table.exists():
+        return done.returncode, {}, done.stderr.strip().splitlines()[-1]
+    text = table.read_text()
+    rows = [line.split(' | ') for line in text.splitlines() if line.startswith('| ')]
+    cases = {row[1]: row[3] for row in rows[2:]}
+    refused = re.findall(r'^- infeasible: [^,]*, ([^:]*): (.*)$', text, re.MULTILINE)
+    return done.returncode, cases | {name: f'infeasible: {why}' for name, why in refused}, ''
+
+
+@pytest.mark.ros
+@pytest.mark.soak
+def test_legged_robots__stand_or_are_refused_as_listed(evidence_folder, tmp_path):
+    pytest.importorskip('geolin_msgs.msg')
+    rotors, begun, start = tmp_path / 'rotors.yaml', evidence.provenance(), time.monotonic()
+    rotors.write_text(overlay(ARMATURE))
+    rows, odd, counts = [], [], dict.fromkeys(('stands', 'falls', 'infeasible', 'refused'), 0)
+    for robot in LEGGED:
+        analysis, verdict = analysed(robot, rotors)
+        status, cases, sentence = balanced(robot, tmp_path)
+        expected = dict.fromkeys(robot.stands, '(stands)') | dict.fromkeys(
+            robot.falls, '(falls|swings)'
+        )
+        expected |= {name: f'(infeasible).*{why}' for name, why in robot.infeasible.items()}
+        for name in expected.keys() | cases.keys():
+            found = cases.get(name, 'never ran')
+            if not re.match(expected.get(name, 'nothing'), found):
+                odd.append(f'{robot.name}, {name}: {found}')
+            kind = found.split(' ')[0].rstrip(':').replace('swings', 'falls')
+            counts[kind] = counts.get(kind, 0) + 1
+        if bool(robot.refused) != bool(sentence) or not re.search(robot.refused, sentence):
+            odd.append(f'{robot.name}: {sentence or "not refused"}')
+        if robot.refused and not re.search(robot.refused, verdict):
+            odd.append(f'{robot.name}, analyze-modes: {verdict}')
+        counts['refused'] += bool(sentence)
+        outcome = '; '.join(f'{name}: {found}' for name, found in cases.items()) or sentence
+        told = [said.replace(str(FOLDER), '...') for said in (verdict, outcome)]
+        rows.append((robot.name, robot.feet.replace(' ', ', '), *told))
+        if robot.refused and (analysis, status) != (1, 1):
+            odd.append(f'{robot.name}: status {analysis} and {status}, expected 1')
+        if evidence_folder is not None:  # a table that grows: the whole takes long
+            lines = evidence.table(('robot', 'feet', 'analyze-modes', 'make balance'), rows)
+            minutes = (time.monotonic() - start) / 60.0
+            said = ', '.join(f'{count} {kind}' for kind, count in counts.items())
+            text = TEXT.format(count=len(rows), minutes=minutes, said=said)
+            evidence.write(evidence_folder / 'robots.md', 'Legged robots', text, lines, begun)
+    assert not odd, '\n'.join(odd)

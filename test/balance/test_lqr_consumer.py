@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The documented consumer: simulator, linearizer and example as three processes over DDS."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+from support.environment import ROOT, own_domain, with_checkout
+
+pytest.importorskip('mujoco')
+pytest.importorskip('rclpy')
+pytest.importorskip('geolin_msgs.msg')
+
+EXAMPLE = ROOT / 'examples' / 'lqr_consumer.py'
+
+
+def test_document__shows_the_whole_example():
+    code = EXAMPLE.read_text()
+    shown = code[code.index('from contextlib') :]
+    assert f'```python\n{shown}```' in (ROOT / 'docs' / 'consumer.md').read_text()
+    body = code[code.index('class Lqr') :].splitlines()
+    assert len([line for line in body if line.strip()]) <= 35
+
+
+def test_example__keeps_the_pushed_robot_standing(tmp_path):
+    rotors = tmp_path / 'rotors.yaml'
+    rotors.write_text("joints: {'*': {rotor_inertia: 0.01, gear_ratio: 1.0}}\n")
+    parameters = {
+        'overlay_file': str(rotors),
+        'contact_source': 'topic',
+        'admissible_basis': 'true',
+    }
+    given = [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
+    nodes = [['-m', 'geolin_ros.ros.linearization_node', '--ros-args', *given], [str(EXAMPLE)]]
+    robot = ['-m', 'geolin_ros.balance.robot', '--robot', 'quadruped', '--cases', '4 feet']
+    robot += ['--pushes', '1', '--period', '0.005', '--answers']
+    with contextlib.ExitStack() as running:
+        domain = running.enter_context(own_domain())
+        environment = with_checkout(os.environ | {'ROS_DOMAIN_ID': str(domain)})
+        environment['OPENBLAS_NUM_THREADS'] = '1'
+        for arguments in nodes:
+            log = running.enter_context((tmp_path / f'{len(arguments)}.txt').open('w'))
+            process = subprocess.Popen(
+                [sys.executable, *arguments], env=environment, cwd=ROOT, stdout=log, stderr=log
+            )
+            running.callback(process.wait)
+            running.callback(process.send_signal, signal.SIGINT)
+        said = subprocess.run(
+            [sys.executable, *robot], env=environment, cwd=ROOT, capture_output=True, text=True
+        )
+    logs = [file.read_text() for file in tmp_path.glob('*.txt')]
+    assert said.returncode == 0, [said.stdout, said.stderr, *logs]
+    assert re.search(r'^PASS  4 feet, J 0.06 s: stands', said.stdout, re.MULTILINE), said.stdout

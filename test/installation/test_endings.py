@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How `ros2 launch` of our files ends: at once, with a sentence, with a status."""
+
+import time
+
+import pytest
+from support.installation import NOT_HERE
+
+pytest.importorskip('launch_ros', reason=NOT_HERE)
+pytest.importorskip('ros2launch', reason=NOT_HERE)
+
+AT_ONCE = 30.0
+"""Limit [s] for what has nothing to wait for, on a busy machine; `demo` waits for 120 s."""
+
+
+@pytest.mark.parametrize(
+    ('words', 'sentence'),
+    [
+        (('demo.launch.py', 'robot:=nope'), "robot 'nope' is not part of the bundled robots"),
+        (('demo.launch.py', 'robot:=nope.urdf'), 'robot:=nope.urdf is not a file'),
+        (('balance.launch.py', 'robot:=nope'), "robot 'nope' is not part of the bundled robots"),
+        (('linearization.launch.py', 'parameters:=nope.yaml'), 'parameters:=nope.yaml is not a'),
+        (
+            ('linearization.launch.py', 'robot_description_file:=nope.urdf'),
+            'robot_description_file:=nope.urdf is not a file',
+        ),
+    ],
+)
+def test_argument_that_cannot_be__ends_the_launch_before_anything_starts(
+    installed, words, sentence
+):
+    start = time.monotonic()
+    with installed.launch('geolin_ros', *words) as launch:
+        assert launch.wait() == 1, launch.log
+    assert time.monotonic() - start < AT_ONCE
+    assert sentence in launch.log
+    assert 'process started' not in launch.log
+
+
+def test_robot_that_ends_early__ends_the_demo(installed, tmp_path):
+    (tmp_path / 'broken.urdf').write_text('<robot name="x"><link name="a"/>')
+    start = time.monotonic()
+    with installed.launch('geolin_ros', 'demo.launch.py', f'robot:={tmp_path}/broken.urdf') as run:
+        assert run.wait() == 1, run.log
+    assert time.monotonic() - start < 2 * AT_ONCE
+    assert 'robot-1 ended early, with status 1, see above' in run.log
+    assert 'no element found' in run.log
+
+
+def test_check_that_fails__gives_the_demo_its_status(installed):
+    words = 'demo.launch.py', 'duration:=1.0', 'output:=/nowhere/picture.png'
+    with installed.launch('geolin_ros', *words) as launch:
+        assert launch.wait() == 1, launch.log
+    assert '[consumer-3] FAIL  ' in launch.log  # of the picture; on a busy machine of others too
+    assert 'consumer-3 ended with status 1, see above' in launch.log
+
+
+def test_launch__ends_with_the_status_of_the_demo(installed, tmp_path):
+    words = 'demo.launch.py', 'robot:=humanoid', 'duration:=2.0', f'output:={tmp_path}/picture.png'
+    with installed.launch('geolin_ros', *words) as launch:
+        status = launch.wait()
+    assert status == int('FAIL' in launch.log), launch.log  # on a busy machine answers may be late
+    assert 'PASS  A and B of' in launch.log
+    assert (tmp_path / 'picture.png').stat().st_size > 1000

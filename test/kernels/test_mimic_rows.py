@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Mimic joints, fixed bases and robots without joints in the engine, against the dense referee."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from support import general
+from support.close import assert_close
+from support.robots import example_robot
+from support.trees import random_description
+
+from geolin_ros import Contact, Linearizer, TreeModel, Wrench
+from geolin_ros.description import Mimic
+from geolin_ros.errors import SingularInertiaError
+
+WRENCHES = (
+    Wrench('link0', (1.0, 2.0, -3.0), (0.2, 0.1, 0.3), 'world'),
+    Wrench('link3', (0.4, -2.0, 1.0), (0.5, 0.1, -0.3), 'world_oriented'),
+    Wrench('link4', (0.4, 1.0, 1.0), (-0.5, 0.1, -0.3), 'body'),
+)
+
+
+def mimicking(rng, count, followers, **options):
+    """Return a random robot of ``count`` joints; ``followers`` maps a joint to its master."""
+    description = random_description(rng, count)
+    joints = [
+        dataclasses.replace(
+            joint,
+            damping=rng.uniform(0.0, 1.0),
+            stiffness=rng.uniform(0.0, 3.0),
+            rotor_inertia=rng.uniform(0.0, 0.1),
+        )
+        for joint in description.joints
+    ]
+    for follower, master in followers.items():
+        rule = Mimic(f'joint{master}', rng.uniform(-2.0, 2.0), rng.uniform(-1.0, 1.0))
+        joints[follower - 1] = dataclasses.replace(joints[follower - 1], mimic=rule)
+    description = dataclasses.replace(description, joints=tuple(joints))
+    return TreeModel.from_description(description, **options)
+
+
+def assert_as_referee(model, state, tau, wrenches=(), tolerance=1e-11):
+    linearizer = Linearizer(model)
+    assert linearizer.algorithm == 'fast'
+    A, B, nu_dot = general.linearization(model, state, tau, wrenches)
+    for _ in range(2):  # the second call finds what the first one left
+        L = linearizer(state, tau, wrenches=wrenches)
+        assert_close(L.nu_dot, nu_dot, tolerance, 'nu_dot')
+        assert_close(L.A, A, tolerance, 'A')
+        assert_close(L.B, B, tolerance, 'B')
+
+
+FOLLOWERS = {
+    'one': (6, {3: 1}),
+    'a chain of them': (6, {4: 3, 3: 2, 6: 2}),
+    'two masters': (9, {2: 1, 3: 1, 7: 6, 9: 6}),
+    'more than a block': (20, dict.fromkeys(range(3, 17), 2)),
+    'all follow the last': (5, {1: 5, 2: 5, 3: 5, 4: 5}),
+}
+
+
+@pytest.mark.shows('The fast linearization: Mimic joints tied to their masters')
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+@pytest.mark.parametrize(('count', 'followers'), FOLLOWERS.values(), ids=FOLLOWERS)
+def test_mimic_joints__equal_the_referee(count, followers, base):
+    rng = np.random.default_rng(count)
+    model = mimicking(rng, count, followers, base=base)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    assert_as_referee(model, state, tau)
+    assert_as_referee(model, state, tau, WRENCHES)
+
+
+def test_mimic_joints__in_another_order_and_with_few_inputs():
+    rng = np.random.default_rng(2)
+    order = [f'joint{k}' for k in (9, 1, 5, 2, 8, 6)]
+    model = mimicking(
+        rng, 9, {4: 1, 7: 6, 3: 9}, joints=order, actuated_joints=[order[4], order[1]]
+    )
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    assert_as_referee(model, state, tau)
+
+
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+@pytest.mark.parametrize('name', ['talos_full_v2', 'tiago_pro', 'pr2', 'baxter', 'panda'])
+def test_robot_with_mimic_joints__equals_the_referee(name, base):
+    rng = np.random.default_rng(3)
+    model = TreeModel.from_urdf(example_robot(name), base=base)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    assert_as_referee(model, state, tau)
+
+
+@pytest.mark.shows('The fast linearization: Mimic joints tied to their masters')
+def test_mimic_joints_in_contact__equal_the_general_algorithm():
+    rng = np.random.default_rng(5)
+    model = mimicking(rng, 14, {4: 1, 7: 6, 3: 9, 12: 9})
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    contacts = [Contact('link4', 'surface', damping=3.0), Contact('link11')]
+    linearizer = Linearizer(model, contacts[:2])
+    assert linearizer.algorithm == 'fast'
+    found = linearizer(state, tau)
+    dense = linearizer._dense.linearize(linearizer._active, state, tau, ())
+    for name in ('nu_dot', 'A', 'B', 'wrenches', 'wrench_by_state', 'wrench_by_tau'):
+        assert_close(getattr(found, name), getattr(dense, name), 1e-10, name)
+    assert found.rank == dense.rank
+    assert found.dropped.smallest_kept == pytest.approx(dense.dropped.smallest_kept, rel=1e-6)
+
+
+def test_mimic_joints__have_the_derivatives_of_forward_dynamics():
+    rng = np.random.default_rng(6)
+    model = mimicking(rng, 7, {3: 1, 5: 1})
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    linearizer = Linearizer(model)
+    A = linearizer(state, tau).A[model.m :].copy()
+
+    def acceleration(z):
+        return linearizer.forward_dynamics(state.retract(z), tau)
+
+    step = 1e-3
+    for column, unit in enumerate(np.eye(2 * model.m)):
+        rough, fine = (
+            (acceleration(h * unit) - acceleration(-h * unit)) / (2.0 * h)
+            for h in (step, step / 2.0)
+        )
+        assert_close(A[:, column], (4.0 * fine - rough) / 3.0, 1e-7, f'column {column}')
+
+
+@pytest.mark.parametrize('name', ['quadrotor_base', 'iris_simple'])
+def test_robot_without_joints__equals_the_referee(name):
+    rng = np.random.default_rng(7)
+    model = TreeModel.from_urdf(example_robot(name))
+    assert model.n == 0
+    state = model.random_state(rng)
+    wrenches = [Wrench(model.base_link, (1.0, 2.0, 3.0), (0.1, 0.2, 0.3), 'world')]
+    assert_as_referee(model, state, np.zeros(0))
+    assert_as_referee(model, state, np.zeros(0), wrenches)
+    assert Linearizer(TreeModel.from_urdf(example_robot(name), base='fixed'))(
+        state, np.zeros(0)
+    ).A.shape == (0, 0)
+
+
+def test_gimbal_lock_behind_a_mimic_joint__names_the_joint_it_follows():
+    rng = np.random.default_rng(8)
+    model = mimicking(rng, 4, {3: 1})
+    state = model.random_state(rng)
+    tree = model.tree._replace(
+        inertia=np.zeros_like(model.tree.inertia), armature=np.zeros(4), damping=np.zeros(4)
+    )
+    empty = dataclasses.replace(model, tree=tree)
+    with pytest.raises(SingularInertiaError, match='moves no inertia'):
+        Linearizer(empty)(state, np.zeros(model.n))

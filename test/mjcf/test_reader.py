@@ -1,0 +1,288 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""MJCF files, against MuJoCo's own mass matrix, forces and accelerations."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from support.close import assert_close
+from support.mujoco_oracle import bodies_only
+from support.robots import example_robot
+
+from geolin_ros import Linearizer, TreeModel, bias_force, forward_dynamics, mass_matrix, robots
+from geolin_ros.control.soles import read_feet
+from geolin_ros.errors import ConfigurationError, ModelError
+
+mujoco = pytest.importorskip('mujoco')
+
+CREATURE = """
+<mujoco model="creature">
+  <option gravity="0.4 -0.2 -9.7"/>
+  <default><geom density="700"/><joint damping="0.3" armature="0.01"/>
+    <default class="knee"><joint axis="0 1 0.2" ref="20" springref="35" stiffness="12"
+      range="-100 80"/></default></default>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 1"/>
+    <body name="trunk" pos="0 0 1" euler="10 20 30">
+      <freejoint name="root"/>
+      <geom type="box" size=".2 .1 .07"/>
+      <body name="shoulder" pos=".2 .1 0" euler="30 0 0">
+        <joint name="ball" type="ball" pos=".01 .02 -.03"/>
+        <geom type="capsule" size=".03" fromto="0 0 0 .05 0 -.2"/>
+        <body name="forearm" pos=".05 0 -.2" quat=".8 .1 .2 .3">
+          <joint name="elbow" class="knee" pos="-.01 0 .02"/>
+          <inertial pos=".01 .02 -.1" mass="0.7" fullinertia=".01 .012 .004 .001 -.0005 .0008"/>
+        </body>
+      </body>
+      <body name="leg" pos="-.2 -.1 0">
+        <joint name="hip_x" axis="1 0 0" frictionloss="0.2"/>
+        <joint name="hip_y" axis="0 1 0" pos="0 0 .05" ref="-15"/>
+        <joint name="extend" type="slide" axis=".1 0 -1" ref="0.05" springref=".02" stiffness="90"
+          range="-.1 .2"/>
+        <geom type="ellipsoid" size=".03 .04 .15" pos="0 0 -.15"/>
+        <body pos="0 0 -.3"><geom size=".03"/></body>
+      </body>
+    </body>
+  </worldbody>
+  <actuator>
+    <motor joint="elbow" gear="7" armature="0.002" damping="0.01" forcerange="-3 3"/>
+    <motor joint="hip_x" gear="-4" forcerange="-5 2"/>
+    <position joint="extend" kp="100" forcerange="-50 50"/>
+    <motor joint="hip_y"/>
+  </actuator>
+</mujoco>
+"""
+HOPPER = """
+<mujoco model="hopper">
+  <compiler angle="radian"/>
+  <worldbody><body name="torso" pos="0 0 1.25">
+    <joint name="rootx" type="slide" axis="1 0 0"/>
+    <joint name="rootz" type="slide" axis="0 0 1" ref="1.25"/>
+    <joint name="rooty" type="hinge" axis="0 1 0"/>
+    <geom type="capsule" size=".05" fromto="0 0 .2 0 0 -.2"/>
+    <body name="thigh" pos="0 0 -.2">
+      <joint name="thigh_joint" axis="0 -1 0" armature="1" damping="1" range="-2.6 0"/>
+      <geom type="capsule" size=".05" fromto="0 0 0 0 0 -.45"/>
+    </body></body></worldbody>
+</mujoco>
+"""
+ARM = '<mujoco><worldbody>{}<body name="a">{}<geom size="0.1"/></body></worldbody>{}</mujoco>'
+HINGE = '<joint name="j"/>'
+
+
+def of_the_wheel() -> str:
+    """MuJoCo's own test model, less what cannot be read."""
+    file = Path(mujoco.__file__).parent / 'testdata' / 'model.xml'
+    if not file.exists():
+        pytest.skip('this release of MuJoCo ships no model')
+    root = ElementTree.parse(file).getroot()
+    root.find('option').attrib.clear()
+    for body in root.iter('body'):
+        body.attrib.pop('gravcomp', None)
+    for tag in ('tendon', 'equality', 'actuator', 'sensor', 'keyframe', 'custom', 'tuple'):
+        for element in root.findall(tag):
+            root.remove(element)
+    for tree in root.find('worldbody').findall('body')[1:]:
+        root.find('worldbody').remove(tree)
+    return ElementTree.tostring(root, encoding='unicode')
+
+
+def from_urdf(path) -> str:
+    """A real robot, written as MJCF by MuJoCo."""
+    spec = mujoco.MjSpec.from_string(bodies_only(path))
+    spec.compiler.fusestatic = False
+    spec.compiler.balanceinertia = False
+    spec.worldbody.first_body().add_freejoint()
+    spec.compile()
+    return spec.to_xml()
+
+
+TEXTS = {
+    'creature': lambda: CREATURE,
+    'hopper': lambda: HOPPER,
+    'model of the wheel': of_the_wheel,
+    'quadruped': lambda: from_urdf(robots.path('quadruped')),
+    'humanoid': lambda: from_urdf(robots.path('humanoid')),
+    'go2': lambda: from_urdf(example_robot('go2')),
+}
+
+
+class Referee:
+    """MuJoCo in the coordinates of a model; contacts, limits, dry friction, actuators off."""
+
+    def __init__(self, text, model):
+        self.model, self.m = model, mujoco.MjModel.from_xml_string(text)
+        self.m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+        self.m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ACTUATION
+        self.data = mujoco.MjData(self.m)
+        assert self.m.nv == model.m
+
+    def at(self, state, tau):
+        """Return mass matrix, bias force less passive ones, and acceleration, ours in order."""
+        m, data, model = self.m, self.data, self.model
+        change = np.zeros((m.nv, m.nv))  # of our velocities into MuJoCo's
+        shift = np.zeros(m.nv)  # of its acceleration against the rate of ours
+        first = model.m - model.n
+        for j in range(m.njnt):
+            name, q, v = m.joint(j).name, m.jnt_qposadr[j], m.jnt_dofadr[j]
+            if m.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE:
+                R, u, w = state.H[:3, :3], state.v[:3], state.v[3:]
+                data.qpos[q : q + 3] = state.H[:3, 3]
+                mujoco.mju_mat2Quat(data.qpos[q + 3 : q + 7], np.ascontiguousarray(R).ravel())
+                change[v : v + 3, :3], change[v + 3 : v + 6, 3:6] = R, np.eye(3)
+                shift[v : v + 3] = R @ np.cross(w, u)
+            elif m.jnt_type[j] == mujoco.mjtJoint.mjJNT_BALL:
+                at = model.position_names.index(f'{name}/qx')
+                data.qpos[q : q + 4] = np.roll(state.s[at : at + 4], 1)
+                at = first + model.joint_index(f'{name}/rx')
+                change[v : v + 3, at : at + 3] = np.eye(3)
+            else:
+                data.qpos[q] = state.s[model.position_names.index(name)]
+                change[v, first + model.joint_index(name)] = 1.0
+        ours = np.concatenate((state.v, state.r)) if first else state.r
+        data.qvel[:] = change @ ours
+        data.qfrc_applied[:] = np.linalg.inv(change).T @ np.concatenate((np.zeros(first), tau))
+        mujoco.mj_forward(m, data)
+        M = np.zeros((m.nv, m.nv))
+        mujoco.mj_fullM(m, data, M)
+        bias = data.qfrc_bias - data.qfrc_passive + M @ shift
+        qacc = np.linalg.solve(change, data.qacc - shift)
+        return change.T @ M @ change, change.T @ bias, qacc
+
+
+@pytest.mark.parametrize('name', TEXTS)
+def test_dynamics__are_mujocos(name):
+    text = TEXTS[name]()
+    model = TreeModel.from_mjcf(text)
+    referee, rng = Referee(text, model), np.random.default_rng(5)
+    linearizer = Linearizer(model)
+    for _ in range(5):
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        M, bias, nu_dot = referee.at(state, tau)
+        assert_close(mass_matrix(model, state), M, 1e-9, 'mass matrix')
+        assert_close(bias_force(model, state), bias, 1e-9, 'bias')
+        assert_close(forward_dynamics(model, state, tau), nu_dot, 1e-9, 'ABA')
+        assert_close(linearizer(state, tau).nu_dot, nu_dot, 1e-9, 'nu_dot of A and B')
+
+
+def test_real_robot__is_the_same_from_urdf_and_mjcf():
+    path = robots.path('humanoid')
+    by_urdf, by_mjcf = TreeModel.from_urdf(path), TreeModel.from_mjcf(from_urdf(path))
+    assert by_mjcf.joint_names == by_urdf.joint_names
+    assert by_mjcf.total_mass == pytest.approx(by_urdf.total_mass, rel=1e-12)
+    state = by_urdf.random_state(np.random.default_rng(3))
+    same = by_mjcf.state(H=state.H, s=state.s, v=state.v, r=state.r)
+    found, expected = mass_matrix(by_mjcf, same), mass_matrix(by_urdf, state)
+    assert_close(found, expected, 1e-6)  # MuJoCo writes few digits
+
+
+def test_limits_friction_gravity_and_base__are_the_files():
+    model = TreeModel.from_mjcf(CREATURE)
+    assert (model.name, model.base, model.base_link) == ('creature', 'floating', 'trunk')
+    assert model.gravity.tolist() == [0.4, -0.2, -9.7]
+    limits = {
+        name: (model.limits.lower[i], model.limits.upper[i], model.limits.effort[i])
+        for i, name in enumerate(model.joint_names)
+    }
+    assert limits['elbow'] == pytest.approx((np.radians(-100.0), np.radians(80.0), 21.0))
+    assert limits['extend'] == pytest.approx((-0.1, 0.2, 50.0))
+    assert limits['hip_x'] == (-np.inf, np.inf, 20.0)
+    assert limits['hip_y'][2] == np.inf
+    assert {'trunk', 'shoulder', 'forearm', 'leg'} <= set(model.link_names)
+    assert TreeModel.from_mjcf(HOPPER).base == 'fixed'
+    assert TreeModel.from_mjcf(CREATURE, base='fixed', gravity=(0, 0, -1)).m == model.n
+
+
+def test_equality_of_two_joints__is_a_mimic_joint():
+    text = ARM.format(
+        '',
+        f'{HINGE}<body name="b" pos="1 0 0"><joint name="k" ref="10"/><geom size=".1"/></body>',
+        '<equality><joint joint1="k" joint2="j" polycoef="0.3 -2 0 0 0"/></equality>',
+    )
+    model = TreeModel.from_mjcf(text)
+    (follower,) = model.dependent_joints
+    assert model.joint_names == ('j',)
+    assert (follower.name, follower.master, follower.multiplier) == ('k', 'j', -2.0)
+    assert follower.offset == pytest.approx(np.radians(10.0) + 0.3)
+
+
+@pytest.mark.parametrize(
+    ('before', 'inside', 'after', 'says'),
+    [
+        (
+            '',
+            HINGE,
+            '<equality><connect body1="a" anchor="1 0 0" name="shut"/></equality>',
+            'shut',
+        ),
+        ('', HINGE, '<equality><joint joint1="j" name="still"/></equality>', 'still'),
+        ('', '<joint name="j" type="ball" stiffness="3"/>', '', "axes of joint 'j'"),
+        ('', '<joint name="j" type="free" damping="3"/>', '', "free base of joint 'j'"),
+        ('', '<joint name="j" type="free" armature="3"/>', '', "free base of joint 'j'"),
+        ('', '', '', 'no joint'),
+        ('<body name="o"><freejoint/><geom size="1"/></body>', HINGE, '', "'o', 'a'"),
+        ('', HINGE, '<option density="1.2"/>', 'fluid'),
+        (
+            '',
+            HINGE,
+            '<tendon><fixed name="t" stiffness="2"><joint joint="j" coef="1"/></fixed></tendon>',
+            "spring of tendon 't'",
+        ),
+    ],
+    ids=[
+        *('loop', 'locked', 'ball spring', 'base damping', 'base armature', 'nothing', 'two'),
+        *('fluid', 'tendon'),
+    ],
+)
+def test_what_cannot_be_meant__is_refused_by_name(before, inside, after, says):
+    with pytest.raises(ModelError, match=re.escape(says)) as caught:
+        TreeModel.from_mjcf(ARM.format(before, inside, after))
+    assert ', expected ' in str(caught.value)
+
+
+def test_inactive_loop__is_none():
+    text = ARM.format(
+        '', HINGE, '<equality><connect body1="a" anchor="1 0 0" active="false"/></equality>'
+    )
+    assert TreeModel.from_mjcf(text).n == 1
+
+
+@pytest.mark.parametrize(
+    ('source', 'says'),
+    [
+        ('nowhere.xml', r'nowhere\.xml: does not exist'),
+        ('<robot name="r"/>', 'from_urdf'),
+        ('<mujoco><worldbody><bodi/></worldbody></mujoco>', 'MuJoCo cannot read it'),
+    ],
+)
+def test_what_is_no_mjcf__is_refused(source, says):
+    with pytest.raises(ModelError, match=says):
+        TreeModel.from_mjcf(source)
+
+
+def test_floating_base_that_the_file_lacks__is_refused():
+    with pytest.raises(ConfigurationError, match='freejoint'):
+        TreeModel.from_mjcf(HOPPER, base='floating')
+
+
+def test_feet__are_balls_and_soles_of_geoms(tmp_path):
+    text = HOPPER.replace(
+        '</body></body>',
+        '<body name="shank" pos="0 0 -.45"><joint axis="0 -1 0" name="k"/>'
+        '<geom type="sphere" size=".04" pos="0 0 -.4"/>'
+        '<geom type="box" size=".2 .2 .2" contype="0" conaffinity="0"/></body></body></body>',
+    )
+    (tmp_path / 'hopper.xml').write_text(text)
+    model = TreeModel.from_file(tmp_path / 'hopper.xml')
+    (foot,) = read_feet(tmp_path / 'hopper.xml', model, ['shank'])
+    assert (foot.support.kind, foot.support.radius) == ('point', 0.04)
+    assert foot.support.placement[:3, 3].tolist() == [0.0, 0.0, -0.4]
+
+
+def test_file__is_read_by_its_content(tmp_path):
+    (tmp_path / 'hopper.xml').write_text(HOPPER)
+    assert TreeModel.from_file(tmp_path / 'hopper.xml').name == 'hopper'
+    assert TreeModel.from_file(robots.path('quadruped')).n == 12

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""[Bos 2022, Table 1]: each approach, computed its own way, gives the A that Pinocchio gives."""
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from examples import existing_approaches as example
+
+DOCUMENT = Path(__file__).parents[2] / 'docs' / 'algorithms.md'
+CASADI = pytest.mark.skipif(
+    find_spec('casadi') is None, reason='CasADi is not installed: pip install casadi'
+)
+PARTS = {  # row of the table: what is singular at pitch 90, how far A may be off
+    'any Lie group, differences of order 6': (False, 1e-10),
+    'dense Jacobians, NumPy': (False, 1e-12),
+    'forward dynamics alone': None,
+    '37 forward dynamics, forward': (False, 1e-5),
+    'symbolic by CasADi, Euler angles': (True, 1e-12),
+    'of RNEA by CasADi, Euler angles': (True, 1e-12),
+    'of RNEA by CasADi, quaternion': (False, 1e-12),
+    'Pinocchio, Euler angles as six joints': (True, 1e-12),
+    'its tables, NumPy': (False, 1e-12),
+    'geolin_ros': (False, 1e-12),
+}
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return example.Somersault()
+
+
+@pytest.fixture(scope='module')
+def approaches(robot):
+    return {approach.here: approach for approach in example.approaches(robot)}
+
+
+@pytest.mark.shows('Bos 2022: Table 1')
+@pytest.mark.parametrize(
+    'here',
+    [
+        pytest.param(name, marks=CASADI if 'CasADi' in name else ())
+        for name, part in PARTS.items()
+        if part is not None
+    ],
+)
+def test_approach__gives_pinocchios_linearization_where_it_has_one(robot, approaches, here):
+    singular, limit = PARTS[here]
+    for degrees in (-20.0, 40.0, 130.0, 180.0):
+        assert example.error(robot, approaches[here], degrees) < limit, degrees
+    at_singularity = example.error(robot, approaches[here], 90.0)
+    assert (at_singularity > 1.0) if singular else (at_singularity < limit)
+
+
+@CASADI
+@pytest.mark.shows('Bos 2022: Table 1')
+def test_table__of_the_document_has_these_rows_and_answers(robot):
+    judged = [example.judge(robot, approach, 1e-3) for approach in example.approaches(robot)]
+    rows = example.table(judged).splitlines()[2:]
+    assert [row.approach.here for row in judged] == list(PARTS)
+    written = DOCUMENT.read_text(encoding='utf-8')
+    for row in rows:
+        answers = ' | '.join(row.split(' | ')[:6])
+        assert f'\n{answers} | ' in written, answers
+
+
+def test_recursive_algorithm__alone_has_no_derivative(robot, approaches):
+    alone = approaches['forward dynamics alone']
+    found = alone.linearize(robot.state(40.0))
+    assert found.shape == (robot.model.m,)
+    judged = example.judge(robot, alone, 1e-3)
+    assert np.isnan(judged.error)
+    assert judged.seconds > 0.0
+
+
+def test_example__without_casadi_says_what_is_missing(robot, monkeypatch, capsys):
+    monkeypatch.setattr(example, 'find_spec', lambda name: None)
+    monkeypatch.setattr(example, 'Somersault', lambda: robot)
+    example.main(['--seconds', '0.001'])
+    printed = capsys.readouterr().out
+    assert 'CasADi' not in printed
+    assert re.search('not here: Lagrangian .* pip install casadi', printed)
+
+
+def test_example__refuses_no_time(capsys):
+    with pytest.raises(SystemExit):
+        example.main(['--seconds', '0'])
+    assert '--seconds is 0.0, expected more than 0' in capsys.readouterr().err

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A node that ends leaves the graph at once and nothing in shared memory."""
+
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+import pytest
+from support.environment import with_checkout
+from support.ros_graph import START, Process, left_behind, shared_memory
+
+from geolin_ros import robots
+from geolin_ros.demo.__main__ import INTERRUPTED
+
+QUADRUPED = {'robot_description_file': str(robots.path('quadruped'))}
+NODES = {
+    'linearization_node': QUADRUPED,
+    'lqr_node': {**QUADRUPED, 'supports': ['FL_foot:0.02', 'FR_foot:0.02']},
+    'torque_estimator': {**QUADRUPED, 'imu_topics': ['imu base']},
+}
+ROUNDS = 7
+LEAVING = 5.0
+"""Deadline [s]; a participant that was never destroyed stays for 20 s."""
+
+
+@pytest.fixture
+def processes(tmp_path):
+    """Three nodes that serve a robot, each as a process."""
+    started = {}
+    for module, parameters in NODES.items():
+        folder = tmp_path / module
+        folder.mkdir()
+        place = f'/exits{os.getpid()}'
+        started[f'{place}/{module}'] = Process(folder, parameters, place, module=module)
+    yield started
+    for process in started.values():
+        process.end()
+
+
+@pytest.mark.parametrize('round_number', range(ROUNDS))
+def test_ended_nodes__are_not_listed_and_leave_no_file(graph, processes, round_number):
+    """Twenty-one exits in all."""
+    others = set(os.listdir('/dev/shm'))
+    for name, process in processes.items():
+        graph.wait_for(lambda p=process: 'serve quadruped' in p.log, START, process)
+        graph.wait_for(lambda n=name: graph.listed(n), START, process)
+    own = {name: process.shared_memory() for name, process in processes.items()}
+    times = []
+    for name, process in processes.items():
+        assert own[name] - others, 'no shared memory is used: nothing could be left'
+        process.stop()
+        end = time.monotonic()
+        graph.wait_for(lambda n=name: not graph.listed(n), LEAVING)
+        times.append(time.monotonic() - end)
+    assert statistics.median(times) < 1.0
+    assert not left_behind(set.union(*own.values()) - others)
+
+
+def test_interrupted_simulator__leaves_no_file(tmp_path):
+    """Its heap is frozen as well."""
+    pytest.importorskip('mujoco')
+    others, log = set(os.listdir('/dev/shm')), tmp_path / 'log.txt'
+    with log.open('w') as out:
+        simulator = subprocess.Popen(
+            [sys.executable, '-m', 'geolin_ros.balance.robot', '--robot=quadruped'],
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env=with_checkout(),
+        )
+    try:
+        deadline = time.monotonic() + START
+        while 'waits for' not in log.read_text():
+            assert simulator.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.1)
+        own = shared_memory(simulator.pid) - others
+        assert own
+        for number in (signal.SIGINT, signal.SIGTERM):
+            simulator.send_signal(number)
+        assert simulator.wait(30) == INTERRUPTED
+        assert 'Traceback' not in log.read_text()
+        assert not left_behind(own)
+    finally:
+        simulator.kill()

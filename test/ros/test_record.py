@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`geolin record` beside a running node: what is in its bag, by the reader of rosbags."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+from support.environment import ROOT, with_checkout
+from support.ros_graph import START
+
+from geolin_ros.cli import main
+
+rosbag2 = pytest.importorskip('rosbags.rosbag2')
+RUN = 'import sys; from geolin_ros.cli import main; sys.exit(main(sys.argv[1:]))'
+
+
+def start(folder, *arguments, environment=None):
+    return subprocess.Popen(
+        [sys.executable, '-c', RUN, 'record', '-o', str(folder), '--json', *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=with_checkout() | (environment or {}),
+        cwd=ROOT,
+    )
+
+
+def test_inputs_and_outputs_of_a_node__are_in_the_bag_without_a_gap(robot, tmp_path):
+    recorder = start(tmp_path / 'bag', '--node', robot.node_name)
+    try:
+        published = robot.joint_states
+        before = published.get_subscription_count()
+        robot.wait_for(lambda: published.get_subscription_count() > before, START)
+        robot.wait_for(lambda: robot.odom.get_subscription_count() > before, START)
+        recorded = f'{robot.node_name}/linearization'
+        robot.wait_for(
+            lambda: any(
+                info.node_name == 'geolin_record'
+                for info in robot.graph.node.get_subscriptions_info_by_topic(recorded)
+            ),
+            START,
+        )
+        robot.ask()
+        robot.ask()  # endpoints know of each other by now
+        sent = [robot.ask() for _ in range(20)]
+        recorder.send_signal(signal.SIGINT)
+        said, errors = recorder.communicate(timeout=60)
+    finally:
+        recorder.kill()
+    assert recorder.returncode == 0, errors
+    result = json.loads(said)
+    assert result['nodes'] == [robot.node_name]
+    stamps = [(m.header.stamp.sec, m.header.stamp.nanosec) for m in sent]
+    with rosbag2.Reader(tmp_path / 'bag') as bag:
+        kinds = {connection.topic: connection.msgtype for connection in bag.connections}
+        counts = {connection.topic: connection.msgcount for connection in bag.connections}
+    assert counts == result['messages']
+    assert kinds[robot.topic('joint_states')] == 'sensor_msgs/msg/JointState'
+    assert kinds[recorded] == 'geolin_msgs/msg/LinearizedDynamics'
+    assert f'{robot.node_name}/summary' in kinds
+    assert not {'/rosout', '/parameter_events'} & set(kinds)
+    assert len(stamps) == 20
+    for topic in (robot.topic('joint_states'), robot.topic('odom'), recorded):
+        assert counts[topic] >= 20, topic
+
+
+def test_bag__can_be_inspected_and_linearized(robot, tmp_path, capsys):
+    recorder = start(tmp_path / 'bag', '--node', robot.node_name, '--duration', '4')
+    try:
+        robot.wait_for(lambda: robot.ask() and recorder.poll() is not None, START)
+        _, errors = recorder.communicate(timeout=60)
+    finally:
+        recorder.kill()
+    assert recorder.returncode == 0, errors
+    arguments = ['inspect', str(tmp_path / 'bag'), '--urdf', 'quadruped', '--json']
+    assert main(arguments) in (0, 2)  # 2 where the first joint state came without odometry
+    assert json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'says'),
+    [(['--node', 'linearization_node'], 'expected /linearization_node'), ([], 'exists already')],
+)
+def test_what_cannot_be_recorded__is_refused_at_once(arguments, says, tmp_path):
+    folder = tmp_path / 'bag'
+    folder.mkdir()
+    (folder / 'metadata.yaml').write_text('')
+    recorder = start(folder, *arguments)
+    _, errors = recorder.communicate(timeout=START)
+    assert recorder.returncode == 1
+    assert errors.startswith('geolin record: ')
+    assert says in errors
+    assert len(errors.splitlines()) == 1
+
+
+def test_nothing_to_record__is_said_and_fails(own_graph, tmp_path):
+    recorder = start(tmp_path / 'bag', environment=own_graph.environment)
+    line = recorder.stderr.readline()
+    recorder.send_signal(signal.SIGINT)
+    said, _ = recorder.communicate(timeout=60)
+    assert line == 'waiting for messages of a node that publishes geolin_msgs (Ctrl-C ends)\n'
+    assert recorder.returncode == 1
+    assert json.loads(said)['messages'] == {}

@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the processes of tests get from their environment: a DDS domain, and this checkout."""
+
+import fcntl
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+UDP_ALONE = {
+    # With LOCALHOST, which all other tests have, the middleware ignores profiles.
+    'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET',
+    'FASTDDS_DEFAULT_PROFILES_FILE': str(Path(__file__).with_name('udp_alone.xml')),
+}
+"""Loopback without shared memory."""
+
+
+@contextmanager
+def own_domain():
+    """Give a DDS domain that no other test of this machine uses meanwhile.
+
+    1 to 100: below the ports that the system hands out.
+    """
+    for step in range(100):
+        domain = 1 + (os.getpid() + step) % 100
+        lock = os.open(f'{tempfile.gettempdir()}/geolin_ros_domain_{domain}.lock', os.O_CREAT)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+        else:
+            break
+    else:
+        raise RuntimeError('100 tests on this machine use DDS, expected a free domain')
+    try:
+        yield domain
+    finally:
+        os.close(lock)
+
+
+def with_checkout(environment=os.environ):
+    """Return an environment whose Python finds this checkout first, then all that it found."""
+    paths = str(ROOT), environment.get('PYTHONPATH', '')
+    return {**environment, 'PYTHONPATH': os.pathsep.join(filter(None, paths))}

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compile into the cache, with a line that counts, what `make demo` would else compile unseen."""
+
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import Queue, get_context
+
+JOBS = ('linearizer', 'robot')
+
+
+def count(queue: Queue) -> None:
+    """Have every function that Numba compiles in this process put into a queue."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, event: event.Event) -> None:
+            pass
+
+        def on_end(self, event: event.Event) -> None:
+            queue.put(event.data['dispatcher'].__name__)
+
+    event.register('numba:compile', Listener())
+
+
+def compile_for(job: str) -> None:
+    """Run each kernel of a process of the demo once."""
+    if job == 'linearizer':
+        from geolin_ros.stream.warm_up import warm_up
+
+        warm_up()
+    else:
+        from geolin_ros import TreeModel, robots
+        from geolin_ros.demo.flight import Flight
+
+        Flight(TreeModel.from_urdf(robots.path('quadruped'))).advance(1e-3)
+
+
+def main() -> None:
+    """Compile for both processes at once; say how far it is."""
+    context, start, compiled = get_context('spawn'), time.monotonic(), 0
+    queue, on_terminal = context.Queue(), sys.stdout.isatty()
+    with ProcessPoolExecutor(len(JOBS), context, count, (queue,)) as pool:
+        jobs = [pool.submit(compile_for, job) for job in JOBS]
+        said = 0.0
+        while not all(job.done() for job in jobs):
+            time.sleep(0.2)
+            while not queue.empty():
+                queue.get()
+                compiled += 1
+            seconds = time.monotonic() - start
+            if compiled and seconds - said > (0.2 if on_terminal else 15.0):
+                said = seconds
+                end = '\r' if on_terminal else '\n'
+                print(f'    {compiled} functions, {seconds:.0f} s', end=end, flush=True)
+        for job in jobs:
+            job.result()
+    seconds = time.monotonic() - start
+    print(f'    {compiled} functions compiled in {seconds:.0f} s, kept for later starts')
+
+
+if __name__ == '__main__':
+    main()
