@@ -9,6 +9,8 @@ HEIGHT ?=
 CASES ?=
 # Set by the Python of an environment for itself; .venv's has to do its own.
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
+# Hundreds of processes read the same modules: compile them once.
+unexport PYTHONDONTWRITEBYTECODE
 export PYTHON
 CHECKS = .venv/checks/made
 

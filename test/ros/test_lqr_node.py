@@ -25,7 +25,7 @@ def robot(graph, tmp_path):
 
 
 def test_quadruped__stands_and_its_gains_are_those_of_the_library(robot):
-    robot.start(input_timeout=10.0)  # lock step, on a machine that may be busy
+    robot.start()
     robot.begin()
     assert robot.live(1.0) < 0.01
     robot.check_efforts()
@@ -101,7 +101,7 @@ def test_deactivation__damps_and_activation_stands_again(robot):
 def test_end_of_the_node__lets_the_joints_go_as_slowly_as_ever(robot, end):
     """Effort controllers keep the last effort they were sent: it has to be zero."""
     full_swing_time, period = 2.0, 0.005
-    robot.start(full_swing_time=full_swing_time, input_timeout=10.0)
+    robot.start(full_swing_time=full_swing_time)
     robot.begin()
     since, limits = len(robot.given) - 1, np.array(robot.model.limits.effort)
     if end == Transition.TRANSITION_ACTIVE_SHUTDOWN:
@@ -151,7 +151,7 @@ def test_contact_that_is_no_support__is_refused(robot):
 
 
 def test_contacts_without_gains__are_damped_and_the_old_ones_fed_back_again(robot):
-    robot.start(input_timeout=10.0)
+    robot.start()
     frames = [text.split(':')[0] for text in SUPPORTS['quadruped']]
     for feet in (frames[:2], []):  # two in front, and none
         robot.begin()

@@ -52,11 +52,11 @@ def test_compiling_node__stops_at_once_and_leaves_nothing(client, number, tmp_pa
     client.process.stop(number, timeout=10.0)
     assert 'kernels are ready' not in client.process.log
     client.graph.wait_for(lambda: not client.graph.listed(client.node_name))
-    assert not left_behind(used)
+    client.graph.wait_for(lambda: not left_behind(used))
 
 
 @pytest.mark.parametrize(
-    ('module', 'moments'), [('linearization_node', 12), ('lqr_node', 4), ('torque_estimator', 4)]
+    ('module', 'moments'), [('linearization_node', 8), ('lqr_node', 3), ('torque_estimator', 3)]
 )
 def test_signals_at_any_time__end_the_node_with_status_0(graph, tmp_path, module, moments):
     """From the first line of the program to the end of the interpreter, over and over again."""

@@ -112,6 +112,7 @@ class StandingRobot:
             'overlay_file': str(overlay),
             'publish_efforts': True,
             'gains_timeout': 0.0,  # there is no linearizer
+            'input_timeout': 10.0,  # lock step, on a machine that may be busy
         }
         self.process = Process(
             self.folder, defaults | parameters, self.namespace, arguments, 'lqr_node',
