@@ -37,8 +37,8 @@ def test_lock__makes_a_new_model_while_the_old_one_serves(robot):
     served = robot.process.log.count('serve quadruped')
     entries = [f'{name}={position}' for name, position in locks.items()]
     robot.new_drops()
+    hashes, deadline = [robot.ask().model_hash], time.monotonic() + START
     assert robot.set_parameters(locked_joints=entries)[0]
-    hashes, deadline = [], time.monotonic() + START
     while robot.process.log.count('serve quadruped') == served or len(set(hashes)) < 2:
         hashes.append(robot.ask().model_hash)  # all joints: they suit both models
         assert time.monotonic() < deadline
