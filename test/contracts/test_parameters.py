@@ -45,8 +45,8 @@ def test_parameter_files__are_there_for_every_node():
     assert set(FILES) == set(TABLES)
 
 
-def test_readme__holds_the_table():
-    text = (ROOT / 'README.md').read_text()
+def test_page_of_the_node__holds_the_table():
+    text = (ROOT / 'docs' / 'linearizer.md').read_text()
     table = text.partition('<!-- begin parameters -->\n')[2].partition('<!-- end parameters -->')[
         0
     ]

@@ -18,6 +18,10 @@ def blocks(text, language):
     return re.findall(rf'^```{language}\n(.*?)^```', text, re.DOTALL | re.MULTILINE)
 
 
+def test_readme__is_read_in_five_minutes():
+    assert len(README.split()) <= 1200
+
+
 def test_python_example__runs(capsys):
     (example,) = blocks(README, 'python')
     assert len(example.splitlines()) <= 8
@@ -80,10 +84,11 @@ def test_python_of_the_contacts_page__holds_together():
 
 def test_topics__are_those_of_the_node():
     code = ''.join(file.read_text() for file in (ROOT / 'geolin_ros' / 'ros').glob('*.py'))
-    topics = re.findall(r'^\| `([~/a-z_]+)` \| \w+_msgs/\w+ \|', README, re.MULTILINE)
+    page = (ROOT / 'docs' / 'linearizer.md').read_text()
+    topics = re.findall(r'^\| `([~/a-z_]+)` \| \w+_msgs/\w+ \|', page, re.MULTILINE)
     assert len(topics) == 9
     for topic in topics:
-        assert f"'{topic}'" in code, f'README names topic {topic}'
+        assert f"'{topic}'" in code, f'docs/linearizer.md names topic {topic}'
 
 
 def test_python_of_the_dynamics_page__holds_together():
