@@ -10,6 +10,7 @@ import sys
 
 from benchmarks import (
     batch,
+    clang_peer,
     contacts,
     discretization,
     dynamics,
@@ -31,6 +32,7 @@ def measure(rounds: int) -> results.Results:
     return results.Results(
         rows=[
             *single_state.measure([], rounds),
+            *clang_peer.measure([*clang_peer.ROBOTS], rounds),
             *dynamics.measure(rounds),
             *contacts.measure(rounds),
             *discretization.measure(rounds),

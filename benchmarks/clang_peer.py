@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The strongest peer: Pinocchio's headers compiled by clang for this processor.
+
+The library of the wheel is compiled for any x86-64, and about half as fast. Both are timed here
+beside ours, in turns, in one process.
+"""
+
+import argparse
+import ctypes
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from functools import cache, partial
+from pathlib import Path
+
+import llvmlite.binding as llvm
+import numpy as np
+import pinocchio as pin
+
+from benchmarks.measure import interleaved_medians
+from benchmarks.report import Row, line
+from benchmarks.robots import FOLDER, Pair, paths, read
+from geolin_ros import Linearizer
+
+ROBOTS = {'go2': 0.40, 'g1_29dof_rev_1_0': 0.30, 'talos_reduced': 0.30, 'talos_full_v2': 0.30}
+WHAT, PEER = 'A and B, strongest peer', 'computeABADerivatives, clang -O3 -march=native'
+OPTIONS = (
+    *('-O3', '-march=native', '-std=c++17', '-DNDEBUG', '-shared', '-fPIC'),
+    *('-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS', '-DBOOST_MPL_LIMIT_LIST_SIZE=30'),  # Pinocchio's
+)
+EIGEN = Path('/usr/include/eigen3')
+REPEATS = 10  # in one call: what ctypes adds is no part of the peer
+SOURCE = Path(__file__).with_suffix('.cpp')
+
+
+def missing() -> str | None:
+    """Return what keeps the peer from being compiled, or None."""
+    if shutil.which('clang++') is None:
+        return 'the strongest peer is not timed: clang++ is missing (Debian package clang)'
+    if not EIGEN.is_dir():
+        return f'the strongest peer is not timed: {EIGEN} is missing (Debian: libeigen3-dev)'
+    return None
+
+
+@cache
+def compiled() -> ctypes.CDLL:
+    """Return the library; compiling it takes a minute or two, once for sources and processor."""
+    prefix = FOLDER.parents[2]  # of the wheels that hold Pinocchio and Boost
+    key = f'{pin.__version__} {llvm.get_host_cpu_name()} {OPTIONS} {prefix}\n{SOURCE.read_text()}'
+    name = hashlib.sha256(key.encode()).hexdigest()[:16]
+    library = Path.home() / '.cache' / 'geolin_benchmarks' / f'{name}.so'
+    if not library.exists():
+        print(f'compile Pinocchio by clang to {library}', flush=True)
+        library.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = library.with_suffix('.unfinished')
+        subprocess.run(
+            ['clang++', *OPTIONS, f'-I{prefix}/include', f'-I{EIGEN}', SOURCE, '-o', unfinished,
+             f'-L{prefix}/lib', '-lboost_serialization', f'-Wl,-rpath,{prefix}/lib'],
+            check=True,
+        )  # fmt: skip
+        unfinished.rename(library)
+    peer = ctypes.CDLL(str(library))
+    peer.read_robot.restype = ctypes.c_void_p
+    vector = np.ctypeslib.ndpointer(np.float64, 1)
+    peer.derivatives.argtypes = [ctypes.c_void_p, *[vector] * 3, ctypes.c_int, vector]
+    return peer
+
+
+def compare_pair(pair: Pair, rounds: int) -> Row:
+    """Time ours, from Python, beside the peer, from C++; its accelerations are the wheel's."""
+    peer = compiled()
+    (state, tau), theirs = pair.operating_point(np.random.default_rng(1))
+    with tempfile.NamedTemporaryFile(suffix='.txt') as file:
+        pair.pin_model.saveToText(file.name)
+        robot = ctypes.c_void_p(peer.read_robot(file.name.encode()))
+    found = np.empty(pair.pin_model.nv)
+    peer.derivatives(robot, *theirs, 1, found)
+    expected = pin.aba(pair.pin_model, pair.pin_data, *theirs)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+    times = interleaved_medians(
+        {
+            'ours': partial(Linearizer(pair.model), state, tau),
+            'clang': partial(peer.derivatives, robot, *theirs, REPEATS, found),
+            'wheel': partial(pin.computeABADerivatives, pair.pin_model, pair.pin_data, *theirs),
+        },
+        rounds,
+    )
+    ours, clang = 1e6 * times['ours'], 1e6 * times['clang'] / REPEATS
+    row = Row(WHAT, pair.name, ours, PEER, clang, ROBOTS.get(pair.name))
+    print(line(row), f'  wheel {1e6 * times["wheel"]:.1f} us', flush=True)
+    return row
+
+
+def measure(names: list[str], rounds: int) -> list[Row]:
+    """Compare robots of the wheel, or say what is missing."""
+    if reason := missing():
+        print(reason)
+        return []
+    pairs = [pair for path in paths(names) if (pair := read(path)) is not None]
+    return [compare_pair(pair, rounds) for pair in pairs]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('robots', nargs='*', default=list(ROBOTS), help='names of URDF files')
+    parser.add_argument('--rounds', type=int, default=200, help='interleaved blocks')
+    options = parser.parse_args()
+    measure(options.robots, options.rounds)
+
+
+if __name__ == '__main__':
+    main()
