@@ -47,7 +47,7 @@ mpc: setup-simulation  ## a quadruped under model predictive control in MuJoCo (
 	    $(if $(FEET),--feet $(FEET)) $(if $(REALTIME),--realtime)
 
 test: setup  ## the whole test suite
-	.venv/bin/python -m pytest -n 2 --dist loadfile
+	.venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 faults: setup  ## every fault over DDS once; writes docs/evidence/faults.md
 	.venv/bin/python -m pytest -n 0 --evidence test/ros/faults
