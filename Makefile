@@ -67,11 +67,12 @@ soak: setup  ## an hour of faults (GEOLIN_SOAK_SECONDS), ten minutes of service,
 	$(MAKE) mpc || failed=1; \
 	exit $$failed
 
-lint: setup  ## style, types and layers
+lint: setup  ## style, types, layers and words
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	.venv/bin/python tools/vocabulary.py
 
 build: setup  ## both packages with colcon, into install/
 	PATH="$(CURDIR)/.venv/bin:$$PATH" colcon build --base-paths . geolin_msgs \

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Everything the package raises: one tree, each message names culprit, value, expectation, fix."""
+"""Everything the package raises: one tree, messages name source, value, expectation, fix."""
 
 import difflib
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ class UnsupportedJointError(ModelError):
 
 
 class SingularInertiaError(GeolinError, ArithmeticError):
-    """The mass matrix is singular: a joint moves no inertia."""
+    """The mass matrix is singular: a joint has no inertia to move."""
 
 
 class UnsolvableError(GeolinError, ArithmeticError):

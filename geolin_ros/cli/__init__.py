@@ -21,7 +21,7 @@ COMMANDS = {
     'compare': 'say how far two runs, or two models, are apart',
     'gain-bank': 'design the gains of a standing robot over heights and contacts, into a file',
     'gains': 'write gains for what a robot stood on, and how, in a bag',
-    'info': 'print what a robot description amounts to: joints, bodies, mass, doubts',
+    'info': 'print what a robot description amounts to: joints, bodies, mass, warnings',
     'inspect': 'say what is in a bag: rates, gaps, clocks, frames, and what would be left out',
     'linearize': 'write the linearizations about all samples of a bag into a dataset',
     'lint-urdf': 'say what is wrong, or odd, in a robot description, and how to mend it',

@@ -75,13 +75,13 @@ def run(options: argparse.Namespace) -> int:
         state = standing_posture(model, supports, joints=joints, height=options.height)
         point = equilibrium(model, state, supports)
         report = analyze_modes(model, state, supports, point.tau)
-        text, held = f'{point.text()}\n{report.text()}', point.as_dict()
+        text, balance = f'{point.text()}\n{report.text()}', point.as_dict()
     else:
         state = state_with(model, joints)
         report = analyze_modes(model, state, horizon=options.horizon)
-        text, held = report.text(), None
+        text, balance = report.text(), None
     if options.json:
-        print(json.dumps({'equilibrium': held, 'modes': report.as_dict()}, indent=2))
+        print(json.dumps({'equilibrium': balance, 'modes': report.as_dict()}, indent=2))
     else:
         print(text)
     if options.picture:

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--period',
         type=float,
         default=PERIOD,
-        help='time that an input is held [s] (default: %(default)s)',
+        help='sample time: inputs are constant over it [s] (default: %(default)s)',
     )
     parser.add_argument(
         '--delay', type=int, default=0, help='periods from measurement to effort (default: 0)'

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Design the gains and write them; 1 if nothing visited can be held."""
+    """Design the gains and write them; 1 if no visited posture has an equilibrium."""
     from geolin_ros.control.gain_bank import build
     from geolin_ros.control.gain_file import save_bank
     from geolin_ros.control.support import Support
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         points, refused = route(model, visit, options.postures)
         frames = [support.frame for support in visit.supports]
         report.append(
-            {'contacts': frames, 'share': visit.share, 'held': len(points), 'refused': refused}
+            {'contacts': frames, 'share': visit.share, 'postures': len(points), 'refused': refused}
         )
         if points:
             routes.append(points)
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         for found in report:
             print(
                 f'{"+".join(found["contacts"])}: {found["share"]:.0%} of the time, '
-                f'{found["held"]} postures held, {len(found["refused"])} not'
+                f'{found["postures"]} postures in equilibrium, {len(found["refused"])} not'
             )
             for sentence in found['refused']:
                 print(f'! {sentence}', file=sys.stderr)

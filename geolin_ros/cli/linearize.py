@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     thin = parser.add_mutually_exclusive_group()
     thin.add_argument('--every', type=int, default=1, metavar='N', help='one of N samples (1)')
-    thin.add_argument('--rate', type=float, metavar='HZ', help='so many samples a second (all)')
+    thin.add_argument('--rate', type=float, metavar='HZ', help='samples a second (all)')
     parser.add_argument(
         '--eig-rate', type=float, default=50.0, metavar='HZ', help='eigenvalues so often (50)'
     )

@@ -13,22 +13,22 @@ from geolin_ros.verification.certificate import Certificate
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument('file', type=Path, metavar='FILE', help='breach-ROBOT-STAMP.json')
+    parser.add_argument('file', type=Path, metavar='FILE', help='failed-check-ROBOT-STAMP.json')
 
 
 def run(options: argparse.Namespace) -> int:
     """Check what was published and what this version makes of it; 1 if that is wrong too."""
-    from geolin_ros.stream.breach_file import check_again, linearize_again, load_breach
+    from geolin_ros.stream.failed_check import check_again, linearize_again, load_failed_check
 
-    breach = load_breach(options.file)
-    published, again = breach.sample.claim, linearize_again(breach)
-    print(f'robot {breach.model.name}, stamp {breach.sample.stamp} ns')
-    print(f'the node found:  {_words(breach.certificate)}')
-    print(f'published, again: {_words(check_again(breach, published))}')
-    verdict = check_again(breach, again)
+    found = load_failed_check(options.file)
+    published, again = found.sample.claim, linearize_again(found)
+    print(f'robot {found.model.name}, stamp {found.sample.stamp} ns')
+    print(f'the node found:  {_words(found.certificate)}')
+    print(f'published, again: {_words(check_again(found, published))}')
+    verdict = check_again(found, again)
     print(f'computed anew:   {_words(verdict)}')
-    rows = [label.name for label in state_labels(breach.model)]
-    columns = rows + [label.name for label in input_labels(breach.model)]
+    rows = [label.name for label in state_labels(found.model)]
+    columns = rows + [label.name for label in input_labels(found.model)]
     before, after = (np.hstack((claim.A, claim.B)) for claim in (published, again))
     difference = np.abs(after - before)
     i, j = np.unravel_index(np.argmax(difference), difference.shape)
@@ -36,9 +36,9 @@ def run(options: argparse.Namespace) -> int:
         f'{np.count_nonzero(difference)} entries of A and B differ; most: d {rows[i]} / '
         f'd {columns[j]}, published {before[i, j]!r}, anew {after[i, j]!r}'
     )
-    return int(verdict.breached)
+    return int(verdict.failed)
 
 
 def _words(found: Certificate) -> str:
-    verdict = 'breached' if found.breached else 'passed'
+    verdict = 'failed' if found.failed else 'passed'
     return f'{verdict}, {found.deviation:.3e} off in {found.worst}, limit {found.limit:.3e}'

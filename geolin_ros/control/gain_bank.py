@@ -145,7 +145,7 @@ class GainBank:
         Raises
         ------
         ConfigurationError
-            If the gains are of another kind than those of the bank: inputs held for another time,
+            If the gains are of another kind than those of the bank: another sample time,
             another delay, other columns, or other feet.
         """
         for route in self.routes.values():
@@ -197,7 +197,7 @@ def build(
     NotStabilizableError
         If a posture cannot be regulated.
     InfeasibleError
-        If a posture halfway cannot be held, or more of them are needed than is sensible.
+        If a posture halfway has no equilibrium, or more of them are needed than is sensible.
     """
     found: dict[frozenset[str], Route] = {}
     for points in routes:
@@ -240,7 +240,7 @@ def squat(
     Raises
     ------
     InfeasibleError
-        If one of them is out of reach, or cannot be held.
+        If one of them is out of reach, or has no equilibrium.
     """
     points, state = [], start
     for height in heights:

@@ -33,7 +33,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 
 PERIOD = 0.002
-"""Time that an input is held, unless another is given [s]."""
+"""Sample time, unless another is given [s]."""
 POINT_BANDWIDTH, SOLE_BANDWIDTH = 80.0, 60.0
 """Of the impedance of what contacts forbid [rad/s]: points, and soles on long legs."""
 
@@ -60,7 +60,7 @@ class Gains:
     columns, rows
         Names and units of the columns of K and of the efforts.
     dt
-        Time that an input is held [s]; 0: for continuous time.
+        Sample time: inputs are constant over it [s]; 0: for continuous time.
     margin
         Largest modulus of the closed loop's eigenvalues [1], largest real part [1/s] if dt is 0.
     solution
@@ -116,9 +116,9 @@ def design(
     weights
         What costs how much; by default `weights_for` the supports.
     dt
-        Time that an input is held [s]; 0 designs for continuous time.
+        Sample time: inputs are constant over it [s]; 0 designs for continuous time.
     delay
-        Steps of ``dt`` from a measurement to the effort it leads to, besides being held.
+        Steps of ``dt`` from a measurement to the effort it leads to, beyond the zero-order hold.
     bandwidth
         Of the impedance of what contacts forbid [rad/s], 0 for none.
     previous

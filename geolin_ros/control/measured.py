@@ -33,7 +33,7 @@ class Measured(NamedTuple):
     wrench_by_state: Array
     wrench_by_tau: Array
     contacts: tuple[Closure, ...]
-    """What was held, in the order of the rows."""
+    """Contacts, in the order of the rows."""
 
     def fits(self, posture: State, own: Linearizer, calm: float) -> bool:
         """Whether it is about this posture, at rest, on the contacts of the own linearizer.

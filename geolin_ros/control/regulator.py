@@ -51,7 +51,7 @@ class RegulatorSettings:
     Attributes
     ----------
     dt, delay
-        Time that an input is held [s], and steps of it from a measurement to its effort.
+        Sample time [s], and steps of it from a measurement to its effort.
     friction
         Coefficient that equilibria stay below.
     gains_timeout
@@ -173,7 +173,7 @@ class Regulator:
         return None if self._feedback is None else self._feedback.gains
 
     @property
-    def doubt(self) -> str:
+    def warning(self) -> str:
         """What is amiss even where there is feedback; empty if nothing is."""
         earlier = self.failure and f'on earlier gains: {self.failure}'
         return '; '.join(filter(None, (self._rest, earlier)))

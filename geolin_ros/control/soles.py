@@ -122,19 +122,19 @@ def foot_of_shapes(
 ) -> Foot:
     """Return the ball or sole that a link's shapes make; errors as `read_feet`."""
     model.frame(frame)
-    doubts: list[str] = []
+    reasons: list[str] = []
     up = Kinematics(model, state_with(model, {})).pose(frame)[2, 2]
-    for patch in _patches(frame, model, shapes, urdf, doubts):
+    for patch in _patches(frame, model, shapes, urdf, reasons):
         support = _ball(frame, patch)
         if support is None:
             support = _sole(frame, patch)
             if support is not None and up < UPRIGHT:
-                doubts.append(_not_upright(frame, model))
+                reasons.append(_not_upright(frame, model))
                 break
         if support is not None:
             return Foot(support, f'{frame}: {_words(support)}, from {patch.what}')
-        doubts.append(f'{patch.what} is no ball, and not flat along z')
-    why = '; '.join(dict.fromkeys(doubts)) or 'it has none, nor have links that are fixed to it'
+        reasons.append(f'{patch.what} is no ball, and not flat along z')
+    why = '; '.join(dict.fromkeys(reasons)) or 'it has none, nor have links that are fixed to it'
     raise ConfigurationError(
         f'the shapes of robot {model.name!r} do not tell what foot {frame!r} is: {why}; give '
         f'{frame}:LENGTHxWIDTH for a sole, or {frame}:RADIUS for a ball [m], and @x,y,z behind it '
@@ -147,7 +147,7 @@ def _patches(
     model: TreeModel,
     shapes: Mapping[str, Sequence[Shape]],
     urdf: Path | None,
-    doubts: list[str],
+    reasons: list[str],
 ) -> Iterator[_Patch]:
     """Yield the link's own shapes, and then those of its body; collision before visual ones."""
     own = model.frame(frame)
@@ -163,7 +163,7 @@ def _patches(
                     try:
                         found, radius = shape.outline(urdf)
                     except (ConfigurationError, UrdfError) as error:
-                        doubts.append(str(error))
+                        reasons.append(str(error))
                         continue
                     points.append(found @ H[:3, :3].T + H[:3, 3])
                     radii.append(np.full(len(found), radius))

@@ -106,7 +106,7 @@ class FullPair(NamedTuple):
 
     states: int
     controllable: int
-    held: int
+    constrained: int
     """Of the states, those that the contacts hold: they stay where they are, or decay by
     Baumgarte terms."""
     stabilizable: bool
@@ -115,7 +115,7 @@ class FullPair(NamedTuple):
         """Return a line."""
         return (
             f'of the {self.states} states of A and B {self.controllable} are controllable: the '
-            f'contacts hold {self.held}, which stay where they are or decay'
+            f'contacts constrain {self.constrained}, which stay where they are or decay'
         )
 
 
@@ -273,8 +273,8 @@ def _full_pair(model: TreeModel, state: State, reduced: ReducedLinearization) ->
     A, B = reduced.full.A * unit / unit[:, None], reduced.full.B / unit[:, None]
     stairs = _stairs(A, B, time)
     hidden = _out_of_reach(stairs)
-    held = len(A) - len(reduced.A)
-    return FullPair(len(A), stairs.controllable, held, _all_decay(hidden))
+    constrained = len(A) - len(reduced.A)
+    return FullPair(len(A), stairs.controllable, constrained, _all_decay(hidden))
 
 
 def _on_fixed_base(model: TreeModel, state: State, tau: ArrayLike) -> ModeReport:
@@ -282,7 +282,7 @@ def _on_fixed_base(model: TreeModel, state: State, tau: ArrayLike) -> ModeReport
     _check_still(model, state, L.nu_dot)
     unit = _units(model, state)[0]
     A, B = L.A * unit / unit[:, None], L.B / unit[:, None]
-    about = f'{model.name} on a fixed base, its posture held'
+    about = f'{model.name} on a fixed base, at rest'
     return _report(about, model, state, A, B, np.diag(unit), np.eye(2 * model.m))
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Joints held at a value: fixed joints with the motion in their placement."""
+"""Joints locked at a value: fixed joints with the motion in their placement."""
 
 import dataclasses
 import math

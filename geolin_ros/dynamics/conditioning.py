@@ -24,8 +24,8 @@ class Conditioning(NamedTuple):
     """The velocity that has it."""
 
     @property
-    def doubt(self) -> str:
-        """What to think of it, as a sentence; empty if there is nothing to doubt."""
+    def warning(self) -> str:
+        """What to think of it, as a sentence; empty if nothing is wrong."""
         if self.share >= SMALL_SHARE:
             return ''
         return (
@@ -55,7 +55,7 @@ def conditioning(model: TreeModel, state: State) -> Conditioning:
     >>> from geolin_ros import TreeModel, robots
     >>> model = TreeModel.from_urdf(robots.path('quadruped'))
     >>> found = conditioning(model, model.neutral_state())
-    >>> found.share > 0.01, found.doubt
+    >>> found.share > 0.01, found.warning
     (True, '')
     """
     M, inverse = mass_matrix(model, state), mass_matrix_inverse(model, state)

@@ -132,7 +132,7 @@ def forward_dynamics(
     ShapeError, NotFiniteError
         As in `inverse_dynamics`.
     SingularInertiaError
-        If a joint moves no inertia at this state.
+        If a joint has no inertia to move at this state.
 
     References
     ----------
@@ -186,7 +186,7 @@ def hybrid_dynamics(
         If ``prescribed`` holds anything but truth values, or the base of the robot is fixed and
         has an acceleration.
     SingularInertiaError
-        If a joint that is not prescribed moves no inertia at this state.
+        If a joint that is not prescribed has no inertia to move at this state.
 
     References
     ----------
@@ -240,7 +240,7 @@ def mass_matrix_inverse(model: TreeModel, state: State) -> Array:
     ShapeError, NotFiniteError
         As in `inverse_dynamics`.
     SingularInertiaError
-        If a joint moves no inertia at this state.
+        If a joint has no inertia to move at this state.
     """
     Minv = np.empty((6 + model.n, 6 + model.n))
     first = 6 + model.n - model.m
@@ -413,15 +413,15 @@ def failure(
 ) -> GeolinError:
     """Return the error for a status other than OK; a NaN among the inputs is its cause."""
     arrays = {'H': state.H, 's': state.s, 'v': state.v, 'r': state.r, **inputs}
-    culprits = [name for name, array in arrays.items() if not np.all(np.isfinite(array))]
-    if culprits or status == NOT_FINITE:
+    bad = [name for name, array in arrays.items() if not np.all(np.isfinite(array))]
+    if bad or status == NOT_FINITE:
         return NotFiniteError(
-            f'{" and ".join(culprits) or "the accelerations"} of robot {model.name!r} '
+            f'{" and ".join(bad) or "the accelerations"} of robot {model.name!r} '
             'hold NaN or inf, expected finite numbers'
         )
     velocity = status - SINGULAR
     part = 'the base' if velocity < 6 else f'joint {model.joint_names[velocity - 6]!r}'
     return SingularInertiaError(
-        f'robot {model.name!r}: {part} moves no inertia at this state, expected a '
-        'positive share; check the masses behind it'
+        f'robot {model.name!r}: singular mass matrix: {part} has no inertia to move at this '
+        'state, expected some; check the masses behind it'
     )

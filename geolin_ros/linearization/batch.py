@@ -142,11 +142,11 @@ class Batches:
     def room(self, count: int) -> LinearizationBatch:
         """Return a batch of ``count`` samples to be filled, see ``out`` of a call."""
         model = self.model
-        m, n_in, held = model.m, len(model.actuated_joints), self._contacts
-        held_rows = sum(SIZES[contact.kind] for contact in held)
+        m, n_in, contacts = model.m, len(model.actuated_joints), self._contacts
+        contact_rows = sum(SIZES[contact.kind] for contact in contacts)
         shapes = (
             *((count, 2 * m, 2 * m), (count, 2 * m, n_in), (count, m), (count, 2 * m)),
-            *((count, held_rows), (count, held_rows, 2 * m), (count, held_rows, n_in)),
+            *((count, contact_rows), (count, contact_rows, 2 * m), (count, contact_rows, n_in)),
             *((count, 22 + model.n_q + model.n), (count, model.n)),
         )
         A, B, nu_dot, drift, wrenches, by_state, by_tau, states, tau = zeros_together(*shapes)
@@ -154,7 +154,7 @@ class Batches:
         return LinearizationBatch(
             *(A, B, nu_dot, drift, wrenches, by_state, by_tau),
             *self._labels,
-            held,
+            contacts,
             self._linearizer,
             states,
             tau,

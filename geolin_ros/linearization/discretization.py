@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From zdot = A z + B du to z+ = Phi z + Gamma du + defect over a time step, efforts held.
+"""From zdot = A z + B du to z+ = Phi z + Gamma du + defect over a time step, efforts constant.
 
 Along a trajectory of the model Phi is the derivative of its flow on the group, left-trivialized at
 both ends: Phidot = A(t) Phi with the A of the moving reference [Bos 2022, Proposition 1]. Steps on
@@ -51,7 +51,7 @@ class Discretization:
     Phi : (2 m, 2 m)
         Derivative by the state; fixed base m = n, [s; r].
     Gamma : (2 m, n_u)
-        Derivative by the efforts of the actuated joints, held over the step.
+        Derivative by the efforts of the actuated joints, constant over the step.
     next_state
         Prediction ``dt`` after the state.
     defect : (2 m,)
@@ -137,7 +137,7 @@ class Step(NamedTuple):
 
 
 class AnyLinearizer(Protocol):
-    """A robot that flies, or one that is held."""
+    """A free robot, or a contact-constrained one."""
 
     model: TreeModel
 

@@ -182,7 +182,7 @@ class Linearizer:
         NotFiniteError
             If an input holds NaN or inf.
         SingularInertiaError
-            If a joint moves no inertia at this state.
+            If a joint has no inertia to move at this state.
         """
         if contacts is not None and contacts is not self._contacts:
             self.contacts = tuple(contacts)
@@ -245,7 +245,7 @@ class Linearizer:
         wrenches: Sequence[Wrench] = (),
         next_reference: State | None = None,
     ) -> Discretization:
-        """Step over ``dt`` with the efforts held, and linearize the step.
+        """Step over ``dt`` with constant efforts, and linearize the step.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class Linearizer:
             ``'rkmk4'``: dt^5, the exact derivative of its own step. See `discretization`.
         reference
             ``'moving'``: the error is taken to the motion through the state. ``'frozen'``: to the
-            state itself, held still; the drift is the defect, and Phi and Gamma have a local
+            state itself, as a fixed point; the drift is the defect, and Phi and Gamma have a local
             error of dt^2 with ``'euler'`` and ``'zoh'``, which discretize A, B and drift.
         next_reference
             Where a reference that does not follow the model is after ``dt`` (``'moving'`` only);

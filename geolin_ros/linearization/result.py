@@ -75,7 +75,7 @@ class Linearization:
         Names and units of the state entries and of the inputs.
     reference
         ``'moving'``: the error is taken to the motion through the state; ``'frozen'``: to the
-        state itself, held still.
+        state itself, as a fixed point.
     contacts
         Those in force, in the order of their rows; A and B obey them.
     wrenches : (rows,)
@@ -150,7 +150,7 @@ class Linearization:
         return dataclasses.replace(self, about=about, **own)
 
     def frozen(self) -> 'Linearization':
-        """Return the same, the error taken to the state itself, held still.
+        """Return the same, the error taken to the state itself, as a fixed point.
 
         First order of zdot = J_r^-1(z) f(g exp z): of the blocks -(v x) of the base and of group
         joints half is left, and the drift is f = [v; r; nu_dot].
@@ -169,7 +169,7 @@ class Linearization:
         return convert(self, self.state, representation)
 
     def discretize(self, dt: float, method: Literal['euler', 'zoh'] = 'zoh') -> Discretization:
-        """Return the step over ``dt`` of these A, B and drift, efforts held.
+        """Return the step over ``dt`` of these A, B and drift, efforts constant.
 
         Other methods look at the robot elsewhere too, see `Linearizer.discretize`.
 

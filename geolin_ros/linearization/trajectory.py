@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a whole motion answers to its initial state and to the efforts on the way.
 
-Along a motion g_0, g_1, ... with the efforts tau_k held from g_k to g_(k+1), the errors
+Along a motion g_0, g_1, ... with the efforts tau_k constant from g_k to g_(k+1), the errors
 z_k = log(g_k^-1 g'_k) of a neighbouring one obey z_(k+1) = Phi_k z_k + Gamma_k dtau_k, so that
 
     z_j = Phi(j, i) z_i + sum over i <= k < j of Phi(j, k + 1) Gamma_k dtau_k             (1)
@@ -58,7 +58,7 @@ class Transition:
         -------
         (2 m, 2 m), (end - start, 2 m, n_u)
             Phi(end, start), and Phi(end, k + 1) Gamma_k for each k; their sum over k is the
-            sensitivity to one change of effort held all the way.
+            sensitivity to one change of effort, constant all the way.
 
         Raises
         ------
@@ -96,7 +96,7 @@ def transition(
     state
         g_0.
     taus : (K, n)
-        Joint efforts, each held over one step [N m or N].
+        Joint efforts, each constant over one step [N m or N].
     dt
         Time step [s].
     method

@@ -52,7 +52,7 @@ def check_joint_inertias(source: str, tree: Tree, names: list[str]) -> None:
 
 
 def _without_inertia(tree: Tree, names: list[str]) -> Iterator[Finding]:
-    """Yield the bodies whose joint moves no inertia.
+    """Yield the bodies whose joint has no inertia to move.
 
     Articulated inertias at a generic posture [Featherstone 2008, section 7.3]: the share
     S' IA S of each joint, and the base's whole matrix, must be positive.

@@ -74,11 +74,11 @@ def number_bodies(
     for joint in moving:
         _check_kind(description, joint)
     taken = [f'{description.source}: {found.sentence}' for found in description.findings]
-    doubts = [
+    implausible = [
         f'{description.source}: {found.sentence}'
         for found in merged(negative_moments(description))
     ]
-    for sentence in doubts:
+    for sentence in implausible:
         warnings.warn(sentence, ModelWarning, stacklevel=4)
     following = resolve_mimics(description, moving) if mimic == 'exact' else {}
     by_name = {joint.name: joint for joint in moving}
@@ -101,7 +101,7 @@ def number_bodies(
         tuple(body.name for body in bodies),
         frames,
         _limits(independent),
-        (*taken, *doubts),
+        (*taken, *implausible),
     )
 
 

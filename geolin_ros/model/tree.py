@@ -48,7 +48,7 @@ class ReadingOptions(TypedDict, total=False):
 
 
 class LockedJoint(NamedTuple):
-    """A joint held at a position [rad or m]."""
+    """A joint locked at a position [rad or m]."""
 
     name: str
     position: float
@@ -107,7 +107,7 @@ class TreeModel:
     dependent_joints
         Joints that follow one of ``joint_names``, with master, multiplier and offset.
     locked_joints
-        Joints held at a position [rad or m]; they are part of the bodies.
+        Joints locked at a position [rad or m]; they are part of the bodies.
     actuated_joints
         Joints whose efforts are the columns of B.
     """
@@ -159,7 +159,7 @@ class TreeModel:
             default all, depth first, children in the order of the description.
         locked_joints
             Positions of joints to hold still [rad or m]; those not in ``joints`` and not here
-            are held at zero, or at the limit nearest to it.
+            are locked at zero, or at the limit nearest to it.
         actuated_joints
             The columns of B, in order; by default all joint coordinates.
         overlay
@@ -171,7 +171,7 @@ class TreeModel:
         Raises
         ------
         ModelError
-            If the links and joints are no tree, a joint moves no inertia, or a mimic joint
+            If the links and joints are no tree, a joint has no inertia to move, or a mimic joint
             follows none; the message names the element.
         UnknownNameError
             If a name is not part of the description.
@@ -180,10 +180,10 @@ class TreeModel:
         """
         if overlay is not None:
             description = apply_overlay(description, overlay)
-        held = dict(locked_joints or {})
+        locked = dict(locked_joints or {})
         if joints is not None:
-            held |= _unlisted(description, joints, held, mimic)
-        description, held = lock_joints(description, held)
+            locked |= _unlisted(description, joints, locked, mimic)
+        description, locked = lock_joints(description, locked)
         numbered = number_bodies(description, base, mimic, joints, coulomb_friction)
         names = numbered.joint_names
         for name in actuated_joints or ():
@@ -202,7 +202,7 @@ class TreeModel:
             tree=numbered.tree,
             coordinate_names=numbered.coordinate_names,
             dependent_joints=numbered.dependent_joints,
-            locked_joints=tuple(LockedJoint(*item) for item in held.items()),
+            locked_joints=tuple(LockedJoint(*item) for item in locked.items()),
             actuated_joints=names if actuated_joints is None else tuple(actuated_joints),
         )
 
@@ -219,7 +219,7 @@ class TreeModel:
         UrdfError
             If the text is malformed, unsafe or out of bounds.
         ModelError
-            If the links and joints are no tree, or a joint moves no inertia.
+            If the links and joints are no tree, or a joint has no inertia to move.
 
         Examples
         --------
@@ -441,9 +441,9 @@ class TreeModel:
 
 
 def _unlisted(
-    description: Description, joints: Sequence[str], held: Mapping[str, float], mimic: str
+    description: Description, joints: Sequence[str], locked: Mapping[str, float], mimic: str
 ) -> dict[str, float]:
-    """Return positions for the joints that are neither listed nor held nor follow another.
+    """Return positions for the joints that are neither listed nor locked nor follow another.
 
     Raises
     ------
@@ -458,7 +458,11 @@ def _unlisted(
             raise unknown_name('joint', name, moving, f'robot {description.name!r}')
     for joint in description.joints:
         follows = joint.mimic is not None and mimic == 'exact'
-        if joint.kind in SINGLE_AXIS_KINDS and joint.name not in {*joints, *held} and not follows:
+        if (
+            joint.kind in SINGLE_AXIS_KINDS
+            and joint.name not in {*joints, *locked}
+            and not follows
+        ):
             found[joint.name] = float(np.clip(0.0, joint.limits.lower, joint.limits.upper))
     return found
 

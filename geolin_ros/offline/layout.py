@@ -77,7 +77,7 @@ def find_layout(model: TreeModel, settings: StreamSettings) -> Layout:
 
     An entry that is the same there to the last bit is the same everywhere: zero because two joints
     are unrelated, one because a position's rate is a rate. The points are always the same ones.
-    Of a robot that may be held every acceleration depends on everything.
+    Of a robot that may be in contact every acceleration depends on everything.
     """
     rng = np.random.default_rng(0)
     linearize = PointBatches(model, settings, PROBES)

@@ -77,7 +77,7 @@ def linearize(
     path
         Folder, or a store that fsspec knows.
     every, rate
-        Thin out: one of so many samples, or so many a second.
+        Thin out: every N-th sample, or N a second.
     eig_rate
         Eigenvalues and conditioning so often [Hz]; 0: never.
     chunk

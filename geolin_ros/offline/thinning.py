@@ -14,7 +14,7 @@ class Thinning:
     Parameters
     ----------
     every
-        Take one of so many samples.
+        Take every N-th sample.
     rate
         Take the first sample of each period of 1 / rate [Hz]; None: all.
 

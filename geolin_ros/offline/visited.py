@@ -197,7 +197,7 @@ def standing_feet(model: TreeModel, state: State, feet: Sequence[Support]) -> tu
 
 
 def route(model: TreeModel, visit: Visited, postures: int) -> tuple[list[Equilibrium], list[str]]:
-    """Return equilibria at postures of a visit, by height of the base, and what cannot be held."""
+    """Return equilibria at postures of a visit, by height of the base, and those without one."""
     heights = [_height(model, state, visit.supports) for state in visit.states]
     order = np.argsort(heights)
     chosen = np.unique(order[np.linspace(0, len(order) - 1, postures).round().astype(int)])

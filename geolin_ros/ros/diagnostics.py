@@ -90,7 +90,7 @@ class Diagnostics:
             status.level, status.message = DiagnosticStatus.ERROR, '; '.join(errors)
         elif warnings and status.level == DiagnosticStatus.OK:
             status.level, status.message = DiagnosticStatus.WARN, '; '.join(warnings)
-        values |= {f'doubt {k}': sentence for k, sentence in enumerate(warnings, 1)}
+        values |= {f'warning {k}': sentence for k, sentence in enumerate(warnings, 1)}
         status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
         message = DiagnosticArray(status=[status])
         message.header.stamp = clock_time.to_msg()

@@ -41,7 +41,7 @@ from geolin_ros.ros.robot_node import Input, Reading, RobotNode, guarded, run
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.ros.transforms import Transforms, check_transforms
 from geolin_ros.stream.analysis import Snapshot
-from geolin_ros.stream.breach_file import breach_report, save_breach
+from geolin_ros.stream.failed_check import failed_check_report, save_failed_check
 from geolin_ros.stream.inputs.plausibility import Window
 from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
 from geolin_ros.stream.parameters.linearizer import TABLE, stream_settings
@@ -61,10 +61,10 @@ PROGRAM = Program(
 )
 TOPIC_NAMES = {'wrench_topics', 'base_source', 'contact_source', 'foot_force_topics'}
 """Parameters that say what is subscribed to."""
-DOUBT_PERIOD = 30.0
-"""Time between two warnings of the same doubt [s]."""
-MOST_BREACH_FILES = 10
-"""Of one run; later breaches are said, not saved."""
+WARNING_PERIOD = 30.0
+"""Time between two warnings of the same kind [s]."""
+MOST_FAILED_CHECK_FILES = 10
+"""Of one run; later ones are logged, not saved."""
 
 
 class LinearizationNode(RobotNode):
@@ -82,7 +82,7 @@ class LinearizationNode(RobotNode):
         self._transforms = Transforms(self.take)
         # rclpy takes one severity a line of code: this line is for errors
         self._complain = ThrottledLog(lambda words: self.get_logger().error(words))
-        self._doubt = ThrottledLog(self.get_logger().warning, DOUBT_PERIOD)
+        self._warn = ThrottledLog(self.get_logger().warning, WARNING_PERIOD)
         self._latest: tuple[Pipeline, Snapshot] | None = None
 
     def compile(self) -> None:
@@ -227,35 +227,35 @@ class LinearizationNode(RobotNode):
         """Return rates, latencies, drops and what the model is."""
         self._transforms.repeat()
         stream = None if self._pipeline is None else self._pipeline.stream
-        errors, doubts = [], []
+        errors, warnings = [], []
         if self._pipeline is not None and self._is_active:
             check = self._pipeline.stream.self_check
             errors = check.errors
-            doubts = [doubt.sentence for doubt in self._pipeline.doubts] + check.doubts
+            warnings = [found.sentence for found in self._pipeline.warnings] + check.warnings
         return self._diagnostics.report(
-            self.get_clock().now(), stream, self._counts, waits_for, errors, doubts
+            self.get_clock().now(), stream, self._counts, waits_for, errors, warnings
         )
 
     def _certify(self, pipeline: Pipeline, sample: Sample) -> None:
         """Check a linearization; if it fails, say so and keep it."""
         verdict = pipeline.stream.self_check.check(sample)
-        if verdict is not None and verdict.certificate.breached:
-            self._complain('breach', self._keep(pipeline, sample, verdict))
+        if verdict is not None and verdict.certificate.failed:
+            self._complain('failed check', self._keep(pipeline, sample, verdict))
 
     def _keep(self, pipeline: Pipeline, sample: Sample, verdict: Verdict) -> str:
         """Save a linearization that failed its check; return what to say of it."""
         folder = Path(self._values['certificate.folder'] or get_logging_directory()).expanduser()
         try:
-            if verdict.breaches > MOST_BREACH_FILES:
-                where = f'not kept, {MOST_BREACH_FILES} others are in {folder}'
+            if verdict.failures > MOST_FAILED_CHECK_FILES:
+                where = f'not kept, {MOST_FAILED_CHECK_FILES} others are in {folder}'
             else:
                 model, description, values = pipeline.reading
                 found = model, sample, verdict.certificate
-                path = save_breach(folder, description, values, *found)
+                path = save_failed_check(folder, description, values, *found)
                 where = f'kept for `geolin recheck {path}`'
         except OSError as error:
             where = f'not kept: {error}'
-        return f'{breach_report(sample, verdict)}; {where}'
+        return f'{failed_check_report(sample, verdict)}; {where}'
 
     def _analyse(self) -> None:
         latest, self._latest = self._latest, None
@@ -280,10 +280,10 @@ class LinearizationNode(RobotNode):
             self._complain(repr(type(error)), ''.join(traceback.format_exception(error)))
 
     def _judge(self, pipeline: Pipeline, window: Window) -> None:
-        """Say what is doubtful about the inputs."""
+        """Log the warnings about the inputs."""
         pipeline.judge(window)
-        for doubt in pipeline.doubts:
-            self._doubt(doubt.culprit, doubt.sentence)
+        for found in pipeline.warnings:
+            self._warn(found.source, found.sentence)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -136,9 +136,9 @@ class LqrNode(RobotNode):
         return made
 
     def on_changed(self, names: set[str]) -> None:
-        """Let the joints go before their efforts are published no more."""
+        """Ramp efforts down before they are published no more."""
         if 'publish_efforts' in names and not self._values['publish_efforts']:
-            self._let_go('efforts are not published any more')
+            self._ramp_down('efforts are not published any more')
 
     def _motion(self) -> tuple[Input, ...]:
         return (
@@ -183,9 +183,9 @@ class LqrNode(RobotNode):
 
     @guarded
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Let the joints go, and forget everything but the parameters."""
+        """Ramp efforts down, and forget everything but the parameters."""
         self._stop_supervision()
-        self._let_go('the node is cleaned up')
+        self._ramp_down('the node is cleaned up')
         if self._design is not None:
             self._design.exception()  # what is being designed is not wanted any more
         self._design = None
@@ -194,9 +194,9 @@ class LqrNode(RobotNode):
         return super().on_cleanup(state)
 
     def destroy_node(self) -> None:
-        """Let the joints go, wait for the gains that are being made, then go."""
+        """Ramp efforts down, wait for the gains that are being made, then go."""
         if self.context.ok():
-            self._let_go('the node ends')
+            self._ramp_down('the node ends')
         self._designer.shutdown(wait=True, cancel_futures=True)
         super().destroy_node()
 
@@ -265,20 +265,20 @@ class LqrNode(RobotNode):
             publisher.publish(message)
 
     def _watch(self) -> None:
-        """Let the joints go when states do not come any more."""
+        """Ramp efforts down when states do not come any more."""
         pipeline = self._pipeline
         if pipeline is not None and pipeline.stream.silence > self._values['input_timeout']:
             reason = f'no state for {pipeline.stream.silence:.3f} s'
             self.publish(pipeline, pipeline.stream.release(reason), time.perf_counter())
 
-    def _let_go(self, reason: str) -> None:
+    def _ramp_down(self, reason: str) -> None:
         """Bring the efforts to zero, as slowly as they may change, and send no more of them."""
         pipeline = self._pipeline
         if pipeline is None or not pipeline.stream.is_obeyed:
             return
         if pipeline.stream.regulator.has_begun:
             self.get_logger().info(f'release: {reason}')
-            for command in pipeline.stream.farewell(reason, WATCH_PERIOD):
+            for command in pipeline.stream.ramp_down(reason, WATCH_PERIOD):
                 self._send(pipeline, command)
                 time.sleep(WATCH_PERIOD)
             for _ in range(REPETITIONS):
@@ -293,14 +293,14 @@ class LqrNode(RobotNode):
         status = DiagnosticStatus(
             name=self.get_fully_qualified_name(), hardware_id=self.get_name()
         )
-        mode, reason, doubt = Mode.RELEASE, 'no state yet', ''
+        mode, reason, warning = Mode.RELEASE, 'no state yet', ''
         if self._newest is not None:
             _, mode, reason = self._newest
         if self._pipeline is not None:
-            doubt = self._pipeline.stream.regulator.doubt
-        is_well = mode is Mode.FEEDBACK and not doubt
+            warning = self._pipeline.stream.regulator.warning
+        is_well = mode is Mode.FEEDBACK and not warning
         status.level = DiagnosticStatus.OK if is_well else DiagnosticStatus.WARN
-        status.message = f'{mode.value} {waits_for or reason or doubt}'.strip()
+        status.message = f'{mode.value} {waits_for or reason or warning}'.strip()
         values = {
             'states': str(self._counts.received),
             **{mode.value: str(self._modes[mode.value]) for mode in Mode},

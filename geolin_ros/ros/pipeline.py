@@ -11,7 +11,7 @@ from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDyn
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.robot_node import Reading
 from geolin_ros.stream.analysis import Analyst, Snapshot
-from geolin_ros.stream.inputs.plausibility import Doubt, Window, findings
+from geolin_ros.stream.inputs.plausibility import Finding, Window, findings
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.messages import (
     ForwardDynamicsWriter,
@@ -33,7 +33,7 @@ class Pipeline:
     requests: RequestAnswerer
     analyst: Analyst
     reading: Reading
-    doubts: Sequence[Doubt] = ()
+    warnings: Sequence[Finding] = ()
     """About the inputs of the last second or so."""
 
     @property
@@ -48,7 +48,7 @@ class Pipeline:
     def judge(self, window: Window) -> None:
         """Judge a stretch of inputs."""
         settings = self.stream.settings
-        self.doubts = findings(window, self.model, settings.twist_frame, settings.max_skew)
+        self.warnings = findings(window, self.model, settings.twist_frame, settings.max_skew)
 
 
 def make_pipeline(
@@ -59,7 +59,7 @@ def make_pipeline(
     It starts with the newest inputs of an ``earlier`` one.
     """
     model, settings = stream.model, stream.settings
-    stream.rehearse()
+    stream.warm_up()
     if earlier is not None:
         stream.resume(earlier.stream)
     return Pipeline(

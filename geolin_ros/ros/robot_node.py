@@ -181,7 +181,7 @@ class RobotNode(LifecycleNode):
         raise NotImplementedError
 
     def report(self, waits_for: str | None) -> DiagnosticArray:
-        """Return what is said once a second on /diagnostics."""
+        """Return what /diagnostics reports each second."""
         raise NotImplementedError
 
     def check(self, values: Mapping[str, Any]) -> None:

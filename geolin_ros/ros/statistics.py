@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Latencies of the last second, and warnings that are said once and then now and then."""
+"""Latencies of the last second, and warnings that are logged once and then now and then."""
 
 import time
 from collections import deque
@@ -39,15 +39,15 @@ class ThrottledLog:
         self._say = say
         self._period = period
         self._last: dict[Hashable, float] = {}
-        self._held: dict[Hashable, int] = {}
+        self._suppressed: dict[Hashable, int] = {}
 
     def __call__(self, kind: Hashable, message: str) -> None:
-        """Say ``message``, or count it as held back."""
+        """Say ``message``, or count it as suppressed."""
         now = time.monotonic()
         last = self._last.get(kind)
         if last is not None and now - last < self._period:
-            self._held[kind] = self._held.get(kind, 0) + 1
+            self._suppressed[kind] = self._suppressed.get(kind, 0) + 1
             return
-        held = self._held.pop(kind, 0)
+        suppressed = self._suppressed.pop(kind, 0)
         self._last[kind] = now
-        self._say(f'{message} (and {held} like it before)' if held else message)
+        self._say(f'{message} (and {suppressed} like it before)' if suppressed else message)

@@ -89,7 +89,7 @@ class TorqueEstimatorNode(RobotNode):
     def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
         """Return stream and writer."""
         stream = self.make_stream(reading)
-        stream.rehearse()
+        stream.warm_up()
         model, prefix = stream.model, stream.settings.frame_prefix
         writer = TorqueWriter(TorqueEstimate(), WrenchWithCovariance, model, stream.links, prefix)
         return Pipeline(stream, writer)

@@ -42,7 +42,7 @@ def heard(begins: Callable[[str], object]) -> Generator[None, None, None]:
 def compile_line(program: str, out: TextIO | None = None) -> Generator[None, None, None]:
     """Say in a line what is compiled inside, and for how long; nothing if nothing is.
 
-    On a terminal the line is rewritten and goes at the end; elsewhere it is said once.
+    On a terminal the line is rewritten and goes at the end; elsewhere it is printed once.
 
     Parameters
     ----------

@@ -144,14 +144,14 @@ class FeedbackStream(TopicStream[Command]):
         Without odometry near it the joints are damped.
         """
         self.counts.received += 1
-        doubt = self._read(message)
-        if doubt is None:
+        reason = self._read(message)
+        if reason is None:
             return None
         now = self._stamp * 1e-9
         if not self.is_active:
             return self.regulator.damp(now, self._state, 'the node is not active')
-        if doubt:
-            return self.regulator.damp(now, self._state, doubt)
+        if reason:
+            return self.regulator.damp(now, self._state, reason)
         if self._steady.update(now, self._felt) != frozenset(self.regulator.standing_on):
             self.regulator.stand_on(tuple(self._steady.contacts))
         if not self.regulator.is_led:
@@ -200,7 +200,7 @@ class FeedbackStream(TopicStream[Command]):
         """Return efforts on their way to zero, for as long as no state comes."""
         return self.regulator.release(self._stamp * 1e-9 + self.silence, reason)
 
-    def farewell(self, reason: str, period: float) -> Iterator[Command]:
+    def ramp_down(self, reason: str, period: float) -> Iterator[Command]:
         """Yield efforts to be sent ``period`` [s] apart until the motors have none any more."""
         now = self._stamp * 1e-9 + self.silence
         while True:
@@ -221,7 +221,7 @@ class FeedbackStream(TopicStream[Command]):
             return None
         stamp = nanoseconds(whole.header.stamp)
         self._states.check_order(stamp)
-        doubt = ''
+        reason = ''
         try:
             self._states.read(whole, stamp, self._state)
             self.counts.answered += 1
@@ -229,11 +229,11 @@ class FeedbackStream(TopicStream[Command]):
             if drop.cause not in NO_BASE:
                 raise
             self.counts.drops[drop.cause] += 1
-            doubt = f'no state of the base: {drop}'
+            reason = f'no state of the base: {drop}'
         self._stamp, self._heard_at, self._is_seen = stamp, time.monotonic(), True
         if not self.regulator.has_begun:
             self._begin(whole)
-        return doubt
+        return reason
 
     def _begin(self, message: Any) -> None:
         """Start from the efforts of a joint state if it has them."""

@@ -42,7 +42,7 @@ class Answer:
     ``base_wrench`` (6,) is the [force; moment] on the base, in base axes, that nothing provides;
     ``contact_wrenches`` (rows,) are those of the contacts in force, None where nobody needs them;
     ``contacts`` are those that A, B and ``nu_dot`` obey, None of an unconstrained robot;
-    ``findings`` are doubts about the inputs; ``received_at`` is when the joint state came, by
+    ``findings`` are warnings about the inputs; ``received_at`` is when the joint state came, by
     time.perf_counter() [s]. ``forces`` are the efforts and wrenches that it is linearized under;
     ``verdict`` is the newest check of an earlier answer, None before the first.
     """
@@ -351,12 +351,12 @@ class LinearizationStream(TopicStream[Answer]):
         self.counts.answered += 1
         return answer
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         """Linearize once at rest, so that the first joint state pays for nothing."""
         answer = self._result
         with contextlib.suppress(SingularInertiaError):  # of this posture, not of others
             self._linearize_under(answer, answer.tau, ())
-            self.self_check.rehearse(answer.state, answer.A, answer.B)
+            self.self_check.warm_up(answer.state, answer.A, answer.B)
 
     def _fill(self, answer: Answer) -> None:
         """Linearize; what the robot cannot answer is a drop like any other."""
@@ -377,11 +377,11 @@ class LinearizationStream(TopicStream[Answer]):
         model, state, settings = self.model, answer.state, self.settings
         answer.base_wrench[:] = 0.0
         if settings.torque_source == 'inverse_dynamics':
-            held = forces_for(model, state, np.zeros(model.m), answer.wrenches)
-            answer.tau[:] = held.tau
+            needed = forces_for(model, state, np.zeros(model.m), answer.wrenches)
+            answer.tau[:] = needed.tau
             answer.tau[self._passive] = 0.0
-            if held.base is not None:
-                answer.base_wrench[:] = held.base
+            if needed.base is not None:
+                answer.base_wrench[:] = needed.base
         if settings.nu_dot == 'predicted':
             return answer.tau, answer.wrenches
         nu_dot = np.zeros(model.m)

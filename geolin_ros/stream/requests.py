@@ -91,9 +91,9 @@ class RequestAnswerer:
         if request.contacts:
             asked = [read_contact(model, contact) for contact in request.contacts]
             contacts = anchored_where_needed(model, answer.state, asked)
-            held = Linearizer(model, contacts)
-            reporter = ContactReporter(held, 'given', settings.contacts.admissible_basis)
-            fill(answer, held, settings, answer.tau, answer.wrenches, reporter)
+            linearizer = Linearizer(model, contacts)
+            reporter = ContactReporter(linearizer, 'given', settings.contacts.admissible_basis)
+            fill(answer, linearizer, settings, answer.tau, answer.wrenches, reporter)
         else:
             fill(answer, linearizer, settings, answer.tau, answer.wrenches)
         answer.compute_time = time.perf_counter() - start

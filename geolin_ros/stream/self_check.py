@@ -38,14 +38,14 @@ class Sample(NamedTuple):
 class Verdict(NamedTuple):
     """The newest certificate, of the linearization with that stamp [ns], and all counts.
 
-    ``doubts`` say of that state how many digits it costs, if many.
+    ``warnings`` say of that state how many digits it costs, if many.
     """
 
     stamp: int
     certificate: Certificate
     checks: int
-    breaches: int
-    doubts: tuple[str, ...] = ()
+    failures: int
+    warnings: tuple[str, ...] = ()
 
 
 class SelfCheck:
@@ -72,7 +72,7 @@ class SelfCheck:
         self._model, self._settings = model, settings
         self._certifier = Certifier(model, form_of(settings))
         self._every, self._share = settings.certificate_every, settings.certificate_budget
-        self._cycle = self._checks = self._breaches = 0
+        self._cycle = self._checks = self._failures = 0
         self._is_busy, self._free_at = False, 0.0
         self.newest: Verdict | None = None
         self.skipped = self.impossible = 0
@@ -80,7 +80,7 @@ class SelfCheck:
 
     def resume(self, earlier: 'SelfCheck') -> None:
         """Go on with the counts of an earlier one."""
-        self._checks, self._breaches = earlier._checks, earlier._breaches
+        self._checks, self._failures = earlier._checks, earlier._failures
         self.skipped, self.impossible = earlier.skipped, earlier.impossible
 
     def due(self, answer: Any) -> Sample | None:
@@ -113,7 +113,7 @@ class SelfCheck:
         """Certify a sample and keep the verdict; None if that is impossible."""
         start = time.thread_time()  # what others take meanwhile is not the check's
         try:
-            found, doubt = self._examine(sample)
+            found, warning = self._examine(sample)
         except IMPOSSIBLE as error:
             self.impossible += 1
             self.reason = str(error)
@@ -123,12 +123,12 @@ class SelfCheck:
             self._free_at = time.perf_counter() + taken * (1.0 / self._share - 1.0)
             self._is_busy = False
         self._checks += 1
-        self._breaches += found.breached
-        doubts = (doubt,) if doubt else ()
-        self.newest = Verdict(sample.stamp, found, self._checks, self._breaches, doubts)
+        self._failures += found.failed
+        warnings = (warning,) if warning else ()
+        self.newest = Verdict(sample.stamp, found, self._checks, self._failures, warnings)
         return self.newest
 
-    def rehearse(self, state: State, A: Array, B: Array) -> None:
+    def warm_up(self, state: State, A: Array, B: Array) -> None:
         """Compile, or load, what a check needs, whatever it finds."""
         if self._every == 0:
             return
@@ -146,13 +146,13 @@ class SelfCheck:
 
     def _examine(self, sample: Sample) -> tuple[Certificate, str]:
         """Return the certificate, and what digits the state costs, in words."""
-        doubt = conditioning(self._model, sample.claim.state).doubt
-        return certify(self._certifier, sample), doubt
+        warning = conditioning(self._model, sample.claim.state).warning
+        return certify(self._certifier, sample), warning
 
     @property
     def errors(self) -> list[str]:
         """What is wrong now, in words."""
-        if self.newest is None or not self.newest.certificate.breached:
+        if self.newest is None or not self.newest.certificate.failed:
             return []
         found = self.newest.certificate
         return [
@@ -161,9 +161,9 @@ class SelfCheck:
         ]
 
     @property
-    def doubts(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """What costs many digits, in words."""
-        return [] if self.newest is None else list(self.newest.doubts)
+        return [] if self.newest is None else list(self.newest.warnings)
 
     @property
     def details(self) -> dict[str, str]:
@@ -172,7 +172,7 @@ class SelfCheck:
             return {}
         said = {
             'checks of A and B': str(self._checks),
-            'checks breached': str(self._breaches),
+            'failed checks': str(self._failures),
             'checks skipped, over budget': str(self.skipped),
             'checks impossible': f'{self.impossible} {self.reason}'.strip(),
         }

@@ -199,7 +199,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         self.counts.received += 1
         return self._estimate(message)
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         """Estimate once at rest, so that the first joint state pays for nothing."""
         self._estimator.estimate(self._state, self._readings)
         self._covariance()

@@ -8,9 +8,9 @@ For displacements z of a state and du of the efforts, in the chart that A and B 
 
 where the rate zdot follows from the mass matrix of the composite bodies and recursive
 Newton-Euler: no articulated body, no derivative; contacts add rows of their own, see
-`held_accelerations`. The right-hand side is a central difference with Richardson's extrapolation.
-Random directions, one for each block of columns, make it see every entry of A and B. What a
-shorter step explains is no deviation.
+`prescribed_accelerations`. The right-hand side is a central difference with Richardson's
+extrapolation. Random directions, one for each block of columns, make it see every entry of A
+and B. What a shorter step explains is no deviation.
 
 The discrete forms follow from what Eq. (1) gives, at the state or at the midpoint; ``rkmk4`` is
 the derivative of its own step, by differences too. For ``zoh``, A and B of the same state are made
@@ -30,7 +30,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array
 from geolin_ros.verification.differences import Directional, Form
-from geolin_ros.verification.prescribed_accelerations import HeldAccelerations
+from geolin_ros.verification.prescribed_accelerations import PrescribedAccelerations
 
 LIMIT = 1e-6
 """Largest deviation of a well-conditioned robot, relative to the largest entry of the block."""
@@ -50,14 +50,14 @@ class Certificate(NamedTuple):
     deviation: float
     """Largest deviation of A z + B du and nu_dot, relative to the largest entry of its block."""
     limit: float
-    """Above it the check is breached."""
+    """Above it the check has failed."""
     condition: float
     """Condition number of the mass matrix."""
     worst: str
     """Block of the largest deviation, as ``rows by columns``."""
 
     @property
-    def breached(self) -> bool:
+    def failed(self) -> bool:
         """Whether A, B or nu_dot are wrong."""
         return not self.deviation <= self.limit
 
@@ -129,15 +129,15 @@ class Certifier:
             If the state or a contact does not fit the robot.
         """
         rng = rng or self._rng
-        acting = HeldAccelerations(self._model, claim.contacts, claim.wrenches)
-        condition, held = acting.conditions(claim.state)
-        if not held < REDUNDANT:
+        acting = PrescribedAccelerations(self._model, claim.contacts, claim.wrenches)
+        condition, redundancy = acting.conditions(claim.state)
+        if not redundancy < REDUNDANT:
             raise UnsolvableError(
                 f'contacts of robot {self._model.name!r} depend on each other: condition number '
-                f"{held:.1e} of J M^-1 J', expected below {REDUNDANT:.0e}; A and B hold along "
-                'motions that they admit, which differences leave'
+                f"{redundancy:.1e} of J M^-1 J', expected below {REDUNDANT:.0e}; A and B hold "
+                'along motions that they admit, which differences leave'
             )
-        limit = max(LIMIT, ROUNDING * max(condition, held))
+        limit = max(LIMIT, ROUNDING * max(condition, redundancy))
         if not all(np.isfinite(part).all() for part in (claim.A, claim.B, claim.nu_dot)):
             return Certificate(np.inf, limit, condition, 'not finite')
         directions = np.zeros((claim.A.shape[0] + claim.B.shape[1], len(self._columns)))
@@ -153,7 +153,7 @@ class Certifier:
         return Certificate(found[worst], limit, condition, worst)
 
     def _deviations(
-        self, claim: Claim, acting: HeldAccelerations, directions: Array, step: float
+        self, claim: Claim, acting: PrescribedAccelerations, directions: Array, step: float
     ) -> dict[str, float]:
         """Return the deviation of nu_dot and of each block of A and B."""
         form, about = self._form, (acting, claim.state, claim.tau, step)

@@ -5,7 +5,7 @@
     A z + B du = d/dh zdot(h z, tau + h du)   at h = 0                                   (1)
 
 for displacements z of a state and du of the efforts, in the chart that A and B are about. The
-rate zdot is that of `held_accelerations`; the right-hand side is a central difference with
+rate zdot is that of `prescribed_accelerations`; the right-hand side is a central difference with
 Richardson's extrapolation.
 """
 
@@ -31,7 +31,7 @@ from geolin_ros.spatial import se3
 from geolin_ros.spatial.frames import Representation
 from geolin_ros.spatial.lie_group import derivative
 from geolin_ros.typing import Array
-from geolin_ros.verification.prescribed_accelerations import Balance, HeldAccelerations
+from geolin_ros.verification.prescribed_accelerations import Balance, PrescribedAccelerations
 
 linalg = optional('scipy.linalg', extra='control')
 
@@ -58,7 +58,7 @@ class Directional:
     ----------
     model, form
         The robot, and what A and B are.
-    held
+    dynamics
         What accelerates it.
     state, tau
         What A and B are about.
@@ -78,17 +78,17 @@ class Directional:
         self,
         model: TreeModel,
         form: Form,
-        held: HeldAccelerations,
+        dynamics: PrescribedAccelerations,
         state: State,
         tau: Array,
         step: float,
         made_of: tuple[Array, Array] | None = None,
     ) -> None:
-        self._model, self._form, self._held, self._made_of = model, form, held, made_of
+        self._model, self._form, self._dynamics, self._made_of = model, form, dynamics, made_of
         self._state, self._tau, self._step = state, tau, step
         self._actuated = [model.joint_names.index(name) for name in model.actuated_joints]
         self._groups = groups_of(model)
-        self.here = held.at(state, tau)
+        self.here = dynamics.at(state, tau)
 
     def __call__(self, Z: Array, dU: Array) -> Array:
         """Return A Z + B dU, or Phi Z + Gamma dU, for columns Z (2 m, k) and dU (n_u, k)."""
@@ -103,15 +103,15 @@ class Directional:
             after = TwistChange(state.retract(theta), form.representation)
             after.K = after.K @ se3.right_jacobian(defect[:6])
             return after.from_body(answer)
-        held = np.zeros_like(W)  # what the frozen reference adds is the same in all coordinates
+        frozen = np.zeros_like(W)  # what the frozen reference adds is the same in all coordinates
         if form.reference == 'frozen':
-            held[:6] = 0.5 * se3.cross(state.v) @ W[:6]
+            frozen[:6] = 0.5 * se3.cross(state.v) @ W[:6]
 
         def carried(h: float) -> Array:
             there = TwistChange(state.retract(h * self.here.f), form.representation)
-            return there.from_body(W + h * (answer - held))
+            return there.from_body(W + h * (answer - frozen))
 
-        return derivative(carried, self._step, HALVINGS) + held
+        return derivative(carried, self._step, HALVINGS) + frozen
 
     def _in_body(self, Z: Array, dU: Array) -> tuple[Array, Array, Array]:
         """Return the same for body twists, with the step theta and the defect it leads to."""
@@ -128,7 +128,7 @@ class Directional:
                 return answer, theta, theta if frozen else nothing
             case 'midpoint':
                 middle = g.retract(0.5 * dt * f)
-                there = self._held.at(middle, self._tau)
+                there = self._dynamics.at(middle, self._tau)
                 first = dt * self._products(there, middle, Z, dU, False)
                 second = dt * self._products(there, middle, first, 0.0 * dU, False)
                 answer, theta = Z + first + 0.5 * second, dt * there.f
@@ -152,7 +152,7 @@ class Directional:
         return change
 
     def _exponential(self, Z: Array, dU: Array) -> tuple[Array, Array]:
-        """Return Phi Z + Gamma dU and theta of A and B that are held over dt."""
+        """Return Phi Z + Gamma dU and theta of A and B constant over dt."""
         assert self._made_of is not None, 'zoh needs A and B'
         A, B = self._made_of
         size, k = Z.shape
@@ -167,7 +167,7 @@ class Directional:
 
         def rate_at(stage: int, at: State) -> Array:
             if stage == len(stages):
-                stages.append(self._held.at(at, self._tau))
+                stages.append(self._dynamics.at(at, self._tau))
             return stages[stage].f
 
         theta = self._step_from(g, rate_at)

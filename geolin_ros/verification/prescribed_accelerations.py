@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Accelerations of a robot, held or free, from inverse dynamics and one dense matrix.
+"""Accelerations, contact-constrained or free, from inverse dynamics and one dense matrix.
 
     K x = -r(0),   K = [M  -J'],   x = [nu_dot],   r(x) = [ID(nu_dot) - [0; tau] - J' lam]
                        [J   0 ]       [lam   ]          [J nu_dot + gamma               ]    (1)
@@ -31,7 +31,7 @@ from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 
-class HeldAccelerations:
+class PrescribedAccelerations:
     """Solves (1) under wrenches and the contacts that are in force.
 
     Parameters
@@ -39,7 +39,7 @@ class HeldAccelerations:
     model
         The robot.
     contacts
-        What holds it; those that are not active do not.
+        Constraints on it; those that are not active do not count.
     wrenches
         External ones.
 
@@ -53,7 +53,7 @@ class HeldAccelerations:
         self, model: TreeModel, contacts: Sequence[Closure], wrenches: Sequence[Wrench] = ()
     ) -> None:
         self.model, self._wrenches = model, wrenches
-        self._held = [_Held(model, contact) for contact in contacts if contact.active]
+        self._contacts = [_ActiveContact(model, contact) for contact in contacts if contact.active]
         self._newest: tuple[Array, tuple[Array, Array]] | None = None
 
     def at(self, state: State, tau: Array) -> 'Balance':
@@ -65,7 +65,7 @@ class HeldAccelerations:
             If K is singular.
         """
         K = mass_matrix(self.model, state)
-        if self._held:
+        if self._contacts:
             J, _ = self._rows(state)
             K = np.block([[K, -J.T], [J, np.zeros((len(J), len(J)))]])
         return Balance(self, state, tau, np.asarray(np.linalg.inv(K), dtype=np.float64))
@@ -75,18 +75,18 @@ class HeldAccelerations:
 
         With rows that depend on each other the latter is near 1 / eps: (1) has no unique forces.
         """
-        M, held = mass_matrix(self.model, state), 1.0
-        if self._held:
+        M, redundancy = mass_matrix(self.model, state), 1.0
+        if self._contacts:
             J, _ = self._rows(state)
-            held = float(np.linalg.cond(J @ np.linalg.solve(M, J.T)))
-        return float(np.linalg.cond(M)), held
+            redundancy = float(np.linalg.cond(J @ np.linalg.solve(M, J.T)))
+        return float(np.linalg.cond(M)), redundancy
 
     def residual(self, state: State, tau: Array, x: Array) -> Array:
         """Return r(x) of Eq. (1) at a state."""
         m = self.model.m
         r = inverse_dynamics(self.model, state, x[:m], self._wrenches)
         r[m - tau.size :] -= tau
-        if not self._held:
+        if not self._contacts:
             return r
         J, gamma = self._rows(state)
         return np.concatenate((r - J.T @ x[m:], J @ x[:m] + gamma))
@@ -97,7 +97,7 @@ class HeldAccelerations:
             return self._newest[1]
         at = Kinematics(self.model, state)
         nu = at.velocity()
-        J, gamma = zip(*(held.rows(at, nu) for held in self._held), strict=True)
+        J, gamma = zip(*(contact.rows(at, nu) for contact in self._contacts), strict=True)
         rows = np.concatenate(J), np.concatenate(gamma)
         self._newest = state.data.copy(), rows
         return rows
@@ -112,7 +112,9 @@ class Balance:
         [v; r; nu_dot], of a fixed base [r; nu_dot].
     """
 
-    def __init__(self, of: HeldAccelerations, state: State, tau: Array, inverse: Array) -> None:
+    def __init__(
+        self, of: PrescribedAccelerations, state: State, tau: Array, inverse: Array
+    ) -> None:
         self._of, self._inverse = of, inverse
         self._x = np.zeros(len(inverse))
         for _ in range(2):  # the second one mends the rounding of the first
@@ -137,7 +139,7 @@ class _End(NamedTuple):
     J: Array
 
 
-class _Held:
+class _ActiveContact:
     """One contact in force."""
 
     def __init__(self, model: TreeModel, contact: Closure) -> None:
@@ -166,7 +168,7 @@ class _Held:
         return J, a + kd * v + kp * e
 
     def _place(self, one: _End, others: Sequence[_End]) -> Array:
-        """Return where the frame is held."""
+        """Return the reference pose of the frame."""
         if others:
             return others[0].H
         return one.H if self._anchor is None else self._anchor

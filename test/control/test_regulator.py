@@ -113,11 +113,11 @@ def test_infeasible_posture__keeps_the_gains_and_says_why():
         held.redesign()
     assert held.gains is before
     assert 'support polygon' in held.failure
-    assert held.failure in held.doubt
+    assert held.failure in held.warning
     assert not held.redesign()  # not tried again until something changes
     held.follow(Reference(state))
     assert held.redesign()
-    assert not held.doubt
+    assert not held.warning
 
 
 def commands(held, state, first, last):
@@ -214,30 +214,30 @@ def test_moving_reference_that_stops_to_come__is_at_rest():
     for k in range(300):
         held.follow(Reference(going))
         command = held.command(k * PERIOD, state)
-        assert not held.doubt
+        assert not held.warning
     led = command.efforts
-    found, doubts = [], []
+    found, warned = [], []
     for k in range(300, 500):
         found.append(held.command(k * PERIOD, state).efforts)
-        doubts.append(held.doubt)
+        warned.append(held.warning)
     last = round(still / PERIOD)
     np.testing.assert_allclose(found[last - 2], led, atol=1e-9)
-    assert not any(doubts[: last - 1])
+    assert not any(warned[: last - 1])
     np.testing.assert_allclose(found[-1], held.gains.feedforward, atol=1e-9)
     assert np.abs(led - found[-1]).max() > 1.0
-    assert 'its velocities count as zero' in doubts[-1]
+    assert 'its velocities count as zero' in warned[-1]
     held.follow(Reference(going))
     for k in range(500, 520):
         command = held.command(k * PERIOD, state)
     np.testing.assert_allclose(command.efforts, led, atol=1e-9)
-    assert not held.doubt
+    assert not held.warning
 
 
 def test_reference_at_rest__never_grows_old():
     held, state = regulator()
     for k in range(500):
         held.command(k * PERIOD, state)
-    assert not held.doubt
+    assert not held.warning
 
 
 def test_state_that_is_not_finite__is_damped():

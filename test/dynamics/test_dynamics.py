@@ -422,7 +422,7 @@ def test_singular_posture__names_the_joint():
     )
     model = TreeModel.from_description(Description('gimbal', (base, *middle, link), joints))
     state = model.neutral_state()
-    with pytest.raises(SingularInertiaError, match="joint 'yaw' moves no inertia"):
+    with pytest.raises(SingularInertiaError, match="joint 'yaw' has no inertia to move"):
         forward_dynamics(model, state, np.zeros(3))
     state.s[1] = 0.5
     assert np.all(np.isfinite(forward_dynamics(model, state, np.zeros(3))))

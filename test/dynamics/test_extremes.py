@@ -126,27 +126,27 @@ def test_share__bounds_the_condition_number_of_the_scaled_mass_matrix():
 
 
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
-def test_posture_near_a_singular_one__is_doubted_before_it_is_refused(base):
+def test_posture_near_a_singular_one__is_warned_about_before_it_is_refused(base):
     """Pan and roll of a gimbal in line, nothing between them: what is found keeps its promise."""
     model = gimbal(base, ['pan', 'tilt', 'roll'])
     linearizer, state = Linearizer(model), model.neutral_state()
     state.s[:] = 0.3
-    doubts, tau = [], np.array([0.1, -0.2, 0.3])
+    warned, tau = [], np.array([0.1, -0.2, 0.3])
     for tilt in np.geomspace(0.3, 1e-9, 18):
         state.s[1] = tilt
         try:
             found = conditioning(model, state)
             nu_dot = linearizer(state, tau).nu_dot.copy()
         except SingularInertiaError:
-            doubts.append('refused')
+            warned.append('refused')
             continue
-        doubts.append(found.doubt)
-        assert bool(found.doubt) == (found.share < SMALL_SHARE)
+        warned.append(found.warning)
+        assert bool(found.warning) == (found.share < SMALL_SHARE)
         # the accelerations that these efforts need are the efforts
         needed = inverse_dynamics(model, state, nu_dot)[-3:]
         loss = LOST * EPS / found.share
         assert deviation(needed, tau, scale=1.0) < loss
-    order = [0 if doubt == '' else 2 if doubt == 'refused' else 1 for doubt in doubts]
+    order = [0 if warning == '' else 2 if warning == 'refused' else 1 for warning in warned]
     assert order == sorted(order)
     assert set(order) == {0, 1, 2}
-    assert any('r.pan' in doubt or 'r.roll' in doubt for doubt in doubts)
+    assert any('r.pan' in warning or 'r.roll' in warning for warning in warned)

@@ -253,7 +253,7 @@ def test_every_number_of_the_state__must_be_finite(value, part):
 @pytest.mark.parametrize('order', [('pan', 'tilt', 'roll'), ('roll', 'pan', 'tilt')])
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_gimbal_lock_of_massless_links__names_the_joint(base, order):
-    """Two axes in line with nothing between them: the first moves no inertia of its own."""
+    """Two axes in line with nothing between them: the first has no inertia of its own to move."""
     model = gimbal(base, order)
     linearizer, state = Linearizer(model), model.neutral_state()
     state.s[:] = 0.3

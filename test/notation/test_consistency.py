@@ -141,7 +141,7 @@ def test_inconsistent_linearization__is_that_under_a_constant_base_wrench(case):
     assert deviation(consistent.A[m:], expected) > 1e-3, 'the base wrench matters'
 
 
-def test_errors__name_the_culprit(case):
+def test_errors__name_the_source(case):
     with pytest.raises(ShapeError, match=r'joint_acceleration has shape \(3,\), expected \(12,\)'):
         required_effort(case.model, case.state, np.zeros(3))
     with pytest.raises(ShapeError, match=r'base_acceleration has shape \(3,\), expected \(6,\)'):

@@ -360,7 +360,7 @@ def test_frames_of_the_base_twist__change_nothing_of_a_fixed_base():
         case.at.velocity('spatial')
 
 
-def test_errors__name_the_culprit(case):
+def test_errors__name_the_source(case):
     model, state, at = case.model, case.state, case.at
     with pytest.raises(UnknownNameError, match="link 'no_such_link' is not part of robot"):
         at.jacobian('no_such_link')

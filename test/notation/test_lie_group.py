@@ -129,7 +129,7 @@ def test_kinematics__is_the_adjoint_alone():
     assert_close(B, np.eye(3), 1e-12)
 
 
-def test_errors__name_the_culprit():
+def test_errors__name_the_source():
     with pytest.raises(ShapeError, match=r'field on SO\(3\) has shape \(6,\), expected \(3,\)'):
         linearize(SO3, lambda R, u: np.zeros(6), np.eye(3), [0.0])
     with pytest.raises(ShapeError, match=r'derivative by u on SE\(3\) has shape \(6, 1\), exp'):

@@ -119,7 +119,7 @@ def test_sensitivity__converges_with_its_order(method, order):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.2)
 
 
-def test_errors__name_the_culprit(case):
+def test_errors__name_the_source(case):
     n = case.model.n
     with pytest.raises(ShapeError, match=rf'taus has shape \({n},\), expected \(K, {n}\)'):
         case.motion(taus=np.zeros(n))

@@ -65,7 +65,7 @@ def test_gains__are_for_the_contacts_that_a_topic_tells(squat_bag, robot, tmp_pa
     assert main(command) == 0
     (found,) = json.loads(capsys.readouterr().out)['contact_sets']
     assert sorted(found['contacts']) == sorted(FEET[:3])
-    assert (found['share'], found['held']) == (1.0, 1)
+    assert (found['share'], found['postures']) == (1.0, 1)
     assert load_bank(out, model).route(FEET[:3]).knots[0].margin < 1.0
     frames = [f'{foot} surface' for foot in FEET]
     assert main([*command, '-p', f'contacts:={frames}']) == 1
@@ -93,7 +93,7 @@ def test_gains__are_for_the_feet_that_feel_a_force(squat_bag, robot, tmp_path, c
     assert main([*command, '--postures', '1', '--json']) == 0
     (found,) = json.loads(capsys.readouterr().out)['contact_sets']
     assert sorted(found['contacts']) == sorted(FEET[1:])
-    assert found['held'] == 1
+    assert found['postures'] == 1
     # without any parameter: the topics are named like links
     command = ['gains', str(bag), '-o', str(tmp_path / 'guessed.yaml'), '--postures', '1']
     assert main([*command, '--json']) == 0

@@ -345,7 +345,7 @@ ARM = """<robot name="arm">
 
 @pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')
 def test_sample_without_linearization__is_nan_and_counted(tmp_path):
-    """Turning moves no inertia where the ball is on the axis."""
+    """Turning has no inertia to move where the ball is on the axis."""
     model = TreeModel.from_urdf(ARM, base='fixed')
     samples = []
     for k, place in enumerate((0.1, 0.2, 0.0, 0.3)):

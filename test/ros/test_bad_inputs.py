@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs that cannot be used: counted by cause, said once, dropped; the next is answered."""
+"""Inputs that cannot be used: counted by cause, logged once, dropped; the next is answered."""
 
 import contextlib
 from math import inf, nan

@@ -15,7 +15,7 @@ from geolin_ros import robots
 from geolin_ros.cli import main
 from geolin_ros.demo.flight import Flight
 from geolin_ros.spatial.se3 import quaternion_from_rotation
-from geolin_ros.stream.breach_file import load_breach
+from geolin_ros.stream.failed_check import load_failed_check
 from geolin_ros.stream.parameters.linearizer import BY_NAME
 
 QUADRUPED = str(robots.path('quadruped'))
@@ -36,8 +36,8 @@ def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys, for
     answers = len(client.linearizations)
 
     every, due = BY_NAME['certificate.every'].default, time.perf_counter()
-    while not (message := client.ask()).trust.breached:
-        assert message.trust.breaches == 0
+    while not (message := client.ask()).trust.failed:
+        assert message.trust.failures == 0
         answers += 1
         assert answers <= wrong_node.RIGHT + 2 * every + 10  # those of the handshake it lost
         due = max(due + 0.002, time.perf_counter())
@@ -56,7 +56,7 @@ def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys, for
     assert level == DiagnosticStatus.ERROR
     assert text.startswith('A and B are wrong: ')
     assert 'in v by s' in text
-    assert int(values['checks breached']) >= 1
+    assert int(values['failed checks']) >= 1
 
     line = next(line for line in client.process.log.splitlines() if 'A and B are wrong' in line)
     assert '[ERROR]' in line
@@ -65,11 +65,11 @@ def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys, for
     assert Path(path).parent == client.folder
     assert main(['recheck', path]) == 0
     said = capsys.readouterr().out
-    assert said.count('breached, ') == 2
+    assert said.count('failed, ') == 2
     assert 'computed anew:   passed' in said
 
 
-def test_breach_of_a_robot_that_was_described_anew__is_about_that_robot(client):
+def test_failed_check_of_a_robot_that_was_described_anew__is_about_that_robot(client):
     """The newest description cannot be used: the robot of the one before is served, and kept."""
     text = robots.path('quadruped').read_text().replace('"quadruped"', '"../../a/robot"')
     client.module = wrong_node.__file__
@@ -80,29 +80,29 @@ def test_breach_of_a_robot_that_was_described_anew__is_about_that_robot(client):
     client.describe('<robot name="quadruped"/>')
     client.wait_for(lambda: 'keep the model' in client.process.log)
     client.shake_hands()
-    client.wait_for(lambda: client.ask().trust.breached, 30.0)
+    client.wait_for(lambda: client.ask().trust.failed, 30.0)
     client.wait_for(lambda: 'geolin recheck ' in client.process.log)
-    (path,) = client.folder.glob('breach-*.json')
-    assert path.name.startswith('breach-.._.._a_robot-')
-    assert load_breach(path).model.hash == client.linearizations[-1].model_hash
+    (path,) = client.folder.glob('failed-check-*.json')
+    assert path.name.startswith('failed-check-.._.._a_robot-')
+    assert load_failed_check(path).model.hash == client.linearizations[-1].model_hash
     assert main(['recheck', str(path)]) == 0
 
 
-def test_breach_that_cannot_be_kept__is_said_all_the_same(client):
+def test_failed_check_that_cannot_be_kept__is_said_all_the_same(client):
     client.module = wrong_node.__file__
     client.start(
         robot_description_file=QUADRUPED,
         certificate__every=EVERY,
         certificate__budget=1.0,
-        certificate__folder='/proc/breaches',
+        certificate__folder='/proc/failed_checks',
     )
     client.wait_until_active()
     client.wait_until_serving()
     client.shake_hands()
-    client.wait_for(lambda: client.ask().trust.breaches >= 2, 30.0)
+    client.wait_for(lambda: client.ask().trust.failures >= 2, 30.0)
     (line,) = [line for line in client.process.log.splitlines() if 'A and B are wrong' in line]
     assert '; not kept: ' in line
-    assert '/proc/breaches' in line
+    assert '/proc/failed_checks' in line
 
 
 def test_right_linearizations_in_contact__are_certified_and_counted(client):
@@ -121,7 +121,7 @@ def test_right_linearizations_in_contact__are_certified_and_counted(client):
 
     client.wait_for(certified, 20.0)
     trust = client.linearizations[-1].trust
-    assert (trust.checked, trust.breached, trust.breaches) == (True, False, 0)
+    assert (trust.checked, trust.failed, trust.failures) == (True, False, 0)
     assert trust.deviation < 1e-7
     assert client.linearizations[-1].contact_dynamics.rank == 12
     _, _, values = client.next_diagnostics()
@@ -160,17 +160,17 @@ class Flying:
             flight.advance(0.002)
 
     def until(self, words):
-        """Fly until the diagnostics have a doubt, which must be one with ``words``."""
+        """Fly until the diagnostics have a warning, which must be one with ``words``."""
 
-        def doubted():
+        def warned():
             self.send()
             level, _, values = self.client.diagnostics[-1]
-            doubts = [value for key, value in values.items() if key.startswith('doubt')]
-            assert level != DiagnosticStatus.OK or not doubts
-            return doubts
+            found = [value for key, value in values.items() if key.startswith('warning')]
+            assert level != DiagnosticStatus.OK or not found
+            return found
 
-        (doubt,) = self.client.wait_for(doubted, 30.0)
-        assert words in doubt
+        (warning,) = self.client.wait_for(warned, 30.0)
+        assert words in warning
 
 
 @pytest.fixture
@@ -195,12 +195,12 @@ def test_twist_in_world_axes__is_said_until_the_parameter_says_it_too(flying):
 
     assert flying.client.set_parameters(odometry__twist_frame='world')[0]
 
-    def no_doubt():
+    def no_warning():
         flying.send()
         _, _, values = flying.client.diagnostics[-1]
-        return 'doubt 1' not in values
+        return 'warning 1' not in values
 
-    flying.client.wait_for(no_doubt, 30.0)
+    flying.client.wait_for(no_warning, 30.0)
 
 
 def test_frozen_joint__is_named(flying):

@@ -227,10 +227,10 @@ def test_efforts_that_no_motor_got__are_not_gone_on_from():
     assert robot.stream.regulator.gains is gains
 
 
-def test_farewell__ends_without_efforts_and_takes_its_time():
+def test_ramp_down__ends_without_efforts_and_takes_its_time():
     robot = Robot(full_swing_time=0.2)
     robot.stand()
-    efforts = np.array([command.efforts for command in robot.stream.farewell('it ends', 0.002)])
+    efforts = np.array([command.efforts for command in robot.stream.ramp_down('it ends', 0.002)])
     assert not efforts[-1].any()
     assert np.all(np.abs(np.diff(efforts[:, 2])) <= 0.02 * LIMITS[2] + 1e-9)
     assert len(efforts) > np.abs(POINT.tau / LIMITS).max() / 0.02

@@ -261,9 +261,9 @@ class TestResume:
         assert later.counts.dropped == 0
 
 
-def test_rehearsal__counts_nothing(quadruped):
+def test_warm_up__counts_nothing(quadruped):
     stream = make_stream(quadruped)
-    stream.rehearse()
+    stream.warm_up()
     assert stream.counts.received == stream.counts.dropped == 0
 
 

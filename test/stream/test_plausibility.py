@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated flight raises no doubt; each way to spoil it raises its own."""
+"""A simulated flight raises no warning; each way to spoil it raises its own."""
 
 import numpy as np
 import pytest
@@ -39,12 +39,12 @@ def flight(model):
     return Window(*columns)
 
 
-def doubts(window, model, twist_frame='child', max_skew=0.05):
+def warned(window, model, twist_frame='child', max_skew=0.05):
     """Return the sentences about a window, with odometry messages of its poses and twists."""
     if not window.odometry:
         twists = window.twists
         window = window._replace(odometry=messages_of(window, window.poses, twists))
-    return [doubt.sentence for doubt in findings(window, model, twist_frame, max_skew)]
+    return [warning.sentence for warning in findings(window, model, twist_frame, max_skew)]
 
 
 def messages_of(window, poses, twists):
@@ -61,29 +61,29 @@ def in_axes(window, turn):
     return np.concatenate(parts, axis=1)
 
 
-def test_flight__raises_no_doubt(flight, model):
-    assert doubts(flight, model) == []
+def test_flight__raises_no_warning(flight, model):
+    assert warned(flight, model) == []
 
 
-def test_noise__of_good_sensors_raises_no_doubt(flight, model):
+def test_noise__of_good_sensors_raises_no_warning(flight, model):
     rng = np.random.default_rng(0)
     poses = flight.poses.copy()
     poses[:, :3, 3] += 1e-4 * rng.standard_normal((SAMPLES, 3))
     twists = flight.twists + 0.02 * rng.standard_normal((SAMPLES, 6))
-    assert doubts(flight._replace(poses=poses, twists=twists), model) == []
+    assert warned(flight._replace(poses=poses, twists=twists), model) == []
 
 
 def test_twist_in_world_axes__names_the_setting_that_reads_it(flight, model):
     said = messages_of(flight, flight.poses, in_axes(flight, 'nij,nj->ni'))
-    assert doubts(flight._replace(odometry=said), model) == [
+    assert warned(flight._replace(odometry=said), model) == [
         'the odometry twist is in world axes, not in child axes: set parameter '
         'odometry.twist_frame to world'
     ]
-    assert doubts(flight._replace(odometry=said), model, 'world') == []
+    assert warned(flight._replace(odometry=said), model, 'world') == []
 
 
 def test_twist_in_child_axes_read_as_world__names_it_too(flight, model):
-    (sentence,) = doubts(flight, model, 'world')
+    (sentence,) = warned(flight, model, 'world')
     assert 'in child axes, not in world axes' in sentence
 
 
@@ -92,7 +92,7 @@ def test_twist_of_mixed_axes__is_said(flight, model):
     twists = flight.twists.copy()
     twists[:, :3] = in_axes(flight, 'nij,nj->ni')[:, :3]
     said = messages_of(flight, flight.poses, twists)
-    (sentence,) = doubts(flight._replace(odometry=said), model)
+    (sentence,) = warned(flight._replace(odometry=said), model)
     assert 'in world axes where it is linear and in child axes where it is angular' in sentence
 
 
@@ -100,7 +100,7 @@ def test_twist_in_other_units__is_said(flight, model):
     twists = flight.twists.copy()
     twists[:, 3:] *= 180.0 / np.pi
     said = messages_of(flight, flight.poses, twists)
-    (sentence,) = doubts(flight._replace(odometry=said), model)
+    (sentence,) = warned(flight._replace(odometry=said), model)
     assert sentence.startswith(
         'the angular odometry twist agrees with the motion of the pose in no'
     )
@@ -110,7 +110,7 @@ def test_twist_in_other_units__is_said(flight, model):
 def test_frozen_odometry__is_said(flight, model):
     still = np.broadcast_to(flight.poses[0], flight.poses.shape)
     said = messages_of(flight, still, flight.twists)
-    (sentence,) = doubts(flight._replace(odometry=said), model)
+    (sentence,) = warned(flight._replace(odometry=said), model)
     assert f'the odometry pose stays the same in {SAMPLES} messages' in sentence
 
 
@@ -120,7 +120,7 @@ def test_robot_that_is_held_up__is_said_to_lack_contacts(flight, model):
         twists=np.zeros_like(flight.twists),
         accelerations=np.zeros_like(flight.accelerations) + np.eye(18)[2] * -9.81,
     )
-    (sentence,) = [s for s in doubts(still, model) if 'accelerate' in s]
+    (sentence,) = [s for s in warned(still, model) if 'accelerate' in s]
     assert '9.8 m/s^2 and does so at 0 m/s^2' in sentence
     assert 'give contacts or foot forces' in sentence
 
@@ -128,7 +128,7 @@ def test_robot_that_is_held_up__is_said_to_lack_contacts(flight, model):
 def test_frozen_joint__is_named(flight, model):
     positions = flight.positions.copy()
     positions[:, 4] = positions[0, 4]
-    (sentence,) = doubts(flight._replace(positions=positions), model)
+    (sentence,) = warned(flight._replace(positions=positions), model)
     assert sentence.startswith(f'joint {model.joint_names[4]!r} stays at')
 
 
@@ -137,7 +137,7 @@ def test_frozen_joint_states__are_said(flight, model):
         positions=np.broadcast_to(flight.positions[0], flight.positions.shape),
         rates=np.zeros_like(flight.rates),
     )
-    assert any('their publisher is frozen' in sentence for sentence in doubts(frozen, model))
+    assert any('their publisher is frozen' in sentence for sentence in warned(frozen, model))
 
 
 def test_value_beyond_its_limit__is_the_one_said(flight, model):
@@ -148,7 +148,9 @@ def test_value_beyond_its_limit__is_the_one_said(flight, model):
     positions = flight.positions.copy()
     positions[:, joint] = np.where(np.arange(SAMPLES) % 2, 0.9 * lower, 0.5 * upper)
     (sentence,) = [
-        doubt for doubt in doubts(flight._replace(positions=positions), model) if 'limits' in doubt
+        warning
+        for warning in warned(flight._replace(positions=positions), model)
+        if 'limits' in warning
     ]
     assert f'has position {0.5 * upper:.4g}, outside {lower:.4g} to {upper:.4g}' in sentence
 
@@ -164,17 +166,17 @@ def test_value_beyond_its_limit__is_the_one_said(flight, model):
 def test_joint_beyond_limits__is_named(flight, model, part, value, text):
     values = getattr(flight, part).copy()
     values[100, 3] = value
-    found = doubts(flight._replace(**{part: values}), model)
+    found = warned(flight._replace(**{part: values}), model)
     assert any(s.startswith(f'joint {model.joint_names[3]!r} has {text}') for s in found)
 
 
 def test_lasting_skew__is_said(flight, model):
     late = flight._replace(ages=np.full(SAMPLES, 0.03))
-    (sentence,) = doubts(late, model, max_skew=0.05)
+    (sentence,) = warned(late, model, max_skew=0.05)
     assert '+30.0 ms away from their odometry' in sentence
-    assert doubts(late, model, max_skew=0.1) == []
+    assert warned(late, model, max_skew=0.1) == []
 
 
 def test_short_window__is_not_judged(flight, model):
     short = Window(*(part[:10] for part in flight))
-    assert doubts(short._replace(ages=np.full(10, 1.0)), model) == []
+    assert warned(short._replace(ages=np.full(10, 1.0)), model) == []

@@ -27,7 +27,11 @@ from geolin_ros import Contact, Description, Joint, Link, TreeModel, robots
 from geolin_ros.cli import main
 from geolin_ros.errors import InputError
 from geolin_ros.stream import linearization_stream
-from geolin_ros.stream.breach_file import breach_report, load_breach, save_breach
+from geolin_ros.stream.failed_check import (
+    failed_check_report,
+    load_failed_check,
+    save_failed_check,
+)
 from geolin_ros.stream.inputs.contact_input import ContactSettings
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
@@ -47,7 +51,7 @@ class Run:
     def __init__(self, model, **settings):
         settings = {'certificate_every': EVERY, 'certificate_budget': 1.0, **settings}
         self.stream = LinearizationStream(model, StreamSettings(**settings))
-        self.stream.rehearse()
+        self.stream.warm_up()
         self.check = self.stream.self_check
         message = linearized_dynamics()
         message.trust = SimpleNamespace(stamp=stamp(0), checked=False, checks=0)
@@ -92,13 +96,13 @@ def test_right_linearizations__pass(quadruped, name):
     run = Run(quadruped, **SETTINGS[name])
     for _ in range(2 * EVERY):
         run.step()
-    assert (run.verdict.checks, run.verdict.breaches) == (2, 0), run.check.details
+    assert (run.verdict.checks, run.verdict.failures) == (2, 0), run.check.details
     assert run.verdict.stamp == run.time
     assert run.verdict.certificate.deviation < 1e-7
     assert run.check.errors == []
 
 
-def test_posture_that_costs_digits__is_doubted_as_long_as_it_lasts():
+def test_posture_that_costs_digits__is_warned_about_as_long_as_it_lasts():
     run = Run(gimbal('floating', ['pan', 'tilt', 'roll']), certificate_every=1)
     said = []
     for tilt in (0.3, 3e-5, 0.3):
@@ -106,7 +110,7 @@ def test_posture_that_costs_digits__is_doubted_as_long_as_it_lasts():
         assert run.verdict is not None
         answer = run.step([0.3, tilt, 0.2])
         said.append(list(run.writer.write(answer).trust.findings))
-        assert run.check.doubts == said[-1]
+        assert run.check.warnings == said[-1]
     assert said[0] == said[2] == []
     assert re.search(r'of the inertia at r\.(pan|roll).* lose \d+ of 16 digits', said[1][0])
 
@@ -120,7 +124,7 @@ def test_wrench__is_part_of_what_is_checked(quadruped):
         run.step()
     (held,) = run.sample.claim.wrenches
     assert held.force[2] == 200.0
-    assert run.verdict.breaches == 0
+    assert run.verdict.failures == 0
     assert run.verdict.certificate.deviation < 1e-7
 
 
@@ -128,7 +132,7 @@ def test_wrench__is_part_of_what_is_checked(quadruped):
 def test_one_wrong_entry__is_reported_within_two_rounds(quadruped, wrong, name):
     run = Run(quadruped, **SETTINGS[name])
     steps = 0
-    while run.verdict is None or not run.verdict.certificate.breached:
+    while run.verdict is None or not run.verdict.certificate.failed:
         answer = run.step()
         steps += 1
         assert steps <= RIGHT + 2 * EVERY
@@ -138,7 +142,7 @@ def test_one_wrong_entry__is_reported_within_two_rounds(quadruped, wrong, name):
     assert 'A and B are wrong' in run.check.errors[0]
     answer = run.step()
     trust = run.writer.write(answer).trust
-    assert (trust.checked, trust.breached, trust.breaches) == (True, True, 1)
+    assert (trust.checked, trust.failed, trust.failures) == (True, True, 1)
     assert trust.deviation > 100.0 * trust.limit
     assert trust.stamp.sec * SECOND + trust.stamp.nanosec == run.verdict.stamp
 
@@ -152,7 +156,7 @@ def test_one_wrong_entry_of_a_humanoid__is_reported_in_time_by_default(wrong, me
     changes['certificate_every'] = every = defaults.certificate_every
     run = Run(read_robot(example_robot('talos_reduced'))[1], **changes)
     due, steps = time.perf_counter(), 0
-    while run.verdict is None or not run.verdict.certificate.breached:
+    while run.verdict is None or not run.verdict.certificate.failed:
         run.step()
         steps += 1
         assert steps <= RIGHT + 2 * every
@@ -209,32 +213,34 @@ def test_redundant_contacts__are_counted_as_impossible(quadruped):
     assert run.check.details['checks impossible'].startswith('1 contacts of robot')
 
 
-def test_rehearsal__asks_for_no_answer():
+def test_warm_up__asks_for_no_answer():
     """A point of an arm with one joint cannot be held in three directions."""
     links = [Link.from_mass(name, 1.0, np.ones(3), np.eye(3)) for name in ('base', 'arm')]
     elbow = Joint('elbow', 'revolute', 'base', 'arm', axis=np.array((0.0, 0.0, 1.0)))
     arm = TreeModel.from_description(Description('arm', tuple(links), (elbow,)), base='fixed')
     held = ContactSettings(contacts=(Contact('arm'),))
     stream = LinearizationStream(arm, StreamSettings(contacts=held))
-    stream.rehearse()
+    stream.warm_up()
     assert stream.self_check.impossible == 0
 
 
-def breach_of(quadruped, folder, **settings):
-    """Return a run with a breach, and the file of it."""
+def failed_check_of(quadruped, folder, **settings):
+    """Return a run with a failed check, and the file of it."""
     run = Run(quadruped, **settings)
-    while run.verdict is None or not run.verdict.certificate.breached:
+    while run.verdict is None or not run.verdict.certificate.failed:
         run.step()
     values = default_values()
     assert not values['robot_description_file']
     found = quadruped, run.sample, run.verdict.certificate
-    return run, save_breach(folder, robots.path('quadruped'), values, *found)
+    return run, save_failed_check(folder, robots.path('quadruped'), values, *found)
 
 
 @pytest.mark.parametrize('name', ['continuous', 'contacts'])
-def test_breach__is_saved_and_repeated_to_the_last_bit(quadruped, wrong, tmp_path, capsys, name):
-    run, path = breach_of(quadruped, tmp_path / 'breaches', **SETTINGS[name])
-    again = load_breach(path)
+def test_failed_check__is_saved_and_repeated_to_the_last_bit(
+    quadruped, wrong, tmp_path, capsys, name
+):
+    run, path = failed_check_of(quadruped, tmp_path / 'failed', **SETTINGS[name])
+    again = load_failed_check(path)
     claim, loaded = run.sample.claim, again.sample.claim
     for part in ('tau', 'A', 'B', 'nu_dot'):
         np.testing.assert_array_equal(getattr(loaded, part), getattr(claim, part))
@@ -243,7 +249,7 @@ def test_breach__is_saved_and_repeated_to_the_last_bit(quadruped, wrong, tmp_pat
     assert main(['recheck', str(path)]) == 0  # what is computed anew is right
     said = capsys.readouterr().out
     found = run.verdict.certificate
-    words = f'breached, {found.deviation:.3e} off in v by s'
+    words = f'failed, {found.deviation:.3e} off in v by s'
     assert said.count(words) == 2  # as found then, and again
     assert 'computed anew:   passed' in said
     joint = quadruped.joint_names[2]
@@ -251,40 +257,42 @@ def test_breach__is_saved_and_repeated_to_the_last_bit(quadruped, wrong, tmp_pat
 
 
 @pytest.mark.parametrize('name', ['a/b', '../../x', '/etc/x', 'n' * 300, 'Robot № 1', '..'])
-def test_breach_of_a_robot_of_any_name__is_kept_in_its_folder(quadruped, wrong, tmp_path, name):
-    run, _ = breach_of(quadruped, tmp_path)
+def test_failed_check_of_a_robot_of_any_name__is_kept_in_its_folder(
+    quadruped, wrong, tmp_path, name
+):
+    run, _ = failed_check_of(quadruped, tmp_path)
     text = robots.path('quadruped').read_text().replace('"quadruped"', f'"{name}"')
     model = TreeModel.from_urdf(text)
     assert model.name == name
     folder = tmp_path / 'deep' / 'folder'
     found = model, run.sample, run.verdict.certificate
-    path = save_breach(folder, text, default_values(), *found)
+    path = save_failed_check(folder, text, default_values(), *found)
     assert list(folder.iterdir()) == [path]
-    assert re.fullmatch(r'breach-[A-Za-z0-9._-]{0,60}-\d+\.json', path.name)
-    assert load_breach(path).model.name == name
+    assert re.fullmatch(r'failed-check-[A-Za-z0-9._-]{0,60}-\d+\.json', path.name)
+    assert load_failed_check(path).model.name == name
 
 
 def test_report__holds_the_state(quadruped, wrong, tmp_path):
-    run, _ = breach_of(quadruped, tmp_path)
-    words = breach_report(run.sample, run.verdict)
+    run, _ = failed_check_of(quadruped, tmp_path)
+    words = failed_check_report(run.sample, run.verdict)
     assert f'off in v by s, expected at most {run.verdict.certificate.limit:.3e}' in words
     assert f's = {run.sample.claim.state.s.tolist()}' in words
 
 
 def test_other_files__are_refused(quadruped, wrong, tmp_path):
-    _, path = breach_of(quadruped, tmp_path)
+    _, path = failed_check_of(quadruped, tmp_path)
     content = json.loads(path.read_text())
     for wrong_content, says in (
-        ({'format': 'other'}, "format 'other', expected 'geolin breach 1'"),
+        ({'format': 'other'}, "format 'other', expected 'geolin failed check 1'"),
         ({k: v for k, v in content.items() if k != 'tau'}, "no file of a failed check.*'tau'"),
         (content | {'model_hash': 'other'}, 'hash other, but its description gives'),
     ):
         path.write_text(json.dumps(wrong_content))
         with pytest.raises(InputError, match=says):
-            load_breach(path)
+            load_failed_check(path)
     path.write_text('{')
     with pytest.raises(InputError, match='no file of a failed check'):
-        load_breach(path)
+        load_failed_check(path)
 
 
 def test_self_check__is_what_the_defaults_say(quadruped):

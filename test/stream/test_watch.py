@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a stream keeps to be judged: consecutive samples, from messages to doubts."""
+"""What a stream keeps to be judged: consecutive samples, from messages to warnings."""
 
 import numpy as np
 import pytest
@@ -53,11 +53,11 @@ class Robot:
             self.step()
         return watch.take()
 
-    def doubts(self):
+    def warnings(self):
         """Return the sentences about one window."""
         settings, window = self.stream.settings, self.window()
         found = findings(window, self.stream.model, settings.twist_frame, settings.max_skew)
-        return [doubt.sentence for doubt in found]
+        return [warning.sentence for warning in found]
 
 
 def test_window__holds_what_was_answered(quadruped):
@@ -98,39 +98,39 @@ def test_fast_joint_states__are_thinned(quadruped, monkeypatch):
     assert 200 < len(window.times) < 400
 
 
-def test_right_inputs__raise_no_doubt(quadruped):
-    assert Robot(quadruped).doubts() == []
+def test_right_inputs__raise_no_warning(quadruped):
+    assert Robot(quadruped).warnings() == []
 
 
 def test_given_accelerations__are_not_compared(quadruped):
     assert Robot(quadruped, nu_dot='zero').window().accelerations.shape[1] == 0
-    assert Robot(quadruped, nu_dot='zero').doubts() == []
+    assert Robot(quadruped, nu_dot='zero').warnings() == []
 
 
 def test_twist_in_world_axes__is_said(quadruped):
     robot = Robot(quadruped)
     robot.world_twist = True
-    assert any('set parameter odometry.twist_frame to world' in s for s in robot.doubts())
+    assert any('set parameter odometry.twist_frame to world' in s for s in robot.warnings())
 
 
 def test_frozen_joint__is_named(quadruped):
     robot = Robot(quadruped)
     robot.frozen_joint = 4
     name = quadruped.joint_names[4]
-    assert any(s.startswith(f'joint {name!r} stays at') for s in robot.doubts())
+    assert any(s.startswith(f'joint {name!r} stays at') for s in robot.warnings())
 
 
 def test_late_odometry__is_said(quadruped):
     robot = Robot(quadruped)
     robot.delay = 40_000_000
-    assert any('+40.0 ms away from their odometry' in s for s in robot.doubts())
+    assert any('+40.0 ms away from their odometry' in s for s in robot.warnings())
 
 
 def test_joint_beyond_its_limits__is_named(quadruped):
     robot = Robot(quadruped)
     robot.frozen_joint, robot.held = 7, 50.0
     name = quadruped.joint_names[7]
-    assert any(s.startswith(f'joint {name!r} has position 50, outside') for s in robot.doubts())
+    assert any(s.startswith(f'joint {name!r} has position 50, outside') for s in robot.warnings())
 
 
 def test_wrong_gravity__is_said(quadruped):
@@ -138,21 +138,21 @@ def test_wrong_gravity__is_said(quadruped):
     robot = Robot(quadruped)
     lighter = quadruped.with_gravity((0.0, 0.0, 0.0))
     robot.flight = Flight(lighter)
-    assert any('is predicted to accelerate at' in s for s in robot.doubts())
+    assert any('is predicted to accelerate at' in s for s in robot.warnings())
 
 
-def test_throw__is_no_doubt(quadruped):
+def test_throw__is_no_warning(quadruped):
     """The simulated robot is thrown up anew every 1.5 s: its velocity jumps."""
     robot, throws = Robot(quadruped), 0
     for _ in range(6):
         before = robot.flight.time // 1.5
-        assert robot.doubts() == []
+        assert robot.warnings() == []
         throws += robot.flight.time // 1.5 > before
     assert throws >= 1
 
 
 @pytest.mark.parametrize('kept', [0.5, 0.1])
-def test_lost_messages__are_no_doubt(quadruped, kept):
+def test_lost_messages__are_no_warning(quadruped, kept):
     """Whatever share of the odometry and joint states arrives."""
     rng = np.random.default_rng(1)
     robot = Robot(quadruped)
@@ -165,4 +165,4 @@ def test_lost_messages__are_no_doubt(quadruped, kept):
 
     robot.step = step
     for _ in range(4):
-        assert robot.doubts() == []
+        assert robot.warnings() == []

@@ -28,7 +28,7 @@ class WrongFill:
     """Fills answers, and spoils them after ``RIGHT`` of the stream's."""
 
     def __init__(self):
-        self.count = -1  # the rehearsal
+        self.count = -1  # the warm-up
 
     def __call__(self, answer, *arguments):
         """Take the place of `linearization_stream.fill`."""

@@ -226,7 +226,7 @@ BROKEN = {
 
 class TestErrors:
     @pytest.mark.parametrize('case', BROKEN)
-    def test_broken_text__names_culprit_and_fix(self, case, capfd):
+    def test_broken_text__names_source_and_fix(self, case, capfd):
         text, expected = BROKEN[case]
         with pytest.raises(UrdfError) as caught:
             read(text)

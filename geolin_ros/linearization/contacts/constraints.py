@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows c = J nu_dot + gamma = 0 of contacts and loops, and their derivatives.
 
-Frame 1 is the contact frame, frame 2 what it is held against; X = ^1X_2, R its rotation. The world
-is a frame 2 that stands still. All in axes of frame 1, V = (v; w) body twists of the frames, a the
+Frame 1 is the contact frame, frame 2 what it is in contact with; X = ^1X_2, R its rotation. The
+world is a frame 2 at rest. All in axes of frame 1, V = (v; w) body twists of the frames, a the
 rates of these numbers, a' = a_lin + w x v the classical acceleration, W = X V_2:
 
     surface   c = a_1 - X a_2 + V_1 x W + kd (V_1 - W) + kp e,   e = log(H_2^-1 H_1)         (1)
@@ -116,7 +116,7 @@ class Constraint:
     ) -> tuple[Array, Array]:
         """Return the derivatives (rows, 2 m) by z of c at the same nu_dot, and of J nu.
 
-        For y that is held: surface d(X y) = ((X y) x) rel, point d(R y) = (R y) x turn.
+        For constant y: surface d(X y) = ((X y) x) rel, point d(R y) = (R y) x turn.
         """
         X = se3.adjoint(se3.relative(one.H, two.H))
         rel = by_one.d - X @ by_two.d
@@ -150,7 +150,7 @@ class Constraint:
     def turning(
         self, one: End, two: End, by_one: Change, by_two: Change, lam: Array
     ) -> Array | None:
-        """Return the change (m, 2 m) by z of the force on link 2, lam held in axes of frame 1.
+        """Return the change (m, 2 m) by z of the force on link 2, lam constant in axes of frame 1.
 
         surface: J_2' X' N(lam) rel with N(f) y = y xb* f;  point: -J_2' R' (lam x turn).
         None where frame 2 is the world.

@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A and B of a robot that is held, and how its contact forces depend on state and efforts.
+"""A and B of a contact-constrained robot, and how its contact forces depend on state and efforts.
 
 With c = J nu_dot + gamma, D the derivative of inverse dynamics at (nu_dot, lam) and dc that of c,
-lam and nu_dot held, and S = [0; 1]:
+lam and nu_dot constant, and S = [0; 1]:
 
     dlam    = -Lam^+ (dc - J M^-1 D) + N N' d(J w),   J w = lam, N a basis of null(J')     (1)
     dnu_dot = M^-1 (-D + J' dlam)                                                          (2)
     A = [[-(v x), 0, 1, 0], [0, 0, 0, 1], [dnu_dot]],   B = [0; 0; M^-1 (S + J' lam_tau)]  (3)
 
-lam is held in axes of its contact frame. The last term of (1) is zero unless rows are redundant;
-derivatives hold along motions that the contacts admit then, at states that satisfy them.
+lam is constant in axes of its contact frame. The last term of (1) is zero unless rows are
+redundant; derivatives hold along motions that the contacts admit then, at states that satisfy
+them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -149,7 +150,7 @@ class Dense:
         return dc, dV, turning
 
     def _velocity_change(self, state: State, solution: Solution) -> Array:
-        """Return d(J w) (rows, 2 m), w held, of the velocity w with weighed J w = lam."""
+        """Return d(J w) (rows, 2 m), w constant, of the velocity w with weighed J w = lam."""
         ws, model = self._dynamics.workspace, self.model
         weighed = solution.decision.inverse @ (solution.lam / solution.weights)
         as_if = state.copy()

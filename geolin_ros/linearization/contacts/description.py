@@ -23,7 +23,7 @@ SIZES = {'point': 3, 'surface': 6}
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """A frame of the robot that is held against the world.
+    """A frame of the robot in contact with the world.
 
     Acceleration + damping * velocity + stiffness * error = 0, in axes of the contact frame
     [Baumgarte 1972].
@@ -33,12 +33,12 @@ class Contact:
     frame
         Any link of the description.
     kind
-        ``'point'``: position held, 3 rows; ``'surface'``: position and orientation, 6 rows,
+        ``'point'``: position constrained, 3 rows; ``'surface'``: position and orientation, 6 rows,
         linear before angular.
     stiffness, damping
         Of the constraint [1/s^2] and [1/s].
     reference : (4, 4)
-        World pose that the contact frame is held at; a point reads the position alone. Needed
+        Reference pose of the contact frame in the world; a point reads the position alone. Needed
         with a stiffness, see `anchored`.
     placement : (4, 4)
         Pose of the contact frame in ``frame``; by default they are the same.
@@ -62,14 +62,14 @@ class Contact:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """A frame of the robot that is held against another one: a closed kinematic loop.
+    """A frame of the robot constrained to another one: a closed kinematic loop.
 
     Attributes
     ----------
     frame_a
         The contact frame: rows and forces are in its axes, forces act on its link.
     frame_b
-        The frame it is held against; the opposite forces act on that link.
+        The frame it is constrained to; the opposite forces act on that link.
     kind, stiffness, damping, active
         As in `Contact`.
     reference : (4, 4)
@@ -132,7 +132,7 @@ def anchored(model: TreeModel, state: State, contacts: Sequence[Closure]) -> tup
 
 
 def needs_reference(contact: Closure) -> bool:
-    """Whether a contact has a stiffness and no pose to be held at."""
+    """Whether a contact has a stiffness and no reference pose."""
     unanchored = isinstance(contact, Contact) and contact.reference is None
     return unanchored and contact.stiffness > 0.0
 
@@ -148,7 +148,7 @@ def anchored_where_needed(
 
 
 def resolve(model: TreeModel, contact: Closure) -> tuple[Frame, Frame | None]:
-    """Return the contact frame, and the one it is held against unless that is the world.
+    """Return the contact frame, and the one it is constrained to unless that is the world.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Accelerations and contact forces of a robot that is held [Featherstone 2008, chapter 8].
+"""Accelerations and contact forces of a contact-constrained robot [Featherstone 2008, chapter 8].
 
     M nu_dot + h = [0; tau] + J' lam,   J nu_dot + gamma = 0                               (1)
     Lam = J M^-1 J',   lam = -Lam^+ (J M^-1 ([0; tau] - h) + gamma)                        (2)
@@ -49,7 +49,7 @@ class Decision(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """A robot at a state, held; rows of torques multiplied by the length ("weighed")."""
+    """A contact-constrained robot; rows of torques multiplied by the length ("weighed")."""
 
     constraints: Sequence[Constraint]
     """What holds it, in the order of the rows."""

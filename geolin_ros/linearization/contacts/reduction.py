@@ -104,7 +104,7 @@ class ReducedLinearization:
         return np.asarray(K, dtype=np.float64) @ self.L
 
     def discretize(self, dt: float) -> tuple[Array, Array]:
-        """Return Phi (k, k) and Gamma (k, n_u) of y(t + dt), efforts held, of constant A and B.
+        """Return Phi (k, k) and Gamma (k, n_u) of y(t + dt) for constant efforts, A and B.
 
         Exact at equilibria; along motions see `reduce_step`.
 
@@ -211,7 +211,7 @@ def reduce_step(
     wrenches: Sequence[Wrench] = (),
     previous: ReducedLinearization | None = None,
 ) -> ReducedStep:
-    """Step over ``dt`` with the efforts held, and reduce the linearized step.
+    """Step over ``dt`` with constant efforts, and reduce the linearized step.
 
     Phi_r = P_end' Phi P_start,  Gamma_r = P_end' Gamma, in any gauge.
 

@@ -46,8 +46,8 @@ def constraints_of(model: TreeModel, state: State, contacts: Sequence[Closure]) 
     J, J_dot = np.zeros((2, len(model.body_names), 6 + model.n, 6))
     kinematics(model.tree, workspace, state.data, model.gravity, J, J_dot)
     motion = Motion(model, workspace, J)
-    held = [Constraint(model, contact) for contact in active]
-    pairs = [constraint.rows(*constraint.ends(motion)) for constraint in held]
+    constraints = [Constraint(model, contact) for contact in active]
+    pairs = [constraint.rows(*constraint.ends(motion)) for constraint in constraints]
     return Constraints(
         np.vstack([np.zeros((0, model.m)), *(rows for rows, _ in pairs)]),
         np.concatenate([np.zeros(0), *(bias for _, bias in pairs)]),

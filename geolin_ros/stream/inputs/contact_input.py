@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which contacts hold the robot: as configured, as a topic says, or as its feet feel.
+"""Which contacts are active: as configured, as a topic says, or as foot forces say.
 
-A contact with a stiffness and no reference is anchored: it is held at the pose that its frame has
-at the first joint state about which it is active.
+A contact with a stiffness and no reference is anchored: its reference is the pose of its
+frame at the first joint state about which it is active.
 """
 
 import dataclasses

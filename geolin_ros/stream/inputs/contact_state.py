@@ -63,7 +63,7 @@ def read_contact(model: TreeModel, message: Any) -> Closure:
             raise InputError(
                 f'contact {message.frame!r} against {message.partner_frame!r} has placement '
                 f'{placement.tolist()}, expected none between two frames of the robot: say in '
-                'reference where one is held as seen from the other'
+                'reference pose of one as seen from the other'
             )
         contact = Loop(message.frame, message.partner_frame, **common)
     Constraint(model, dataclasses.replace(contact, active=False))

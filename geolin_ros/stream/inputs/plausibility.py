@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Doubts about inputs, from a stretch of consecutive samples: one sentence each, with a fix."""
+"""Warnings about inputs, from a stretch of consecutive samples: one sentence each, with a fix."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -51,17 +51,17 @@ class Window(NamedTuple):
     """nav_msgs/Odometry messages of the same time."""
 
 
-class Doubt(NamedTuple):
-    """What is doubtful: whose it is, and a sentence with value, expectation and fix."""
+class Finding(NamedTuple):
+    """A warning: what it is about, and a sentence with value, expectation and fix."""
 
-    culprit: str
+    source: str
     sentence: str
 
 
 def findings(
     window: Window, model: TreeModel, twist_frame: TwistFrame, max_skew: float
-) -> list[Doubt]:
-    """Return what is doubtful in a window; nothing where there is too little to tell.
+) -> list[Finding]:
+    """Return the warnings about a window; nothing where there is too little to tell.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def findings(
     return found
 
 
-def _beyond_limits(window: Window, model: TreeModel) -> Iterator[Doubt]:
+def _beyond_limits(window: Window, model: TreeModel) -> Iterator[Finding]:
     limits = model.limits
     for what, values, lower, upper, unit in (
         ('position', window.positions, limits.lower, limits.upper, ''),
@@ -104,10 +104,10 @@ def _beyond_limits(window: Window, model: TreeModel) -> Iterator[Doubt]:
                 f'{lower[joint]:.4g} to {upper[joint]:.4g}: check units and zero of its sensor, '
                 'or the limits of the description'
             )
-            yield Doubt(f'{model.joint_names[joint]} {what}', sentence)
+            yield Finding(f'{model.joint_names[joint]} {what}', sentence)
 
 
-def _stuck_joints(window: Window, model: TreeModel) -> Iterator[Doubt]:
+def _stuck_joints(window: Window, model: TreeModel) -> Iterator[Finding]:
     """Find positions that stay the same to the last bit while the rate says that they move."""
     if window.positions.shape != window.rates.shape:
         return
@@ -119,17 +119,17 @@ def _stuck_joints(window: Window, model: TreeModel) -> Iterator[Doubt]:
             f'joint {model.joint_names[joint]!r} stays at {window.positions[0, joint]:.6g} while '
             f'its rates add up to {moved[joint]:.3g}: its position sensor is frozen'
         )
-        yield Doubt(f'{model.joint_names[joint]} frozen', sentence)
+        yield Finding(f'{model.joint_names[joint]} frozen', sentence)
     frozen = still.size > 0 and still.all() and bool((window.rates == window.rates[0]).all())
     if frozen and np.ptp(window.poses, axis=0).max() > 1e-3:
         sentence = (
             f'no position or rate of a joint changes in {len(window.times)} joint states while '
             'the base moves: their publisher is frozen'
         )
-        yield Doubt('joint states', sentence)
+        yield Finding('joint states', sentence)
 
 
-def _stuck_odometry(window: Window) -> list[Doubt]:
+def _stuck_odometry(window: Window) -> list[Finding]:
     """Find a pose that stays the same to the last bit while its twist says that it moves."""
     count = len(window.odometry)
     if count < LEAST_SAMPLES or len({_numbers(m.pose.pose) for m in window.odometry}) > 1:
@@ -141,29 +141,29 @@ def _stuck_odometry(window: Window) -> list[Doubt]:
         f'the odometry pose stays the same in {count} messages while its twist is at least '
         f'{speed:.2g}: its estimator is frozen'
     )
-    return [Doubt('odometry', sentence)]
+    return [Finding('odometry', sentence)]
 
 
-def _wrong_twist(window: Window, twist_frame: TwistFrame) -> list[Doubt]:
+def _wrong_twist(window: Window, twist_frame: TwistFrame) -> list[Finding]:
     check = OdometryCheck()
     stride = 1 + len(window.odometry) // MOST_ODOMETRY
     for message in window.odometry[::stride]:
         check.add(message)
     problem = check.report(twist_frame).get('problem')
-    return [] if problem is None else [Doubt('odometry', problem)]
+    return [] if problem is None else [Finding('odometry', problem)]
 
 
-def _late_odometry(window: Window, max_skew: float) -> Iterator[Doubt]:
+def _late_odometry(window: Window, max_skew: float) -> Iterator[Finding]:
     skew = float(np.median(window.ages))
     if abs(skew) > LATE * max_skew:
         sentence = (
             f'joint states are {skew * 1e3:+.1f} ms away from their odometry all the time, near '
             f'max_skew of {max_skew * 1e3:.0f} ms: synchronize the clocks of the publishers'
         )
-        yield Doubt('skew', sentence)
+        yield Finding('skew', sentence)
 
 
-def _wrong_accelerations(window: Window, model: TreeModel) -> Iterator[Doubt]:
+def _wrong_accelerations(window: Window, model: TreeModel) -> Iterator[Finding]:
     """Compare predicted accelerations of the base with the differences of its velocity."""
     if not window.accelerations.size:
         return
@@ -182,12 +182,12 @@ def _wrong_accelerations(window: Window, model: TreeModel) -> Iterator[Doubt]:
     hint = 'check masses, efforts and their signs'
     gravity = float(np.linalg.norm(model.gravity))
     if gravity and float(difference @ model.gravity) / gravity > 0.5 * gravity:
-        hint = 'it is held up by forces that the model is not told: give contacts or foot forces'
+        hint = 'forces act on it that the model does not know: give contacts or foot forces'
     sentence = (
         f'the base is predicted to accelerate at {np.linalg.norm(mean.mean(axis=0)):.2g} m/s^2 '
         f'and does so at {np.linalg.norm(measured.mean(axis=0)):.2g} m/s^2: {hint}'
     )
-    yield Doubt('acceleration', sentence)
+    yield Finding('acceleration', sentence)
 
 
 def _mean_over(values: Array, step: int) -> Array:

@@ -83,9 +83,9 @@ class StreamSettings:
                     'follow from efforts that are known; set nu_dot to predicted and '
                     'torque_source to another choice than inverse_dynamics, or take out contacts'
                 )
-        held = {contact.frame for contact in self.contacts.contacts}
+        in_contact = {contact.frame for contact in self.contacts.contacts}
         for topic in self.wrench_topics:
-            if topic.link in held:
+            if topic.link in in_contact:
                 raise ConfigurationError(
                     f'wrench_topics holds {topic.topic!r} about link {topic.link!r}, which is a '
                     'contact: its force would count twice; take out one of them'

@@ -108,7 +108,7 @@ class WrenchInput:
         self._newest[topic] = _Newest(stamp, frame, value)
 
     def at(self, stamp: int, world_frame: str) -> tuple[list[Wrench], list[str]]:
-        """Return the wrenches that count at a joint state, one a topic, and what is doubtful.
+        """Return the wrenches that count at a joint state, one a topic, and the warnings.
 
         Raises
         ------

@@ -46,7 +46,7 @@ def read_measured(message: Any, model: TreeModel) -> Measured:
             f'linearization is {", ".join(form)}, expected continuous, moving, body; set form, '
             'reference and representation of the linearizer'
         )
-    held = message.contact_dynamics
+    contacts = message.contact_dynamics
     return Measured(
         received.stamp * 1e-9,
         received.state,
@@ -54,10 +54,10 @@ def read_measured(message: Any, model: TreeModel) -> Measured:
         received.A.copy(),
         received.B.copy(),
         received.nu_dot.copy(),
-        np.array(held.wrenches, dtype=np.float64),
-        read_matrix(held.wrenches_by_state).copy(),
-        read_matrix(held.wrenches_by_effort).copy(),
-        tuple(read_contact(model, contact) for contact in held.contacts if contact.active),
+        np.array(contacts.wrenches, dtype=np.float64),
+        read_matrix(contacts.wrenches_by_state).copy(),
+        read_matrix(contacts.wrenches_by_effort).copy(),
+        tuple(read_contact(model, contact) for contact in contacts.contacts if contact.active),
     )  # fmt: skip
 
 

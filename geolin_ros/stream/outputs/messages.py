@@ -52,11 +52,11 @@ def _write_external_wrench(message: Any, wrench: Wrench) -> None:
 def _write_verdict(message: Any, verdict: Verdict) -> None:
     """Fill a geolin_msgs/Trust, but for its findings."""
     found = verdict.certificate
-    message.checked, message.breached = True, found.breached
+    message.checked, message.failed = True, found.failed
     write_stamp(message.stamp, verdict.stamp)
     message.deviation, message.limit = found.deviation, found.limit
     message.mass_matrix_condition = found.condition
-    message.checks, message.breaches = verdict.checks, verdict.breaches
+    message.checks, message.failures = verdict.checks, verdict.failures
 
 
 class StateWriter:
@@ -172,8 +172,8 @@ class LinearizationWriter:
         write_wrench(message.base_wrench_residual, answer.base_wrench)
         for written, wrench in zip(message.external_wrenches, answer.wrenches, strict=True):
             _write_external_wrench(written, wrench)
-        doubts = () if answer.verdict is None else answer.verdict.doubts
-        message.trust.findings = [*answer.findings, *doubts]
+        warnings = () if answer.verdict is None else answer.verdict.warnings
+        message.trust.findings = [*answer.findings, *warnings]
         if answer.verdict is not self._verdict and answer.verdict is not None:
             _write_verdict(message.trust, answer.verdict)
             self._verdict = answer.verdict

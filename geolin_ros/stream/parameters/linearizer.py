@@ -100,7 +100,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'locked_joints',
         NO_NAMES,
-        'Joints held still, each as name=position; they may be missing from the joint states.',
+        'Locked joints, each as name=position; they may be missing from the joint states.',
         unit='rad or m',
         entry=_position,
     ),
@@ -241,7 +241,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'contacts',
         NO_NAMES,
-        'Frames that are held against the world, each as `frame kind` or `frame kind stiffness '
+        'Frames in contact with the world, each as `frame kind` or `frame kind stiffness '
         'damping`; kinds are point and surface. Empty: none, unless a topic says so.',
         unit='1/s^2 and 1/s',
         entry=_contact,
@@ -301,7 +301,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'reference',
         'moving',
-        'What the error is taken to: the motion through the state, or the state held still.',
+        'What the error is taken to: the motion through the state, or the fixed state.',
         choices=('moving', 'frozen'),
     ),
     Parameter(
@@ -313,7 +313,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'service.rate',
         100,
-        'So many requests to linearize are answered within a second; others are refused.',
+        'Maximum rate of requests to linearize; requests beyond it are refused.',
         bounds=(1, 10_000),
     ),
     Parameter(
@@ -331,7 +331,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'certificate.every',
         250,
-        'One of so many linearizations is checked against independent differences, and its '
+        'Every N-th linearization is checked against independent differences, and its '
         'posture for digits that it costs; 0: neither.',
         bounds=(0, 1_000_000),
     ),

@@ -29,12 +29,12 @@ from geolin_ros.stream.self_check import Sample, Verdict, certify, form_of
 from geolin_ros.urdf.xacro_file import expand, is_xacro
 from geolin_ros.verification.certificate import Certificate, Certifier, Claim
 
-FORMAT = 'geolin breach 1'
+FORMAT = 'geolin failed check 1'
 KEPT = (*MODEL_NAMES, 'form', 'dt', 'method', 'reference', 'representation')
 """Parameters that say what A and B are."""
 
 
-class Breach(NamedTuple):
+class FailedCheck(NamedTuple):
     """What a file holds."""
 
     model: TreeModel
@@ -43,7 +43,7 @@ class Breach(NamedTuple):
     certificate: Certificate
 
 
-def save_breach(
+def save_failed_check(
     folder: Path,
     description: str | Path,
     values: Mapping[str, Any],
@@ -51,7 +51,7 @@ def save_breach(
     sample: Sample,
     certificate: Certificate,
 ) -> Path:
-    """Write a file ``breach-ROBOT-STAMP.json`` and return its path.
+    """Write a file ``failed-check-ROBOT-STAMP.json`` and return its path.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def save_breach(
         Made if it is not there. ROBOT is the robot's name as `file_name_part`.
     description, values
         What the model was read from: URDF text or file, and the node's parameters. Files are read
-        now; `load_breach` refuses one that has changed since.
+        now; `load_failed_check` refuses one that has changed since.
     model
         The robot.
     sample, certificate
@@ -95,7 +95,7 @@ def save_breach(
         'robot_description': _text(description),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f'breach-{file_name_part(model.name)}-{sample.stamp}.json'
+    path = folder / f'failed-check-{file_name_part(model.name)}-{sample.stamp}.json'
     path.write_text(json.dumps(content, default=_plain) + '\n')
     return path
 
@@ -113,7 +113,7 @@ def file_name_part(name: str) -> str:
     return re.sub('[^A-Za-z0-9._-]', '_', name[:60])
 
 
-def breach_report(sample: Sample, verdict: Verdict) -> str:
+def failed_check_report(sample: Sample, verdict: Verdict) -> str:
     """Return what is wrong, and the state, in words."""
     found, claim = verdict.certificate, sample.claim
     state = {name: getattr(claim.state, name) for name in ('H', 's', 'v', 'r')} | {
@@ -122,13 +122,13 @@ def breach_report(sample: Sample, verdict: Verdict) -> str:
     said = ', '.join(f'{name} = {values.tolist()}' for name, values in state.items())
     return (
         f'A and B are wrong: {found.deviation:.3e} off in {found.worst}, expected at most '
-        f'{found.limit:.3e} (stamp {sample.stamp} ns, breach {verdict.breaches} of '
+        f'{found.limit:.3e} (stamp {sample.stamp} ns, failed check {verdict.failures} of '
         f'{verdict.checks} checks); state {said}'
     )
 
 
-def load_breach(path: Path) -> Breach:
-    """Read a file of `save_breach`.
+def load_failed_check(path: Path) -> FailedCheck:
+    """Read a file of `save_failed_check`.
 
     Raises
     ------
@@ -164,28 +164,28 @@ def load_breach(path: Path) -> Breach:
             f'{path} is about robot {content["robot"]!r} with hash {content["model_hash"]}, but '
             f'its description gives {model.hash}: it was read by another version'
         )
-    return Breach(model, values, sample, found)
+    return FailedCheck(model, values, sample, found)
 
 
-def linearize_again(breach: Breach) -> Claim:
+def linearize_again(failed: FailedCheck) -> Claim:
     """Return what this version makes of the same state, efforts, wrenches and contacts."""
-    claim, answer = breach.sample.claim, Answer()
+    claim, answer = failed.sample.claim, Answer()
     answer.state, answer.findings = claim.state, ()
-    linearizer: Linearizer = Linearizer(breach.model)
+    linearizer: Linearizer = Linearizer(failed.model)
     if claim.contacts:
-        linearizer = Linearizer(breach.model, claim.contacts)
-    fill(answer, linearizer, _settings(breach), claim.tau, claim.wrenches)
+        linearizer = Linearizer(failed.model, claim.contacts)
+    fill(answer, linearizer, _settings(failed), claim.tau, claim.wrenches)
     return claim._replace(A=answer.A.copy(), B=answer.B.copy(), nu_dot=answer.nu_dot.copy())
 
 
-def check_again(breach: Breach, claim: Claim) -> Certificate:
-    """Certify a claim about the state of a breach, along the directions taken then."""
-    certifier = Certifier(breach.model, form_of(_settings(breach)))
-    return certify(certifier, Sample(breach.sample.stamp, claim))
+def check_again(failed: FailedCheck, claim: Claim) -> Certificate:
+    """Certify a claim about the state of a failed check, along the directions taken then."""
+    certifier = Certifier(failed.model, form_of(_settings(failed)))
+    return certify(certifier, Sample(failed.sample.stamp, claim))
 
 
-def _settings(breach: Breach) -> StreamSettings:
-    return stream_settings(default_values() | dict(breach.values))
+def _settings(failed: FailedCheck) -> StreamSettings:
+    return stream_settings(default_values() | dict(failed.values))
 
 
 def _fields(contact: Closure) -> dict[str, Any]:
