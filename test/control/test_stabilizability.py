@@ -269,7 +269,7 @@ def test_command__prints_text_json_and_a_picture(tmp_path, capsys):
     assert picture.read_bytes()[:4] == b'\x89PNG'
     assert picture.stat().st_size > 20_000
     assert text.count('stabilizable') == 1  # one verdict
-    line = 'of the 36 states of A and B 12 are controllable: the contacts hold 24, which stay'
+    line = 'of the 36 states of A and B 12 are controllable: the contacts constrain 24, which stay'
     assert f'\n{line} where they are or decay\n' in text
     arguments = [
         '--contacts',
@@ -283,7 +283,7 @@ def test_command__prints_text_json_and_a_picture(tmp_path, capsys):
     assert main(['analyze-modes', urdf, *arguments]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed['modes']['controllable'] == 12
-    expected = {'states': 36, 'controllable': 12, 'held': 24, 'stabilizable': False}
+    expected = {'states': 36, 'controllable': 12, 'constrained': 24, 'stabilizable': False}
     assert printed['modes']['full'] == expected
     assert printed['equilibrium']['com_margin_m'] > 0.05
     assert len(printed['modes']['modes']) >= 6

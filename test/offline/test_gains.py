@@ -43,7 +43,7 @@ def test_gains__are_for_the_contacts_and_postures_of_the_bag(squat_bag, robot, t
     found = json.loads(capsys.readouterr().out)['contact_sets']
     assert found[0]['contacts'] == [*FEET]
     assert found[0]['share'] == pytest.approx(40 / 60)
-    assert found[0]['held'] == 2
+    assert found[0]['postures'] == 2
     assert sorted(found[1]['contacts']) == sorted(FEET[1:])
     bank = load_bank(out, model)
     route = bank.route(FEET)
