@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHON
 CHECKS = .venv/checks/made
 
-.PHONY: help setup setup-demo setup-simulation demo balance balance-all mpc test faults robots fuzz soak lint build bench clean dist licences sbom audit
+.PHONY: help setup setup-demo setup-simulation setup-documentation demo balance balance-all mpc test faults robots fuzz soak lint docs docs-live build bench clean dist licences sbom audit
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -22,7 +22,7 @@ help:  ## list these targets
 setup:  ## make .venv ready for all targets (does nothing when it is)
 	@tools/setup.sh
 
-setup-demo setup-simulation:  # parts of it, so that the first minutes are short
+setup-demo setup-simulation setup-documentation:  # parts of it, so that the first minutes are short
 	@tools/setup.sh $(@:setup-%=%)
 
 demo: setup-demo  ## robot, linearizer and checking consumer over DDS (ROBOT=path.urdf for your own)
@@ -74,6 +74,12 @@ lint: setup  ## style, types, layers and words
 	.venv/bin/lint-imports
 	.venv/bin/python tools/vocabulary.py
 
+docs: setup-documentation  ## the documentation site into build/docs; warnings are errors
+	.venv/bin/python -m sphinx -W --keep-going -q docs build/docs
+
+docs-live: setup-documentation  ## the same, served on this machine and built again at each change
+	.venv/bin/sphinx-autobuild docs build/docs --ignore '*/docs/api/*' --watch geolin_ros
+
 build: setup  ## both packages with colcon, into install/
 	PATH="$(CURDIR)/.venv/bin:$$PATH" colcon build --base-paths . geolin_msgs \
 	    --cmake-args -DPython3_EXECUTABLE=$(CURDIR)/.venv/bin/python -DBUILD_TESTING=OFF
@@ -102,4 +108,4 @@ $(CHECKS): requirements/checks.txt requirements/constraints.txt | setup
 	touch $@
 
 clean:  ## remove what the targets above made, except .venv
-	rm -rf build install log dist .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf build install log dist docs/api .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

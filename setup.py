@@ -80,6 +80,13 @@ setup(
             'selenium>=4.20',
             'yourdfpy',
         ],
+        'docs': [
+            'furo>=2024.8',
+            'myst-parser>=4',
+            'sphinx>=8',
+            'sphinx-autobuild>=2024.10',
+            'sphinxcontrib-mermaid>=1',
+        ],
         'dev': ['build', 'colcon-common-extensions', 'import-linter>=2.0', 'mypy', 'ruff'],
     },
     entry_points={

@@ -95,6 +95,6 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> list[str]:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the question ``did you mean 'x'? `` for one near name, else nothing."""
+    """Return the question "did you mean" for one near name, else nothing."""
     near = nearest(name, known, 0.7)[:1]
     return f'did you mean {near[0]!r}? ' if near else ''

@@ -64,7 +64,7 @@ def main() -> None:
     found: dict[str, set[str]] = {}
     extras = metadata.metadata('geolin_ros').get_all('Provides-Extra') or []
     collect('geolin_ros', {''}, 'geolin_ros', found)
-    for extra in set(extras) - {'test', 'dev'}:
+    for extra in set(extras) - {'test', 'dev', 'docs'}:
         collect('geolin_ros', {extra}, extra, found)
     rows = []
     for name, reasons in sorted(found.items()):

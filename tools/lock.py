@@ -39,7 +39,7 @@ def resolve(python: str) -> tuple[str, dict[str, str]]:
                 '-r', str(ROOT / 'requirements' / 'ros-kilted.txt'),
                 '-r', str(ROOT / 'requirements' / 'build.txt'),
                 '-r', str(ROOT / 'requirements' / 'checks.txt'),
-                f'{ROOT}[s3,test,dev]',
+                f'{ROOT}[s3,test,dev,docs]',
             ],
             text=True,
         )  # fmt: skip

@@ -7,7 +7,8 @@
 #
 #     tools/setup.sh demo         what `make demo` needs, its kernels compiled
 #     tools/setup.sh simulation   what `make balance` and `make mpc` need
-#     tools/setup.sh              everything: tests, style, documents
+#     tools/setup.sh documentation  what `make docs` needs
+#     tools/setup.sh              everything: tests, style
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
@@ -70,6 +71,10 @@ simulation() {
     install --no-build-isolation --editable '.[control,mujoco,plot]'
 }
 
+documentation() {
+    install --no-build-isolation --editable '.[control,docs,meshes,mujoco,offline]'
+}
+
 everything() {
     install --no-build-isolation --editable '.[test,dev]'
 }
@@ -96,9 +101,9 @@ step packages $made_from tools/environment_hook.py
 step messages geolin_msgs tools/build_messages.py requirements
 case ${1:-everything} in
     demo) step kernels tools/compile_kernels.py geolin_ros/kernels geolin_ros/demo ;;
-    simulation | everything) step "${1:-everything}" $made_from ;;
+    simulation | documentation | everything) step "${1:-everything}" $made_from ;;
     *)
-        echo "setup: '$1' is nothing to set up, expected demo, simulation, or nothing for all" >&2
+        echo "setup: '$1' is nothing to set up, expected demo, simulation, documentation, or nothing for all" >&2
         exit 1
         ;;
 esac

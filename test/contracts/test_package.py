@@ -55,7 +55,9 @@ def test_versions__agree() -> None:
 
 def test_imports__are_declared() -> None:
     in_manifest = {dependency.name for dependency in manifest(ROOT).exec_depends}
-    product = [line for line in requires('geolin_ros') if not re.search(r'"(test|dev)"', line)]
+    product = [
+        line for line in requires('geolin_ros') if not re.search(r'"(test|dev|docs)"', line)
+    ]
     with_pip = {re.split(r'[^\w-]', line)[0] for line in product}
     names = imported('geolin_ros/**/*.py', 'launch/*.py') - OF_OFFLINE
     assert {'numpy', 'rclpy', 'geolin_msgs'} <= names
