@@ -45,7 +45,12 @@ setup(
     license='Apache-2.0',
     python_requires='>=3.10',
     packages=find_packages(include=[name, f'{name}.*']),
-    package_data={name: ['py.typed', 'robots/*.urdf', 'offline/msg/*.msg', 'offline/page/*']},
+    package_data={
+        name: [
+            *('py.typed', 'robots/*.urdf', 'offline/msg/*.msg', 'offline/page/*'),
+            *('export/templates/*', 'export/templates/*/*'),
+        ]
+    },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{name}']),
         (f'share/{name}', ['package.xml']),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     'analyze-modes': 'say which motions of a standing or flying robot joint efforts can reach',
     'compare': 'say how far two runs, or two models, are apart',
+    'export': 'write a robot as a C library, which needs no Python: A, B, dynamics, contacts',
     'gain-bank': 'design the gains of a standing robot over heights and contacts, into a file',
     'gains': 'write gains for what a robot stood on, and how, in a bag',
     'info': 'print what a robot description amounts to: joints, bodies, mass, warnings',

@@ -366,7 +366,7 @@ class _Engine:
         self.inputs = layout.make_inputs(packed, pack(model, ()))
         self.tau = self.inputs if own.is_all else np.zeros(model.n)
         self.outputs = contact_layout.outputs_of(*self._shape)
-        sites, work = _pack(packed, constraints)
+        sites, work = pack_constraints(packed, constraints)
         self._inverse = contact_layout.inverse_of(sites, work)
         robot: tuple[Any, ...] = packed.ints, packed.floats
         self.x = x = np.zeros(22 + 2 * model.n)
@@ -462,7 +462,9 @@ class _Engine:
         return float(sizes[0] / sizes[-1])
 
 
-def _pack(packed: layout.Packed, constraints: Sequence[Constraint]) -> contact_layout.Contacts:
+def pack_constraints(
+    packed: layout.Packed, constraints: Sequence[Constraint]
+) -> contact_layout.Contacts:
     """Return contacts as kernels read them."""
     frames = [constraint.frames[0] for constraint in constraints]
     contacts = [constraint.contact for constraint in constraints]

@@ -12,7 +12,7 @@ from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.contact_layout import CONTACT_RECORD, SITE_HEADER, SITE_INTS
 from geolin_ros.kernels.se3 import left_jacobian_inverse, log
 from geolin_ros.kernels.simd.spatial_vectors import dot
-from geolin_ros.kernels.simd.vector import get, get_int, lane, load4, load8, put, store8
+from geolin_ros.kernels.simd.vector import get, get_int, lane, load4, load8, put, square, store8
 
 
 @lean_kernel
@@ -146,8 +146,8 @@ def pull_surface(cw, record, W, p):
             put(cw, pose + 4 * i + r, combine(R, axis))
         put(cw, pose + 4 * i + 3, get(cw, base + 4 * i + 3) + combine(R, p))
     error = cw[record + on.ERROR : record + on.ERROR + 6]
-    log(cw[pose : pose + 16].reshape(4, 4), error)
-    left_jacobian_inverse(error, -1.0, cw[record + on.PULL : record + on.PULL + 36].reshape(6, 6))
+    log(square(cw, pose, 4), error)
+    left_jacobian_inverse(error, -1.0, square(cw, record + on.PULL, 6))
     for q in range(6):
         for r in range(6):
             put(cw, record + on.TURNED + 8 * q + r, kp * get(cw, record + on.PULL + 6 * r + q))

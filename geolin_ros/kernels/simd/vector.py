@@ -22,6 +22,7 @@ from numba.core import cgutils
 from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.np.arrayobj import populate_array
 
 _config: Any = numba.config
 _DOUBLE = ir.DoubleType()
@@ -194,6 +195,33 @@ load8 = _loader(vector8)
 put = _storer(_FLOAT)  # put(array, i, value)
 store4 = _storer(vector4)
 store8 = _storer(vector8)
+
+
+@kernel_function
+def square(typingctx: Any, array: Any, index: Any, size: Any) -> Any:
+    """Return a view (size, size) of the entries from ``index`` on, rows one after another."""
+    if not is_flat(array, _FLOAT, True):
+        return None
+    result = types.Array(_FLOAT, 2, 'C')
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        at, count = (
+            context.cast(builder, value, kind, types.int64)
+            for value, kind in zip(args[1:], sig.args[1:], strict=True)
+        )
+        bytes_of_one = at.type(8)
+        view = context.make_array(result)(context, builder)
+        populate_array(
+            view,
+            data=_address(context, builder, sig.args[0], args[0], at, 1),
+            shape=(count, count),
+            strides=(builder.mul(count, bytes_of_one), bytes_of_one),
+            itemsize=bytes_of_one,
+            meminfo=None,
+        )
+        return view._getvalue()
+
+    return result(array, types.int64, types.int64), generate
 
 
 def _bits(builder: Any, integer: Any) -> Any:

@@ -1,0 +1,382 @@
+/* SPDX-FileCopyrightText: 2026 geolin_ros contributors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What {{name}}.h declares: memory for the compiled kernels, and calls of them.
+ */
+#include "{{name}}.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+
+enum { N = {{NAME}}_JOINTS, M = {{NAME}}_M, K = {{NAME}}_STATES, INPUTS = {{NAME}}_INPUTS, BASE = M - N };
+
+struct {{name}}_instance {
+  const level_t *level;
+  void *owned;               /* what destroy frees */
+  const held_t *held;        /* contacts in force */
+  double x[{{NAME}}_X];
+  double tau[N + 1];
+  double *ws, *inputs, *out, *cw, *step;
+  int64_t *lists;
+};
+
+typedef char memory_is_enough[{{NAME}}_MEMORY >= sizeof(struct {{name}}_instance) + ROOM ? 1 : -1];
+
+static int always(void) { return 1; }
+{{supported}}
+static const level_t levels[] = {
+{{levels}}
+};
+enum { LEVELS = sizeof levels / sizeof *levels };
+
+static double *take(char **at, int64_t count) {
+  char *start = *at + (-(uintptr_t)*at & 63);
+  *at = start + 8 * count;
+  return (double *)start;
+}
+
+/* Constraints of another set of contacts, as at the beginning. */
+static void use_contacts({{name}}_t *robot, unsigned set) {
+  const held_t *held = &all_held[set];
+  memset(robot->cw, 0, 8 * (size_t)WORK_OF_CONTACTS);
+  for (int64_t i = 0; i < held->filled; i++) robot->cw[held->places[i]] = held->values[i];
+  robot->held = held;
+}
+
+{{name}}_t *{{name}}_init(void *memory, size_t size) {
+  if (memory == NULL || size < {{NAME}}_MEMORY) return NULL;
+  memset(memory, 0, {{NAME}}_MEMORY);
+  char *at = memory;
+  {{name}}_t *robot = (void *)take(&at, (sizeof *robot + 7) / 8);
+  for (int i = 0; i < LEVELS && robot->level == NULL; i++)
+    if (levels[i].runs_here()) robot->level = &levels[i];
+  if (robot->level == NULL) return NULL;
+  robot->ws = take(&at, WORK);
+  robot->inputs = take(&at, INPUT_SIZE);
+  robot->out = take(&at, OUT);
+  robot->cw = take(&at, WORK_OF_CONTACTS);
+  robot->step = take(&at, STEP_WORK);
+  robot->lists = (int64_t *)take(&at, STEP_LISTS);
+  memcpy(robot->ws, work_header, sizeof work_header);
+  memcpy(robot->inputs, first_inputs, sizeof first_inputs);
+  for (int i = 0; i < M; i++) robot->out[i * K + M + i] = 1.0;
+  for (int i = 0; i < K; i++) robot->lists[i] = i;
+  use_contacts(robot, (1u << {{NAME}}_CONTACTS) - 1);
+  return robot;
+}
+
+{{name}}_t *{{name}}_create(void) {
+  void *memory = malloc({{NAME}}_MEMORY);
+  {{name}}_t *robot = {{name}}_init(memory, {{NAME}}_MEMORY);
+  if (robot == NULL) free(memory);
+  else robot->owned = memory;
+  return robot;
+}
+
+void {{name}}_destroy({{name}}_t *robot) {
+  if (robot != NULL) free(robot->owned);
+}
+
+const char *{{name}}_level(const {{name}}_t *robot) { return robot->level->name; }
+
+int {{name}}_set_level({{name}}_t *robot, const char *level) {
+  if (robot == NULL || level == NULL) return {{NAME}}_BAD_ARGUMENT;
+  for (int i = 0; i < LEVELS; i++)
+    if (strcmp(levels[i].name, level) == 0 && levels[i].runs_here()) {
+      robot->level = &levels[i];
+      return {{NAME}}_OK;
+    }
+  return {{NAME}}_NO_PROCESSOR;
+}
+
+const char *{{name}}_status_text(int status) {
+  switch (status) {
+    case {{NAME}}_OK: return "success";
+    case {{NAME}}_NOT_FINITE: return "an input or a result holds NaN or inf";
+    case {{NAME}}_REDUNDANT: return "contacts in force depend on each other; take one out of the set";
+    case {{NAME}}_BAD_ARGUMENT: return "a pointer is NULL, or a number is out of range";
+    case {{NAME}}_NO_PROCESSOR: return "no such level of the library runs on this processor";
+    case {{NAME}}_NO_MEMORY: return "there are less than {{NAME}}_MEMORY bytes";
+    default: return status >= {{NAME}}_SINGULAR ? "a joint moves no inertia at this state" : "unknown status";
+  }
+}
+
+/* A velocity of all joints is one of the caller's: that of its leader. */
+static int own_status(int64_t status) {
+  return (int)(status > 6 ? 7 + MASTER(status - 7) : status);
+}
+
+static int run({{name}}_t *robot, const double *x, const double *tau) {
+  if (robot == NULL || x == NULL || tau == NULL) return {{NAME}}_BAD_ARGUMENT;
+  const level_t *code = robot->level;
+  const held_t *held = robot->held;
+  memcpy(robot->x, x, sizeof robot->x);
+  (void)held;
+#if IS_PLAIN
+  memcpy(robot->inputs, tau, N * sizeof *tau);
+#if {{NAME}}_CONTACTS
+  if (held->rows > 0)
+    return own_status(code->linearize_in_contact(ROBOT, held->sites, held->size, robot->cw, WORK_OF_CONTACTS,
+        robot->x, {{NAME}}_X, robot->inputs, INPUT_SIZE, robot->ws, WORK, robot->out, OUT));
+#endif
+  return own_status(code->linearize(ROBOT, robot->x, {{NAME}}_X, robot->inputs, INPUT_SIZE, robot->ws, WORK,
+      robot->out, OUT));
+#else
+  memcpy(robot->tau, tau, N * sizeof *tau);
+  return own_status(code->linearize_own(ROBOT, held->sites, held->size, robot->cw, WORK_OF_CONTACTS, OWN,
+      robot->x, {{NAME}}_X, robot->tau, N, robot->inputs, INPUT_SIZE, robot->ws, WORK, robot->out, OUT));
+#endif
+}
+
+const double *{{name}}_A(const {{name}}_t *robot) { return robot->out; }
+const double *{{name}}_B(const {{name}}_t *robot) { return robot->out + K * K; }
+const double *{{name}}_nu_dot(const {{name}}_t *robot) { return robot->out + K * K + K * INPUTS; }
+
+int {{name}}_linearize({{name}}_t *robot, const double *x, const double *tau, double *A, double *B, double *nu_dot) {
+  int status = run(robot, x, tau);
+  if (status != {{NAME}}_OK) return status;
+  if (A != NULL) memcpy(A, {{name}}_A(robot), sizeof(double) * K * K);
+  if (B != NULL) memcpy(B, {{name}}_B(robot), sizeof(double) * K * INPUTS);
+  if (nu_dot != NULL) memcpy(nu_dot, {{name}}_nu_dot(robot), sizeof(double) * M);
+  return {{NAME}}_OK;
+}
+
+int {{name}}_linearize_batch({{name}}_t *robot, size_t count, const double *x, const double *tau,
+    double *A, double *B, double *nu_dot) {
+  int first = {{NAME}}_OK;
+  if (count > 0 && (x == NULL || tau == NULL)) return {{NAME}}_BAD_ARGUMENT;
+  for (size_t i = 0; i < count; i++) {
+    int status = {{name}}_linearize(robot, x + i * {{NAME}}_X, tau + i * N, A == NULL ? NULL : A + i * K * K,
+        B == NULL ? NULL : B + i * K * INPUTS, nu_dot == NULL ? NULL : nu_dot + i * M);
+    if (first == {{NAME}}_OK) first = status;
+  }
+  return first;
+}
+
+//: contacts
+int {{name}}_set_contacts({{name}}_t *robot, unsigned set) {
+  if (robot == NULL || set >> {{NAME}}_CONTACTS) return {{NAME}}_BAD_ARGUMENT;
+  if (robot->held != &all_held[set]) use_contacts(robot, set);
+  return {{NAME}}_OK;
+}
+
+unsigned {{name}}_contacts(const {{name}}_t *robot) { return (unsigned)(robot->held - all_held); }
+int {{name}}_contact_rows(const {{name}}_t *robot) { return (int)robot->held->rows; }
+const double *{{name}}_forces(const {{name}}_t *robot) { return {{name}}_nu_dot(robot) + M; }
+const double *{{name}}_forces_by_state(const {{name}}_t *robot) { return {{name}}_forces(robot) + robot->held->rows; }
+const double *{{name}}_forces_by_effort(const {{name}}_t *robot) {
+  return {{name}}_forces_by_state(robot) + robot->held->rows * K;
+}
+
+//: end
+//: wrenches
+int {{name}}_set_wrench({{name}}_t *robot, int place, const double *value) {
+  if (robot == NULL || value == NULL || place < 0 || place >= {{NAME}}_WRENCHES) return {{NAME}}_BAD_ARGUMENT;
+  double *record = robot->inputs + TREE_JOINTS + WRENCH_RECORD * place + WRENCH_VALUE;
+  for (int i = 0; i < 6; i++) {
+    record[i] = 0.0;
+    for (int j = 0; j < 6; j++) record[i] += wrench_maps[36 * place + 6 * i + j] * value[j];
+  }
+  return {{NAME}}_OK;
+}
+
+//: end
+//: dynamics
+#if IS_TIED
+/* The state of all joints, mimic joints too. */
+static void expand(const double *x, double *all) {
+  memcpy(all, x, 16 * sizeof *x);
+  memcpy(all + 16 + TREE_JOINTS, x + 16 + N, 6 * sizeof *x);
+  for (int c = 0; c < TREE_JOINTS; c++) {
+    all[16 + c] = FACTOR(c) * x[16 + MASTER(c)] + OFFSET(c);
+    all[22 + TREE_JOINTS + c] = FACTOR(c) * x[22 + N + MASTER(c)];
+  }
+}
+#endif
+
+//: end
+//: forward_dynamics
+int {{name}}_forward_dynamics({{name}}_t *robot, const double *x, const double *tau, double *nu_dot) {
+  if (nu_dot == NULL) return {{NAME}}_BAD_ARGUMENT;
+#if !IS_TIED && !{{NAME}}_WRENCHES
+  if (robot == NULL || x == NULL || tau == NULL) return {{NAME}}_BAD_ARGUMENT;
+  if (robot->held->rows == 0) {
+    memcpy(robot->x, x, sizeof robot->x);
+    memcpy(robot->tau, tau, N * sizeof *tau);
+    return own_status(robot->level->forward_dynamics(ROBOT, robot->x, {{NAME}}_X, robot->tau, N, robot->ws, WORK,
+        nu_dot, M));
+  }
+#endif
+  return {{name}}_linearize(robot, x, tau, NULL, NULL, nu_dot);
+}
+
+//: end
+//: inverse_dynamics
+int {{name}}_inverse_dynamics({{name}}_t *robot, const double *x, const double *nu_dot, double *forces) {
+  if (robot == NULL || x == NULL || nu_dot == NULL || forces == NULL) return {{NAME}}_BAD_ARGUMENT;
+  double given[BASE + TREE_JOINTS + 1];
+#if IS_TIED
+  double all[22 + 2 * TREE_JOINTS], found[BASE + TREE_JOINTS];
+  expand(x, all);
+  memcpy(given, nu_dot, BASE * sizeof *nu_dot);
+  for (int c = 0; c < TREE_JOINTS; c++) given[BASE + c] = FACTOR(c) * nu_dot[BASE + MASTER(c)];
+  int64_t status = robot->level->inverse_dynamics(ROBOT, all, 22 + 2 * TREE_JOINTS, given, BASE + TREE_JOINTS,
+      robot->ws, WORK, found, BASE + TREE_JOINTS);
+  memcpy(forces, found, BASE * sizeof *found);
+  memset(forces + BASE, 0, N * sizeof *forces);
+  for (int c = 0; c < TREE_JOINTS; c++) forces[BASE + MASTER(c)] += FACTOR(c) * found[BASE + c];
+  return own_status(status);
+#else
+  memcpy(robot->x, x, sizeof robot->x);
+  memcpy(given, nu_dot, M * sizeof *nu_dot);
+  return own_status(robot->level->inverse_dynamics(ROBOT, robot->x, {{NAME}}_X, given, M, robot->ws, WORK, forces, M));
+#endif
+}
+
+//: end
+//: mass_matrix
+int {{name}}_mass_matrix({{name}}_t *robot, const double *x, double *result) {
+  if (robot == NULL || x == NULL || result == NULL) return {{NAME}}_BAD_ARGUMENT;
+  memset(result, 0, sizeof(double) * M * M);
+#if IS_TIED
+  enum { ALL = BASE + TREE_JOINTS };
+  double all[22 + 2 * TREE_JOINTS], found[ALL * ALL];
+  memset(found, 0, sizeof found);
+  expand(x, all);
+  int64_t status = robot->level->mass_matrix(ROBOT, all, 22 + 2 * TREE_JOINTS, robot->ws, WORK, found, ALL * ALL);
+  for (int i = 0; i < ALL; i++)
+    for (int j = 0; j < ALL; j++) {
+      int row = i < BASE ? i : BASE + (int)MASTER(i - BASE), column = j < BASE ? j : BASE + (int)MASTER(j - BASE);
+      double factor = (i < BASE ? 1.0 : FACTOR(i - BASE)) * (j < BASE ? 1.0 : FACTOR(j - BASE));
+      result[row * M + column] += factor * found[i * ALL + j];
+    }
+  return own_status(status);
+#else
+  memcpy(robot->x, x, sizeof robot->x);
+  return own_status(robot->level->mass_matrix(ROBOT, robot->x, {{NAME}}_X, robot->ws, WORK, result, M * M));
+#endif
+}
+
+//: end
+//: discretize
+#if {{NAME}}_FLOATING_BASE
+/* Twist z = (u; w) as a motion: to = H exp(z). With t = |w|: a = sin t / t, b = (1 - cos t) / t^2,
+ * c = (t - sin t) / t^3. */
+static void move(const double *H, const double *z, double *to) {
+  const double *u = z, *w = z + 3;
+  double t2 = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], a = 1.0, b = 0.5, c = 1.0 / 6.0;
+  if (t2 < 0.25) {
+    a = b = c = 0.0;
+    for (int k = 8; k >= 0; k--) {
+      double f = 1.0 / tgamma(2 * k + 2), g = 1.0 / tgamma(2 * k + 3), h = 1.0 / tgamma(2 * k + 4);
+      a = f - t2 * a, b = g - t2 * b, c = h - t2 * c;
+    }
+  } else {
+    double t = sqrt(t2), half = sin(0.5 * t);
+    a = sin(t) / t, b = 2.0 * half * half / t2, c = (1.0 - a) / t2;
+  }
+  double E[16] = {0.0};
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    double wu = w[0] * u[0] + w[1] * u[1] + w[2] * u[2];
+    E[4 * i + i] = 1.0 - b * (w[j] * w[j] + w[k] * w[k]);
+    E[4 * i + j] = b * w[i] * w[j] - a * w[k];
+    E[4 * i + k] = b * w[i] * w[k] + a * w[j];
+    E[4 * i + 3] = u[i] + b * (w[j] * u[k] - w[k] * u[j]) + c * (w[i] * wu - t2 * u[i]);
+  }
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 4; j++) {
+      double sum = j == 3 ? H[4 * i + 3] : 0.0;
+      for (int k = 0; k < 3; k++) sum += H[4 * i + k] * E[4 * k + j];
+      to[4 * i + j] = sum;
+    }
+  to[12] = to[13] = to[14] = 0.0, to[15] = 1.0;
+}
+#endif
+
+/* to = x moved by z, K numbers stride apart, times scale. */
+static void retract(const double *x, const double *z, int64_t stride, double scale, double *to) {
+  double step[K];
+  for (int i = 0; i < K; i++) step[i] = scale * z[i * stride];
+#if {{NAME}}_FLOATING_BASE
+  move(x, step, to);
+  for (int i = 0; i < 6 + 2 * N; i++) to[16 + i] = x[16 + i] + step[6 + i];
+#else
+  memcpy(to, x, {{NAME}}_X * sizeof *x);
+  for (int i = 0; i < N; i++) to[16 + i] = x[16 + i] + step[i], to[22 + N + i] = x[22 + N + i] + step[N + i];
+#endif
+}
+
+/* The rate of x: [v; r; nu_dot]. */
+static void rate(const double *x, const double *nu_dot, double *f) {
+  memcpy(f, x + {{NAME}}_X - M, M * sizeof *x);
+  memcpy(f + M, nu_dot, M * sizeof *x);
+}
+
+/* to (K x width, stride apart) = unit + dt X + dt^2 / 2 A X */
+static void second_order(const double *A, const double *X, int width, double dt, double *to) {
+  for (int i = 0; i < K; i++) {
+    double *row = to + i * width;
+    for (int c = 0; c < width; c++) row[c] = dt * X[i * width + c];
+    for (int j = 0; j < K; j++) {
+      double a = 0.5 * dt * dt * A[i * K + j];
+      if (a != 0.0)
+        for (int c = 0; c < width; c++) row[c] += a * X[j * width + c];
+    }
+  }
+}
+
+static int zoh({{name}}_t *robot, const double *x, double dt, double *Phi, double *Gamma, double *next_x) {
+  enum { WIDTH = K + INPUTS + 1, STRIDE = STEP_STRIDE };
+  double f[K];
+  rate(x, {{name}}_nu_dot(robot), f);
+  for (int i = 0; i < K; i++) {
+    double *row = robot->step + i * STRIDE;
+    for (int j = 0; j < K; j++) row[j] = dt * {{name}}_A(robot)[i * K + j];
+    for (int j = 0; j < INPUTS; j++) row[K + j] = dt * {{name}}_B(robot)[i * INPUTS + j];
+    row[K + INPUTS] = dt * f[i];
+  }
+  int64_t part = robot->level->exponential(robot->step, STEP_WORK, robot->lists, STEP_LISTS, K, INPUTS + 1);
+  const double *E = robot->step + part * STRIDE * STEP_ROWS;
+  for (int i = 0; i < K; i++)
+    for (int j = 0; j < WIDTH; j++)
+      if (!isfinite(E[i * STRIDE + j])) return {{NAME}}_NOT_FINITE;
+  for (int i = 0; i < K; i++) {
+    if (Phi != NULL) memcpy(Phi + i * K, E + i * STRIDE, K * sizeof *E);
+    if (Gamma != NULL) memcpy(Gamma + i * INPUTS, E + i * STRIDE + K, INPUTS * sizeof *E);
+  }
+  if (next_x != NULL) retract(x, E + K + INPUTS, STRIDE, 1.0, next_x);
+  return {{NAME}}_OK;
+}
+
+static int midpoint({{name}}_t *robot, const double *x, const double *tau, double dt, double *Phi, double *Gamma,
+    double *next_x) {
+  double f[K], middle[{{NAME}}_X];
+  rate(x, {{name}}_nu_dot(robot), f);
+  retract(x, f, 1, 0.5 * dt, middle);
+  int status = run(robot, middle, tau);
+  if (status != {{NAME}}_OK) return status;
+  const double *A = {{name}}_A(robot);
+  if (Phi != NULL) {
+    second_order(A, A, K, dt, Phi);
+    for (int i = 0; i < K; i++) Phi[i * K + i] += 1.0;
+  }
+  if (Gamma != NULL) second_order(A, {{name}}_B(robot), INPUTS, dt, Gamma);
+  rate(middle, {{name}}_nu_dot(robot), f);
+  if (next_x != NULL) retract(x, f, 1, dt, next_x);
+  return {{NAME}}_OK;
+}
+
+int {{name}}_discretize({{name}}_t *robot, const double *x, const double *tau, double dt, int method, double *Phi,
+    double *Gamma, double *next_x) {
+  if (!(dt > 0.0 && isfinite(dt)) || (method != {{NAME}}_ZOH && method != {{NAME}}_MIDPOINT))
+    return {{NAME}}_BAD_ARGUMENT;
+  int status = run(robot, x, tau);
+  if (status != {{NAME}}_OK) return status;
+  return method == {{NAME}}_ZOH ? zoh(robot, x, dt, Phi, Gamma, next_x)
+                                : midpoint(robot, x, tau, dt, Phi, Gamma, next_x);
+}
+//: end

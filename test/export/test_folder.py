@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`geolin export`: a folder that CMake builds, installs and others find, or one sentence."""
+
+import ctypes
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.c_library import Library, build, deviation, needs_tools, run
+
+from geolin_ros import Contact, Linearizer, TreeModel, robots
+from geolin_ros.cli import main
+
+PROGRAMS = Path(__file__).parent / 'programs'
+LEGS = 'FL', 'FR', 'RL', 'RR'
+LEVELS = 'x86-64-v4', 'x86-64-v3', 'x86-64-v2'
+FIND = '-DCMAKE_PREFIX_PATH='
+
+
+@pytest.fixture(scope='module')
+def source(tmp_path_factory):
+    """The exported quadruped."""
+    folder = tmp_path_factory.mktemp('export') / 'quadruped_library'
+    feet = [f'{leg}_foot:0' for leg in LEGS]
+    options = '--contacts', *feet, '--target', *LEVELS, 'aarch64', '--name', 'robot', '--quiet'
+    assert main(['export', 'quadruped', '-o', str(folder), *options]) == 0
+    return folder
+
+
+@pytest.fixture(scope='module')
+def installed(source, tmp_path_factory):
+    """Where it is installed."""
+    folder = tmp_path_factory.mktemp('installed')
+    build(source, folder / 'build', '-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror')
+    run('cmake', '--install', folder / 'build', '--prefix', folder / 'prefix')
+    return folder / 'prefix'
+
+
+@pytest.fixture(scope='module')
+def programs(source, installed, tmp_path_factory):
+    """Programs that find the library."""
+    folder = tmp_path_factory.mktemp('programs')
+    shutil.copytree(PROGRAMS, folder / 'source')
+    readme = (source / 'README.md').read_text()
+    (folder / 'source/readme.c').write_text(re.search(r'```c\n(.*?)```', readme, re.DOTALL)[1])
+    return build(folder / 'source', folder / 'build', f'{FIND}{installed}')
+
+
+def library_in(prefix):
+    """Return the shared library."""
+    (found,) = prefix.glob('lib*/**/librobot.so')
+    return found
+
+
+@needs_tools
+def test_levels__agree_with_Python(installed):
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    library = Library(library_in(installed), 'robot', model)
+    contacts = [Contact(f'{leg}_foot') for leg in LEGS]
+    rng, tried = np.random.default_rng(7), 0
+    for level in LEVELS:
+        if library('set_level', library.robot, level.encode()) != 0:
+            continue  # this processor lacks it
+        tried += 1
+        for chosen, linearizer in ((0, Linearizer(model)), (15, Linearizer(model, contacts))):
+            assert library('set_contacts', library.robot, chosen) == 0
+            for _ in range(50):
+                state, tau = model.random_state(rng), 10.0 * rng.normal(size=model.n)
+                assert library.linearize(state, tau) == 0
+                L = linearizer(state, tau)
+                for found, expected in ((library.A, L.A), (library.B, L.B)):
+                    assert deviation(found[model.m :], expected[model.m :]) < 1e-12
+                assert deviation(library.nu_dot, L.nu_dot) < 1e-12
+    assert tried > 0
+    assert library('set_level', library.robot, b'x86-64-v9') == -4
+
+
+@needs_tools
+def test_bad_arguments__are_statuses_with_a_text(installed):
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    library = Library(library_in(installed), 'robot', model)
+    assert library('linearize', library.robot, None, None, None, None, None) == -3
+    assert library('set_contacts', library.robot, 16) == -3
+    state = model.neutral_state()
+    assert library('set_contacts', library.robot, 0) == 0
+    assert library.linearize(state, np.full(model.n, np.nan)) == -1
+    step = library.robot, state.data, np.zeros(model.n), -1.0, 1, None, None, None
+    assert library('discretize', *step) == -3
+    texts = {library('status_text', k, result=ctypes.c_char_p) for k in range(-5, 2)}
+    assert len(texts) == 7
+
+
+@needs_tools
+def test_shared_library__is_position_independent_and_needs_libc_and_libm_alone(installed):
+    said = run('readelf', '-dW', library_in(installed))
+    needed = set(re.findall(r'NEEDED.*\[(\w+)\.', said))
+    assert needed <= {'libc', 'libm', 'ld-linux-x86-64', 'ld-linux-aarch64'}
+    assert 'TEXTREL' not in said
+    symbols = run('nm', '-D', '--defined-only', library_in(installed)).split('\n')
+    assert all(line.split()[-1].startswith('robot_') for line in symbols if line)
+
+
+@needs_tools
+def test_programs_in_C_and_Cpp__find_it(programs):
+    assert run(programs / 'readme') == 'success, nu_dot[0] = 0\n'
+    views = run(programs / 'views')
+    assert 'A 36 x 36' in views
+    if (programs / 'eigen').exists():
+        assert run(programs / 'eigen') == views
+
+
+@needs_tools
+def test_pkg_config__knows_it(installed):
+    (file,) = installed.glob('lib*/**/robot.pc')
+    assert f'prefix={installed}' in file.read_text()
+    assert (installed / 'share/robot/package.xml').exists()
+
+
+@needs_tools
+def test_calls__neither_allocate_nor_ask_the_system_nor_trap(programs):
+    assert run(programs / 'real_time') == 'done\n'
+
+
+@needs_tools
+def test_two_threads__do_not_share_anything(programs):
+    if not (programs / 'threads').exists():
+        pytest.skip('the ThreadSanitizer of gcc is not here')
+    assert run(programs / 'threads') == 'done\n'
+
+
+@needs_tools
+def test_aarch64__gives_the_numbers_of_Python(source, tmp_path):
+    tools = [f'aarch64-linux-gnu-{tool}' for tool in ('gcc',)]
+    if not all(map(shutil.which, (*tools, 'qemu-aarch64'))):
+        pytest.skip('gcc-aarch64-linux-gnu and qemu-user are not here')
+    program = tmp_path / 'numbers'
+    run(
+        *('aarch64-linux-gnu-gcc', '-O2', '-static', '-o', program, f'-I{source}/include'),
+        *(PROGRAMS / 'numbers.c', source / 'src/robot.c', source / 'lib/aarch64/aarch64.o', '-lm'),
+    )
+    model, rng = TreeModel.from_urdf(robots.path('quadruped')), np.random.default_rng(9)
+    contacts = [Contact(f'{leg}_foot') for leg in LEGS]
+    for chosen, linearizer in ((0, Linearizer(model)), (15, Linearizer(model, contacts))):
+        given = [(model.random_state(rng), 10.0 * rng.normal(size=model.n)) for _ in range(20)]
+        sent = b''.join(state.data.tobytes() + tau.tobytes() for state, tau in given)
+        done = subprocess.run(
+            ['qemu-aarch64', program, str(chosen)], input=sent, capture_output=True, check=True
+        )
+        for row, (state, tau) in zip(
+            np.frombuffer(done.stdout).reshape(20, -1), given, strict=True
+        ):
+            L = linearizer(state, tau)
+            A, B = row[: L.A.size].reshape(L.A.shape), row[L.A.size :].reshape(L.B.shape)
+            assert deviation(A[model.m :], L.A[model.m :]) < 1e-12
+            assert deviation(B[model.m :], L.B[model.m :]) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ('options', 'said'),
+    [
+        (['--target', 'x86-64-v5'], "target is 'x86-64-v5', did you mean 'x86-64-v"),
+        (['--target', 'native', 'x86-64-v2'], 'expected native, or the others'),
+        (['--name', '2 legs'], "name is '2 legs', expected a letter"),
+        (['--functions', 'mass'], "function is 'mass', did you mean 'mass_matrix'?"),
+        (['--actuated', 'knee'], "joint 'knee' is not part of robot"),
+        (['--contacts', *(f'{leg}_foot:0' for leg in (*LEGS, *LEGS))], 'expected at most 6'),
+    ],
+)
+def test_options_that_cannot_be_used__are_said_and_nothing_is_written(
+    options, said, tmp_path, capsys
+):
+    assert main(['export', 'quadruped', '-o', str(tmp_path / 'new'), *options]) == 1
+    assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_that_exists__is_left_alone(tmp_path, capsys):
+    (tmp_path / 'mine').write_text('mine')
+    assert main(['export', 'quadruped', '-o', str(tmp_path)]) == 1
+    assert 'exists, expected a new folder' in capsys.readouterr().err
+    assert (tmp_path / 'mine').read_text() == 'mine'

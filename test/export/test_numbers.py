@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What an exported C library computes is what Python computes."""
+
+import numpy as np
+import pytest
+from support.c_library import Library, build, deviation, needs_tools, same_bytes
+from support.robots import example_robot
+
+from geolin_ros import Contact, Linearizer, TreeModel, Wrench, robots
+from geolin_ros.dynamics.functions import forward_dynamics, inverse_dynamics, mass_matrix
+from geolin_ros.export import export
+
+pytestmark = [needs_tools, pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')]
+STATES = 1000 // 5  # a robot
+
+
+def quadruped():
+    """Four points; one joint is not actuated."""
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    model = TreeModel.from_urdf(robots.path('quadruped'), actuated_joints=model.joint_names[:-1])
+    return model, [Contact(f'{leg}_foot') for leg in ('FL', 'FR', 'RL', 'RR')], ()
+
+
+def humanoid():
+    """A sole that is pulled back to where it stood, and a hand."""
+    model = TreeModel.from_urdf(robots.path('humanoid'))
+    links = [link for link in model.link_names if 'foot' in link or 'sole' in link]
+    anchor = {'stiffness': 30.0, 'damping': 9.0, 'reference': np.eye(4)}
+    return model, [Contact(links[0], 'surface', **anchor), Contact(links[-1])], ()
+
+
+def solo():
+    """All three kinds of wrenches."""
+    model = TreeModel.from_urdf(example_robot('solo12'))
+    link = model.body_names[3]
+    kinds = 'body', 'world', 'world_oriented'
+    return model, [], [Wrench(link, kind=kind, point=(0.0, 0.1, -0.2)) for kind in kinds]
+
+
+def talos():
+    """Two soles."""
+    model = TreeModel.from_urdf(example_robot('talos_reduced'))
+    return model, [Contact(f'leg_{side}_6_link', 'surface') for side in ('left', 'right')], ()
+
+
+def panda():
+    """A fixed base and a finger that mimics the other."""
+    model = TreeModel.from_urdf(example_robot('panda'), base='fixed')
+    assert model.dependent_joints
+    return model, [], ()
+
+
+@pytest.fixture(scope='module', params=(quadruped, humanoid, solo, talos, panda))
+def both(request, tmp_path_factory):
+    """A library for this very processor, the model, contacts and wrenches."""
+    model, contacts, wrenches = request.param()
+    folder = tmp_path_factory.mktemp(request.param.__name__)
+    name = export(
+        model,
+        folder / 'source',
+        name=request.param.__name__,
+        contacts=contacts,
+        wrenches=wrenches,
+        targets=['native'],
+    )
+    built = build(folder / 'source', folder / 'build', '-DCMAKE_C_FLAGS=-Wall -Wextra -Werror')
+    return Library(built / f'lib{name}.so', name, model), contacts, wrenches
+
+
+def given(model, rng):
+    """Return a random state and efforts."""
+    return model.random_state(rng), 10.0 * rng.normal(size=model.n)
+
+
+def test_A_B_nu_dot_and_forces__are_the_same_bytes(both):
+    library, contacts, wrenches = both
+    rng, model = np.random.default_rng(22), library.model
+    sets = range(1 << len(contacts))
+    for chosen in sets:
+        held = [contact for c, contact in enumerate(contacts) if chosen >> c & 1]
+        linearizer, acting = Linearizer(model, held), []
+        if contacts:
+            assert library('set_contacts', library.robot, chosen) == 0
+        for _ in range(STATES // len(sets)):
+            state, tau = given(model, rng)
+            if wrenches:
+                acting = [
+                    Wrench(w.link, *rng.normal(size=(2, 3)), kind=w.kind, point=w.point)
+                    for w in wrenches
+                ]
+                for place, w in enumerate(acting):
+                    value = np.concatenate((w.force, w.moment))
+                    assert library('set_wrench', library.robot, place, value) == 0
+            assert library.linearize(state, tau) == 0
+            L = linearizer(state, tau, wrenches=acting)
+            if acting:  # turned into the axes of the body by other sums
+                assert deviation(library.A, L.A) < 1e-13
+                assert deviation(library.nu_dot, L.nu_dot) < 1e-13
+                continue
+            assert same_bytes(library.A, L.A)
+            assert same_bytes(library.B, L.B)
+            assert same_bytes(library.nu_dot, L.nu_dot)
+            if contacts:
+                for found, expected in zip(
+                    library.forces(), (L.wrenches, L.wrench_by_state, L.wrench_by_tau), strict=True
+                ):
+                    assert same_bytes(found, expected)
+
+
+def test_dynamics__are_those_of_Python_and_of_each_other(both):
+    library, contacts, wrenches = both
+    rng, model = np.random.default_rng(3), library.model
+    if contacts:
+        library('set_contacts', library.robot, 0)
+    for place in range(len(wrenches)):
+        library('set_wrench', library.robot, place, np.zeros(6))
+    m, n = model.m, model.n
+    nu_dot, forces, M, bias = np.empty(m), np.empty(m), np.empty((m, m)), np.empty(m)
+    for _ in range(20):
+        state, tau = given(model, rng)
+        x = state.data
+        assert library('forward_dynamics', library.robot, x, tau, nu_dot) == 0
+        assert library('inverse_dynamics', library.robot, x, nu_dot, forces) == 0
+        assert library('inverse_dynamics', library.robot, x, np.zeros(m), bias) == 0
+        assert library('mass_matrix', library.robot, x, M) == 0
+        assert library.linearize(state, tau) == 0
+        assert deviation(nu_dot, library.nu_dot) < 1e-9
+        assert deviation(forces[m - n :], tau) < 1e-9
+        assert deviation(bias + M @ nu_dot, forces) < 1e-9
+        if not model.dependent_joints:  # of these Python compiles for minutes
+            assert deviation(nu_dot, forward_dynamics(model, state, tau)) < 1e-12
+            assert deviation(forces, inverse_dynamics(model, state, nu_dot)) < 1e-12
+            assert deviation(M, mass_matrix(model, state)) < 1e-13
+
+
+def test_discretization__is_that_of_Python(both):
+    library, contacts, wrenches = both
+    rng, model = np.random.default_rng(4), library.model
+    if contacts:
+        library('set_contacts', library.robot, 1)
+    linearizer = Linearizer(model, contacts[:1])
+    Phi, Gamma = np.empty_like(library.A), np.empty_like(library.B)
+    for code, method in ((1, 'zoh'), (2, 'midpoint')):
+        state, tau = given(model, rng)
+        if model.base == 'fixed':
+            state.v[:] = 0.0
+        arrived = np.empty_like(state.data)
+        status = library(
+            'discretize', library.robot, state.data, tau, 2e-3, code, Phi, Gamma, arrived
+        )
+        assert status == 0
+        expected = linearizer.discretize(state, tau, 2e-3, method)
+        assert deviation(Phi, expected.Phi) < 1e-12
+        assert deviation(Gamma, expected.Gamma) < 1e-12
+        assert deviation(arrived, expected.next_state.data) < 1e-12
+
+
+def test_batch__is_one_after_another(both):
+    library, _, _ = both
+    rng, model = np.random.default_rng(5), library.model
+    pairs = [given(model, rng) for _ in range(3)]
+    x, tau = np.array([s.data for s, _ in pairs]), np.array([tau for _, tau in pairs])
+    A = np.empty((3, *library.A.shape))
+    assert library('linearize_batch', library.robot, 3, x, tau, A, None, None) == 0
+    for k, (state, efforts) in enumerate(pairs):
+        assert library.linearize(state, efforts) == 0
+        assert same_bytes(A[k], library.A)
+    x[1, 0] = np.nan
+    assert library('linearize_batch', library.robot, 3, x, tau, A, None, None) == -1
+    assert same_bytes(A[2], library.A)
