@@ -192,7 +192,7 @@ def _levels(name: str, targets: Sequence[Target], kernels: Mapping[str, Kernel])
             asking.append(f'#if defined(__{architecture}__)')
             rows.append(f'#if defined(__{architecture}__)')
         for target in (t for t in targets if t.architecture == architecture):
-            test = 'always'
+            test = 'NULL'
             if target.asks:
                 test = f'has_{target.symbol}'
                 asked = ' && '.join(f'__builtin_cpu_supports("{what}")' for what in target.asks)

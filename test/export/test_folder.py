@@ -106,7 +106,7 @@ def test_shared_library__is_position_independent_and_needs_libc_and_libm_alone(i
 
 @needs_tools
 def test_programs_in_C_and_Cpp__find_it(programs):
-    assert run(programs / 'readme') == 'success, nu_dot[0] = 0\n'
+    assert run(programs / 'readme').startswith('success, nu_dot[0] = ')
     views = run(programs / 'views')
     assert 'A 36 x 36' in views
     if (programs / 'eigen').exists():
@@ -116,7 +116,9 @@ def test_programs_in_C_and_Cpp__find_it(programs):
 @needs_tools
 def test_pkg_config__knows_it(installed):
     (file,) = installed.glob('lib*/**/robot.pc')
-    assert f'prefix={installed}' in file.read_text()
+    prefix = file.read_text().partition('\n')[0].removeprefix('prefix=')
+    prefix = Path(prefix.replace('${pcfiledir}', str(file.parent)))
+    assert (prefix / 'include/robot.h').samefile(installed / 'include/robot.h')
     assert (installed / 'share/robot/package.xml').exists()
 
 
@@ -165,7 +167,7 @@ def test_aarch64__gives_the_numbers_of_Python(source, tmp_path):
         (['--target', 'x86-64-v5'], "target is 'x86-64-v5', did you mean 'x86-64-v"),
         (['--target', 'native', 'x86-64-v2'], 'expected native, or the others'),
         (['--name', '2 legs'], "name is '2 legs', expected a letter"),
-        (['--functions', 'mass'], "function is 'mass', did you mean 'mass_matrix'?"),
+        (['--functions', 'mass_matrx'], "function is 'mass_matrx', did you mean 'mass_matrix'?"),
         (['--actuated', 'knee'], "joint 'knee' is not part of robot"),
         (['--contacts', *(f'{leg}_foot:0' for leg in (*LEGS, *LEGS))], 'expected at most 6'),
     ],

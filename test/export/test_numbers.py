@@ -135,7 +135,7 @@ def test_dynamics__are_those_of_Python_and_of_each_other(both):
 
 
 def test_discretization__is_that_of_Python(both):
-    library, contacts, wrenches = both
+    library, contacts, _ = both
     rng, model = np.random.default_rng(4), library.model
     if contacts:
         library('set_contacts', library.robot, 1)

@@ -79,7 +79,8 @@ class Library:
 
 def _passed(argument):
     if isinstance(argument, np.ndarray):
-        assert argument.flags.c_contiguous and argument.dtype == np.float64
+        assert argument.flags.c_contiguous
+        assert argument.dtype == np.float64
         return ctypes.c_void_p(argument.ctypes.data)
     return ctypes.c_double(argument) if isinstance(argument, float) else argument
 

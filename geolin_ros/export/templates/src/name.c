@@ -25,12 +25,13 @@ struct {{name}}_instance {
 
 typedef char memory_is_enough[{{NAME}}_MEMORY >= sizeof(struct {{name}}_instance) + ROOM ? 1 : -1];
 
-static int always(void) { return 1; }
 {{supported}}
 static const level_t levels[] = {
 {{levels}}
 };
 enum { LEVELS = sizeof levels / sizeof *levels };
+
+static int runs_here(const level_t *level) { return level->runs_here == NULL || level->runs_here(); }
 
 static double *take(char **at, int64_t count) {
   char *start = *at + (-(uintptr_t)*at & 63);
@@ -52,7 +53,7 @@ static void use_contacts({{name}}_t *robot, unsigned set) {
   char *at = memory;
   {{name}}_t *robot = (void *)take(&at, (sizeof *robot + 7) / 8);
   for (int i = 0; i < LEVELS && robot->level == NULL; i++)
-    if (levels[i].runs_here()) robot->level = &levels[i];
+    if (runs_here(&levels[i])) robot->level = &levels[i];
   if (robot->level == NULL) return NULL;
   robot->ws = take(&at, WORK);
   robot->inputs = take(&at, INPUT_SIZE);
@@ -85,7 +86,7 @@ const char *{{name}}_level(const {{name}}_t *robot) { return robot->level->name;
 int {{name}}_set_level({{name}}_t *robot, const char *level) {
   if (robot == NULL || level == NULL) return {{NAME}}_BAD_ARGUMENT;
   for (int i = 0; i < LEVELS; i++)
-    if (strcmp(levels[i].name, level) == 0 && levels[i].runs_here()) {
+    if (strcmp(levels[i].name, level) == 0 && runs_here(&levels[i])) {
       robot->level = &levels[i];
       return {{NAME}}_OK;
     }
