@@ -66,13 +66,13 @@ class TestHostile:
     @pytest.mark.parametrize('case', WITH_DTD)
     def test_dtd__is_refused(self, case):
         for source in (WITH_DTD[case], WITH_DTD[case].encode('utf-16')):
-            start = time.monotonic()
+            start = time.process_time()
             with (
                 touched() as events,
                 pytest.raises(UrdfError, match=r'DTD or entity .*remove the <!DOCTYPE'),
             ):
                 read(source)
-            assert time.monotonic() - start < SECONDS
+            assert time.process_time() - start < SECONDS
             assert events == []
 
     def test_undeclared_entity__is_text_that_is_not_expanded(self):
@@ -118,10 +118,10 @@ class TestBounds:
             read('<robot name="r">' + nested)
 
     def test_element_count__is_bounded(self):
-        start = time.monotonic()
+        start = time.process_time()
         with pytest.raises(UrdfError, match=f'more than {MAX_ELEMENTS} elements'):
             read(f'<robot name="r">{"<a/>" * 4_000_000}</robot>')
-        assert time.monotonic() - start < SECONDS
+        assert time.process_time() - start < SECONDS
 
     def test_link_count__is_bounded(self):
         links = ''.join(f'<link name="l{i}"/>' for i in range(10_001))
@@ -141,10 +141,10 @@ class TestBounds:
         'digits', ['9' * 15_000_000, '0.' + '1' * 15_000_000], ids=['integer', 'fraction']
     )
     def test_long_number__is_refused_at_once(self, digits):
-        start = time.monotonic()
+        start = time.process_time()
         with pytest.raises(UrdfError, match=r'15000\d{3} characters, expected at most'):
             read(f'<robot name="r"><link name="a"><inertial><mass value="{digits}"/>')
-        assert time.monotonic() - start < SECONDS
+        assert time.process_time() - start < SECONDS
 
     @pytest.mark.parametrize(
         'filler',
@@ -152,9 +152,9 @@ class TestBounds:
         ids=['comment', 'vendor attribute', 'text'],
     )
     def test_bulk_within_the_bound__is_read_in_time(self, filler):
-        start = time.monotonic()
+        start = time.process_time()
         assert read(f'<robot name="r"><link name="a"/>{filler}</robot>').name == 'r'
-        assert time.monotonic() - start < SECONDS
+        assert time.process_time() - start < SECONDS
 
 
 WORDS = st.sampled_from(
@@ -193,7 +193,7 @@ class TestFuzz:
     """Any input gives a description or a UrdfError, within a time limit."""
 
     def attempt(self, source):
-        start = time.monotonic()
+        start = time.process_time()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter('ignore', ModelWarning)
@@ -202,7 +202,7 @@ class TestFuzz:
             message = str(error)
             assert message.isprintable()
             assert len(message) < 5_000
-        assert time.monotonic() - start < SECONDS
+        assert time.process_time() - start < SECONDS
 
     @given(mutated())
     @example(ARM[:700])
