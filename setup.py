@@ -55,6 +55,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{name}']),
         (f'share/{name}', ['package.xml']),
         (f'share/{name}/config', glob('config/*.yaml')),
+        (f'share/{name}/config/layouts', glob('config/layouts/*')),
         (f'share/{name}/config/security', glob('config/security/*.xml')),
         (f'share/{name}/launch', glob('launch/*.launch.py')),
         (f'share/{name}/robots', glob(f'{name}/robots/*.urdf')),

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The layouts of PlotJuggler and Foxglove against the messages that they plot."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LAYOUTS = ROOT / 'config' / 'layouts'
+TOPIC = '/linearization_node/summary'
+SUMMARY = (ROOT / 'geolin_msgs' / 'msg' / 'LinearizationSummary.msg').read_text(encoding='utf-8')
+FIELDS = set(re.findall(r'^(?:float64|uint\d+) (\w+)', SUMMARY, re.MULTILINE))
+
+
+def plotjuggler() -> list[tuple[str, str, str]]:
+    root = ET.parse(LAYOUTS / 'plotjuggler.xml').getroot()
+    return [curve.attrib['name'].rpartition('/') for curve in root.iter('curve')]
+
+
+def foxglove() -> dict:
+    return json.loads((LAYOUTS / 'foxglove.json').read_text(encoding='utf-8'))
+
+
+def test_curves_of_plotjuggler__are_fields_of_the_summary():
+    curves = plotjuggler()
+    assert {topic for topic, _, _ in curves} == {TOPIC}
+    assert {field for _, _, field in curves} <= FIELDS
+
+
+def test_paths_of_foxglove__are_fields_of_the_summary():
+    panels = foxglove()['configById']
+    paths = [path['value'] for panel in panels.values() for path in panel.get('paths', [])]
+    assert {path.rpartition('.')[0] for path in paths} == {TOPIC}
+    assert {path.rpartition('.')[2] for path in paths} <= FIELDS
+
+
+def test_layouts__show_all_but_the_tilt_and_the_diagnostics_where_there_is_a_panel():
+    panels = foxglove()['configById']
+    paths = [path['value'] for panel in panels.values() for path in panel.get('paths', [])]
+    fields = {path.rpartition('.')[2] for path in paths}
+    assert fields == {field for _, _, field in plotjuggler()} == FIELDS - {'base_tilt'}
+    topics = [p['topicToRender'] for p in panels.values() if 'topicToRender' in p]
+    assert topics == ['/diagnostics']
+
+
+def test_panels_of_foxglove__are_all_laid_out():
+    def panels(place):
+        if isinstance(place, str):
+            return [place]
+        return panels(place['first']) + panels(place['second'])
+
+    layout = foxglove()
+    assert sorted(panels(layout['layout'])) == sorted(layout['configById'])
+
+
+def test_summary__is_published_by_the_node_of_that_name():
+    code = (ROOT / 'geolin_ros' / 'ros' / 'linearization_node.py').read_text(encoding='utf-8')
+    assert "'~/summary'" in code
+    programs = (ROOT / 'geolin_ros' / 'ros' / 'programs.py').read_text(encoding='utf-8')
+    assert "'linearization_node'" in code + programs
