@@ -22,6 +22,7 @@ COMMANDS = {
     'export': 'write a robot as a C library, which needs no Python: A, B, dynamics, contacts',
     'gain-bank': 'design the gains of a standing robot over heights and contacts, into a file',
     'gains': 'write gains for what a robot stood on, and how, in a bag',
+    'identify': 'find masses, rotors, friction and springs of a fixed-base robot in bags',
     'info': 'print what a robot description amounts to: joints, bodies, mass, warnings',
     'inspect': 'say what is in a bag: rates, gaps, clocks, frames, and what would be left out',
     'linearize': 'write the linearizations about all samples of a bag into a dataset',

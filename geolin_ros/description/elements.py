@@ -103,6 +103,8 @@ class Joint:
     gear_ratio
         Motor revolutions per joint revolution, ``mechanicalReduction`` of its transmission;
         1 where none is given. Efforts are on the joint side all the same.
+    effort_scale, effort_offset
+        Efforts act as effort_scale * measured - effort_offset [N m or N].
     """
 
     name: str
@@ -122,6 +124,8 @@ class Joint:
     rest: float = 0.0
     mimic: Mimic | None = None
     second_axis: Array = field(default_factory=lambda: np.array([0.0, 1.0, 0.0]))
+    effort_scale: float = 1.0
+    effort_offset: float = 0.0
 
 
 @dataclass(frozen=True)

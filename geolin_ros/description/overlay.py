@@ -8,10 +8,14 @@ An overlay is a mapping, usually from a YAML file::
       "*_knee_joint": {rotor_inertia: 1.0e-4, gear_ratio: 9.1, damping: 0.1}
       spine: {stiffness: 300.0, rest: 0.0}
       ankle_screw: {kind: helical, pitch: 0.002}
+    links:
+      shank: {mass: 0.21, com: [0.0, 0.0, -0.1], inertia: [1.2e-3, 1.2e-3, 4.0e-5, 0, 0, 0]}
     payloads:
       - {frame: base, mass: 2.0, com: [0.0, 0.0, 0.1], inertia: [0.01, 0.01, 0.01, 0, 0, 0]}
 
-Names of joints may hold the wildcards ``*`` and ``?``.
+Names of joints may hold the wildcards ``*`` and ``?``. Links take the place of what the
+description says about their masses; payloads come on top. `estimation.identification.overlay_of`
+makes overlays of recordings.
 """
 
 import dataclasses
@@ -36,11 +40,15 @@ JOINT_KEYS = {
     'stiffness': 'joint spring [N m/rad or N/m]',
     'rest': 'rest position of the spring [rad or m]',
     'kind': 'helical, for a revolute or continuous joint of the URDF',
+    'effort_scale': 'torque by measured effort, for joints that show amperes or motor torques',
+    'effort_offset': 'what measured efforts, scaled, show too much [N m or N]',
     'pitch': 'advance of a helical joint along its axis [m/rad], either sign',
 }
-_SIGNED_KEYS = ('rest', 'gear_ratio')
-_NOT_ZERO = ('gear_ratio', 'friction_speed')
-PAYLOAD_KEYS = ('frame', 'mass', 'com', 'inertia')
+_SIGNED_KEYS = ('rest', 'gear_ratio', 'effort_offset')
+_NOT_ZERO = ('gear_ratio', 'friction_speed', 'effort_scale')
+LINK_KEYS = ('mass', 'com', 'inertia')
+PAYLOAD_KEYS = ('frame', *LINK_KEYS)
+KEYS = ('joints', 'links', 'payloads')
 
 
 def apply_overlay(
@@ -59,8 +67,9 @@ def apply_overlay(
     if not isinstance(overlay, Mapping):
         where = str(overlay)
         overlay = _checked(read_yaml, overlay, where)
-    _check_keys(where, overlay, ('joints', 'payloads'))
+    _check_keys(where, overlay, KEYS)
     description = _over_joints(description, overlay.get('joints') or {}, where)
+    description = _over_links(description, overlay.get('links') or {}, where)
     return attach_payloads(description, overlay.get('payloads') or (), where)
 
 
@@ -84,17 +93,32 @@ def attach_payloads(
         if not isinstance(name, str) or name not in links:
             raise unknown_name('link', str(name), links, f'robot {description.name!r}')
         at = f'{where}: payload on {name!r}'
-        (mass,) = _numbers(at, 'mass', [payload.get('mass')], 1)
-        com = _numbers(at, 'com', payload.get('com', (0.0, 0.0, 0.0)), 3)
-        ixx, iyy, izz, ixy, ixz, iyz = _numbers(
-            at, 'inertia', payload.get('inertia', (0.0,) * 6), 6
-        )
-        rotational = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-        if mass < 0.0 or float(np.linalg.eigvalsh(rotational)[0]) < 0.0:
-            raise ModelError(f'{at}: mass {mass:g} and inertia must not be negative')
-        load = Link.from_mass(name, mass, np.array(com), rotational)
+        load = _link(at, name, payload)
         links[name] = Link(name, links[name].inertia + load.inertia)
     return dataclasses.replace(description, links=tuple(links.values()))
+
+
+def _over_links(description: Description, rows: Any, where: str) -> Description:
+    if not isinstance(rows, Mapping):
+        raise ModelError(f'{where}: links is {rows!r}, expected a mapping of names to masses')
+    links = {link.name: link for link in description.links}
+    for name, values in rows.items():
+        if name not in links:
+            raise unknown_name('link', str(name), links, f'robot {description.name!r}')
+        _check_keys(f'{where}: link {name!r}', values, LINK_KEYS)
+        links[name] = _link(f'{where}: link {name!r}', name, values)
+    return dataclasses.replace(description, links=tuple(links.values()))
+
+
+def _link(at: str, name: str, values: Mapping[str, Any]) -> Link:
+    """Return a link with the mass, centre of mass and inertia about it of a mapping."""
+    (mass,) = _numbers(at, 'mass', [values.get('mass')], 1)
+    com = _numbers(at, 'com', values.get('com', (0.0, 0.0, 0.0)), 3)
+    ixx, iyy, izz, ixy, ixz, iyz = _numbers(at, 'inertia', values.get('inertia', (0.0,) * 6), 6)
+    rotational = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+    if mass < 0.0 or float(np.linalg.eigvalsh(rotational)[0]) < 0.0:
+        raise ModelError(f'{at}: mass {mass:g} and inertia must not be negative')
+    return Link.from_mass(name, mass, np.array(com), rotational)
 
 
 def _over_joints(description: Description, rows: Any, where: str) -> Description:
@@ -168,7 +192,7 @@ def _checked(read: Callable[[Any], Any], source: Any, where: str) -> Mapping[str
         content = read(source) or {}
     except InputError as error:
         raise ModelError(f'{where}: cannot be read as YAML: {error}') from error
-    _check_keys(where, content, ('joints', 'payloads'))
+    _check_keys(where, content, KEYS)
     return cast(Mapping[str, Any], content)
 
 

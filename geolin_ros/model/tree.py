@@ -110,6 +110,8 @@ class TreeModel:
         Joints locked at a position [rad or m]; they are part of the bodies.
     actuated_joints
         Joints whose efforts are the columns of B.
+    effort_scale, effort_offset
+        (n,) each, or empty: measured efforts act as scale * measured - offset [N m or N].
     """
 
     name: str
@@ -126,6 +128,8 @@ class TreeModel:
     dependent_joints: tuple[DependentJoint, ...] = ()
     locked_joints: tuple[LockedJoint, ...] = ()
     actuated_joints: tuple[str, ...] = ()
+    effort_scale: tuple[float, ...] = ()
+    effort_offset: tuple[float, ...] = ()
 
     @classmethod
     def from_description(
@@ -189,6 +193,11 @@ class TreeModel:
         for name in actuated_joints or ():
             if name not in names:
                 raise unknown_name('joint', name, names, f'robot {description.name!r}')
+        measured = {
+            joint.name: (joint.effort_scale, joint.effort_offset) for joint in description.joints
+        }
+        efforts = [measured.get(name, (1.0, 0.0)) for name in names]
+        calibrated = any(effort != (1.0, 0.0) for effort in efforts)
         return cls(
             name=description.name,
             base=base,
@@ -204,6 +213,8 @@ class TreeModel:
             dependent_joints=numbered.dependent_joints,
             locked_joints=tuple(LockedJoint(*item) for item in locked.items()),
             actuated_joints=names if actuated_joints is None else tuple(actuated_joints),
+            effort_scale=tuple(scale for scale, _ in efforts) if calibrated else (),
+            effort_offset=tuple(offset for _, offset in efforts) if calibrated else (),
         )
 
     @classmethod
@@ -310,6 +321,8 @@ class TreeModel:
             digest.update('\n'.join(names).encode() + b'\0')
         for array in (*self.tree, self.gravity, *(f.placement for f in self.frames.values())):
             digest.update(array.tobytes() + b'\0')
+        if self.effort_scale:
+            digest.update(np.array((self.effort_scale, self.effort_offset)).tobytes())
         return digest.hexdigest()[:16]
 
     def frame(self, name: str) -> Frame:

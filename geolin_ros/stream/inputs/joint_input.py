@@ -42,6 +42,8 @@ class JointInput:
     def read(self, message: Any, field: str, out: Array, missing: Cause) -> None:
         """Write the entries of ``message.<field>`` for the model's joints into ``out`` (n,).
 
+        Efforts become torques or forces by the model's ``effort_scale`` and ``effort_offset``.
+
         Raises
         ------
         DroppedInput
@@ -56,6 +58,9 @@ class JointInput:
         np.take(values, self._index, out=out)
         if not np.isfinite(out).all():
             raise self._not_finite(field, out)
+        if field == 'effort' and self._model.effort_scale:
+            out *= self._model.effort_scale
+            out -= self._model.effort_offset
 
     def _look_up(self, names: Any) -> None:
         self._names = None

@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin identify``: masses, rotors, friction and springs from recordings, as an overlay."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from geolin_ros.cli._recordings import (
+    Progress,
+    add_bag_arguments,
+    add_output_arguments,
+    open_bags,
+    print_json,
+)
+from geolin_ros.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from geolin_ros.estimation.identification import Change, Identification
+
+CERTAIN = 3.0
+"""Quantities that moved by more standard deviations are printed."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_bag_arguments(parser)
+    parser.add_argument(
+        '-o',
+        '--output',
+        type=Path,
+        default=Path('overlay.yaml'),
+        help='overlay for overlay_file of the nodes (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--aside',
+        action='append',
+        default=[],
+        type=Path,
+        metavar='BAG',
+        help='bag to try the result on (default: the last quarter of each)',
+    )
+    parser.add_argument(
+        '--cutoff', type=float, metavar='HZ', help='of the filter (default: by the motion)'
+    )
+    parser.add_argument(
+        '--delay',
+        type=float,
+        default=0.0,
+        metavar='SECONDS',
+        help='by how much efforts come after the motion (0)',
+    )
+    parser.add_argument(
+        '--trust',
+        type=float,
+        default=0.3,
+        help='relative standard deviation of what the description says about bodies (0.3)',
+    )
+    parser.add_argument('--no-springs', action='store_true', help='joints have no springs')
+    parser.add_argument(
+        '--scale',
+        action='append',
+        default=[],
+        metavar='JOINT',
+        help='find the factor of the efforts of this joint too',
+    )
+    add_output_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Identify, and write the overlay; 1 without one if the recordings cannot tell."""
+    import yaml
+
+    from geolin_ros import urdf
+    from geolin_ros.control.whole_file import whole_file
+    from geolin_ros.estimation.identification import identify, overlay_of
+    from geolin_ros.offline.joint_log import joint_signals
+
+    if not options.trust > 0.0:
+        raise ConfigurationError(f'--trust is {options.trust:g}, expected more than 0, as 0.3')
+    options.values += ['base:=fixed', 'coulomb_friction:=true']
+    bags, recordings = options.bags, []
+    for bag in (*bags, *options.aside):
+        options.bags = [bag]
+        with open_bags(options) as source:
+            recordings.append(joint_signals(source, Progress(options)))
+            model, description = source.model, source.description
+    if model.effort_scale:
+        raise ConfigurationError(
+            'the overlay of the parameters has effort_scale or effort_offset, expected none: they '
+            'are what is to be found; leave the overlay out'
+        )
+    found = identify(
+        model,
+        recordings[: len(bags)],
+        recordings[len(bags) :],
+        cutoff=options.cutoff,
+        delay=options.delay,
+        trust=options.trust,
+        springs=not options.no_springs,
+        scales=options.scale,
+        watch=Progress(options, ' rounds'),
+    )
+    overlay = overlay_of(found, urdf.read(description))
+    text = yaml.safe_dump(overlay, sort_keys=False, default_flow_style=None, width=99)
+    with whole_file(options.output) as file:
+        file.write(text.encode())
+    if options.json:
+        print_json(_report(found) | {'output': str(options.output)})
+    else:
+        print('\n'.join(_lines(found)))
+        print(
+            f'{options.output}: for overlay_file of the nodes, with coulomb_friction: true for '
+            'friction to act'
+        )
+    return 0
+
+
+def _report(found: 'Identification') -> dict[str, Any]:
+    return {
+        'robot': found.model.name,
+        'cutoff': found.cutoff,
+        'samples': len(found.trained.measured),
+        'aside': {
+            name: {'effort': float(e), 'before': float(b), 'after': float(a)}
+            for name, e, b, a in zip(
+                found.rows, found.effort, found.before, found.after, strict=True
+            )
+        },
+        'rank': found.rank,
+        'numbers': found.parameters.count,
+        'changes': [change._asdict() | {'moved': change.moved} for change in found.changes()],
+    }
+
+
+def _lines(found: 'Identification') -> Iterator[str]:
+    yield (
+        f'robot {found.model.name}: {len(found.trained.measured)} samples, filtered at '
+        f'{found.cutoff:.3g} Hz; {found.rank} of {found.parameters.count} combinations are told '
+        'by the data'
+    )
+    yield 'on data kept aside, root mean square [N m or N]:'
+    yield f'  {"":24} {"effort":>9} {"before":>9} {"after":>9}'
+    for name, *values in zip(found.rows, found.effort, found.before, found.after, strict=True):
+        yield f'  {name:24} ' + ' '.join(f'{value:9.3g}' for value in values)
+    changes = found.changes()
+    moved = sorted((c for c in changes if c.moved > CERTAIN), key=lambda c: -c.moved)
+    yield f'{len(moved)} of {len(changes)} quantities moved by more than {CERTAIN:g} deviations:'
+    yield from (f'  {_sentence(change)}' for change in moved)
+
+
+def _sentence(change: 'Change') -> str:
+    return (
+        f'{change.of} {change.name}: {change.before:.4g} -> {change.after:.4g} +- '
+        f'{change.deviation:.2g} {change.unit}'.rstrip()
+    )

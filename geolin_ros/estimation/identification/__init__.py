@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Masses, rotors, friction and springs of a robot from what was measured on it."""
+
+from geolin_ros.estimation.identification.identification import (
+    Change,
+    Combination,
+    Identification,
+    identify,
+)
+from geolin_ros.estimation.identification.overlay import overlay_of
+from geolin_ros.estimation.identification.signals import Motion, Signals, prepare
+
+__all__ = [
+    'Change',
+    'Combination',
+    'Identification',
+    'Motion',
+    'Signals',
+    'identify',
+    'overlay_of',
+    'prepare',
+]

@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Bodies that can exist: ten free numbers for each, about the body of the description.
+
+A body's pseudo-inertia J = [[Sigma, h], [h', m]] (4 x 4), Sigma = tr(I)/2 1 - I, is positive
+definite exactly if some distribution of positive masses has it [Wensing 2018]. With the
+description's J0 = L L' it is written J = L U U' L', U upper triangular with exponentials on the
+diagonal: the log-Cholesky parametrization [Rucker 2022], whose origin here is the description.
+Whatever the numbers are, the body exists; and to first order the distance from the description in
+the affine-invariant metric [Lee 2018] is 2 |diagonal|, sqrt(2) |rest|, in no units.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from geolin_ros.typing import Array
+
+NUMBERS = 10  # of a body
+ROW, COLUMN = np.triu_indices(4)
+DISTANCE = np.where(ROW == COLUMN, 2.0, np.sqrt(2.0))
+"""Distance (10,) from the description of one unit of each number."""
+FLAT = 1e-4
+"""Least width of a body as a part of its greatest: descriptions have rods and points."""
+_TENSOR = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # Ixx, Ixy, Iyy, Ixz, Iyz, Izz
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body of the description as the origin of ten numbers.
+
+    Attributes
+    ----------
+    factor : (4, 4)
+        L of its pseudo-inertia L L'.
+    """
+
+    factor: Array
+
+    @classmethod
+    def of(cls, parameters: Array) -> 'Body | None':
+        """Return the body with ten parameters (10,) as in `inverse_dynamics_regressor`.
+
+        Flat bodies, and those that cannot exist, become the nearest with some thickness in every
+        direction; None is returned for a body without mass.
+        """
+        J = pseudo_inertia(parameters)
+        mass = J[3, 3]
+        if mass <= 0.0:
+            return None
+        com = J[:3, 3] / mass
+        moments, axes = np.linalg.eigh(J[:3, :3] - mass * np.outer(com, com))
+        largest = max(float(moments[-1]), mass * 1e-8)  # a point counts as 0.1 mm wide
+        widths = np.maximum(moments, FLAT**2 * largest)
+        L = np.zeros((4, 4))
+        L[:3, :3] = axes * np.sqrt(widths)
+        L[:3, 3], L[3, 3] = com * np.sqrt(mass), np.sqrt(mass)
+        return cls(L)
+
+    def parameters(self, numbers: Array) -> Array:
+        """Return the ten parameters (10,) of a body."""
+        F = self.factor @ _triangle(numbers)
+        return inertial_parameters_of(F @ F.T)
+
+    def jacobian(self, numbers: Array) -> Array:
+        """Return the derivative (10, 10) of `parameters`."""
+        U = _triangle(numbers)
+        F = self.factor @ U
+        found = np.empty((NUMBERS, NUMBERS))
+        for k, (i, j) in enumerate(zip(ROW, COLUMN, strict=True)):
+            half = np.outer(self.factor[:, i] * (U[i, i] if i == j else 1.0), F[:, j])
+            found[:, k] = inertial_parameters_of(half + half.T)
+        return found
+
+
+def pseudo_inertia(parameters: Array) -> Array:
+    """Return J (4, 4) of ten parameters; linear."""
+    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = parameters
+    half = 0.5 * (xx + yy + zz)
+    return np.array(
+        [
+            [half - xx, -xy, -xz, hx],
+            [-xy, half - yy, -yz, hy],
+            [-xz, -yz, half - zz, hz],
+            [hx, hy, hz, m],
+        ]
+    )
+
+
+def inertial_parameters_of(J: Array) -> Array:
+    """Return the ten parameters (10,) of a pseudo-inertia (4, 4); linear."""
+    trace = J[0, 0] + J[1, 1] + J[2, 2]
+    tensor = [(trace if i == j else 0.0) - J[i, j] for i, j in _TENSOR]
+    return np.array([J[3, 3], *J[:3, 3], *tensor])
+
+
+def is_physical(parameters: Array) -> bool:
+    """Whether a body with these ten parameters can exist."""
+    if not parameters[0] > 0.0:
+        return False
+    _, _, rotational = of_mass(parameters)
+    moments = np.linalg.eigvalsh(rotational)
+    return bool(moments[0] > 0.0 and moments[0] + moments[1] > moments[2])
+
+
+def of_mass(parameters: Array) -> tuple[float, Array, Array]:
+    """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2]."""
+    J = pseudo_inertia(parameters)
+    mass = float(J[3, 3])
+    com = J[:3, 3] / mass
+    second = J[:3, :3] - mass * np.outer(com, com)
+    return mass, com, float(np.trace(second)) * np.eye(3) - second
+
+
+def _triangle(numbers: Array) -> Array:
+    U = np.zeros((4, 4))
+    U[ROW, COLUMN] = numbers
+    np.fill_diagonal(U, np.exp(np.clip(np.diag(U), -10.0, 10.0)))
+    return U

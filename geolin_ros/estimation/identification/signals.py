@@ -1,0 +1,343 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Measured signals, checked, filtered without delay, differentiated, thinned."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from geolin_ros.errors import RecordingError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.optional import optional
+from geolin_ros.typing import Array
+
+signal = optional('scipy.signal', extra='estimation')
+
+ORDER = 4  # of the Butterworth filter, forwards and backwards
+SHORTEST = 4.0
+"""Least length of a recording [s]."""
+FEWEST = 150
+"""Least number of its samples."""
+STILL = 0.02
+"""A joint that stays within this [rad or m] does not move."""
+GAP = 0.25
+"""A recording must not be silent for longer [s]."""
+MOTION_POWER = 0.99
+"""The cut-off frequency is `ABOVE` times that below which so much of the rates' power is."""
+ABOVE = 10.0
+SLOWEST, HIGHEST, FASTEST = 5.0, 20.0, 0.2
+"""Bounds of the cut-off frequency [Hz], and the upper one as a part of the sampling rate."""
+FINER = 4.0
+"""Cut-off frequency of the rates that friction is computed of, by that of all else."""
+KEPT_RATE = 5.0
+"""Samples kept, in cut-off frequencies."""
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What one recording measured.
+
+    Attributes
+    ----------
+    name
+        Of the recording, for messages.
+    time : (N,)
+        When it was measured [s], ascending.
+    position : (N, n)
+        Of the joints, in the order of the model [rad or m].
+    rate, effort : (N, n) or None
+        [rad/s or m/s, N m or N]; without rates they are the derivatives of positions. A column of
+        efforts that is NaN throughout was not measured.
+    pose, twist : (N, 4, 4) and (N, 6), or None
+        Of a floating base: its pose in the world [m], its twist in its own axes [m/s, rad/s].
+    forces
+        Measured wrenches by link, (N, 6) [force; moment] of the surroundings on it, about the
+        origin of the world in world axes [N, N m]; where nothing is given nothing touches it.
+    """
+
+    name: str
+    time: Array
+    position: Array
+    rate: Array | None = None
+    effort: Array | None = None
+    pose: Array | None = None
+    twist: Array | None = None
+    forces: Mapping[str, Array] = field(default_factory=dict)
+
+    def between(self, begin: float, end: float) -> 'Signals':
+        """Return the part from ``begin`` to ``end``, as parts of the length (0 to 1)."""
+        first, length = self.time[0], self.time[-1] - self.time[0]
+        part = (self.time >= first + begin * length) & (self.time <= first + end * length)
+
+        def cut(values: Array | None) -> Array | None:
+            return None if values is None else values[part]
+
+        return Signals(
+            self.name,
+            self.time[part],
+            self.position[part],
+            cut(self.rate),
+            cut(self.effort),
+            cut(self.pose),
+            cut(self.twist),
+            {name: values[part] for name, values in self.forces.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A recording ready to be fitted: evenly sampled, smooth.
+
+    Attributes
+    ----------
+    name
+        Of the recording.
+    time : (N,)
+        [s]
+    position, rate, acceleration, effort : (N, n)
+        Of the joints; efforts are NaN where none were measured.
+    pose, twist, twist_dot
+        (N, 4, 4), (N, 6), (N, 6) of a floating base; None of a fixed one.
+    forces
+        As of `Signals`.
+    cutoff
+        Of the filter [Hz].
+    all_rates : (M, n)
+        Rates at all even times, filtered less; `smooth` filters and thins what they lead to.
+    """
+
+    name: str
+    time: Array
+    position: Array
+    rate: Array
+    acceleration: Array
+    effort: Array
+    pose: Array | None
+    twist: Array | None
+    twist_dot: Array | None
+    forces: Mapping[str, Array]
+    cutoff: float
+    all_rates: Array
+    _sections: Array
+    _kept: slice
+
+    def smooth(self, values: Array) -> Array:
+        """Return the samples (N, ...) of values (M, ...), filtered as all else was."""
+        return np.asarray(signal.sosfiltfilt(self._sections, values, axis=0)[self._kept])
+
+
+def check(signals: Signals, model: TreeModel) -> None:
+    """Raise `RecordingError` for what no model can be identified from."""
+    name, time = signals.name, signals.time
+    for what, values, width in (
+        ('positions', signals.position, model.n),
+        ('rates', signals.rate, model.n),
+        ('efforts', signals.effort, model.n),
+        ('base twists', signals.twist, 6),
+    ):
+        if values is not None and values.shape != (time.size, width):
+            raise RecordingError(
+                f'{name}: {what} have shape {values.shape}, expected {(time.size, width)}: '
+                f'{time.size} samples of {width}'
+            )
+    steps = np.diff(time)
+    if steps.size and steps.min() <= 0.0:
+        k = int(steps.argmin())
+        raise RecordingError(
+            f'{name}: time goes from {time[k]:.6f} s to {time[k + 1]:.6f} s at sample {k + 1}, '
+            'expected it to rise; sort the samples and leave out copies'
+        )
+    if time.size < FEWEST or time[-1] - time[0] < SHORTEST:
+        length = time[-1] - time[0] if time.size else 0.0
+        raise RecordingError(
+            f'{name} has {time.size} samples in {length:.3g} s, expected at least {FEWEST} in '
+            f'{SHORTEST:g} s; record longer'
+        )
+    for what, values in (
+        ('time', time),
+        ('position', signals.position),
+        ('rate', signals.rate),
+        ('base pose', signals.pose),
+        ('base twist', signals.twist),
+        *((f'force on {frame}', values) for frame, values in signals.forces.items()),
+    ):
+        if values is not None:
+            _check_finite(name, what, values, model)
+    if signals.effort is not None:
+        measured = ~np.isnan(signals.effort).all(axis=0)
+        part = np.where(measured, signals.effort, 0.0)
+        _check_finite(name, 'effort', part, model)
+    if steps.max() > GAP:
+        k = int(steps.argmax())
+        raise RecordingError(
+            f'{name} is silent for {steps[k]:.3g} s after {time[k] - time[0]:.3f} s, expected no '
+            f'gap above {GAP:g} s; cut it in two recordings there'
+        )
+    _check_motion(signals, model)
+
+
+def _check_motion(signals: Signals, model: TreeModel) -> None:
+    moved = np.ptp(signals.position, axis=0)
+    if not (moved > STILL).any() and signals.twist is None:
+        raise RecordingError(
+            f'{signals.name}: no joint moves more than {moved.max(initial=0.0):.2g} rad or m, '
+            f'expected motion above {STILL:g}; record a motion that excites all joints'
+        )
+    if signals.rate is None:
+        return
+    slope = rate_slopes(signals)
+    for c in np.flatnonzero((moved > STILL) & ~((slope > 0.7) & (slope < 1.4))):
+        factor, unit = float(slope[c]), ''
+        if abs(np.log(abs(factor) * 180.0 / np.pi)) < 0.35:
+            unit = ' as if rates were in rad/s and positions in degrees'
+        elif abs(np.log(abs(factor) * np.pi / 180.0)) < 0.35:
+            unit = ' as if rates were in degrees/s and positions in rad'
+        raise RecordingError(
+            f'{signals.name}: rates of joint {model.joint_names[c]!r} are {factor:.3g} times the '
+            f'derivative of its positions, expected 1{unit}; correct their units, order or times'
+        )
+
+
+def rate_slopes(signals: Signals) -> Array:
+    """Return, for each joint, the rates by the derivative of positions; NaN where it is still.
+
+    Both are averaged over about 0.1 s: noise of positions would make it too small.
+    """
+    assert signals.rate is not None
+    time = signals.time
+    step = max(1, int(0.1 / float(np.median(np.diff(time)))))
+    travelled = np.concatenate(
+        (
+            np.zeros((1, signals.rate.shape[1])),
+            np.cumsum(
+                0.5 * (signals.rate[1:] + signals.rate[:-1]) * np.diff(time)[:, np.newaxis], axis=0
+            ),
+        )
+    )
+    by_rate = travelled[step:] - travelled[:-step]
+    by_position = signals.position[step:] - signals.position[:-step]
+    square = (by_position**2).sum(axis=0)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        return np.asarray((by_rate * by_position).sum(axis=0) / square)
+
+
+def _check_finite(name: str, what: str, values: Array, model: TreeModel) -> None:
+    if np.isfinite(values).all():
+        return
+    wrong = np.argwhere(~np.isfinite(values))[0]
+    of_joint = values.ndim == 2 and values.shape[1] == model.n and 'base' not in what
+    joint = f' of joint {model.joint_names[wrong[1]]!r}' if of_joint else ''
+    count = int((~np.isfinite(values)).sum())
+    raise RecordingError(
+        f'{name}: {what}{joint} is {values[tuple(wrong)]} at sample {wrong[0]} ({count} such '
+        'values), expected finite numbers; leave these samples out'
+    )
+
+
+def cutoff_of(signals: Signals) -> float:
+    """Return a cut-off frequency [Hz] well above what the joints do."""
+    period = float(np.median(np.diff(signals.time)))
+    even = np.arange(signals.time[0], signals.time[-1], period)
+    rate = np.gradient(_resampled(signals.time, signals.position, even), period, axis=0)
+    if signals.rate is not None:
+        rate = _resampled(signals.time, signals.rate, even)
+    spectrum = np.abs(np.fft.rfft(rate - rate.mean(axis=0), axis=0)) ** 2
+    share = np.cumsum(spectrum.sum(axis=1))
+    highest = SLOWEST
+    if share[-1] > 0.0:
+        k = int(np.searchsorted(share, MOTION_POWER * share[-1]))
+        highest = ABOVE * float(np.fft.rfftfreq(even.size, period)[k])
+    return float(np.clip(highest, SLOWEST, min(HIGHEST, FASTEST / period)))
+
+
+def prepare(
+    signals: Signals,
+    model: TreeModel,
+    cutoff: float | None = None,
+    delay: float = 0.0,
+) -> Motion:
+    """Return the motion of a recording: filtered forwards and backwards, differentiated, thinned.
+
+    Positions, rates and efforts pass the same filter, so that what it takes away is missing on
+    both sides of the equations of motion.
+
+    Parameters
+    ----------
+    signals, model
+        What was measured, in the order of the model, and passed `check`.
+    cutoff
+        Of the filter [Hz]; by default by `cutoff_of`.
+    delay
+        By how much efforts come after the motion they belong to [s]; it is taken out.
+
+    Raises
+    ------
+    RecordingError
+        If the cut-off frequency is beyond what the recording holds.
+    """
+    cutoff = cutoff_of(signals) if cutoff is None else cutoff
+    time = signals.time
+    period = float(np.median(np.diff(time)))
+    if not 0.0 < cutoff < 0.5 / period:
+        raise RecordingError(
+            f'{signals.name}: cut-off frequency is {cutoff:g} Hz, expected more than 0 and less '
+            f'than half of the sampling rate, {0.5 / period:.4g} Hz'
+        )
+    even = np.arange(time[0], time[-1], period)
+    sections = signal.butter(ORDER, cutoff, output='sos', fs=1.0 / period)
+
+    def smooth(values: Array, late: float = 0.0) -> Array:
+        return np.asarray(
+            signal.sosfiltfilt(sections, _resampled(time - late, values, even), axis=0)
+        )
+
+    position = smooth(signals.position)
+    derived = np.gradient(position, period, axis=0)
+    rate = derived if signals.rate is None else smooth(signals.rate)
+    acceleration = np.gradient(rate, period, axis=0)
+    fine = rate
+    if signals.rate is not None and FINER * cutoff < 0.45 / period:
+        finer = signal.butter(ORDER, FINER * cutoff, output='sos', fs=1.0 / period)
+        fine = signal.sosfiltfilt(finer, _resampled(time, signals.rate, even), axis=0)
+    effort = np.full_like(position, np.nan)
+    if signals.effort is not None:
+        measured = ~np.isnan(signals.effort).all(axis=0)
+        effort[:, measured] = smooth(signals.effort[:, measured], delay)
+    pose = twist = twist_dot = None
+    if signals.pose is not None and signals.twist is not None:
+        pose = _smooth_poses(smooth(signals.pose.reshape(time.size, 16)))
+        twist = smooth(signals.twist)
+        twist_dot = np.gradient(twist, period, axis=0)
+    edge = round(2.0 / cutoff / period)  # where the filter has no neighbours on one side
+    every = max(1, int(1.0 / (KEPT_RATE * cutoff * period)))
+    kept = slice(edge, even.size - edge, every)
+    return Motion(
+        signals.name,
+        even[kept],
+        position[kept],
+        rate[kept],
+        acceleration[kept],
+        effort[kept],
+        None if pose is None else pose[kept],
+        None if twist is None else twist[kept],
+        None if twist_dot is None else twist_dot[kept],
+        {frame: smooth(values)[kept] for frame, values in signals.forces.items()},
+        cutoff,
+        fine,
+        sections,
+        kept,
+    )
+
+
+def _resampled(time: Array, values: Array, at: Array) -> Array:
+    return np.stack([np.interp(at, time, column) for column in values.T], axis=1)
+
+
+def _smooth_poses(flat: Array) -> Array:
+    """Return poses (N, 4, 4) whose rotations, smoothed entry by entry, are made rotations."""
+    poses = flat.reshape(-1, 4, 4).copy()
+    left, _, right = np.linalg.svd(poses[:, :3, :3])
+    poses[:, :3, :3] = left @ right
+    poses[:, 3] = (0.0, 0.0, 0.0, 1.0)
+    return poses

@@ -1,0 +1,416 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Identification of robots whose masses are known, moved by MuJoCo; of recordings that are bad."""
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+from support.mujoco_oracle import bodies_only
+from support.robots import example_robot
+
+from geolin_ros import Linearizer, TreeModel, urdf
+from geolin_ros.description import Link
+from geolin_ros.dynamics.derivatives import inertial_parameters
+from geolin_ros.dynamics.functions import inverse_dynamics
+from geolin_ros.errors import GeolinError, ModelWarning, RecordingError, UnsolvableError
+from geolin_ros.estimation.identification import Signals, identify, overlay_of, prepare
+from geolin_ros.estimation.identification.bodies import Body, is_physical
+from geolin_ros.model.inertia_check import mass_properties
+
+mujoco = pytest.importorskip('mujoco')
+pytest.importorskip('scipy')
+
+ARM = """<robot name="arm"><link name="base"/>
+  <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="2"/>
+    <inertia ixx="0.03" iyy="0.03" izz="0.004" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="lower"><inertial><origin xyz="0 0 0.15"/><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/>
+    <axis xyz="0 1 0"/></joint>
+  <joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/>
+    <origin xyz="0 0 0.4"/><axis xyz="1 0 0"/></joint></robot>"""
+
+
+def read(source, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        return TreeModel.from_urdf(source, coulomb_friction=True, **options)
+
+
+def arm(overlay=None):
+    return read(ARM, base='fixed', overlay=overlay)
+
+
+def arm_recording(model, rng, seconds=6.0, rate=100.0, noise=0.05):
+    """Return what a perfect arm would measure, with noise on its efforts."""
+    time = np.arange(0.0, seconds, 1.0 / rate)
+    phase, wave = rng.uniform(0, 2 * np.pi, (2, 3)), 2 * np.pi * rng.uniform(0.2, 1.2, (2, 3))
+    angle = wave * time[:, np.newaxis, np.newaxis] + phase
+    s, r = np.sin(angle).sum(2) * 0.6, (wave * np.cos(angle)).sum(2) * 0.6
+    a = -(wave**2 * np.sin(angle)).sum(2) * 0.6
+    tau = [
+        inverse_dynamics(model, model.state(np.eye(4), s[k], np.zeros(6), r[k]), a[k])
+        for k in range(time.size)
+    ]
+    return Signals('arm', time, s, r, np.array(tau) + noise * rng.normal(size=s.shape))
+
+
+# -- bodies ---------------------------------------------------------------------------------
+
+
+def test_bodies_exist_whatever_their_numbers_are():
+    rng = np.random.default_rng(1)
+    body = Body.of(inertial_parameters(arm()).reshape(-1, 10)[2])
+    for size in (0.1, 1.0, 3.0):
+        for _ in range(50):
+            assert is_physical(body.parameters(size * rng.normal(size=10)))
+
+
+def test_bodies_start_at_the_description_with_an_exact_derivative():
+    rng = np.random.default_rng(2)
+    described = inertial_parameters(arm()).reshape(-1, 10)[1]
+    body = Body.of(described)
+    assert np.allclose(body.parameters(np.zeros(10)), described, rtol=1e-12, atol=1e-12)
+    x, step = rng.normal(size=10) * 0.3, 1e-6
+    differences = [
+        (body.parameters(x + step * e) - body.parameters(x - step * e)) / (2 * step)
+        for e in np.eye(10)
+    ]
+    assert np.allclose(body.jacobian(x), np.transpose(differences), atol=1e-8)
+
+
+def test_flat_and_impossible_bodies_of_descriptions_become_possible_ones():
+    rod = np.array([1.0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.0])
+    impossible = np.array([1.0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.5])
+    for parameters in (rod, impossible, np.array([1.0, *np.zeros(9)])):
+        assert is_physical(Body.of(parameters).parameters(np.zeros(10)))
+    assert Body.of(np.zeros(10)) is None
+
+
+# -- an arm -----------------------------------------------------------------------------------
+
+HIDDEN = {
+    'links': {
+        'upper': {'mass': 2.6, 'com': [0.02, 0.01, 0.17], 'inertia': [0.04, 0.035, 0.01, 0, 0, 0]}
+    },
+    'joints': {
+        'shoulder': {'rotor_inertia': 0.05, 'damping': 0.4, 'friction': 0.8},
+        'elbow': {'rotor_inertia': 0.02, 'friction': 0.3, 'effort_scale': 0.8},
+    },
+}
+HIDDEN['joints']['shoulder']['friction_speed'] = HIDDEN['joints']['elbow']['friction_speed'] = 0.1
+
+
+@pytest.fixture(scope='module')
+def arm_truth():
+    return arm(HIDDEN)
+
+
+def test_an_arm_is_found_within_three_standard_deviations(arm_truth):
+    signals = arm_recording(arm_truth, np.random.default_rng(3), seconds=12.0)
+    found = identify(arm(), [signals])
+    values = {(c.of, c.name): c for c in found.changes()}
+    for joint, row in HIDDEN['joints'].items():
+        for key, name in (('rotor_inertia', 'rotor'), ('friction', 'friction')):
+            change = values[joint, name]
+            assert abs(change.after - row[key]) < 3.0 * change.deviation
+            assert change.told > 0.9
+    assert found.after.max() < 0.3 * found.before.min()
+    assert 0 < found.rank < found.parameters.count
+
+
+def test_a_scale_of_efforts_is_found_where_asked(arm_truth):
+    signals = arm_recording(arm_truth, np.random.default_rng(4), seconds=12.0)
+    signals.effort[:, 1] /= 0.8
+    found = identify(arm(HIDDEN | {'joints': {}}), [signals], scales=['elbow'])
+    scale = next(c for c in found.changes() if (c.of, c.name) == ('elbow', 'scale'))
+    assert abs(scale.after - 0.8) < 3.0 * scale.deviation
+
+
+def test_the_overlay_reads_as_what_was_found(arm_truth):
+    found = identify(arm(), [arm_recording(arm_truth, np.random.default_rng(5))])
+    again = arm(overlay_of(found, urdf.read(ARM)))
+    assert np.allclose(inertial_parameters(again).reshape(-1, 10)[1:], found.inertial[1:])
+    values = found.joint_values()
+    assert np.isclose(again.tree.friction[0], values['shoulder', 'friction'][1])
+    assert np.isclose(again.effort_offset[0], values['shoulder', 'offset'][1])
+
+
+def test_outliers_weigh_little(arm_truth):
+    signals = arm_recording(arm_truth, np.random.default_rng(6), seconds=12.0)
+    clean = identify(arm(), [signals])
+    hit = slice(200, 215)
+    signals.effort[hit] += 20.0
+    marred = identify(arm(), [signals])
+    masses = [f.inertial[2][0] for f in (clean, marred)]
+    assert masses[1] == pytest.approx(masses[0], rel=0.05)
+
+
+# -- bad recordings --------------------------------------------------------------------------
+
+
+def spoilt(signals, kind, rng):
+    n = signals.time.size
+    edits = {
+        'short': {k: getattr(signals, k)[:40] for k in ('time', 'position', 'rate', 'effort')},
+        'constant': {
+            'position': np.ones((n, 2)),
+            'rate': np.zeros((n, 2)),
+        },
+        'nan': {'effort': np.where(rng.random((n, 2)) < 0.01, np.nan, signals.effort)},
+        'swapped': {'effort': signals.effort[:, ::-1]},
+        'noise': {'effort': rng.normal(size=(n, 2)) * 5.0},
+        'degrees': {'position': np.rad2deg(signals.position)},
+        'backwards': {'time': signals.time[::-1]},
+        'without efforts': {'effort': None},
+        'silent': {'time': signals.time + (signals.time > 2.0)},
+    }
+    return dataclasses.replace(signals, **edits[kind])
+
+
+@pytest.mark.parametrize(
+    ('kind', 'says'),
+    [
+        ('short', 'record longer'),
+        ('constant', 'excites all joints'),
+        ('nan', 'expected finite numbers'),
+        ('swapped', 'order of joints'),
+        ('noise', 'order of joints'),
+        ('degrees', 'degrees'),
+        ('backwards', 'expected it to rise'),
+        ('without efforts', 'has no efforts'),
+        ('silent', 'cut it in two'),
+    ],
+)
+def test_bad_recordings_end_with_a_sentence(arm_truth, kind, says):
+    rng = np.random.default_rng(7)
+    signals = arm_recording(arm_truth, rng)
+    with pytest.raises((RecordingError, UnsolvableError), match=says):
+        identify(arm(), [spoilt(signals, kind, rng)])
+
+
+def test_whatever_is_identified_from_random_recordings_can_exist(monkeypatch):
+    """Recordings of nothing: positions, rates and efforts that have nothing to do with a robot."""
+    from geolin_ros.estimation.identification import identification
+
+    monkeypatch.setattr(identification, '_check', lambda *_: None)  # which refuses all of them
+    model = arm()
+    identified = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        time = np.arange(0.0, 5.0, 0.02)
+        smooth = np.cumsum(rng.normal(size=(time.size, 2)), axis=0) * 10.0 ** rng.uniform(-2, 1)
+        effort = rng.standard_cauchy((time.size, 2)) * 10.0 ** rng.uniform(-3, 4)
+        try:
+            found = identify(model, [Signals('noise', time, smooth, None, effort)] * 2)
+        except GeolinError:
+            continue
+        identified += 1
+        assert all(is_physical(found.inertial[i]) for i in found.parameters.bodies)
+    assert identified > 30
+
+
+def test_the_filter_takes_nothing_from_slow_motion():
+    signals = arm_recording(arm(), np.random.default_rng(8), noise=0.0)
+    motion = prepare(signals, arm(), cutoff=15.0)
+    at = np.interp(motion.time, signals.time, signals.position[:, 0])
+    assert np.allclose(motion.position[:, 0], at, atol=2e-3)
+    again = prepare(dataclasses.replace(signals, rate=None), arm(), cutoff=15.0)
+    assert np.allclose(again.acceleration, motion.acceleration, atol=0.3)
+
+
+# -- a quadruped ------------------------------------------------------------------------------
+
+PAYLOAD = 2.0
+
+
+@pytest.fixture(scope='module')
+def quadruped():
+    """Return the description, the truth and what was measured on it."""
+    path = example_robot('go2')
+    rng = np.random.default_rng(11)
+    description = urdf.read(path)
+    links = []
+    for link in description.links:
+        mass, com, tensor = mass_properties(link)
+        if mass > 0.0:
+            factor = 1.0 + 0.2 * rng.choice((-1.0, 1.0))
+            extra = PAYLOAD if link.name == 'base' else 0.0
+            com = com + 0.003 * rng.normal(size=3)
+            links.append(Link.from_mass(link.name, mass * factor + extra, com, tensor * factor))
+        else:
+            links.append(link)
+    joints = [
+        dataclasses.replace(
+            joint,
+            rotor_inertia=0.01,
+            damping=0.1,
+            friction=0.3,
+            friction_speed=0.2,
+            gear_ratio=1.0,
+        )
+        if joint.kind != 'fixed'
+        else joint
+        for joint in description.joints
+    ]
+    true = dataclasses.replace(description, links=tuple(links), joints=tuple(joints))
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        model = TreeModel.from_description(description, coulomb_friction=True)
+    return description, model, true, fly(path, true, model, rng)
+
+
+def fly(path, true, model, rng, seconds=9.0, step=1e-3):
+    """Return what is measured of MuJoCo's robot, carried by forces at its feet that are known."""
+    spec = mujoco.MjSpec.from_string(bodies_only(path))
+    spec.compiler.fusestatic = False
+    spec.compiler.balanceinertia = False
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    spec.option.timestep = step
+    spec.worldbody.first_body().add_freejoint()
+    robot = spec.compile()
+    robot.dof_damping[:] = robot.dof_frictionloss[:] = 0.0
+    for link in true.links:
+        mass, com, tensor = mass_properties(link)
+        if mass > 0.0:
+            body = robot.body(link.name).id
+            moments, axes = np.linalg.eigh(tensor)
+            axes *= np.linalg.det(axes)
+            robot.body_mass[body], robot.body_ipos[body] = mass, com
+            robot.body_inertia[body] = moments
+            mujoco.mju_mat2Quat(robot.body_iquat[body], axes.ravel())
+    data = mujoco.MjData(robot)
+    q = np.array([int(robot.joint(name).qposadr[0]) for name in model.joint_names])
+    v = np.array([int(robot.joint(name).dofadr[0]) for name in model.joint_names])
+    robot.dof_armature[v] = 0.01
+    mujoco.mj_setConst(robot, data)
+    feet = [robot.body(f'{leg}_foot').id for leg in ('FL', 'FR', 'RL', 'RR')]
+    middle = np.tile([0.0, 0.8, -1.6], 4)
+    wave = 2 * np.pi * rng.uniform(0.3, 2.0, (12, 3))
+    phase = rng.uniform(0, 2 * np.pi, (12, 3))
+    base_wave, base_phase = 2 * np.pi * rng.uniform(0.3, 1.2, 6), rng.uniform(0, 2 * np.pi, 6)
+    data.qpos[:3], data.qpos[q] = (0.0, 0.0, 1.0), middle
+    weight = float(robot.body_mass.sum()) * 9.81
+    rows = []
+    for k in range(int(seconds / step)):
+        t = k * step
+        mujoco.mj_kinematics(robot, data)
+        mujoco.mj_comPos(robot, data)
+        aim = middle + 0.25 * np.sin(wave * t + phase).sum(1)
+        tau = 40.0 * (aim - data.qpos[q]) - 1.0 * data.qvel[v]
+        rates = data.qvel[v]
+        passive = 0.1 * rates + 0.3 * np.tanh(rates / 0.2)
+        R = data.xmat[1].reshape(3, 3)
+        sway = np.array([0.05, 0.05, 0.05, 0.2, 0.2, 0.2]) * np.sin(base_wave * t + base_phase)
+        turn = 0.5 * (np.cross(R[:, 0], [1, 0, 0]) + np.cross(R[:, 1], [0, 1, 0]))
+        turn += 0.5 * np.cross(R[:, 2], [0, 0, 1]) + sway[3:]
+        force = (
+            1500.0 * (sway[:3] + np.array([0.0, 0.0, 1.0]) - data.qpos[:3]) - 150.0 * data.qvel[:3]
+        )
+        force[2] += weight
+        moment = 60.0 * turn - 6.0 * (R @ data.qvel[3:6])
+        arms = [data.xpos[foot] - data.qpos[:3] for foot in feet]
+        grasp = np.block([[np.eye(3)] * 4, [skew(arm) for arm in arms]])
+        pushes = np.linalg.lstsq(grasp, np.hstack((force, moment)), rcond=None)[0].reshape(4, 3)
+        data.qfrc_applied[:] = 0.0
+        data.qfrc_applied[v] = tau - passive
+        data.xfrc_applied[:] = 0.0
+        wrenches = []
+        for foot, push in zip(feet, pushes, strict=True):
+            data.xfrc_applied[foot, :3] = push
+            data.xfrc_applied[foot, 3:] = np.cross(data.xpos[foot] - data.xipos[foot], push)
+            wrenches.append(np.hstack((push, np.cross(data.xpos[foot], push))))
+        twist = np.hstack((R.T @ data.qvel[:3], data.qvel[3:6]))
+        H = np.eye(4)
+        H[:3, :3], H[:3, 3] = R, data.qpos[:3]
+        rows.append((t, data.qpos[q].copy(), rates.copy(), tau, H, twist, np.array(wrenches)))
+        mujoco.mj_step(robot, data)
+    time, s, r, tau, H, twist, wrenches = (np.array(part) for part in zip(*rows, strict=True))
+    for held in (tau, wrenches):  # over a step: what acts at its beginning is the mean
+        held[1:] = 0.5 * (held[1:] + held[:-1])
+    kept = slice(1, None, 4)
+    noisy = [
+        values[kept] + size * rng.normal(size=values[kept].shape)
+        for values, size in ((s, 1e-4), (r, 5e-3), (tau, 0.1), (twist, 5e-3))
+    ]
+    forces = {robot.body(foot).name: wrenches[kept, f] for f, foot in enumerate(feet)}
+    return Signals('go2', time[kept], *noisy[:3], H[kept], noisy[3], forces)
+
+
+def skew(a):
+    return -np.cross(np.eye(3), a).T
+
+
+@pytest.fixture(scope='module')
+def identified(quadruped):
+    _, model, _, signals = quadruped
+    return identify(model, [signals], springs=False)
+
+
+def test_a_quadruped_with_a_payload_is_found_within_three_standard_deviations(
+    quadruped, identified
+):
+    _, _, description, _ = quadruped
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        truth = TreeModel.from_description(description)
+    true = inertial_parameters(truth).reshape(-1, 10)
+    misses = []
+    for i in identified.parameters.bodies:
+        rows = [c for c in identified.changes() if c.of == truth.body_names[i]]
+        mass = true[i, 0]
+        expected = (mass, *(true[i, 1:4] / mass))
+        misses += [
+            abs(c.after - value) / c.deviation for c, value in zip(rows, expected, strict=False)
+        ]
+    for number, value in identified.joint_values().values():
+        change = {'rotor': 0.01, 'damping': 0.1, 'friction': 0.3}.get(number.kind)
+        if change is not None:
+            row = next(
+                c
+                for c in identified.changes()
+                if (c.of, c.name) == (truth.joint_names[number.joint], number.kind)
+            )
+            misses.append(abs(value - change) / row.deviation)
+    # deviations count noise alone, not what the filter does to friction and motion
+    assert np.mean(np.array(misses) < 3.0) > 0.95
+    assert max(misses) < 4.0
+    base = next(c for c in identified.changes() if c.name == 'mass')
+    assert abs(base.after - true[0, 0]) < 3.0 * base.deviation
+
+
+@pytest.mark.parametrize(
+    ('coulomb', 'most_of_A', 'most_of_B'),
+    [
+        (False, 0.02, 0.02),  # as nodes read a robot by default
+        (True, 0.12, 0.02),  # A holds the slope of friction about standstill, the least certain
+    ],
+)
+def test_A_and_B_are_near_those_of_the_truth(quadruped, identified, coulomb, most_of_A, most_of_B):
+    description, _, true, _ = quadruped
+    overlay = overlay_of(identified, description)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        truth, model, found = (
+            TreeModel.from_description(d, overlay=o, coulomb_friction=coulomb)
+            for d, o in ((true, None), (description, None), (description, overlay))
+        )
+    rng = np.random.default_rng(12)
+    off = {model: [], found: []}
+    for _ in range(5):
+        state = truth.random_state(rng, 0.5)
+        state = truth.state(state.H, np.tile([0.0, 0.8, -1.6], 4), state.v, state.r)
+        tau = rng.normal(size=12)
+        one = Linearizer(truth)(state, tau).copy()
+        for robot, parts in off.items():
+            other = Linearizer(robot)(state, tau)
+            parts.append([relative(one.A, other.A), relative(one.B, other.B)])
+    described, after = (np.median(parts, axis=0) for parts in off.values())
+    assert (described > 0.15).all()
+    assert (after < (most_of_A, most_of_B)).all()
+
+
+def relative(truth, found):
+    return np.linalg.norm(found - truth) / np.linalg.norm(truth)
