@@ -26,9 +26,9 @@ setup-demo setup-simulation setup-documentation:  # parts of it, so that the fir
 	@tools/setup.sh $(@:setup-%=%)
 
 demo: setup-demo  ## robot, linearizer and checking consumer over DDS (ROBOT=path.urdf for your own)
-	.venv/bin/python -m geolin_ros.demo $(if $(ROBOT),--robot $(ROBOT))
+	.venv/bin/python -m geolin_demos.demo $(if $(ROBOT),--robot $(ROBOT))
 
-BALANCE = .venv/bin/python -m geolin_ros.balance \
+BALANCE = .venv/bin/python -m geolin_demos.balance \
     $(if $(ROBOT),--robot $(ROBOT)) $(if $(FEET),--feet $(FEET)) $(if $(REALTIME),--realtime) \
     $(if $(HEIGHT),--height $(HEIGHT)) $(if $(CASES),--cases $(CASES))
 DATA = $(shell .venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
@@ -43,7 +43,7 @@ balance-all: setup  ## three seeds, more pushes and motions, two more robots; ta
 	    $(DATA)/g1_description/urdf/g1_29dof_rev_1_0.urdf
 
 mpc: setup-simulation  ## a quadruped under model predictive control in MuJoCo (ROBOT= FEET= REALTIME=1)
-	.venv/bin/python -m examples.mpc $(if $(ROBOT),--robot $(ROBOT)) \
+	.venv/bin/python -m geolin_demos.mpc $(if $(ROBOT),--robot $(ROBOT)) \
 	    $(if $(FEET),--feet $(FEET)) $(if $(REALTIME),--realtime)
 
 test: setup  ## the whole test suite
@@ -72,6 +72,7 @@ lint: setup  ## style, types, layers and words
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	.venv/bin/lint-imports --config geolin_demos/.importlinter
 	.venv/bin/python tools/vocabulary.py
 
 docs: setup-documentation  ## the documentation site into build/docs; warnings are errors
@@ -80,8 +81,8 @@ docs: setup-documentation  ## the documentation site into build/docs; warnings a
 docs-live: setup-documentation  ## the same, served on this machine and built again at each change
 	.venv/bin/sphinx-autobuild docs build/docs --ignore '*/docs/api/*' --watch geolin_ros
 
-build: setup  ## both packages with colcon, into install/
-	PATH="$(CURDIR)/.venv/bin:$$PATH" colcon build --base-paths . geolin_msgs \
+build: setup  ## all packages with colcon, into install/
+	PATH="$(CURDIR)/.venv/bin:$$PATH" colcon build --base-paths . geolin_msgs geolin_demos \
 	    --cmake-args -DPython3_EXECUTABLE=$(CURDIR)/.venv/bin/python -DBUILD_TESTING=OFF
 
 bench: setup  ## speed against Pinocchio
@@ -108,4 +109,4 @@ $(CHECKS): requirements/checks.txt requirements/constraints.txt | setup
 	touch $@
 
 clean:  ## remove what the targets above made, except .venv
-	rm -rf build install log dist docs/api .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf build install log dist docs/api .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache geolin_demos/build

@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 import rclpy
+from geolin_demos.demo.__main__ import discovery
+from geolin_demos.demo.processes import Child
 from rclpy.qos import QoSProfile
 
 from benchmarks.measure import environment
 from benchmarks.robots import paths
 from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics
 from geolin_ros import robots
-from geolin_ros.demo.__main__ import discovery
-from geolin_ros.demo.processes import Child
 from geolin_ros.ros.executor import make_executor
 
 START = 120.0  # until the first linearization, which may have to compile [s]

@@ -19,8 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from geolin_demos.demo.flight import THROW_PERIOD, Flight
+
 from geolin_ros import TreeModel, robots
-from geolin_ros.demo.flight import THROW_PERIOD, Flight
 from geolin_ros.offline import job as work
 from geolin_ros.offline.bag_writer import BagWriter
 from geolin_ros.offline.feed import Feed

@@ -4,7 +4,7 @@
 
 import sys
 
-from geolin_ros.demo import robot, robot_process
+from geolin_demos.demo import robot, robot_process
 
 if __name__ == '__main__':
     robot_process.PERIOD = round(1e9 / float(sys.argv[1]))

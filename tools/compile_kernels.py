@@ -31,8 +31,9 @@ def compile_for(job: str) -> None:
 
         warm_up()
     else:
+        from geolin_demos.demo.flight import Flight
+
         from geolin_ros import TreeModel, robots
-        from geolin_ros.demo.flight import Flight
 
         Flight(TreeModel.from_urdf(robots.path('quadruped'))).advance(1e-3)
 

@@ -38,9 +38,9 @@ sys.path.append(sysconfig.get_path('platlib', vars={'platbase': str(ROOT / '.ven
 def fuzz(name: str, arguments: list[str]) -> None:
     """Fuzz one target in this process until libFuzzer ends it."""
     import atheris
+    from geolin_demos.demo import integrator  # noqa: F401
 
     from geolin_ros import kernels
-    from geolin_ros.demo import integrator  # noqa: F401
 
     # Numba compiles nothing that is instrumented: these are imported before.
     for module in pkgutil.walk_packages(kernels.__path__, 'geolin_ros.kernels.'):

@@ -12,6 +12,9 @@ import time
 from pathlib import Path
 
 import rclpy
+from geolin_demos.demo.__main__ import discovery
+from geolin_demos.demo.processes import Child
+from geolin_demos.sim.simulator import Push, Simulator
 from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
@@ -20,11 +23,8 @@ from std_msgs.msg import String
 from geolin_ros import robots
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.demo.__main__ import discovery
-from geolin_ros.demo.processes import Child
 from geolin_ros.offline.bag_writer import BagWriter
 from geolin_ros.offline.message_types import JOINT_STATE, ODOMETRY, STRING
-from geolin_ros.sim.simulator import Push, Simulator
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / 'test' / 'bags'
@@ -45,7 +45,7 @@ def record(folder: Path, seconds: float) -> None:
     """Write what the robot publishes within some seconds of its first joint state."""
     os.environ.update(discovery())
     shutil.rmtree(folder, ignore_errors=True)
-    robot = Child('robot', 'geolin_ros.demo.robot', [], {})
+    robot = Child('robot', 'geolin_demos.demo.robot', [], {})
     rclpy.init(args=[])
     node = rclpy.create_node('recorder')
     first: list[int] = []

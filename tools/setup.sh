@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-# Make .venv: Python packages, geolin_msgs, and this package in editable form. Without a sourced
+# Make .venv: Python packages, geolin_msgs, and both packages in editable form. Without a sourced
 # ROS 2 its wheels are installed too; with one, its Python packages and NumPy are used. Each step is
 # done again only when what it is made from has changed.
 #
@@ -60,7 +60,8 @@ packages() {
     install pip setuptools wheel  # before what needs them to be built
     local ros=()
     [ "$distribution" != wheels ] || ros=(-r requirements/ros-kilted.txt)
-    install -r requirements/build.txt "${ros[@]}" --no-build-isolation --editable '.[plot]'
+    install -r requirements/build.txt "${ros[@]}" --no-build-isolation \
+        --editable '.[plot]' --editable ./geolin_demos
     local site
     site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
     cp tools/environment_hook.py "$site/geolin_environment_hook.py"
@@ -96,11 +97,11 @@ if [ -x .venv/bin/python ]; then
 else
     environment
 fi
-made_from='setup.py setup.cfg requirements tools/setup.sh'
+made_from='setup.py setup.cfg geolin_demos/setup.py requirements tools/setup.sh'
 step packages $made_from tools/environment_hook.py
 step messages geolin_msgs tools/build_messages.py requirements
 case ${1:-everything} in
-    demo) step kernels tools/compile_kernels.py geolin_ros/kernels geolin_ros/demo ;;
+    demo) step kernels tools/compile_kernels.py geolin_ros/kernels geolin_demos/geolin_demos/demo ;;
     simulation | documentation | everything) step "${1:-everything}" $made_from ;;
     *)
         echo "setup: '$1' is nothing to set up, expected demo, simulation, documentation, or nothing for all" >&2

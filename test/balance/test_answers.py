@@ -14,6 +14,8 @@ pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 rclpy = pytest.importorskip('rclpy')
 
+from geolin_demos.balance.answers import Answers  # noqa: E402
+from geolin_demos.balance.graph import COMMANDS, STAMPED_COMMANDS, RobotGraph  # noqa: E402
 from rclpy.context import Context  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -21,8 +23,6 @@ from std_msgs.msg import Float64MultiArray  # noqa: E402
 
 from geolin_msgs.msg import ContactState, FeedbackGains  # noqa: E402
 from geolin_ros import TreeModel, robots  # noqa: E402
-from geolin_ros.balance.answers import Answers  # noqa: E402
-from geolin_ros.balance.graph import COMMANDS, STAMPED_COMMANDS, RobotGraph  # noqa: E402
 from geolin_ros.control.support import Support  # noqa: E402
 from geolin_ros.stream.geometry import write_stamp  # noqa: E402
 

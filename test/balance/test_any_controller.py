@@ -139,7 +139,7 @@ class GravityCompensation:
 
 
 def simulator(*arguments):
-    command = [sys.executable, '-m', 'geolin_ros.balance.robot', '--robot=quadruped']
+    command = [sys.executable, '-m', 'geolin_demos.balance.robot', '--robot=quadruped']
     return subprocess.Popen(
         [*command, '--cases=4 feet', '--pushes=1', *map(str, arguments)],
         env={**os.environ, 'PYTHONUNBUFFERED': '1'},

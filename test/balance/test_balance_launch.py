@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""launch/balance.launch.py by content; test/installation starts it."""
+"""geolin_demos/launch/balance.launch.py by content; test/installation starts it."""
 
 import argparse
 import ast
@@ -13,13 +13,14 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from geolin_ros.balance.robot import parse
-from geolin_ros.balance.robots import FEET, node_parameters, overlay, simulator_of
+from geolin_demos.balance.robot import parse
+from geolin_demos.balance.robots import FEET, node_parameters, overlay, simulator_of
+
 from geolin_ros.control.regulator import RegulatorSettings
 from geolin_ros.stream.parameters.linearizer import TABLE
 from geolin_ros.stream.parameters.lqr import LQR_TABLE, supports_of
 
-FILE = Path(__file__).parents[2] / 'launch' / 'balance.launch.py'
+FILE = Path(__file__).parents[2] / 'geolin_demos' / 'launch' / 'balance.launch.py'
 TREE = ast.parse(FILE.read_text())
 
 
@@ -36,8 +37,8 @@ def test_launch_file__starts_console_scripts_and_a_module_that_exists():
     scripts = {script.name: script.value for script in entry_points(group='console_scripts')}
     for script in assigned('EXECUTABLES').values():
         assert scripts[script] == f'geolin_ros.ros.programs:{script}'
-    assert importlib.util.find_spec('geolin_ros.balance.robot')
-    assert 'geolin_ros.balance.robot' in FILE.read_text()
+    assert importlib.util.find_spec('geolin_demos.balance.robot')
+    assert 'geolin_demos.balance.robot' in FILE.read_text()
 
 
 def test_simulator_of_the_launch_file__is_given_options_that_it_has():
@@ -82,4 +83,4 @@ def test_anchor__is_on_wherever_nobody_says_otherwise(tmp_path):
     assert 'anchor' not in given['lqr_node']
     assert {row.name: row.default for row in LQR_TABLE}['anchor'] is True
     assert RegulatorSettings().anchor is True
-    assert '    anchor: true\n' in (FILE.parents[1] / 'config/lqr.yaml').read_text()
+    assert '    anchor: true\n' in (FILE.parents[2] / 'config/lqr.yaml').read_text()

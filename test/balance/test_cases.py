@@ -11,8 +11,9 @@ from support.robots import example_robot
 
 pytest.importorskip('mujoco')
 
-from geolin_ros.balance.cases import Plan, at_limits, cases_of, introduce
-from geolin_ros.balance.robots import simulator_of
+from geolin_demos.balance.cases import Plan, at_limits, cases_of, introduce
+from geolin_demos.balance.robots import simulator_of
+
 from geolin_ros.cli import main
 from geolin_ros.errors import UnknownNameError
 

@@ -10,14 +10,15 @@ from support.standing import standing_robot, urdf_of
 
 pytest.importorskip('mujoco')
 
-from geolin_ros.balance.laws import Pd, ScheduledLqr
-from geolin_ros.balance.motions import lift_and_put_down, squat, stand
+from geolin_demos.balance.laws import Pd, ScheduledLqr
+from geolin_demos.balance.motions import lift_and_put_down, squat, stand
+from geolin_demos.sim.recording import Envelope, Recording
+from geolin_demos.sim.sensors import Noise, Sensors
+from geolin_demos.sim.simulator import Push, Simulator
+from geolin_demos.sim.trial import PERIOD, push_of, random_pushes, simulate
+
 from geolin_ros.control.regulator import Mode, Reference, Regulator, RegulatorSettings
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.sim.recording import Envelope, Recording
-from geolin_ros.sim.sensors import Noise, Sensors
-from geolin_ros.sim.simulator import Push, Simulator
-from geolin_ros.sim.trial import PERIOD, push_of, random_pushes, simulate
 
 QUADRUPEDS, HUMANOIDS = ('quadruped', 'go2'), ('humanoid', 'g1_29dof_rev_1_0')
 FEET = {

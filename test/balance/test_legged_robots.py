@@ -25,8 +25,9 @@ pytest.importorskip('trimesh')
 if not FOLDER.is_dir():
     pytest.skip('example-robot-data is not installed', allow_module_level=True)
 
-from geolin_ros.balance.cases import Plan, cases_of
-from geolin_ros.balance.robots import ARMATURE, overlay, simulator_of
+from geolin_demos.balance.cases import Plan, cases_of
+from geolin_demos.balance.robots import ARMATURE, overlay, simulator_of
+
 from geolin_ros.errors import ConfigurationError
 
 PUSHES = os.environ.get('GEOLIN_ROBOT_PUSHES', '8')
@@ -91,7 +92,7 @@ def balanced(robot, folder):
     table.unlink(missing_ok=True)
     done = subprocess.run(
         [
-            sys.executable, '-m', 'geolin_ros.balance', '--robot', str(FOLDER / robot.path),
+            sys.executable, '-m', 'geolin_demos.balance', '--robot', str(FOLDER / robot.path),
             '--feet', robot.feet.replace(' ', ','), '--pushes', PUSHES, '--skip-largest',
             '--table', str(table), '--output', str(folder / 'picture.png'),
         ],

@@ -37,7 +37,7 @@ def test_example__keeps_the_pushed_robot_standing(tmp_path):
     }
     given = [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
     nodes = [['-m', 'geolin_ros.ros.linearization_node', '--ros-args', *given], [str(EXAMPLE)]]
-    robot = ['-m', 'geolin_ros.balance.robot', '--robot', 'quadruped', '--cases', '4 feet']
+    robot = ['-m', 'geolin_demos.balance.robot', '--robot', 'quadruped', '--cases', '4 feet']
     robot += ['--pushes', '1', '--period', '0.005', '--answers']
     with contextlib.ExitStack() as running:
         domain = running.enter_context(own_domain())

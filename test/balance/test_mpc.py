@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""examples/mpc: its controller by arrays, and all of it as three processes."""
+"""geolin_demos.mpc: its controller by arrays, and all of it as three processes."""
 
 import re
 import subprocess
@@ -16,17 +16,18 @@ from support.standing import standing_robot
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
-from examples.mpc import robot as example
-from examples.mpc.controller import ModelPredictiveControl, Settings
+from geolin_demos.balance.answers import Answers
+from geolin_demos.mpc import robot as example
+from geolin_demos.mpc.controller import ModelPredictiveControl, Settings
+from geolin_demos.sim.recording import Recording
+
 from geolin_ros import Linearizer
-from geolin_ros.balance.answers import Answers
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Reference
 from geolin_ros.control.weights import QUADRUPED, cost
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.linearization.contacts import reduce
-from geolin_ros.sim.recording import Recording
 
 ROOT = Path(__file__).parents[2]
 MODEL, BALLS = standing_robot('quadruped')
@@ -149,7 +150,7 @@ def test_verdict__fails_for_each_reason(capsys):
 
 
 def test_quadruped__shifts_and_bears_a_push_in_three_processes():
-    command = [sys.executable, '-m', 'examples.mpc', '--pushes', '1']
+    command = [sys.executable, '-m', 'geolin_demos.mpc', '--pushes', '1']
     found = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT)
     said = found.stdout + found.stderr
     for passed in (
@@ -167,7 +168,7 @@ def test_quadruped__shifts_and_bears_a_push_in_three_processes():
 
 
 def test_robot_on_soles__is_refused_with_what_stands_there():
-    command = [sys.executable, '-m', 'examples.mpc.robot', '--robot', 'humanoid']
+    command = [sys.executable, '-m', 'geolin_demos.mpc.robot', '--robot', 'humanoid']
     found = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert found.returncode == 1
     assert "simulator: foot 'left_foot' is a sole, expected feet that are points" in found.stderr

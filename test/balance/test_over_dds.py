@@ -16,11 +16,12 @@ from support.standing import standing_robot
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
+from geolin_demos.balance.motions import Moment
+from geolin_demos.balance.picture import draw
+from geolin_demos.balance.report import Row, markdown, verdict
+from geolin_demos.balance.robot import leads
+
 from geolin_msgs.msg import ContactState, FeedbackGains
-from geolin_ros.balance.motions import Moment
-from geolin_ros.balance.picture import draw
-from geolin_ros.balance.report import Row, markdown, verdict
-from geolin_ros.balance.robot import leads
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
@@ -51,8 +52,10 @@ ROW = Row(
 
 
 def balance(*arguments):
-    command = [sys.executable, '-m', 'geolin_ros.balance', '--skip-largest', *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=500)
+    command = [sys.executable, '-m', 'geolin_demos.balance', '--skip-largest']
+    return subprocess.run(
+        [*command, *map(str, arguments)], capture_output=True, text=True, timeout=500
+    )
 
 
 def test_quadruped__balances_in_three_processes(tmp_path):

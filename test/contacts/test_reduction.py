@@ -217,7 +217,7 @@ def test_feedback_on_soft_feet__needs_the_projection_along_the_mass_matrix(
 @pytest.mark.parametrize(('projection', 'stands'), [('along M', True), ('orthogonal', False)])
 def test_feedback_in_simulation__stands_by_w_and_falls_by_p_transposed(go2, projection, stands):
     pytest.importorskip('mujoco')
-    from geolin_ros.sim.simulator import Simulator
+    from geolin_demos.sim.simulator import Simulator
 
     simulator = Simulator(go2.path, go2.model, FEET)
     simulator.state = go2.state

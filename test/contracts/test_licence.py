@@ -22,7 +22,8 @@ def source_files() -> Iterator[Path]:
         if hidden or top.name in MADE_BY_TOOLS:
             continue
         for file in [top] if top.is_file() else top.rglob('*'):
-            if RECORDINGS not in file.parents and (file.suffix in SUFFIXES or file.name in NAMES):
+            made = RECORDINGS in file.parents or file.parent.suffix == '.egg-info'
+            if not made and (file.suffix in SUFFIXES or file.name in NAMES):
                 yield file
 
 

@@ -44,7 +44,7 @@ def test_soak__runs_faults_then_all_that_must_balance_whatever_fails(failing, tm
     )
     ran = [line for line in found.stdout.splitlines() if line.startswith('ran ')]
     modules = [re.findall(r'-m ([\w.]+)', line)[0] for line in ran]
-    expected = ['pytest', 'pytest', 'geolin_ros.balance', 'examples.mpc']
+    expected = ['pytest', 'pytest', 'geolin_demos.balance', 'geolin_demos.mpc']
     assert modules == expected, found.stdout + found.stderr
     assert ran[0].endswith('test/ros/faults')
     assert ran[1].endswith('--ignore test/ros/faults test')
@@ -137,6 +137,7 @@ def setup_of(folder, *what):
         for name in SOURCES:
             (folder / name).mkdir(parents=True)
             (folder / name / 'some.py').touch()
+        shutil.copy(ROOT / 'geolin_demos' / 'setup.py', folder / 'geolin_demos')
         (folder / 'fake').write_text(PIP)
         (folder / 'fake').chmod(0o755)
     environment = {'PATH': os.environ['PATH'], 'PYTHON': './fake'}

@@ -33,33 +33,45 @@ def manifest(folder: Path):
 
 def imported(*patterns: str) -> set[str]:
     """Return the packages outside the standard library that files of the product import."""
-    names = set()
+    names: set[str] = set()
     for file in {file for pattern in patterns for file in ROOT.glob(pattern)}:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Import):
                 names |= {alias.name.partition('.')[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 names.add((node.module or '').partition('.')[0])
-    return names - set(sys.stdlib_module_names) - {'geolin_ros'} - OPTIONAL - OF_NUMBA
+    return names - set(sys.stdlib_module_names) - OPTIONAL - OF_NUMBA
 
 
 def test_versions__agree() -> None:
     stated = {
         manifest(ROOT).version,
         manifest(ROOT / 'geolin_msgs').version,
+        manifest(ROOT / 'geolin_demos').version,
         version('geolin_ros'),
     }
     assert len(stated) == 1
     assert f'Forthcoming ({stated.pop()})' in (ROOT / 'CHANGELOG.rst').read_text()
 
 
-def test_imports__are_declared() -> None:
-    in_manifest = {dependency.name for dependency in manifest(ROOT).exec_depends}
+@pytest.mark.parametrize(
+    ('package', 'folder'), [('geolin_ros', ROOT), ('geolin_demos', ROOT / 'geolin_demos')]
+)
+def test_imports__are_declared(package: str, folder: Path) -> None:
+    in_manifest = {dependency.name for dependency in manifest(folder).exec_depends}
     product = [
         line for line in requires('geolin_ros') if not re.search(r'"(test|dev|docs)"', line)
     ]
     with_pip = {re.split(r'[^\w-]', line)[0] for line in product}
-    names = imported('geolin_ros/**/*.py', 'launch/*.py') - OF_OFFLINE
+    names = (
+        {
+            name
+            for pattern in (f'{package}/**/*.py', 'launch/*.py')
+            for name in imported(f'{folder.relative_to(ROOT)}/{pattern}')
+        }
+        - OF_OFFLINE
+        - {package}
+    )
     assert {'numpy', 'rclpy', 'geolin_msgs'} <= names
     for name in names:
         pip_name = PIP_NAME.get(name, name)

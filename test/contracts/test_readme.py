@@ -51,8 +51,8 @@ def test_make_targets__exist():
 @pytest.mark.parametrize(
     ('page', 'programs'),
     [
-        ('balance.md', ['geolin_ros.balance', 'geolin_ros.balance.robot']),
-        ('mpc.md', ['examples.mpc', 'examples.mpc.robot']),
+        ('balance.md', ['geolin_demos.balance', 'geolin_demos.balance.robot']),
+        ('mpc.md', ['geolin_demos.mpc', 'geolin_demos.mpc.robot']),
     ],
 )
 def test_options_of_pages__are_those_of_the_programs(page, programs):

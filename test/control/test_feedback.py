@@ -19,7 +19,7 @@ from geolin_ros.errors import ShapeError
 from geolin_ros.linearization.contacts import reduce
 
 pytest.importorskip('mujoco')
-from geolin_ros.sim.simulator import Push, Simulator
+from geolin_demos.sim.simulator import Push, Simulator
 
 
 @cache

@@ -20,7 +20,7 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.spatial import se3
 
 pytest.importorskip('mujoco')
-from geolin_ros.sim.simulator import Push, Simulator
+from geolin_demos.sim.simulator import Push, Simulator
 
 PERIOD = 0.002
 

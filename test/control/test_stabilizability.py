@@ -295,7 +295,7 @@ def test_frame_alone__stands_for_its_collision_shapes(capsys, monkeypatch):
     found = json.loads(capsys.readouterr().out)
     assert found['modes']['states'] == 44  # of two soles; 56 of two points
     pytest.importorskip('mujoco')
-    from geolin_ros.sim.simulator import Simulator
+    from geolin_demos.sim.simulator import Simulator
 
     path = robots.path('humanoid')
     model = read_robot(path)[1]

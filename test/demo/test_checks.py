@@ -7,21 +7,21 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from support.close import assert_close
-from support.robots import example_robot
-
-from geolin_ros import Linearizer, TreeModel, robots
-from geolin_ros.demo import checks
-from geolin_ros.demo.checks import (
+from geolin_demos.demo import checks
+from geolin_demos.demo.checks import (
     block_deviations,
     blocks,
     check_accelerations,
     check_answered,
     check_linearizations,
 )
-from geolin_ros.demo.flight import Flight
-from geolin_ros.demo.recording import Operation
-from geolin_ros.demo.referee import Coordinates, dense_referee, make_referee
+from geolin_demos.demo.flight import Flight
+from geolin_demos.demo.recording import Operation
+from geolin_demos.demo.referee import Coordinates, dense_referee, make_referee
+from support.close import assert_close
+from support.robots import example_robot
+
+from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.model.state import State
 
 PERIOD = 2_000_000

@@ -64,7 +64,7 @@ def end(process):
 
 def test_demo__passes_and_saves_a_picture(tmp_path):
     picture = tmp_path / 'picture.png'
-    status, output = run('geolin_ros.demo', '--duration', 4, '--output', picture)
+    status, output = run('geolin_demos.demo', '--duration', 4, '--output', picture)
     share = float(re.search(r'joint states answered: .*, ([\d.]+)%, limit 95%', output)[1])
     lost = share < 95.0  # where other tests want the processor
     assert share > 50.0, output
@@ -77,7 +77,7 @@ def test_demo__passes_and_saves_a_picture(tmp_path):
 
 
 def test_demo__ends_on_ctrl_c_and_leaves_nothing_behind(tmp_path):
-    process = start('geolin_ros.demo', '--output', tmp_path / 'picture.png')
+    process = start('geolin_demos.demo', '--output', tmp_path / 'picture.png')
     try:
         lines = iter(process.stdout.readline, '')
         assert any('listening' in line for line in lines), 'no linearization within the time limit'
@@ -94,7 +94,7 @@ def test_demo__ends_on_ctrl_c_and_leaves_nothing_behind(tmp_path):
 
 
 def test_demo__names_the_bundled_robots_where_one_is_unknown():
-    status, output = run('geolin_ros.demo', '--robot', 'octopus')
+    status, output = run('geolin_demos.demo', '--robot', 'octopus')
     assert status == 1
     assert "robot 'octopus' is not part of the bundled robots" in output
     assert "'humanoid', 'quadruped'" in output
@@ -104,7 +104,7 @@ def test_demo__ends_with_the_message_of_a_robot_that_cannot_start(tmp_path):
     urdf = tmp_path / 'broken.urdf'
     urdf.write_text('<robot name="broken"><link name="a"/><link name="b"/></robot>')
     begin = time.monotonic()
-    status, output = run('geolin_ros.demo', '--robot', urdf)
+    status, output = run('geolin_demos.demo', '--robot', urdf)
     assert status == 1
     assert time.monotonic() - begin < 60.0
     assert '[robot] robot: ' in output
@@ -114,7 +114,7 @@ def test_demo__ends_with_the_message_of_a_robot_that_cannot_start(tmp_path):
 
 def test_consumer__says_which_topics_are_missing(tmp_path):
     status, output = run(
-        'geolin_ros.demo.consumer', '--patience', 1, '--output', tmp_path / 'picture.png'
+        'geolin_demos.demo.consumer', '--patience', 1, '--output', tmp_path / 'picture.png'
     )
     assert status == 1
     assert 'FAIL  expected messages that did not come' in output
@@ -124,12 +124,13 @@ def test_consumer__says_which_topics_are_missing(tmp_path):
 
 
 def test_consumer__tells_a_robot_without_linearizer(tmp_path):
-    robot = start('geolin_ros.demo.robot')
+    robot = start('geolin_demos.demo.robot')
     try:
         picture, missing = tmp_path / 'picture.png', '/joint_states'
         deadline = time.monotonic() + 120.0
         while '/joint_states' in missing and time.monotonic() < deadline:  # it compiles
-            status, output = run('geolin_ros.demo.consumer', '--patience', 2, '--output', picture)
+            options = '--patience', 2, '--output', picture
+            status, output = run('geolin_demos.demo.consumer', *options)
             missing = output.partition('FAIL')[2]
         assert status == 1
         assert '/linearization_node/linearization: no publisher' in missing

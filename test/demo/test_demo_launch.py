@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""launch/demo.launch.py by content; test/installation starts it."""
+"""geolin_demos/launch/demo.launch.py by content; test/installation starts it."""
 
 import ast
 import importlib.util
 from pathlib import Path
 
-from geolin_ros.demo import __main__ as demo
+from geolin_demos.demo import __main__ as demo
 
 ROOT = Path(__file__).parents[2]
-FILE = ROOT / 'launch' / 'demo.launch.py'
+FILE = ROOT / 'geolin_demos' / 'launch' / 'demo.launch.py'
 TREE = ast.parse(FILE.read_text())
 
 
@@ -34,8 +34,8 @@ def test_launch_file__has_the_arguments_and_defaults_of_the_demo():
 
 
 def test_launch_file__runs_what_exists():
-    modules = [text for text in strings() if str(text).startswith('geolin_ros.')]
-    assert sorted(modules) == ['geolin_ros.demo.consumer', 'geolin_ros.demo.robot']
+    modules = [text for text in strings() if str(text).startswith('geolin_demos.')]
+    assert sorted(modules) == ['geolin_demos.demo.consumer', 'geolin_demos.demo.robot']
     assert all(importlib.util.find_spec(module) for module in modules)
     assert 'linearizer' in strings()
     assert 'linearizer = ' in (ROOT / 'setup.py').read_text()

@@ -6,11 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+from geolin_demos.demo import flight as flights
+from geolin_demos.demo.flight import Flight
 from support.dense_reference import DenseReference
 
 from geolin_ros import TreeModel, robots, urdf
-from geolin_ros.demo import flight as flights
-from geolin_ros.demo.flight import Flight
 
 BUNDLED = sorted(robots.ROBOTS)
 

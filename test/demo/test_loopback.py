@@ -10,9 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
+from geolin_demos.demo.__main__ import RANGE, discovery
 from support.environment import ROOT, with_checkout
-
-from geolin_ros.demo.__main__ import RANGE, discovery
 
 
 def test_discovery__is_of_this_machine(monkeypatch):
@@ -27,7 +26,7 @@ def test_discovery__is_the_users_if_there_is_one(monkeypatch):
 
 @pytest.mark.parametrize('launch', ['demo', 'balance'])
 def test_launch_files__say_so_too(launch):
-    text = (ROOT / 'launch' / f'{launch}.launch.py').read_text()
+    text = (ROOT / 'geolin_demos' / 'launch' / f'{launch}.launch.py').read_text()
     assert 'SetEnvironmentVariable(RANGE, discovery()[RANGE])' in text
 
 
@@ -41,7 +40,7 @@ def test_processes_of_the_demo__are_told(tmp_path):
     pytest.importorskip('rclpy')
     environment = {name: value for name, value in os.environ.items() if name != RANGE}
     demo = subprocess.Popen(
-        [sys.executable, '-m', 'geolin_ros.demo', '--output', str(tmp_path / 'demo.png')],
+        [sys.executable, '-m', 'geolin_demos.demo', '--output', str(tmp_path / 'demo.png')],
         env=with_checkout(environment),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

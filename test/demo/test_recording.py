@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from geolin_demos.demo.recording import KEPT, Operation, Recording
 from support.messages import header, joint_state, odometry, stamp
 from support.taking import take
 
 from geolin_ros import TreeModel, robots
-from geolin_ros.demo.recording import KEPT, Operation, Recording
 from geolin_ros.spatial import se3
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from geolin_demos.demo.processes import Child
 
 from geolin_ros import robots
-from geolin_ros.demo.processes import Child
 from tools import evidence
 
 SECONDS = min(600.0, float(os.environ.get('GEOLIN_SOAK_SECONDS', 'inf')))
@@ -33,7 +33,7 @@ def test_node__does_not_grow(evidence_folder):
     pytest.importorskip('geolin_msgs.msg')
     path = str(robots.path('humanoid'))
     domain = {'ROS_DOMAIN_ID': os.environ['ROS_DOMAIN_ID']}
-    robot = Child('robot', 'geolin_ros.demo.robot', ['--robot', path], domain)
+    robot = Child('robot', 'geolin_demos.demo.robot', ['--robot', path], domain)
     node = Child('node', 'geolin_ros.ros.linearization_node', [], domain)
     sizes = []
     start = time.monotonic()

@@ -13,7 +13,7 @@ pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
 pytest.importorskip('mujoco')
 
-from geolin_ros.demo import torques
+from geolin_demos.demo import torques
 
 pytestmark = pytest.mark.ros
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.ros
 @pytest.mark.shows('Nori: - live')
 def test_estimator__finds_torques_and_a_push():
     done = subprocess.run(
-        [sys.executable, '-m', 'geolin_ros.demo.torques', '--duration', '4'],
+        [sys.executable, '-m', 'geolin_demos.demo.torques', '--duration', '4'],
         env={**os.environ, 'PYTHONUNBUFFERED': '1'},
         capture_output=True,
         text=True,

@@ -27,7 +27,7 @@ def generate_launch_description():
     arguments = [('namespace', 'robot1'), *topics]
     return LaunchDescription([
         IncludeLaunchDescription(file, launch_arguments=arguments),
-        ExecuteProcess(cmd=[sys.executable, '-m', 'geolin_ros.demo.robot']),
+        ExecuteProcess(cmd=[sys.executable, '-m', 'geolin_demos.demo.robot']),
     ])
 """
 

@@ -160,7 +160,7 @@ def test_balance__runs_simulator_linearizer_and_lqr_node(installed, tmp_path):
     pytest.importorskip('mujoco')
     output = tmp_path / 'cases'
     output.mkdir()
-    with installed.launch('geolin_ros', 'balance.launch.py', f'output:={output}') as launch:
+    with installed.launch('geolin_demos', 'balance.launch.py', f'output:={output}') as launch:
         launch.wait_for('[simulator-3] PASS')
         launch.interrupt()
     assert 'Traceback' not in launch.log, launch.log

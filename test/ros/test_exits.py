@@ -10,11 +10,11 @@ import sys
 import time
 
 import pytest
+from geolin_demos.demo.__main__ import INTERRUPTED
 from support.environment import with_checkout
 from support.ros_graph import START, Process, left_behind, shared_memory
 
 from geolin_ros import robots
-from geolin_ros.demo.__main__ import INTERRUPTED
 
 QUADRUPED = {'robot_description_file': str(robots.path('quadruped'))}
 NODES = {
@@ -67,7 +67,7 @@ def test_interrupted_simulator__leaves_no_file(tmp_path):
     others, log = set(os.listdir('/dev/shm')), tmp_path / 'log.txt'
     with log.open('w') as out:
         simulator = subprocess.Popen(
-            [sys.executable, '-m', 'geolin_ros.balance.robot', '--robot=quadruped'],
+            [sys.executable, '-m', 'geolin_demos.balance.robot', '--robot=quadruped'],
             stdout=out,
             stderr=subprocess.STDOUT,
             env=with_checkout(),

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from geolin_demos.demo.flight import Flight
 from support import wrong_node
 from support.messages import SECOND
 from support.ros_graph import DiagnosticStatus
 
 from geolin_ros import robots
 from geolin_ros.cli import main
-from geolin_ros.demo.flight import Flight
 from geolin_ros.spatial.se3 import quaternion_from_rotation
 from geolin_ros.stream.failed_check import load_failed_check
 from geolin_ros.stream.parameters.linearizer import BY_NAME

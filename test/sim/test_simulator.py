@@ -25,10 +25,10 @@ from geolin_ros.errors import (
 
 pytest.importorskip('mujoco')
 
-from geolin_ros.sim.feet import parse_feet, text_of
-from geolin_ros.sim.sensors import Noise, Sensors
-from geolin_ros.sim.simulator import Push, Simulator
-from geolin_ros.sim.world import Floor, inertial_of
+from geolin_demos.sim.feet import parse_feet, text_of
+from geolin_demos.sim.sensors import Noise, Sensors
+from geolin_demos.sim.simulator import Push, Simulator
+from geolin_demos.sim.world import Floor, inertial_of
 
 LEGS = tuple(f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR'))
 FEET = {

@@ -4,10 +4,10 @@
 
 import numpy as np
 import pytest
+from geolin_demos.demo.flight import Flight
 from support.messages import SECOND, odometry
 
 from geolin_ros import TreeModel, robots
-from geolin_ros.demo.flight import Flight
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.spatial.se3 import quaternion_from_rotation
 from geolin_ros.stream.inputs.plausibility import Window, findings

@@ -4,10 +4,10 @@
 
 import numpy as np
 import pytest
+from geolin_demos.demo.flight import Flight
 from support.messages import SECOND, joint_state, odometry
 from support.taking import take
 
-from geolin_ros.demo.flight import Flight
 from geolin_ros.spatial.se3 import quaternion_from_rotation
 from geolin_ros.stream.inputs.plausibility import findings
 from geolin_ros.stream.inputs.settings import StreamSettings

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from geolin_demos.demo.flight import Flight
 from rosbags.rosbag1 import Writer as Ros1Writer
 from rosbags.typesys import Stores, get_typestore
 
 from geolin_ros import robots
-from geolin_ros.demo.flight import Flight
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.bag_writer import BagWriter
 from geolin_ros.offline.message_types import (

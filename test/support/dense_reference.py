@@ -3,8 +3,7 @@
 """Textbook dynamics straight from a description, with wrenches, energies and inverse dynamics."""
 
 import numpy as np
-
-from geolin_ros.demo.dense_dynamics import DenseDynamics, MovingLink, adjoint, axis_twist
+from geolin_demos.demo.dense_dynamics import DenseDynamics, MovingLink, adjoint, axis_twist
 
 __all__ = ['DenseReference', 'MovingLink', 'adjoint', 'axis_twist', 'in_link']
 

@@ -3,9 +3,7 @@
 """Differences on SE(3) x R^n x R^6 x R^n, as the demo takes them, and a logarithm."""
 
 import numpy as np
-from scipy.linalg import logm
-
-from geolin_ros.demo.differences import (
+from geolin_demos.demo.differences import (
     ad,
     cross,
     derivative,
@@ -16,6 +14,7 @@ from geolin_ros.demo.differences import (
     linearization,
     retract,
 )
+from scipy.linalg import logm
 
 __all__ = [
     'ad',

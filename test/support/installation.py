@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The package as installed by colcon, and the `ros2` command, where it is."""
+"""The packages as installed by colcon, and the `ros2` command, where it is."""
 
 import os
 import re
@@ -22,13 +22,15 @@ PATIENCE = 240.0
 
 
 def install(folder):
-    """Install the package with colcon and return the prefix."""
+    """Install the packages with colcon and return the prefix."""
     scripts = str(Path(sys.executable).parent)
     colcon = shutil.which('colcon', path=f'{scripts}{os.pathsep}{os.environ["PATH"]}')
     done = subprocess.run(
         [
-            *(colcon, '--log-base', f'{folder}/log', 'build', '--base-paths', str(ROOT)),
-            *('--packages-select', 'geolin_ros', '--build-base', f'{folder}/build'),
+            *(colcon, '--log-base', f'{folder}/log', 'build'),
+            *('--base-paths', str(ROOT), str(ROOT / 'geolin_demos'), '--merge-install'),
+            *('--packages-select', 'geolin_ros', 'geolin_demos'),
+            *('--build-base', f'{folder}/build'),
             *('--install-base', f'{folder}/install'),
         ],
         env=os.environ | {'PATH': f'{scripts}{os.pathsep}{os.environ["PATH"]}'},
@@ -36,7 +38,7 @@ def install(folder):
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / 'install' / 'geolin_ros'
+    return folder / 'install'
 
 
 class Installation:

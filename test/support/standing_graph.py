@@ -17,6 +17,7 @@ pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
 from diagnostic_msgs.msg import DiagnosticArray
+from geolin_demos.sim.simulator import Simulator
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
@@ -29,7 +30,6 @@ from std_msgs.msg import Float64MultiArray, String
 from geolin_msgs.msg import ContactStates, FeedbackGains
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.sim.simulator import Simulator
 from geolin_ros.spatial.se3 import quaternion_from_rotation
 
 PERIOD = 0.002

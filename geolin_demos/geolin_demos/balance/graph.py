@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated robot on the graph: what a real one would publish, and the efforts it is sent."""
+
+import time
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+
+from geolin_demos.balance.motions import Moment
+from geolin_msgs.msg import ContactState, ContactStates, FeedbackGains, ReferenceState
+from geolin_ros.control.support import Support
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.executor import make_executor
+from geolin_ros.ros.qos import LATCHED, NEWEST
+from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist, write_wrench
+from geolin_ros.stream.inputs.contact_state import write_contact
+from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.outputs.messages import StateWriter
+from geolin_ros.typing import Array
+
+COMMANDS = 'joint_group_effort_controller/commands'
+STAMPED_COMMANDS = 'lqr_node/command'
+GAINS = 'lqr_node/gains'
+WORLD = 'odom'
+
+
+class RobotGraph:
+    """Publishers and subscriptions of one simulated robot.
+
+    The efforts that act come as std_msgs/Float64MultiArray, which holds no stamp. The controller
+    says on a second topic, as sensor_msgs/JointState, which state they answer; they are taken as
+    that answer when both agree. Of a controller that does not, they answer the newest state.
+
+    Parameters
+    ----------
+    node, model
+        Who speaks, and of which robot.
+    description
+        Text of the URDF.
+    feet
+        Frames of which contact wrenches are published.
+    answers
+        The second topic, empty if there is none.
+
+    Attributes
+    ----------
+    efforts : (n_u,) or None
+        The newest that came.
+    answered
+        Stamp [ns] of the newest state that they answer.
+    gains
+        The newest gains, or None.
+    linearizations_used
+        How many gains were made of the linearizer's A and B.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        model: TreeModel,
+        description: str,
+        feet: list[str],
+        answers: str = STAMPED_COMMANDS,
+    ) -> None:
+        self.efforts: Array | None = None
+        self.answered = self._sent = -1
+        self.gains: FeedbackGains | None = None
+        self.linearizations_used = 0
+        self._is_stamped, self._said = bool(answers), (-1, np.empty(0))
+        self._model = model
+        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._executor = make_executor()
+        self._executor.add_node(node)
+        sensor = qos_profile_sensor_data
+        self._description = node.create_publisher(String, 'robot_description', LATCHED)
+        self._odometry = node.create_publisher(Odometry, 'odom', sensor)
+        self._joints = node.create_publisher(JointState, 'joint_states', sensor)
+        self._clock = node.create_publisher(Clock, '/clock', NEWEST)
+        self._contacts = node.create_publisher(ContactStates, 'contact_states', LATCHED)
+        self._reference = node.create_publisher(ReferenceState, 'reference', NEWEST)
+        self._wrenches = {
+            frame: node.create_publisher(WrenchStamped, f'{frame}/wrench', sensor)
+            for frame in feet
+        }
+        many = QoSProfile(depth=10)
+        self._node = node
+        self._heard = [(COMMANDS, 'std_msgs/msg/Float64MultiArray')]
+        if answers:
+            self._heard.append((answers, 'sensor_msgs/msg/JointState'))
+        node.create_subscription(Float64MultiArray, COMMANDS, self._on_efforts, many)
+        if answers:
+            node.create_subscription(JointState, answers, self._on_stamped, many)
+        node.create_subscription(FeedbackGains, GAINS, self._on_gains, NEWEST)
+        self._base = Odometry(child_frame_id=model.base_link)
+        self._base.header.frame_id = WORLD
+        self._state = JointState(name=list(model.joint_names))
+        for field in ('position', 'velocity', 'effort'):
+            setattr(self._state, field, array('d', bytes(8 * model.n)))
+        self._wanted = ReferenceState(joint_names=list(model.joint_names))
+        self._wanted.header.frame_id = WORLD
+        self._reference_state = StateWriter(self._wanted.state, model.n)
+        self._description.publish(String(data=description))
+
+    # ---- what comes
+
+    def _on_efforts(self, message: Float64MultiArray) -> None:
+        self.efforts = np.array(message.data)
+        self._match()
+
+    def _on_stamped(self, message: JointState) -> None:
+        self._said = nanoseconds(message.header.stamp), np.array(message.effort)
+        self._match()
+
+    def _match(self) -> None:
+        stamp, efforts = self._said
+        if not self._is_stamped:
+            self.answered = self._sent
+        elif self.efforts is not None and np.array_equal(efforts, self.efforts):
+            self.answered = stamp
+
+    def _on_gains(self, message: FeedbackGains) -> None:
+        self.gains = message
+        self.linearizations_used += message.source == FeedbackGains.SOURCE_LINEARIZATION
+
+    def waits_for(self, supports: Sequence[Support]) -> str:
+        """Return what keeps the controller from leading a robot that stands on ``supports``."""
+        for topic, kind in self._heard:
+            if not self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic)):
+                return (
+                    f'a publisher of {self._node.resolve_topic_name(topic)} ({kind}): start '
+                    'the controller (lqr_node and linearizer, or any with --answers)'
+                )
+        if not self._is_stamped or self._said[0] < 0:
+            return 'efforts from the controller: see what it says itself'
+        if self.gains is None:
+            return f'gains on {self._node.resolve_topic_name(GAINS)}: see what lqr_node says'
+        theirs = sorted(contact.frame for contact in self.gains.contacts)
+        ours = sorted(support.frame for support in supports)
+        if theirs != ours:
+            return (
+                f'gains for {", ".join(ours)}, on which the robot stands; those that came are for '
+                f'{", ".join(theirs) or "none"}: set parameter supports of lqr_node, or --feet'
+            )
+        if self.gains.source == FeedbackGains.SOURCE_MODEL:
+            return 'gains of linearizations, those that came are of the model: start linearizer'
+        return 'efforts and gains that hold the robot where it is'
+
+    def spin_until(self, deadline: float, stamp: int | None = None) -> bool:
+        """Listen until a state is answered or until a time.monotonic; return whether it was."""
+        while self.answered != stamp:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0.0:
+                return False
+            self._executor.spin_once(timeout_sec=remaining)
+        return True
+
+    def close(self) -> None:
+        """Stop to listen."""
+        self._executor.shutdown()
+
+    # ---- what goes
+
+    def publish_reference(self, moment: Moment, stamp: int) -> None:
+        """Say where the robot should be, and by which efforts."""
+        write_stamp(self._wanted.header.stamp, stamp)
+        self._reference_state.write(moment.state)
+        self._wanted.joint_efforts = moment.tau.tolist()
+        self._reference.publish(self._wanted)
+
+    def publish_contacts(self, supports: tuple[Support, ...], stamp: int) -> None:
+        """Say which contacts are in force."""
+        message = ContactStates()
+        message.header.frame_id = WORLD
+        write_stamp(message.header.stamp, stamp)
+        for support in supports:
+            entry = ContactState()
+            write_contact(entry, support.contact, self._model)
+            message.contacts.append(entry)
+        self._contacts.publish(message)
+
+    def publish_wrenches(self, wrenches: dict[str, Array], stamp: int) -> None:
+        """Say what the floor does to each foot, in axes of its link."""
+        for frame, wrench in wrenches.items():
+            message = WrenchStamped()
+            message.header.frame_id = frame
+            write_stamp(message.header.stamp, stamp)
+            write_wrench(message.wrench, wrench)
+            self._wrenches[frame].publish(message)
+
+    def publish_state(self, state: State, efforts: Array, stamp: int) -> None:
+        """Publish odometry and clock, then the joint states that are to be answered.
+
+        ``efforts`` (n_u,) are those of the actuated joints now [N m or N].
+        """
+        base, joints, clock = self._base, self._state, Clock()
+        for place in (base.header.stamp, joints.header.stamp, clock.clock):
+            write_stamp(place, stamp)
+        write_pose(base.pose.pose, state.H)
+        write_twist(base.twist.twist, state.v)
+        for values, field in (
+            (state.s, joints.position),
+            (state.r, joints.velocity),
+        ):
+            np.frombuffer(field)[:] = values
+        np.frombuffer(joints.effort)[self._actuated] = efforts
+        self._sent = stamp
+        self._clock.publish(clock)
+        self._odometry.publish(base)
+        self._joints.publish(joints)

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which robot balances, on which feet, and with which rotors."""
+
+import argparse
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+from geolin_demos.balance.cases import Plan
+from geolin_demos.sim.feet import parse_feet, text_of
+from geolin_demos.sim.simulator import Simulator
+from geolin_demos.sim.world import Floor
+from geolin_ros.errors import ConfigurationError, ModelWarning
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.robots import locate
+
+ARMATURE = 0.01
+"""Of every joint, in the simulator and in all models [kg m^2]."""
+FEET = {
+    'quadruped': 'FL_foot,FR_foot,RL_foot,RR_foot',
+    'humanoid': 'left_foot,right_foot',
+    'go2': 'FL_foot,FR_foot,RL_foot,RR_foot',
+    'g1_29dof_rev_1_0': 'left_ankle_roll_link,right_ankle_roll_link',
+}
+"""Of robots that are known by name."""
+DESIGNS = 10.0
+"""How many linearizations and gains a second there are [Hz]; feedback does not wait for them."""
+
+
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `simulator_of` and `plan_of` read."""
+    parser.add_argument('--robot', help='URDF path, quadruped or humanoid')
+    parser.add_argument(
+        '--feet',
+        help='frame,frame,...: the shape of each is its collision shapes in the URDF, or given as '
+        'frame:RADIUS for a ball or frame:LENGTHxWIDTH for a sole, at the frame or @x,y,z behind '
+        'either, all in m',
+    )
+    parser.add_argument('--seed', type=int, default=0, help='of the pushes (%(default)s)')
+    parser.add_argument('--thorough', action='store_true', help='more pushes and motions')
+    parser.add_argument('--pushes', type=int, default=10, help='at most, in a case')
+    parser.add_argument(
+        '--cases', nargs='+', default=(), metavar='CASE', help='names of those to run (all)'
+    )
+    parser.add_argument(
+        '--height',
+        type=float,
+        help='of the base above the ground [m] (default: one at which the robot can do all cases)',
+    )
+    parser.add_argument('--noise', type=float, default=0.0, help='of sensed velocities [m/s]')
+    parser.add_argument('--delay', type=int, default=0, help='of the sensors, in periods')
+    parser.add_argument('--realtime', action='store_true', help='against the clock')
+    parser.add_argument('--armature', type=float, default=ARMATURE, help='of joints [kg m^2]')
+    parser.add_argument('--friction', type=float, default=0.8, help='of the floor')
+
+
+def plan_of(options: argparse.Namespace) -> Plan:
+    """Return how much is asked.
+
+    Raises
+    ------
+    ConfigurationError
+        If there are no pushes.
+    """
+    if options.pushes < 1:
+        raise ConfigurationError(f'--pushes is {options.pushes}, expected 1 or more')
+    return Plan(
+        options.seed, options.thorough, options.pushes, tuple(options.cases), options.height
+    )
+
+
+def feet_of(options: argparse.Namespace) -> str:
+    """Return the feet that are given, or that are known of the robot.
+
+    Raises
+    ------
+    ConfigurationError
+        If there are neither.
+    """
+    feet = options.feet or FEET.get(locate(options.robot).stem)
+    if feet is None:
+        raise ConfigurationError(
+            f'robot {options.robot!r} has no feet that are known, give --feet or FEET= frame,...'
+        )
+    return str(feet)
+
+
+def overlay(armature: float) -> str:
+    """Return the overlay file, YAML that is JSON, that gives every joint a rotor."""
+    return json.dumps({'joints': {'*': {'rotor_inertia': armature, 'gear_ratio': 1.0}}})
+
+
+def simulator_of(options: argparse.Namespace) -> tuple[Simulator, str]:
+    """Return a simulated robot and the text of its URDF.
+
+    Raises
+    ------
+    GeolinError
+        If robot or feet cannot be used.
+    OSError
+        If the file cannot be read.
+    """
+    path: Path = locate(options.robot)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)  # the nodes say the same
+        model = TreeModel.from_urdf(path, overlay=json.loads(overlay(options.armature)))
+    floor, feet = Floor(options.friction), parse_feet(feet_of(options))
+    return Simulator(path, model, feet, floor), path.read_text()
+
+
+def node_parameters(
+    simulator: Simulator, overlay_file: Path, realtime: bool, bank: str = ''
+) -> dict[str, Any]:
+    """Return the parameters of linearizer and LQR node, by program, for one robot.
+
+    In lock step the LQR node has to wait for a simulator that waits for it. Without a file of
+    gains it makes them as it goes.
+    """
+    shared = {'overlay_file': str(overlay_file)}
+    return {
+        'linearization_node': shared | {'max_rate': DESIGNS, 'contact_source': 'topic'},
+        'lqr_node': {
+            **shared,
+            'supports': [text_of(support) for support in simulator.feet.values()],
+            'publish_efforts': True,
+            'gain_bank': bank,
+            'design_rate': DESIGNS,
+            'input_timeout': 0.05 if realtime else 5.0,
+        },
+    }

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated robot in the loop with a controller: held until that answers, then let go.
+
+Lock step by default: a control period goes by when the efforts that answer the last state have
+come, or after a time-out, which is counted. In real time a period goes by with the clock, and what
+has not come by then is counted as a missed deadline.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_demos.balance.answers import Answers, SilenceError
+from geolin_demos.balance.graph import RobotGraph
+from geolin_demos.balance.motions import Moment, Motion
+from geolin_demos.sim.recording import Recording
+from geolin_demos.sim.sensors import Sensors
+from geolin_demos.sim.simulator import Simulator
+from geolin_demos.sim.trial import PERIOD
+from geolin_ros.control.support import Support
+
+FIRST_STAMP = 1_000 * 10**9
+PATIENCE = 400.0  # for nodes, which may have to compile, and for gains [s]
+ANSWER_TIMEOUT, HELD_TIMEOUT = 0.5, 0.05  # while the robot moves, and while it is held [s]
+WORD = 3.0  # until it is said what the robot is held for [s]
+REMINDER = 0.2  # from one reference to the next while it is held: nodes come up meanwhile [s]
+FOOT_PERIODS = 5  # from one message about the feet to the next
+
+
+class Course(NamedTuple):
+    """What came of a motion: where the robot was, what was answered, and what it took [s]."""
+
+    recording: Recording
+    answers: Answers
+    elapsed: float
+
+
+class Run:
+    """One robot on one graph; motions one after the other.
+
+    Parameters
+    ----------
+    simulator, graph
+        The robot, its pushes, and how it is heard of.
+    sensors
+        What is published of its state while it moves; by default all of it.
+    period
+        From one state to the next [s].
+    is_realtime
+        Whether periods go by with the clock.
+    is_late
+        Whether efforts act from the next period on, however soon they come.
+    patience
+        How long the robot is held for a controller that does not lead it [s].
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        graph: RobotGraph,
+        sensors: Sensors | None = None,
+        *,
+        period: float = PERIOD,
+        is_realtime: bool = False,
+        is_late: bool = False,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._simulator, self._graph, self._sensors = simulator, graph, sensors or Sensors()
+        self._period, self._realtime, self._late = period, is_realtime, is_late
+        self._patience, self._stamp = patience, FIRST_STAMP
+        model = simulator.model
+        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._efforts = np.zeros(len(self._actuated))
+        self._supports: tuple[Support, ...] = ()
+
+    def hold(self, moment: Moment, is_led: Callable[[Moment], bool] = lambda _: True) -> None:
+        """Hold the robot where a motion begins until its states are answered and it is led.
+
+        Raises
+        ------
+        SilenceError
+            If that takes too long.
+        """
+        graph, deadline = self._graph, time.monotonic() + self._patience
+        word = time.monotonic() + WORD
+        self._simulator.reset(moment.state)
+        self._efforts = moment.tau[self._actuated]
+        said, is_answered = -np.inf, False
+        while not (is_answered and is_led(moment)):
+            if time.monotonic() > deadline:
+                raise SilenceError(
+                    f'no controller leads the robot within {self._patience:g} s, which waits for '
+                    f'{graph.waits_for(moment.supports)}; the last state '
+                    f'was {"" if is_answered else "not "}answered, gains '
+                    f'{"never came" if graph.gains is None else "came"}, efforts {graph.efforts}'
+                )
+            if time.monotonic() > word:
+                print(f'robot waits for {graph.waits_for(moment.supports)}', file=sys.stderr)
+                word = time.monotonic() + 2.0 * WORD
+            if time.monotonic() > said + REMINDER:
+                graph.publish_reference(moment, self._stamp)
+                said = time.monotonic()
+            sent = self._send(moment.supports, is_held=True)
+            is_answered = graph.spin_until(sent + HELD_TIMEOUT, self._stamp)
+            if self._realtime:
+                graph.spin_until(sent + self._period)
+            self._stamp += round(self._period * 1e9)
+
+    def go(self, motion: Motion) -> Course:
+        """Let the robot move until the motion is over or it falls."""
+        simulator, recording = self._simulator, Recording()
+        answers = Answers(self._graph, self._period, ANSWER_TIMEOUT, self._realtime)
+        start = time.monotonic()
+        for _ in range(round(motion.duration / self._period)):
+            moment = motion.at(simulator.time)
+            if not recording.add(simulator.time, simulator.state, moment.state):
+                break
+            if len(motion.knots) > 1:
+                self._graph.publish_reference(moment, self._stamp)
+            answers.wait(self._send(moment.supports), self._stamp)
+            self._advance()
+        return Course(recording, answers, time.monotonic() - start)
+
+    def _send(self, supports: tuple[Support, ...], is_held: bool = False) -> float:
+        """Publish what is felt and sensed, while the robot is held without noise and delay."""
+        sensed = self._sensors(self._simulator.state)
+        seen = self._simulator.state if is_held else sensed
+        is_turn = (self._stamp // round(self._period * 1e9)) % FOOT_PERIODS == 0
+        if is_turn:
+            self._graph.publish_wrenches(self._simulator.wrenches(), self._stamp)
+        if is_turn or supports is not self._supports:
+            self._graph.publish_contacts(supports, self._stamp)
+            self._supports = supports
+        sent = time.monotonic()
+        self._graph.publish_state(seen, self._efforts, self._stamp)
+        return sent
+
+    def _advance(self) -> None:
+        newest = self._graph.efforts
+        if newest is None or newest.size != self._efforts.size:
+            newest = self._efforts
+        given = self._simulator.advance(self._efforts if self._late else newest, self._period)
+        self._efforts = newest if self._late else given
+        self._stamp += round(self._period * 1e9)

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Run a robot, the node and a checking consumer as three processes that talk over DDS.
+
+The robot tumbles in the air, thrown up again every 1.5 s. The node linearizes at each of its joint
+states. The consumer compares A, B and the accelerations with an independent forward dynamics and
+with the robot's motion, prints what it finds, and saves a picture. The exit status is 0 only if
+every check passes.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Event
+
+from geolin_demos.demo.processes import Child
+from geolin_ros.errors import GeolinError
+from geolin_ros.robots import locate
+
+INTERRUPTED = 130
+RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the demo; return the exit status."""
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    options = parse(arguments)
+    try:
+        robot = str(locate(options.robot).resolve())
+    except GeolinError as error:
+        print(f'demo: {error}', file=sys.stderr)
+        return 1
+    environment = discovery()
+    print(f'demo of {robot} on ROS_DOMAIN_ID {environment["ROS_DOMAIN_ID"]}', flush=True)
+    servers = [
+        Child('robot', 'geolin_demos.demo.robot', ['--robot', robot], environment),
+        Child('linearizer', 'geolin_ros.ros.linearization_node', [], environment),
+    ]
+    consumer = Child(
+        'consumer',
+        'geolin_demos.demo.consumer',
+        ['--duration', str(options.duration), '--output', str(options.output)],
+        environment,
+        prefix=False,
+    )
+    return supervise('demo', servers, consumer, stop)
+
+
+def supervise(program: str, servers: list[Child], consumer: Child, stop: Event) -> int:
+    """Wait for the consumer, then end the others; return the exit status of all.
+
+    ``program`` opens each sentence.
+    """
+    ended = [server for server in servers if server.status is not None]
+    while not (ended or stop.wait(0.1) or consumer.status is not None):
+        ended = [server for server in servers if server.status is not None]
+    statuses = {}
+    for child in (consumer, *servers):  # the robot before the node, which then has nothing to do
+        child.interrupt(mute=bool(ended) or stop.is_set())
+        statuses[child.name] = child.finish()
+    if stop.is_set():
+        print(f'{program}: interrupted', file=sys.stderr)
+        return INTERRUPTED
+    for server in ended:
+        print(f'{program}: {server.name} ended early, see above', file=sys.stderr)
+    for name, status in statuses.items():
+        if status != 0 and not ended:
+            print(
+                f'{program}: {name} ended with exit status {status}, expected 0', file=sys.stderr
+            )
+    return int(bool(ended) or any(statuses.values()))
+
+
+def discovery() -> Mapping[str, str]:
+    """Return a domain of our own on this machine, unless the user has chosen one."""
+    return {
+        'ROS_DOMAIN_ID': os.environ.get('ROS_DOMAIN_ID') or str(random.randrange(1, 102)),
+        RANGE: os.environ.get(RANGE) or 'LOCALHOST',
+    }
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """Return the options."""
+    parser = argparse.ArgumentParser(prog='python -m geolin_demos.demo', description=__doc__)
+    parser.add_argument(
+        '--robot', default='quadruped', help='URDF path, quadruped or humanoid (%(default)s)'
+    )
+    parser.add_argument(
+        '--duration', type=float, default=15.0, help='measured time [s] (%(default)s)'
+    )
+    parser.add_argument(
+        '--output',
+        type=Path,
+        default=Path('geolin_demo.png'),
+        help='where to save the picture (%(default)s)',
+    )
+    return parser.parse_args(arguments)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,201 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The three checks of the demo: pure functions of arrays, each with its limit."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geolin_demos.demo.differences import linearization
+from geolin_demos.demo.recording import Operation
+from geolin_demos.demo.referee import Referee
+from geolin_ros.typing import Array, IntArray
+
+LINEARIZATION_LIMIT = 1e-6  # per block, relative to its largest entry
+ROUNDING = 1e-9  # of a matrix's largest entry: blocks below are zero, as in flight that of r by H
+ACCELERATION_LIMIT = 0.02  # relative to the largest acceleration of a group
+ANSWERED_LIMIT = 0.95
+LEAST_COMPARED = 0.5  # of the accelerations
+JUMP = 20.0  # times the median acceleration of the base
+SETTLING = 20_000_000  # after a jump, stiff joints shake faster than the samples can follow [ns]
+LONG_GAP = 1.5  # times the median distance of samples: none is missing between neighbours
+GROUPS = (('base linear', slice(0, 3)), ('base angular', slice(3, 6)), ('joints', slice(6, None)))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Outcome of a check."""
+
+    passed: bool
+    text: str
+    details: dict[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Return one line."""
+        return f'{"PASS" if self.passed else "FAIL"}  {self.text}'
+
+
+def check_linearizations(operations: Sequence[Operation], referee: Referee) -> Verdict:
+    """Compare A and B with differences on the manifold, block by block, and nu_dot.
+
+    A block is judged by its largest deviation relative to its own largest entry. Where the
+    differences are zero but for rounding, so must be A or B. ``details`` has the worst of each
+    block.
+    """
+    worst: dict[str, float] = {}
+    m = referee.coordinates.m
+    for operation in operations:
+        state, tau = operation.state, operation.tau
+        A, B = linearization(referee.forward_dynamics, referee.coordinates, state, tau)
+        nu_dot = referee.forward_dynamics(state, tau)
+        found = {
+            **block_deviations(operation.A, A, m),
+            **block_deviations(operation.B, B, m),
+            'nu_dot': deviation(operation.nu_dot, nu_dot, largest(nu_dot)),
+        }
+        worst = {name: max(worst.get(name, 0.0), value) for name, value in found.items()}
+    if not worst:
+        return Verdict(False, 'A and B: no linearization came, expected some')
+    name = max(worst, key=lambda block: worst[block])
+    return Verdict(
+        worst[name] <= LINEARIZATION_LIMIT,
+        f'A and B of {len(operations)} states against differences of {referee.name}: worst '
+        f'deviation {worst[name]:.1e} (block {name}), limit {LINEARIZATION_LIMIT:.0e}',
+        worst,
+    )
+
+
+def check_accelerations(
+    stamps: IntArray,
+    nu: Array,
+    base_velocity: Array,
+    at: IntArray,
+    nu_dot: Array,
+    left_out_before: int = 0,
+) -> Verdict:
+    """Compare accelerations with differences of the velocities around them.
+
+    Parameters
+    ----------
+    stamps : (N,)
+        Of the motion [ns], increasing.
+    nu : (N, 6 + n)
+        Body twist and joint rates.
+    base_velocity : (N, 3)
+        In world axes, where a throw is a jump whatever the attitude [m/s].
+    at : (K,)
+        Stamps of the accelerations [ns].
+    nu_dot : (K, 6 + n)
+        Accelerations to be judged.
+    left_out_before
+        Accelerations that were left out because their odometry had another stamp.
+    """
+    what = 'accelerations against differenced odometry and joint rates'
+    total = at.size + left_out_before
+    if stamps.size < 3 or at.size == 0:
+        return Verdict(
+            False,
+            f'{what}: {stamps.size} samples and {at.size} accelerations came, expected at least '
+            '3 and 1',
+        )
+    gap = np.diff(stamps)
+    is_jump = find_jumps(stamps, base_velocity)
+    is_long = gap > LONG_GAP * np.median(gap)
+    last_jump = np.maximum.accumulate(np.where(is_jump, stamps[1:], -SETTLING - 1))
+    slope = parabola_slope(stamps, nu)
+
+    index = np.searchsorted(stamps, at)
+    inside = (index > 0) & (index < stamps.size - 1)
+    inside[inside] = stamps[index[inside]] == at[inside]
+    k = index[inside]
+    jumped = is_jump[k - 1] | is_jump[k] | (stamps[k] - last_jump[k - 1] < SETTLING)
+    lost = (is_long[k - 1] | is_long[k]) & ~jumped
+    compared = ~(jumped | lost)
+    count = int(compared.sum())
+    if count < LEAST_COMPARED * total:
+        return Verdict(
+            False,
+            f'{what}: only {count} of {total} could be compared, expected at least '
+            f'{LEAST_COMPARED:.0%}; {int(jumped.sum())} at throws, {int(lost.sum())} beside '
+            f'lost samples, {left_out_before} about older odometry; is the machine too busy?',
+        )
+    worst = {}
+    for name, part in GROUPS:
+        expected = slope[k - 1][compared][:, part]
+        worst[name] = deviation(nu_dot[inside][compared][:, part], expected, largest(expected))
+    name = max(worst, key=lambda group: worst[group])
+    return Verdict(
+        worst[name] <= ACCELERATION_LIMIT,
+        f'{what}: worst deviation {worst[name]:.2%} ({name}), limit {ACCELERATION_LIMIT:.0%}; '
+        f'{count} of {total} compared, left out {int(jumped.sum())} at '
+        f'{int(is_jump.sum())} throws, {int(lost.sum())} beside lost samples, '
+        f'{left_out_before} about older odometry, {int((~inside).sum())} without neighbours',
+        worst,
+    )
+
+
+def check_answered(joint_states: IntArray, answered: IntArray) -> Verdict:
+    """Count the joint states from the first linearization on that have a linearization."""
+    due = joint_states[joint_states >= answered.min()] if answered.size else joint_states
+    if due.size == 0:
+        return Verdict(False, 'joint states answered: none came, expected some')
+    count = int(np.isin(due, answered).sum())
+    share = count / due.size
+    return Verdict(
+        share >= ANSWERED_LIMIT,
+        f'joint states answered: {count} of {due.size}, {share:.2%}, limit {ANSWERED_LIMIT:.0%}',
+        {'share': share},
+    )
+
+
+def find_jumps(stamps: IntArray, base_velocity: Array) -> NDArray[np.bool_]:
+    """Return (N - 1,) whether the base velocity jumps between neighbours."""
+    acceleration = np.linalg.norm(np.diff(base_velocity, axis=0), axis=1) / np.diff(stamps)
+    jumps: NDArray[np.bool_] = acceleration > JUMP * np.median(acceleration)
+    return jumps
+
+
+def parabola_slope(stamps: IntArray, nu: Array) -> Array:
+    """Return (N - 2, m) the slope at the inner samples of the parabola through three of them."""
+    gap = np.diff(stamps)[:, None] * 1e-9
+    slope = np.diff(nu, axis=0) / gap
+    return (slope[:-1] * gap[1:] + slope[1:] * gap[:-1]) / (gap[:-1] + gap[1:])
+
+
+def blocks(matrix: Array, m: int) -> Iterator[tuple[str, Array]]:
+    """Yield name and block of A (2 m, 2 m) or B (2 m, n), cut at [H; s; v; r]."""
+    edges = {'H': (0, 6), 's': (6, m), 'v': (m, m + 6), 'r': (m + 6, 2 * m)}
+    columns = edges if matrix.shape[1] == 2 * m else {' tau': (0, matrix.shape[1])}
+    for row, (top, bottom) in edges.items():
+        for column, (left, right) in columns.items():
+            if bottom > top and right > left:
+                yield f'{row}{column}', matrix[top:bottom, left:right]
+
+
+def block_deviations(actual: Array, expected: Array, m: int) -> dict[str, float]:
+    """Return the deviation of each block, relative to its largest entry."""
+    if actual.shape != expected.shape:
+        return {name: np.inf for name, _ in blocks(expected, m)}
+    zero = ROUNDING * largest(expected)
+    found = {}
+    for (name, theirs), (_, ours) in zip(blocks(expected, m), blocks(actual, m), strict=True):
+        scale = largest(theirs)
+        if scale <= zero:
+            scale = zero / LINEARIZATION_LIMIT
+        found[name] = deviation(ours, theirs, scale)
+    return found
+
+
+def deviation(actual: Array, expected: Array, scale: float) -> float:
+    """Return max|actual - expected| / scale; inf where a number is not finite."""
+    worst = largest(actual - expected)
+    if worst == 0.0:
+        return 0.0
+    return worst / scale if scale > 0.0 and np.isfinite(worst) else np.inf
+
+
+def largest(values: Array) -> float:
+    """Return the largest absolute entry."""
+    return float(np.max(np.abs(values), initial=0.0))

@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One picture of a linearization: values and sparsity of A and B, eigenvalues of A."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geolin_demos.demo.recording import Operation
+from geolin_ros.typing import Array
+
+INK, GREY, ZERO, FILLED, EIGENVALUE = '#1f2933', '#7b8794', '#eceff2', '#1d4e79', '#b23a2e'
+DECADES = 6  # of the colours, below the largest entry
+
+
+def draw(operation: Operation, robot: str, output: Path) -> None:
+    """Save the picture; the suffix of ``output`` chooses the format.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure
+
+    A, B = operation.A, operation.B
+    k, n = B.shape
+    figure = Figure(figsize=(15.0, 10.2), layout='constrained', facecolor='white')
+    FigureCanvasAgg(figure)
+    tilt = np.degrees(np.arccos(np.clip(operation.state.H[2, 2], -1.0, 1.0)))
+    figure.suptitle(
+        f'{robot} in flight, base tilted by {tilt:.0f}°: {n} joints, {k} states, {n} inputs',
+        color=INK,
+        fontsize=15,
+        fontweight='bold',
+    )
+    grid = figure.add_gridspec(2, 3, width_ratios=(k, n + 0.1 * k, 1.05 * k))
+    axes = [[figure.add_subplot(grid[row, column]) for column in range(3)] for row in range(2)]
+    colours = _colours(max(np.abs(A).max(), np.abs(B).max(), 1e-9))
+    for column, (name, matrix) in enumerate((('A', A), ('B', B))):
+        shown = np.ma.masked_equal(matrix, 0.0)
+        axes[0][column].imshow(shown, **colours, interpolation='nearest')
+        axes[0][column].set_title(f'{name}, values', color=INK, loc='left')
+        filled = np.count_nonzero(matrix)
+        axes[1][column].imshow(
+            np.ma.masked_equal(matrix != 0.0, False),
+            cmap=_single_colour(FILLED),
+            interpolation='nearest',
+        )
+        axes[1][column].set_title(
+            f'{name}, {filled / matrix.size:.0%} not zero', color=INK, loc='left'
+        )
+        for row in range(2):
+            _frame_blocks(axes[row][column], k, n, is_input=name == 'B')
+    bar = figure.colorbar(
+        ScalarMappable(colours['norm'], colours['cmap']),
+        ax=axes[0][1],
+        shrink=0.82,
+        pad=0.06,
+    )
+    bar.set_label('entries in SI units', color=INK)
+    bar.outline.set_visible(False)
+    bar.ax.minorticks_off()
+    _draw_eigenvalues(axes[0][2], np.linalg.eigvals(A))
+    _draw_block_sizes(axes[1][2], A, B, colours)
+    figure.savefig(output, dpi=120)
+
+
+def _colours(largest: float) -> dict[str, Any]:
+    """Return a symmetric logarithmic colour scale, white in the middle."""
+    from matplotlib.colors import SymLogNorm
+
+    top = 10.0 ** np.ceil(np.log10(largest))
+    norm = SymLogNorm(top * 10.0**-DECADES, vmin=-top, vmax=top, linscale=0.5)
+    return {'norm': norm, 'cmap': 'RdBu_r'}
+
+
+def _single_colour(colour: str) -> Any:
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap([colour])
+
+
+def _edges(k: int) -> Array:
+    """Return where H, s, v, r begin, and the end."""
+    m = k // 2
+    return np.array([0, 6, m, m + 6, k])
+
+
+def _frame_blocks(axes: Any, k: int, n: int, is_input: bool) -> None:
+    """Draw lines between the blocks and name them; zeros keep the axes' background."""
+    axes.set_facecolor(ZERO)
+    edges = _edges(k)
+    middles = 0.5 * (edges[1:] + edges[:-1]) - 0.5
+    axes.set_yticks(middles, ['Ḣ', 'ṡ', 'v̇', 'ṙ'], fontsize=13, color=INK)
+    axes.hlines(edges[1:-1] - 0.5, -0.5, axes.get_xlim()[1], color=GREY, linewidth=0.8)
+    if is_input:
+        axes.set_xticks([0.5 * n - 0.5], ['τ'], fontsize=13, color=INK)
+    else:
+        axes.set_xticks(middles, ['H', 's', 'v', 'r'], fontsize=13, color=INK)
+        axes.vlines(edges[1:-1] - 0.5, -0.5, k - 0.5, color=GREY, linewidth=0.8)
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_color(GREY)
+
+
+def _draw_eigenvalues(axes: Any, eigenvalues: NDArray[Any]) -> None:
+    """Draw the complex plane, linear within 1/s and logarithmic beyond."""
+    reach = 1.6 * max(2.0, np.abs(eigenvalues).max())
+    axes.axvspan(0.0, reach, color='#fbeeec', zorder=0)
+    axes.axhline(0.0, color=GREY, linewidth=0.8)
+    axes.axvline(0.0, color=GREY, linewidth=0.8)
+    axes.scatter(
+        eigenvalues.real,
+        eigenvalues.imag,
+        s=46,
+        facecolors='none',
+        edgecolors=EIGENVALUE,
+        linewidths=1.4,
+        zorder=3,
+    )
+    axes.set_xscale('symlog', linthresh=1.0)
+    axes.set_yscale('symlog', linthresh=1.0)
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
+    axes.set_box_aspect(1.0)
+    axes.set_title('Eigenvalues of A', color=INK, loc='left')
+    axes.set_xlabel('real part [1/s]', color=INK)
+    axes.set_ylabel('imaginary part [1/s]', color=INK)
+    axes.text(0.97, 0.03, 'growing', transform=axes.transAxes, ha='right', color=EIGENVALUE)
+    axes.text(0.03, 0.03, 'decaying', transform=axes.transAxes, color=GREY)
+    axes.tick_params(colors=INK)
+    for spine in axes.spines.values():
+        spine.set_color(GREY)
+
+
+def _number(value: float) -> str:
+    return f'{value:.0f}' if value >= 100.0 or value == 0.0 else f'{value:.3g}'
+
+
+def _draw_block_sizes(axes: Any, A: Array, B: Array, colours: dict[str, Any]) -> None:
+    """Draw a table of the largest absolute entry of each block."""
+    edges = _edges(A.shape[0])
+    largest = np.zeros((4, 5))
+    for row in range(4):
+        rows = slice(edges[row], edges[row + 1])
+        for column in range(4):
+            block = A[rows, edges[column] : edges[column + 1]]
+            largest[row, column] = np.abs(block).max(initial=0.0)
+        largest[row, 4] = np.abs(B[rows]).max(initial=0.0)
+    axes.imshow(np.ma.masked_equal(largest, 0.0), **colours)
+    axes.set_facecolor(ZERO)
+    for (row, column), value in np.ndenumerate(largest):
+        dark = value > 0.0 and colours['norm'](value) > 0.85
+        axes.text(
+            column,
+            row,
+            _number(value),
+            ha='center',
+            va='center',
+            color='white' if dark else INK if value > 0.0 else GREY,
+            fontsize=12,
+        )
+    axes.set_xticks(range(5), ['H', 's', 'v', 'r', 'τ'], fontsize=13, color=INK)
+    axes.set_yticks(range(4), ['Ḣ', 'ṡ', 'v̇', 'ṙ'], fontsize=13, color=INK)
+    axes.hlines(np.arange(0.5, 3.0), -0.5, 4.5, color='white', linewidth=2.0)
+    axes.vlines(np.arange(0.5, 4.0), -0.5, 3.5, color='white', linewidth=2.0)
+    axes.set_title('Largest entry of each block [SI]', color=INK, loc='left')
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)

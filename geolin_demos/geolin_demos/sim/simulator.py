@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One robot on a floor, stepped by MuJoCo, in the coordinates of its `TreeModel`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_demos.sim.feet import balls
+from geolin_demos.sim.world import FLOOR, Floor, body_name, compile_world
+from geolin_ros.control.soles import read_feet
+from geolin_ros.control.support import Support
+from geolin_ros.dynamics.functions import vector
+from geolin_ros.dynamics.kinematics import Kinematics, check_state
+from geolin_ros.errors import ConfigurationError, NotFiniteError
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.spatial import se3
+from geolin_ros.typing import Array
+from geolin_ros.urdf import read as read_urdf
+
+
+@dataclass(frozen=True)
+class Push:
+    """A force [N] in world axes on the root body's centre of mass, from ``start`` on [s].
+
+    It lasts for ``duration`` [s], and comes back ``every`` so many seconds.
+    """
+
+    start: float
+    force: tuple[float, float, float]
+    duration: float = 0.1
+    every: float = np.inf
+
+    def acts(self, time: float) -> bool:
+        """Whether it is there at a time [s], rounding of time steps allowed for."""
+        elapsed = time - self.start + 1e-9
+        return elapsed >= 0.0 and elapsed % self.every < self.duration
+
+
+class Simulator:
+    """A robot on a floor.
+
+    MuJoCo's free joint holds the velocity of the base origin in world axes and the angular
+    velocity in base axes; the state's v = (u; w) is the body twist in base axes.
+
+    Parameters
+    ----------
+    urdf
+        Path or text of the URDF that ``model`` was read from.
+    model
+        Everything but the dry friction of joints and the shapes of feet, which are the URDF's.
+    feet
+        The frames that may touch the floor, nothing else collides: a `Support`, or the name of a
+        link, whose shapes then make one, see `control.soles`.
+    floor
+        Friction and time step.
+
+    Attributes
+    ----------
+    clipped
+        Number of steps in which a joint effort was cut at its limit.
+    pushes
+        Forces to come, in any order; those that are over stay.
+    feet
+        By frame.
+    notes
+        What was assumed about the feet and repaired of the inertias, a sentence each.
+
+    Raises
+    ------
+    ModelError
+        If the robot cannot be simulated, see `world.compile_world`.
+    UnknownNameError
+        If a foot is no link.
+    ConfigurationError
+        If the floor's friction is negative or its time step not positive, or the shapes of a foot
+        do not tell what it is.
+
+    Examples
+    --------
+    >>> from geolin_ros import TreeModel, robots
+    >>> path = robots.path('quadruped')
+    >>> feet = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
+    >>> simulator = Simulator(path, TreeModel.from_urdf(path), feet)
+    >>> simulator.feet['FL_foot'].radius
+    0.02
+    """
+
+    def __init__(
+        self,
+        urdf: str | Path,
+        model: TreeModel,
+        feet: Sequence[str | Support],
+        floor: Floor | None = None,
+        pushes: Iterable[Push] = (),
+    ) -> None:
+        floor = floor or Floor()
+        if not (floor.friction >= 0.0 and floor.timestep > 0.0):
+            raise ConfigurationError(
+                f'{floor} cannot be simulated, expected a friction of 0 or more and a time step '
+                'of more than 0 s'
+            )
+        self.model = model
+        self.pushes = list(pushes)
+        self.clipped = 0
+        found = read_feet(urdf, model, feet)
+        self.feet = {foot.support.frame: foot.support for foot in found}
+        friction = {joint.name: joint.friction for joint in read_urdf(urdf).joints}
+        self.mujoco_model, notes = compile_world(model, list(self.feet.values()), floor, friction)
+        self.notes = [*(foot.assumed for foot in found if foot.assumed), *notes]
+        self.data = mujoco.MjData(self.mujoco_model)
+        joints = [self.mujoco_model.joint(name) for name in model.coordinate_names]
+        self._q_of = np.array([int(joint.qposadr[0]) for joint in joints], dtype=np.int64)
+        self._v_of = np.array([int(joint.dofadr[0]) for joint in joints], dtype=np.int64)
+        self._q, self._v = (at[model.own_coordinate] for at in (self._q_of, self._v_of))
+        self._floor = self.mujoco_model.geom(FLOOR).id
+        self._feet = {self.mujoco_model.body(body_name(frame)).id: frame for frame in self.feet}
+        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._limit = model.limits.effort[self._actuated]
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return float(self.data.time)
+
+    @property
+    def state(self) -> State:
+        """The state now, exact; `Sensors` blurs it."""
+        data, H = self.data, np.eye(4)
+        H[:3, :3] = R = se3.rotation_from_quaternion(np.roll(data.qpos[3:7], -1))
+        H[:3, 3] = data.qpos[:3]
+        v = np.concatenate((R.T @ data.qvel[:3], data.qvel[3:6]))
+        return State(H, data.qpos[self._q], v, data.qvel[self._v], self.model.positions)
+
+    @state.setter
+    def state(self, state: State) -> None:
+        check_state(self.model, state)
+        data, R = self.data, state.H[:3, :3]
+        data.qpos[:3] = state.H[:3, 3]
+        data.qpos[3:7] = np.roll(se3.quaternion_from_rotation(R), 1)
+        data.qvel[:3], data.qvel[3:6] = R @ state.v[:3], state.v[3:]
+        tree = self.model.tree
+        data.qpos[self._q_of] = tree.position_multiplier * state.s[tree.position_master]
+        data.qpos[self._q_of] += tree.offset
+        data.qvel[self._v_of] = tree.multiplier * state.r[tree.master]
+        data.qacc_warmstart[:] = 0.0
+        mujoco.mj_forward(self.mujoco_model, data)
+
+    def reset(self, state: State) -> None:
+        """Put the robot somewhere at time zero, as if nothing had happened before."""
+        mujoco.mj_resetData(self.mujoco_model, self.data)
+        self.clipped = 0
+        self.state = state
+
+    def clearance(self, state: State) -> float:
+        """Return how far the lowest foot is above the floor at a state [m]."""
+        at = Kinematics(self.model, state)
+        heights = []
+        for frame, support in self.feet.items():
+            (centres, radius), H = balls(support), at.pose(frame)
+            heights.append(np.min(centres @ H[2, :3]) + H[2, 3] - radius)
+        return float(min(heights))
+
+    def advance(self, tau: ArrayLike, duration: float) -> Array:
+        """Hold joint efforts for a while; return them as the motors gave them.
+
+        Parameters
+        ----------
+        tau : (n_u,)
+            Efforts of the actuated joints [N m or N]; beyond the URDF's limits they are cut.
+        duration
+            Rounded to time steps [s].
+
+        Raises
+        ------
+        ShapeError
+            If tau has another size.
+        NotFiniteError
+            If tau holds NaN or inf.
+        """
+        given = self._apply(tau)
+        steps = round(duration / self.mujoco_model.opt.timestep)
+        self.clipped += steps * bool(np.any(given != np.asarray(tau)))
+        for _ in range(steps):
+            self.data.xfrc_applied[1, :3] = self._push()
+            mujoco.mj_step(self.mujoco_model, self.data)
+        return given
+
+    def _apply(self, tau: ArrayLike) -> Array:
+        wanted = vector('tau', tau, len(self._actuated), self.model.name)
+        if not np.all(np.isfinite(wanted)):
+            raise NotFiniteError(f'tau of robot {self.model.name!r} is {wanted.tolist()}')
+        given = np.clip(wanted, -self._limit, self._limit)
+        self.data.qfrc_applied[self._v[self._actuated]] = given
+        return given
+
+    def _push(self) -> Array:
+        force, time = np.zeros(3), self.time
+        for push in self.pushes:
+            if push.acts(time):
+                force += push.force
+        return force
+
+    def nu_dot(self, tau: ArrayLike) -> Array:
+        """Return the acceleration (6 + n,) at the state now, floor and pushes included.
+
+        The first six are the rate of the body twist. `wrenches` are then those of this moment.
+        """
+        self._apply(tau)
+        data, state = self.data, self.state
+        data.xfrc_applied[1, :3] = self._push()
+        mujoco.mj_forward(self.mujoco_model, data)
+        linear = state.H[:3, :3].T @ data.qacc[:3] - np.cross(state.v[3:], state.v[:3])
+        return np.concatenate((linear, data.qacc[3:6], data.qacc[self._v]))
+
+    def mass_matrix(self) -> Array:
+        """Return MuJoCo's M (6 + n, 6 + n) in our coordinates, armature included."""
+        T = np.zeros((self.mujoco_model.nv, self.model.m))
+        T[:6, :6], T[:3, :3] = np.eye(6), self.state.H[:3, :3]
+        T[self._v_of, 6 + self.model.tree.master] = self.model.tree.multiplier
+        M_T = [np.empty(self.mujoco_model.nv) for _ in range(self.model.m)]
+        for product, column in zip(M_T, T.T.copy(), strict=True):
+            mujoco.mj_mulM(self.mujoco_model, self.data, product, column)
+        M: Array = T.T @ np.array(M_T).T
+        return M
+
+    def wrenches(self) -> dict[str, Array]:
+        """Return for each foot what the floor did to it in the last step.
+
+        Each (6,): force [N] and torque [N m] in axes of and about the origin of the foot frame.
+        """
+        model, data, contact = self.mujoco_model, self.data, self.data.contact
+        local = np.zeros((data.ncon, 6))
+        for index in range(data.ncon):
+            mujoco.mj_contactForce(model, data, index, local[index])
+        is_first = contact.geom1 == self._floor  # then the force on the foot is that of MuJoCo
+        bodies = model.geom_bodyid[np.where(is_first, contact.geom2, contact.geom1)]
+        sign = np.where(is_first, 1.0, -1.0)
+        forces = np.einsum('c,cij,ci->cj', sign, contact.frame.reshape(-1, 3, 3), local[:, :3])
+        moments = np.cross(contact.pos - data.xpos[bodies], forces)
+        found = {}
+        for body, frame in self._feet.items():
+            on_foot, R = bodies == body, data.xmat[body].reshape(3, 3)
+            force, moment = forces[on_foot].sum(axis=0), moments[on_foot].sum(axis=0)
+            found[frame] = np.concatenate((force @ R, moment @ R))
+        return found
