@@ -97,6 +97,18 @@ def test_core__computes_without_any_extra(others, tmp_path):
         np.testing.assert_array_equal(bare[name], full[name])
 
 
+def test_core__is_small():
+    # 258.6 of these, with bytecode and pip, are a virtual environment of 329 MB; 330 is the limit.
+    files = [
+        Path(file.locate())
+        for name in closure('geolin-ros')
+        for file in distribution(name).files or []
+        if file.suffix != '.pyc'
+    ]
+    size = sum(file.stat().st_size for file in files if file.is_file()) / 2**20
+    assert 200.0 < size < 259.6
+
+
 @pytest.mark.parametrize(
     'arguments',
     [

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,25 @@ def test_release__is_the_same_bytes_again(releases):
     assert [Path(name).suffix for name in sorted(first)] == ['.whl', '.gz']
     for name, content in first.items():
         assert content == second[name], name
+
+
+def test_wheel__holds_the_library_alone(releases):
+    (file,) = releases[0].glob('*.whl')
+    with zipfile.ZipFile(file) as wheel:
+        names = wheel.namelist()
+        (metadata,) = (name for name in names if name.endswith('.dist-info/METADATA'))
+        said = wheel.read(metadata).decode()
+    tops = {name.partition('/')[0] for name in names}
+    assert {re.sub(r'-[\d.]+\d', '', top) for top in tops} == {
+        'geolin_ros', 'geolin_ros.data', 'geolin_ros.dist-info'
+    }  # fmt: skip
+    rooms = {name.split('/')[1] for name in names if name.startswith('geolin_ros/')}
+    assert {'kernels', 'linearization', 'ros'} < rooms
+    assert not rooms & {'balance', 'demo', 'examples', 'mpc', 'sim', 'test'}
+    launched = {Path(name).name for name in names if name.endswith('.launch.py')}
+    assert launched == {'linearization.launch.py', 'replay.launch.py'}
+    needs = re.findall(r'^Requires-Dist: ([\w-]+)[^;\n]*$', said, re.MULTILINE)
+    assert sorted(needs) == ['defusedxml', 'numba', 'numpy', 'pyyaml', 'urdfdom_py']
 
 
 @pytest.mark.parametrize('suffix', ['.whl', '.tar.gz'])
