@@ -19,13 +19,19 @@ import llvmlite.binding as llvm
 import numpy as np
 import pinocchio as pin
 
+from benchmarks import c_library
 from benchmarks.measure import interleaved_medians
 from benchmarks.report import Row, line
 from benchmarks.robots import FOLDER, Pair, paths, read
 from geolin_ros import Linearizer
 
 ROBOTS = {'go2': 0.40, 'g1_29dof_rev_1_0': 0.30, 'talos_reduced': 0.30, 'talos_full_v2': 0.30}
-WHAT, PEER = 'A and B, strongest peer', 'computeABADerivatives, clang -O3 -march=native'
+C_LIMIT = 0.24
+WHAT, C_WHAT, PEER = (
+    'A and B, strongest peer',
+    'A and B from C, strongest peer',
+    'computeABADerivatives, clang -O3 -march=native',
+)
 OPTIONS = (
     *('-O3', '-march=native', '-std=c++17', '-DNDEBUG', '-shared', '-fPIC'),
     *('-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS', '-DBOOST_MPL_LIMIT_LIST_SIZE=30'),  # Pinocchio's
@@ -68,8 +74,8 @@ def compiled() -> ctypes.CDLL:
     return peer
 
 
-def compare_pair(pair: Pair, rounds: int) -> Row:
-    """Time ours, from Python, beside the peer, from C++; its accelerations are the wheel's."""
+def compare_pair(pair: Pair, rounds: int) -> list[Row]:
+    """Time ours, from Python and from C, beside the peer, from C++, which has to be right."""
     peer = compiled()
     (state, tau), theirs = pair.operating_point(np.random.default_rng(1))
     with tempfile.NamedTemporaryFile(suffix='.txt') as file:
@@ -82,15 +88,21 @@ def compare_pair(pair: Pair, rounds: int) -> Row:
     times = interleaved_medians(
         {
             'ours': partial(Linearizer(pair.model), state, tau),
+            'c': c_library.linearize_repeatedly(pair.model, state, tau, REPEATS),
             'clang': partial(peer.derivatives, robot, *theirs, REPEATS, found),
             'wheel': partial(pin.computeABADerivatives, pair.pin_model, pair.pin_data, *theirs),
         },
         rounds,
     )
-    ours, clang = 1e6 * times['ours'], 1e6 * times['clang'] / REPEATS
-    row = Row(WHAT, pair.name, ours, PEER, clang, ROBOTS.get(pair.name))
-    print(line(row), f'  wheel {1e6 * times["wheel"]:.1f} us', flush=True)
-    return row
+    ours, wheel = 1e6 * times['ours'], 1e6 * times['wheel']
+    in_c, clang = (1e6 * times[name] / REPEATS for name in ('c', 'clang'))
+    rows = [
+        Row(WHAT, pair.name, ours, PEER, clang, ROBOTS.get(pair.name)),
+        Row(C_WHAT, pair.name, in_c, PEER, clang, C_LIMIT),
+    ]
+    for row in rows:
+        print(line(row), f'  wheel {wheel:.1f} us', flush=True)
+    return rows
 
 
 def measure(names: list[str], rounds: int) -> list[Row]:
@@ -99,7 +111,7 @@ def measure(names: list[str], rounds: int) -> list[Row]:
         print(reason)
         return []
     pairs = [pair for path in paths(names) if (pair := read(path)) is not None]
-    return [compare_pair(pair, rounds) for pair in pairs]
+    return [row for pair in pairs for row in compare_pair(pair, rounds)]
 
 
 def main() -> None:

@@ -93,7 +93,7 @@ def _parsed(arguments: list[str]) -> 'argparse.Namespace':
     )
     commands = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
     for name, text in COMMANDS.items():
-        command = commands.add_parser(name, help=text, description=f'{text.capitalize()}.')
+        command = commands.add_parser(name, help=text, description=f'{text[0].upper()}{text[1:]}.')
         if name in arguments[:1]:
             module = importlib.import_module(f'geolin_ros.cli.{name.replace("-", "_")}')
             module.add_arguments(command)
