@@ -6,7 +6,8 @@ import ast
 import functools
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[2] / 'geolin_ros'
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ROOT / 'geolin_ros', ROOT / 'geolin_demos' / 'geolin_demos'
 MODULES = {'pickle', 'cPickle', 'dill', 'cloudpickle', 'joblib', 'marshal', 'shelve', 'code'}
 MODULES |= {'urllib', 'http', 'requests', 'socket', 'ftplib', 'telnetlib', 'xmlrpc'}
 CALLS = {'eval', 'exec', 'compile', '__import__', 'system', 'popen', 'import_module'}
@@ -29,8 +30,9 @@ IMPORTERS = {
 def trees():
     """Return (file, syntax tree) of all."""
     return [
-        (str(file.relative_to(PACKAGE)), ast.parse(file.read_text(encoding='utf-8')))
-        for file in sorted(PACKAGE.rglob('*.py'))
+        (str(file.relative_to(package)), ast.parse(file.read_text(encoding='utf-8')))
+        for package in PACKAGES
+        for file in sorted(package.rglob('*.py'))
     ]
 
 
@@ -97,7 +99,7 @@ def test_arrays__are_loaded_without_objects():
 
 def test_yaml__is_read_by_safe_loaders():
     users = {file for file, tree in trees() if 'yaml' in set(imported(tree))}
-    assert users == {'description/safe_yaml.py', 'control/gain_file.py'}
+    assert users == {'description/safe_yaml.py', 'control/gain_file.py', 'cli/identify.py'}
     attributes = {
         node.attr
         for file, tree in trees()
