@@ -22,6 +22,7 @@ from benchmarks import (
     riccati,
     single_state,
     tables,
+    torso,
 )
 from benchmarks.report import line
 
@@ -34,6 +35,7 @@ def measure(rounds: int) -> results.Results:
             *single_state.measure([], rounds),
             *clang_peer.measure([*clang_peer.ROBOTS], rounds),
             *dynamics.measure(rounds),
+            *torso.measure(rounds),
             *contacts.measure(rounds),
             *discretization.measure(rounds),
             *riccati.measure(rounds),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A, B and the derivatives of contact wrenches of a held robot, against Pinocchio's.
+"""A, B and the derivatives of contact wrenches of a robot in contact, against Pinocchio's.
 
 Ours fills A, B and the wrench derivatives in new arrays that the caller keeps; Pinocchio's
 constraintDynamics and computeConstraintDynamicsDerivatives fill what concerns the accelerations.
@@ -9,6 +9,7 @@ The breakdown adds what a regulator needs: the reduced pair and the discrete for
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import get_args
 
 import numpy as np
 import pinocchio as pin
@@ -17,7 +18,7 @@ from benchmarks.measure import interleaved_medians
 from benchmarks.report import Row, compare
 from benchmarks.robots import Pair, paths, read
 from geolin_ros import State
-from geolin_ros.linearization.contacts import Contact, reduce
+from geolin_ros.linearization.contacts import Contact, ContactKind, Loop, reduce
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.typing import Array
 
@@ -29,19 +30,26 @@ STANDING = {
 }
 LIMIT = 0.35
 WHAT, PEER = 'A, B and contact wrenches', 'pin.constraintDynamics and derivatives'
+LOOPS = [('FL_foot', 'FR_foot'), ('RL_foot', 'RR_foot')]
+LOOP_ROBOT, LOOP_WHAT = 'go2', 'A, B and forces of loops'
 
 
 def pinocchio_call(
-    pair: Pair, contacts: Sequence[Contact], q: Array, v: Array, tau: Array
+    pair: Pair, contacts: Sequence[Contact | Loop], q: Array, v: Array, tau: Array
 ) -> Callable[[], None]:
     """Return Pinocchio's constrained dynamics and their derivatives at a point."""
     model, data = pair.pin_model, pair.pin_data
     held = []
     for contact in contacts:
-        frame = model.frames[model.getFrameId(contact.frame)]
+        loop = isinstance(contact, Loop)
+        name = contact.frame_a if loop else contact.frame
+        frame = model.frames[model.getFrameId(name)]
         point = contact.kind == 'point'
         kind = pin.ContactType.CONTACT_3D if point else pin.ContactType.CONTACT_6D
         placement = frame.placement, 0, pin.SE3.Identity()
+        if loop:
+            other = model.frames[model.getFrameId(contact.frame_b)]
+            placement = frame.placement, other.parentJoint, other.placement
         held.append(
             pin.RigidConstraintModel(kind, model, frame.parentJoint, *placement, pin.LOCAL)
         )
@@ -59,7 +67,6 @@ def pinocchio_call(
 def breakdown(linearizer: Linearizer, state: State, tau: Array, rounds: int) -> dict[str, float]:
     """Return the time [us] of the parts, each by itself."""
     engine = linearizer._engine
-    assert engine is not None
     C = linearizer(state, tau)
     C.geometry, C.dropped  # noqa: B018
     R = reduce(C)
@@ -69,7 +76,7 @@ def breakdown(linearizer: Linearizer, state: State, tau: Array, rounds: int) -> 
                 engine.run, state.data, engine.inputs, engine.workspace, engine.outputs.out
             ),
             'call': partial(linearizer, state, tau),
-            'J, M, rank (general algorithm)': lambda: linearizer(state, tau).geometry,
+            'J, M, rank': lambda: linearizer(state, tau).geometry,
             'reduced pair of these': partial(reduce, C, R),
             'discrete form of the reduced pair': partial(R.discretize, 1e-3),
             'discrete form, full, zoh': partial(
@@ -91,12 +98,30 @@ def measure(rounds: int, detail: bool = False) -> list[Row]:
         contacts = STANDING[pair.name]
         (state, tau), theirs = pair.operating_point(np.random.default_rng(1))
         linearizer = Linearizer(pair.model, contacts)
-        held = f'{len(contacts)} {contacts[0].kind}' + 's' * (len(contacts) > 1)
+        constrained = f'{len(contacts)} {contacts[0].kind}' + 's' * (len(contacts) > 1)
         ours, peer = partial(linearizer, state, tau), pinocchio_call(pair, contacts, *theirs)
-        rows.append(compare(WHAT, f'{pair.name}, {held}', ours, PEER, peer, rounds, LIMIT))
+        what = f'{pair.name}, {constrained}'
+        rows.append(compare(WHAT, what, ours, PEER, peer, rounds, LIMIT))
         if detail:
             for name, time in breakdown(linearizer, state, tau, max(20, rounds // 5)).items():
                 print(f'    {name:40} {time:9.1f} us')
+    return [*rows, *loops(rounds)]
+
+
+def loops(rounds: int) -> list[Row]:
+    """Compare a quadruped whose feet are joined pairwise."""
+    rows: list[Row] = []
+    for path in paths([LOOP_ROBOT]):
+        pair = read(path)
+        if pair is None:
+            continue
+        (state, tau), theirs = pair.operating_point(np.random.default_rng(1))
+        for kind in get_args(ContactKind):
+            joined = [Loop(*frames, kind) for frames in LOOPS]
+            ours = partial(Linearizer(pair.model, joined), state, tau)
+            peer = pinocchio_call(pair, joined, *theirs)
+            what = f'{pair.name}, {len(joined)} {kind}s'
+            rows.append(compare(LOOP_WHAT, what, ours, PEER, peer, rounds, LIMIT))
     return rows
 
 

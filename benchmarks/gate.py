@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from statistics import median
 
-from benchmarks import batch, contacts, discretization, dynamics, single_state
+from benchmarks import batch, contacts, discretization, dynamics, single_state, torso
 from benchmarks.measure import environment
 from benchmarks.report import Row
 from benchmarks.robots import paths, read
@@ -33,6 +33,7 @@ def runs() -> dict[str, list[float]]:
         rows: list[Row] = [
             *single_state.measure(list(single_state.ROBOTS), ROUNDS),
             *dynamics.measure(ROUNDS),
+            *torso.measure(ROUNDS),
             *contacts.measure(ROUNDS),
             *discretization.measure(ROUNDS),
             *(row for pair in many for row in batch.linearizations(pair, BATCH_ROUNDS)),

@@ -219,7 +219,6 @@ def measure(rounds: int) -> list[Work]:
         lin = Linearizer(pair.model)
         lin(state, tau)
         engine, packed = lin._engine, pair.model.packed
-        assert engine is not None
         assert packed is not None
         A = engine.outputs.A
         expected = A.copy()

@@ -103,7 +103,6 @@ def call_overhead(pair: Pair, rounds: int) -> float:
     (state, tau), _ = pair.operating_point(np.random.default_rng(1))
     lin = Linearizer(pair.model)
     engine = lin._engine
-    assert engine is not None
     kernel = partial(engine.run, state.data, engine.inputs, engine.workspace, engine.outputs.out)
     contenders = {'all': partial(lin, state, tau), 'kernel': kernel}
     times = interleaved_medians(contenders, 10 * rounds)  # their difference is a small one

@@ -127,7 +127,7 @@ class Samples:
 def prepare(model: TreeModel) -> Samples | None:
     """Return a robot for the kernels of batches; None if they do not carry it."""
     packed = model.packed
-    if packed is None or packed.is_tied or model.n == 0:
+    if packed is None or not packed.is_plain or model.n == 0:
         return None
     return Samples(model, packed)
 

@@ -123,4 +123,4 @@ def _prepared(model: TreeModel) -> Workspace | None:
 def prepare(model: TreeModel) -> Workspace | None:
     """Return a workspace of a robot, None where it is not of independent single-axis joints."""
     packed = model.packed
-    return None if packed is None or packed.is_tied else Workspace(model, packed)
+    return None if packed is None or not packed.is_plain else Workspace(model, packed)

@@ -68,7 +68,7 @@ class Robot(NamedTuple):
     @property
     def is_tied(self) -> bool:
         """Whether there are mimic joints."""
-        return self.packed.is_tied
+        return len(self.packed.mimics.bodies) > 0
 
 
 def pack_robot(
@@ -93,7 +93,7 @@ def pack_robot(
         If a link is not part of the robot.
     """
     packed = model.packed
-    if packed is None:
+    if packed is None or len(packed.bodies) < int(packed.ints[layout.NB]):
         raise ConfigurationError(
             f'robot {model.name!r} cannot be exported: a joint has several axes (spherical, '
             'planar, floating, universal or cylindrical); expected revolute, prismatic and '

@@ -3,7 +3,7 @@
 """What a kernel returns: `OK`, `NOT_FINITE`, or `SINGULAR` + the first velocity without inertia.
 
 Velocities count 0..5 for the base and 6 + c for joint coordinate c. `REDUNDANT`: contacts that
-depend on each other, which the fast kernel leaves to the general one.
+depend on each other, so that the kernel has to be given independent combinations of their rows.
 """
 
 OK = 0

@@ -2,27 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """A and B of a robot about a state, in the air or in contact: what the package stands on."""
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.functions import failure, vector, wrong_state
-from geolin_ros.errors import ShapeError
+from geolin_ros.errors import ModelError, NotFiniteError, ShapeError
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
 from geolin_ros.kernels.engine.linearization import linearize
-from geolin_ros.kernels.engine.own_results import linearize_own
+from geolin_ros.kernels.engine.own_results import linearize_own, pose_groups
 from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.own_layout import pack_own
-from geolin_ros.kernels.status import OK, REDUNDANT, SINGULAR
+from geolin_ros.kernels.status import NOT_FINITE, OK, REDUNDANT, SINGULAR
 from geolin_ros.linearization.batch import Batches
 from geolin_ros.linearization.contacts.constraints import Constraint
-from geolin_ros.linearization.contacts.dense import Dense
-from geolin_ros.linearization.contacts.description import Closure, Loop, activated
-from geolin_ros.linearization.contacts.dynamics import RANK_TOLERANCE, check_length, weights_of
+from geolin_ros.linearization.contacts.description import Closure, activated
+from geolin_ros.linearization.contacts.geometry import geometry_of, rows_at
+from geolin_ros.linearization.contacts.rank import Decision, check_length, decide, weights_of
 from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.linearization.discretization import (
     Discretization,
@@ -32,22 +33,22 @@ from geolin_ros.linearization.discretization import (
 )
 from geolin_ros.linearization.result import (
     About,
+    Geometry,
     Linearization,
     Reference,
     check_reference,
     read_only,
+    wrench_labels,
 )
 from geolin_ros.model.labels import input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, pack
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
 
 NO_MEMORY_OF_FLOATS = (TypeError, ValueError, NotImplementedError, BufferError)
 """What a memoryview says to it."""
 NO_WRENCHES: Sequence[Wrench] = ()
-
-ByMatrices = Callable[[Sequence[Constraint], State, Array, Sequence[Wrench]], Linearization]
 
 
 class Linearizer:
@@ -95,7 +96,6 @@ class Linearizer:
         check_length(length)
         self.model, self._length = model, length
         self._n, self._size = model.n, 22 + model.n_q + model.n
-        self._engine: _Engine | None = None
         self.contacts = tuple(contacts)
 
     @property
@@ -108,13 +108,8 @@ class Linearizer:
         constraints = [Constraint(self.model, contact) for contact in contacts]
         active = [c for c in constraints if c.contact.active]
         self._contacts, self._active = tuple(contacts), active
-        packed = self.model.packed
-        loops = any(isinstance(constraint.contact, Loop) for constraint in active)
-        self._engine = None
-        if packed is not None and not loops:
-            self._engine = _Engine(self.model, packed, active, self._length, self._linearize_as)
-        self._tau = np.zeros(self._n) if self._engine is None else self._engine.tau
-        self._tau_memory = memoryview(self._tau)  # type: ignore[arg-type]
+        self._engine = _Engine(self.model, active, self._length)
+        self._tau_memory = memoryview(self._engine.tau)  # type: ignore[arg-type]
 
     def activate(self, names: Iterable[str]) -> None:
         """Put the contacts with these names into force, and no others.
@@ -126,24 +121,10 @@ class Linearizer:
         """
         self.contacts = activated(self._contacts, names)
 
-    @property
-    def algorithm(self) -> Literal['fast', 'general']:
-        """Which algorithm serves robot and contacts.
-
-        ``'fast'``: single-axis joints, mimic joints too, between rigid bodies, in contact with the
-        world; where contacts depend on each other the general one is asked.
-        ``'general'``: everything else, a dense factorization.
-        """
-        return 'general' if self._engine is None else 'fast'
-
     @cached_property
     def batch(self) -> Batches:
         """Linearizes about many states in one call."""
         return Batches(self)
-
-    @cached_property
-    def _dense(self) -> Dense:
-        return Dense(self.model, self._length)
 
     def __call__(
         self,
@@ -194,21 +175,18 @@ class Linearizer:
         except NO_MEMORY_OF_FLOATS:  # or of another size
             self._take(tau)
         engine = self._engine
-        if engine is None:
-            result = self._linearize_as(self._active, state, self._tau, wrenches)
+        run, inputs, workspace, out, result, x_memory = engine.at_hand
+        if wrenches:
+            inputs = engine.inputs_with(wrenches)
+        status = run(x, inputs, workspace, out)
+        if status == OK:
+            x_memory[:] = x  # type: ignore[call-overload]
+            if self._active:
+                engine.remember(wrenches)
+        elif status == REDUNDANT:
+            result = engine.by_rank(state, inputs)
         else:
-            run, inputs, workspace, out, result, x_memory = engine.at_hand
-            if wrenches:
-                inputs = engine.inputs_with(wrenches)
-            status = run(x, inputs, workspace, out)
-            if status == OK:
-                x_memory[:] = x  # type: ignore[call-overload]
-                if self._active:
-                    engine.remember(wrenches)
-            elif status == REDUNDANT:
-                result = self._linearize_as(self._active, state, self._tau, wrenches)
-            else:
-                raise self._failure(status, state)
+            raise engine.failure(status, state)
         if reference == 'moving':
             return result
         check_reference(reference)
@@ -224,16 +202,15 @@ class Linearizer:
         if len(state.data) != self._size:
             raise wrong_state(self.model, state)
         efforts, engine = vector('tau', tau, self._n, self.model.name), self._engine
-        if engine is not None:  # the whole linearization costs less than a dense factorization
-            self._tau[:] = efforts
-            inputs = engine.inputs if not wrenches else engine.inputs_with(wrenches)
-            engine.is_current = False
-            status = engine.run(state.data, inputs, engine.workspace, engine.spare.out)
-            if status == OK:
-                return engine.spare.nu_dot.copy()
-            if status != REDUNDANT:
-                raise self._failure(status, state, efforts)
-        return self._dense.forward_dynamics(self._active, state, efforts, wrenches)
+        engine.tau[:] = efforts  # the whole linearization costs less than a factorization
+        inputs = engine.inputs if not wrenches else engine.inputs_with(wrenches)
+        engine.is_current = False
+        status = engine.run(state.data, inputs, engine.workspace, engine.spare.out)
+        if status == REDUNDANT:
+            return engine.by_rank(state, inputs).nu_dot.copy()
+        if status != OK:
+            raise engine.failure(status, state)
+        return engine.spare.nu_dot.copy()
 
     def discretize(
         self,
@@ -281,37 +258,20 @@ class Linearizer:
         options = Options(dt, method, reference)
         return discretize(self, state, tau, options, wrenches, next_reference)
 
-    def _linearize_as(
-        self,
-        constraints: Sequence[Constraint],
-        state: State,
-        tau: Array,
-        wrenches: Sequence[Wrench],
-    ) -> Linearization:
-        return self._dense.linearize(constraints, state, tau.copy(), wrenches)
-
     def about(self, state: State, tau: Array, wrenches: Sequence[Wrench]) -> About:
         """Return what a linearization of this robot is about, arrays of its own."""
-        twin, efforts, active = state.copy(), tau.copy(), self._active
-
-        def general() -> Linearization:
-            return self._linearize_as(active, twin, efforts, wrenches)
-
-        return About(self.model, twin.data, lambda: general().dropped, lambda: general().geometry)
-
-    def _failure(self, status: int, state: State, tau: Array | None = None) -> Exception:
-        """Return the error for a status of the engine."""
-        joint, packed = status - SINGULAR - 6, self.model.packed
-        if joint >= 0 and packed is not None:
-            status = SINGULAR + 6 + int(packed.mimics.masters[joint])
-        return failure(self.model, status, state, {'tau': self._tau if tau is None else tau})
+        return About(
+            self.model,
+            state.data.copy(),
+            *later(self.model, self._active, self._length, state.copy(), tau.copy(), wrenches),
+        )
 
     def _take(self, tau: ArrayLike) -> None:
         """Keep efforts of any kind."""
         values = np.asarray(tau, dtype=np.float64)
         if values.shape != (self._n,):
             raise ShapeError(f'tau has shape {values.shape}, expected ({self._n},), one a joint')
-        self._tau[...] = values
+        self._engine.tau[...] = values
 
 
 class _Engine:
@@ -319,14 +279,12 @@ class _Engine:
 
     Parameters
     ----------
-    model, packed
+    model
         The robot.
     constraints
-        Contacts in force, no loops.
+        Contacts and loops in force.
     length
         See `Linearizer`.
-    by_matrices
-        The dense linearization, for what the kernel does not fill.
 
     Attributes
     ----------
@@ -346,59 +304,70 @@ class _Engine:
         What every call needs.
     is_current
         Whether the kernel ran last there.
+
+    Raises
+    ------
+    ModelError
+        If a link has an inertia that no rigid body has.
     """
 
-    def __init__(
-        self,
-        model: TreeModel,
-        packed: layout.Packed,
-        constraints: Sequence[Constraint],
-        length: float,
-        by_matrices: ByMatrices,
-    ) -> None:
+    def __init__(self, model: TreeModel, constraints: Sequence[Constraint], length: float) -> None:
+        packed = model.packed
+        if packed is None:
+            raise ModelError(
+                f'robot {model.name!r} has a link whose inertia is not that of a rigid body, '
+                'expected [[m 1, -h x], [h x, I]] with a symmetric I; make it from mass, centre '
+                'of mass and inertia'
+            )
         actuated = [model.joint_index(name) for name in model.actuated_joints]
-        own = pack_own(packed, model.base == 'floating', actuated)
-        self._model, self._packed, self._is_plain = model, packed, own.is_all
-        self._constraints, self._by_matrices = constraints, by_matrices
-        self._weights = weights_of(constraints, length)
+        self._own = pack_own(packed, model.base == 'floating', actuated)
+        self._model, self._packed, self._length = model, packed, length
+        self._constraints, self._weights = constraints, weights_of(constraints, length)
         self._shape = model.m, len(actuated), sum(constraint.size for constraint in constraints)
         self.workspace = layout.make_workspace(packed)
         self.inputs = layout.make_inputs(packed, pack(model, ()))
-        self.tau = self.inputs if own.is_all else np.zeros(model.n)
+        self.tau = self.inputs if self._own.is_all else np.zeros(model.n)
         self.outputs = contact_layout.outputs_of(*self._shape)
-        sites, work = pack_constraints(packed, constraints)
-        self._inverse = contact_layout.inverse_of(sites, work)
-        robot: tuple[Any, ...] = packed.ints, packed.floats
-        self.x = x = np.zeros(22 + 2 * model.n)
+        self._poses, self._floats = packed.floats.copy(), packed.floats
+        if packed.groups:
+            self._floats = read_only(self._poses)
+        self._contacts = pack_constraints(packed, constraints)
+        self.x = x = np.zeros(22 + model.n_q + model.n)
         self._tau, self._wrenches = np.zeros(model.n), NO_WRENCHES
-        self._general: Linearization | None = None
         self.is_current = False
         self.result = self._make_result()
-        if own.is_all and not constraints:
-            self.run = self._code(linearize, robot, x)
-        elif own.is_all:
-            self.run = self._code(linearize_in_contact, (*robot, sites, work), x)
-        else:
-            robot = *robot, sites, work, own.ints, own.floats
-            self.run = self._code(linearize_own, robot, x, self.tau)
+        self.run = self._runner(self._contacts)
         x_memory = memoryview(x)  # type: ignore[arg-type]
         out = self.outputs.out
         self.at_hand = self.run, self.inputs, self.workspace, out, self.result, x_memory
+        self._independent: dict[int, tuple[Any, contact_layout.Contacts]] = {}
 
-    def _code(
-        self, kernel: Any, robot: tuple[Any, ...], x: Array, *tau: Array
+    def _runner(
+        self, contacts: contact_layout.Contacts
     ) -> Callable[[Array, Array, Array, Array], int]:
-        others = x, *tau, self.inputs, self.workspace, self.outputs.out
-        code = kernel.compile(tuple(map(numba.typeof, (*robot, *others))))
-        if not tau:
+        robot: tuple[Any, ...] = self._packed.ints, self._floats
+        kernel: Any = linearize
+        if not self._own.is_all:
+            kernel = linearize_own
+            robot = *robot, *contacts, self._own.ints, self._own.floats
+        elif self._constraints:
+            kernel, robot = linearize_in_contact, (*robot, *contacts)
+        others = (self.inputs, self.workspace, self.outputs.out)
+        if self._own.is_all:
+            code = kernel.compile(tuple(map(numba.typeof, (*robot, self.x, *others))))
             return partial(code, *robot)
-        (efforts,) = tau
+        efforts = self.tau
+        code = kernel.compile(tuple(map(numba.typeof, (*robot, self.x, efforts, *others))))
 
         def run(x: Array, inputs: Array, workspace: Array, out: Array) -> int:
             status: int = code(*robot, x, efforts, inputs, workspace, out)
             return status
 
-        return run
+        def run_posed(x: Array, inputs: Array, workspace: Array, out: Array) -> int:
+            pose_groups(self._own.ints, self._own.floats, x, self._poses)
+            return run(x, inputs, workspace, out)
+
+        return run_posed if self._packed.groups else run
 
     @cached_property
     def spare(self) -> contact_layout.Outputs:
@@ -408,14 +377,70 @@ class _Engine:
     def inputs_with(self, wrenches: Sequence[Wrench]) -> Array:
         """Return [efforts | wrenches]."""
         inputs = layout.make_inputs(self._packed, pack(self._model, wrenches))
-        if self._is_plain:
+        if self._own.is_all:
             inputs[: self._model.n] = self.tau
         return inputs
 
     def remember(self, wrenches: Sequence[Wrench]) -> None:
         """Keep what the result is about, besides the state."""
-        self._general, self._wrenches, self.is_current = None, wrenches, True
+        self._wrenches, self.is_current = wrenches, True
         self._tau[:] = self.tau
+
+    def by_rank(self, state: State, inputs: Array) -> Linearization:
+        """Return the linearization about a state where the kernel has just found dependent rows.
+
+        It runs again with as many independent combinations of the rows as their rank. The forces
+        are those of least norm. Where they lie in the range of J moves with the state: with an
+        orthonormal basis N of null(J') and J w = lam they change by N N' d(J w) more.
+        """
+        decision, redundancy = self._decide(state)
+        rank, weights = decision.kept.shape[1], self._weights
+        frames = contact_layout.differences(*_widths(self._constraints))
+        combination = (decision.kept.T * weights) @ frames
+        if rank not in self._independent:
+            contacts = pack_constraints(self._packed, self._constraints, combination)
+            self._independent[rank] = self._runner(contacts), contacts
+        run, contacts = self._independent[rank]
+        seen = frames.sum(axis=0) > 0.0
+        contact_layout.combine(contacts, combination, seen)
+        spare = self.spare
+        self.is_current = False
+        status = run(state.data, inputs, self.workspace, spare.out)
+        if status != OK:
+            raise self.failure(status, state)
+        model, twin = self._model, state.copy()
+        by_state, N = spare.by_state.copy(), decision.dropped
+        if N.size:
+            J, _ = rows_at(model, self._constraints, twin)
+            w = np.linalg.lstsq(weights[:, np.newaxis] * J, spare.forces / weights, rcond=1e-9)[0]
+            as_if = twin.copy()
+            as_if.data[-model.m :] = w
+            change = rows_at(model, self._constraints, as_if)[1]
+            change *= weights[:, np.newaxis]
+            by_state += weights[:, np.newaxis] * (N @ (N.T @ change))
+        about = About(
+            model,
+            twin.data,
+            lambda: redundancy,
+            lambda: geometry_of(model, self._constraints, twin),
+        )
+        return dataclasses.replace(
+            self.result,
+            A=spare.A.copy(),
+            B=spare.B.copy(),
+            nu_dot=spare.nu_dot.copy(),
+            wrenches=spare.forces.copy(),
+            wrench_by_state=by_state,
+            wrench_by_tau=spare.by_effort.copy(),
+            about=about,
+        )
+
+    def failure(self, status: int, state: State) -> Exception:
+        """Return the error for a status of the engine."""
+        joint = status - SINGULAR - 6
+        if joint >= 0:
+            status = SINGULAR + 6 + int(self._packed.mimics.masters[joint])
+        return failure(self._model, status, state, {'tau': self.tau[: self._model.n]})
 
     def _make_result(self) -> Linearization:
         outputs, model = self.outputs, self._model
@@ -429,51 +454,100 @@ class _Engine:
             read_only(outputs.forces),
             read_only(outputs.by_state),
             read_only(outputs.by_effort),
-            About(model, read_only(self.x), self._judge, lambda: self._densely().geometry),
+            About(model, read_only(self.x), self._judge, self._geometry),
             tuple(constraint.contact for constraint in self._constraints),
         )
 
     def _judge(self) -> Redundancy:
         """Return the rank decision of the result, which counted all rows."""
-        spread = self._mobility_spread() if self.is_current else 0.0
-        if self._constraints and not spread > RANK_TOLERANCE:
-            return self._densely().dropped
-        rows = self.result.contact_rows
-        nothing = np.zeros((len(rows), 0))
-        return Redundancy(rows, self._model.m, len(rows), spread, 0.0, nothing, 0.0)
+        if self.is_current or not self._constraints:
+            return self._decide(self._state())[1]
+        return self._again[0]()
 
-    def _densely(self) -> Linearization:
-        """Return the general result at the same state."""
-        if self._general is None or not self._constraints:  # or what it was about is not known
-            state = self._model.neutral_state()
-            state.data[:] = self.x
-            self._general = self._by_matrices(self._constraints, state, self._tau, self._wrenches)
-        return self._general
+    def _geometry(self) -> Geometry:
+        return geometry_of(self._model, self._constraints, self._state())
 
-    def _mobility_spread(self) -> float:
-        """Return the smallest over the largest eigenvalue of J M^-1 J' of the last call.
+    @property
+    def _again(self) -> 'Later':
+        return later(
+            *(self._model, self._constraints, self._length),
+            *(self._state(), self._tau.copy(), self._wrenches),
+        )
 
-        The kernel keeps the inverse of -J M^-1 J'.
-        """
-        if not self._weights.size:
-            return 0.0
-        inverse = -self._inverse / np.outer(self._weights, self._weights)
-        sizes = np.linalg.eigvalsh(inverse)
-        return float(sizes[0] / sizes[-1])
+    def _state(self) -> State:
+        state = self._model.neutral_state()
+        state.data[:] = self.x
+        return state
+
+    def _decide(self, state: State) -> tuple[Decision, Redundancy]:
+        """Return the rank decision of the last call of `run`, about a state."""
+        rows = wrench_labels(constraint.contact for constraint in self._constraints)
+        weights, m = self._weights, self._model.m
+        mobilities, bias = np.zeros((0, 0)), np.zeros(0)
+        if self._constraints:
+            mobilities, bias = contact_layout.mobilities_of(self._contacts)
+        if not np.isfinite(mobilities).all():
+            if not (np.isfinite(state.data).all() and np.isfinite(self.tau).all()):
+                raise self.failure(NOT_FINITE, state)
+            raise NotFiniteError(
+                f'contacts of robot {self._model.name!r} overflow, expected contact frames '
+                'within its reach; correct their placements'
+            )
+        decision, asked = decide(mobilities * np.outer(weights, weights)), bias * weights
+        denied, size = decision.dropped.T @ asked, float(np.linalg.norm(asked))
+        return decision, Redundancy(
+            rows=rows,
+            velocities=m,
+            rank=decision.kept.shape[1],
+            smallest_kept=decision.smallest_kept,
+            largest_dropped=decision.largest_dropped,
+            dropped=weights[:, np.newaxis] * decision.dropped,
+            contradiction=float(np.linalg.norm(denied)) / size if size > 0.0 else 0.0,
+        )
+
+
+Later = tuple[Callable[[], Redundancy], Callable[[], Geometry]]
+
+
+def later(
+    model: TreeModel,
+    constraints: Sequence[Constraint],
+    length: float,
+    state: State,
+    tau: Array,
+    wrenches: Sequence[Wrench],
+) -> Later:
+    """Return who answers for the rank and the geometry of contacts about a state."""
+
+    def dropped() -> Redundancy:
+        contacts = [constraint.contact for constraint in constraints]
+        return Linearizer(model, contacts, length)(state, tau, wrenches=wrenches).dropped
+
+    return dropped, lambda: geometry_of(model, constraints, state)
+
+
+def _widths(constraints: Sequence[Constraint]) -> tuple[IntArray, IntArray]:
+    """Return the rows of each site, and what it is of a loop, see `contact_layout.LOOP`."""
+    frames = [len(constraint.frames) for constraint in constraints]
+    widths = np.repeat([constraint.size for constraint in constraints], frames)
+    loops = [k for count in frames for k in ((0,) if count == 1 else (1, 2))]
+    return widths.astype(np.int64), np.array(loops, np.int64)
 
 
 def pack_constraints(
-    packed: layout.Packed, constraints: Sequence[Constraint]
+    packed: layout.Packed, constraints: Sequence[Constraint], combination: Array | None = None
 ) -> contact_layout.Contacts:
-    """Return contacts as kernels read them."""
-    frames = [constraint.frames[0] for constraint in constraints]
-    contacts = [constraint.contact for constraint in constraints]
-    anchors = [np.eye(4) if c.anchor is None else c.anchor for c in constraints]
+    """Return constraints as kernels read them: a site per frame of the robot."""
+    sites = [(frame, c) for c in constraints for frame in c.frames]
+    anchors = [np.eye(4) if c.anchor is None else c.anchor for _, c in sites]
+    widths, loops = _widths(constraints)
     return contact_layout.pack_contacts(
         packed,
-        np.array([frame.body for frame in frames], dtype=np.int64),
-        np.array([constraint.size for constraint in constraints], dtype=np.int64),
-        np.array([frame.placement for frame in frames]).reshape(-1, 4, 4),
-        np.array([(c.stiffness, c.damping) for c in contacts]).reshape(-1, 2),
+        packed.bodies[np.array([frame.body for frame, _ in sites], dtype=np.int64)],
+        widths,
+        np.array([frame.placement for frame, _ in sites]).reshape(-1, 4, 4),
+        np.array([(c.contact.stiffness, c.contact.damping) for _, c in sites]).reshape(-1, 2),
         np.array(anchors).reshape(-1, 4, 4),
+        loops,
+        combination,
     )

@@ -301,7 +301,7 @@ class TreeModel:
 
     @cached_property
     def packed(self) -> layout.Packed | None:
-        """Arrays of the fast kernels, read-only; None where only the general ones apply."""
+        """Arrays of the engine, read-only; None with inertias that no rigid body has."""
         return layout.pack(self.tree, self.gravity)
 
     @cached_property

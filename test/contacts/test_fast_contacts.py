@@ -1,19 +1,18 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The fast kernel with contacts equals the general algorithm, and makes room where it must."""
-
-import dataclasses
+"""The engine with contacts, loops and dependent rows of both, against the dense referee."""
 
 import numpy as np
 import pytest
 from numpy.random import default_rng
 from support.close import assert_blocks_close, assert_close
 from support.finite_difference import exp
+from support.general_contacts import Referee
 from support.passive_joints import passive_model
 from support.robots import example_robot, read_robot
-from support.trees import random_model
+from support.trees import ALL_KINDS, TILTED_GRAVITY, every_kind_description, random_model
 
-from geolin_ros import Wrench
+from geolin_ros import TreeModel, Wrench
 from geolin_ros.errors import NotFiniteError, ShapeError, SingularInertiaError
 from geolin_ros.linearization.contacts import Contact, Loop, anchored
 from geolin_ros.linearization.linearizer import Linearizer
@@ -38,12 +37,8 @@ def random_contacts(rng, model, widths):
 
 
 def both(model, contacts):
-    """Return the fast linearizer, and one that is denied the fast kernel."""
-    fast, general = Linearizer(model, contacts), Linearizer(model, contacts)
-    assert fast.algorithm == 'fast'
-    general._engine = None
-    assert general.algorithm == 'general'
-    return fast, general
+    """Return the linearizer, and the dense referee."""
+    return Linearizer(model, contacts), Referee(model, contacts)
 
 
 def assert_same(fast, general, *arguments, tolerance=1e-10):
@@ -57,7 +52,8 @@ def assert_same(fast, general, *arguments, tolerance=1e-10):
         assert_close(C.A[model.m :, part], expected.A[model.m :, part], tolerance, 'A')
         ours, theirs = C.wrench_by_state[:, part], expected.wrench_by_state[:, part]
         assert_close(ours, theirs, tolerance, 'wrench_by_state')
-    assert_close(C.B, expected.B, tolerance, 'B')
+    scale = max(1.0, float(np.abs(expected.B).max()))  # zero where nothing can move
+    assert_close(C.B, expected.B, tolerance, 'B', scale)
     assert_close(C.wrench_by_tau, expected.wrench_by_tau, tolerance, 'wrench_by_tau')
     assert_close(C.drift, expected.drift, tolerance, 'drift')
     assert C.rank == expected.rank
@@ -70,7 +66,7 @@ def assert_same(fast, general, *arguments, tolerance=1e-10):
     return C, expected
 
 
-@pytest.mark.shows('The fast linearization: The same as the general algorithm')
+@pytest.mark.shows('The fast linearization: The same as a dense factorization')
 @pytest.mark.parametrize(
     ('count', 'shape', 'base', 'widths'),
     [
@@ -103,7 +99,7 @@ def test_random_trees__equal_the_general_algorithm(count, shape, base, widths):
     assert_same(fast, general, state, tau, 'frozen', tolerance=1e-9)
 
 
-@pytest.mark.shows('The fast linearization: The same as the general algorithm')
+@pytest.mark.shows('The fast linearization: The same as a dense factorization')
 @pytest.mark.parametrize('kinds', [*[(kind,) for kind in KINDS], KINDS], ids='+'.join)
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_springs_dampers_rotors_friction_and_wrenches__count_in_contact(base, kinds):
@@ -157,16 +153,13 @@ def test_results__are_views_that_know_their_geometry():
 
 @pytest.mark.parametrize('after', [slice(3), slice(1, 4)], ids=['fewer rows', 'as many rows'])
 @pytest.mark.parametrize('again', [False, True], ids=['switched', 'called again'])
-@pytest.mark.parametrize('algorithm', ['fast', 'general'])
-def test_results__stay_those_of_their_contacts_when_contacts_change(algorithm, after, again):
+def test_results__stay_those_of_their_contacts_when_contacts_change(after, again):
     model = read_robot(example_robot('go2'))[1]
     feet = [Contact(f'{leg}_foot') for leg in ('FL', 'FR', 'RL', 'RR')]
     before = feet if after == slice(3) else feet[:3]
     rng = default_rng(8)
     state, tau = model.random_state(rng), rng.normal(size=model.n)
     linearizer, expected = both(model, before)
-    if algorithm == 'general':
-        linearizer, expected = expected, linearizer
     C, expected = linearizer(state, tau), expected(state, tau).copy()
     linearizer.contacts = feet
     linearizer.activate([foot.frame for foot in feet[after]])
@@ -192,36 +185,89 @@ def test_rank__is_that_of_the_result_after_accelerations_elsewhere():
     assert C.dropped.smallest_kept == pytest.approx(expected)
 
 
-def test_contacts_that_depend_on_each_other__are_solved_by_the_general_algorithm():
-    model = read_robot(example_robot('talos_reduced'))[1]
-    corners = [
-        Contact('leg_left_6_link', placement=exp(np.array([x, y, -0.1, 0, 0, 0])))
+def sole_corners(link):
+    """Return four points of one link, six independent rows of twelve."""
+    return [
+        Contact(link, placement=exp(np.array([x, y, -0.1, 0, 0, 0])))
         for x in (-0.1, 0.1)
         for y in (-0.05, 0.05)
     ]
-    fast, general = both(model, corners)
-    state = model.neutral_state()
-    C, expected = fast(state, np.zeros(model.n)), general(state, np.zeros(model.n))
-    assert C.rank == 6
-    assert np.array_equal(C.A, expected.A)
-    assert np.array_equal(C.wrenches, expected.wrenches)
-    assert np.array_equal(
-        fast.forward_dynamics(state, np.zeros(model.n)),
-        general.forward_dynamics(state, np.zeros(model.n)),
-    )
 
 
-def test_algorithm__is_general_for_loops_and_not_for_mimic_joints():
-    model = read_robot(example_robot('go2'))[1]
-    feet = [Contact('FL_foot'), Loop('RL_foot', 'RR_foot', 'point')]
-    linearizer = Linearizer(model, feet)
-    assert linearizer.algorithm == 'general'
-    linearizer.contacts = [feet[0], dataclasses.replace(feet[1], active=False)]
-    assert linearizer.algorithm == 'fast'
-    assert linearizer(model.neutral_state(), np.zeros(model.n)).wrenches.shape == (3,)
-    mimicking = passive_model('floating', mimic=True)
-    held = Linearizer(mimicking, [Contact(mimicking.base_link)])
-    assert held.algorithm == 'fast'
+REDUNDANT = {
+    'corners of a sole': ('talos_reduced', sole_corners('leg_left_6_link'), 6),
+    'four soles of a quadruped': (
+        'go2',
+        [Contact(f'{leg}_foot', 'surface', damping=3.0) for leg in ('FL', 'FR', 'RL', 'RR')],
+        18,
+    ),
+    'a loop closed twice': ('go2', 2 * [Loop('FL_foot', 'RR_calf', 'point')], 3),
+    'a loop through the ground': (
+        'go2',
+        [Contact('FL_foot'), Contact('FR_foot'), Loop('FL_foot', 'FR_foot', 'point')],
+        6,
+    ),
+}
+
+
+@pytest.mark.shows('The fast linearization: Combinations of dependent rows')
+@pytest.mark.parametrize(('robot', 'contacts', 'rank'), REDUNDANT.values(), ids=REDUNDANT)
+def test_rows_that_depend_on_each_other__equal_the_referee(robot, contacts, rank):
+    model = read_robot(example_robot(robot))[1]
+    rng = default_rng(12)
+    ours, referee = both(model, contacts)
+    for _ in range(2):  # at another state of the same rank, combinations are decided anew
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        C, expected = assert_same(ours, referee, state, tau, tolerance=2e-8)
+        assert C.rank == expected.rank == rank
+        assert C.dropped.contradiction == pytest.approx(expected.dropped.contradiction, abs=1e-6)
+        assert_close(ours.forward_dynamics(state, tau), expected.nu_dot, 1e-8)
+
+
+@pytest.mark.shows('The fast linearization: Loops')
+@pytest.mark.parametrize('gains', [(0.0, 0.0), (0.0, 4.0), (30.0, 5.0)])
+@pytest.mark.parametrize('kind', ['point', 'surface'])
+def test_loops__equal_the_referee(kind, gains):
+    model = read_robot(example_robot('solo12'))[1]
+    rng = default_rng(13)
+    links = [str(link) for link in rng.choice(model.link_names, 4, replace=False)]
+    pose = exp(rng.normal(size=6))
+    loops = [
+        Loop(links[0], links[1], kind, *gains, reference=pose),
+        Loop(links[2], model.base_link, 'point', *gains),
+        Contact(links[3], damping=2.0),
+    ]
+    ours, referee = both(model, loops)
+    wrenches = [Wrench(links[1], (1.0, 2.0, -3.0), (0.2, 0.1, 0.3), 'world')]
+    for _ in range(2):
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        assert_same(ours, referee, state, tau, 'moving', wrenches, tolerance=1e-9)
+
+
+@pytest.mark.shows('The fast linearization: Joints with several axes')
+@pytest.mark.parametrize('base', ['floating', 'fixed'])
+def test_several_axes__equal_the_referee_under_constraints(base):
+    rng = default_rng(14)
+    description = every_kind_description(rng, kinds=ALL_KINDS, damping=0.3)
+    model = TreeModel.from_description(description, base=base, gravity=TILTED_GRAVITY)
+    links = [str(link) for link in rng.choice(model.link_names[3:], 4, replace=False)]
+    held = [
+        Contact(links[0], stiffness=3.0, damping=2.0),
+        Loop(links[1], links[2], 'point', damping=1.0),
+    ]
+    for contacts in ((), anchored(model, model.random_state(rng), held)):
+        ours, referee = both(model, contacts)
+        state, tau = model.random_state(rng, speed=2.0), rng.normal(size=model.n)
+        wrenches = [Wrench(links[3], (1.0, 2.0, -3.0), (0.2, 0.1, 0.3), kind) for kind in KINDS]
+        C, expected = assert_blocks(ours, referee, state, tau, wrenches)
+        assert_close(C.A[: model.m], expected.A[: model.m], 1e-14)
+
+
+def assert_blocks(ours, referee, state, tau, wrenches):
+    C, expected = ours(state, tau, wrenches=wrenches), referee(state, tau, wrenches=wrenches)
+    for name in ('nu_dot', 'A', 'B', 'wrenches', 'wrench_by_state', 'wrench_by_tau'):
+        assert_close(getattr(C, name), getattr(expected, name), 1e-10, name)
+    return C, expected
 
 
 def test_no_contact_in_force__is_the_free_robot():

@@ -192,7 +192,6 @@ class TestLinearization:
         description, model, rng = make(base)
         state, tau = model.random_state(rng), rng.normal(size=model.n)
         linearizer = Linearizer(model)
-        assert linearizer.algorithm == 'general'
         expected = linearization(SeveralAxesReference(description, model), state, tau, step=5e-3)
         A = linearizer(state, tau).A
         m = model.m

@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fast linearization against its plain version, the general one, and extended precision."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
-from support import extended_reference, plain
+from support import extended_reference, general_linearization, plain
 from support.bounds import assert_within_bounds
 from support.close import assert_close, deviation
 from support.passive_joints import with_passive_joints
@@ -16,11 +14,10 @@ from support.robots import example_robot, read_robot
 from support.trees import gimbal, gram_link, random_description, random_model, tree_description
 
 from geolin_ros import Linearizer, State, TreeModel, Wrench
-from geolin_ros.errors import NotFiniteError, SingularInertiaError
+from geolin_ros.errors import ModelError, NotFiniteError, SingularInertiaError
 from geolin_ros.kernels.engine import linearization, own_results
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.types import make_workspace
-from geolin_ros.kernels.recursions import general_linearization
 from geolin_ros.kernels.status import NOT_FINITE, OK
 from geolin_ros.model.wrenches import pack
 
@@ -212,17 +209,11 @@ def test_extended_reference__equals_the_general_linearization():
 
 
 @pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')
-def test_algorithm__is_fast_for_robots_and_general_for_what_it_cannot_carry():
+def test_inertia_of_no_rigid_body__is_refused():
     rng = np.random.default_rng(7)
-    model = random_model(rng, 5)[1]
-    assert Linearizer(model).algorithm == 'fast'
     gram = TreeModel.from_description(random_description(rng, 5, make_link=gram_link))
-    assert Linearizer(gram).algorithm == 'general'
-    subspace = model.tree.subspace.copy()
-    subspace[0] = (0.0, 1.0, 0.0, 1.0, 0.0, 0.0)  # turns about an axis beside its frame
-    subspace.setflags(write=False)
-    beside = dataclasses.replace(model, tree=model.tree._replace(subspace=subspace))
-    assert Linearizer(beside).algorithm == 'general'
+    with pytest.raises(ModelError, match=r'not that of a rigid body.*make it from mass'):
+        Linearizer(gram)
 
 
 def test_status__finds_infinite_rates_and_accelerations():

@@ -6,9 +6,9 @@ import numpy as np
 
 from geolin_ros.dynamics.functions import failure
 from geolin_ros.kernels.packing.types import make_workspace
-from geolin_ros.kernels.recursions.general_linearization import linearize
 from geolin_ros.kernels.status import OK
 from geolin_ros.model.wrenches import pack
+from support.general_linearization import linearize
 
 
 def linearization(model, state, tau, wrenches=()):

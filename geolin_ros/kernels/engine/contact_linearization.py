@@ -17,7 +17,20 @@ The arrays are those of `layout` and `contact_layout`; nothing is checked here e
 """
 
 from geolin_ros.kernels._jit import lean_kernel
-from geolin_ros.kernels.engine.contact_rows import contact_rows, cross3, site, twist_on_wrench
+from geolin_ros.kernels.engine.combination import (
+    combine_forces,
+    combine_matrix,
+    combine_rates,
+    combine_responses,
+    lift_changes,
+)
+from geolin_ros.kernels.engine.contact_rows import (
+    contact_rows,
+    cross3,
+    path_body,
+    site,
+    twist_on_wrench,
+)
 from geolin_ros.kernels.engine.linearization import (
     bias_columns,
     entries,
@@ -30,6 +43,7 @@ from geolin_ros.kernels.engine.linearization import (
     times_minus_G,
     work,
 )
+from geolin_ros.kernels.engine.loop_rows import loop_rows, turn_loops
 from geolin_ros.kernels.engine.mimic_rows import (
     add_bias,
     apply_efforts,
@@ -77,8 +91,8 @@ def linearize_in_contact(ints, floats, sites, cw, x, inputs, ws, out):
     status = constrain(ints, floats, sites, cw, x, inputs, ws, out)
     if status == OK:
         n = get_int(ints, at.NB) - 1
-        change_of_forces(sites, cw, get_int(sites, on.RATES), 12 + 2 * n, n)
-        add_forces(sites, cw, get_int(sites, on.RESPONSES), out, 6 + n, 12 + 2 * n, n)
+        change_of_forces(sites, cw, get_int(sites, on.KEPT_RATES), 12 + 2 * n, n)
+        add_forces(sites, cw, get_int(sites, on.KEPT_RESPONSES), out, 6 + n, 12 + 2 * n, n)
     return status
 
 
@@ -90,14 +104,20 @@ def constrain(ints, floats, sites, cw, x, inputs, ws, out):
         return status
     contacts = range(get_int(sites, on.COUNT))
     for c in contacts:
-        contact_rows(x, ws, sites, cw, c)
+        end = get_int(sites, site(c) + on.LOOP)
+        if end == 0:
+            contact_rows(x, ws, sites, cw, c)
+        elif end == 1:
+            loop_rows(ws, sites, cw, c)
         rise(ws, sites, cw, c)
     for c in contacts:
         respond(ints, ws, sites, cw, c)
     mimic_rows(ints, ws, sites, cw)
+    combine_matrix(sites, cw)
     status = solve_forces(sites, cw)
     if status != OK:
         return status
+    combine_forces(sites, cw)
     for c in contacts:
         apply_forces(ws, sites, cw, c)
     apply_efforts(ints, ws, sites, cw)
@@ -106,8 +126,11 @@ def constrain(ints, floats, sites, cw, x, inputs, ws, out):
         return status
     for c in contacts:
         spread_response(ints, ws, sites, cw, c)
+    turn_loops(ints, ws, sites, cw, out)
     rates_at_held_forces(ints, ws, sites, cw, out)
     rates_of_mimics(ints, sites, cw, out)
+    combine_rates(sites, cw)
+    combine_responses(sites, cw, 6 + get_int(ints, at.NB) - 1)
     return OK
 
 
@@ -125,12 +148,6 @@ def lane_rows(cw, k, r):
         get(cw, k + 32 + r),
         get(cw, k + 40 + r),
     )
-
-
-@lean_kernel
-def path_body(sites, c, k):
-    """Return body k on the path from the base to contact c."""
-    return get_int(sites, get_int(sites, site(c) + on.SUPPORT) + 6 + k) - 5
 
 
 # --- forces -----------------------------------------------------------------------------------
@@ -224,17 +241,20 @@ def solve_forces(sites, cw):
 
     Exchange steps as in `linearization.base_solve`, with the right-hand side J nu_dot_free +
     gamma as one more column. A pivot is what is left of the mobility of a row when those before it
-    are held; mimic joints, always independent, come first.
+    are held; mimic joints, always independent, come first. A copy of what was inverted remains.
     """
-    rows, stride = get_int(sites, on.ROWS), get_int(sites, on.MATRIX_ROW)
-    matrix, forces = get_int(sites, on.MATRIX), get_int(sites, on.FORCES)
+    rows, stride = get_int(sites, on.KEPT_ROWS), get_int(sites, on.KEPT_MATRIX_ROW)
+    matrix, forces = get_int(sites, on.KEPT_MATRIX), get_int(sites, on.KEPT_FORCES)
+    copy = get_int(sites, on.MOBILITIES) - matrix
     for r in range(rows):
         row = matrix + r * stride
         put(cw, row + rows, get(cw, forces + r))
         put(cw, forces + r, SMALLEST_PIVOT * get(cw, row + r))
+        for v in range(row, row + rows + 1, LANES):
+            store8(cw, copy + v, load8(cw, v))
     one, zero = splat8(1.0), splat8(0.0)
     for step in range(rows):
-        k = (step + get_int(sites, on.CONTACT_ROWS)) % rows
+        k = (step + get_int(sites, on.KEPT_CONTACT_ROWS)) % rows
         pivot_row = matrix + k * stride
         pivot = get(cw, pivot_row + k)
         if not pivot < get(cw, forces + k):  # both are negative; NaN too
@@ -346,7 +366,7 @@ def rates_at_held_forces(ints, ws, sites, cw, out):
             body = work(j)
             S, Sd = entries(ws, body + at.S), entries(ws, body + at.SD)
             by_s = dot(Sd, by_twist) + dot(S, by_pose) + dot(entries(ws, body + at.SDD), rows)
-            by_r = dot(S, by_twist) + 2.0 * dot(Sd, rows)
+            by_r = dot(S, by_twist) + dot(entries(ws, body + at.JUMP), rows)
             put_column(cw, to + 5 + j, stride, width, by_s)
             put_column(cw, to + m + 5 + j, stride, width, by_r)
         support = get_int(sites, here + on.SUPPORT)
@@ -371,7 +391,7 @@ def put_column(cw, k, stride, width, v):
 @lean_kernel
 def change_of_forces(sites, cw, rates, k, n):
     """Fill the derivatives of the forces, by k states and n efforts: -Lambda^-1 [E, J Y']."""
-    rows, stride = get_int(sites, on.ROWS), get_int(sites, on.RATE_ROW)
+    rows, stride = get_int(sites, on.KEPT_ROWS), get_int(sites, on.RATE_ROW)
     changes = get_int(sites, on.CHANGES)
     for v in range(0, rows * stride, LANES):
         store8(cw, changes + v, splat8(0.0))
@@ -379,7 +399,7 @@ def change_of_forces(sites, cw, rates, k, n):
     for r in range(rows):
         clear_after(cw, rates + r * stride, k, by_effort)
         clear_after(cw, rates + r * stride + by_effort, n, stride - by_effort)
-    inverse = (get_int(sites, on.MATRIX), get_int(sites, on.MATRIX_ROW), 1)
+    inverse = (get_int(sites, on.KEPT_MATRIX), get_int(sites, on.KEPT_MATRIX_ROW), 1)
     for begin, width in ((0, k), (by_effort, n)):
         to, source = changes + begin, rates + begin
         add_product(
@@ -390,15 +410,19 @@ def change_of_forces(sites, cw, rates, k, n):
 @lean_kernel
 def add_forces(sites, cw, responses, out, m, k, n):
     """Add Y times the changes of the forces to A and B; copy forces and changes out."""
-    rows, stride = get_int(sites, on.ROWS), get_int(sites, on.RATE_ROW)
+    rows, stride = get_int(sites, on.KEPT_ROWS), get_int(sites, on.RATE_ROW)
     by_state = get_int(sites, on.CHANGES)
     by_effort = by_state + get_int(sites, on.BY_EFFORT)
-    Y = (responses, get_int(sites, on.RESPONSE_ROW), 1)
+    Y = (responses, get_int(sites, on.KEPT_RESPONSE_ROW), 1)
     identity, in_B, forces = get_int(sites, on.IDENTITY), k * k + m * n, k * k + k * n + m
     add_product(out, m * k, k, m, k, cw, Y, cw, by_state, stride, sites, identity, rows)
     add_product(out, in_B, n, m, n, cw, Y, cw, by_effort, stride, sites, identity, rows)
-    rows = get_int(sites, on.CONTACT_ROWS)
+    rows, found = get_int(sites, on.OUT_ROWS), get_int(sites, on.KEPT_FORCES)
+    if get_int(sites, on.COMBINED) != 0:
+        lift_changes(sites, cw)
+        by_state, found = get_int(sites, on.LIFTED), get_int(sites, on.LIFTED_FORCES)
+        by_effort = by_state + get_int(sites, on.BY_EFFORT)
     for r in range(rows):
-        put(out, forces + r, get(cw, get_int(sites, on.FORCES) + r))
+        put(out, forces + r, get(cw, found + r))
     copy_rows(cw, by_state, stride, rows, k, out, forces + rows)
     copy_rows(cw, by_effort, stride, rows, n, out, forces + rows + rows * k)

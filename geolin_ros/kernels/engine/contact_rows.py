@@ -22,6 +22,12 @@ def site(c):
 
 
 @lean_kernel
+def path_body(sites, c, k):
+    """Return body k on the path from the base to contact c."""
+    return get_int(sites, get_int(sites, site(c) + on.SUPPORT) + 6 + k) - 5
+
+
+@lean_kernel
 def contact_rows(x, ws, sites, cw, c):
     """Fill the rows W of a contact, what they measure, and how it changes with the body.
 
@@ -138,13 +144,20 @@ def reference_origin(cw, record):
 @lean_kernel
 def pull_surface(cw, record, W, p):
     """Fill e = log(H_ref^-1 H) and the rows kp J_r^-1(e) W'."""
-    kp, base, pose = get(cw, record + on.STIFFNESS), record + on.BASE_POSE, record + on.MISMATCH
+    base, pose = record + on.BASE_POSE, record + on.MISMATCH
     for i in range(3):
         R = (get(cw, base + 4 * i), get(cw, base + 4 * i + 1), get(cw, base + 4 * i + 2))
         for r in range(3):
             axis = (get(cw, W + r), get(cw, W + 8 + r), get(cw, W + 16 + r))
             put(cw, pose + 4 * i + r, combine(R, axis))
         put(cw, pose + 4 * i + 3, get(cw, base + 4 * i + 3) + combine(R, p))
+    pull_by_mismatch(cw, record, W)
+
+
+@lean_kernel
+def pull_by_mismatch(cw, record, W):
+    """Fill e = log of the mismatch, and the rows kp J_r^-1(e) W'."""
+    kp, pose = get(cw, record + on.STIFFNESS), record + on.MISMATCH
     error = cw[record + on.ERROR : record + on.ERROR + 6]
     log(square(cw, pose, 4), error)
     left_jacobian_inverse(error, -1.0, square(cw, record + on.PULL, 6))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A and B of a tree of single-axis joints between rigid bodies, in one elimination.
+"""A and B of a tree of rigid bodies, in one elimination.
 
 The articulated-body recursion [Featherstone 2008, Table 7.1] also solves for the derivatives: the
 matrix 2 B of [Singh 2022] is eliminated together with the inertia and the bias force,
@@ -154,6 +154,13 @@ def column_lane(ints, ws, j):
 
 
 @lean_kernel
+def stiffness(ints, ws, i, j):
+    """Return where the slope of the effort of joint i by s_j is, both of the same block."""
+    row = get_int(ints, body(i) + at.LANE) % BLOCK_RECORD
+    return column_lane(ints, ws, j) + at.STIFFNESS_ROWS + LANES * row
+
+
+@lean_kernel
 def displacement(ws, i):
     """Return the offset of the displacement record of body i."""
     return int(get(ws, at.DISPLACEMENTS)) + i * DISPLACEMENT_RECORD
@@ -237,9 +244,8 @@ def load_joints(ints, floats, x, inputs, ws):
         link, c = linkage(i), coordinate(ints, i)
         torque, slope = passive_torque(floats, link, get(x, 16 + c), get(x, 22 + n + c))
         put(ws, work(i) + at.EFFORT, get(inputs, c) - torque)
-        lane_of_i = column_lane(ints, ws, i)
-        put(ws, lane_of_i + at.STIFFNESS_LANES, get(floats, link + at.STIFFNESS))
-        put(ws, lane_of_i + at.SLOPE_LANES, slope)
+        put(ws, stiffness(ints, ws, i, i), get(floats, link + at.STIFFNESS))
+        put(ws, column_lane(ints, ws, i) + at.SLOPE_LANES, slope)
 
 
 @lean_kernel
@@ -285,9 +291,10 @@ def place_bodies(ints, floats, x, ws):
 def move_bodies(ints, floats, x, ws):
     """Fill Sd, V and AV of every body, parents first.
 
-        Sd = V_p x S;   V = V_p + S r;   AV = AV_p + Sd r                       (1)
+        Sd = V_o x S;   V = V_p + S r;   AV = AV_p + Sd r                       (1)
 
-    with V_0 the twist of the base and AV_0 = (minus gravity; 0).
+    with V_0 the twist of the base, AV_0 = (minus gravity; 0), and o the body that the joint moves
+    it against: the parent p unless that is another axis of the same group joint.
     """
     n = get_int(ints, at.NB) - 1
     zero, base = splat4(0.0), work(0)
@@ -307,13 +314,14 @@ def move_bodies(ints, floats, x, ws):
         i = get_int(ints, k)
         here, above = work(i), work(parent(ints, i))
         r = get(x, 22 + n + coordinate(ints, i))
-        u, w = load4(ws, above + at.V), load4(ws, above + at.V + 4)
+        outer = work(get_int(ints, body(i) + at.OUTER))
+        u, w = load4(ws, outer + at.V), load4(ws, outer + at.V + 4)
         S_lin, S_ang = load4(ws, here + at.S), load4(ws, here + at.S + 4)
         Sd_lin, Sd_ang = cross(w, S_lin) + cross(u, S_ang), cross(w, S_ang)
         store4(ws, here + at.SD, Sd_lin)
         store4(ws, here + at.SD + 4, Sd_ang)
-        store4(ws, here + at.V, u + r * S_lin)
-        store4(ws, here + at.V + 4, w + r * S_ang)
+        store4(ws, here + at.V, load4(ws, above + at.V) + r * S_lin)
+        store4(ws, here + at.V + 4, load4(ws, above + at.V + 4) + r * S_ang)
         store4(ws, here + at.AV, load4(ws, above + at.AV) + r * Sd_lin)
         store4(ws, here + at.AV + 4, load4(ws, above + at.AV + 4) + r * Sd_ang)
 
@@ -551,7 +559,8 @@ def accelerate(ints, ws):
         i = get_int(ints, k)
         here, above = work(i), work(parent(ints, i))
         accelerate_joint(ws, here, above)
-        sources(ws, i, here, above, column_lane(ints, ws, i))
+        for j in range(get_int(ints, body(i) + at.AXES_BEGIN), i + 1):
+            sources(ints, ws, i, j)
 
 
 @lean_kernel
@@ -592,14 +601,21 @@ def respond(ints, ws):
 
 
 @lean_kernel
-def sources(ws, i, here, above, lanes):
-    """Fill the sources of the columns of s_i and r_i, in their lane, and the jump Sdd.
+def sources(ints, ws, i, j):
+    """Fill the sources of the columns of s_j and r_j, in their lane, and the jumps Sdd, 2 Sd.
 
-    With the wrench f^C through the joint, and 2 Sd the jump of the column of r:
+    Joint j moves body i, against body o, by one axis or together with others; f^C is the wrench
+    through it:
 
-        Sdd = (AV_p + a_p) x S + V_p x Sd;     f^C = IA a + pA                   (1)
-        P_s = BA ang(Sd) + IA Sdd + S x* f^C;  P_r = BA ang(S) + 2 IA Sd         (2)
+        Sdd = (AV_o + a_o) x S + V_o x Sd;     f^C = IA a + pA                   (1)
+        2 Sd = (V_o + V_i) x S, twice V_o x S for a single axis                  (2)
+        P_s = BA ang(Sd) + IA Sdd + S x* f^C;  P_r = BA ang(S) + IA 2 Sd         (3)
+
+    S x* f^C turns the wrench for the bodies before the joint alone. Axes k that displace with j
+    do not feel it, as if by a stiffness -S_k' (S_j x* f^C).
     """
+    here, inner, above = work(j), work(i), work(get_int(ints, body(j) + at.OUTER))
+    lanes = column_lane(ints, ws, j)
     Sl, Sa = load4(ws, here + at.S), load4(ws, here + at.S + 4)
     Sdl, Sda = load4(ws, here + at.SD), load4(ws, here + at.SD + 4)
     A = load8(ws, above + at.AV) + load8(ws, above + at.ACC)
@@ -609,15 +625,25 @@ def sources(ws, i, here, above, lanes):
         cross(d, Sl) + cross(b, Sa) + (cross(w, Sdl) + cross(u, Sda)), cross(d, Sa) + cross(w, Sda)
     )
     store8(ws, here + at.SDD, jump)
-    IA = rows8(ws, here + at.ROWS, 12)
-    B0, B1, B2, pA = bias_columns(ws, here + at.ROWS + 8)
-    fC = dot(entries(ws, here + at.ACC), IA) + pA
+    store8(ws, here + at.JUMP, 2.0 * join(Sdl, Sda))
+    begin = get_int(ints, body(i) + at.AXES_BEGIN)
+    if begin < i:
+        u, w = u + load4(ws, inner + at.V), w + load4(ws, inner + at.V + 4)
+        store8(ws, here + at.JUMP, join(cross(w, Sl) + cross(u, Sa), cross(w, Sa)))
+    IA = rows8(ws, inner + at.ROWS, 12)
+    B0, B1, B2, pA = bias_columns(ws, inner + at.ROWS + 8)
+    fC = dot(entries(ws, inner + at.ACC), IA) + pA
     f, t = low_half(fC), high_half(fC)
     turned_wrench = join(cross(Sa, f), cross(Sl, f) + cross(Sa, t))
     s0, s1, s2 = lane(Sa, 0), lane(Sa, 1), lane(Sa, 2)
     d0, d1, d2 = lane(Sda, 0), lane(Sda, 1), lane(Sda, 2)
     P_s = dot(entries(ws, here + at.SDD), IA) + (d0 * B0 + d1 * B1 + d2 * B2) + turned_wrench
-    P_r = 2.0 * dot(entries(ws, here + at.SD), IA) + (s0 * B0 + s1 * B1 + s2 * B2)
+    P_r = dot(entries(ws, here + at.JUMP), IA) + (s0 * B0 + s1 * B1 + s2 * B2)
+    if begin < i:
+        for k in range(begin, i + 1):
+            if k != j:
+                turned = lane_sum(load8(ws, work(k) + at.S) * turned_wrench)
+                put(ws, stiffness(ints, ws, k, j), -turned)
     if get(ws, at.WRENCH_BLOCKS) != 0.0:
         N = displacement(ws, i) + at.N
         P_s = P_s + times_columns(ws, N, load8(ws, here + at.S))
@@ -719,13 +745,15 @@ def rise(ints, ws, source, relation, first, count, begin):
 
         u_ij = S_i' P + (k, d, -1) [i = j];    P <- P - Ut_i u_ij                (1)
         base rows = -G P                                                         (2)
+
+    The path begins at the last axis of a joint with several ones, whose k is a matrix.
     """
     blocks = get_int(ints, at.BLOCKS)
     table = int(get(ws, at.COLUMN_PART))
     zero = splat8(0.0)
     P_s, P_r = rows8(ws, source + at.P_S, 8), rows8(ws, source + at.P_R, 8)
     P_t = (zero, zero, zero, zero, zero, zero)
-    stiffness, slope = load8(ws, source + at.STIFFNESS_LANES), load8(ws, source + at.SLOPE_LANES)
+    slope = load8(ws, source + at.SLOPE_LANES)
     for i in range(first + count - 1, begin - 1, -1):
         u = table + i * U_ROW
         above = get_int(ints, relation + i * blocks) & 255  # lanes that i supports
@@ -736,8 +764,10 @@ def rise(ints, ws, source, relation, first, count, begin):
             continue
         here = work(i)
         S, Ut = entries(ws, here + at.S), entries(ws, here + at.UT)
-        own = 1 << (i - first) if i >= first else 0
-        u_s = select(above, dot(S, P_s) + select(own, stiffness, zero), zero)
+        own, row = 0, source + at.NO_STIFFNESS
+        if i >= first:
+            own, row = 1 << (i - first), source + at.STIFFNESS_ROWS + LANES * (i - first)
+        u_s = select(above, dot(S, P_s) + load8(ws, row), zero)
         u_r = select(above, dot(S, P_r) + select(own, slope, zero), zero)
         u_t = select(above, dot(S, P_t) - select(own, splat8(1.0), zero), zero)
         P_s, P_r, P_t = minus(P_s, Ut, u_s), minus(P_r, Ut, u_r), minus(P_t, Ut, u_t)
@@ -810,9 +840,10 @@ def own_branch(ints, ws, out, source, relation, block, base_s, base_r, base_t):
         put_columns(out, n, 5 + i, first, count, zero - x_s, zero - x_r, zero - x_t)
         a_s, a_r, a_t = minus(a_s, S, x_s), minus(a_r, S, x_r), minus(a_t, S, x_t)
         if first <= i < first + count:
-            own = select(1 << (i - first), splat8(1.0), zero)
-            a_s = plus(a_s, entries(ws, here + at.SDD), own)
-            a_r = plus(a_r, entries(ws, here + at.SD), 2.0 * own)
+            for j in range(get_int(ints, body(i) + at.AXES_BEGIN), i + 1):
+                own = select(1 << (j - first), splat8(1.0), zero)
+                a_s = plus(a_s, entries(ws, work(j) + at.SDD), own)
+                a_r = plus(a_r, entries(ws, work(j) + at.JUMP), own)
         slot = get_int(ints, body(i) + at.SLOT)
         if slot >= 0:
             slot = slots + slot * SLOT_RECORD

@@ -9,9 +9,13 @@ that happens before the products with the forces of constraints, which are small
 
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.engine.contact_linearization import add_forces, change_of_forces, constrain
+from geolin_ros.kernels.engine.linearization import linkage
 from geolin_ros.kernels.packing import contact_layout as on
+from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing import own_layout as of
-from geolin_ros.kernels.packing.layout import LANES
+from geolin_ros.kernels.packing.layout import LANES, MODEL_RECORD, SPARE
+from geolin_ros.kernels.packing.own_layout import GROUP_INTS
+from geolin_ros.kernels.recursions.joints import group_transform
 from geolin_ros.kernels.simd.vector import get, get_int, load8, put, splat8, store8
 from geolin_ros.kernels.status import OK
 
@@ -44,6 +48,7 @@ def linearize_own(ints, floats, sites, cw, own, rule, x_own, tau, inputs, ws, ou
     for r in range(get_int(own, of.TOP)):
         for c in range(get_int(own, of.TOP)):
             put(out, r * k + c, get(full, r * size + c))
+    turn_groups(own, rule, x_own, out)
     by_effort, nu_dot = size * size, size * size + size * joints
     for r in range(m):
         row = 6 + joints + get_int(own, rows + r)
@@ -54,7 +59,7 @@ def linearize_own(ints, floats, sites, cw, own, rule, x_own, tau, inputs, ws, ou
         gather_inputs(own, full, by_effort + row * joints, out, k * k + (m + r) * n)
     for r in range(m):
         put(out, k * k + k * n + r, get(full, nu_dot + get_int(own, rows + r)))
-    if get_int(sites, on.ROWS) == 0:
+    if get_int(sites, on.KEPT_ROWS) == 0:
         return OK
     gather_constraints(own, rule, sites, cw)
     change_of_forces(sites, cw, get_int(sites, on.OWN_RATES), k, n)
@@ -67,16 +72,61 @@ def expand_state(own, rule, x_own, tau, x, inputs):
     """Fill state and efforts of all joints."""
     n, joints = get_int(own, of.N), get_int(own, of.JOINTS)
     masters, leaders = get_int(own, of.MASTERS), get_int(own, of.LEADERS)
+    positions, v = get_int(own, of.POSITIONS), 16 + get_int(own, of.OWN_POSITIONS)
     for e in range(16):
         put(x, e, get(x_own, e))
     for e in range(6):
-        put(x, 16 + joints + e, get(x_own, 16 + n + e))
+        put(x, 16 + joints + e, get(x_own, v + e))
     for c in range(joints):
         factor, master = get(rule, c), get_int(own, masters + c)
-        put(x, 16 + c, factor * get(x_own, 16 + master) + get(rule, joints + c))
-        put(x, 22 + joints + c, factor * get(x_own, 22 + n + master))
+        position = get_int(own, positions + c)
+        if position >= 0:
+            put(x, 16 + c, factor * get(x_own, 16 + position) + get(rule, joints + c))
+        put(x, 22 + joints + c, factor * get(x_own, v + 6 + master))
     for c in range(n):
         put(inputs, get_int(own, leaders + c), get(tau, c))
+
+
+@lean_kernel
+def pose_groups(own, rule, x_own, poses):
+    """Place the first axis of each group joint where the joint stands, before `linearize_own`.
+
+    ``poses`` are the floats of the robot, to be written to.
+    """
+    groups = get_int(own, of.GROUPS)
+    for g in range(get_int(own, of.GROUPS_COUNT)):
+        k = groups + g * GROUP_INTS
+        first, numbers = get_int(own, k + of.FIRST), get_int(own, k + of.GROUP_NUMBERS)
+        record = poses[linkage(first) : linkage(first) + MODEL_RECORD]
+        S = rule[numbers : numbers + of.ROTATION].reshape(6, 6)
+        q = x_own[16 + get_int(own, k + of.POSITION) :]
+        moved, o = record[SPARE : SPARE + 9].reshape(3, 3), record[SPARE + 9 : SPARE + 12]
+        group_transform(get_int(own, k + of.KIND), S, q, moved, o)
+        R = rule[numbers + of.ROTATION : numbers + of.TRANSLATION].reshape(3, 3)
+        t, turn = numbers + of.TRANSLATION, numbers + of.TURN
+        for a in range(3):
+            shift = get(rule, t + a)
+            for b in range(3):
+                shift += R[a, b] * o[b]
+                axis = 0.0
+                for c in range(3):
+                    turned = R[a, 0] * moved[0, c] + R[a, 1] * moved[1, c] + R[a, 2] * moved[2, c]
+                    axis += turned * get(rule, turn + 3 * c + b)
+                record[at.EX + 4 * b + a] = axis
+            record[at.T + a] = shift
+
+
+@lean_kernel
+def turn_groups(own, rule, x_own, out):
+    """Fill the block -S' (S r x) S of A of each group joint, as -(v x) is that of the base."""
+    turned, count = get_int(own, of.TURNED), get_int(own, of.TURNED_COUNT)
+    factors, r = get_int(own, of.TURNED_FACTORS), 22 + get_int(own, of.OWN_POSITIONS)
+    for e in range(turned, turned + 2 * count, 2):
+        put(out, get_int(own, e), 0.0)
+    for e in range(count):
+        k = turned + 2 * e
+        to, rate = get_int(own, k), get(x_own, r + get_int(own, k + 1))
+        put(out, to, get(out, to) + get(rule, factors + e) * rate)
 
 
 @lean_kernel
@@ -84,13 +134,13 @@ def gather_constraints(own, rule, sites, cw):
     """Fill the rows of E and Y that the caller's coordinates have."""
     k = get_int(own, of.STATES)
     stride, by_effort = get_int(sites, on.RATE_ROW), get_int(sites, on.BY_EFFORT)
-    rates, to = get_int(sites, on.RATES), get_int(sites, on.OWN_RATES)
-    for r in range(get_int(sites, on.ROWS)):
+    rates, to = get_int(sites, on.KEPT_RATES), get_int(sites, on.OWN_RATES)
+    for r in range(get_int(sites, on.KEPT_ROWS)):
         gather_states(own, rule, cw, rates + r * stride, cw, to + r * stride)
         source = rates + r * stride + by_effort
         gather_inputs(own, cw, source, cw, to + r * stride + by_effort)
-    stride, rows = get_int(sites, on.RESPONSE_ROW), get_int(own, of.ROWS)
-    responses, to = get_int(sites, on.RESPONSES), get_int(sites, on.OWN_RESPONSES)
+    stride, rows = get_int(sites, on.KEPT_RESPONSE_ROW), get_int(own, of.ROWS)
+    responses, to = get_int(sites, on.KEPT_RESPONSES), get_int(sites, on.OWN_RESPONSES)
     for r in range(k // 2):
         source = responses + get_int(own, rows + r) * stride
         for v in range(0, stride, LANES):

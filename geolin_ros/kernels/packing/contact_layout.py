@@ -55,7 +55,28 @@ OWN_RATES = 19  # as RATES, of the caller's coordinates
 OWN_RESPONSES = 20  # as RESPONSES
 TREE_STATE = 21  # the state of all joints
 TREE_RESULTS = 22  # A, B and nu_dot of all joints
-SITE_HEADER = 24
+COMBINED = 23  # 1 if the rows that are kept are combinations of those of the sites
+KEPT_ROWS = 24  # number of rows that are kept; what follows is theirs, and named as above
+KEPT_CONTACT_ROWS = 25
+KEPT_FORCES = 26
+KEPT_MATRIX = 27
+KEPT_MATRIX_ROW = 28
+KEPT_RESPONSES = 29
+KEPT_RESPONSE_ROW = 30
+KEPT_RATES = 31
+MOBILITIES = 32  # copy of KEPT_MATRIX before it is inverted
+COMBINATION = 33  # C, a row per row that is kept
+COMBINATION_ROW = 34
+TRANSPOSED = 35  # C'
+TRANSPOSED_ROW = 36
+HALF = 37  # C times MATRIX
+HALF_ROW = 38
+OUT_ROWS = 39  # number of the rows whose forces the caller sees
+LIFT = 40  # their rows of C'
+LIFT_ROW = 41
+LIFTED = 42  # CHANGES of these rows
+LIFTED_FORCES = 43
+SITE_HEADER = 48
 
 BODY = 0
 WIDTH = 1  # 3 rows at a point, 6 on a surface
@@ -65,7 +86,8 @@ END = 4
 SUPPORT = 5  # offset of the velocities that move it: 0..5, then one per joint from the base on
 DEPTH = 6  # number of these joints
 JACOBIAN = 7  # offset of J' in the workspace: a velocity that moves it after another, a row a lane
-SITE_INTS = 8
+LOOP = 8  # 0: held against the world; 1: first frame of a loop; 2: its second one, the next site
+SITE_INTS = 10
 
 # --- workspace: contacts | Jacobians and projected rows | parts named above ----------------------
 AXES = 0  # columns x y z o of the contact frame in the turned body, four doubles each
@@ -83,7 +105,8 @@ BY_TWIST = 216  # 6 x 8: derivative of the contact acceleration by the twist of 
 BY_POSE = 264  # 6 x 8: by its displacement
 RISEN = 312  # 6 x 8: minus the rows, projected to the base
 BASE = 360  # 6 x 8: acceleration of the base under unit forces
-CONTACT_RECORD = 408
+FORCE_TURN = 408  # 6 x 8: change of the force on the second body of a loop, see `loop_rows`
+CONTACT_RECORD = 456
 
 
 class Contacts(NamedTuple):
@@ -117,6 +140,8 @@ def pack_contacts(
     poses: Array,
     gains: Array,
     references: Array,
+    loops: IntArray | None = None,
+    combination: Array | None = None,
 ) -> Contacts:
     """Return contacts, and mimic joints of the robot, as the kernel reads them.
 
@@ -132,7 +157,14 @@ def pack_contacts(
         Stiffness [1/s^2] and damping [1/s].
     references : (count, 4, 4)
         Pose in the world that the stiffness pulls to.
+    loops : (count,)
+        `LOOP` of each; by default all are held against the world.
+    combination : (kept, rows of all)
+        Combinations of the rows that are kept; by default all rows are, those of a loop as one.
     """
+    loops = np.zeros(len(bodies), np.int64) if loops is None else loops
+    if combination is None and loops.any():
+        combination = differences(widths, loops)
     nb, count, contact_rows = int(packed.ints[NB]), len(bodies), int(np.sum(widths))
     mimics = packed.mimics
     n, rows = nb - 1, contact_rows + len(mimics.bodies)
@@ -152,6 +184,9 @@ def pack_contacts(
     sites = np.zeros(pairs + 2 * len(mimics.bodies) + len(touched) + blocks + 1, np.int64)
     by_effort = _padded(12 + 2 * n, COLUMN_BLOCK)
     rate_row, matrix_row = by_effort + _padded(n, COLUMN_BLOCK), _padded(rows + LANES, LANES)
+    kept = rows if combination is None else len(combination) + len(mimics.bodies)
+    seen = int(np.sum(widths[loops < 2]))
+    kept_row = matrix_row if combination is None else _padded(kept + LANES, COLUMN_BLOCK)
     sizes = {
         FORCES: _padded(rows + LANES, LANES),
         MATRIX: _padded(rows, ROW_BLOCK) * matrix_row,
@@ -159,18 +194,42 @@ def pack_contacts(
         RATES: (rows + ROW_BLOCK) * rate_row,
         CHANGES: (rows + ROW_BLOCK) * rate_row,
         OWN_RATES: (rows + ROW_BLOCK) * rate_row,
-        OWN_RESPONSES: _padded(6 + n, ROW_BLOCK) * matrix_row,
+        OWN_RESPONSES: _padded(6 + n, ROW_BLOCK) * kept_row,
         FIELD: nb * 48,
         COEFFICIENTS: blocks * nb * LANES,
         EFFORTS: nb * LANES,
         TREE_STATE: _padded(22 + 2 * n, LANES),
         TREE_RESULTS: _padded((12 + 2 * n) * (12 + 3 * n) + 6 + n + LANES, LANES),
+        MOBILITIES: _padded(kept, ROW_BLOCK) * kept_row,
     }
+    if combination is not None:
+        half_row = _padded(rows + 1, COLUMN_BLOCK)
+        sizes |= {
+            KEPT_FORCES: _padded(kept + LANES, LANES),
+            KEPT_MATRIX: _padded(kept, ROW_BLOCK) * kept_row,
+            KEPT_RESPONSES: _padded(6 + n, ROW_BLOCK) * kept_row,
+            KEPT_RATES: (kept + ROW_BLOCK) * rate_row,
+            COMBINATION: _padded(kept, ROW_BLOCK) * half_row,
+            TRANSPOSED: _padded(rows, ROW_BLOCK) * kept_row,
+            HALF: _padded(kept, ROW_BLOCK) * half_row,
+            LIFT: _padded(seen, ROW_BLOCK) * kept_row,
+            LIFTED: (seen + ROW_BLOCK) * rate_row,
+            LIFTED_FORCES: _padded(seen, LANES),
+        }
     ends = jacobians[-1] + np.cumsum(list(sizes.values()))
     for part, end in zip(sizes, ends, strict=True):
         sites[part] = end - sizes[part]
     sites[[COUNT, ROWS, IDENTITY, BY_EFFORT]] = count, rows, identity, by_effort
     sites[[MATRIX_ROW, RESPONSE_ROW, RATE_ROW]] = matrix_row, matrix_row, rate_row
+    sites[[KEPT_ROWS, KEPT_CONTACT_ROWS, OUT_ROWS]] = kept, kept - len(mimics.bodies), seen
+    sites[[KEPT_MATRIX_ROW, KEPT_RESPONSE_ROW]] = kept_row
+    if combination is None:
+        sites[[KEPT_FORCES, KEPT_MATRIX, KEPT_RESPONSES, KEPT_RATES]] = sites[
+            [FORCES, MATRIX, RESPONSES, RATES]
+        ]
+    else:
+        sites[[COMBINED, COMBINATION_ROW, HALF_ROW]] = 1, half_row, half_row
+        sites[[TRANSPOSED_ROW, LIFT_ROW]] = kept_row
     sites[[CONTACT_ROWS, MIMICS]] = contact_rows, pairs
     sites[[TOUCHED, TOUCHED_BLOCKS]] = sites.size - len(touched), pairs + 2 * len(mimics.bodies)
     ends_of_blocks = [int(sites[TOUCHED]) + end for end in ends_of_blocks]
@@ -181,9 +240,9 @@ def pack_contacts(
     for c, path in enumerate(paths):
         site = sites[SITE_HEADER + c * SITE_INTS :][:SITE_INTS]
         begin = path[0] if path else 0
-        site[:] = (
+        site[: SITE_INTS - 1] = (
             *(bodies[c], widths[c], np.sum(widths[:c]), begin, ends_of_bodies[begin]),
-            *(supports[c], len(path), jacobians[c]),
+            *(supports[c], len(path), jacobians[c], loops[c]),
         )
         sites[supports[c] : supports[c + 1]] = [*range(6), *(5 + i for i in path)]
         record = work[c * CONTACT_RECORD :][:CONTACT_RECORD]
@@ -198,7 +257,10 @@ def pack_contacts(
         coefficients[block, follower, lane] = 1.0
         coefficients[block, master, lane] = -mimics.multipliers[row]
     sites.setflags(write=False)
-    return Contacts(sites, work)
+    contacts = Contacts(sites, work)
+    if combination is not None:
+        combine(contacts, combination, np.repeat(loops < 2, widths))
+    return contacts
 
 
 def make_outputs(n: int, rows: int) -> Outputs:
@@ -228,10 +290,54 @@ def outputs_of(m: int, inputs: int, rows: int) -> Outputs:
     )
 
 
-def inverse_of(sites: IntArray, work: Array) -> Array:
-    """Return a view (rows, rows) of what the kernel leaves of -Lambda^-1, for contacts alone."""
-    rows, stride = int(sites[CONTACT_ROWS]), int(sites[MATRIX_ROW])
-    return work[int(sites[MATRIX]) :][: rows * stride].reshape(rows, stride)[:, :rows]
+def differences(widths: IntArray, loops: IntArray) -> Array:
+    """Return the rows of constraints from those of sites: of a loop, of its first less second."""
+    found = np.eye(int(np.sum(widths)))
+    firsts, seconds = (np.flatnonzero(np.repeat(loops == k, widths)) for k in (1, 2))
+    found[firsts, seconds] = -1.0
+    return np.delete(found, seconds, axis=0)
+
+
+def combine(contacts: Contacts, combination: Array, seen: Array) -> None:
+    """Set the combinations of rows that are kept, as many as contacts were packed for.
+
+    Parameters
+    ----------
+    combination : (kept, rows of all)
+    seen : (rows of all,)
+        Whether the caller sees the force of a row.
+    """
+    sites, work = contacts
+    rows, kept, contact_rows = (int(sites[k]) for k in (ROWS, KEPT_ROWS, CONTACT_ROWS))
+    mimics = rows - contact_rows
+    whole = np.zeros((kept, rows))
+    whole[: kept - mimics, :contact_rows] = combination
+    whole[kept - mimics :, contact_rows:] = np.eye(mimics)
+    lift = whole[:, :contact_rows][:, seen].T
+    for part, row, value in (
+        (COMBINATION, COMBINATION_ROW, whole),
+        (TRANSPOSED, TRANSPOSED_ROW, whole.T),
+        (LIFT, LIFT_ROW, lift),
+    ):
+        stride = int(sites[row])
+        to = work[int(sites[part]) :][: len(value) * stride].reshape(len(value), stride)
+        to[:, : value.shape[1]] = value
+
+
+def mobilities_of(contacts: Contacts) -> tuple[Array, Array]:
+    """Return J M^-1 J' and J nu_dot + gamma of the free robot, of the rows that were kept.
+
+    Of the last call; what mimic joints give way is taken out.
+    """
+    sites, work = contacts
+    rows, held, stride = (int(sites[k]) for k in (KEPT_ROWS, KEPT_CONTACT_ROWS, KEPT_MATRIX_ROW))
+    copy = work[int(sites[MOBILITIES]) :][: rows * stride].reshape(rows, stride)
+    both = copy[:, : rows + 1].copy()
+    both[:, :rows] *= -1.0
+    if held < rows:
+        ties = both[held:, held:rows]
+        both = both[:held] - both[:held, held:rows] @ np.linalg.solve(ties, both[held:])
+    return both[:held, :held], both[:held, rows]
 
 
 def no_contacts(packed: Packed) -> Contacts:

@@ -9,6 +9,12 @@ ones fill several.
 
 All vectors are in base axes about the base origin; each joint frame is turned once, here, so that
 its axis is its own z.
+
+A joint with several axes is a chain of bodies, massless but for the last one, each of which one
+axis moves. The axes of a group joint (spherical, planar, floating) stay at zero: the placement of
+the first one is where the joint stands now, see `own_results.pose_groups`, and its coordinates are
+displacements about that, in axes of the moved body. A column is then that of a displacement of
+the last body and what it carries, whichever axis it belongs to.
 """
 
 from typing import NamedTuple
@@ -16,7 +22,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.kernels.packing.types import BASE, BODY_WRENCH, SINGLE_AXIS, Tree, Wrenches
+from geolin_ros.kernels.packing.types import (
+    BASE,
+    BODY_WRENCH,
+    PRODUCT,
+    SINGLE_AXIS,
+    Tree,
+    Wrenches,
+)
 from geolin_ros.typing import Array, IntArray
 
 LANES = 8
@@ -39,7 +52,9 @@ SLOT = 2  # where `own_branch` keeps the acceleration of a body with several chi
 LANE = 3  # place of its lane in the blocks of the workspace
 END = 4  # one past the last body of its subtree
 FREE = 5  # 1 if the joint moves under a force, 0 if its acceleration is given
-BODY_INTS = 6
+OUTER = 6  # what the joint moves it against: the parent, but for the axes of a group joint
+AXES_BEGIN = 7  # first axis of the joint that the body is the last one of; i + 1: it is not
+BODY_INTS = 8
 
 FIRST = 0  # first body of a block
 COUNT = 1  # number of its columns, at most LANES
@@ -67,7 +82,8 @@ FRICTION = 37
 FRICTION_SPEED = 38
 STIFFNESS = 39
 REST = 40
-MODEL_RECORD = 48
+SPARE = 48  # 12: where group joints stand in their frames
+MODEL_RECORD = 64
 
 # --- workspace: header | bodies | displacements | blocks | columns | slots --------------------
 DISPLACEMENTS = 0  # offsets of the parts
@@ -105,7 +121,8 @@ EFFORT = 93  # tau less the passive torque
 SLOPE = 94  # of the passive torque by the rate
 ROWS = 96  # 6 x 12: [IA 8 | BA 3, pA 1]
 FWD = ROWS  # 6 x 12, in the same place once the sources of a body's column are known
-WORK_RECORD = 168
+JUMP = 168  # 8: acceleration that a rate adds behind its joint, 2 Sd for a single axis
+WORK_RECORD = 176
 
 N = 0  # 6 x 8: wrench of a displacement of the body; later FwdN
 FWDN = N
@@ -118,9 +135,10 @@ P_S = 0  # 6 x 8: source of the column of s
 P_R = 48  # 6 x 8: of r
 S_LANES = 96  # 6 x 8: S
 SD_LANES = 144  # 3 x 8: angular part of Sd
-STIFFNESS_LANES = 168  # 8: slope of the passive torque by s
-SLOPE_LANES = 176  # 8: by r
-BLOCK_RECORD = 184
+STIFFNESS_ROWS = 168  # 8 x 8: slope of the effort of a body of the block (row) by s (lane)
+NO_STIFFNESS = 232  # 8 zeros
+SLOPE_LANES = 240  # 8: slope of the passive torque by r
+BLOCK_RECORD = 248
 
 U_ROW = 24  # per body: u of one block, 8 lanes each of s, r, tau
 SLOT_RECORD = 144  # per slot: 18 x 8
@@ -154,6 +172,29 @@ class Mimics(NamedTuple):
     """(N,) the own coordinate that a joint follows."""
     rule: Array
     """(2, N) multiplier and offset to it."""
+    positions: IntArray
+    """(N,) the own position that a joint follows; -1 for the axes of group joints."""
+
+
+class Group(NamedTuple):
+    """A spherical, planar or floating joint."""
+
+    kind: int
+    """Its code, of `types`."""
+    first: int
+    """The body of its first axis; the others follow."""
+    coordinate: int
+    """Its first own rate."""
+    positions: IntArray
+    """Its own positions."""
+    subspace: Array
+    """(rates, 6) unit twists of its rates, in the moved body."""
+    rotation: Array
+    """(3, 3) from the joint frame to the turned parent body."""
+    translation: Array
+    """(3,) origin of the joint frame there."""
+    turn: Array
+    """(3, 3) columns: axes of the first turned body in the joint frame."""
 
 
 class Packed(NamedTuple):
@@ -165,56 +206,124 @@ class Packed(NamedTuple):
     """Placements, inertias, passive joint parameters, gravity; read-only."""
     turns: Array
     """(nb, 3, 3) columns: axes of the turned body frame in the frame of `Tree`."""
+    bodies: IntArray
+    """Number of each body of `Tree` here: the last one of its joint."""
+    groups: tuple[Group, ...]
+    """Joints whose positions are an element of a group."""
     mimics: Mimics
     """Joints that follow another one: here they move for themselves, rows tie them to it."""
 
     @property
-    def is_tied(self) -> bool:
-        """Whether there are any."""
-        return len(self.mimics.bodies) > 0
+    def is_plain(self) -> bool:
+        """Whether the caller's coordinates are those of the bodies, one a joint."""
+        chains = len(self.bodies) < int(self.ints[NB])
+        return not chains and len(self.mimics.bodies) == 0
+
+
+class _Chains(NamedTuple):
+    """Bodies of `Tree`, one an axis: the base, then those of each joint one after the other."""
+
+    parent: IntArray
+    outer: IntArray
+    begin: IntArray
+    """See `OUTER` and `AXES_BEGIN`."""
+    owner: IntArray
+    """Body of `Tree`."""
+    rate: IntArray
+    """Its rate there; -1 for the base."""
+    position: IntArray
+    """Its position there; -1 where that is not one number."""
+    last: IntArray
+    """Of each body of `Tree`."""
 
 
 def pack(tree: Tree, gravity: Array) -> Packed | None:
     """Return the packed robot, or None where the fast linearization does not apply.
 
-    It applies to single-axis joints, depth-first numbers and inertias of the form
-    [[m 1, -h^], [h^, Ibar]].
+    It applies to axes through the joint frame and inertias [[m 1, -h^], [h^, Ibar]], those of
+    rigid bodies, of trees with depth-first numbers.
     """
-    nb = tree.parent.shape[0]
-    ends = _subtree_ends(tree)
-    if ends is None or np.any(tree.kind[1:] != SINGLE_AXIS) or tree.kind[0] != BASE:
+    chains = _chains(tree)
+    nb = chains.parent.size
+    ends = _subtree_ends(chains.parent)
+    if ends is None or tree.kind[0] != BASE:
         return None
     floats = np.zeros(MODEL_HEADER + nb * MODEL_RECORD)
     floats[GRAVITY : GRAVITY + 3] = gravity
     turns = np.tile(np.eye(3), (nb, 1, 1))
     for i in range(nb):
         record = floats[MODEL_HEADER + i * MODEL_RECORD :][:MODEL_RECORD]
-        if i > 0 and not _pack_joint(tree, i, turns, record):
+        if i > 0 and not _pack_joint(tree, chains, i, turns, record):
             return None
-        if not _pack_inertia(tree.inertia[i], turns[i], record):
+        b = chains.owner[i]
+        if chains.last[b] == i and not _pack_inertia(tree.inertia[b], turns[i], record):
             return None
-    ints = _pack_topology(tree, ends)
+    ints = _pack_topology(chains, ends, tree.v_size[0] == 6)
     for array in (ints, floats):
         array.setflags(write=False)
-    return Packed(ints, floats, turns, _mimics(tree))
+    mimics, groups = _mimics(tree, chains), _groups(tree, chains, turns)
+    return Packed(ints, floats, turns, chains.last, groups, mimics)
 
 
-def _mimics(tree: Tree) -> Mimics:
+def _chains(tree: Tree) -> _Chains:
+    rows = [(-1, -1, 1, 0, -1, -1)]
+    last = np.zeros(tree.parent.size, np.int64)
+    for b in range(1, tree.parent.size):
+        outer, first, size = int(last[tree.parent[b]]), len(rows), int(tree.v_size[b])
+        is_group = tree.kind[b] not in (SINGLE_AXIS, PRODUCT)
+        for k in range(size):
+            i, rate = first + k, int(tree.v_start[b]) + k
+            parent = outer if k == 0 else i - 1
+            if is_group:
+                rows.append((parent, outer, first if k == size - 1 else i + 1, b, rate, -1))
+            else:
+                rows.append((parent, parent, i, b, rate, int(tree.q_start[b]) + k))
+        last[b] = len(rows) - 1
+    parents, outers, begins, owners, rates, positions = np.array(rows, np.int64).T.copy()
+    return _Chains(parents, outers, begins, owners, rates, positions, last)
+
+
+def _groups(tree: Tree, chains: _Chains, turns: Array) -> tuple[Group, ...]:
+    found = []
+    for b in range(1, tree.parent.size):
+        if tree.kind[b] in (SINGLE_AXIS, PRODUCT):
+            continue
+        first = int(chains.last[b]) + 1 - int(tree.v_size[b])
+        up, v, q = turns[chains.outer[first]].T, int(tree.v_start[b]), int(tree.q_start[b])
+        found.append(
+            Group(
+                int(tree.kind[b]),
+                first,
+                int(tree.master[v]),
+                tree.position_master[q : q + tree.q_size[b]],
+                tree.subspace[v : v + tree.v_size[b]],
+                up @ tree.rotation[b],
+                up @ tree.translation[b],
+                turns[first],
+            )
+        )
+    return tuple(found)
+
+
+def _mimics(tree: Tree, chains: _Chains) -> Mimics:
     """Return the joints that follow another one of multiplier 1, which any of these may be."""
-    nb = tree.parent.shape[0]
-    body = np.zeros(nb - 1, np.int64)
-    body[tree.v_start[1:]] = np.arange(1, nb)
+    count = chains.parent.size - 1
+    body, position = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    body[chains.rate[1:]], position[chains.rate[1:]] = np.arange(1, 1 + count), chains.position[1:]
     leaders: dict[int, int] = {}
     for c in np.flatnonzero(tree.multiplier == 1.0).tolist():
         leaders.setdefault(int(tree.master[c]), c)
-    followers = [c for c in range(nb - 1) if leaders[int(tree.master[c])] != c]
+    followers = [c for c in range(count) if leaders[int(tree.master[c])] != c]
     pairs = [(body[c], body[leaders[int(tree.master[c])]]) for c in followers]
+    numbers = position >= 0
+    offsets = np.where(numbers, np.append(tree.offset, 0.0)[position], 0.0)
     return Mimics(
         np.array(pairs, np.int64).reshape(-1, 2),
         tree.multiplier[followers],
         body[[leaders[c] for c in range(len(leaders))]],
         tree.master,
-        np.array((tree.multiplier, tree.offset)),
+        np.array((tree.multiplier, offsets)),
+        np.where(numbers, np.append(tree.position_master, -1)[position], -1),
     )
 
 
@@ -277,8 +386,9 @@ def make_inputs(packed: Packed, wrenches: Wrenches) -> Array:
     inputs = np.zeros(n + count * WRENCH_RECORD)
     for w in range(count):
         record = inputs[n + w * WRENCH_RECORD :][:WRENCH_RECORD]
-        turn = packed.turns[wrenches.body[w]]
-        record[WRENCH_BODY], record[WRENCH_KIND] = wrenches.body[w], wrenches.kind[w]
+        body = packed.bodies[wrenches.body[w]]
+        turn = packed.turns[body]
+        record[WRENCH_BODY], record[WRENCH_KIND] = body, wrenches.kind[w]
         value = wrenches.value[w]
         if wrenches.kind[w] == BODY_WRENCH:
             value = np.concatenate((turn.T @ value[:3], turn.T @ value[3:]))
@@ -287,12 +397,12 @@ def make_inputs(packed: Packed, wrenches: Wrenches) -> Array:
     return inputs
 
 
-def _subtree_ends(tree: Tree) -> IntArray | None:
+def _subtree_ends(parents: IntArray) -> IntArray | None:
     """Return one past the last body of each subtree, or None if it is no range of numbers."""
-    nb = tree.parent.shape[0]
+    nb = parents.size
     ends, sizes = np.arange(1, nb + 1), np.ones(nb, np.int64)
     for i in range(nb - 1, 0, -1):
-        p = tree.parent[i]
+        p = parents[i]
         if not 0 <= p < i:
             return None
         ends[p] = max(ends[p], ends[i])
@@ -300,11 +410,9 @@ def _subtree_ends(tree: Tree) -> IntArray | None:
     return ends if np.array_equal(ends - np.arange(nb), sizes) else None
 
 
-def _pack_joint(tree: Tree, i: int, turns: Array, record: Array) -> bool:
+def _pack_joint(tree: Tree, chains: _Chains, i: int, turns: Array, record: Array) -> bool:
     """Fill turns[i] and the joint's part of a record; False if it is no axis through its frame."""
-    c = int(tree.v_start[i])
-    if (tree.q_size[i], tree.v_size[i], tree.q_start[i]) != (1, 1, c):
-        return False
+    c, b, p = int(chains.rate[i]), int(chains.owner[i]), int(chains.parent[i])
     u, w = tree.subspace[c, :3], tree.subspace[c, 3:]
     beta = 1.0 if np.any(w) else 0.0
     axis = w if beta else u / (np.linalg.norm(u) or 1.0)
@@ -316,10 +424,10 @@ def _pack_joint(tree: Tree, i: int, turns: Array, record: Array) -> bool:
     x = helper - axis * (axis @ helper)
     x /= np.linalg.norm(x)
     turns[i] = np.column_stack((x, np.cross(axis, x), axis))
-    up = turns[tree.parent[i]].T
-    placement = up @ tree.rotation[i] @ turns[i]
+    up, is_first = turns[p].T, chains.owner[p] != b
+    placement = up @ tree.rotation[b] @ turns[i] if is_first else up @ turns[i]
     record[EX : EX + 3], record[EY : EY + 3], record[EZ : EZ + 3] = placement.T
-    record[T : T + 3] = up @ tree.translation[i]
+    record[T : T + 3] = up @ tree.translation[b] if is_first else 0.0
     record[ALPHA], record[BETA] = alpha, beta
     record[ARMATURE], record[DAMPING] = tree.armature[c], tree.damping[c]
     record[FRICTION], record[FRICTION_SPEED] = tree.friction[c], tree.friction_speed[c]
@@ -345,30 +453,32 @@ def _pack_inertia(inertia: Array, turn: Array, record: Array) -> bool:
     return True
 
 
-def _pack_topology(tree: Tree, ends: IntArray) -> IntArray:
-    nb = tree.parent.shape[0]
-    roots = [i for i in range(1, nb) if tree.parent[i] == 0]
-    blocks = _blocks([(root, int(ends[root])) for root in roots])
+def _pack_topology(chains: _Chains, ends: IntArray, floating: bool) -> IntArray:
+    nb, parents = chains.parent.size, chains.parent
+    roots = [i for i in range(1, nb) if parents[i] == 0]
+    blocks = _blocks([(root, int(ends[root])) for root in roots], chains)
     depth = np.zeros(nb, np.int64)
     for i in range(1, nb):
-        depth[i] = depth[tree.parent[i]] + 1
+        depth[i] = depth[parents[i]] + 1
     bodies = np.zeros((nb, BODY_INTS), np.int64)
-    bodies[:, PARENT], bodies[:, SLOT] = tree.parent, -1
+    bodies[:, PARENT], bodies[:, SLOT] = parents, -1
     bodies[:, END], bodies[:, FREE] = ends, 1
-    bodies[1:, COORDINATE] = tree.v_start[1:]
-    forks = sorted({int(tree.parent[i]) for i in range(1, nb) if 0 < tree.parent[i] != i - 1})
+    bodies[:, OUTER], bodies[:, AXES_BEGIN] = chains.outer, chains.begin
+    bodies[1:, COORDINATE] = chains.rate[1:]
+    forks = sorted({int(parents[i]) for i in range(1, nb) if 0 < parents[i] != i - 1})
     bodies[forks, SLOT] = np.arange(len(forks))
     relations = np.zeros((nb, len(blocks)), np.int64)
     for k, (first, count, _, _) in enumerate(blocks):
         bodies[first : first + count, LANE] = k * BLOCK_RECORD + np.arange(count)
         for i in range(1, nb):
             for lane, j in enumerate(range(first, first + count)):
-                relations[i, k] |= int(i <= j < ends[i]) << lane
-                relations[i, k] |= int(j < i < ends[j]) << (LANES + lane)
+                together = is_one_joint(chains, i, j)
+                relations[i, k] |= int(i <= j < ends[i] or together) << lane
+                relations[i, k] |= int(j < i < ends[j] and not together) << (LANES + lane)
     table = INT_HEADER + bodies.size
     order = table + BLOCK_INTS * len(blocks)
     header = np.zeros(INT_HEADER, np.int64)
-    header[: RELATIONS + 1] = (nb, tree.v_size[0] == 6, len(blocks), table, order, order + nb - 1)
+    header[: RELATIONS + 1] = (nb, floating, len(blocks), table, order, order + nb - 1)
     return np.concatenate(
         (
             header,
@@ -380,16 +490,29 @@ def _pack_topology(tree: Tree, ends: IntArray) -> IntArray:
     )
 
 
-def _blocks(branches: list[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
-    """Return (first, count, begin, end) of each block: several branches, or part of one."""
+def is_one_joint(chains: _Chains, i: int, j: int) -> bool:
+    """Whether two bodies belong to the same group joint."""
+    return bool(chains.owner[i] == chains.owner[j] and chains.position[i] < 0)
+
+
+def _blocks(branches: list[tuple[int, int]], chains: _Chains) -> list[tuple[int, int, int, int]]:
+    """Return (first, count, begin, end) of each block: several branches, or part of one.
+
+    The axes of a group joint stay in one block.
+    """
     blocks: list[tuple[int, int, int, int]] = []
     for begin, end in branches:
         if blocks and end - blocks[-1][2] <= LANES:
             first = blocks.pop()[0]
             blocks.append((first, end - first, first, end))
             continue
-        for first in range(begin, end, LANES):
-            blocks.append((first, min(LANES, end - first), begin, end))
+        first = begin
+        while first < end:
+            stop = min(first + LANES, end)
+            while stop < end and is_one_joint(chains, stop - 1, stop):
+                stop -= 1
+            blocks.append((first, stop - first, begin, end))
+            first = stop
     return blocks
 
 

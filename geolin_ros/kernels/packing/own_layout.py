@@ -10,10 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.kernels.packing.layout import BODY_INTS, COORDINATE, INT_HEADER, NB, Packed
+from geolin_ros.kernels.packing.layout import (
+    BODY_INTS,
+    COORDINATE,
+    INT_HEADER,
+    NB,
+    Group,
+    Packed,
+)
 from geolin_ros.typing import Array, IntArray
 
-# --- integers: header | masters | leaders | rows | runs of columns | of inputs | ties ------------
+# --- integers: header | masters | positions | leaders | rows | runs of columns | of inputs |
+# ties | group joints | what their displacements turn
 N = 0  # own coordinates
 JOINTS = 1  # joints of the tree
 STATES = 2  # columns by the state
@@ -28,9 +36,27 @@ INPUT_RUNS = 10
 INPUT_RUNS_COUNT = 11
 TIES = 12  # offset of [column of a mimic joint, own column that it adds to]
 TIES_COUNT = 13
-OWN_HEADER = 16
+OWN_POSITIONS = 14  # number of own positions
+POSITIONS = 15  # offset: the own position that each joint follows, -1 for axes of group joints
+GROUPS = 16  # offset of the group joints
+GROUPS_COUNT = 17
+TURNED = 18  # offset of [place in A, own rate] of their blocks -S' (S r x) S
+TURNED_COUNT = 19
+TURNED_FACTORS = 20  # offset of their factors in the numbers
+OWN_HEADER = 24
 
-# --- numbers: multipliers (N) | offsets (N) | factors of ties ------------------------------------
+KIND = 0  # of a group joint
+FIRST = 1  # body of its first axis
+POSITION = 2  # its first own position
+GROUP_NUMBERS = 3  # where its numbers begin
+GROUP_INTS = 4
+
+# --- numbers: multipliers (N) | offsets (N) | factors of ties | group joints | of blocks ---------
+SUBSPACE = 0  # 6 x 6: unit twists
+ROTATION = 36  # 3 x 3
+TRANSLATION = 45  # 3
+TURN = 48  # 3 x 3, see `layout.Group`
+GROUP_RECORD = 57
 
 
 class Own(NamedTuple):
@@ -68,13 +94,22 @@ def pack_own(packed: Packed, floating: bool, actuated: Sequence[int]) -> Own:
     ]
     bodies = packed.ints[INT_HEADER:][: (1 + joints) * BODY_INTS].reshape(1 + joints, -1)
     coordinates = bodies[1:, COORDINATE]
+    numbers = 2 * joints + 2 * len(mimics.bodies)
+    groups = [
+        (group.kind, group.first, group.positions[0], numbers + k * GROUP_RECORD)
+        for k, group in enumerate(packed.groups)
+    ]
+    turned = [entry for group in packed.groups for entry in _turned(group, first, columns.size)]
     parts = (
         mimics.masters,
+        mimics.positions,
         coordinates[leaders],
         rows,
         _runs(columns),
         _runs(inputs),
         np.array(ties, np.int64).reshape(-1, 2),
+        np.array(groups, np.int64).reshape(-1, GROUP_INTS),
+        np.array([entry[:2] for entry in turned], np.int64).reshape(-1, 2),
     )
     offsets = OWN_HEADER + np.cumsum([0, *(part.size for part in parts)])
     header = np.zeros(OWN_HEADER, np.int64)
@@ -85,13 +120,25 @@ def pack_own(packed: Packed, floating: bool, actuated: Sequence[int]) -> Own:
         len(inputs),
         first,
     )
-    header[[MASTERS, LEADERS, ROWS, STATE_RUNS, INPUT_RUNS, TIES]] = offsets[:-1]
-    header[[STATE_RUNS_COUNT, INPUT_RUNS_COUNT, TIES_COUNT]] = [len(part) for part in parts[3:]]
+    named = MASTERS, POSITIONS, LEADERS, ROWS, STATE_RUNS, INPUT_RUNS, TIES, GROUPS, TURNED
+    header[list(named)] = offsets[:-1]
+    counts = STATE_RUNS_COUNT, INPUT_RUNS_COUNT, TIES_COUNT, GROUPS_COUNT, TURNED_COUNT
+    header[list(counts)] = [len(part) for part in parts[4:]]
+    followed = {int(p) for p in mimics.positions} - {-1}
+    header[OWN_POSITIONS] = len(followed) + sum(len(g.positions) for g in packed.groups)
+    header[TURNED_FACTORS] = numbers + len(groups) * GROUP_RECORD
     ints = np.concatenate((header, *(part.ravel() for part in parts)))
-    floats = np.concatenate((mimics.rule.ravel(), np.tile(mimics.multipliers, 2)))
+    floats = np.concatenate(
+        (
+            mimics.rule.ravel(),
+            np.tile(mimics.multipliers, 2),
+            *(_numbers(group) for group in packed.groups),
+            [entry[2] for entry in turned],
+        )
+    )
     for array in (ints, floats):
         array.setflags(write=False)
-    whole = floating and np.array_equal(columns, np.arange(12 + 2 * joints))
+    whole = floating and packed.is_plain and np.array_equal(columns, np.arange(12 + 2 * joints))
     return Own(ints, floats, whole and np.array_equal(inputs, np.arange(joints)))
 
 
@@ -100,3 +147,26 @@ def _runs(numbers: IntArray) -> IntArray:
     starts = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
     lengths = np.diff(np.append(starts, numbers.size))
     return np.column_stack((numbers[starts], starts, lengths)).astype(np.int64)
+
+
+def _numbers(group: Group) -> Array:
+    """Return the record of a group joint."""
+    subspace = np.zeros((6, 6))
+    subspace[: len(group.subspace)] = group.subspace
+    parts = subspace, group.rotation, group.translation, group.turn
+    return np.concatenate([part.ravel() for part in parts])
+
+
+def _turned(group: Group, first: int, width: int) -> list[tuple[int, int, float]]:
+    """Return [place in A, own rate, factor] of the block -S' (S r x) S of a group joint."""
+    S, found = group.subspace, []
+    for c, column in enumerate(S):
+        for d, rate in enumerate(S):
+            u = np.cross(rate[3:], column[:3]) + np.cross(rate[:3], column[3:])
+            turned = -S @ np.concatenate((u, np.cross(rate[3:], column[3:])))
+            for b in np.flatnonzero(np.abs(turned) > 1e-15):
+                at = first + group.coordinate
+                factor = 1.0 if abs(turned[b] - 1.0) < 1e-15 else float(turned[b])
+                place = (at + int(b)) * width + at + c
+                found.append((place, group.coordinate + d, factor))
+    return found

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A and B of any tree: one derivative pass and a dense factorization [Bos 2022, Proposition 1].
 
-Serves what the fast kernel of `linearization` does not carry, and checks it in the tests.
+Referee of the engine.
 """
 
 from geolin_ros.kernels._jit import kernel
