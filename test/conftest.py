@@ -8,6 +8,8 @@ HYPOTHESIS_PROFILE=name  dev (default), ci, nightly
 
 import contextlib
 import os
+import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -59,9 +61,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the kernels once, before workers would all do it at the same time."""
     options = session.config.option
     if getattr(options, 'numprocesses', None) and not options.collectonly:
-        from geolin_ros.stream.warm_up import warm_up
-
-        warm_up()
+        tool = Path(__file__).resolve().parents[1] / 'tools' / 'compile_kernels.py'
+        subprocess.run([sys.executable, str(tool), '--all'], check=True)
 
 
 def _forbid_skip(report: pytest.TestReport | pytest.CollectReport) -> None:

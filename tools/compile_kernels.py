@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compile into the cache, with a line that counts, what `make demo` would else compile unseen."""
+"""Compile into the cache, with a line that counts, what would else be compiled unseen.
+
+By default what `make demo` runs; with ``--all`` what contacts and commands take, too.
+"""
 
 import sys
 import time
@@ -8,6 +11,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import Queue, get_context
 
 JOBS = ('linearizer', 'robot')
+MORE = ('commands', 'contacts')
+PROCESSES = 2
 
 
 def count(queue: Queue) -> None:
@@ -25,25 +30,30 @@ def count(queue: Queue) -> None:
 
 
 def compile_for(job: str) -> None:
-    """Run each kernel of a process of the demo once."""
-    if job == 'linearizer':
-        from geolin_ros.stream.warm_up import warm_up
-
-        warm_up()
-    else:
+    """Run each kernel of a process of the demo once, or of what else there is."""
+    if job == 'robot':
         from geolin_demos.demo.flight import Flight
 
         from geolin_ros import TreeModel, robots
 
         Flight(TreeModel.from_urdf(robots.path('quadruped'))).advance(1e-3)
+        return
+    from geolin_ros.stream import warm_up
+
+    {
+        'linearizer': warm_up.warm_up,
+        'contacts': warm_up.warm_up_contacts,
+        'commands': warm_up.warm_up_commands,
+    }[job]()
 
 
 def main() -> None:
-    """Compile for both processes at once; say how far it is."""
+    """Compile in two processes at once; say how far it is."""
+    jobs_of = (*MORE, *JOBS) if sys.argv[1:] == ['--all'] else JOBS
     context, start, compiled = get_context('spawn'), time.monotonic(), 0
     queue, on_terminal = context.Queue(), sys.stdout.isatty()
-    with ProcessPoolExecutor(len(JOBS), context, count, (queue,)) as pool:
-        jobs = [pool.submit(compile_for, job) for job in JOBS]
+    with ProcessPoolExecutor(PROCESSES, context, count, (queue,)) as pool:
+        jobs = [pool.submit(compile_for, job) for job in jobs_of]
         said = 0.0
         while not all(job.done() for job in jobs):
             time.sleep(0.2)
