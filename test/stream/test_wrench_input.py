@@ -6,9 +6,11 @@ import pytest
 from support.close import assert_close
 from support.messages import SECOND, wrench_stamped
 
-from geolin_ros.errors import UnknownNameError
+from geolin_ros.errors import ConfigurationError, UnknownNameError
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.wrench_input import WrenchInput, WrenchTopic
+from geolin_ros.stream.parameters.file import default_values
+from geolin_ros.stream.parameters.linearizer import stream_settings
 
 pin = pytest.importorskip('pinocchio')
 T0 = 100 * SECOND
@@ -131,3 +133,14 @@ def test_later_input__goes_on_with_topics_that_are_about_the_same(sensor_robot):
     assert value_of(same.at(T0, 'odom')[0][0]).any()
     with pytest.raises(DroppedInput):
         other.at(T0, 'odom')
+
+
+def test_topic_that_is_a_foot_too__is_refused():
+    values = default_values() | {
+        'contact_source': 'forces',
+        'contacts': ['FL_foot point'],
+        'foot_force_topics': ['force FL_foot'],
+        'wrench_topics': ['force base body'],
+    }
+    with pytest.raises(ConfigurationError, match="'force' stands in wrench_topics and in foot_"):
+        stream_settings(values)

@@ -72,6 +72,13 @@ class StreamSettings:
         """
         if not self.contacts.are_expected:
             return
+        feet = {foot.topic: foot for foot in self.contacts.heard_feet}
+        for topic in self.wrench_topics:
+            if topic.topic in feet:
+                raise ConfigurationError(
+                    f'topic {topic.topic!r} stands in wrench_topics and in foot_force_topics: '
+                    'its force would be external and of a contact; take it out of one of them'
+                )
         contradictions = {
             'nu_dot': self.nu_dot != 'predicted',
             'torque_source': self.torque_source == 'inverse_dynamics',
