@@ -36,7 +36,7 @@ def add_bag_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--urdf',
         metavar='FILE',
-        help='URDF or xacro, or a bundled robot (default: the one in the bag)',
+        help='URDF, xacro or MJCF, or a bundled robot (default: the one in the bag)',
     )
     parser.add_argument('--params', type=Path, metavar='FILE', help='parameter file of the node')
     parser.add_argument(

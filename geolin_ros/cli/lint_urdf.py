@@ -13,7 +13,7 @@ from geolin_ros.robots import locate
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument('file', help='a URDF file, or a bundled robot')
+    parser.add_argument('file', help='a URDF, xacro or MJCF file, or a bundled robot')
     parser.add_argument('--json', action='store_true', help='print findings for machines')
     parser.add_argument(
         '--strict',

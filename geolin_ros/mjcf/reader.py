@@ -42,7 +42,7 @@ def is_mjcf(source: object) -> bool:
     """Whether a path or a text is one of MJCF, by its first element."""
     if isinstance(source, str) and source.lstrip('\ufeff \t\r\n').startswith('<'):
         head = source[:_HEAD]
-    elif isinstance(source, str | Path) and Path(source).suffix == '.xml':
+    elif isinstance(source, str | Path) and Path(source).suffix in ('.xml', '.mjcf'):
         try:
             with Path(source).open('rb') as file:
                 head = file.read(_HEAD).decode('utf-8', 'replace')

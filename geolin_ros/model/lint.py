@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros import urdf
+from geolin_ros import mjcf, urdf
 from geolin_ros.description import (
     SEVERITIES,
     SINGLE_AXIS_KINDS,
@@ -24,7 +24,7 @@ from geolin_ros.description import (
     merged,
     tree_findings,
 )
-from geolin_ros.errors import GeolinError, UrdfError
+from geolin_ros.errors import ConfigurationError, GeolinError, ModelError, UrdfError
 from geolin_ros.model.inertia_check import mass_properties, principal_moments
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
@@ -71,7 +71,7 @@ class Report:
 
 
 def lint(source: str | bytes | Path | Any) -> Report:
-    """Return what there is to say about a URDF text, path or urdfpy-shaped object.
+    """Return what there is to say about a URDF or MJCF text, path or urdfpy-shaped object.
 
     Never raises for a bad description: all that stops it from being read are findings. Of a path
     the meshes are looked for.
@@ -81,7 +81,9 @@ def lint(source: str | bytes | Path | Any) -> Report:
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
         try:
-            description, found = urdf.examine(source)
+            description, found = _examined(source)
+        except ConfigurationError:
+            raise
         except GeolinError as error:  # no such file
             return Report(name, tuple(_from_error('', error, name)), None)
         errors = [finding for finding in found if finding.severity == 'error']
@@ -101,6 +103,22 @@ def lint(source: str | bytes | Path | Any) -> Report:
     found.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     named = [finding if finding.element else _of_file(finding) for finding in found]
     return Report(name, tuple(named), model)
+
+
+def _examined(source: Any) -> tuple[Description | None, list[Finding]]:
+    """Return a description, and what its reader has to say.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is MJCF, and MuJoCo is not installed.
+    """
+    if not mjcf.is_mjcf(source):
+        return urdf.examine(source)
+    try:
+        return mjcf.read(source).description, []
+    except ModelError as error:
+        return None, _from_error('', error, str(source))
 
 
 def _model(description: Description) -> tuple[TreeModel | None, list[Finding]]:
@@ -335,6 +353,8 @@ def _shapes(source: Any) -> dict[str, list[Shape]]:
     """Return the shapes of each link; none of an object's."""
     if isinstance(source, bytes | bytearray):
         source = source.decode(errors='replace')
+    if mjcf.is_mjcf(source):
+        return {}
     return read_shapes(source) if isinstance(source, str | Path) else {}
 
 

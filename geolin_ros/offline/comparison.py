@@ -12,6 +12,7 @@ import xarray as xr
 
 from geolin_ros.errors import ModelWarning, RecordingError
 from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.mjcf import is_mjcf
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.typing import Array, IntArray
@@ -45,7 +46,7 @@ def compare(a: str, b: str, watch: Watch = lambda items, total: items) -> Differ
     RecordingError
         If they are of different kinds, or have nothing in common.
     """
-    are_models = [Path(path).suffix in ('.urdf', '.xacro') for path in (a, b)]
+    are_models = [Path(path).suffix in ('.urdf', '.xacro') or is_mjcf(path) for path in (a, b)]
     if all(are_models):
         return _compare_models(a, b)
     if any(are_models):

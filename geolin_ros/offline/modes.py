@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros import urdf
+from geolin_ros.description import Description
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
@@ -24,12 +24,12 @@ STILL = 1e-3
 class Skeleton:
     """Origins of all links, and which of them joints connect."""
 
-    def __init__(self, model: TreeModel, description: str) -> None:
+    def __init__(self, model: TreeModel, description: Description) -> None:
         self._model = model
         self.names = list(model.frames)
         number = {name: k for k, name in enumerate(self.names)}
-        joints = urdf.read_text(description).joints
-        self.edges = [(number[j.parent], number[j.child]) for j in joints if j.child in number]
+        joints = [joint for joint in description.joints if joint.child in number]
+        self.edges = [(number[joint.parent], number[joint.child]) for joint in joints]
 
     def points(self, state: State) -> Array:
         """Return the origins (links, 3) in the world."""

@@ -22,7 +22,7 @@ from geolin_ros.offline.modes import STILL, Skeleton, rates, slow_or_unstable
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
-from geolin_ros.stream.parameters.model_reading import read_model
+from geolin_ros.stream.parameters.model_reading import from_text, read_model
 from geolin_ros.typing import Array, IntArray
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
@@ -107,10 +107,11 @@ def _chosen(dataset: xr.Dataset, instants: int, at: Sequence[float]) -> IntArray
 
 def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]:
     attributes = dataset.attrs
-    model = read_model(attributes['description'], attributes['parameters'], lambda sentence: None)
+    parts = from_text(attributes['description'])
+    model = read_model(parts, attributes['parameters'], lambda sentence: None)
     time = dataset.time.values.astype('int64')
     start = int(time[0])
-    skeleton = Skeleton(model, attributes['description'])
+    skeleton = Skeleton(model, parts)
     residuals = _residuals(dataset, watch)
     return {
         'robot': attributes['robot'],

@@ -15,8 +15,7 @@ from geolin_ros.offline.recording import Recording
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import checked, default_values, read_parameter_file
 from geolin_ros.stream.parameters.linearizer import stream_settings
-from geolin_ros.stream.parameters.model_reading import read_model
-from geolin_ros.urdf.xacro_file import expand, is_xacro
+from geolin_ros.stream.parameters.model_reading import parse, read_model, to_text
 
 MOST_MASS = 0.5
 """A description may differ from the recorded one by so much of the mass: payloads, what was
@@ -87,7 +86,7 @@ def open_source(
     bags, topics
         See `Recording`.
     urdf
-        URDF or xacro file to be used instead of the description in parameters or bags.
+        URDF, xacro or MJCF file to be used instead of the description in parameters or bags.
     params
         Parameter file of the node.
     values
@@ -112,13 +111,13 @@ def open_source(
             recording.add_role(topic, WRENCH)
         model = read_model(description, merged, warn)
         other = _other_robot(recording, description)
-        yield Source(recording, model, merged, _text(description), other)
+        yield Source(recording, model, merged, to_text(description), other)
 
 
 def _description(
     recording: Recording, values: Mapping[str, Any], urdf: str | Path | None
 ) -> str | Path:
-    """Return URDF text or the path of a URDF file, in the order in which they count."""
+    """Return URDF text or the path of a URDF or MJCF file, in the order in which they count."""
     file = urdf or values['robot_description_file']
     if urdf is None and values['robot_description']:
         return str(values['robot_description'])
@@ -134,7 +133,8 @@ def _other_robot(recording: Recording, description: str | Path) -> str:
         if recorded == description:
             return ''
         own, model = (
-            read_model(text, default_values(), lambda _: None) for text in (recorded, description)
+            read_model(parse(of), default_values(), lambda _: None)
+            for of in (recorded, description)
         )
     except GeolinError:
         return ''
@@ -150,10 +150,3 @@ def _other_robot(recording: Recording, description: str | Path) -> str:
         f'{recording.name} is of robot {own.name!r}, not of {model.name!r}, which was given: it '
         f'{differs}; leave out --urdf to take the description of the bag'
     )
-
-
-def _text(description: str | Path) -> str:
-    """Return what stands in a file, xacro expanded: the dataset needs no other file."""
-    if isinstance(description, str):
-        return description
-    return expand(description) if is_xacro(description) else description.read_text()

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros import urdf
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.kinematics import Kinematics
@@ -23,6 +22,7 @@ from geolin_ros.offline.source import Source
 from geolin_ros.offline.thinning import Thinning
 from geolin_ros.stream.linearization_stream import Answer
 from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.parameters.model_reading import from_text
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 RATE = 50.0
@@ -148,7 +148,7 @@ def _with_contacts(source: Source, feet: Sequence[Support]) -> Source:
 
 def _lowest(source: Source) -> list[str]:
     """Return the links at the ends of chains that are lowest where all joints are at zero."""
-    model, parents = source.model, {j.parent for j in urdf.read_text(source.description).joints}
+    model, parents = source.model, {j.parent for j in from_text(source.description).joints}
     at = Kinematics(model, model.neutral_state())
     heights = {
         name: at.pose(frame)[2, 3] for name, frame in model.frames.items() if name not in parents

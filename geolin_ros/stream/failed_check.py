@@ -24,9 +24,8 @@ from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer, fill
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, stream_settings
-from geolin_ros.stream.parameters.model_reading import read_model
+from geolin_ros.stream.parameters.model_reading import from_text, read_model, to_text
 from geolin_ros.stream.self_check import Sample, Verdict, certify, form_of
-from geolin_ros.urdf.xacro_file import expand, is_xacro
 from geolin_ros.verification.certificate import Certificate, Certifier, Claim
 
 FORMAT = 'geolin failed check 1'
@@ -92,7 +91,7 @@ def save_failed_check(
         'A': claim.A,
         'B': claim.B,
         'parameters': kept,
-        'robot_description': _text(description),
+        'robot_description': to_text(description),
     }
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f'failed-check-{file_name_part(model.name)}-{sample.stamp}.json'
@@ -142,7 +141,7 @@ def load_failed_check(path: Path) -> FailedCheck:
         if content['format'] != FORMAT:
             raise InputError(f'{path} has format {content["format"]!r}, expected {FORMAT!r}')
         values = content['parameters']
-        model = read_model(content['robot_description'], values, lambda sentence: None)
+        model = read_model(from_text(content['robot_description']), values, lambda sentence: None)
         claim = Claim(
             model.state(**content['state']),
             np.array(content['tau'], dtype=np.float64),
@@ -194,13 +193,6 @@ def _fields(contact: Closure) -> dict[str, Any]:
 
 def _contact(is_loop: bool, **fields: Any) -> Closure:
     return Loop(**fields) if is_loop else Contact(**fields)
-
-
-def _text(description: str | Path) -> str:
-    """Return URDF text."""
-    if isinstance(description, str):
-        return description
-    return expand(description) if is_xacro(description) else description.read_text()
 
 
 def _plain(value: Any) -> Any:

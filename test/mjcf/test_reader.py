@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from support.close import assert_close
-from support.mujoco_oracle import bodies_only
-from support.robots import example_robot
+from support.robots import example_robot, mjcf_of
 
 from geolin_ros import Linearizer, TreeModel, bias_force, forward_dynamics, mass_matrix, robots
 from geolin_ros.control.soles import read_feet
@@ -90,23 +89,13 @@ def of_the_wheel() -> str:
     return ElementTree.tostring(root, encoding='unicode')
 
 
-def from_urdf(path) -> str:
-    """A real robot, written as MJCF by MuJoCo."""
-    spec = mujoco.MjSpec.from_string(bodies_only(path))
-    spec.compiler.fusestatic = False
-    spec.compiler.balanceinertia = False
-    spec.worldbody.first_body().add_freejoint()
-    spec.compile()
-    return spec.to_xml()
-
-
 TEXTS = {
     'creature': lambda: CREATURE,
     'hopper': lambda: HOPPER,
     'model of the wheel': of_the_wheel,
-    'quadruped': lambda: from_urdf(robots.path('quadruped')),
-    'humanoid': lambda: from_urdf(robots.path('humanoid')),
-    'go2': lambda: from_urdf(example_robot('go2')),
+    'quadruped': lambda: mjcf_of(robots.path('quadruped')),
+    'humanoid': lambda: mjcf_of(robots.path('humanoid')),
+    'go2': lambda: mjcf_of(example_robot('go2')),
 }
 
 
@@ -170,7 +159,7 @@ def test_dynamics__are_mujocos(name):
 
 def test_real_robot__is_the_same_from_urdf_and_mjcf():
     path = robots.path('humanoid')
-    by_urdf, by_mjcf = TreeModel.from_urdf(path), TreeModel.from_mjcf(from_urdf(path))
+    by_urdf, by_mjcf = TreeModel.from_urdf(path), TreeModel.from_mjcf(mjcf_of(path))
     assert by_mjcf.joint_names == by_urdf.joint_names
     assert by_mjcf.total_mass == pytest.approx(by_urdf.total_mass, rel=1e-12)
     state = by_urdf.random_state(np.random.default_rng(3))

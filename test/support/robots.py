@@ -34,3 +34,17 @@ def read_robot(path, **options):
         warnings.simplefilter('ignore', ModelWarning)
         model = TreeModel.from_description(description, mimic='independent', **options)
     return description, model
+
+
+def mjcf_of(path) -> str:
+    """A real robot, written as MJCF by MuJoCo."""
+    import mujoco
+
+    from support.mujoco_oracle import bodies_only
+
+    spec = mujoco.MjSpec.from_string(bodies_only(path))
+    spec.compiler.fusestatic = False
+    spec.compiler.balanceinertia = False
+    spec.worldbody.first_body().add_freejoint()
+    spec.compile()
+    return spec.to_xml()

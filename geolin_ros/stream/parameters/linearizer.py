@@ -66,7 +66,7 @@ TABLE: tuple[Parameter, ...] = (
         'URDF text. Empty: taken from robot_description_file, else from robot_description_node, '
         'else from the topic robot_description.',
     ),
-    Parameter('robot_description_file', '', 'Path of a URDF or xacro file.', live=False),
+    Parameter('robot_description_file', '', 'Path of a URDF, xacro or MJCF file.', live=False),
     Parameter(
         'robot_description_node',
         '',

@@ -8,30 +8,38 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from geolin_ros import urdf
-from geolin_ros.description import Description, attach_payloads
-from geolin_ros.errors import ModelError, ModelWarning
+import numpy as np
+
+from geolin_ros import mjcf, urdf
+from geolin_ros.description import Description, attach_payloads, stored
+from geolin_ros.errors import ConfigurationError, ModelError, ModelWarning
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.parameters.linearizer import model_options, payloads
+from geolin_ros.urdf.xacro_file import expand, is_xacro
 
 MOST_JOINTS = 1000
 
 
 def read_model(
-    description: str | Path, values: Mapping[str, Any], warn: Callable[[str], object]
+    description: str | Path | Description,
+    values: Mapping[str, Any],
+    warn: Callable[[str], object],
 ) -> TreeModel:
     """Return the model of a description; what is suspicious about it goes to ``warn``.
 
-    A text may have come over the network or from a bag: only a `Path` makes this open a file.
+    A text may have come over the network or from a bag: only a `Path` makes this open a file, and
+    only a path may be one of MJCF. Its gravity and base are those of ``values``.
 
     Raises
     ------
+    ConfigurationError
+        If the base floats by ``values``, and an MJCF file has no free joint.
     ModelError
         If it cannot be used, or has more than `MOST_JOINTS` joints that move.
     """
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        parts = attach_payloads(_read(description), payloads(values))
+        parts = attach_payloads(_read(description, values, warn), payloads(values))
     moving = sum(joint.kind != 'fixed' for joint in parts.joints)
     if moving > MOST_JOINTS:
         raise ModelError(
@@ -46,11 +54,64 @@ def read_model(
     return model
 
 
-def _read(description: str | Path) -> Description:
-    return urdf.read(description) if isinstance(description, Path) else _read_text(description)
+def parse(description: str | Path) -> Description:
+    """Return the links and joints of a file, of URDF text, or of what `to_text` returned."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        if isinstance(description, str):
+            return from_text(description)
+        read = _of_mjcf if mjcf.is_mjcf(description) else urdf.read
+        return read(description)
+
+
+def to_text(description: str | Path) -> str:
+    """Return URDF text, xacro expanded, or what an MJCF file says, for `from_text`."""
+    if isinstance(description, str):
+        return description
+    if mjcf.is_mjcf(description):
+        return stored.dump(_of_mjcf(description))
+    return expand(description) if is_xacro(description) else description.read_text()
+
+
+def from_text(text: str) -> Description:
+    """Return what `to_text` kept; opens no file.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be used.
+    """
+    return stored.load(text) if stored.is_stored(text) else _read_text(text)
+
+
+def _read(
+    description: str | Path | Description, values: Mapping[str, Any], warn: Callable[[str], object]
+) -> Description:
+    if isinstance(description, Description):
+        return description
+    if isinstance(description, str):
+        return _read_text(description)
+    if not mjcf.is_mjcf(description):
+        return urdf.read(description)
+    found = mjcf.read(description)
+    if found.base == 'fixed' and values['base'] == 'floating':
+        raise ConfigurationError(
+            f"parameter base is 'floating', but {description} has no free joint; set base: fixed, "
+            'or add <freejoint/> to its first body'
+        )
+    if not np.allclose(found.gravity, values['gravity']):
+        warn(
+            f'{description} has gravity {list(found.gravity)} m/s^2; parameter gravity counts, '
+            f'{list(values["gravity"])}'
+        )
+    return found.description
 
 
 @functools.lru_cache(maxsize=1)
 def _read_text(text: str) -> Description:
     """Keep the last one: parameters change oftener than the robot."""
     return urdf.read_text(text)
+
+
+def _of_mjcf(path: Path) -> Description:
+    return mjcf.read(path).description
