@@ -72,10 +72,10 @@ def run(options: argparse.Namespace) -> int:
     """Identify, and write the overlay; 1 without one if the recordings cannot tell."""
     import yaml
 
-    from geolin_ros import urdf
     from geolin_ros.control.whole_file import whole_file
     from geolin_ros.estimation.identification import identify, overlay_of
     from geolin_ros.offline.joint_log import joint_signals
+    from geolin_ros.stream.parameters.model_reading import from_text
 
     if not options.trust > 0.0:
         raise ConfigurationError(f'--trust is {options.trust:g}, expected more than 0, as 0.3')
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
         scales=options.scale,
         watch=Progress(options, ' rounds'),
     )
-    overlay = overlay_of(found, urdf.read(description))
+    overlay = overlay_of(found, from_text(description))
     text = yaml.safe_dump(overlay, sort_keys=False, default_flow_style=None, width=99)
     with whole_file(options.output) as file:
         file.write(text.encode())

@@ -18,6 +18,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 from support.bags import FOLDER, Messages, Sample, write_bag
 from support.datasets import run
 
+from geolin_ros import urdf
 from geolin_ros.cli import main
 from geolin_ros.offline import report
 from geolin_ros.offline.dataset import open_dataset
@@ -382,7 +383,7 @@ def test_modes__are_eigenvectors_on_the_skeleton(dataset, robot):
     found = open_dataset(str(dataset)).isel(time=100)
     state = model.state(found.H.values, found.s.values, found.v.values, found.r.values)
     A = found.A.values
-    skeleton = Skeleton(model, description)
+    skeleton = Skeleton(model, urdf.read_text(description))
     assert len(skeleton.edges) == len(skeleton.names) - 1
     np.testing.assert_allclose(skeleton.points(state)[0], state.H[:3, 3])
     modes = slow_or_unstable(model, skeleton, state, A, found.attrs['settings'])
