@@ -11,7 +11,6 @@ of Tables 4 to 9, which takes minutes.
 """
 
 import argparse
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolin_ros import Description, Joint, Linearizer, Link, State, TreeModel
-from geolin_ros.errors import ModelWarning
 from geolin_ros.kernels.papers.bos_2022 import (
     extended_inverse_dynamics,
     inverse_mass_matrix,
@@ -65,12 +63,11 @@ class Error(NamedTuple):
 def draw_robot(rng: np.random.Generator) -> TreeModel:
     """Return the tree of figure 4 with random placements and inertias.
 
-    The paper keeps the positive definite ones of random symmetric matrices, one in about 1e5;
-    R R' of a random R is positive definite at once.
+    The paper draws positive definite matrices, which no rigid body need have; these links are
+    bodies: R R' of a random R is their matrix of mass and moments of first and second order.
     """
     placements = [se3.exp(rng.uniform(size=6)) for _ in PARENTS]
-    roots = [rng.uniform(size=(6, 6)) for _ in range(N + 1)]
-    links = tuple(Link(f'link{i}', root @ root.T) for i, root in enumerate(roots))
+    links = tuple(draw_link(rng, f'link{i}') for i in range(N + 1))
     joints = tuple(
         Joint(
             name=f'{i}_{joint}',
@@ -86,9 +83,17 @@ def draw_robot(rng: np.random.Generator) -> TreeModel:
         )
     )
     description = Description('tree of figure 4', links, joints)
-    with warnings.catch_warnings():  # positive definite, but not what a body can have
-        warnings.simplefilter('ignore', ModelWarning)
-        return TreeModel.from_description(description, joints=[joint.name for joint in joints])
+    return TreeModel.from_description(description, joints=[joint.name for joint in joints])
+
+
+def draw_link(rng: np.random.Generator, name: str) -> Link:
+    """Return a body with random mass, centre of mass and moments."""
+    root = rng.uniform(size=(4, 4))
+    moments = root @ root.T
+    mass = moments[3, 3]
+    com = moments[:3, 3] / mass
+    about_com = moments[:3, :3] - mass * np.outer(com, com)
+    return Link.from_mass(name, mass, com, np.trace(about_com) * np.eye(3) - about_com)
 
 
 def draw_motion(rng: np.random.Generator, model: TreeModel) -> Draw:
