@@ -7,6 +7,9 @@ FEET ?=
 REALTIME ?=
 HEIGHT ?=
 CASES ?=
+BAG ?=
+NODE ?=
+comma = ,
 # Set by the Python of an environment for itself; .venv's has to do its own.
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 # Hundreds of processes read the same modules: compile them once.
@@ -14,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHON
 CHECKS = .venv/checks/made
 
-.PHONY: help setup setup-demo setup-simulation setup-documentation demo balance balance-all mpc test faults robots fuzz soak lint docs docs-live build bench clean dist licences sbom audit
+.PHONY: help setup setup-demo setup-simulation setup-documentation setup-view demo balance view balance-all mpc test faults robots recordings fuzz soak lint docs docs-live build bench clean dist licences sbom audit
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -22,10 +25,10 @@ help:  ## list these targets
 setup:  ## make .venv ready for all targets (does nothing when it is)
 	@tools/setup.sh
 
-setup-demo setup-simulation setup-documentation:  # parts of it, so that the first minutes are short
+setup-demo setup-simulation setup-documentation setup-view:  # parts of it, so that the first minutes are short
 	@tools/setup.sh $(@:setup-%=%)
 
-demo: setup-demo  ## robot, linearizer and checking consumer over DDS (ROBOT=path.urdf for your own)
+demo: $(if $(filter %.xml %.mjcf,$(ROBOT)),setup-simulation,setup-demo)  ## robot, linearizer and checking consumer over DDS (ROBOT=path of your own)
 	.venv/bin/python -m geolin_demos.demo $(if $(ROBOT),--robot $(ROBOT))
 
 BALANCE = .venv/bin/python -m geolin_demos.balance \
@@ -36,6 +39,12 @@ DATA = $(shell .venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("
 
 balance: setup-simulation  ## robots stand, pushed, in MuJoCo (ROBOT=path FEET=frame,frame,... REALTIME=1)
 	$(BALANCE)
+
+ASKED = $(or $(BAG),$(ROBOT),$(NODE))
+view: setup-view  ## a page in the browser: ROBOT=path FEET=frame,frame,..., BAG=folder or NODE=/linearization_node
+	.venv/bin/geolin view $(if $(ASKED),$(or $(BAG),$(ROBOT)),quadruped) \
+	    $(if $(NODE),--node $(NODE)) $(if $(FEET),--contacts $(subst $(comma), ,$(FEET))) \
+	    $(if $(ASKED),,--contacts FL_foot FR_foot RL_foot RR_foot)
 
 balance-all: setup  ## three seeds, more pushes and motions, two more robots; takes two hours
 	.venv/bin/python tools/evidence.py docs/evidence/balance.md Balance $(BALANCE) --thorough \
@@ -54,6 +63,12 @@ faults: setup  ## every fault over DDS once; writes docs/evidence/faults.md
 
 robots: setup  ## every legged robot of example-robot-data; writes docs/evidence/robots.md
 	.venv/bin/python -m pytest -n 0 -m soak --evidence test/balance/test_legged_robots.py
+
+recordings: setup  ## recordings of real robots in GEOLIN_RECORDINGS; writes docs/evidence/recordings.md
+	.venv/bin/python tools/evidence.py docs/evidence/recordings.md 'Recordings of real robots' \
+	    .venv/bin/python tools/recordings.py
+	.venv/bin/python tools/evidence.py docs/evidence/predictions.md 'Predictions of real arms' \
+	    .venv/bin/python tools/predictions.py
 
 fuzz: setup $(CHECKS)  ## readers under bytes of any kind; writes docs/evidence/fuzz.md (FUZZ_SECONDS=60 each)
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),60)

@@ -23,14 +23,17 @@ OFFLINE = [
     )
 ]
 
+MESHES = ['pycollada>=0.8', 'trimesh>=4.4']
+
 # What parts of the library need, see geolin_ros/optional.py.
 EXTRAS = {
     'control': ['proxsuite>=0.6', 'scipy>=1.11'],
     'estimation': ['scipy>=1.11'],
-    'meshes': ['pycollada>=0.8', 'trimesh>=4.4'],
+    'meshes': MESHES,
     'mujoco': ['mujoco>=3.2'],
     'offline': OFFLINE,
     'plot': ['matplotlib>=3.6'],
+    'view': ['plotly>=6.0', 'scipy>=1.11', 'viser>=1.0', *MESHES],
 }
 
 # With the extra `offline`: the package that fsspec asks for.
@@ -100,6 +103,7 @@ setup(
             f'geolin = {name}.cli:main',
             f'linearizer = {name}.ros.programs:linearizer',
             f'lqr_node = {name}.ros.programs:lqr_node',
+            f'state_estimator = {name}.ros.programs:state_estimator',
             f'torque_estimator = {name}.ros.programs:torque_estimator',
         ],
     },

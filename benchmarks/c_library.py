@@ -5,22 +5,22 @@
 import ctypes
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from geolin_ros import Linearizer, State, TreeModel
+from geolin_ros import Contact, Linearizer, State, TreeModel
 from geolin_ros.export import export
 from geolin_ros.typing import Array
 
 
 def linearize_repeatedly(
-    model: TreeModel, state: State, tau: Array, repeats: int
+    model: TreeModel, state: State, tau: Array, repeats: int, contacts: Sequence[Contact] = ()
 ) -> Callable[[], object]:
     """Return a call that linearizes ``repeats`` times in C; its A is that of `Linearizer`."""
-    library, result = _built(model), Linearizer(model)(state, tau)
+    library, result = _built(model, contacts), Linearizer(model, contacts)(state, tau)
     states, efforts = np.tile(state.data, (repeats, 1)), np.tile(tau, (repeats, 1))
     robot = ctypes.c_void_p(library.robot_create())
     nowhere = None, None, None  # results stay where they are computed, as in Python
@@ -34,10 +34,11 @@ def linearize_repeatedly(
     return call
 
 
-def _built(model: TreeModel) -> ctypes.CDLL:
+def _built(model: TreeModel, contacts: Sequence[Contact]) -> ctypes.CDLL:
     with tempfile.TemporaryDirectory() as folder:
         source, build = Path(folder) / 'robot', Path(folder) / 'build'
-        export(model, source, name='robot', targets=['native'], functions=())
+        options = {'name': 'robot', 'contacts': contacts, 'targets': ['native'], 'functions': ()}
+        export(model, source, **options)
         for words in (('-S', source, '-B', build), ('--build', build)):
             subprocess.run(['cmake', *words], check=True, stdout=subprocess.DEVNULL)
         library = ctypes.CDLL(str(build / 'librobot.so'))

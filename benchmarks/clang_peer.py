@@ -20,21 +20,27 @@ import numpy as np
 import pinocchio as pin
 
 from benchmarks import c_library
+from benchmarks import contacts as contacts_benchmark
 from benchmarks.measure import interleaved_medians
 from benchmarks.report import Row, line
 from benchmarks.robots import FOLDER, Pair, paths, read
-from geolin_ros import Linearizer
+from geolin_ros import Contact, Linearizer
 
 ROBOTS = {'go2': 0.40, 'g1_29dof_rev_1_0': 0.30, 'talos_reduced': 0.30, 'talos_full_v2': 0.30}
-C_LIMIT = 0.24
+C_LIMIT, CONTACT_LIMIT = 0.24, 0.3
 WHAT, C_WHAT, PEER = (
     'A and B, strongest peer',
     'A and B from C, strongest peer',
     'computeABADerivatives, clang -O3 -march=native',
 )
+CONTACT_WHAT, CONTACT_PEER = (
+    'A, B and contact wrenches from C, strongest peer',
+    'constraintDynamics and derivatives, clang -O3 -march=native',
+)
 OPTIONS = (
     *('-O3', '-march=native', '-std=c++17', '-DNDEBUG', '-shared', '-fPIC'),
-    *('-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS', '-DBOOST_MPL_LIMIT_LIST_SIZE=30'),  # Pinocchio's
+    *('-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS', '-DBOOST_MPL_LIMIT_LIST_SIZE=30'),  # Pinocchio's,
+    '-DBOOST_FUSION_INVOKE_MAX_ARITY=12',  # this too
 )
 EIGEN = Path('/usr/include/eigen3')
 REPEATS = 10  # in one call: what ctypes adds is no part of the peer
@@ -70,17 +76,23 @@ def compiled() -> ctypes.CDLL:
     peer = ctypes.CDLL(str(library))
     peer.read_robot.restype = ctypes.c_void_p
     vector = np.ctypeslib.ndpointer(np.float64, 1)
-    peer.derivatives.argtypes = [ctypes.c_void_p, *[vector] * 3, ctypes.c_int, vector]
+    timed = [ctypes.c_void_p, *[vector] * 3, ctypes.c_int, vector]
+    peer.derivatives.argtypes = peer.contact_derivatives.argtypes = timed
     return peer
+
+
+def robot_of(pair: Pair) -> ctypes.c_void_p:
+    """Return the peer's robot."""
+    with tempfile.NamedTemporaryFile(suffix='.txt') as file:
+        pair.pin_model.saveToText(file.name)
+        return ctypes.c_void_p(compiled().read_robot(file.name.encode()))
 
 
 def compare_pair(pair: Pair, rounds: int) -> list[Row]:
     """Time ours, from Python and from C, beside the peer, from C++, which has to be right."""
     peer = compiled()
     (state, tau), theirs = pair.operating_point(np.random.default_rng(1))
-    with tempfile.NamedTemporaryFile(suffix='.txt') as file:
-        pair.pin_model.saveToText(file.name)
-        robot = ctypes.c_void_p(peer.read_robot(file.name.encode()))
+    robot = robot_of(pair)
     found = np.empty(pair.pin_model.nv)
     peer.derivatives(robot, *theirs, 1, found)
     expected = pin.aba(pair.pin_model, pair.pin_data, *theirs)
@@ -105,13 +117,51 @@ def compare_pair(pair: Pair, rounds: int) -> list[Row]:
     return rows
 
 
+def compare_standing(pair: Pair, contacts: list[Contact], rounds: int) -> list[Row]:
+    """Do the same in contact."""
+    peer, robot, model = compiled(), robot_of(pair), pair.pin_model
+    (state, tau), theirs = pair.operating_point(np.random.default_rng(1))
+    frames = [model.getFrameId(contact.frame) for contact in contacts]
+    whole = [contact.kind == 'surface' for contact in contacts]
+    integers = ctypes.c_int * len(contacts)
+    peer.hold(robot, len(contacts), integers(*frames), integers(*whole))
+    found = np.empty(model.nv * (1 + model.nv))
+    peer.contact_derivatives(robot, *theirs, 1, found)
+    wheel = contacts_benchmark.pinocchio_call(pair, contacts, *theirs)
+    wheel()
+    expected = np.concatenate((pair.pin_data.ddq, pair.pin_data.ddq_dtau.ravel(order='F')))
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max())
+    times = interleaved_medians(
+        {
+            'ours': partial(Linearizer(pair.model, contacts), state, tau),
+            'c': c_library.linearize_repeatedly(pair.model, state, tau, REPEATS, contacts),
+            'clang': partial(peer.contact_derivatives, robot, *theirs, REPEATS, found),
+            'wheel': wheel,
+        },
+        rounds,
+    )
+    in_c, clang = (1e6 * times[name] / REPEATS for name in ('c', 'clang'))
+    row = Row(CONTACT_WHAT, pair.name, in_c, CONTACT_PEER, clang, CONTACT_LIMIT)
+    others = f'ours from Python {1e6 * times["ours"]:.1f}, wheel {1e6 * times["wheel"]:.1f} us'
+    print(line(row), f'  {others}', flush=True)
+    return [row]
+
+
 def measure(names: list[str], rounds: int) -> list[Row]:
     """Compare robots of the wheel, or say what is missing."""
     if reason := missing():
         print(reason)
         return []
     pairs = [pair for path in paths(names) if (pair := read(path)) is not None]
-    return [row for pair in pairs for row in compare_pair(pair, rounds)]
+    return [
+        *(row for pair in pairs for row in compare_pair(pair, rounds)),
+        *(
+            row
+            for pair in pairs
+            if (standing := contacts_benchmark.STANDING.get(pair.name)) is not None
+            for row in compare_standing(pair, standing, rounds)
+        ),
+    ]
 
 
 def main() -> None:

@@ -30,14 +30,23 @@ STANDING = {
 }
 LIMIT = 0.35
 WHAT, PEER = 'A, B and contact wrenches', 'pin.constraintDynamics and derivatives'
+REDUNDANT_ROBOT, REDUNDANT = 'go2', 'A, B and wrenches of redundant contacts'
 LOOPS = [('FL_foot', 'FR_foot'), ('RL_foot', 'RR_foot')]
 LOOP_ROBOT, LOOP_WHAT = 'go2', 'A, B and forces of loops'
 
 
 def pinocchio_call(
-    pair: Pair, contacts: Sequence[Contact | Loop], q: Array, v: Array, tau: Array
+    pair: Pair,
+    contacts: Sequence[Contact | Loop],
+    q: Array,
+    v: Array,
+    tau: Array,
+    settings: pin.ProximalSettings | None = None,
 ) -> Callable[[], None]:
-    """Return Pinocchio's constrained dynamics and their derivatives at a point."""
+    """Return Pinocchio's constrained dynamics and their derivatives at a point.
+
+    Redundant rows need ``settings`` with a regularization; others are solved exactly.
+    """
     model, data = pair.pin_model, pair.pin_data
     held = []
     for contact in contacts:
@@ -55,11 +64,11 @@ def pinocchio_call(
         )
     held_data = [constraint.createData() for constraint in held]
     pin.initConstraintDynamics(model, data, held, held_data)
-    exact = pin.ProximalSettings(1e-15, 0.0, 1)
+    solved = settings or pin.ProximalSettings(1e-15, 0.0, 1)
 
     def call() -> None:
-        pin.constraintDynamics(model, data, q, v, tau, held, held_data, exact)
-        pin.computeConstraintDynamicsDerivatives(model, data, held, held_data, exact)
+        pin.constraintDynamics(model, data, q, v, tau, held, held_data, solved)
+        pin.computeConstraintDynamicsDerivatives(model, data, held, held_data, solved)
 
     return call
 
@@ -105,7 +114,23 @@ def measure(rounds: int, detail: bool = False) -> list[Row]:
         if detail:
             for name, time in breakdown(linearizer, state, tau, max(20, rounds // 5)).items():
                 print(f'    {name:40} {time:9.1f} us')
-    return [*rows, *loops(rounds)]
+    return [*rows, *redundant(rounds), *loops(rounds)]
+
+
+def redundant(rounds: int) -> list[Row]:
+    """Compare a quadruped with four flat feet: 24 rows of rank 18 or less."""
+    rows: list[Row] = []
+    for path in paths([REDUNDANT_ROBOT]):
+        pair = read(path)
+        if pair is None:
+            continue
+        contacts = [Contact(contact.frame, 'surface') for contact in STANDING[pair.name]]
+        (state, tau), theirs = pair.operating_point(np.random.default_rng(1))
+        ours = partial(Linearizer(pair.model, contacts), state, tau)
+        peer = pinocchio_call(pair, contacts, *theirs, pin.ProximalSettings(1e-12, 1e-6, 20))
+        what = f'{pair.name}, {len(contacts)} surfaces'
+        rows.append(compare(REDUNDANT, what, ours, PEER, peer, rounds))
+    return rows
 
 
 def loops(rounds: int) -> list[Row]:

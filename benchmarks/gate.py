@@ -15,7 +15,15 @@ import sys
 from pathlib import Path
 from statistics import median
 
-from benchmarks import batch, contacts, discretization, dynamics, single_state, torso
+from benchmarks import (
+    batch,
+    contacts,
+    discretization,
+    dynamics,
+    riccati,
+    single_state,
+    torso,
+)
 from benchmarks.measure import environment
 from benchmarks.report import Row
 from benchmarks.robots import paths, read
@@ -23,6 +31,7 @@ from benchmarks.robots import paths, read
 STORED = Path(__file__).with_name('ratios.json')
 SLACK, RUNS, ROUNDS = 1.5, 3, 40
 BATCH, BATCH_ROUNDS = 'go2', 8
+STANDING, STANDING_ROUNDS = ('go2, 4 feet', 'humanoid, 2 soles'), 20
 
 
 def runs() -> dict[str, list[float]]:
@@ -36,6 +45,7 @@ def runs() -> dict[str, list[float]]:
             *torso.measure(ROUNDS),
             *contacts.measure(ROUNDS),
             *discretization.measure(ROUNDS),
+            *riccati.measure(STANDING_ROUNDS, names=STANDING),
             *(row for pair in many for row in batch.linearizations(pair, BATCH_ROUNDS)),
         ]
         for row in rows:

@@ -8,6 +8,7 @@ too long; the ratios hold, as contenders take turns.
 """
 
 import warnings
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
@@ -19,12 +20,12 @@ from benchmarks.report import Row, compare
 from benchmarks.robots import FOLDER
 from geolin_ros import TreeModel, robots
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
-from geolin_ros.control.lqr import PERIOD, Plant, design, plant_of
+from geolin_ros.control.lqr import PERIOD, Plant, complement, design, plant_of
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.riccati import solve_dare
 from geolin_ros.control.support import Support
-from geolin_ros.control.weights import cost, weights_for
-from geolin_ros.linearization.contacts import reduce
+from geolin_ros.control.weights import Cost, cost, weights_for
+from geolin_ros.linearization.contacts import ReducedLinearization, reduce
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.typing import Array
 
@@ -43,6 +44,9 @@ CASES = {
 OVERLAY = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}
 PEER = 'scipy.linalg.solve_discrete_are'
 COLD_US, WARM_US = 4e3, 1e3  # of humanoids: a gain each few steps of 2 ms
+DESIGN_PEER = 'scipy: null_space, expm, solve_discrete_are'
+AGREEMENT = 1e-6
+"""How far gains of a whole design may be from SciPy's, relatively."""
 LOWER = 0.002
 """How far the base is from where the gain of a warm start was made [m]."""
 
@@ -63,17 +67,17 @@ def stand(
     return model, equilibrium(model, state, supports), equilibrium(model, lower, supports)
 
 
-def plant(model: TreeModel, point: Equilibrium) -> tuple[Plant, Array]:
-    """Return the discrete system with its cost, and the basis of its state."""
+def plant(model: TreeModel, point: Equilibrium) -> tuple[Plant, ReducedLinearization, Cost]:
+    """Return the discrete system with its cost, and the continuous one."""
     linearizer = Linearizer(model, [support.contact for support in point.supports])
-    reduced = reduce(linearizer(point.state, point.tau))
+    reduced = reduce(linearizer(point.state, point.tau).copy())
     weights = weights_for(point.supports)
     price = cost(weights, model, point.state, point.supports, point.wrenches, reduced)
-    return plant_of(reduced, price, PERIOD, 0), reduced.P
+    return plant_of(reduced, price, PERIOD, 0), reduced, price
 
 
-def measure(rounds: int, detail: bool = False) -> list[Row]:
-    """Compare robots that stand; with ``detail`` print what the whole of a design takes.
+def measure(rounds: int, detail: bool = False, names: Collection[str] = CASES) -> list[Row]:
+    """Compare robots that stand; with ``detail`` print what the parts of a design take.
 
     Raises
     ------
@@ -82,12 +86,12 @@ def measure(rounds: int, detail: bool = False) -> list[Row]:
     """
     rows = []
     for name, case in CASES.items():
-        if not case[0].exists():
+        if name not in names or not case[0].exists():
             continue
         model, above, point = stand(*case)
-        here, P = plant(model, point)
+        here, reduced, price = plant(model, point)
         old = design(model, above)
-        K0 = old.K @ P
+        K0 = old.K @ reduced.P
         exact = by_scipy(here)
         print(f"{'':32} {name}: {len(here.A)} states, gain differs from SciPy's by", end='')
         for start, kind in ((None, 'doubling'), (K0, 'warm')):
@@ -102,17 +106,63 @@ def measure(rounds: int, detail: bool = False) -> list[Row]:
             if case[1] in (ANKLES, SOLES):
                 title, bound = f'LQR gain of humanoids, {what}', limit_us
             rows.append(compare(title, name, ours, PEER, theirs, min(rounds, 60), limit_us=bound))
+        kind = 'humanoids' if case[1] in (ANKLES, SOLES) else 'quadrupeds'
+        by_hand = partial(design_by_scipy, reduced, price)
+        error = np.linalg.norm(by_hand() - design(model, point).K) / np.linalg.norm(old.K)
+        if not error < AGREEMENT:
+            raise RuntimeError(f'{name}: designs differ by {error:.0e}, expected {AGREEMENT:g}')
+        for what, previous in (('cold', None), ('warm', old)):
+            title = f'from a state to a gain, {kind}, {what}'
+            ours = partial(design, model, point, previous=previous)
+            rows.append(compare(title, name, ours, DESIGN_PEER, by_hand, min(rounds, 60)))
         if detail:
-            times = interleaved_medians(
-                {
-                    'design cold': partial(design, model, point),
-                    'design warm': partial(design, model, point, previous=old),
-                },
-                rounds=60,
-            )
-            for part, time in times.items():
-                print(f'    {part:40} {1e3 * time:9.2f} ms')
+            print_parts(model, point, reduced, price, here, K0)
     return rows
+
+
+def print_parts(
+    model: TreeModel,
+    point: Equilibrium,
+    reduced: ReducedLinearization,
+    price: Cost,
+    here: Plant,
+    K0: Array,
+) -> None:
+    """Print where the time of a design goes."""
+    linearizer = Linearizer(model, [support.contact for support in point.supports])
+    C, weights = linearizer(point.state, point.tau), weights_for(point.supports)
+    parts = {
+        'A, B and contact wrenches': partial(linearizer, point.state, point.tau),
+        'J, M': lambda: C.geometry,
+        'rank': lambda: C.dropped,
+        'reduced pair, with these': lambda: reduce(C),
+        'cost': partial(
+            cost, weights, model, point.state, point.supports, point.wrenches, reduced
+        ),
+        'discrete form': partial(plant_of, reduced, price, PERIOD, 0),
+        'Riccati equation, cold': partial(solve_dare, *here),
+        'Riccati equation, warm': partial(solve_dare, *here, K0=K0),
+        'impedance of what contacts forbid': partial(complement, reduced, 60.0),
+        'equilibrium, before all that': partial(equilibrium, model, point.state, point.stands_on),
+    }
+    for part, time in interleaved_medians(parts, rounds=60).items():
+        print(f'    {part:40} {1e6 * time:9.1f} us')
+
+
+def design_by_scipy(reduced: ReducedLinearization, price: Cost) -> Array:
+    """Return the gain of A, B and J that are there already, by SciPy."""
+    C, M = reduced.full, reduced.M
+    m = len(M)
+    N = scipy.linalg.null_space(C.J)
+    P, turn = scipy.linalg.block_diag(N, N), scipy.linalg.block_diag(*[reduced.N.T @ N] * 2)
+    k, inputs = P.shape[1], C.B.shape[1]
+    augmented = np.zeros((k + inputs, k + inputs))
+    augmented[:k, :k], augmented[:k, k:] = P.T @ C.A @ P, P.T @ C.B
+    held = scipy.linalg.expm(PERIOD * augmented)
+    Q, S = turn.T @ price.Q @ turn, turn.T @ price.S
+    K = by_scipy(Plant(held[:k, :k], held[:k, k:], Q, price.R, S))
+    W = np.linalg.solve(N.T @ M @ N, N.T @ M)
+    return np.hstack((K[:, : k // 2] @ W, K[:, k // 2 :] @ W)).reshape(inputs, 2 * m)
 
 
 def by_scipy(here: Plant) -> Array:

@@ -8,7 +8,7 @@ kept. At each attitude A is made in four kinds of coordinates, each carried to z
 the exact change of coordinates and compared with Pinocchio:
 
 - Euler angles (roll, pitch, yaw) and their rates, exact derivatives;
-- a quaternion held to unit length, exact derivatives;
+- a quaternion kept at unit length, exact derivatives;
 - z itself, by forward differences;
 - z itself, by this package.
 

@@ -12,7 +12,7 @@ present() {
         python3-venv) "$python" -c 'import ensurepip, venv' ;;
         python3-dev) "$python" -c 'import os, sysconfig; os.stat(sysconfig.get_paths()["include"] + "/Python.h")' ;;
         make) make --version ;;
-        chromium | chromium-driver | libeigen3-dev | gcc-aarch64-linux-gnu | libc6-dev-arm64-cross | qemu-user)
+        chromium | chromium-driver | libeigen3-dev | gcc-aarch64-linux-gnu | libc6-dev-arm64-cross | qemu-user | valgrind | strace)
             ;;  # only tests need them, and skip without
         g++) "${CXX:-c++}" --version ;;
         *) echo "tools/check_packages.sh does not know how to look for $1" >&2; exit 2 ;;

@@ -8,6 +8,7 @@
 #     tools/setup.sh demo         what `make demo` needs, its kernels compiled
 #     tools/setup.sh simulation   what `make balance` and `make mpc` need
 #     tools/setup.sh documentation  what `make docs` needs
+#     tools/setup.sh view        what `make view` needs
 #     tools/setup.sh              everything: tests, style
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -76,6 +77,10 @@ documentation() {
     install --no-build-isolation --editable '.[control,docs,meshes,mujoco,offline]'
 }
 
+view() {
+    install --no-build-isolation --editable '.[control,offline,view]'
+}
+
 everything() {
     install --no-build-isolation --editable '.[test,dev]'
 }
@@ -102,9 +107,9 @@ step packages $made_from tools/environment_hook.py
 step messages geolin_msgs tools/build_messages.py requirements
 case ${1:-everything} in
     demo) step kernels tools/compile_kernels.py geolin_ros/kernels geolin_demos/geolin_demos/demo ;;
-    simulation | documentation | everything) step "${1:-everything}" $made_from ;;
+    simulation | documentation | view | everything) step "${1:-everything}" $made_from ;;
     *)
-        echo "setup: '$1' is nothing to set up, expected demo, simulation, documentation, or nothing for all" >&2
+        echo "setup: '$1' is nothing to set up, expected demo, simulation, documentation, view, or nothing for all" >&2
         exit 1
         ;;
 esac

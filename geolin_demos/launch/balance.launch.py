@@ -35,12 +35,14 @@ def start(context):
     robot, feet, output = (
         LaunchConfiguration(name).perform(context) for name in ('robot', 'feet', 'output')
     )
-    options = argparse.Namespace(robot=robot, feet=feet, armature=ARMATURE, friction=0.8)
+    options = argparse.Namespace(
+        robot=robot, feet=feet, armature=ARMATURE, effort_limit=None, friction=0.8
+    )
     simulator, _ = simulator_of(options)
     temporary = tempfile.TemporaryDirectory(prefix='geolin-balance-')
     rotors = Path(temporary.name, 'overlay.json')
     rotors.write_text(overlay(ARMATURE))
-    parameters = node_parameters(simulator, rotors, realtime=False)
+    parameters = node_parameters(simulator, robot, rotors, realtime=False)
     process = ExecuteProcess(
         name='simulator',
         cmd=[
@@ -71,7 +73,9 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription(
         [
             DeclareLaunchArgument(
-                'robot', default_value='quadruped', description='URDF path, quadruped or humanoid'
+                'robot',
+                default_value='quadruped',
+                description='URDF or MJCF path, or bundled robot',
             ),
             DeclareLaunchArgument(
                 'feet',

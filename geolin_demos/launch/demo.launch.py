@@ -8,6 +8,8 @@ The exit status is 0 only if every check passes.
 import sys
 
 from geolin_demos.demo.__main__ import RANGE, discovery
+from geolin_demos.demo.descriptions import file_parameter
+from launch.action import Action
 from launch.actions import (
     DeclareLaunchArgument,
     ExecuteProcess,
@@ -23,32 +25,47 @@ from geolin_ros.ros.launching import check_file, supervise
 from launch import LaunchDescription
 
 
-def generate_launch_description() -> LaunchDescription:
-    """Start the three processes."""
-    robot = ExecuteProcess(
+def start(context: LaunchContext) -> list[Action]:
+    """Return the three processes; refuse a robot that is no file and not known by name."""
+    robot, duration, output = (
+        LaunchConfiguration(name).perform(context) for name in ('robot', 'duration', 'output')
+    )
+    path = locate(robot)
+    check_file('robot', str(path))
+    read = file_parameter(path)
+    flight = ExecuteProcess(
         name='robot',
-        cmd=[
-            *(sys.executable, '-m', 'geolin_demos.demo.robot'),
-            *('--robot', LaunchConfiguration('robot')),
-        ],
+        cmd=[sys.executable, '-m', 'geolin_demos.demo.robot', '--robot', robot],
         output='screen',
     )
     linearizer = Node(
-        package='geolin_ros', executable='linearizer', name='linearization_node', output='screen'
+        package='geolin_ros',
+        executable='linearizer',
+        name='linearization_node',
+        parameters=[read] if read else [],
+        output='screen',
     )
     consumer = ExecuteProcess(
         name='consumer',
         cmd=[
             *(sys.executable, '-m', 'geolin_demos.demo.consumer'),
-            *('--duration', LaunchConfiguration('duration')),
-            *('--output', LaunchConfiguration('output')),
+            *('--duration', duration, '--output', output),
+            *(('--robot', robot) if read else ()),
         ],
         output='screen',
     )
+    end = supervise(consumer, lambda event: event.action in (flight, linearizer))
+    return [end, flight, linearizer, consumer]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Declare the arguments and start."""
     return LaunchDescription(
         [
             DeclareLaunchArgument(
-                'robot', default_value='quadruped', description='URDF path, quadruped or humanoid'
+                'robot',
+                default_value='quadruped',
+                description='URDF or MJCF path, or bundled robot',
             ),
             DeclareLaunchArgument(
                 'duration', default_value='15.0', description='Measured time [s].'
@@ -57,16 +74,6 @@ def generate_launch_description() -> LaunchDescription:
                 'output', default_value='geolin_demo.png', description='Where to save the picture.'
             ),
             SetEnvironmentVariable(RANGE, discovery()[RANGE]),
-            OpaqueFunction(function=check_robot),
-            supervise(consumer, lambda event: event.action in (robot, linearizer)),
-            robot,
-            linearizer,
-            consumer,
+            OpaqueFunction(function=start),
         ]
     )
-
-
-def check_robot(context: LaunchContext) -> None:
-    """Refuse a robot that is neither a file nor known by name, before anything starts."""
-    robot = LaunchConfiguration('robot').perform(context)
-    check_file('robot', str(locate(robot)))

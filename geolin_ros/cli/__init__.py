@@ -10,7 +10,9 @@ import importlib
 import os
 import signal
 import sys
+import time
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     'analyze-modes': 'say which motions of a standing or flying robot joint efforts can reach',
     'compare': 'say how far two runs, or two models, are apart',
+    'estimate': 'write the base of a walking robot from IMU, joint states and contacts of a bag',
     'export': 'write a robot as a C library, which needs no Python: A, B, dynamics, contacts',
     'gain-bank': 'design the gains of a standing robot over heights and contacts, into a file',
     'gains': 'write gains for what a robot stood on, and how, in a bag',
@@ -32,21 +35,29 @@ COMMANDS = {
     'record': 'record what nodes take and give into a bag, without ros2 bag',
     'replay': 'write the bag of linearizations that a node would have published',
     'report': 'write a page about a dataset: eigenvalues, matrices, residuals, modes',
+    'view': 'show a robot in the browser: of a running node, of a bag, or standing still',
     'warm-up': 'compile all kernels into the cache, so that the first start is as fast as any',
 }
+
+
+AT_ONCE = 1.0
+"""Signals so soon after another are the same Ctrl-C [s]."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a subcommand; return its exit status, 1 for an error that it explains.
 
-    Like other commands it ends with 130 after Ctrl-C, and with 141 when nobody reads on.
+    Like other commands it ends with 130 after Ctrl-C, and with 141 when nobody reads on. Without
+    ``arguments`` it is the whole program: no signal disturbs what Python does at its end.
     """
-    usual = signal.getsignal(signal.SIGINT)
-    if usual is signal.default_int_handler:  # of jobs in the background it is ignored
+    usual, received = signal.getsignal(signal.SIGINT), list[float]()
+    is_heard = usual is signal.default_int_handler  # of jobs in the background it is ignored
+    after = signal.SIG_IGN if is_heard and arguments is None else usual
+    if is_heard:
         signal.signal(signal.SIGINT, _leave)
     import logging
 
-    from geolin_ros.errors import GeolinError, ModelWarning
+    from geolin_ros.errors import ModelWarning
     from geolin_ros.stream.compiling import compile_line
 
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -54,26 +65,49 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         options = _parsed(arguments)
         name, interrupted = f'geolin {options.command}', options.interrupted
-        signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGINT, _once(received) if is_heard else usual)
         with warnings.catch_warnings(), compile_line(name):
             warnings.simplefilter('ignore', ModelWarning)  # `info` and `lint-urdf` say them
             status = int(options.run(options))
         sys.stdout.flush()
-    except KeyboardInterrupt:
+    except BaseException as error:
+        # what an import in C makes of an interruption is no KeyboardInterrupt any more
+        if not (
+            isinstance(error, KeyboardInterrupt) or (received and isinstance(error, Exception))
+        ):
+            return _explained(error, name)
         # a store that is left in the middle of a write has nothing to add at the exit
         logging.getLogger('asyncio').setLevel(logging.CRITICAL)
         warnings.filterwarnings('ignore', 'coroutine .* was never awaited', RuntimeWarning)
         print(f'{name}: {interrupted}', file=sys.stderr)
         return 128 + signal.SIGINT
-    except BrokenPipeError:
+    finally:
+        signal.signal(signal.SIGINT, after)
+    return status
+
+
+def _explained(error: BaseException, name: str) -> int:
+    """Return the exit status of an error that is the user's to mend; raise any other."""
+    from geolin_ros.errors import GeolinError
+
+    if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
-    except (GeolinError, OSError) as error:
+    if isinstance(error, GeolinError | OSError):
         print(f'{name}: {error}', file=sys.stderr)
         return 1
-    finally:
-        signal.signal(signal.SIGINT, usual)
-    return status
+    raise error
+
+
+def _once(received: list[float]) -> Callable[[int, object], None]:
+    """Return a handler that raises KeyboardInterrupt once for signals that come together."""
+
+    def interrupt(*_: object) -> None:
+        received.append(time.monotonic())
+        if len(received) == 1 or received[-1] - received[-2] > AT_ONCE:
+            raise KeyboardInterrupt
+
+    return interrupt
 
 
 def _leave(*_: object) -> None:

@@ -15,6 +15,7 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.robots import locate
 
 if TYPE_CHECKING:
+    from geolin_ros.offline.base_run import BaseRun
     from geolin_ros.offline.source import Source
     from geolin_ros.stream.drops import DroppedInput
 
@@ -33,6 +34,11 @@ def add_bag_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='BAG',
         help='rosbag2 folder or file (mcap, sqlite3) or ROS 1 bag; several are merged by time',
     )
+    add_bag_options(parser)
+
+
+def add_bag_options(parser: 'argparse._ActionsContainer') -> None:
+    """Declare topics, robot and parameters."""
     parser.add_argument(
         '--urdf',
         metavar='FILE',
@@ -66,18 +72,29 @@ def open_bags(options: argparse.Namespace) -> 'AbstractContextManager[Source]':
     """Open the bags and the robot of the arguments."""
     from geolin_ros.offline.source import open_source
 
-    return open_source(
-        options.bags,
-        topics={
+    return open_source(**_opening(options))
+
+
+def open_base_run(options: argparse.Namespace) -> 'AbstractContextManager[BaseRun]':
+    """Open the bags, the robot and the parameters of the state estimator of the arguments."""
+    from geolin_ros.offline.base_run import open_run
+
+    return open_run(**_opening(options))
+
+
+def _opening(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        'bags': options.bags,
+        'topics': {
             role: value
             for role in ROLES
             if (value := getattr(options, f'topic_{role}')) is not None
         },
-        urdf=None if options.urdf is None else locate(options.urdf),
-        params=options.params,
-        values=dict(_parameter(text) for text in options.values),
-        warn=lambda sentence: print(f'warning: {sentence}', file=sys.stderr),
-    )
+        'urdf': None if options.urdf is None else locate(options.urdf),
+        'params': options.params,
+        'values': dict(_parameter(text) for text in options.values),
+        'warn': lambda sentence: print(f'warning: {sentence}', file=sys.stderr),
+    }
 
 
 class Progress:

@@ -27,6 +27,38 @@ def add_robot_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('urdf', metavar='URDF', help=URDF_HELP)
 
 
+def add_base_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare whether the base moves, for `of_base`."""
+    parser.add_argument(
+        '--base',
+        choices=('floating', 'fixed'),
+        help='whether the root link moves (default: floating; an MJCF file says itself)',
+    )
+
+
+def add_mimic_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare what mimic joints do."""
+    parser.add_argument(
+        '--mimic',
+        choices=('exact', 'independent'),
+        default='exact',
+        help='mimic joints follow their master, or are joints of their own (default: %(default)s)',
+    )
+
+
+def add_overlay_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the overlay."""
+    parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
+
+
+def joint_position(text: str) -> tuple[str, float]:
+    """Return name and position of ``joint=position``."""
+    name, equals, position = text.partition('=')
+    if not equals:
+        raise argparse.ArgumentTypeError(f'{text!r} is not joint=position')
+    return name, float(position)
+
+
 def of_base(options: argparse.Namespace) -> dict[str, str]:
     """Return --base, if it is given, as an option of `read_model`."""
     return {} if options.base is None else {'base': options.base}

@@ -8,7 +8,10 @@ from pathlib import Path
 
 from geolin_ros.cli._robots import (
     CONTACTS_HELP,
+    add_base_argument,
+    add_overlay_argument,
     add_robot_argument,
+    joint_position,
     of_base,
     read_model,
     read_supports,
@@ -47,22 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='SECONDS',
         help='in flight: what can be reached within this time under gravity',
     )
-    parser.add_argument(
-        '--base',
-        choices=('floating', 'fixed'),
-        help='whether the root link moves (default: floating; an MJCF file says itself)',
-    )
-    parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
+    add_base_argument(parser)
+    add_overlay_argument(parser)
     parser.add_argument('--json', action='store_true', help='print the report for machines')
     parser.add_argument('--picture', type=Path, metavar='FILE', help='draw poles and times')
-
-
-def joint_position(text: str) -> tuple[str, float]:
-    """Return name and position of ``joint=position``."""
-    name, equals, position = text.partition('=')
-    if not equals:
-        raise argparse.ArgumentTypeError(f'{text!r} is not joint=position')
-    return name, float(position)
 
 
 def run(options: argparse.Namespace) -> int:

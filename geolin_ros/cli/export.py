@@ -11,12 +11,15 @@ from typing import Any
 
 from geolin_ros.cli._robots import (
     CONTACTS_HELP,
+    add_base_argument,
+    add_mimic_argument,
+    add_overlay_argument,
     add_robot_argument,
+    joint_position,
     of_base,
     read_model,
     read_supports,
 )
-from geolin_ros.cli.analyze_modes import joint_position
 from geolin_ros.description import parse_overlay
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.export import FUNCTIONS, export
@@ -67,17 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '(default; in link axes), world (about the world origin) or world_oriented (in world '
         'axes, about the point x,y,z of the link [m])',
     )
-    parser.add_argument(
-        '--base',
-        choices=('floating', 'fixed'),
-        help='whether the root link moves (default: floating; an MJCF file says itself)',
-    )
-    parser.add_argument(
-        '--mimic',
-        choices=('exact', 'independent'),
-        default='exact',
-        help='mimic joints follow their master, or are joints of their own (default: %(default)s)',
-    )
+    add_base_argument(parser)
+    add_mimic_argument(parser)
     parser.add_argument(
         '--joints', nargs='+', metavar='JOINT', help='in their order; others are locked'
     )
@@ -92,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--actuated', nargs='+', metavar='JOINT', help='the columns of B (default: all joints)'
     )
-    parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
+    add_overlay_argument(parser)
     parser.add_argument(
         '--payload',
         nargs='+',

@@ -7,13 +7,15 @@ from pathlib import Path
 
 from geolin_ros.cli._robots import (
     CONTACTS_HELP,
+    add_overlay_argument,
     add_robot_argument,
+    joint_position,
     read_model,
     read_supports,
 )
-from geolin_ros.cli.analyze_modes import joint_position
 from geolin_ros.control.gain_bank import TOLERANCE, build, squat
 from geolin_ros.control.gain_file import save_bank
+from geolin_ros.control.gain_header import save_header
 from geolin_ros.control.lqr import PERIOD
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.robots import locate
@@ -22,7 +24,12 @@ from geolin_ros.robots import locate
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_robot_argument(parser)
-    parser.add_argument('file', type=Path, metavar='FILE', help='where to save, .yaml or .npz')
+    parser.add_argument(
+        'file',
+        type=Path,
+        metavar='FILE',
+        help='where to save, .yaml or .npz; .h is a header of C, which nodes do not read',
+    )
     parser.add_argument(
         '--contacts',
         nargs='+',
@@ -57,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--delay', type=int, default=0, help='periods from measurement to effort (default: 0)'
     )
-    parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
+    add_overlay_argument(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -74,7 +81,8 @@ def run(options: argparse.Namespace) -> int:
     bank = build(
         model, routes, dt=options.period, delay=options.delay, tolerance=options.tolerance
     )
-    save_bank(bank, model, options.file)
+    save = save_header if options.file.suffix == '.h' else save_bank
+    save(bank, model, options.file)
     for frames, route in bank.routes.items():
         error = max(route.errors, default=0.0)
         print(

@@ -6,7 +6,14 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from geolin_ros.cli._robots import add_robot_argument, of_base, read_model
+from geolin_ros.cli._robots import (
+    add_base_argument,
+    add_mimic_argument,
+    add_overlay_argument,
+    add_robot_argument,
+    of_base,
+    read_model,
+)
 from geolin_ros.control.soles import candidate_feet
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel
@@ -17,18 +24,9 @@ from geolin_ros.robots import locate
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_robot_argument(parser)
-    parser.add_argument(
-        '--base',
-        choices=('floating', 'fixed'),
-        help='whether the root link moves (default: floating; an MJCF file says itself)',
-    )
-    parser.add_argument(
-        '--mimic',
-        choices=('exact', 'independent'),
-        default='exact',
-        help='mimic joints follow their master, or are joints of their own (default: %(default)s)',
-    )
-    parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
+    add_base_argument(parser)
+    add_mimic_argument(parser)
+    add_overlay_argument(parser)
 
 
 def run(options: argparse.Namespace) -> int:

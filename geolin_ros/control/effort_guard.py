@@ -158,7 +158,7 @@ def effort_limits(model: TreeModel) -> Array:
         if not 0.0 < limit < math.inf:
             raise ConfigurationError(
                 f'joint {name!r} of robot {model.name!r} has effort limit {limit}, expected a '
-                'positive number: give it in the URDF as <limit effort="..."/>, or leave the '
-                'joint out of actuated_joints'
+                'positive number: give it in the URDF as <limit effort="..."/>, in MJCF as '
+                'actuatorfrcrange="..." of the joint, or leave it out of actuated_joints'
             )
     return limits

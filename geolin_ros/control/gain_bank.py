@@ -262,7 +262,7 @@ def interpolated(first: Gains, second: Gains, fraction: float) -> Gains:
         K=between(first.K, second.K),
         K_complement=between(first.K_complement, second.K_complement),
         K_past=between(first.K_past, second.K_past),
-        margin=max(first.margin, second.margin),
+        closed_loop=max(first.margin, second.margin),
         solution=None,
     )
 

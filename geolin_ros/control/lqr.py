@@ -13,8 +13,10 @@ Without it a foot that lifts or slips is a limb that nobody moves. An actuation 
 puts the last d inputs into the state; they get gains of their own, K_past.
 """
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -61,8 +63,9 @@ class Gains:
         Names and units of the columns of K and of the efforts.
     dt
         Sample time: inputs are constant over it [s]; 0: for continuous time.
-    margin
-        Largest modulus of the closed loop's eigenvalues [1], largest real part [1/s] if dt is 0.
+    closed_loop
+        F of x+ = Fx, or xdot = Fx, in the coordinates of the solution; of gains that were made
+        elsewhere its ``margin`` alone.
     solution
         Of the Riccati equation, in the coordinates of the reduced system and past inputs.
     """
@@ -76,13 +79,38 @@ class Gains:
     columns: tuple[Label, ...]
     rows: tuple[Label, ...]
     dt: float
-    margin: float
+    closed_loop: Array | float
     solution: RiccatiSolution | None
+
+    @cached_property
+    def margin(self) -> float:
+        """Largest modulus of the closed loop's eigenvalues [1], real part [1/s] if dt is 0.
+
+        Found when it is asked for: that the loop is stable is proven by the solution's checks.
+        """
+        if isinstance(self.closed_loop, float):
+            return self.closed_loop
+        poles = np.linalg.eigvals(self.closed_loop)
+        return float(np.max(np.abs(poles)) if self.dt else np.max(poles.real))
 
     @property
     def contacts(self) -> tuple[str, ...]:
         """Names of the frames the robot stands on."""
         return tuple(support.frame for support in self.supports)
+
+
+class _Last(threading.local):
+    """The linearizer of the robot that gains were last made for, a thread."""
+
+    linearizer: Linearizer | None = None
+
+    def of(self, model: TreeModel) -> Linearizer:
+        if self.linearizer is None or self.linearizer.model is not model:
+            self.linearizer = Linearizer(model)
+        return self.linearizer
+
+
+_last = _Last()
 
 
 class Plant(NamedTuple):
@@ -133,7 +161,8 @@ def design(
     UnsolvableError
         If the contacts leave no motion.
     """
-    linearizer = Linearizer(model, [support.contact for support in point.supports])
+    linearizer = _last.of(model)
+    linearizer.contacts = tuple(support.contact for support in point.supports)
     reduced = reduce(linearizer(point.state, point.tau))
     return regulate(model, point, reduced, weights, dt, delay, bandwidth, previous)
 
@@ -170,7 +199,6 @@ def regulate(
         K0 = np.hstack((previous.K @ reduced.P, previous.K_past))
     solution = _solve(plant, dt, K0, model, point, reduced)
     k = reduced.P.shape[1]
-    poles = np.linalg.eigvals(plant.A - plant.B @ solution.K)
     actuated = [model.joint_index(name) for name in model.actuated_joints]
     return Gains(
         point.state,
@@ -182,7 +210,7 @@ def regulate(
         state_labels(model),
         input_labels(model),
         dt,
-        float(np.max(np.abs(poles)) if dt else np.max(poles.real)),
+        plant.A - plant.B @ solution.K,
         solution,
     )
 

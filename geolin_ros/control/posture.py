@@ -282,6 +282,8 @@ def _bent(state: State, legs: NDArray[np.bool_], model: TreeModel) -> State:
     bent = np.isfinite(upper - lower) & np.concatenate((np.zeros(6, dtype=np.bool_), legs))
     step = np.zeros(model.m)
     step[bent] = 0.5 * _BEND * (lower[bent] + upper[bent])
+    if np.max(np.abs(step), initial=0.0) < 1e-6:  # limits that do not tell where knees bend to
+        step[bent] = _BEND * np.minimum(upper[bent], 1.0)
     return _moved(state, step, model)
 
 

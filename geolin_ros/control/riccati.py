@@ -19,6 +19,7 @@ from, never P: with B R^-1 B' of order 1e7 a gain made of yesterday's P is wrong
 itself.
 """
 
+import threading
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -26,8 +27,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from geolin_ros.errors import ConfigurationError, NotFiniteError, NotStabilizableError, ShapeError
+from geolin_ros.kernels.engine import stein
 from geolin_ros.optional import optional
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
 
 linalg = optional('scipy.linalg', extra='control')
 
@@ -208,6 +210,16 @@ def _solve(problem: _Problem, K0: ArrayLike | None) -> RiccatiSolution:
     )
 
 
+class _Memory(threading.local):
+    """What Lyapunov equations are solved in, by size."""
+
+    def __init__(self) -> None:
+        self.of_size: dict[int, tuple[Array, Array, IntArray]] = {}
+
+
+_memory = _Memory()
+
+
 class _RefusedError(Exception):
     """Why one way to a solution did not lead there."""
 
@@ -276,15 +288,16 @@ def _newton_step(
 
 
 def _stein(F: Array, E: Array) -> Array:
-    """Return X = F'XF + E, the sum of all F'^i E F^i, by squaring F [Smith 1968]."""
-    X = E
-    for _ in range(_SQUARINGS):
-        D = F.T @ X @ F
-        X = X + D
-        if _size(D) <= _SETTLED * _size(X):
-            return _symmetric(X)
-        F = F @ F
-    raise _RefusedError('the gain to improve does not stabilize')
+    """Return X = F'XF + E, see `geolin_ros.kernels.engine.stein`."""
+    k = len(F)
+    if k not in _memory.of_size:
+        _memory.of_size[k] = stein.make_work(k)
+    work, parts, numbers = _memory.of_size[k]
+    parts[0], parts[1] = F, E
+    if not stein.stein(work, numbers, _SETTLED, _SQUARINGS):
+        del _memory.of_size[k]
+        raise _RefusedError('the gain to improve does not stabilize')
+    return _symmetric(parts[1])
 
 
 def _stein_form(F: Array, E: Array) -> tuple[Array, Array]:

@@ -14,11 +14,11 @@ column of B; rank decisions hold for these units.
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.mode_names import Named, entry_words, known_directions, words_for
@@ -53,10 +53,15 @@ class Mode:
         [1/s], of a pair the one with positive imaginary part.
     words
         The positions that move most in it.
+    shape : (2 m,)
+        The eigenvector, as a displacement z of the state; complex, of any size.
     """
 
     eigenvalue: complex
     words: str
+    shape: NDArray[np.complex128] = field(
+        default_factory=lambda: np.zeros(0, dtype=np.complex128), compare=False, repr=False
+    )
 
     @property
     def time_constant(self) -> float:
@@ -377,7 +382,7 @@ def _report(
         uncontrollable=_words(model, state, hidden, lift, scaled),
         uncontrollable_eigenvalues=eigenvalues,
         stabilizable=_all_decay(eigenvalues * time),
-        modes=_modes(model, A, scaled, time),
+        modes=_modes(model, A, lift, scaled, time),
         blocks=stairs.blocks,
         smallest_kept=stairs.smallest_kept,
         largest_dropped=stairs.largest_dropped,
@@ -410,7 +415,9 @@ def _out_of_reach(stairs: Staircase) -> Array:
     return np.asarray(np.linalg.eigvals(hidden).astype(np.complex128))
 
 
-def _modes(model: TreeModel, A: Array, scaled: Array, time: float) -> tuple[Mode, ...]:
+def _modes(
+    model: TreeModel, A: Array, lift: Array, scaled: Array, time: float
+) -> tuple[Mode, ...]:
     values, vectors = np.linalg.eig(A)
     labels = [label.name for label in state_labels(model)][: model.m]
     modes = []
@@ -426,7 +433,8 @@ def _modes(model: TreeModel, A: Array, scaled: Array, time: float) -> tuple[Mode
             shape = np.abs(scaled[model.m :] @ vector)
         order = np.argsort(-shape)[:3]
         most = [entry_words(labels[k]) for k in order if shape[k] > 0.3 * shape[order[0]]]
-        modes.append(Mode(value, ', '.join(most)))
+        z = (lift @ vector).astype(np.complex128)
+        modes.append(Mode(value, ', '.join(most), z))
     return tuple(sorted(modes, key=lambda mode: (-mode.time_constant, mode.frequency, mode.words)))
 
 

@@ -88,6 +88,11 @@ class Weights:
             if name != 'single' and value is not None and not 0.0 < value < np.inf:
                 raise ConfigurationError(f'weight {name!r} is {value}, expected a number above 0')
 
+    @property
+    def leaves_forces_free(self) -> bool:
+        """Whether contact forces cost nothing."""
+        return self.tangential_force is self.normal_force is self.sole_moment is None
+
     def deviations(self, model: TreeModel) -> Array:
         """Return the acceptable deviation (2 m,) of each entry of the state.
 
@@ -108,7 +113,7 @@ class Weights:
             ],
             [3, 3, n, 3, 3, n],
         )
-        names = [label.name for label in state_labels(model)]
+        names = [label.name for label in state_labels(model)] if self.single else []
         for name, value in self.single.items():
             if name not in names:
                 raise unknown_name('state entry', name, names, f'robot {model.name!r}')
@@ -173,9 +178,11 @@ def cost(
     P, m = reduced.P, model.m
     scaled = P / weights.deviations(model)[:, None]
     com = centre_of_mass(model, state).jacobian
-    terms = [scaled, com @ P[:m] / weights.com, com @ P[m:] / weights.com_velocity]
-    Q = sum(term.T @ term for term in terms)
+    terms = np.vstack((scaled, com @ P[:m] / weights.com, com @ P[m:] / weights.com_velocity))
+    Q = terms.T @ terms
     R_effort = np.diag(weights.effort_price / effort_limits(model) ** 2)
+    if weights.leaves_forces_free:
+        return Cost(Q, np.zeros_like(reduced.B), R_effort, R_effort)
     D = _force_scale(weights, model, state, supports, wrenches)
     by_state, by_tau = D @ reduced.wrench_by_state, D @ reduced.wrench_by_tau
     return Cost(
@@ -193,7 +200,8 @@ def _force_scale(
 
     A point's force is weighed in axes with z up; that these turn with the foot is left out.
     """
-    at = Kinematics(model, state)
+    points = any(support.kind == 'point' for support in supports)
+    at = Kinematics(model, state) if points else None
     tangential, normal, moment = (
         0.0 if share is None else 1.0 / share
         for share in (weights.tangential_force, weights.normal_force, weights.sole_moment)
@@ -201,7 +209,9 @@ def _force_scale(
     least = _LIGHT * model.total_mass * float(np.linalg.norm(model.gravity))
     D, first = np.zeros((wrenches.size, wrenches.size)), 0
     for support in supports:
-        R = at.pose(support.at(model))[:3, :3] if support.kind == 'point' else np.eye(3)
+        R = np.eye(3)
+        if at is not None and support.kind == 'point':
+            R = at.pose(support.at(model))[:3, :3]
         force = slice(first, first + 3)
         load = max(float((R @ wrenches[force])[2]), least)
         D[force, force] = np.diag([tangential, tangential, normal]) @ R / load

@@ -42,10 +42,12 @@ JOINT_KEYS = {
     'kind': 'helical, for a revolute or continuous joint of the URDF',
     'effort_scale': 'torque by measured effort, for joints that show amperes or motor torques',
     'effort_offset': 'what measured efforts, scaled, show too much [N m or N]',
+    'effort_limit': 'largest effort of the motor, in place of the limit of the description '
+    '[N m or N]',
     'pitch': 'advance of a helical joint along its axis [m/rad], either sign',
 }
 _SIGNED_KEYS = ('rest', 'gear_ratio', 'effort_offset')
-_NOT_ZERO = ('gear_ratio', 'friction_speed', 'effort_scale')
+_NOT_ZERO = ('gear_ratio', 'friction_speed', 'effort_scale', 'effort_limit')
 LINK_KEYS = ('mass', 'com', 'inertia')
 PAYLOAD_KEYS = ('frame', *LINK_KEYS)
 KEYS = ('joints', 'links', 'payloads')
@@ -141,8 +143,10 @@ def _over_joints(description: Description, rows: Any, where: str) -> Description
             if (value < 0.0 and key not in _SIGNED_KEYS) or (value == 0.0 and key in _NOT_ZERO):
                 least = 'more than 0' if key in _NOT_ZERO else '0 or more'
                 raise ModelError(f'{at}: {key} is {value:g}, expected {least}: {JOINT_KEYS[key]}')
+        limit = {'effort': checked.pop('effort_limit')} if 'effort_limit' in checked else {}
         for name in matched:
-            joints[name] = dataclasses.replace(joints[name], **checked, **screw)
+            limits = dataclasses.replace(joints[name].limits, **limit)
+            joints[name] = dataclasses.replace(joints[name], limits=limits, **checked, **screw)
     return dataclasses.replace(description, joints=tuple(joints.values()))
 
 

@@ -44,7 +44,7 @@ def inverse_dynamics(
     nu_dot = batch.rows('acceleration', accelerations, model.m)
     if batch.samples is None:
         return batch.each(functions.inverse_dynamics, (model.m,), nu_dot)
-    return batch.held().evaluate(batch.task({'acceleration': nu_dot}, nu_dot))
+    return batch.prescribed().evaluate(batch.task({'acceleration': nu_dot}, nu_dot))
 
 
 def forward_dynamics(
@@ -93,7 +93,7 @@ def hybrid_dynamics(
         return found[:, :m], found[:, m:]
     nu_dot[:, free], forces[:, ~free] = 0.0, 0.0
     given = {'the prescribed accelerations': nu_dot, 'tau': forces}
-    result = batch.samples.hold(~free[6:], base).evaluate(batch.task(given, nu_dot + forces))
+    result = batch.samples.prescribe(~free[6:], base).evaluate(batch.task(given, nu_dot + forces))
     full = np.zeros_like(nu_dot)
     full[:, 6 + n - m :] = result
     nu_dot, forces = np.where(free, full, nu_dot), np.where(free, forces, full)
@@ -105,7 +105,7 @@ def mass_matrix(model: TreeModel, states: States, threads: int = 1) -> Array:
     batch = _Batch(model, states, (), threads)
     if batch.samples is None:
         return batch.each(functions.mass_matrix, (model.m, model.m))
-    return batch.held().mass_matrices(batch.task({}))
+    return batch.prescribed().mass_matrices(batch.task({}))
 
 
 def mass_matrix_inverse(model: TreeModel, states: States, threads: int = 1) -> Array:
@@ -133,7 +133,7 @@ def inverse_dynamics_derivatives(
         D = batch.each(one, shape, nu_dot)
     else:
         task = batch.task({'acceleration': nu_dot}, nu_dot)
-        D = batch.derivatives(batch.held(), task, batch.by_state())
+        D = batch.derivatives(batch.prescribed(), task, batch.by_state())
     return InverseDynamicsDerivatives(*batch.blocks(D))
 
 
@@ -182,10 +182,10 @@ class _Batch:
         wrenches = self.samples.wrenches(self._model, self._wrenches)
         return Task(self._model, self._states, given, wrenches, self._threads, inputs)
 
-    def held(self) -> Samples:
+    def prescribed(self) -> Samples:
         """Return the robot of inverse dynamics."""
         assert self.samples is not None
-        return self.samples.hold(np.ones(self._model.n), True)
+        return self.samples.prescribe(np.ones(self._model.n), True)
 
     def by_state(self) -> IntArray:
         """Return the columns [H; s; v; r] of a derivative, in the order of the model."""

@@ -266,10 +266,10 @@ def hybrid_dynamics(
     free, first = problem.free, 6 + model.n - model.m
     A = np.zeros((len(constraints.bias), 6 + model.n))
     A[:, first:] = rows_of(constraints, model)
-    by_rows, held_by_rows = np.empty_like(A), np.empty_like(A)
+    by_rows, forces_by_rows = np.empty_like(A), np.empty_like(A)
     status = respond_to_rows(
         model.tree, workspace(model), state_data(model, state), model.gravity,
-        pack(model, wrenches or ()), free, A, problem.nu_dot, problem.tau, by_rows, held_by_rows,
+        pack(model, wrenches or ()), free, A, problem.nu_dot, problem.tau, by_rows, forces_by_rows,
     )  # fmt: skip
     if status != OK:
         raise failure(model, status, state, problem.inputs)
@@ -283,9 +283,11 @@ def hybrid_dynamics(
     U = felt.basis
     multipliers = -U @ np.linalg.solve(U.T @ (A @ by_rows.T) @ U, U.T @ gap)  # (76)
     nu_dot = problem.nu_dot + by_rows.T @ multipliers  # (80)
-    held = problem.tau + (held_by_rows - A * ~free).T @ multipliers  # (79)
-    held[~free], multipliers, internal = felt.relieve(A[:, ~free], held[~free], multipliers, least)
-    return ConstrainedMotion(*problem.own(nu_dot, held), multipliers, felt.rank, internal)
+    forces = problem.tau + (forces_by_rows - A * ~free).T @ multipliers  # (79)
+    forces[~free], multipliers, internal = felt.relieve(
+        A[:, ~free], forces[~free], multipliers, least
+    )
+    return ConstrainedMotion(*problem.own(nu_dot, forces), multipliers, felt.rank, internal)
 
 
 class _Range:

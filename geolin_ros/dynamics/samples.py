@@ -50,20 +50,20 @@ class Samples:
         self.rows: IntArray = rows[m - model.m :]
         """Where a result has the model's rows, [v; r] in its order (fixed base: [r])."""
 
-    def hold(self, held: ArrayLike, base: bool) -> 'Samples':
-        """Return the robot with accelerations given, see `layout.hold`; scratch is shared."""
+    def prescribe(self, joints: ArrayLike, base: bool) -> 'Samples':
+        """Return the robot with accelerations given, see `layout.prescribe`; scratch is shared."""
         other = copy.copy(self)
-        other._packed = layout.hold(self._packed, held, base)
+        other._packed = layout.prescribe(self._packed, joints, base)
         return other
 
     def evaluate(self, task: 'Task') -> Array:
-        """Return accelerations, or forces where held, (N, m)."""
+        """Return accelerations, or forces where prescribed, (N, m)."""
         result = np.empty((task.count, self.rows.size))
         self._run(evaluate_samples, task, result.reshape(-1))
         return result
 
     def mass_matrices(self, task: 'Task') -> Array:
-        """Return mass matrices (N, m, m); everything must be held."""
+        """Return mass matrices (N, m, m); everything must be prescribed."""
         out = np.empty((task.count, self.rows.size, self.rows.size))
         self._run(mass_matrices, task, out.reshape(-1))
         return out
@@ -142,7 +142,7 @@ class Task:
         Whose states they are.
     states : (N, 22 + n_q + n)
     given : (N, 6 + n)
-        Accelerations where held, forces elsewhere.
+        Accelerations where prescribed, forces elsewhere.
     wrenches
         The same about every state, of `Samples.wrenches`.
     inputs

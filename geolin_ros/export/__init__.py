@@ -43,7 +43,7 @@ def export(
         Of the library and what its functions begin with (default: the robot's name, as an
         identifier of C).
     contacts
-        What may hold the robot; which of them are in force is chosen at run time.
+        What the robot may stand on; which of them are in force is chosen at run time.
     wrenches
         Where external wrenches may act, and of which kind; values are given at run time.
     targets
@@ -58,7 +58,8 @@ def export(
     Raises
     ------
     ConfigurationError
-        If the robot has joints of several axes, the folder exists, or an option cannot be used.
+        If the robot has spherical or floating joints, the folder exists, or an option cannot be
+        used.
     UnknownNameError
         If a link is not part of the robot.
     """

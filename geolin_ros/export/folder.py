@@ -149,7 +149,7 @@ def _words(robot: Robot, name: str, targets: Sequence[Target]) -> dict[str, str]
         'x': str(22 + 2 * model.n),
         'inputs': str(len(model.actuated_joints)),
         'contacts': str(len(robot.contacts)),
-        'contact_rows': str(robot.held[-1].rows),
+        'contact_rows': str(robot.contact_sets[-1].rows),
         'wrenches': str(len(robot.wrenches)),
         'floating': str(int(floating)),
         'plus6': ' + 6' if floating else ', the base is fixed',
@@ -171,8 +171,8 @@ def _sizes(robot: Robot) -> dict[str, int]:
     return {
         'WORK': robot.work,
         'INPUT_SIZE': robot.inputs.size,
-        'OUT': max(held.out for held in robot.held),
-        'WORK_OF_CONTACTS': max(held.work for held in robot.held),
+        'OUT': max(one.out for one in robot.contact_sets),
+        'WORK_OF_CONTACTS': max(one.work for one in robot.contact_sets),
         'STEP_WORK': robot.step_work,
         'STEP_LISTS': robot.step_lists,
     }
@@ -249,7 +249,7 @@ def _data(robot: Robot, name: str, kernels: Mapping[str, Kernel]) -> str:
         '  const int64_t *sites, *places;',
         '  const double *values;',
         '  int64_t size, filled, rows;',
-        '} held_t;',
+        '} contact_set_t;',
         _array('int64_t', 'robot_ints', robot.packed.ints),
         _array('double', 'robot_floats', robot.packed.floats),
         _array('int64_t', 'own_ints', own.ints),
@@ -259,13 +259,13 @@ def _data(robot: Robot, name: str, kernels: Mapping[str, Kernel]) -> str:
         _array('double', 'wrench_maps', robot.wrench_maps),
     ]
     rows = []
-    for k, held in enumerate(robot.held):
-        lines.append(_array('int64_t', f'sites_{k}', held.sites))
-        lines.append(_array('int64_t', f'places_{k}', held.places))
-        lines.append(_array('double', f'values_{k}', held.values))
-        sizes = f'{held.sites.size}, {held.places.size}, {held.rows}'
+    for k, one in enumerate(robot.contact_sets):
+        lines.append(_array('int64_t', f'sites_{k}', one.sites))
+        lines.append(_array('int64_t', f'places_{k}', one.places))
+        lines.append(_array('double', f'values_{k}', one.values))
+        sizes = f'{one.sites.size}, {one.places.size}, {one.rows}'
         rows.append(f'  {{sites_{k}, places_{k}, values_{k}, {sizes}}},')
-    lines += ['static const held_t all_held[] = {', *rows, '};']
+    lines += ['static const contact_set_t contact_sets[] = {', *rows, '};']
     states: Sequence[Label] = state_labels(model)
     for what, texts in {
         'joint_names': model.joint_names,

@@ -21,8 +21,8 @@ from geolin_ros.typing import Array, IntArray
 MOST_CONTACTS = 6
 
 
-class Held(NamedTuple):
-    """The robot with some of its contacts in force."""
+class ContactSet(NamedTuple):
+    """The contacts in force, as arrays."""
 
     sites: IntArray
     places: IntArray
@@ -45,8 +45,8 @@ class Robot(NamedTuple):
     wrenches: tuple[Wrench, ...]
     packed: layout.Packed
     own: Own
-    held: tuple[Held, ...]
-    """By set of contacts: contact c is in force where bit c is set."""
+    contact_sets: tuple[ContactSet, ...]
+    """Contact c is in force where bit c is set."""
     inputs: Array
     """Efforts and wrenches, all zero."""
     wrench_maps: Array
@@ -81,23 +81,28 @@ def pack_robot(
     model
         The robot.
     contacts
-        What may hold it; any of them, or none, is in force at a time.
+        What it may stand on; any of them, or none, is in force at a time.
     wrenches
         Where wrenches may act; their values are given at run time.
 
     Raises
     ------
     ConfigurationError
-        If the robot has joints of several axes, or there are too many contacts.
+        If the robot has spherical or floating joints, or there are too many contacts.
     UnknownNameError
         If a link is not part of the robot.
     """
     packed = model.packed
-    if packed is None or len(packed.bodies) < int(packed.ints[layout.NB]):
+    if packed is None:
         raise ConfigurationError(
-            f'robot {model.name!r} cannot be exported: a joint has several axes (spherical, '
-            'planar, floating, universal or cylindrical); expected revolute, prismatic and '
-            'helical ones; lock the others with --locked'
+            f'robot {model.name!r} cannot be exported: a link has an inertia that is not that of '
+            'a rigid body, expected mass, centre of mass and inertia'
+        )
+    if packed.groups:
+        raise ConfigurationError(
+            f'robot {model.name!r} cannot be exported: a joint has positions that are a rotation '
+            'or a pose (spherical, floating); expected joints with a number for each axis; lock '
+            'it with --locked, or write it as revolute and prismatic joints in a row'
         )
     if len(contacts) > MOST_CONTACTS:
         raise ConfigurationError(
@@ -115,7 +120,7 @@ def pack_robot(
         packed,
         pack_own(packed, model.base == 'floating', actuated),
         tuple(
-            _held(model, packed, [c for k, c in enumerate(contacts) if mask >> k & 1])
+            _contact_set(model, packed, [c for k, c in enumerate(contacts) if mask >> k & 1])
             for mask in range(1 << len(contacts))
         ),
         layout.make_inputs(packed, pack(model, zero)),
@@ -127,13 +132,15 @@ def pack_robot(
     )
 
 
-def _held(model: TreeModel, packed: layout.Packed, contacts: Sequence[Contact]) -> Held:
+def _contact_set(
+    model: TreeModel, packed: layout.Packed, contacts: Sequence[Contact]
+) -> ContactSet:
     constraints = [Constraint(model, contact) for contact in contacts]
     sites, work = pack_constraints(packed, constraints)
     rows = sum(constraint.size for constraint in constraints)
     out = contact_layout.outputs_of(model.m, len(model.actuated_joints), rows).out
     places = np.flatnonzero(work)
-    return Held(sites, places, work[places], work.size, rows, out.size)
+    return ContactSet(sites, places, work[places], work.size, rows, out.size)
 
 
 def _map_of(model: TreeModel, packed: layout.Packed, wrench: Wrench) -> Array:

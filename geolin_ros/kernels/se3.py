@@ -11,12 +11,12 @@ follows from its Rodrigues formula on rotations, F = p0 1 + p1(x) w^ + p2(x) w^ 
 
 import math
 
-from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels._jit import lean_kernel
 
 SERIES_BELOW = 0.25  # of the squared angle: the closed forms lose digits below it
 
 
-@kernel
+@lean_kernel
 def rodrigues(x):
     """Return a = sin t / t, b = (1 - cos t) / t^2, c = (t - sin t) / t^3 and da, db, dc by dx.
 
@@ -53,7 +53,7 @@ INVERSE_SERIES = (
 )
 
 
-@kernel
+@lean_kernel
 def inverse_rodrigues(x):
     """Return e = (1 - (t/2) cot(t/2)) / t^2 at x = t^2, and de/dx.
 
@@ -70,7 +70,7 @@ def inverse_rodrigues(x):
     return e, (-0.5 * (da * b - a * db) / (b * b) - e) / x
 
 
-@kernel
+@lean_kernel
 def dual_polynomial(z, p1, p2, dp1, dp2, out):
     """Fill ``out`` (6, 6) with Eq. (1), p0 = 1."""
     u0, u1, u2, w0, w1, w2 = z[0], z[1], z[2], z[3], z[4], z[5]
@@ -100,34 +100,34 @@ def dual_polynomial(z, p1, p2, dp1, dp2, out):
         out[j, 3 + k] -= dual
 
 
-@kernel
+@lean_kernel
 def squared_angle(z):
     """Return w'w of a twist (u; w)."""
     return z[3] * z[3] + z[4] * z[4] + z[5] * z[5]
 
 
-@kernel
+@lean_kernel
 def left_jacobian(z, sign, out):
     """Fill ``out`` (6, 6) with J of exp(z + dz) = exp(J dz) exp(z); sign -1: exp(z) exp(J dz)."""
     _, b, c, _, db, dc = rodrigues(squared_angle(z))
     dual_polynomial(z, sign * b, c, sign * db, dc, out)
 
 
-@kernel
+@lean_kernel
 def left_jacobian_inverse(z, sign, out):
     """Fill ``out`` (6, 6) with the inverse of `left_jacobian`; angles below 2 pi."""
     e, de = inverse_rodrigues(squared_angle(z))
     dual_polynomial(z, -0.5 * sign, e, 0.0, de, out)
 
 
-@kernel
+@lean_kernel
 def adjoint_of_exp(z, sign, out):
     """Fill ``out`` (6, 6) with Ad of exp(sign z)."""
     a, b, _, da, db, _ = rodrigues(squared_angle(z))
     dual_polynomial(z, sign * a, b, sign * da, db, out)
 
 
-@kernel
+@lean_kernel
 def exp(z, H_out):
     """Fill ``H_out`` (4, 4) with [[1 + a w^ + b w^ w^, (1 + b w^ + c w^ w^) u], [0, 1]]."""
     a, b, c, _, _, _ = rodrigues(squared_angle(z))
@@ -145,7 +145,7 @@ def exp(z, H_out):
     H_out[3, 0], H_out[3, 1], H_out[3, 2], H_out[3, 3] = 0.0, 0.0, 0.0, 1.0
 
 
-@kernel
+@lean_kernel
 def log(H, z_out):
     """Fill ``z_out`` (6,) with the twist of smallest angle, at most pi, whose exp is ``H``.
 
@@ -164,7 +164,7 @@ def log(H, z_out):
     z_out[3], z_out[4], z_out[5] = w0, w1, w2
 
 
-@kernel
+@lean_kernel
 def quaternion(R):
     """Return the unit quaternion (x, y, z, w), w >= 0, of the rotation in ``R``'s upper left.
 
@@ -185,7 +185,7 @@ def quaternion(R):
     return x / norm, y / norm, z / norm, w / norm
 
 
-@kernel
+@lean_kernel
 def rotation(x, y, z, w, R_out):
     """Fill the upper left of ``R_out`` from a quaternion of any length but zero."""
     s = 2.0 / (x * x + y * y + z * z + w * w)
@@ -197,7 +197,7 @@ def rotation(x, y, z, w, R_out):
     R_out[1, 2], R_out[2, 1] = s * (y * z - w * x), s * (y * z + w * x)
 
 
-@kernel
+@lean_kernel
 def retract(H, z, H_out):
     """Fill ``H_out`` (4, 4) with H exp(z); it may not be ``H``."""
     exp(z, H_out)
@@ -209,7 +209,7 @@ def retract(H, z, H_out):
         H_out[i, 3] += H[i, 3]
 
 
-@kernel
+@lean_kernel
 def difference(H1, H2, G, z_out):
     """Fill ``z_out`` (6,) with log(H1^-1 H2); ``G`` (4, 4) is scratch."""
     for i in range(3):

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.functions import failure, vector, wrong_state
+from geolin_ros.dynamics.functions import failure, mass_matrix, vector, wrong_state
 from geolin_ros.errors import ModelError, NotFiniteError, ShapeError
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
 from geolin_ros.kernels.engine.linearization import linearize
@@ -21,8 +21,8 @@ from geolin_ros.kernels.packing.own_layout import pack_own
 from geolin_ros.kernels.status import NOT_FINITE, OK, REDUNDANT, SINGULAR
 from geolin_ros.linearization.batch import Batches
 from geolin_ros.linearization.contacts.constraints import Constraint
-from geolin_ros.linearization.contacts.description import Closure, activated
-from geolin_ros.linearization.contacts.geometry import geometry_of, rows_at
+from geolin_ros.linearization.contacts.description import Closure, activated, content
+from geolin_ros.linearization.contacts.geometry import geometry_of, rows_at, rows_left
 from geolin_ros.linearization.contacts.rank import Decision, check_length, decide, weights_of
 from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.linearization.discretization import (
@@ -96,6 +96,7 @@ class Linearizer:
         check_length(length)
         self.model, self._length = model, length
         self._n, self._size = model.n, 22 + model.n_q + model.n
+        self._known: list[tuple[object, ...]] | None = None
         self.contacts = tuple(contacts)
 
     @property
@@ -105,9 +106,12 @@ class Linearizer:
 
     @contacts.setter
     def contacts(self, contacts: Sequence[Closure]) -> None:
+        known = [content(contact) for contact in contacts]
+        if known == self._known:  # the engine that is there serves them
+            return
         constraints = [Constraint(self.model, contact) for contact in contacts]
         active = [c for c in constraints if c.contact.active]
-        self._contacts, self._active = tuple(contacts), active
+        self._contacts, self._active, self._known = tuple(contacts), active, known
         self._engine = _Engine(self.model, active, self._length)
         self._tau_memory = memoryview(self._engine.tau)  # type: ignore[arg-type]
 
@@ -308,21 +312,22 @@ class _Engine:
     Raises
     ------
     ModelError
-        If a link has an inertia that no rigid body has.
+        If a link has an inertia that no rigid body has, or bodies are not numbered depth first.
     """
 
     def __init__(self, model: TreeModel, constraints: Sequence[Constraint], length: float) -> None:
         packed = model.packed
         if packed is None:
             raise ModelError(
-                f'robot {model.name!r} has a link whose inertia is not that of a rigid body, '
-                'expected [[m 1, -h x], [h x, I]] with a symmetric I; make it from mass, centre '
-                'of mass and inertia'
+                f'robot {model.name!r} has a link whose inertia is not that of a rigid body, or '
+                'bodies that are not numbered depth first; expected inertias [[m 1, -h x], '
+                '[h x, I]] with a symmetric I: make them from mass, centre of mass and inertia'
             )
         actuated = [model.joint_index(name) for name in model.actuated_joints]
         self._own = pack_own(packed, model.base == 'floating', actuated)
         self._model, self._packed, self._length = model, packed, length
         self._constraints, self._weights = constraints, weights_of(constraints, length)
+        self._rows = wrench_labels(constraint.contact for constraint in constraints)
         self._shape = model.m, len(actuated), sum(constraint.size for constraint in constraints)
         self.workspace = layout.make_workspace(packed)
         self.inputs = layout.make_inputs(packed, pack(model, ()))
@@ -332,6 +337,7 @@ class _Engine:
         if packed.groups:
             self._floats = read_only(self._poses)
         self._contacts = pack_constraints(packed, constraints)
+        self._neutral = model.neutral_state()
         self.x = x = np.zeros(22 + model.n_q + model.n)
         self._tau, self._wrenches = np.zeros(model.n), NO_WRENCHES
         self.is_current = False
@@ -411,12 +417,11 @@ class _Engine:
         model, twin = self._model, state.copy()
         by_state, N = spare.by_state.copy(), decision.dropped
         if N.size:
-            J, _ = rows_at(model, self._constraints, twin)
+            J, _ = self._rows_at(contacts, twin.at_rest())
             w = np.linalg.lstsq(weights[:, np.newaxis] * J, spare.forces / weights, rcond=1e-9)[0]
             as_if = twin.copy()
             as_if.data[-model.m :] = w
-            change = rows_at(model, self._constraints, as_if)[1]
-            change *= weights[:, np.newaxis]
+            change = weights[:, np.newaxis] * self._rows_at(contacts, as_if)[1]
             by_state += weights[:, np.newaxis] * (N @ (N.T @ change))
         about = About(
             model,
@@ -465,7 +470,16 @@ class _Engine:
         return self._again[0]()
 
     def _geometry(self) -> Geometry:
-        return geometry_of(self._model, self._constraints, self._state())
+        """Return J and its change as the kernel left them, where it can be read from there."""
+        state, model = self._state(), self._model
+        if not self.is_current or not self._constraints:
+            return geometry_of(model, self._constraints, state)
+        return Geometry(*self._rows_at(self._contacts, state), mass_matrix(model, state))
+
+    def _rows_at(self, contacts: contact_layout.Contacts, state: State) -> tuple[Array, Array]:
+        """Return `rows_at` the pose where the kernel has just run with these contacts."""
+        found = rows_left(self._model, contacts, self.workspace, state)
+        return found or rows_at(self._model, self._constraints, state)
 
     @property
     def _again(self) -> 'Later':
@@ -475,13 +489,12 @@ class _Engine:
         )
 
     def _state(self) -> State:
-        state = self._model.neutral_state()
+        state = self._neutral.copy()
         state.data[:] = self.x
         return state
 
     def _decide(self, state: State) -> tuple[Decision, Redundancy]:
         """Return the rank decision of the last call of `run`, about a state."""
-        rows = wrench_labels(constraint.contact for constraint in self._constraints)
         weights, m = self._weights, self._model.m
         mobilities, bias = np.zeros((0, 0)), np.zeros(0)
         if self._constraints:
@@ -496,7 +509,7 @@ class _Engine:
         decision, asked = decide(mobilities * np.outer(weights, weights)), bias * weights
         denied, size = decision.dropped.T @ asked, float(np.linalg.norm(asked))
         return decision, Redundancy(
-            rows=rows,
+            rows=self._rows,
             velocities=m,
             rank=decision.kept.shape[1],
             smallest_kept=decision.smallest_kept,

@@ -68,9 +68,10 @@ def read(source: str | Path) -> Reading:
         Bodies are links, and so is the world of a robot without a free joint. Positions are
         MuJoCo's ``qpos`` (a ball's quaternion as x, y, z, w). Hinges and slides keep reference,
         range, damping, stiffness with its rest position, dry friction and armature. Of actuators
-        armature, damping (times gear squared) and limits of force count: efforts are those of
-        joints. Several joints of a body are a chain with massless links, ``body@joint``, between.
-        An equality of two joints is a mimic joint: exact, where MuJoCo's is soft.
+        armature, damping (times gear squared) and limits of force count, of motors those of
+        control too: efforts are those of joints. Several joints of a body are a chain with
+        massless links, ``body@joint``, between. An equality of two joints is a mimic joint:
+        exact, where MuJoCo's is soft.
 
     Raises
     ------
@@ -247,12 +248,24 @@ class _Reader:
                 gear = float(m.actuator_gear[i, 0])
                 armature += gear**2 * float(self._all('actuator_armature', m.nu)[i])
                 damping += gear**2 * float(self._all('actuator_damping', m.nu)[i])
-                if m.actuator_forcelimited[i]:
-                    efforts.append(abs(gear) * float(np.abs(m.actuator_forcerange[i]).max()))
+                limits = [m.actuator_forcerange[i]] if m.actuator_forcelimited[i] else []
+                if m.actuator_ctrllimited[i] and self._is_motor(i):
+                    limits.append(m.actuator_gainprm[i, 0] * m.actuator_ctrlrange[i])
+                if limits:
+                    efforts.append(abs(gear) * float(np.abs(limits).max(axis=1).min()))
         effort = sum(efforts) if efforts else np.inf
         if m.jnt_actfrclimited[joint]:
             effort = min(effort, float(np.abs(m.jnt_actfrcrange[joint]).max()))
         return armature, damping, effort
+
+    def _is_motor(self, actuator: int) -> bool:
+        """Whether the force is the control times a constant."""
+        m = self._m
+        return bool(
+            m.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_FIXED
+            and m.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_NONE
+            and m.actuator_dyntype[actuator] == mujoco.mjtDyn.mjDYN_NONE
+        )
 
     def _mimics(self) -> Iterator[tuple[int, Mimic]]:
         """Return the joints that equalities of two joints make follow another."""

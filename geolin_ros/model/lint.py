@@ -30,7 +30,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 from geolin_ros.urdf.shapes import Shape, find_mesh, read_shapes
 
-STRONGEST = 100.0
+STRONGEST = 20.0
 """An effort limit above this many times weight times size of the robot is made up."""
 FASTEST = 100.0
 """A velocity limit above this [rad/s or m/s] is made up."""
@@ -325,10 +325,12 @@ def _joints(description: Description, size: float | None) -> Iterator[Finding]:
                     'warning', where,
                     f'effort limit {limits.effort:.4g} on a robot of {mass:.3g} kg and '
                     f'{lever:.3g} m cannot be real',
-                    "write the actuator's limit",
+                    "write the actuator's limit, or give effort_limit in the overlay: gains weigh "
+                    'efforts by it',
                 )  # fmt: skip
         elif joint.mimic is None:
-            yield Finding('note', where, 'no effort limit', 'add <limit effort="..."/>')
+            fix = 'add <limit effort="..."/>, in MJCF actuatorfrcrange="..."'
+            yield Finding('note', where, 'no effort limit', fix)
         if limits.velocity == 0.0 or FASTEST < limits.velocity < math.inf:
             yield Finding(
                 'warning', where, f'velocity limit {limits.velocity:.4g} cannot be real',

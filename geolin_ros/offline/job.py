@@ -116,8 +116,8 @@ def linearize_unit(job: Job, unit: int, samples: Samples) -> int:
     names = contact_names(job.model, job.settings)
     if names:
         values['contact_load'] = np.concatenate(loads)
-        held = [{c.name for c in contacts if c.active} for contacts in samples.points.contacts]
-        values['contact_active'] = np.array([[name in one for name in names] for one in held])
+        active = [{c.name for c in contacts if c.active} for contacts in samples.points.contacts]
+        values['contact_active'] = np.array([[name in one for name in names] for one in active])
     for name, parts in packed.items():
         if parts[0].shape[1]:
             values[varying(name)] = np.concatenate(parts)

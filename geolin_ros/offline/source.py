@@ -13,7 +13,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.message_types import WRENCH
 from geolin_ros.offline.recording import Recording
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.parameters.file import checked, default_values, read_parameter_file
+from geolin_ros.stream.parameters.file import default_values, merged_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.model_reading import parse, read_model, to_text
 
@@ -103,10 +103,9 @@ def open_source(
     ModelError
         If the description cannot be used.
     """
-    merged = default_values() | (read_parameter_file(params) if params else {})
-    merged |= {name: checked(name, value) for name, value in (values or {}).items()}
+    merged = merged_values(params, values)
     with Recording(bags, topics) as recording:
-        description = _description(recording, merged, urdf)
+        description = find_description(recording, merged, urdf)
         for topic in stream_settings(merged).force_topics:
             recording.add_role(topic, WRENCH)
         model = read_model(description, merged, warn)
@@ -114,7 +113,7 @@ def open_source(
         yield Source(recording, model, merged, to_text(description), other)
 
 
-def _description(
+def find_description(
     recording: Recording, values: Mapping[str, Any], urdf: str | Path | None
 ) -> str | Path:
     """Return URDF text or the path of a URDF or MJCF file, in the order in which they count."""

@@ -5,6 +5,7 @@
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -14,6 +15,8 @@ from typing import Any
 
 from geolin_ros.errors import ConfigurationError, RecordingError
 
+LAST_JOBS = 3.0
+"""What is left to processes after Ctrl-C [s]."""
 IN_FLIGHT = 3
 """Jobs that wait or run, for each worker: memory is bounded by them."""
 
@@ -28,7 +31,7 @@ class _Here(Executor):
 
 
 class _Pool(ProcessPoolExecutor):
-    """Processes that Ctrl-C does not reach: what they do is finished, and this one ends them."""
+    """Processes that Ctrl-C does not reach: this one ends them."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'Future[Any]':
         resource_tracker.ensure_running()  # here, since it lets signals through when it starts
@@ -76,9 +79,19 @@ def open_workers(
                 'a worker process was killed, perhaps for lack of memory; what it had finished '
                 'stays: run again to go on, with fewer --workers or a smaller --chunk'
             ) from error
-        except BaseException:
+        except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
+            if isinstance(error, KeyboardInterrupt):
+                _end_processes()
             raise
+
+
+def _end_processes() -> None:
+    """Wait a while for processes to finish what they do; end those that compile, say."""
+    deadline = time.monotonic() + LAST_JOBS
+    for process in multiprocessing.active_children():
+        process.join(max(0.0, deadline - time.monotonic()))
+        process.terminate()
 
 
 @contextmanager

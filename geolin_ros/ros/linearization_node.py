@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from geolin_msgs.msg import (
     LinearizedDynamics,
 )
 from geolin_msgs.srv import Linearize
+from geolin_ros.errors import ConfigurationError
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.executor import STEADY
@@ -57,7 +59,7 @@ PROGRAM = Program(
     'linearization_node',
     'Publishes the geometric linearization A, B of a floating-base robot at each joint state.',
     'robot_description, joint_states, odom, joint_efforts; by parameter tf, contacts, wrenches',
-    '~/linearization, ~/forward_dynamics, ~/summary; service ~/linearize',
+    '~/linearization, ~/forward_dynamics, ~/summary, by parameter ~/markers; service ~/linearize',
 )
 TOPIC_NAMES = {'wrench_topics', 'base_source', 'contact_source', 'foot_force_topics'}
 """Parameters that say what is subscribed to."""
@@ -91,11 +93,16 @@ class LinearizationNode(RobotNode):
 
     def outputs(self) -> Sequence[tuple[type, str]]:
         """Return what is published."""
-        return (
+        outputs: list[tuple[type, str]] = [
             (LinearizedDynamics, '~/linearization'),
             (ForwardDynamics, '~/forward_dynamics'),
             (LinearizationSummary, '~/summary'),
-        )
+        ]
+        if self._values['marker_rate'] > 0.0:
+            from visualization_msgs.msg import MarkerArray
+
+            outputs.append((MarkerArray, '~/markers'))
+        return outputs
 
     def inputs(self) -> Sequence[Input]:
         """Return what is subscribed to."""
@@ -120,6 +127,11 @@ class LinearizationNode(RobotNode):
         stream_settings(present | dict(values))
         if values.get('base_source') == 'tf':
             check_transforms()
+        if values.get('marker_rate') and find_spec('visualization_msgs') is None:
+            raise ConfigurationError(
+                f'parameter marker_rate is {values["marker_rate"]:g} Hz, but package '
+                'visualization_msgs is not installed; install it, or set marker_rate to 0'
+            )
 
     def make_stream(self, reading: Reading) -> LinearizationStream:
         """Return a stream; it looks up all frames that parameters name."""
@@ -180,11 +192,14 @@ class LinearizationNode(RobotNode):
 
     def publish(self, pipeline: Pipeline, answer: Answer, start: float) -> None:
         """Publish a linearization and what belongs to it."""
-        linearization, forward_dynamics, summary = self._outputs
+        linearization, forward_dynamics, summary, *others = self._outputs
         linearization.publish(pipeline.linearization.write(answer))
         latency = time.perf_counter() - answer.received_at
         forward_dynamics.publish(pipeline.forward_dynamics.write(answer))
         summary.publish(pipeline.summary.write(answer, self._counts, latency))
+        markers = pipeline.markers
+        if markers is not None and markers.is_due(answer):
+            others[0].publish(markers.write(answer))
         self._diagnostics.latencies.add(latency)
         self._diagnostics.ages.add(abs(answer.odometry_age))
         sample = pipeline.stream.self_check.due(answer)

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from geometry_msgs.msg import Point
+
 from geolin_msgs import msg
 from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
 from geolin_ros.model.tree import TreeModel
@@ -13,6 +15,7 @@ from geolin_ros.ros.robot_node import Reading
 from geolin_ros.stream.analysis import Analyst, Snapshot
 from geolin_ros.stream.inputs.plausibility import Finding, Window, findings
 from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.outputs.markers import MarkerWriter, shown_modes
 from geolin_ros.stream.outputs.messages import (
     ForwardDynamicsWriter,
     LinearizationWriter,
@@ -33,6 +36,8 @@ class Pipeline:
     requests: RequestAnswerer
     analyst: Analyst
     reading: Reading
+    markers: MarkerWriter | None = None
+    """None if nobody asked for them."""
     warnings: Sequence[Finding] = ()
     """About the inputs of the last second or so."""
 
@@ -44,6 +49,8 @@ class Pipeline:
     def analyse(self, snapshot: Snapshot) -> None:
         """Analyse an earlier answer for the next summaries; takes a while."""
         self.summary.analysis = self.analyst.analyse(snapshot)
+        if self.markers is not None:
+            self.markers.modes = shown_modes(self.model, self.stream.settings, snapshot)
 
     def judge(self, window: Window) -> None:
         """Judge a stretch of inputs."""
@@ -75,7 +82,17 @@ def make_pipeline(
         RequestAnswerer(model, settings, functools.partial(make_message, model), msg.ContactState),
         Analyst(model, settings),
         reading,
+        _markers(reading.values['marker_rate'], model),
     )
+
+
+def _markers(rate: float, model: TreeModel) -> MarkerWriter | None:
+    """Return what draws for RViz at a rate [Hz]; None at 0."""
+    if not rate > 0.0:
+        return None
+    from visualization_msgs.msg import Marker, MarkerArray
+
+    return MarkerWriter(MarkerArray, Marker, Point, model, 1.0 / rate)
 
 
 def make_message(model: TreeModel, wrenches: int = 0) -> LinearizedDynamics:

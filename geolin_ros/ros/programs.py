@@ -21,6 +21,11 @@ def lqr_node() -> int:
     return _run('lqr_node', 'lqr_node')
 
 
+def state_estimator() -> int:
+    """Run the state estimator; return the exit status."""
+    return _run('state_estimator', 'state_estimator')
+
+
 def torque_estimator() -> int:
     """Run the torque estimator; return the exit status."""
     return _run('torque_estimator', 'torque_estimator')

@@ -20,6 +20,8 @@ from lifecycle_msgs.srv import GetState
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from geolin_ros.ros.signals import ignore_signals
+
 INTERRUPTED = 130
 PLAYER, RECORDER = 'rosbag2_player', 'rosbag2_recorder'
 STEP = 5.0  # between signs of life [s]
@@ -176,6 +178,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return run(options, stop)
     finally:
+        ignore_signals()
         rclpy.try_shutdown()
 
 

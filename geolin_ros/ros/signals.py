@@ -24,8 +24,8 @@ def ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def end_early(program: str) -> None:
-    """Let the first signal end the process at once, with status 0 and a sentence.
+def end_early(program: str, status: int = 0) -> None:
+    """Let the first signal end the process at once, with a status and a sentence.
 
     For the time of the imports, which leave nothing to clean up; `handled_signals` takes over.
     """
@@ -33,7 +33,7 @@ def end_early(program: str) -> None:
     def end(number: int, frame: object) -> None:
         ignore_signals()
         os.write(2, f'{program}: {signal.Signals(number).name} before it was up\n'.encode())
-        os._exit(0)
+        os._exit(status)
 
     for number in NUMBERS:
         signal.signal(number, end)

@@ -9,6 +9,7 @@ import numpy as np
 from geolin_ros.description import Description, Joint, Link
 from geolin_ros.dynamics.batch import mass_matrix
 from geolin_ros.dynamics.conditioning import conditioning
+from geolin_ros.kernels.engine import stein
 from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
 from geolin_ros.kernels.se3 import quaternion, retract
 from geolin_ros.linearization.contacts import Contact
@@ -17,6 +18,9 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import Base, TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.spatial.se3 import exp, log, rotation_from_quaternion
+from geolin_ros.stream.base_stream import BaseSettings, BaseStream
+from geolin_ros.stream.inputs.contact_input import ContactSettings
+from geolin_ros.stream.inputs.imu_input import ImuTopic
 from geolin_ros.verification.certificate import Certifier, Claim
 from geolin_ros.verification.differences import Form
 
@@ -61,8 +65,18 @@ def warm_up_commands() -> None:
     state = model.neutral_state()
     Linearizer(model).batch([state], np.zeros((1, model.n)))
     mass_matrix(model, [state])
+    work, _, numbers = stein.make_work(model.m)
+    stein.stein(work, numbers, 1e-9, 1)
+    warm_up_base()
     state.difference(state)
     rotation_from_quaternion([0.0, 0.0, 0.0, 1.0])
+
+
+def warm_up_base() -> None:
+    """Run the kernels of the state estimator."""
+    model = small_model()
+    foot = ContactSettings(contacts=(Contact(model.body_names[-1]),))
+    BaseStream(model, BaseSettings(ImuTopic('imu', model.base_link), foot)).warm_up()
 
 
 def small_model(base: Base = 'floating') -> TreeModel:

@@ -62,10 +62,12 @@ def test_simulator_of_the_launch_file__is_given_options_that_it_has():
 
 @pytest.mark.parametrize('robot', ['quadruped', 'humanoid'])
 def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot, tmp_path):
-    options = argparse.Namespace(robot=robot, feet=FEET[robot], armature=0.01, friction=0.8)
+    options = argparse.Namespace(
+        robot=robot, feet=FEET[robot], armature=0.01, effort_limit=None, friction=0.8
+    )
     simulator, _ = simulator_of(options)
     (tmp_path / 'overlay.json').write_text(overlay(0.01))
-    values = node_parameters(simulator, tmp_path / 'overlay.json', realtime=False)
+    values = node_parameters(simulator, robot, tmp_path / 'overlay.json', realtime=False)
     for program, table in (('linearization_node', TABLE), ('lqr_node', LQR_TABLE)):
         rows = {row.name: row for row in table}
         for name, value in values[program].items():
@@ -77,9 +79,9 @@ def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot, tmp_path):
 
 def test_anchor__is_on_wherever_nobody_says_otherwise(tmp_path):
     options = argparse.Namespace(
-        robot='quadruped', feet=FEET['quadruped'], armature=0.01, friction=0.8
+        robot='quadruped', feet=FEET['quadruped'], armature=0.01, effort_limit=None, friction=0.8
     )
-    given = node_parameters(simulator_of(options)[0], tmp_path / 'overlay.json', realtime=False)
+    given = node_parameters(simulator_of(options)[0], 'quadruped', tmp_path, realtime=False)
     assert 'anchor' not in given['lqr_node']
     assert {row.name: row.default for row in LQR_TABLE}['anchor'] is True
     assert RegulatorSettings().anchor is True

@@ -31,8 +31,9 @@ from geolin_demos.balance.robots import ARMATURE, overlay, simulator_of
 from geolin_ros.errors import ConfigurationError
 
 PUSHES = os.environ.get('GEOLIN_ROBOT_PUSHES', '8')
-TEXT = f"""`make robots`: `geolin analyze-modes`, rotors of {ARMATURE} kg m2, and `make balance`
-with {PUSHES} pushes a case, three processes over DDS in lock step, for every legged robot of
+TEXT = f"""`make robots`: `geolin analyze-modes`, rotors of {ARMATURE} kg m2 (solo and solo12:
+and motors of 2.7 N m, in place of the 1000 N m of their URDF), and `make balance` with
+{PUSHES} pushes a case, three processes over DDS in lock step, for every legged robot of
 example-robot-data. The list, with what must come of it, is `test/support/legged.py`.
 {{count}} of {len(LEGGED)} robots took {{minutes:.0f}} minutes; cases: {{said}}.
 """
@@ -52,6 +53,7 @@ def test_robot__can_do_what_is_listed_or_is_refused_by_that_sentence(robot):
         robot=str(FOLDER / robot.path),
         feet=robot.feet.replace(' ', ','),
         armature=ARMATURE,
+        effort_limit=robot.effort_limit,
         friction=0.8,
     )
     with warnings.catch_warnings():
@@ -90,11 +92,13 @@ def balanced(robot, folder):
     """Return what came of each case of `make balance`, or the sentence by which it ended."""
     table = folder / 'table.md'
     table.unlink(missing_ok=True)
+    limit = [] if robot.effort_limit is None else [f'--effort-limit={robot.effort_limit}']
     done = subprocess.run(
         [
             sys.executable, '-m', 'geolin_demos.balance', '--robot', str(FOLDER / robot.path),
             '--feet', robot.feet.replace(' ', ','), '--pushes', PUSHES, '--skip-largest',
             '--table', str(table), '--output', str(folder / 'picture.png'),
+            *limit,
         ],
         capture_output=True,
         text=True,

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.robots import example_robot
 from support.standing import standing_robot
+from support.strangers import BIPED
 
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
@@ -90,6 +91,17 @@ def test_robot__does_what_else_it_must_in_three_processes(robot, case, gains, tm
         rf'^{robot}, 0 +{case} .* ms +\d+ of \d+ +{gains} ', found.stdout, re.MULTILINE
     )
     assert 'PASS  1 of 1 cases stand' in found.stdout
+
+
+def test_robot_of_mjcf__stands_in_three_processes(tmp_path):
+    robot = tmp_path / 'biped.xml'
+    robot.write_text(BIPED)
+    output = f'--output={tmp_path / "balance.png"}'
+    feet = '--feet=l_foot,r_foot'
+    found = balance(f'--robot={robot}', feet, '--cases=2 soles', '--pushes=1', output)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert re.search(r'^\[simulator\] PASS  2 soles, J', found.stdout, re.MULTILINE)
+    assert 'serve stranger: floating base' in found.stdout
 
 
 @pytest.mark.parametrize(('source', 'is_led'), [('model', False), ('linearization', True)])

@@ -194,17 +194,28 @@ def test_supports__of_frames_alone_are_read_again_and_again_without_a_crash():
 
 
 INTERRUPTED_WHILE_IT_IMPORTS = """
-import importlib.abc, os, signal, sys
+import atexit, importlib.abc, os, signal, sys
 
 class Interruption(importlib.abc.MetaPathFinder):
     def find_spec(self, name, *_):
-        if name == sys.argv[1]:
+        if name == module:
             sys.meta_path.remove(self)
-            os.kill(os.getpid(), signal.SIGINT)
+            try:
+                interrupt()
+                interrupt()
+            except KeyboardInterrupt:
+                if is_of_c:
+                    raise ImportError('initialization failed')
+                raise
 
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+module, is_of_c = sys.argv.pop(1), sys.argv.pop(1) == 'C'
 sys.meta_path.insert(0, Interruption())
+atexit.register(interrupt)
 from geolin_ros.cli import main
-sys.exit(main(sys.argv[2:]))
+sys.exit(main())
 """
 
 
@@ -219,8 +230,11 @@ sys.exit(main(sys.argv[2:]))
         ('geolin_ros.model.lint', ['lint-urdf', QUADRUPED]),
     ],
 )
-def test_interrupt__while_modules_are_imported_is_one_line(module, command, tmp_path):
-    use = [sys.executable, '-c', INTERRUPTED_WHILE_IT_IMPORTS, module, *command]
+@pytest.mark.parametrize('kind', ['Python', 'C'])
+def test_interrupts__while_modules_are_imported_and_at_the_end_are_one_line(
+    kind, module, command, tmp_path
+):
+    use = [sys.executable, '-c', INTERRUPTED_WHILE_IT_IMPORTS, module, kind, *command]
     done = subprocess.run(use, capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (130, ''), done.stderr
     assert re.fullmatch(r'geolin[a-z -]*: interrupted\n', done.stderr)

@@ -43,6 +43,19 @@ def write(path, names=('shoulder',), amplitude=1.0):
     return str(path)
 
 
+ARM_OF_MUJOCO = """<mujoco model="arm"><worldbody><body name="lower">
+  <joint name="shoulder" axis="0 1 0"/>
+  <inertial pos="0 0 0.2" mass="2" diaginertia="0.03 0.03 0.004"/></body></worldbody></mujoco>"""
+
+
+@pytest.fixture
+def mjcf(tmp_path):
+    pytest.importorskip('mujoco')
+    path = tmp_path / 'arm.xml'
+    path.write_text(ARM_OF_MUJOCO)
+    return str(path)
+
+
 @pytest.fixture
 def urdf(tmp_path):
     path = tmp_path / 'arm.urdf'
@@ -50,12 +63,14 @@ def urdf(tmp_path):
     return str(path)
 
 
-def test_identify__writes_an_overlay_that_a_model_reads(tmp_path, urdf, capsys):
+@pytest.mark.parametrize('kind', ['urdf', 'mjcf'])
+def test_identify__writes_an_overlay_that_a_model_reads(kind, tmp_path, request, capsys):
+    urdf = request.getfixturevalue(kind)
     output = tmp_path / 'overlay.yaml'
     bag = write(tmp_path / 'bag')
     assert main(['identify', bag, '--urdf', urdf, '-o', str(output), '--quiet']) == 0
     assert 'quantities moved' in capsys.readouterr().out
-    model = TreeModel.from_urdf(urdf, base='fixed', overlay=output)
+    model = TreeModel.from_file(urdf, base='fixed', overlay=output)
     moment = model.tree.inertia[1, 5, 1]  # m c_x
     assert abs(model.tree.inertia[1, 4, 0] - 0.6) < 0.02, 'm c_z of 3 kg at 0.2 m'
     assert abs(moment) < 0.02

@@ -245,10 +245,11 @@ def test_sound_descriptions__have_no_findings():
         assert lint(robots.path(name)).findings == ()
 
 
-def test_solo__has_made_up_limits(capsys):
-    path = example_robot('bolt')
+@pytest.mark.parametrize(('name', 'mass'), [('bolt', '1.25'), ('solo12', '2.5')])
+def test_small_robots__have_made_up_limits(name, mass, capsys):
+    path = example_robot(name)
     assert main(['lint-urdf', str(path)]) == 0
-    assert 'effort limit 1000 on a robot of 1.25 kg' in capsys.readouterr().out
+    assert f'effort limit 1000 on a robot of {mass} kg' in capsys.readouterr().out
     assert main(['lint-urdf', '--strict', str(path)]) == 1
 
 

@@ -15,6 +15,8 @@ from support.trees import ALL_KINDS, TILTED_GRAVITY, every_kind_description, ran
 from geolin_ros import TreeModel, Wrench
 from geolin_ros.errors import NotFiniteError, ShapeError, SingularInertiaError
 from geolin_ros.linearization.contacts import Contact, Loop, anchored
+from geolin_ros.linearization.contacts.constraints import Constraint
+from geolin_ros.linearization.contacts.geometry import rows_at
 from geolin_ros.linearization.linearizer import Linearizer
 
 KINDS = ('body', 'world', 'world_oriented')
@@ -290,3 +292,47 @@ def test_wrong_inputs__are_named_as_without_contacts():
     state.s[2] = np.nan
     with pytest.raises((NotFiniteError, SingularInertiaError)):
         linearizer(state, np.zeros(model.n))
+
+
+@pytest.mark.parametrize('moves', [False, True])
+@pytest.mark.parametrize('robot', ['go2', 'reversed', 'talos_reduced', 'floating', 'fixed'])
+def test_geometry__that_the_engine_left_is_that_of_the_recursions(robot, moves):
+    if robot in ('floating', 'fixed'):
+        model = passive_model(robot, mimic=True)
+    elif robot == 'reversed':
+        names = read_robot(example_robot('go2'))[1].joint_names
+        model = read_robot(example_robot('go2'), joints=names[::-1])[1]
+    else:
+        model = read_robot(example_robot(robot))[1]
+    links = [link for link in model.link_names if model.frame(link).body > 0]
+    contacts = [
+        Contact(links[-1], 'surface', placement=exp(np.arange(6) / 9)),
+        Contact(links[len(links) // 2]),
+    ]
+    rng = default_rng(6)
+    state = model.random_state(rng)
+    if not moves:
+        state = state.at_rest()
+        contacts[1] = Loop(links[len(links) // 2], links[0], 'point')
+    linearizer = Linearizer(model, contacts)
+    C = linearizer(state, rng.normal(size=model.n))
+    found = C.geometry
+    J, change = rows_at(model, [Constraint(model, contact) for contact in contacts], state)
+    assert_close(found.J, J, 1e-12)
+    assert_close(found.velocity_by_state, change, 1e-12)
+    assert np.abs(J).max() > 0.1
+
+
+def test_contacts__of_other_content_are_others_and_of_the_same_are_the_same():
+    model = read_robot(example_robot('go2'))[1]
+    rng = default_rng(7)
+    state, tau, pose = model.random_state(rng), rng.normal(size=model.n), np.eye(4)
+    linearizer = Linearizer(model, [Contact('FL_foot', placement=pose)])
+    engine, A = linearizer._engine, linearizer(state, tau).A.copy()
+    linearizer.contacts = (Contact('FL_foot', placement=np.eye(4)),)
+    assert linearizer._engine is engine
+    pose[2, 3] = 0.1  # of a contact that is in use
+    linearizer.contacts = (Contact('FL_foot', placement=pose),)
+    expected = Linearizer(model, [Contact('FL_foot', placement=pose)])(state, tau).A
+    assert np.array_equal(linearizer(state, tau).A, expected)
+    assert np.abs(expected - A).max() > 1e-3

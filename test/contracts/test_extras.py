@@ -116,6 +116,7 @@ def test_core__is_small():
         ['lint-urdf', 'quadruped'],
         ['parameters'],
         ['parameters', 'lqr_node'],
+        ['parameters', 'state_estimator'],
         ['parameters', 'torque_estimator'],
         ['--help'],
     ],

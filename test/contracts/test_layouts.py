@@ -7,6 +7,8 @@ import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 LAYOUTS = ROOT / 'config' / 'layouts'
 TOPIC = '/linearization_node/summary'
@@ -14,9 +16,13 @@ SUMMARY = (ROOT / 'geolin_msgs' / 'msg' / 'LinearizationSummary.msg').read_text(
 FIELDS = set(re.findall(r'^(?:float64|uint\d+) (\w+)', SUMMARY, re.MULTILINE))
 
 
-def plotjuggler() -> list[tuple[str, str, str]]:
+def curves() -> list[str]:
     root = ET.parse(LAYOUTS / 'plotjuggler.xml').getroot()
-    return [curve.attrib['name'].rpartition('/') for curve in root.iter('curve')]
+    return [curve.attrib['name'] for curve in root.iter('curve')]
+
+
+def plotjuggler() -> list[tuple[str, str, str]]:
+    return [name.rpartition('/') for name in curves() if not name.startswith('/diagnostics')]
 
 
 def foxglove() -> dict:
@@ -27,6 +33,28 @@ def test_curves_of_plotjuggler__are_fields_of_the_summary():
     curves = plotjuggler()
     assert {topic for topic, _, _ in curves} == {TOPIC}
     assert {field for _, _, field in curves} <= FIELDS
+
+
+def test_diagnostics_of_plotjuggler__are_numbers_that_the_node_says():
+    """PlotJuggler names a number /diagnostics/HARDWARE_ID/NAME/KEY."""
+    pytest.importorskip('rclpy')
+    from rclpy.time import Time
+
+    from geolin_ros.ros.diagnostics import Diagnostics
+    from geolin_ros.stream.topics import Counts
+
+    name = 'linearization_node'
+    diagnostics = Diagnostics(f'/{name}', name)
+    diagnostics.latencies.add(1e-4)
+    diagnostics.ages.add(1e-3)
+    (status,) = diagnostics.report(Time(), None, Counts(), None).status
+    numbers = {
+        f'/diagnostics/{status.hardware_id}/{status.name}/{one.key}': float(one.value)
+        for one in status.values
+    }
+    drawn = [curve for curve in curves() if curve.startswith('/diagnostics')]
+    assert len(drawn) == 8
+    assert set(drawn) <= set(numbers)
 
 
 def test_paths_of_foxglove__are_fields_of_the_summary():

@@ -183,7 +183,10 @@ def test_tests__install_the_rest_when_they_are_wanted(tmp_path):
 def test_setup_of_something_unknown__is_refused(tmp_path):
     done, _ = setup_of(tmp_path, 'party')
     assert done.returncode == 1
-    assert "'party' is nothing to set up, expected demo, simulation, documentation" in done.stderr
+    assert (
+        "'party' is nothing to set up, expected demo, simulation, documentation, view"
+        in done.stderr
+    )
 
 
 def test_sources_of_the_first_compile__exist():
@@ -199,6 +202,7 @@ def test_sources_of_the_first_compile__exist():
         ('balance', 'simulation'),
         ('mpc', 'simulation'),
         ('docs', 'documentation'),
+        ('view', 'view'),
         ('test', ''),
         ('lint', ''),
     ],

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = {
     'linearization_node': 'linearizer.yaml',
     'lqr_node': 'lqr.yaml',
+    'state_estimator': 'state_estimator.yaml',
     'torque_estimator': 'torque_estimator.yaml',
 }
 DEFAULTS = {parameter.name: parameter.default for parameter in TABLE}
@@ -56,7 +57,7 @@ def test_page_of_the_node__holds_the_table():
 def test_files__are_named_at_the_start_alone():
     fixed = {row.name for table in TABLES.values() for row in table if not row.live}
     named = {'robot_description_file', 'overlay_file', 'gain_bank', 'certificate.folder'}
-    assert fixed == named | {'autostart'}
+    assert fixed == named | {'autostart', 'marker_rate'}
 
 
 def test_names__are_unique():

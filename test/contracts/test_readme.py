@@ -86,7 +86,7 @@ def test_topics__are_those_of_the_node():
     code = ''.join(file.read_text() for file in (ROOT / 'geolin_ros' / 'ros').glob('*.py'))
     page = (ROOT / 'docs' / 'linearizer.md').read_text()
     topics = re.findall(r'^\| `([~/a-z_]+)` \| \w+_msgs/\w+ \|', page, re.MULTILINE)
-    assert len(topics) == 9
+    assert len(topics) == 10
     for topic in topics:
         assert f"'{topic}'" in code, f'docs/linearizer.md names topic {topic}'
 

@@ -4,12 +4,14 @@
 
 import dataclasses
 import json
+import subprocess
 from functools import cache
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import yaml
+from support.c_library import needs_tools, run
 from support.standing import standing_robot
 
 from geolin_ros import TreeModel, robots
@@ -17,6 +19,7 @@ from geolin_ros.cli import main
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.gain_bank import GainBank, SteadyContacts, build, interpolated, squat
 from geolin_ros.control.gain_file import load_bank, save_bank
+from geolin_ros.control.gain_header import save_header
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Reference, Regulator
@@ -277,3 +280,36 @@ def test_command__saves_a_bank_that_a_node_can_load(tmp_path, capsys):
     assert bank.largest_error < 0.05
     assert main(['gain-bank', str(urdf), str(path), '--contacts', 'FL_foot']) == 1
     assert 'geolin gain-bank: no efforts' in capsys.readouterr().err
+
+
+@needs_tools
+def test_header__gives_a_program_in_C_the_same_numbers(tmp_path, capsys):
+    model, supports, top, _ = squatting('quadruped')
+    heights = [top.H[2, 3], top.H[2, 3] - 0.03]
+    routes = [squat(model, feet, heights, top) for feet in (supports, supports[:3])]
+    bank = build(model, routes, tolerance=np.inf, delay=1)
+    save_header(bank, model, tmp_path / 'held.h')
+    arrays = {
+        'x': [k.state.data for r in bank.routes.values() for k in r.knots],
+        'tau': [k.feedforward for r in bank.routes.values() for k in r.knots],
+        'K': [k.K + k.K_complement for r in bank.routes.values() for k in r.knots],
+        'K_past': [k.K_past for r in bank.routes.values() for k in r.knots],
+    }
+    (tmp_path / 'program.c').write_text(
+        '#include "held.h"\n#include <stdio.h>\nint main(void) {\n'
+        + ''.join(f'  fwrite(held_{name}, sizeof held_{name}, 1, stdout);\n' for name in arrays)
+        + '  for (int r = 0; r < HELD_ROUTES; r++)\n'
+        '    fprintf(stderr, "%s %d %d\\n", held_routes[r].contacts, held_routes[r].first,\n'
+        '        held_routes[r].count);\n'
+        '  return fprintf(stderr, "%s %g %d", HELD_MODEL_HASH, HELD_PERIOD, HELD_PAST) < 0;\n}\n'
+    )
+    flags = '-std=c99', '-Wall', '-Wextra', '-Wpedantic', '-Werror'
+    run('cc', *flags, '-o', tmp_path / 'program', tmp_path / 'program.c')
+    done = subprocess.run([tmp_path / 'program'], capture_output=True, check=True)
+    assert done.stdout == b''.join(np.array(values).tobytes() for values in arrays.values())
+    names = '+'.join(FEET), '+'.join(FEET[:3])
+    said = [f'{names[0]} 0 2', f'{names[1]} 2 2', f'{model.hash} 0.002 12']
+    assert done.stderr.decode().split('\n') == said
+    urdf = str(robots.path('quadruped'))
+    assert main(['gain-bank', urdf, str(tmp_path / 'my-gains.h'), '--contacts', *FEET]) == 1
+    assert 'my-gains.h' in capsys.readouterr().err

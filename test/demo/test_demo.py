@@ -3,8 +3,10 @@
 """The demo as its users run it: real processes, real DDS."""
 
 import os
+import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,6 +16,9 @@ import pytest
 
 pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
+
+from geolin_demos.demo.__main__ import discovery
+from support.environment import own_domain
 
 pytestmark = pytest.mark.ros
 
@@ -66,10 +71,11 @@ def test_demo__passes_and_saves_a_picture(tmp_path):
     picture = tmp_path / 'picture.png'
     status, output = run('geolin_demos.demo', '--duration', 4, '--output', picture)
     share = float(re.search(r'joint states answered: .*, ([\d.]+)%, limit 95%', output)[1])
-    lost = share < 95.0  # where other tests want the processor
+    # where other tests want the processor, answers are late and samples left out
+    lost = int(share < 95.0) + output.count('is the machine too busy?')
     assert share > 50.0, output
-    assert status == int(lost), output
-    assert (output.count('PASS'), output.count('FAIL')) == (3 - lost, int(lost)), output
+    assert status == int(lost > 0), output
+    assert (output.count('PASS'), output.count('FAIL')) == (3 - lost, lost), output
     assert 'Traceback' not in output
     assert '12 joints, 36 states; A 36 x 36, B 36 x 12' in output
     assert picture.read_bytes().startswith(b'\x89PNG')
@@ -112,10 +118,12 @@ def test_demo__ends_with_the_message_of_a_robot_that_cannot_start(tmp_path):
     assert 'Traceback' not in output
 
 
-def test_consumer__says_which_topics_are_missing(tmp_path):
-    status, output = run(
-        'geolin_demos.demo.consumer', '--patience', 1, '--output', tmp_path / 'picture.png'
-    )
+def test_consumer__says_which_topics_are_missing(tmp_path, monkeypatch):
+    with own_domain() as domain:  # not the one where other tests have had robots
+        monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
+        status, output = run(
+            'geolin_demos.demo.consumer', '--patience', 1, '--output', tmp_path / 'picture.png'
+        )
     assert status == 1
     assert 'FAIL  expected messages that did not come' in output
     for topic in ('/robot_description', '/odom', '/joint_states', '/linearization_node/summary'):
@@ -141,3 +149,33 @@ def test_consumer__tells_a_robot_without_linearizer(tmp_path):
         assert (robot.returncode, output) == (0, '')
     finally:
         end(robot)
+
+
+INTERRUPTED = """
+import importlib.abc, os, runpy, signal, sys
+
+class Interruption(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, *_):
+        if name == 'numba':
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interruption())
+runpy.run_module(f'geolin_demos.{sys.argv.pop(1)}', run_name='__main__')
+"""
+
+
+@pytest.mark.parametrize('name', ['demo', 'balance', 'mpc'])
+def test_interrupt__while_modules_are_imported_is_one_line(name):
+    use = [sys.executable, '-c', INTERRUPTED, name]
+    done = subprocess.run(use, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (130, '')
+    assert done.stderr == f'{name}: SIGINT before it was up\n'
+
+
+def test_domain__is_one_that_no_process_of_this_machine_has(monkeypatch):
+    monkeypatch.delenv('ROS_DOMAIN_ID', raising=False)
+    monkeypatch.setattr(random, 'sample', lambda *_: [230, 231])  # above those of other tests
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as participant:
+        participant.bind(('', 7410 + 250 * 230 + 2))
+        assert discovery()['ROS_DOMAIN_ID'] == '231'
+    assert discovery()['ROS_DOMAIN_ID'] == '230'

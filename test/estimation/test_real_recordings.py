@@ -77,3 +77,17 @@ def test_ur10_is_met_on_the_other_half(half):
     halves = signals.between(0.0, 0.5), signals.between(0.5, 1.0)
     found = tried(model, halves[half], halves[1 - half])
     assert (found.after[:3] <= (4.0, 7.0, 4.0)).all(), found.after
+
+
+@pytest.mark.parametrize('name', [pytest.param('go1', marks=pytest.mark.soak), 'icub'])
+def test_state_estimator_drifts_less_than_plain_leg_odometry(name):
+    path = ROOT / 'tools' / 'recordings.py'
+    spec = importlib.util.spec_from_file_location('recordings', path)
+    recordings = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(recordings)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        robot, truth, marker = getattr(recordings, name)()
+        plain, own = recordings.of_odometries(robot, truth, marker)
+    assert own[0] <= 0.7 * plain[0]
+    assert own[2] <= 0.7 * plain[2]

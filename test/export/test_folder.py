@@ -3,9 +3,11 @@
 """`geolin export`: a folder that CMake builds, installs and others find, or one sentence."""
 
 import ctypes
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,14 @@ PROGRAMS = Path(__file__).parent / 'programs'
 LEGS = 'FL', 'FR', 'RL', 'RR'
 LEVELS = 'x86-64-v4', 'x86-64-v3', 'x86-64-v2'
 FIND = '-DCMAKE_PREFIX_PATH='
+PREFIXES = [sys.prefix, *filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep))]
+
+
+def with_prefix(prefixes):
+    """Return an environment where CMake finds packages, the shell this Python's programs."""
+    path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
+    found = {'CMAKE_PREFIX_PATH': prefixes, 'AMENT_PREFIX_PATH': os.pathsep.join(PREFIXES)}
+    return {**os.environ, **found, 'PATH': path}
 
 
 @pytest.fixture(scope='module')
@@ -132,6 +142,97 @@ def test_two_threads__do_not_share_anything(programs):
     if not (programs / 'threads').exists():
         pytest.skip('the ThreadSanitizer of gcc is not here')
     assert run(programs / 'threads') == 'done\n'
+
+
+@needs_tools
+def test_memory__is_read_and_written_as_far_as_the_header_says(programs):
+    if shutil.which('valgrind') is None:
+        pytest.skip('valgrind is not here')
+    checks = '--error-exitcode=9', '--leak-check=full', '--errors-for-leak-kinds=all'
+    assert run('valgrind', '--quiet', *checks, programs / 'memory') == 'begin\nend\n'
+
+
+@needs_tools
+def test_calls__ask_nothing_of_the_system_as_strace_sees_it(programs, tmp_path):
+    seen = tmp_path / 'calls'
+    if shutil.which('strace') is None or subprocess.call(['strace', '-o', seen, 'true']):
+        pytest.skip('strace is not here, or may not trace')
+    run('strace', '-f', '-o', seen, programs / 'memory')
+    lines = seen.read_text().split('\n')
+    first, last = (
+        next(k for k, line in enumerate(lines) if f'write(1, "{word}' in line)
+        for word in ('begin', 'end')
+    )
+    assert first > 10  # what the loader asks for
+    assert last == first + 1
+
+
+@needs_tools
+def test_message__is_filled_in_Cpp_as_Python_reads_it(installed, tmp_path):
+    pytest.importorskip('geolin_msgs.msg')
+    from rclpy.serialization import deserialize_message
+
+    from geolin_msgs.msg import LinearizedDynamics
+    from geolin_ros.stream.outputs.reading import read_linearization
+
+    prefix = f'{installed}{os.pathsep}{os.pathsep.join(PREFIXES)}'
+    run(
+        'cmake',
+        '-S',
+        PROGRAMS.parent / 'message',
+        '-B',
+        tmp_path,
+        '-Wno-dev',
+        env=with_prefix(prefix),
+    )
+    run('cmake', '--build', tmp_path, env=with_prefix(prefix))
+    model, rng = TreeModel.from_urdf(robots.path('quadruped')), np.random.default_rng(8)
+    linearizer = Linearizer(model, [Contact(f'{leg}_foot') for leg in LEGS])
+    given = [(model.random_state(rng), 10.0 * rng.normal(size=model.n)) for _ in range(20)]
+    # Half a turn about each axis: the quaternion's scalar part is zero.
+    for k, (state, _) in enumerate(given[:3]):
+        state.H[:3, :3] = 2.0 * np.outer(np.eye(3)[k], np.eye(3)[k]) - np.eye(3)
+    sent = b''.join(state.data.tobytes() + tau.tobytes() for state, tau in given)
+    done = subprocess.run([tmp_path / 'message'], input=sent, capture_output=True, check=True)
+    at = 0
+    for state, tau in given:
+        size = int.from_bytes(done.stdout[at : at + 8], 'little')
+        message = deserialize_message(done.stdout[at + 8 : at + 8 + size], LinearizedDynamics)
+        at += 8 + size
+        found, expected = read_linearization(message), linearizer(state, tau)
+        assert deviation(found.A[model.m :], expected.A[model.m :]) < 1e-12
+        assert deviation(found.B[model.m :], expected.B[model.m :]) < 1e-12
+        assert deviation(found.nu_dot, expected.nu_dot) < 1e-12
+        assert deviation(found.state.data, state.data) < 1e-14
+        assert found.tau.tolist() == tau.tolist()
+        assert found.gravity.tolist() == model.gravity.tolist()
+        assert list(found.joint_names) == list(model.joint_names)
+        assert (found.model_name, found.model_hash) == (model.name, model.hash)
+        assert (found.base_frame, message.floating_base) == (model.base_link, True)
+        assert list(message.actuated_joints) == list(model.actuated_joints)
+        codes = found.form, found.method, found.reference, found.representation
+        assert codes == ('continuous', 'none', 'moving', 'body')
+        assert not found.drift.any()
+    assert at == len(done.stdout)
+
+
+@needs_tools
+def test_colcon__takes_the_folder_and_others_find_the_package(source, tmp_path):
+    colcon = shutil.which('colcon', path=with_prefix('')['PATH'])
+    if colcon is None:
+        pytest.skip('colcon is not here')
+    words = [colcon, '--log-base', tmp_path / 'log']
+    listed = run(*words, 'list', '--base-paths', source)
+    assert listed.split() == ['robot', str(source), '(ros.cmake)']
+    bases = (f'--{what}-base={tmp_path / what}' for what in ('build', 'install'))
+    run(*words, 'build', '--base-paths', source, *bases, env=with_prefix(''))
+    prefix = tmp_path / 'install/robot'
+    assert (prefix / 'include/robot.h').read_bytes() == (source / 'include/robot.h').read_bytes()
+    assert library_in(prefix).exists()
+    index = pytest.importorskip('ament_index_python.packages')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('AMENT_PREFIX_PATH', str(prefix))
+        assert index.get_package_share_directory('robot') == str(prefix / 'share/robot')
 
 
 @needs_tools

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from support.c_library import Library, build, deviation, needs_tools, same_bytes
 from support.robots import example_robot
+from support.trees import every_kind_description
 
 from geolin_ros import Contact, Linearizer, TreeModel, Wrench, robots
 from geolin_ros.dynamics.functions import forward_dynamics, inverse_dynamics, mass_matrix
+from geolin_ros.errors import ConfigurationError
 from geolin_ros.export import export
 
 pytestmark = [needs_tools, pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')]
@@ -169,3 +171,53 @@ def test_batch__is_one_after_another(both):
     x[1, 0] = np.nan
     assert library('linearize_batch', library.robot, 3, x, tau, A, None, None) == -1
     assert same_bytes(A[2], library.A)
+
+
+def several_axes(*kinds):
+    """Return a robot with joints of some kinds, in an order of its own."""
+    rng = np.random.default_rng(5)
+    description = every_kind_description(rng, kinds=kinds, damping=0.3)
+    order = list(rng.permutation([joint.name for joint in description.joints]))
+    return TreeModel.from_description(description, joints=order)
+
+
+def test_joints_with_two_axes__are_as_in_Python(tmp_path):
+    model = several_axes('universal', 'cylindrical', 'revolute')
+    assert model.n > len(model.body_names) - 1
+    contact = Contact(model.link_names[-1])
+    export(model, tmp_path / 'source', name='two', contacts=[contact], targets=['native'])
+    library = Library(build(tmp_path / 'source', tmp_path / 'build') / 'libtwo.so', 'two', model)
+    rng, linearizers = np.random.default_rng(6), [Linearizer(model), Linearizer(model, [contact])]
+    m = model.m
+    nu_dot, forces, bias, M, arrived = (
+        *np.empty((3, m)),
+        np.empty((m, m)),
+        np.empty(22 + 2 * model.n),
+    )
+    for chosen in (0, 1, 0, 1, 0):
+        assert library('set_contacts', library.robot, chosen) == 0
+        state, tau = given(model, rng)
+        assert library.linearize(state, tau) == 0
+        L = linearizers[chosen](state, tau)
+        assert same_bytes(library.A, L.A)
+        assert same_bytes(library.B, L.B)
+        assert same_bytes(library.nu_dot, L.nu_dot)
+        step = library.robot, state.data, tau, 2e-3, 2, None, None, arrived
+        assert library('discretize', *step) == 0
+        expected = linearizers[chosen].discretize(state, tau, 2e-3, 'midpoint')
+        assert deviation(arrived, expected.next_state.data) < 1e-12
+    assert library('forward_dynamics', library.robot, state.data, tau, nu_dot) == 0
+    assert deviation(nu_dot, library.nu_dot) < 1e-12
+    for accelerations, result in ((nu_dot, forces), (np.zeros(m), bias)):
+        assert library('inverse_dynamics', library.robot, state.data, accelerations, result) == 0
+    assert deviation(forces[6:], tau) < 1e-10
+    assert np.abs(forces[:6]).max() < 1e-10
+    assert library('mass_matrix', library.robot, state.data, M) == 0
+    assert deviation(bias + M @ nu_dot, forces) < 1e-10
+
+
+@pytest.mark.parametrize('kind', ['spherical', 'floating'])
+def test_joints_whose_positions_are_no_numbers_of_axes__are_refused(kind, tmp_path):
+    with pytest.raises(ConfigurationError, match=r'a rotation or a pose .* lock it with --locked'):
+        export(several_axes(kind, 'revolute'), tmp_path / 'new')
+    assert list(tmp_path.iterdir()) == []

@@ -137,6 +137,6 @@ def test_interface_show__prints_every_field(installed, file):
 
 def test_programs__are_run_by_name(installed):
     listed = installed.ros2('pkg', 'executables', 'geolin_ros').split('\n')
-    for name in ('geolin', 'linearizer', 'lqr_node', 'torque_estimator'):
+    for name in ('geolin', 'linearizer', 'lqr_node', 'state_estimator', 'torque_estimator'):
         assert f'geolin_ros {name}' in listed
     assert 'usage: linearizer' in installed.ros2('run', 'geolin_ros', 'linearizer', '--help')

@@ -6,6 +6,7 @@ import time
 
 import pytest
 from support.installation import NOT_HERE
+from support.strangers import BIPED
 
 pytest.importorskip('launch_ros', reason=NOT_HERE)
 pytest.importorskip('ros2launch', reason=NOT_HERE)
@@ -59,8 +60,11 @@ def test_check_that_fails__gives_the_demo_its_status(installed):
     assert 'consumer-3 ended with status 1, see above' in launch.log
 
 
-def test_launch__ends_with_the_status_of_the_demo(installed, tmp_path):
-    words = *DEMO, 'robot:=humanoid', 'duration:=2.0', f'output:={tmp_path}/picture.png'
+@pytest.mark.parametrize('robot', ['humanoid', 'stranger.xml'])
+def test_launch__ends_with_the_status_of_the_demo(robot, installed, tmp_path):
+    (tmp_path / 'stranger.xml').write_text(BIPED)
+    robot = tmp_path / robot if robot.endswith('.xml') else robot
+    words = *DEMO, f'robot:={robot}', 'duration:=2.0', f'output:={tmp_path}/picture.png'
     with installed.launch(*words) as launch:
         status = launch.wait()
     assert status == int('FAIL' in launch.log), launch.log  # on a busy machine answers may be late

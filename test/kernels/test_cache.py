@@ -3,8 +3,10 @@
 """A cached kernel is used only as long as neither its module nor anything it imports changed."""
 
 import ast
+import importlib
 import json
 import os
+import pkgutil
 import platform
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from geolin_ros.kernels import _jit
+from geolin_ros.kernels import _jit, engine
 
 LAYER = Path(_jit.__file__).parent
 MODULES = sorted(file for file in LAYER.rglob('*.py') if file.stem != '__init__')
@@ -76,7 +78,7 @@ LANES = """
 import json, sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
-from geolin_ros.kernels import _jit
+from geolin_ros.kernels import _jit, engine
 import scaled
 scaled.scaled = _jit.kernel(scaled.scaled)
 x = np.arange(64.0)
@@ -134,3 +136,12 @@ def test_damaged_file__is_compiled_anew_and_replaced(tmp_path, monkeypatch) -> N
         for content in (b'', b'nonsense', damaged.read_bytes()[:-20]):
             damaged.write_bytes(content)
             assert [from_cache(), from_cache()] == [0, 1]
+
+
+def test_engine__calls_nothing_that_counts_references():
+    """Cached code of such a function may ask for Numba's runtime, which an export has not."""
+    for found in pkgutil.iter_modules(engine.__path__):
+        module = importlib.import_module(f'{engine.__name__}.{found.name}')
+        for name, value in vars(module).items():
+            if options := getattr(value, 'targetoptions', None):
+                assert options.get('_nrt') is False, f'{found.name}: {name}'

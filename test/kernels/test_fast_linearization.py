@@ -212,7 +212,7 @@ def test_extended_reference__equals_the_general_linearization():
 def test_inertia_of_no_rigid_body__is_refused():
     rng = np.random.default_rng(7)
     gram = TreeModel.from_description(random_description(rng, 5, make_link=gram_link))
-    with pytest.raises(ModelError, match=r'not that of a rigid body.*make it from mass'):
+    with pytest.raises(ModelError, match=r'not that of a rigid body.*make them from mass'):
         Linearizer(gram)
 
 

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.c_library import Library, build, needs_tools
 from support.robots import mjcf_of
+from support.strangers import BIPED, deviation
 
-from geolin_ros import TreeModel, robots
+from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.cli import main
 from geolin_ros.description import Joint, Link, Mimic, stored
 from geolin_ros.description.elements import Description
 from geolin_ros.errors import ConfigurationError, ModelError
+from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.model_reading import from_text, read_model, to_text
 
@@ -31,6 +34,13 @@ def quadruped(tmp_path_factory):
     """The bundled quadruped, whose recording is part of the tests, as an MJCF file."""
     path = tmp_path_factory.mktemp('mjcf') / 'quadruped.xml'
     path.write_text(mjcf_of(robots.path('quadruped')))
+    return path
+
+
+@pytest.fixture
+def biped(tmp_path):
+    path = tmp_path / 'biped.xml'
+    path.write_text(BIPED)
     return path
 
 
@@ -112,3 +122,68 @@ def test_commands__take_mjcf_and_refuse_loops_by_name(command, quadruped, tmp_pa
     assert main([command, str(tmp_path / 'loop.xml')]) == 1
     said = capsys.readouterr()
     assert "'ring'" in said.out + said.err
+
+
+def test_replay__writes_accelerations_as_of_mujoco(quadruped, tmp_path, capsys):
+    reader = pytest.importorskip('mcap.reader')
+    decoder = pytest.importorskip('mcap_ros2.decoder')
+    arguments = ['replay', str(BAG), '-o', str(tmp_path / 'out'), '--urdf', str(quadruped)]
+    assert main([*arguments, '--quiet']) == 0, capsys.readouterr().err
+    model, checked = TreeModel.from_file(quadruped), 0
+    (file,) = (tmp_path / 'out').glob('*.mcap')
+    with file.open('rb') as stream:
+        read = reader.make_reader(stream, decoder_factories=[decoder.DecoderFactory()])
+        topics = ['/linearization_node/linearization']
+        for _, _, _, message in read.iter_decoded_messages(topics):
+            if checked % 50 == 0:
+                found = read_linearization(message)
+                assert found.model_hash == model.hash
+                of = quadruped, model, found.state, found.tau, found.nu_dot
+                assert deviation(*of) < 1e-9
+            checked += 1
+    assert checked > 100
+
+
+def test_limits_of_motors__are_those_of_efforts(biped):
+    model = TreeModel.from_file(biped)
+    np.testing.assert_array_equal(model.limits.effort, np.full(12, 120.0))
+    text = BIPED.replace('<motor joint="l_knee"', '<motor forcerange="-9 9" joint="l_knee"')
+    biped.write_text(text.replace('<motor joint="r_knee"', '<position joint="r_knee"'))
+    efforts = dict(zip(model.joint_names, TreeModel.from_file(biped).limits.effort, strict=True))
+    assert (efforts['l_knee'], efforts['r_knee'], efforts['l_hip_yaw']) == (36.0, np.inf, 120.0)
+
+
+def test_accelerations__are_those_of_mujoco(biped):
+    follow = '<equality><joint joint1="l_hip_yaw" joint2="r_hip_yaw" polycoef="0.1 -1 0 0 0"/>'
+    for text in (BIPED, BIPED.replace('<actuator>', f'{follow}</equality><actuator>')):
+        biped.write_text(text)
+        model, rng = TreeModel.from_file(biped), np.random.default_rng(4)
+        for _ in range(5):
+            state, tau = model.random_state(rng), rng.normal(size=model.n)
+            nu_dot = Linearizer(model)(state, tau).nu_dot
+            assert deviation(biped, model, state, tau, nu_dot) < 1e-9
+
+
+def test_gain_bank__is_designed(biped, tmp_path, capsys):
+    arguments = ['gain-bank', str(biped), str(tmp_path / 'bank.yaml'), '--contacts']
+    assert main([*arguments, 'l_foot', 'r_foot']) == 0, capsys.readouterr().err
+    said = capsys.readouterr()
+    assert float(said.out.partition('largest pole ')[2].split()[0]) < 1.0
+    assert 'l_foot: a sole of 0.22 x 0.1 m at 0.02,0,-0.06' in said.err
+    biped.write_text(BIPED.replace(' ctrlrange="-30 30"', ''))
+    assert main([*arguments, 'l_foot', 'r_foot']) == 1
+    assert 'in MJCF as actuatorfrcrange' in capsys.readouterr().err
+
+
+@needs_tools
+def test_exported_library__computes_accelerations_as_mujoco(biped, tmp_path, capsys):
+    arguments = ['export', str(biped), '-o', str(tmp_path / 'c'), '--name', 'robot', '--quiet']
+    assert main([*arguments, '--target', 'native', '--functions']) == 0, capsys.readouterr().err
+    build(tmp_path / 'c', tmp_path / 'build')
+    (file,) = (tmp_path / 'build').glob('**/librobot.so')
+    model, rng = TreeModel.from_file(biped), np.random.default_rng(4)
+    library = Library(file, 'robot', model)
+    for _ in range(5):
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        assert library.linearize(state, tau) == 0
+        assert deviation(biped, model, state, tau, library.nu_dot) < 1e-9

@@ -209,6 +209,18 @@ def test_rotor_inertia__equals_armature_of_pinocchio(talos):
     assert_close(result.A[model.m :], A[model.m :], 1e-11, 'A')
 
 
+def test_effort_limit__takes_the_place_of_the_descriptions():
+    path = robots.path('quadruped')
+    given, asked = TreeModel.from_urdf(path), {'joints': {'*_calf_joint': {'effort_limit': 2.7}}}
+    model = TreeModel.from_urdf(path, overlay=asked)
+    expected = given.limits.effort.copy()
+    expected[['calf' in name for name in model.joint_names]] = 2.7
+    np.testing.assert_array_equal(model.limits.effort, expected)
+    np.testing.assert_array_equal(model.limits.upper, given.limits.upper)
+    with pytest.raises(ModelError, match='effort_limit is 0, expected more than 0'):
+        TreeModel.from_urdf(path, overlay={'joints': {'*': {'effort_limit': 0.0}}})
+
+
 def test_rotor_inertia_and_damping__equal_mujoco(tmp_path):
     path = example_robot('solo12')
     overlay = {'joints': {'*': {'rotor_inertia': 1e-5, 'gear_ratio': 9.0, 'damping': 0.3}}}

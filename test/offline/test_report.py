@@ -4,18 +4,17 @@
 
 import json
 import re
-import shutil
 
 import numpy as np
 import pytest
 import zarr
-from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 from support.bags import FOLDER, Messages, Sample, write_bag
+from support.browser import errors, open_browser
 from support.datasets import run
 
 from geolin_ros import urdf
@@ -58,22 +57,9 @@ def page(dataset):
 @pytest.fixture(scope='module')
 def browser(page, tmp_path_factory):
     """Headless Chromium, without a network, with the page open."""
-    chromium, driver = shutil.which('chromium'), shutil.which('chromedriver')
-    if chromium is None or driver is None:
-        pytest.skip('chromium and chromium-driver are not installed')
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for argument in (
-        'headless=new', 'no-sandbox', 'disable-gpu', 'disable-dev-shm-usage',
-        'window-size=1280,2400', 'host-resolver-rules=MAP * ~NOTFOUND',
-        f'user-data-dir={tmp_path_factory.mktemp("profile")}',
-    ):  # fmt: skip
-        options.add_argument(f'--{argument}')
-    options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
-    window = webdriver.Chrome(options, webdriver.ChromeService(driver))
-    window.get(page.as_uri())
-    yield window
-    window.quit()
+    with open_browser(tmp_path_factory.mktemp('profile'), 'disable-gpu') as window:
+        window.get(page.as_uri())
+        yield window
 
 
 def reported(path):
@@ -85,11 +71,6 @@ def reported(path):
 
 def text(browser, name):
     return browser.find_element(By.ID, name).text
-
-
-def errors(browser):
-    """Return what the console complains of since the last call."""
-    return [entry for entry in browser.get_log('browser') if entry['level'] == 'SEVERE']
 
 
 def ink(browser, name):
@@ -340,7 +321,7 @@ def test_standing_robot__has_contacts_forces_and_growth(browser, page, robot, tm
     content = reported(tmp_path / 'out.zarr')
     browser.get((tmp_path / 'out.html').as_uri())
     assert errors(browser) == []
-    held = browser.find_elements(By.CSS_SELECTOR, '#contacts .held')
+    held = browser.find_elements(By.CSS_SELECTOR, '#contacts .in-contact')
     assert [bar.get_attribute('data-name') for bar in held] == [foot.split()[0] for foot in feet]
     assert list(traces(browser, 'forces')) == [foot.split()[0] for foot in feet]
     assert texts(browser, '[data-group=forces] .title') == ['time [s]', 'force [N]']

@@ -58,3 +58,10 @@ def test_node_without_ros__says_what_is_missing(tmp_path):
     assert said.returncode == 1
     assert said.stderr.startswith('linearizer: package rclpy is not installed, expected ROS 2')
     assert said.stderr.count('\n') == 1
+
+
+def test_estimator_without_feet__ends_with_a_sentence():
+    said = run('state_estimator')
+    assert said.returncode == 1
+    assert 'parameter contacts is empty, expected the feet' in said.stderr
+    assert 'Traceback' not in said.stderr

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 import rclpy
 from support.ros_graph import DiagnosticStatus
+from support.strangers import BIPED, deviation
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.outputs.reading import read_linearization
 
 QUADRUPED = robots.path('quadruped')
 PARAMETER_FILE = Path(__file__).resolve().parents[2] / 'config' / 'linearizer.yaml'
@@ -34,6 +36,21 @@ def assert_serves(client):
 def test_parameter__is_read(client):
     client.start(robot_description=QUADRUPED.read_text())
     assert_serves(client)
+
+
+def test_mjcf_file__is_read(new_client, tmp_path):
+    pytest.importorskip('mujoco')
+    file = tmp_path / 'biped.xml'
+    file.write_text(BIPED)
+    model = TreeModel.from_file(file)
+    client = new_client(model)
+    client.start(robot_description_file=str(file))
+    client.wait_until_active()
+    client.wait_until_serving()
+    client.shake_hands()
+    found = read_linearization(client.ask())
+    assert found.model_hash == model.hash
+    assert deviation(file, model, found.state, found.tau, found.nu_dot) < 1e-9
 
 
 def test_topic__is_read_when_published_before_the_node_starts(client):

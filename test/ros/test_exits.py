@@ -20,6 +20,7 @@ QUADRUPED = {'robot_description_file': str(robots.path('quadruped'))}
 NODES = {
     'linearization_node': QUADRUPED,
     'lqr_node': {**QUADRUPED, 'supports': ['FL_foot:0.02', 'FR_foot:0.02']},
+    'state_estimator': {**QUADRUPED, 'contacts': ['FL_foot point']},
     'torque_estimator': {**QUADRUPED, 'imu_topics': ['imu base']},
 }
 ROUNDS = 7
@@ -29,7 +30,7 @@ LEAVING = 5.0
 
 @pytest.fixture
 def processes(tmp_path):
-    """Three nodes that serve a robot, each as a process."""
+    """Four nodes that serve a robot, each as a process."""
     started = {}
     for module, parameters in NODES.items():
         folder = tmp_path / module
@@ -43,7 +44,7 @@ def processes(tmp_path):
 
 @pytest.mark.parametrize('round_number', range(ROUNDS))
 def test_ended_nodes__are_not_listed_and_leave_no_file(graph, processes, round_number):
-    """Twenty-one exits in all."""
+    """Twenty-eight exits in all."""
     others = set(os.listdir('/dev/shm'))
     for name, process in processes.items():
         graph.wait_for(lambda p=process: 'serve quadruped' in p.log, START, process)

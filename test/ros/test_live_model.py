@@ -146,7 +146,7 @@ def test_name_that_the_robot_has_not__is_refused_and_changes_nothing(robot, valu
     set_and_wait(robot, {'gravity': [0.0, 0.0, -1.0]})  # nothing is in the way of others
     ask(robot, robot.model.with_gravity((0.0, 0.0, -1.0)))
     set_and_wait(robot, {'gravity': [0.0, 0.0, -9.81]})
-    assert robot.next_diagnostics()[2]['pending'] == 'nothing'
+    robot.wait_for(lambda: robot.next_diagnostics()[2]['pending'] == 'nothing')
 
 
 def test_value_that_cannot_be_served__is_set_back(robot):

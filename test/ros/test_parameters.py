@@ -3,6 +3,8 @@
 """Parameters changed while the node runs: one process, each test puts back what it changed."""
 
 import contextlib
+import math
+import time
 
 import numpy as np
 import pytest
@@ -164,12 +166,15 @@ def test_max_rate__leaves_out_what_comes_faster(robot, changed):
 def test_timer__takes_the_newest_joint_state(robot, changed):
     with changed(trigger='timer', timer_rate=2.0):
         robot.ask()  # right after a tick of the timer
-        sent = []
+        sent, start = [], time.monotonic()
         for _ in range(5):
             sent.append(robot.make_joint_state(robot.tick()))
             robot.send(sent[-1], robot.make_odometry(robot.time))
         robot.wait_for(lambda: robot.answer_to(sent[-1]))
-    assert [robot.answer_to(joints) is not None for joints in sent] == [False] * 4 + [True]
+        ticks = math.ceil((time.monotonic() - start) / 0.5)  # one, on a machine that is not busy
+    answered = [robot.answer_to(joints) is not None for joints in sent]
+    assert answered[-1]
+    assert sum(answered) <= ticks
     robot.ask()
 
 

@@ -179,6 +179,7 @@ ELSEWHERE = {
     'contact_on_force': 'of contacts by forces',
     'contact_off_force': 'of contacts by forces',
     'admissible_basis': 'continues the basis before, which the hand shake leaves',
+    'marker_rate': 'of markers, which no bag keeps',
     'service.rate': 'of the service',
     'service.size': 'of the service',
     'service.budget': 'of the service',

@@ -13,6 +13,8 @@ from geolin_ros import robots
 
 SIGNALS = pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
 
+PATIENT = {'description_timeout': 1000.0}
+
 
 @SIGNALS
 def test_node_that_waits_for_a_description__stops(client, number):
@@ -45,7 +47,7 @@ def test_compiling_node__stops_at_once_and_leaves_nothing(client, number, tmp_pa
     others = set(os.listdir('/dev/shm'))
     monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))
     client.start(robot_description_file=str(robots.path('quadruped')))
-    client.wait_for(client.is_reachable, 60.0)
+    client.wait_for(client.is_reachable, START)
     assert 'kernels are ready' not in client.process.log
     used = client.process.shared_memory() - others
     assert used
@@ -64,7 +66,7 @@ def test_signals_at_any_time__end_the_node_with_status_0(graph, tmp_path, module
     def start(index):
         folder = tmp_path / str(index)
         folder.mkdir()
-        return Process(folder, {}, f'/signals{os.getpid()}_{index}', module=module)
+        return Process(folder, PATIENT, f'/signals{os.getpid()}_{index}', module=module)
 
     processes = [start('up')]
     try:

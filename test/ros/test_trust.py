@@ -10,7 +10,7 @@ import pytest
 from geolin_demos.demo.flight import Flight
 from support import wrong_node
 from support.messages import SECOND
-from support.ros_graph import DiagnosticStatus
+from support.ros_graph import START, DiagnosticStatus
 
 from geolin_ros import robots
 from geolin_ros.cli import main
@@ -80,7 +80,7 @@ def test_failed_check_of_a_robot_that_was_described_anew__is_about_that_robot(cl
     client.describe('<robot name="quadruped"/>')
     client.wait_for(lambda: 'keep the model' in client.process.log)
     client.shake_hands()
-    client.wait_for(lambda: client.ask().trust.failed, 30.0)
+    client.wait_for(lambda: client.ask().trust.failed, START)
     client.wait_for(lambda: 'geolin recheck ' in client.process.log)
     (path,) = client.folder.glob('failed-check-*.json')
     assert path.name.startswith('failed-check-.._.._a_robot-')
@@ -99,7 +99,7 @@ def test_failed_check_that_cannot_be_kept__is_said_all_the_same(client):
     client.wait_until_active()
     client.wait_until_serving()
     client.shake_hands()
-    client.wait_for(lambda: client.ask().trust.failures >= 2, 30.0)
+    client.wait_for(lambda: client.ask().trust.failures >= 2, START)
     (line,) = [line for line in client.process.log.splitlines() if 'A and B are wrong' in line]
     assert '; not kept: ' in line
     assert '/proc/failed_checks' in line
@@ -169,7 +169,7 @@ class Flying:
             assert level != DiagnosticStatus.OK or not found
             return found
 
-        (warning,) = self.client.wait_for(warned, 30.0)
+        (warning,) = self.client.wait_for(warned, START)
         assert words in warning
 
 
@@ -200,7 +200,7 @@ def test_twist_in_world_axes__is_said_until_the_parameter_says_it_too(flying):
         _, _, values = flying.client.diagnostics[-1]
         return 'warning 1' not in values
 
-    flying.client.wait_for(no_warning, 30.0)
+    flying.client.wait_for(no_warning, START)
 
 
 def test_frozen_joint__is_named(flying):

@@ -23,21 +23,22 @@ import numpy as np
 from geolin_ros.dynamics.functions import failure, state_data
 from geolin_ros.errors import NotFiniteError
 from geolin_ros.kernels.cholesky import solve_rows
-from geolin_ros.kernels.packing.types import make_workspace
+from geolin_ros.kernels.packing.types import BODY_WRENCH, Wrenches, make_workspace
 from geolin_ros.kernels.recursions.forward_dynamics import forward_dynamics
 from geolin_ros.kernels.recursions.inverse_dynamics import propagate_motion
 from geolin_ros.kernels.recursions.inverse_dynamics_derivatives import differentiate_motion
 from geolin_ros.kernels.recursions.jacobians import propagate_jacobians
 from geolin_ros.kernels.recursions.mimic import expand_state
 from geolin_ros.kernels.status import OK
-from geolin_ros.linearization.contacts.constraints import Constraint, Motion, with_forces
+from geolin_ros.linearization.contacts.constraints import Change, Constraint, End, Motion
 from geolin_ros.linearization.contacts.rank import RANK_TOLERANCE, weights_of
 from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.linearization.result import About, Geometry, Linearization, wrench_labels
 from geolin_ros.model.labels import input_labels, state_labels
 from geolin_ros.model.state import State
-from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.model.wrenches import Wrench, pack
+from geolin_ros.spatial import se3
 from support import general_linearization
 
 
@@ -265,7 +266,7 @@ class Dense:
         forces = [
             force
             for constraint, part in split(solution)
-            for force in constraint.forces(*constraint.ends(motion), part)
+            for force in body_forces(constraint, *constraint.ends(motion), part)
         ]
         A, B = np.empty((12 + 2 * n, 12 + 2 * n)), np.empty((12 + 2 * n, n))
         status = general_linearization.linearize(
@@ -295,7 +296,7 @@ class Dense:
             ends = constraint.ends(motion)
             changes = constraint.changes(motion, ends)
             rows.append(np.stack(constraint.differentiate(*ends, *changes)))
-            more = constraint.turning(*ends, *changes, part)
+            more = partner_change(constraint, *ends, *changes, part)
             if more is not None:
                 turning = more if turning is None else turning + more
         dc, dV = np.concatenate(rows, axis=1)
@@ -311,6 +312,53 @@ class Dense:
         propagate_motion(model.tree, ws, ws.x, model.gravity, ws.nu_dot)
         differentiate_motion(model.tree, ws, ws.x, ws.nu_dot)
         return self._differentiate(solution)[1]
+
+
+def body_forces(
+    constraint: Constraint, one: End, two: End, lam: np.ndarray
+) -> list[tuple[Frame, np.ndarray]]:
+    """Return the wrenches of lam, each on the body that carries the frame, in body axes."""
+    on = [np.zeros(6), np.zeros(6)]
+    on[0][: constraint.size] = lam
+    if constraint.contact.kind == 'surface':
+        on[1] = -se3.adjoint(se3.relative(one.H, two.H)).T @ lam
+    else:
+        on[1][:3] = -two.H[:3, :3].T @ one.H[:3, :3] @ lam
+    return [
+        (frame, se3.adjoint(se3.inverse(frame.placement)).T @ force)
+        for frame, force in zip(constraint.frames, on, strict=False)
+    ]
+
+
+def partner_change(
+    constraint: Constraint, one: End, two: End, by_one: Change, by_two: Change, lam: np.ndarray
+) -> np.ndarray | None:
+    """Return the change (m, 2 m) by z of the force on link 2, lam constant in axes of frame 1.
+
+    surface: J_2' X' N(lam) rel with N(f) y = y xb* f;  point: -J_2' R' (lam x turn).
+    None where frame 2 is the world.
+    """
+    if len(constraint.frames) == 1:
+        return None
+    X = se3.adjoint(se3.relative(one.H, two.H))
+    rel = by_one.d - X @ by_two.d
+    if constraint.contact.kind != 'surface':
+        return -two.J[:3].T @ (X[:3, :3].T @ (se3.cross3(lam) @ rel[3:]))
+    f, t = se3.cross3(lam[:3]), se3.cross3(lam[3:])
+    N = -np.block([[np.zeros((3, 3)), f], [f, t]])
+    return two.J.T @ (X.T @ (N @ rel))
+
+
+def with_forces(wrenches: Wrenches, forces: list[tuple[Frame, np.ndarray]]) -> Wrenches:
+    """Return packed wrenches and forces that are constant in axes of their bodies."""
+    count = len(forces)
+    added = Wrenches(
+        np.array([frame.body for frame, _ in forces], dtype=np.int64),
+        np.full(count, BODY_WRENCH, dtype=np.int64),
+        np.array([force for _, force in forces], dtype=np.float64).reshape(count, 6),
+        np.zeros((count, 3)),
+    )
+    return Wrenches(*(np.concatenate(both) for both in zip(wrenches, added, strict=True)))
 
 
 def split(solution: Solution) -> list[tuple[Constraint, np.ndarray]]:

@@ -18,11 +18,12 @@ ROOT = Path(__file__).resolve().parents[2]
 ROS2 = [sys.executable, '-c', 'import sys; from ros2cli.cli import main; sys.exit(main())']
 NOT_HERE = 'launch_ros, ros2cli and tf2_msgs are in no package index: source ROS 2 or an overlay'
 PATIENCE = 240.0
-"""Longest wait [s]: kernels may have to be compiled on a busy machine."""
+"""Longest wait on a busy machine [s]."""
 
 
 def install(folder):
-    """Install the packages with colcon and return the prefix."""
+    """Install the packages with colcon and return the prefix; compile kernels that are not yet."""
+    subprocess.run([sys.executable, str(ROOT / 'tools/compile_kernels.py'), '--all'], check=True)
     scripts = str(Path(sys.executable).parent)
     colcon = shutil.which('colcon', path=f'{scripts}{os.pathsep}{os.environ["PATH"]}')
     done = subprocess.run(

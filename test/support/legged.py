@@ -29,6 +29,8 @@ class Legged:
         Cases that it cannot do, with a pattern of the sentence that says why.
     refused
         Pattern of the sentence by which both commands end; empty: they do not.
+    effort_limit
+        Of its motors [N m], where the URDF's is made up.
     """
 
     path: str
@@ -37,6 +39,7 @@ class Legged:
     falls: tuple[str, ...] = ()
     infeasible: dict[str, str] = field(default_factory=dict)
     refused: str = ''
+    effort_limit: float | None = None
 
     @property
     def name(self) -> str:
@@ -69,8 +72,9 @@ LEGGED = (
         SOLO,
         POINTS[:1],
         infeasible={POINTS[1]: "no posture of robot 'solo' found"},
+        effort_limit=2.7,
     ),
-    Legged('solo_description/robots/solo12.urdf', SOLO, POINTS),
+    Legged('solo_description/robots/solo12.urdf', SOLO, POINTS, effort_limit=2.7),
     Legged(
         'centauro_description/urdf/centauro.urdf',
         'contact_1 contact_2 contact_3 contact_4',

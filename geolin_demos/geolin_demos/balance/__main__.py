@@ -17,6 +17,11 @@ from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
+from geolin_ros.ros.signals import end_early
+
+if __name__ == '__main__':
+    end_early('balance', 130)  # while modules are imported
+
 from geolin_demos.balance.baseline import Job, compare, jobs_of
 from geolin_demos.balance.cases import Case, cases_of, introduce
 from geolin_demos.balance.picture import draw
@@ -141,8 +146,9 @@ def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
         bank = str(folder / 'gains.npz')
         made = build(simulator.model, [cases[0].motion.knots], tolerance=float('inf'))
         save_bank(made, simulator.model, bank)
-    (folder / 'overlay.json').write_text(overlay(robot.armature))
-    nodes = node_parameters(simulator, folder / 'overlay.json', robot.realtime, bank)
+    rotors = folder / 'overlay.json'
+    rotors.write_text(overlay(robot.armature, robot.effort_limit))
+    nodes = node_parameters(simulator, robot.robot, rotors, robot.realtime, bank)
     parameters = folder / 'parameters.yaml'
     parameters.write_text(
         json.dumps({name: {'ros__parameters': values} for name, values in nodes.items()})
@@ -161,7 +167,8 @@ def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
     ]
     valued = ('robot', 'feet', 'seed', 'pushes', 'noise', 'delay', 'armature', 'friction')
     given = [f'--{option}={getattr(robot, option)}' for option in valued]
-    given += [] if robot.height is None else [f'--height={robot.height!r}']
+    for option, value in (('height', robot.height), ('effort-limit', robot.effort_limit)):
+        given += [] if value is None else [f'--{option}={value!r}']
     given += ['--cases', *robot.cases]
     flags = ('thorough', 'realtime', 'scheduled')
     given += [f'--{option}' for option in flags if getattr(robot, option)]

@@ -28,6 +28,7 @@ from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.outputs.messages import StateWriter
 from geolin_ros.typing import Array
 
+PUSH = 'push'
 COMMANDS = 'joint_group_effort_controller/commands'
 STAMPED_COMMANDS = 'lqr_node/command'
 GAINS = 'lqr_node/gains'
@@ -46,7 +47,7 @@ class RobotGraph:
     node, model
         Who speaks, and of which robot.
     description
-        Text of the URDF.
+        Text of the URDF; nothing is published if it is empty.
     feet
         Frames of which contact wrenches are published.
     answers
@@ -62,6 +63,8 @@ class RobotGraph:
         The newest gains, or None.
     linearizations_used
         How many gains were made of the linearizer's A and B.
+    pushes
+        Forces (3,) in world axes that came on `PUSH` and were not taken yet [N].
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class RobotGraph:
         self.answered = self._sent = -1
         self.gains: FeedbackGains | None = None
         self.linearizations_used = 0
+        self.pushes: list[Array] = []
         self._is_stamped, self._said = bool(answers), (-1, np.empty(0))
         self._model = model
         self._actuated = [model.joint_index(name) for name in model.actuated_joints]
@@ -101,6 +105,7 @@ class RobotGraph:
         if answers:
             node.create_subscription(JointState, answers, self._on_stamped, many)
         node.create_subscription(FeedbackGains, GAINS, self._on_gains, NEWEST)
+        node.create_subscription(WrenchStamped, PUSH, self._on_push, many)
         self._base = Odometry(child_frame_id=model.base_link)
         self._base.header.frame_id = WORLD
         self._state = JointState(name=list(model.joint_names))
@@ -109,7 +114,8 @@ class RobotGraph:
         self._wanted = ReferenceState(joint_names=list(model.joint_names))
         self._wanted.header.frame_id = WORLD
         self._reference_state = StateWriter(self._wanted.state, model.n)
-        self._description.publish(String(data=description))
+        if description:
+            self._description.publish(String(data=description))
 
     # ---- what comes
 
@@ -131,6 +137,12 @@ class RobotGraph:
     def _on_gains(self, message: FeedbackGains) -> None:
         self.gains = message
         self.linearizations_used += message.source == FeedbackGains.SOURCE_LINEARIZATION
+
+    def _on_push(self, message: WrenchStamped) -> None:
+        force = message.wrench.force
+        pushed = np.array([force.x, force.y, force.z])
+        if np.all(np.isfinite(pushed)):
+            self.pushes.append(pushed)
 
     def waits_for(self, supports: Sequence[Support]) -> str:
         """Return what keeps the controller from leading a robot that stands on ``supports``."""

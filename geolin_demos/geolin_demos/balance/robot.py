@@ -3,7 +3,8 @@
 """The simulator as a process: a robot on a floor, pushed, under the efforts it is sent.
 
 It publishes robot_description, joint_states, odom, <foot>/wrench, contact_states, reference and
-/clock, and takes joint_group_effort_controller/commands. Before each case the robot is held until
+/clock, and takes joint_group_effort_controller/commands, and push (geometry_msgs/WrenchStamped, a
+force in world axes on the base for 0.1 s). Before each case the robot is held until
 its controller answers: the LQR node, with gains for where it is, or by --answers any other. In
 lock step, the default, a period goes by when the efforts that answer the last state have come, or
 after 0.5 s; with --realtime it goes by with the clock. Prints a line a case; the exit status is 1
@@ -28,7 +29,6 @@ from geolin_demos.balance.graph import STAMPED_COMMANDS, RobotGraph
 from geolin_demos.balance.motions import Moment
 from geolin_demos.balance.robots import add_robot_arguments, plan_of, simulator_of
 from geolin_demos.balance.run import PATIENCE, Course, Run
-from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.sensors import Noise, Sensors
 from geolin_demos.sim.trial import PERIOD
 from geolin_msgs.msg import FeedbackGains
@@ -129,8 +129,9 @@ def outcome_of(
     )
 
 
-def save(folder: Path, index: int, case: Case, outcome: Outcome, recording: Recording) -> None:
-    """Write what the report reads: an outcome as JSON, states and references beside it."""
+def save(folder: Path, index: int, case: Case, outcome: Outcome, course: Course) -> None:
+    """Write what reports read: an outcome as JSON; states, references and latencies beside it."""
+    recording = course.recording
     (folder / f'{index}.json').write_text(json.dumps(asdict(outcome)))
     np.savez_compressed(
         folder / f'{index}.npz',
@@ -138,6 +139,7 @@ def save(folder: Path, index: int, case: Case, outcome: Outcome, recording: Reco
         states=[state.data for state in recording.states[::5]],
         references=[state.data for state in recording.references[::5]],
         pushes=[(push.start, *push.force) for push in case.pushes],
+        latencies=course.answers.latencies,
     )
 
 
@@ -184,7 +186,7 @@ def run_cases(options: argparse.Namespace) -> bool:
             print(outcome.text(), flush=True)
             stood.append(outcome.stands)
             if options.output is not None:
-                save(options.output, index, case, outcome, course.recording)
+                save(options.output, index, case, outcome, course)
     finally:  # nothing frozen is collected
         graph.close()
         node.destroy_node()

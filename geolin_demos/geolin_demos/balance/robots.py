@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from geolin_demos.balance.cases import Plan
+from geolin_demos.demo.descriptions import file_parameter, published
 from geolin_demos.sim.feet import parse_feet, text_of
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.world import Floor
 from geolin_ros.errors import ConfigurationError, ModelWarning
-from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.robots import locate
 
 ARMATURE = 0.01
@@ -31,7 +32,7 @@ DESIGNS = 10.0
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `simulator_of` and `plan_of` read."""
-    parser.add_argument('--robot', help='URDF path, quadruped or humanoid')
+    parser.add_argument('--robot', help='URDF or MJCF path, quadruped or humanoid')
     parser.add_argument(
         '--feet',
         help='frame,frame,...: the shape of each is its collision shapes in the URDF, or given as '
@@ -53,6 +54,11 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--delay', type=int, default=0, help='of the sensors, in periods')
     parser.add_argument('--realtime', action='store_true', help='against the clock')
     parser.add_argument('--armature', type=float, default=ARMATURE, help='of joints [kg m^2]')
+    parser.add_argument(
+        '--effort-limit',
+        type=float,
+        help='of each motor [N m or N], where those of the URDF are made up (default: those)',
+    )
     parser.add_argument('--friction', type=float, default=0.8, help='of the floor')
 
 
@@ -87,13 +93,16 @@ def feet_of(options: argparse.Namespace) -> str:
     return str(feet)
 
 
-def overlay(armature: float) -> str:
-    """Return the overlay file, YAML that is JSON, that gives every joint a rotor."""
-    return json.dumps({'joints': {'*': {'rotor_inertia': armature, 'gear_ratio': 1.0}}})
+def overlay(armature: float, effort_limit: float | None = None) -> str:
+    """Return the overlay file, YAML that is JSON, of every joint's motor."""
+    motor = {'rotor_inertia': armature, 'gear_ratio': 1.0}
+    if effort_limit is not None:
+        motor['effort_limit'] = effort_limit
+    return json.dumps({'joints': {'*': motor}})
 
 
 def simulator_of(options: argparse.Namespace) -> tuple[Simulator, str]:
-    """Return a simulated robot and the text of its URDF.
+    """Return a simulated robot and what it publishes as its description.
 
     Raises
     ------
@@ -103,22 +112,23 @@ def simulator_of(options: argparse.Namespace) -> tuple[Simulator, str]:
         If the file cannot be read.
     """
     path: Path = locate(options.robot)
+    motors = json.loads(overlay(options.armature, options.effort_limit))
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)  # the nodes say the same
-        model = TreeModel.from_urdf(path, overlay=json.loads(overlay(options.armature)))
+        model = TreeModel.from_file(path, overlay=motors, gravity=STANDARD_GRAVITY)
     floor, feet = Floor(options.friction), parse_feet(feet_of(options))
-    return Simulator(path, model, feet, floor), path.read_text()
+    return Simulator(path, model, feet, floor), published(path)
 
 
 def node_parameters(
-    simulator: Simulator, overlay_file: Path, realtime: bool, bank: str = ''
+    simulator: Simulator, robot: str, overlay_file: Path, realtime: bool, bank: str = ''
 ) -> dict[str, Any]:
     """Return the parameters of linearizer and LQR node, by program, for one robot.
 
     In lock step the LQR node has to wait for a simulator that waits for it. Without a file of
     gains it makes them as it goes.
     """
-    shared = {'overlay_file': str(overlay_file)}
+    shared = {'overlay_file': str(overlay_file), **file_parameter(locate(robot))}
     return {
         'linearization_node': shared | {'max_rate': DESIGNS, 'contact_source': 'topic'},
         'lqr_node': {

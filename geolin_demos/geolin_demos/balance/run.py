@@ -19,7 +19,7 @@ from geolin_demos.balance.graph import RobotGraph
 from geolin_demos.balance.motions import Moment, Motion
 from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.sensors import Sensors
-from geolin_demos.sim.simulator import Simulator
+from geolin_demos.sim.simulator import Push, Simulator
 from geolin_demos.sim.trial import PERIOD
 from geolin_ros.control.support import Support
 
@@ -113,6 +113,7 @@ class Run:
     def go(self, motion: Motion) -> Course:
         """Let the robot move until the motion is over or it falls."""
         simulator, recording = self._simulator, Recording()
+        self._graph.pushes.clear()  # of when it was locked in place
         answers = Answers(self._graph, self._period, ANSWER_TIMEOUT, self._realtime)
         start = time.monotonic()
         for _ in range(round(motion.duration / self._period)):
@@ -122,8 +123,17 @@ class Run:
             if len(motion.knots) > 1:
                 self._graph.publish_reference(moment, self._stamp)
             answers.wait(self._send(moment.supports), self._stamp)
+            self._take_pushes()
             self._advance()
         return Course(recording, answers, time.monotonic() - start)
+
+    def _take_pushes(self) -> None:
+        """Let forces that came from outside act from now on, as long as any other push."""
+        while self._graph.pushes:
+            force = self._graph.pushes.pop(0)
+            pushed = Push(self._simulator.time, (force[0], force[1], force[2]))
+            self._simulator.pushes.append(pushed)
+            print(f'pushed by {np.linalg.norm(force):.0f} N from outside', flush=True)
 
     def _send(self, supports: tuple[Support, ...], is_held: bool = False) -> float:
         """Publish what is felt and sensed, while the robot is held without noise and delay."""

@@ -9,6 +9,7 @@ every check passes.
 """
 
 import argparse
+import json
 import os
 import random
 import signal
@@ -17,12 +18,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 
+from geolin_ros.ros.signals import end_early
+
+if __name__ == '__main__':
+    end_early('demo', 130)  # while modules are imported
+
+from geolin_demos.demo.descriptions import file_parameter
 from geolin_demos.demo.processes import Child
 from geolin_ros.errors import GeolinError
 from geolin_ros.robots import locate
 
 INTERRUPTED = 130
 RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
+FIRST_PORT, PORTS = 7400, 250  # UDP ports that DDS gives a domain
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -33,6 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     try:
         robot = str(locate(options.robot).resolve())
+        read = file_parameter(Path(robot))
     except GeolinError as error:
         print(f'demo: {error}', file=sys.stderr)
         return 1
@@ -40,12 +49,15 @@ def main(arguments: list[str] | None = None) -> int:
     print(f'demo of {robot} on ROS_DOMAIN_ID {environment["ROS_DOMAIN_ID"]}', flush=True)
     servers = [
         Child('robot', 'geolin_demos.demo.robot', ['--robot', robot], environment),
-        Child('linearizer', 'geolin_ros.ros.linearization_node', [], environment),
+        Child('linearizer', 'geolin_ros.ros.linearization_node', as_arguments(read), environment),
     ]
     consumer = Child(
         'consumer',
         'geolin_demos.demo.consumer',
-        ['--duration', str(options.duration), '--output', str(options.output)],
+        [
+            *('--duration', str(options.duration), '--output', str(options.output)),
+            *(('--robot', robot) if read else ()),
+        ],
         environment,
         prefix=False,
     )
@@ -77,19 +89,37 @@ def supervise(program: str, servers: list[Child], consumer: Child, stop: Event) 
     return int(bool(ended) or any(statuses.values()))
 
 
+def as_arguments(parameters: Mapping[str, object]) -> list[str]:
+    """Return the arguments that give a node its parameters."""
+    given = [f'{name}:={json.dumps(value)}' for name, value in parameters.items()]
+    return ['--ros-args', *(word for text in given for word in ('-p', text))] if given else []
+
+
 def discovery() -> Mapping[str, str]:
     """Return a domain of our own on this machine, unless the user has chosen one."""
     return {
-        'ROS_DOMAIN_ID': os.environ.get('ROS_DOMAIN_ID') or str(random.randrange(1, 102)),
+        'ROS_DOMAIN_ID': os.environ.get('ROS_DOMAIN_ID') or str(_free_domain()),
         RANGE: os.environ.get(RANGE) or 'LOCALHOST',
     }
+
+
+def _free_domain() -> int:
+    """Return a domain, any of 1 to 101, whose ports no other process of this machine has."""
+    sockets = Path('/proc/net/udp')
+    lines = sockets.read_text().splitlines()[1:] if sockets.exists() else []
+    ports = {int(line.split()[1].rpartition(':')[2], 16) for line in lines}
+    used = {(port - FIRST_PORT) // PORTS for port in ports}
+    domains = random.sample(range(1, 102), 101)
+    return next((domain for domain in domains if domain not in used), domains[0])
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(prog='python -m geolin_demos.demo', description=__doc__)
     parser.add_argument(
-        '--robot', default='quadruped', help='URDF path, quadruped or humanoid (%(default)s)'
+        '--robot',
+        default='quadruped',
+        help='URDF or MJCF path, quadruped or humanoid (%(default)s)',
     )
     parser.add_argument(
         '--duration', type=float, default=15.0, help='measured time [s] (%(default)s)'

@@ -6,8 +6,10 @@ import argparse
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import rclpy
 from nav_msgs.msg import Odometry
@@ -24,6 +26,7 @@ from geolin_demos.demo.report import report
 from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics
 from geolin_ros.errors import GeolinError
 from geolin_ros.ros.executor import make_executor
+from geolin_ros.ros.signals import ignore_signals
 
 LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
@@ -37,11 +40,12 @@ STEP = 5.0  # between signs of life [s]
 class Consumer:
     """Subscribes to everything that robot and node say."""
 
-    def __init__(self, node: Node, recording: Recording, linearizer: str) -> None:
+    def __init__(
+        self, node: Node, recording: Recording, linearizer: str, is_described: bool
+    ) -> None:
         self._node = node
         self._recording = recording
-        topics = (
-            ('robot_description', String, LATCHED, recording.on_description),
+        topics: list[tuple[str, Any, QoSProfile, Callable[[Any], None]]] = [
             ('odom', Odometry, qos_profile_sensor_data, recording.on_odometry),
             ('joint_states', JointState, qos_profile_sensor_data, recording.on_joint_state),
             (
@@ -51,7 +55,9 @@ class Consumer:
                 recording.on_linearization,
             ),
             (f'{linearizer}/summary', LinearizationSummary, RELIABLE, recording.on_summary),
-        )
+        ]
+        if is_described:
+            topics.append(('robot_description', String, LATCHED, recording.on_description))
         self._topics = {
             topic.rpartition('/')[2]: node.create_subscription(kind, topic, callback, qos)
             for topic, kind, qos, callback in topics
@@ -105,7 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
     recording = Recording(options.duration)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node('demo_consumer', start_parameter_services=False)
-    consumer = Consumer(node, recording, options.linearizer)
+    consumer = Consumer(node, recording, options.linearizer, options.robot is None)
     executor = make_executor()
     executor.add_node(node)
     print('wait for robot and node; a first start compiles for half a minute', flush=True)
@@ -117,14 +123,16 @@ def main(arguments: list[str] | None = None) -> int:
         node.destroy_node()
         rclpy.try_shutdown()
     if stop.is_set():
+        ignore_signals()
         return INTERRUPTED
-    if missing or recording.description is None:
+    description = options.robot or recording.description
+    if missing or description is None:
         print('FAIL  expected messages that did not come', file=sys.stderr)
         print('\n'.join(f'      {line}' for line in missing), file=sys.stderr)
         return 1
     try:
         size = len(serialize_message(recording.kept[0]))
-        return 0 if report(recording, recording.description, size, options.output) else 1
+        return 0 if report(recording, description, size, options.output) else 1
     except (GeolinError, OSError) as error:
         print(f'FAIL  {error}', file=sys.stderr)
         return 1
@@ -137,6 +145,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument('--duration', type=float, default=15.0, help='measured time [s]')
     parser.add_argument('--output', type=Path, default=Path('geolin_demo.png'), help='picture')
+    parser.add_argument('--robot', type=Path, help='MJCF file, which no topic brings')
     parser.add_argument('--linearizer', default='/linearization_node', help='name of the node')
     parser.add_argument(
         '--patience', type=float, default=120.0, help='time limit for the first linearization [s]'

@@ -81,3 +81,17 @@ class Child:
             print(f'{self.name} did not end within {PATIENCE:g} s of SIGINT', file=sys.stderr)
         self._reader.join()
         return self._process.wait()
+
+
+def start(words: Sequence[str]) -> 'subprocess.Popen[bytes]':
+    """Return a program that runs beside this process and speaks for itself."""
+    return subprocess.Popen(words)
+
+
+def wait(program: 'subprocess.Popen[bytes]', patience: float = PATIENCE) -> int:
+    """Wait for the end, kill what does not end in time, and return the exit status."""
+    try:
+        return program.wait(patience)
+    except subprocess.TimeoutExpired:
+        program.kill()
+        return program.wait()

@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Forward dynamics by code that is not ours, from the description that the robot published."""
+"""Forward dynamics by code that is not ours, from the description that the node read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from geolin_demos.demo.dense_dynamics import DenseDynamics
-from geolin_ros import urdf
+from geolin_ros import mjcf, urdf
+from geolin_ros.errors import ModelError
 from geolin_ros.model.state import State
 from geolin_ros.typing import Array
 
@@ -45,8 +47,17 @@ class Referee:
     states: int
 
 
-def make_referee(description: str, coordinates: Coordinates) -> Referee:
-    """Return Pinocchio where it is installed and reads the robot as we do, else dense matrices."""
+def make_referee(description: str | Path, coordinates: Coordinates) -> Referee:
+    """Return who judges a URDF text, or an MJCF file.
+
+    A file is MuJoCo's; a text Pinocchio's, where that is installed and reads the robot as we do,
+    else that of dense matrices.
+    """
+    if isinstance(description, Path):
+        import mujoco
+
+        dynamics = mujoco_dynamics(mujoco, description, coordinates)
+        return Referee(f'MuJoCo {mujoco.__version__}', coordinates, dynamics, 24)
     try:
         import pinocchio
     except ImportError:
@@ -65,6 +76,65 @@ def dense_referee(description: str, coordinates: Coordinates) -> Referee:
     """Return the textbook dynamics in plain NumPy."""
     dynamics = DenseDynamics(urdf.read_text(description), coordinates)
     return Referee('dense matrices', coordinates, dynamics.forward_dynamics, 4)
+
+
+def mujoco_dynamics(mj: Any, file: Path, coordinates: Coordinates) -> ForwardDynamics:
+    """Return MuJoCo's mass matrix and forces of its own model, solved in our coordinates.
+
+    Its free joint has the velocity of the base origin in world axes. Constraints and actuators are
+    off; a joint that follows another does so exactly, by the columns of T.
+
+    Raises
+    ------
+    ModelError
+        If the linearizations are of another robot.
+    """
+    model = mj.MjModel.from_xml_path(str(file))
+    model.opt.gravity[:] = coordinates.gravity
+    model.opt.disableflags = mj.mjtDisableBit.mjDSBL_CONSTRAINT | mj.mjtDisableBit.mjDSBL_ACTUATION
+    data = mj.MjData(model)
+    column_of = {name: c for c, name in enumerate(coordinates.joint_names, start=6)}
+    follows = {joint.name: joint.mimic for joint in mjcf.read(file).description.joints}
+    if not set(column_of) <= set(follows):
+        raise ModelError(
+            f'linearizations are of joints {list(column_of)}, expected those of {file}; another '
+            'robot publishes on this ROS_DOMAIN_ID, choose one of your own'
+        )
+    free, *joints = sorted(range(model.njnt), key=lambda j: int(model.jnt_type[j]))
+    T, offset = np.zeros((model.nv, coordinates.m)), np.zeros(model.nq)
+    of_base, places = int(model.jnt_dofadr[free]), []
+    T[of_base : of_base + 6, :6] = np.eye(6)
+    for j in joints:
+        name, ratio, start = model.joint(j).name or f'joint{j}', 1.0, 0.0
+        while (mimic := follows[name]) is not None:
+            name, ratio, start = (
+                mimic.joint, ratio * mimic.multiplier, start + ratio * mimic.offset
+            )  # fmt: skip
+        T[model.jnt_dofadr[j], column_of[name]] = ratio
+        offset[model.jnt_qposadr[j]] = start
+        places.append((int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])))
+    base = int(model.jnt_qposadr[free])
+    q_of, v_of = (list(place) for place in zip(*places, strict=True))
+    columns, M_T = T.T.copy(), np.empty((coordinates.m, model.nv))
+
+    def forward_dynamics(state: State, tau: Array) -> Array:
+        R, w = state.H[:3, :3], state.v[3:]
+        nu = np.concatenate((R @ state.v[:3], w, state.r))
+        data.qpos[:] = offset
+        data.qpos[q_of] += T[v_of, 6:] @ state.s
+        data.qpos[base : base + 3] = state.H[:3, 3]
+        mj.mju_mat2Quat(data.qpos[base + 3 : base + 7], np.ascontiguousarray(R).ravel())
+        data.qvel[:] = T @ nu
+        mj.mj_forward(model, data)
+        for product, column in zip(M_T, columns, strict=True):
+            mj.mj_mulM(model, data, product, column)
+        force = T.T @ (data.qfrc_passive - data.qfrc_bias)
+        force[6:] += tau
+        nu_dot = np.linalg.solve(M_T @ T, force)
+        nu_dot[:3] = R.T @ nu_dot[:3] - np.cross(w, state.v[:3])
+        return nu_dot
+
+    return forward_dynamics
 
 
 def pinocchio_dynamics(pin: Any, model: Any, coordinates: Coordinates) -> ForwardDynamics:

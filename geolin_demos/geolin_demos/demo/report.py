@@ -18,8 +18,12 @@ from geolin_demos.demo.referee import make_referee
 from geolin_ros.typing import IntArray
 
 
-def report(recording: Recording, description: str, message_size: int, picture: Path) -> bool:
+def report(
+    recording: Recording, description: str | Path, message_size: int, picture: Path
+) -> bool:
     """Print numbers and verdicts, save the picture; return whether every check passed.
+
+    ``description`` is URDF text, or the path of an MJCF file.
 
     Raises
     ------

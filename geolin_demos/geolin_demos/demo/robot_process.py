@@ -18,9 +18,11 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
-from geolin_ros.errors import GeolinError, ModelWarning
-from geolin_ros.model.tree import TreeModel
+from geolin_demos.demo.descriptions import published
+from geolin_ros.errors import ConfigurationError, GeolinError, ModelWarning
+from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.robots import locate
+from geolin_ros.ros.signals import ignore_signals
 
 INTERRUPTED = 130
 LATCHED = QoSProfile(
@@ -49,20 +51,26 @@ def run_robot(
 ) -> int:
     """Run a robot until SIGINT or SIGTERM; return the exit status.
 
-    Its description is published once, before ``make_robot`` is called.
+    Its description is published once, before ``make_robot`` is called; nothing if it is MJCF.
     """
     parser = argparse.ArgumentParser(prog=f'python -m geolin_demos.demo.{program}')
-    parser.add_argument('--robot', default=default, help='URDF path or bundled robot')
+    parser.add_argument('--robot', default=default, help='URDF or MJCF path, or bundled robot')
     options = parser.parse_args(arguments)
     try:
         path = locate(options.robot)
         with warnings.catch_warnings():
             warnings.simplefilter('ignore', ModelWarning)  # the node says the same
-            model = TreeModel.from_urdf(path)
+            model = TreeModel.from_file(path, gravity=STANDARD_GRAVITY)
+        if model.base != 'floating':
+            raise ConfigurationError(
+                f'{path} has no free joint, expected a robot that flies; add <freejoint/> to its '
+                'first body'
+            )
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         node = rclpy.create_node(f'demo_{program}', start_parameter_services=False)
-        publisher = node.create_publisher(String, 'robot_description', LATCHED)
-        publisher.publish(String(data=path.read_text()))
+        if description := published(path):
+            publisher = node.create_publisher(String, 'robot_description', LATCHED)
+            publisher.publish(String(data=description))
         robot = make_robot(node, model, path)
         stop = Event()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -74,6 +82,7 @@ def run_robot(
         print(f'{program}: {error}', file=sys.stderr)
         return 1
     finally:
+        ignore_signals()
         rclpy.try_shutdown()
     return 0
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A humanoid that stands on a floor, moves its arms and is pushed now and then.
 
-Simulated by MuJoCo (extra ``mujoco``), held by the regulator of `geolin_ros.control`. Publishes
+Simulated by MuJoCo (extra ``mujoco``), regulated by `geolin_ros.control`. Publishes
 joint_states with the efforts that its motors really give, imu, and the wrench of the floor on each
-sole: what a torque estimator hears, and the truth that it can be held against.
+sole: what a torque estimator hears, and the truth to compare with.
 """
 
 import sys
@@ -32,7 +32,7 @@ from geolin_ros.stream.message_memory import allocate, write_matrix
 from geolin_ros.typing import Array
 
 IMU = 'imu'
-STEP = PERIOD * 1e-9  # that efforts are held [s]
+STEP = PERIOD * 1e-9  # over which efforts are constant [s]
 SOLES = {'left_sole': '0.18x0.08', 'right_sole': '0.18x0.08'}
 LOAD_CELLS = np.diag([1.0, 1.0, 1.0, 0.05, 0.05, 0.05]) ** 2
 """Covariance that the soles say they measure with [N, N m]."""

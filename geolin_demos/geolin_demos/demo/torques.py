@@ -4,7 +4,7 @@
 
 The robot (`geolin_demos.demo.standing`) waves, and is pushed on its pelvis, which no sensor feels.
 The estimator hears joint positions and velocities, the IMU and both soles; what it says of the
-motors and of the push is held against what they were. The exit status is 0 only if every check
+motors and of the push is compared with what they were. The exit status is 0 only if every check
 passes.
 """
 

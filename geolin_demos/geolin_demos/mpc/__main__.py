@@ -7,25 +7,37 @@ pushes, and 99 of 100 problems are solved within a period.
 """
 
 import argparse
-import json
 import signal
 import sys
 import tempfile
 from pathlib import Path
 from threading import Event
 
+from geolin_ros.ros.signals import end_early
+
+if __name__ == '__main__':
+    end_early('mpc', 130)  # while modules are imported
+
 from geolin_demos.balance.robots import ARMATURE, overlay
-from geolin_demos.demo.__main__ import discovery, supervise
+from geolin_demos.demo.__main__ import as_arguments, discovery, supervise
+from geolin_demos.demo.descriptions import file_parameter
 from geolin_demos.demo.processes import Child
 from geolin_demos.mpc.controller import Settings
 from geolin_demos.mpc.robot import add_arguments
+from geolin_ros.errors import GeolinError
+from geolin_ros.robots import locate
 
 
 def main(arguments: list[str]) -> int:
     """Run the three processes; return the exit status of all."""
     parser = argparse.ArgumentParser(prog='python -m geolin_demos.mpc', description=__doc__)
     add_arguments(parser)
-    parser.parse_args(arguments)  # before anything is started
+    options = parser.parse_args(arguments)  # before anything is started
+    try:
+        read = file_parameter(locate(options.robot))
+    except GeolinError as error:
+        print(f'mpc: {error}', file=sys.stderr)
+        return 1
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -34,6 +46,7 @@ def main(arguments: list[str]) -> int:
         rotors = Path(folder) / 'overlay.json'
         rotors.write_text(overlay(ARMATURE))
         parameters = {
+            **read,
             'overlay_file': str(rotors),
             'contact_source': 'topic',
             'form': 'discrete',
@@ -41,11 +54,15 @@ def main(arguments: list[str]) -> int:
             'dt': Settings().period,
             'reference': 'frozen',
         }
-        given = [f'{name}:={json.dumps(value)}' for name, value in parameters.items()]
-        ros = ['--ros-args', *(word for text in given for word in ('-p', text))]
+        of_file = [f'--robot={file}' for file in read.values()]
         servers = [
-            Child('linearizer', 'geolin_ros.ros.linearization_node', ros, environment),
-            Child('mpc', 'geolin_demos.mpc.node', [f'--overlay={rotors}'], environment),
+            Child(
+                'linearizer',
+                'geolin_ros.ros.linearization_node',
+                as_arguments(parameters),
+                environment,
+            ),
+            Child('mpc', 'geolin_demos.mpc.node', [f'--overlay={rotors}', *of_file], environment),
         ]
         robot = Child('robot', 'geolin_demos.mpc.robot', arguments, environment)
         return supervise('mpc', servers, robot, stop)

@@ -74,7 +74,7 @@ class ModelPredictiveControl:
     posture
         Where to weigh displacements, and the efforts that hold the robot there.
     feet
-        Points that are held, in the order of the rows of contact forces.
+        Points in contact, in the order of the rows of contact forces.
     settings
         See `Settings`.
 
@@ -108,13 +108,13 @@ class ModelPredictiveControl:
         tau = np.zeros(model.n)
         tau[self._actuated] = efforts_of(posture)
         rest = model.state(posture.state.H, posture.state.s, np.zeros(6), np.zeros(model.n))
-        held = linearizer(rest, tau)
-        reduced = reduce(held)
+        standing = linearizer(rest, tau)
+        reduced = reduce(standing)
         supports = [
             Support(foot.frame, placement=np.eye(4) if foot.placement is None else foot.placement)
             for foot in self._feet
         ]
-        price = cost(settings.weights, model, rest, supports, held.wrenches, reduced)
+        price = cost(settings.weights, model, rest, supports, standing.wrenches, reduced)
         Phi, Gamma = reduced.discretize(settings.period)
         P = solve_dare(Phi, Gamma, price.Q, price.R).P
         self._stage = np.linalg.cholesky(price.Q).T @ reduced.L
@@ -122,7 +122,7 @@ class ModelPredictiveControl:
         self._R = price.R
 
     def efforts(
-        self, now: ReceivedLinearization, held: ReceivedContacts, reference: Reference
+        self, now: ReceivedLinearization, contacts: ReceivedContacts, reference: Reference
     ) -> Array:
         """Return the efforts (n_u,) of the period after this one.
 
@@ -130,12 +130,12 @@ class ModelPredictiveControl:
         ----------
         now
             A, B and drift of a step of one period about the measured state, reference frozen.
-        held
+        contacts
             Its contact forces.
         reference
             Where the robot should be at that time, how it should move, and by which efforts.
         """
-        H, g, C, upper = self._problem(now, held, reference)
+        H, g, C, upper = self._problem(now, contacts, reference)
         size, efforts = self._limits, efforts_of(reference)
         box = [np.tile((s * size - efforts) / size, len(self._plan)) for s in (-1, 1)]
         load = self._qp.init if self._is_first else self._qp.update
@@ -152,16 +152,16 @@ class ModelPredictiveControl:
         return planned
 
     def _problem(
-        self, now: ReceivedLinearization, held: ReceivedContacts, reference: Reference
+        self, now: ReceivedLinearization, contacts: ReceivedContacts, reference: Reference
     ) -> tuple[Array, Array, Array, Array]:
         """Return H, g, C, upper of min x'Hx/2 + g'x, Cx <= upper, x = (u - u_ref) / limits."""
         N, n_u, period = *self._plan.shape, self._settings.period
         A, B = now.A, now.B * self._limits
         change = efforts_of(reference) - now.tau[self._actuated]
         pyramids = self._pyramids(now.state)
-        F_z, F_u = pyramids @ held.wrench_by_state, pyramids @ held.wrench_by_tau
+        F_z, F_u = pyramids @ contacts.wrench_by_state, pyramids @ contacts.wrench_by_tau
         rest = now.drift + now.B @ change
-        f = pyramids @ held.wrenches + F_u @ change
+        f = pyramids @ contacts.wrenches + F_u @ change
         z, G = now.drift, np.zeros((len(A), N * n_u))  # z_1 = z + G x
         errors, slopes, forces, by_input = [], [], [], []
         for k in range(N):

@@ -23,7 +23,8 @@ from geolin_demos.mpc.controller import ModelPredictiveControl, Settings, effort
 from geolin_msgs.msg import LinearizedDynamics, ReferenceState
 from geolin_ros import Contact, TreeModel
 from geolin_ros.control.regulator import Reference
-from geolin_ros.errors import InputError
+from geolin_ros.errors import GeolinError, InputError
+from geolin_ros.model.tree import STANDARD_GRAVITY
 from geolin_ros.ros.executor import init, spin
 from geolin_ros.ros.qos import LATCHED, NEWEST
 from geolin_ros.ros.signals import handled_signals
@@ -37,14 +38,14 @@ from geolin_ros.typing import Array
 class MpcNode(Node):
     """Answers each linearization with the efforts of the next period."""
 
-    def __init__(self, settings: Settings, overlay: Path | None) -> None:
+    def __init__(self, settings: Settings, overlay: Path | None, robot: Path | None) -> None:
         super().__init__('mpc')
         self.times: list[Array] = []
         """From a message to its efforts, by processor and by clock [s]; without the first one."""
         self._settings, self._overlay = settings, overlay
-        self._model: TreeModel | None = None
+        self._model = None if robot is None else self._read(robot)
         self._reference: Reference | None = None
-        self._held: tuple[str, ...] = ()
+        self._active: tuple[str, ...] = ()
         self._controller: ModelPredictiveControl | None = None
         self._commands = self.create_publisher(
             Float64MultiArray, 'joint_group_effort_controller/commands', NEWEST
@@ -64,6 +65,9 @@ class MpcNode(Node):
     def _on_description(self, message: String) -> None:
         self._model = TreeModel.from_urdf(message.data, overlay=self._overlay)
 
+    def _read(self, robot: Path) -> TreeModel:
+        return TreeModel.from_file(robot, overlay=self._overlay, gravity=STANDARD_GRAVITY)
+
     def _on_reference(self, message: ReferenceState) -> None:
         if self._model is None:
             return
@@ -72,12 +76,17 @@ class MpcNode(Node):
 
     def _on_linearization(self, message: LinearizedDynamics) -> None:
         start = np.array((time.thread_time(), time.perf_counter()))
-        held = read_contact_dynamics(message.contact_dynamics)
-        if self._model is None or self._reference is None or held is None or not held.active:
+        contacts = read_contact_dynamics(message.contact_dynamics)
+        if (
+            self._model is None
+            or self._reference is None
+            or contacts is None
+            or not contacts.active
+        ):
             return
         now = read_linearization(message)
         controller = self._controller
-        if is_first := controller is None or self._held != held.active:
+        if is_first := controller is None or self._active != contacts.active:
             self._check(now, self._model.hash)
             closures = [
                 read_contact(self._model, contact)
@@ -87,12 +96,12 @@ class MpcNode(Node):
             feet = [foot for foot in closures if isinstance(foot, Contact)]
             if len(feet) < len(closures):
                 raise InputError('a contact is a closed loop, expected feet on the ground alone')
-            self._held = held.active
+            self._active = contacts.active
             controller = ModelPredictiveControl(self._model, self._reference, feet, self._settings)
             self._controller = controller
             gc.collect()
             gc.freeze()  # to go through all that was imported takes ten periods
-        efforts = controller.efforts(now, held, self._reference).tolist()
+        efforts = controller.efforts(now, contacts, self._reference).tolist()
         self._commands.publish(Float64MultiArray(data=efforts))
         stamped = JointState(name=list(message.actuated_joints), effort=efforts)
         stamped.header.stamp = message.header.stamp
@@ -115,13 +124,17 @@ def main(arguments: list[str] | None = None) -> int:
     """Run until SIGINT or SIGTERM; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m geolin_demos.mpc.node', description=__doc__)
     parser.add_argument('--overlay', type=Path, help='overlay file, as of the linearizer')
+    parser.add_argument('--robot', type=Path, help='MJCF file, which no topic brings')
     options, ros_arguments = parser.parse_known_args(arguments)
     settings = Settings()
     with handled_signals() as asked_to_stop:
         init(ros_arguments)
-        node = MpcNode(settings, options.overlay)
+        node = MpcNode(settings, options.overlay, options.robot)
         try:
             spin(node, asked_to_stop)
+        except GeolinError as error:
+            print(f'mpc: {error}', file=sys.stderr)
+            return 1
         finally:
             node.destroy_node()
             rclpy.try_shutdown()

@@ -99,7 +99,7 @@ def _word(holds: bool) -> str:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which robot it is, and what it is asked."""
     parser.add_argument(
-        '--robot', default='quadruped', help='URDF path or bundled robot (%(default)s)'
+        '--robot', default='quadruped', help='URDF or MJCF path, or bundled robot (%(default)s)'
     )
     parser.add_argument(
         '--feet',
@@ -118,7 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the robot; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m geolin_demos.mpc.robot', description=__doc__)
     add_arguments(parser)
-    parser.set_defaults(armature=ARMATURE)
+    parser.set_defaults(armature=ARMATURE, effort_limit=None)
     options = parser.parse_args(arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(130))

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from geolin_demos.sim.feet import balls
 from geolin_demos.sim.world import FLOOR, Floor, body_name, compile_world
+from geolin_ros import mjcf
 from geolin_ros.control.soles import read_feet
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.functions import vector
@@ -51,7 +52,7 @@ class Simulator:
     Parameters
     ----------
     urdf
-        Path or text of the URDF that ``model`` was read from.
+        Path or text of the URDF or MJCF that ``model`` was read from.
     model
         Everything but the dry friction of joints and the shapes of feet, which are the URDF's.
     feet
@@ -110,7 +111,8 @@ class Simulator:
         self.clipped = 0
         found = read_feet(urdf, model, feet)
         self.feet = {foot.support.frame: foot.support for foot in found}
-        friction = {joint.name: joint.friction for joint in read_urdf(urdf).joints}
+        description = mjcf.read(urdf).description if mjcf.is_mjcf(urdf) else read_urdf(urdf)
+        friction = {joint.name: joint.friction for joint in description.joints}
         self.mujoco_model, notes = compile_world(model, list(self.feet.values()), floor, friction)
         self.notes = [*(foot.assumed for foot in found if foot.assumed), *notes]
         self.data = mujoco.MjData(self.mujoco_model)

@@ -43,7 +43,7 @@ def simulate(
     duration
         [s]
     period
-        The efforts are held for so long [s].
+        For which efforts are constant [s].
     sensors
         What the law sees of the state; by default all of it.
     envelope

@@ -54,18 +54,20 @@ class Elimination:
         )
         of_sensors = np.arange(system.equations, system.rows)
         taken = np.isin(of_sensors, list(self._given.values()))
-        held = of_sensors[exact[of_sensors] & ~taken]
+        constrained = of_sensors[exact[of_sensors] & ~taken]
         self.noisy = of_sensors[~exact[of_sensors]]
         self._order = order_of_equations(system)
         self._recursion = _entries(system, self._order.rows, self._order.columns)
-        self._held, self._read = (_entries(system, rows) for rows in (held, self.noisy))
-        self._held_rows = held
+        self._constrained, self._read = (
+            _entries(system, rows) for rows in (constrained, self.noisy)
+        )
+        self._constrained_rows = constrained
         self._known = np.array(list(self._given), dtype=np.int64)
         self._known_rows = np.array(list(self._given.values()), dtype=np.int64)
         columns = 1 + self.open.size
         self.T = np.zeros((system.size, columns))
         self.T[self.open, 1 + np.arange(self.open.size)] = 1.0
-        self.constraints = np.zeros((held.size, columns))
+        self.constraints = np.zeros((constrained.size, columns))
         self.residuals = np.zeros((self.noisy.size, columns))
 
     def update(self) -> None:
@@ -73,7 +75,7 @@ class Elimination:
         values, b, T = self._system.values, self._system.b, self.T
         T[self._known, 0] = -b[self._known_rows]
         substitute_columns(*self._order, *self._recursion, values, b, T)
-        evaluate_rows(self._held_rows, *self._held, values, b, T, self.constraints)
+        evaluate_rows(self._constrained_rows, *self._constrained, values, b, T, self.constraints)
         evaluate_rows(self.noisy, *self._read, values, b, T, self.residuals)
 
 

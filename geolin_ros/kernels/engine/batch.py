@@ -71,7 +71,7 @@ def evaluate_samples(robot, buffers, states, given, rows, result, status, begin,
 
 @lean_kernel
 def mass_matrices(robot, buffers, states, given, rows, out, status, begin, end):
-    """Fill ``out``, N mass matrices with rows and columns ``rows``; everything is held."""
+    """Fill ``out``, N mass matrices with rows and columns ``rows``; everything is prescribed."""
     ints, floats, _ = robot
     ws, _, values, _, M = buffers
     m, width = values.size // LANES, rows.size

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A and B of a tree whose links are held by independent contacts, and those of the forces.
+"""A and B of a tree whose links are in independent contacts, and those of the forces.
 
 Rows c = J nu_dot + gamma of accelerations that stay zero, forces lambda on the robot:
 
@@ -9,7 +9,7 @@ Rows c = J nu_dot + gamma of accelerations that stay zero, forces lambda on the 
 The change of nu_dot is the free one at (nu_dot, lambda) plus that of the forces, which keeps c:
 
     d nu_dot = d nu_dot_free + Y d lambda,   Y = M^-1 J',   Lambda = J Y                    (2)
-    d lambda = -Lambda^-1 E,   E = dc at held lambda = J d nu_dot_free + dc at held nu_dot  (3)
+    d lambda = -Lambda^-1 E,   E = dc|_lambda = J d nu_dot_free + dc|_nu_dot            (3)
 
 The free linearization is that of `linearization`, whose articulated quantities also carry the
 contact rows: one walk up and one down per contact give Y and Lambda without a mass matrix.
@@ -80,7 +80,7 @@ def linearize_in_contact(ints, floats, sites, cw, x, inputs, ws, out):
     Parameters
     ----------
     ints, floats
-        The robot, of `records.Packed`.
+        The robot, of `layout.Packed`.
     sites, cw
         The contacts, of `contact_layout.pack_contacts`.
     x, inputs, ws
@@ -98,7 +98,7 @@ def linearize_in_contact(ints, floats, sites, cw, x, inputs, ws, out):
 
 @lean_kernel
 def constrain(ints, floats, sites, cw, x, inputs, ws, out):
-    """Fill nu_dot, and A and B at held forces, E and Y; return the status."""
+    """Fill nu_dot, and A and B at constant forces, E and Y; return the status."""
     status = reduce_to_base(ints, floats, x, inputs, ws)
     if status != OK:
         return status
@@ -127,7 +127,7 @@ def constrain(ints, floats, sites, cw, x, inputs, ws, out):
     for c in contacts:
         spread_response(ints, ws, sites, cw, c)
     turn_loops(ints, ws, sites, cw, out)
-    rates_at_held_forces(ints, ws, sites, cw, out)
+    rates_at_constant_forces(ints, ws, sites, cw, out)
     rates_of_mimics(ints, sites, cw, out)
     combine_rates(sites, cw)
     combine_responses(sites, cw, 6 + get_int(ints, at.NB) - 1)
@@ -241,7 +241,7 @@ def solve_forces(sites, cw):
 
     Exchange steps as in `linearization.base_solve`, with the right-hand side J nu_dot_free +
     gamma as one more column. A pivot is what is left of the mobility of a row when those before it
-    are held; mimic joints, always independent, come first. A copy of what was inverted remains.
+    are fixed; mimic joints, always independent, come first. A copy of what was inverted remains.
     """
     rows, stride = get_int(sites, on.KEPT_ROWS), get_int(sites, on.KEPT_MATRIX_ROW)
     matrix, forces = get_int(sites, on.KEPT_MATRIX), get_int(sites, on.KEPT_FORCES)
@@ -323,11 +323,11 @@ def spread_response(ints, ws, sites, cw, c):
 
 
 @lean_kernel
-def rates_at_held_forces(ints, ws, sites, cw, out):
-    """Fill E and J Y', the derivatives of c by state and by effort at held forces.
+def rates_at_constant_forces(ints, ws, sites, cw, out):
+    """Fill E and J Y', the derivatives of c by state and by effort at constant forces.
 
-    E = J A + dc at held nu_dot, with A, B the rows of nu_dot. The latter is zero but for the base
-    and the joints j on the path:
+    E = J A + dc at constant nu_dot, with A, B the rows of nu_dot. The latter is zero but for the
+    base and the joints j on the path:
 
         by pose of the base   BY_POSE - (g; 0) x* W;     by its twist   BY_TWIST - V_0 x* W  (1)
         by s_j   Sd_j' BY_TWIST + S_j' BY_POSE + Sdd_j' W;   by r_j   S_j' BY_TWIST + 2 Sd_j' W

@@ -11,7 +11,7 @@ All vectors are in the frame that coincides with the base now but does not move.
 holds a transform, and sums over subtrees are plain sums. ``x x y`` is twist on twist, ``x x* f``
 twist on wrench, both [linear; angular]; ``ang`` is the angular part.
 
-Arrays are those of `records`. Nothing is checked here: the caller vouches for sizes. The plain
+Arrays are those of `layout`. Nothing is checked here: the caller vouches for sizes. The plain
 version of the same algorithm is `plain_linearization`.
 """
 
@@ -72,15 +72,15 @@ def linearize(ints, floats, x, inputs, ws, out):
     Parameters
     ----------
     ints, floats
-        The robot, of `records.Packed`.
+        The robot, of `layout.Packed`.
     x : (22 + 2 n,)
         [H by rows (16) | s | v | r], joints in the caller's order.
     inputs
-        [tau (n) | wrenches], of `records.make_inputs`; tau in the caller's order.
+        [tau (n) | wrenches], of `layout.make_inputs`; tau in the caller's order.
     ws
-        Of `records.make_workspace`.
+        Of `layout.make_workspace`.
     out
-        [A (k x k) | B (k x n) | nu_dot (m)] with m = 6 + n, k = 2 m, of `records.make_output`;
+        [A (k x k) | B (k x n) | nu_dot (m)] with m = 6 + n, k = 2 m, of `layout.make_output`;
         rows and columns [H; s; v; r], joints in the order of the bodies. A fixed base keeps its
         rows and columns and does not accelerate.
     """

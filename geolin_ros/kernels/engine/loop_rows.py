@@ -3,9 +3,10 @@
 """Rows of accelerations that a loop keeps zero: those of its first frame less those of its second.
 
 Either frame is a site as a contact is, with rows W of its own, and the difference of the two is
-what is held, see `combination`. Vectors are in base axes; bodies 1 and 2 carry the frames and have
-twists V = (u; w) and accelerations A with gravity; axes x_r and origin p of frame 1, q of frame 2;
-rel = d_1 - d_2 is the difference of the displacements of the bodies, turn its angular part:
+what is constrained, see `combination`. Vectors are in base axes; bodies 1 and 2 carry the frames
+and have twists V = (u; w) and accelerations A with gravity; axes x_r and origin p of frame 1, q of
+frame 2; rel = d_1 - d_2 is the difference of the displacements of the bodies, turn its angular
+part:
 
     surface   W_1 = W_2 = (x_r; p x x_r), (0; x_r-3)
               c = W'(A_1 - A_2 + V_1 x V_2 + kd (V_1 - V_2)) + kp e,   e = log(H_2^-1 H_1)   (1)

@@ -33,7 +33,7 @@ def linearize_own(ints, floats, sites, cw, own, rule, x_own, tau, inputs, ws, ou
     x_own, tau
         [H | s | v | r] and efforts (n,) of the caller.
     inputs
-        Of `records.make_inputs`; efforts are filled in.
+        Of `layout.make_inputs`; efforts are filled in.
     out
         Of `contact_layout.outputs_of`.
     """

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hybrid dynamics of a packed robot, in plain loops, for one sample or for eight.
 
-Each joint has its effort given and moves, or has its acceleration given and is *held*; so has the
-base. Nothing held is forward dynamics, everything is inverse dynamics [Featherstone 2008,
-section 9.2], [Kim 2012, section 2.3]. The equations of the passes stand in the docstrings of
-`linearization`; what follows says what a held joint changes.
+Each joint has its effort given and moves, or has its acceleration given and is *prescribed*; so
+has the base. Nothing prescribed is forward dynamics, everything is inverse dynamics [Featherstone
+2008, section 9.2], [Kim 2012, section 2.3]. The equations of the passes stand in the docstrings of
+`linearization`; what follows says what a prescribed joint changes.
 
 Model and wrenches are flat arrays of numbers. State, given values, workspace and results are flat
 arrays of numbers, or of vectors with a sample a lane (`lanes`): the text is the same, and so are
@@ -46,18 +46,19 @@ def hybrid_dynamics(ints, floats, wrenches, x, given, ws, result, status, first)
     Parameters
     ----------
     ints, floats
-        The robot, of `records.Packed`; `records.hold` says what is held.
+        The robot, of `layout.Packed`; `layout.prescribe` says what is prescribed.
     wrenches
-        Of `records.make_inputs`, without tau.
+        Of `layout.make_inputs`, without tau.
     x : (22 + 2 n,)
         [H by rows (16) | s | v | r], joints in the caller's order.
     given : (6 + n,)
-        Acceleration where held, else force; of the base, then of the joints in the caller's order.
+        Acceleration where prescribed, else force; of the base, then of the joints in the caller's
+        order.
     ws
-        Of `records.plain_workspace_size`.
+        Of `layout.plain_workspace_size`.
     result : (6 + n,)
-        Force where held, else acceleration; of the base, then of the joints in the order of the
-        bodies.
+        Force where prescribed, else acceleration; of the base, then of the joints in the order of
+        the bodies.
     status, first
         Where the status of the first sample is noted, those of the others behind it; all `OK`
         before.
@@ -317,8 +318,8 @@ def add_displacement_block(ws, block, oriented):
 def eliminate(ints, floats, x, given, ws, moving, status, first):
     """Project every joint out of the rows of its parent, from the leaves to the base.
 
-    A held joint passes its rows on as they are; U takes the place of U / D, and u becomes the
-    force that holds it while its parent does not accelerate.
+    A prescribed joint passes its rows on as they are; U takes the place of U / D, and u becomes
+    the force that holds it while its parent does not accelerate.
     """
     n = ints[at.NB] - 1
     for i in range(n, 0, -1):
@@ -391,7 +392,7 @@ def eliminate_displacements(ints, ws, i):
 
 @lean_kernel
 def solve_base(ints, ws, status, first):
-    """Fill G = IA_0^-1 and the acceleration -G pA_0 of the base; both zero if it is held."""
+    """Fill G = IA_0^-1 and the acceleration -G pA_0 of the base; both zero if prescribed."""
     rows = record(0) + at.ROWS
     for e in range(6):
         for c in range(8):
@@ -444,7 +445,7 @@ def times_minus_G(ws, v):
 def accelerate(ints, x, ws, result, status, first):
     """Fill the acceleration a, without AV, of every body, and the results.
 
-    qdd = -(u / D + Ut' a_p);  a = a_p + S qdd;     held: force = u + U' a_p,  a = a_p    (1)
+    qdd = -(u / D + Ut' a_p);  a = a_p + S qdd;     prescribed: force = u + U' a_p,  a = a_p    (1)
     """
     base = record(0)
     total = x[3] + x[7] + x[11]
@@ -469,7 +470,7 @@ def accelerate(ints, x, ws, result, status, first):
 
 @lean_kernel
 def mass_matrix(ints, floats, ws, M):
-    """Fill M (6 + n, 6 + n) after `hybrid_dynamics` with everything held; zeros are in place.
+    """Fill M (6 + n, 6 + n) after `hybrid_dynamics` with everything prescribed, zeros in place.
 
     Nothing yields, so IA is the composite inertia [Featherstone 2008, Table 6.2].
     """

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of hybrid dynamics in plain loops, column by column, for one sample or for eight.
 
-With nothing held they are those of `linearization`, whose oracle this is and in whose docstrings
-the equations stand; `passes` says what is held, and what one and eight samples have in common.
-With everything held they are the derivatives of inverse dynamics, the mass matrix included.
+With nothing prescribed they are those of `linearization`, whose oracle this is and in whose
+docstrings the equations stand; `passes` says what is prescribed, and what one and eight samples
+have in common. With everything prescribed they are the derivatives of inverse dynamics, the mass
+matrix included.
 """
 
 from geolin_ros.kernels._jit import lean_kernel
@@ -80,7 +81,7 @@ def end(ints, i):
 
 @lean_kernel
 def sources(ints, ws, i, moving):
-    """Fill Sdd, P_s, P_r and, of a held joint, P of its acceleration: IA S."""
+    """Fill Sdd, P_s, P_r and, of a prescribed joint, P of its acceleration: IA S."""
     here, above, P = record(i), record(parent(ints, i)), column_record(ints, i) + at.PLAIN_P
     S, SD = six(ws, here + at.S), six(ws, here + at.SD)
     A = plus(six(ws, above + at.AV), six(ws, above + at.ACC), 1.0)
@@ -106,7 +107,7 @@ def base_rows(ints, ws, out, moving):
     """Fill the rows of the base but for the joints' columns, and Fwd_0.
 
     A displacement of the base leaves the field W = (g; 0) x over, a twist V_0 x: uniform
-    accelerations, which a free base follows, -W, and a held one resists, IA_0 W.
+    accelerations, which a free base follows, -W, and a prescribed one resists, IA_0 W.
     """
     m = ints[at.NB] + 5
     base, F = record(0), fields(ints)
@@ -133,8 +134,8 @@ def base_rows(ints, ws, out, moving):
             out[row + 2 * m + c] = ws[(at.G + 8 * e if free else rows + 12 * e) + at.AXES[c]]
             if moving:
                 N = displacements(ints) + at.N
-                held = ws[N + 8 * e + at.AXES[c]]
-                out[row + c] += -dot(G, strided(ws, N + at.AXES[c], 8)) if free else held
+                fixed = ws[N + 8 * e + at.AXES[c]]
+                out[row + c] += -dot(G, strided(ws, N + at.AXES[c], 8)) if free else fixed
     for e in range(6):
         for c in range(6):
             ws[rows + 12 * e + at.AXES[c]] = 1.0 if c == e else 0.0
@@ -144,7 +145,7 @@ def base_rows(ints, ws, out, moving):
 
 @lean_kernel
 def respond(ints, ws):
-    """Fill y and Fwd of every body; of a held joint y is the force, U' Fwd_p + [0 | F']."""
+    """Fill y and Fwd of every body; of a prescribed joint y is the force, U' Fwd_p + [0 | F']."""
     for i in range(1, ints[at.NB]):
         here, above = record(i), record(parent(ints, i))
         S, Ut, free = six(ws, here + at.S), six(ws, here + at.UT), is_free(ints, i)
@@ -202,8 +203,8 @@ def joint_rows(ints, ws, out, moving):
 def column(ints, floats, ws, out, j, moving):
     """Fill the columns of s_j, r_j and what is given: up the tree, across the base, down.
 
-    A held joint does not yield, so its row holds u + U' a; the column of its own acceleration
-    starts with P = IA S and jumps by S.
+    A prescribed joint does not yield, so its row holds u + U' a; the column of its own
+    acceleration starts with P = IA S and jumps by S.
     """
     nb, m = ints[at.NB], ints[at.NB] + 5
     P = column_record(ints, j) + at.PLAIN_P

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The packed layout of constraints for the fast linearization, see `records`.
+"""The packed layout of constraints for the fast linearization, see `layout`.
 
 A contact holds up to six *rows*, directions in which its frame may not accelerate: x y z of its
 own axes at a point, and the turns about them on a surface. Spatial vectors of all rows are kept as
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geolin_ros.kernels.packing.layout import AXES as SPATIAL
 from geolin_ros.kernels.packing.layout import (
     BODY_INTS,
     COLUMN_BLOCK,
@@ -22,7 +23,10 @@ from geolin_ros.kernels.packing.layout import (
     NB,
     PARENT,
     ROW_BLOCK,
+    WORK_HEADER,
+    WORK_RECORD,
     Packed,
+    S,
     aligned_zeros,
 )
 from geolin_ros.typing import Array, IntArray
@@ -86,7 +90,7 @@ END = 4
 SUPPORT = 5  # offset of the velocities that move it: 0..5, then one per joint from the base on
 DEPTH = 6  # number of these joints
 JACOBIAN = 7  # offset of J' in the workspace: a velocity that moves it after another, a row a lane
-LOOP = 8  # 0: held against the world; 1: first frame of a loop; 2: its second one, the next site
+LOOP = 8  # 0: against the world; 1: first frame of a loop; 2: its second one, the next site
 SITE_INTS = 10
 
 # --- workspace: contacts | Jacobians and projected rows | parts named above ----------------------
@@ -158,7 +162,7 @@ def pack_contacts(
     references : (count, 4, 4)
         Pose in the world that the stiffness pulls to.
     loops : (count,)
-        `LOOP` of each; by default all are held against the world.
+        `LOOP` of each; by default all are against the world.
     combination : (kept, rows of all)
         Combinations of the rows that are kept; by default all rows are, those of a loop as one.
     """
@@ -330,14 +334,52 @@ def mobilities_of(contacts: Contacts) -> tuple[Array, Array]:
     Of the last call; what mimic joints give way is taken out.
     """
     sites, work = contacts
-    rows, held, stride = (int(sites[k]) for k in (KEPT_ROWS, KEPT_CONTACT_ROWS, KEPT_MATRIX_ROW))
+    rows, own, stride = (int(sites[k]) for k in (KEPT_ROWS, KEPT_CONTACT_ROWS, KEPT_MATRIX_ROW))
     copy = work[int(sites[MOBILITIES]) :][: rows * stride].reshape(rows, stride)
     both = copy[:, : rows + 1].copy()
     both[:, :rows] *= -1.0
-    if held < rows:
-        ties = both[held:, held:rows]
-        both = both[:held] - both[:held, held:rows] @ np.linalg.solve(ties, both[held:])
-    return both[:held, :held], both[:held, rows]
+    if own < rows:
+        ties = both[own:, own:rows]
+        both = both[:own] - both[:own, own:rows] @ np.linalg.solve(ties, both[own:])
+    return both[:own, :own], both[:own, rows]
+
+
+def site_table(contacts: Contacts) -> IntArray:
+    """Return the integers of all sites, a row each."""
+    sites = contacts.sites
+    return sites[SITE_HEADER:][: sites[COUNT] * SITE_INTS].reshape(-1, SITE_INTS)
+
+
+def rows_of(contacts: Contacts, workspace: Array, nu: Array) -> tuple[Array, Array]:
+    """Return J (rows, 6 + n) of all sites where the last call was, and J nu by the positions.
+
+    A site sees the same twist wherever the base is. A joint j before it changes that twist by
+    Sd_j = V_p x S_j, its axis as it turns with the body before: d(J nu) / ds_j = W' Sd_j.
+    """
+    table = site_table(contacts)
+    J, by_position = np.zeros((2, int(table[:, WIDTH].sum()), nu.size))
+    for site in table:
+        columns = contacts.sites[site[SUPPORT] :][: 6 + site[DEPTH]]
+        W = contacts.work[site[JACOBIAN] :][: LANES * columns.size].reshape(-1, LANES)
+        W = W[:, : site[WIDTH]]
+        own = slice(site[FIRST], site[FIRST] + site[WIDTH])
+        J[own, columns] = W.T
+        if nu.any():
+            records = WORK_HEADER + (columns[6:] - 5) * WORK_RECORD + S
+            axes = workspace[np.add.outer(records, SPATIAL)]
+            steps = axes * nu[columns[6:], np.newaxis]
+            Sd = _crossed(nu[:6] + np.cumsum(steps, axis=0) - steps, axes)
+            by_position[own, columns[6:]] = (Sd @ W[:6]).T
+    return J, by_position
+
+
+def _crossed(V: Array, X: Array) -> Array:
+    """Return V x X, twist by twist."""
+    v, w, x, y = V[:, :3], V[:, 3:], X[:, :3], X[:, 3:]
+    one, two = [1, 2, 0], [2, 0, 1]
+    linear = w[:, one] * x[:, two] - w[:, two] * x[:, one]
+    linear += v[:, one] * y[:, two] - v[:, two] * y[:, one]
+    return np.hstack((linear, w[:, one] * y[:, two] - w[:, two] * y[:, one]))
 
 
 def no_contacts(packed: Packed) -> Contacts:

@@ -351,12 +351,12 @@ def plain_workspace_size(packed: Packed) -> int:
     return WORK_HEADER + nb * bodies + FIELD_PART + _slots(packed) * PLAIN_SLOT
 
 
-def hold(packed: Packed, held: ArrayLike, base: bool) -> Packed:
-    """Return the robot with accelerations given: of the joints where ``held``, and the base's."""
+def prescribe(packed: Packed, joints: ArrayLike, base: bool) -> Packed:
+    """Return the robot with accelerations given: where ``joints`` is true, and the base's."""
     ints = packed.ints.copy()
     nb = int(ints[NB])
     bodies = ints[INT_HEADER : INT_HEADER + nb * BODY_INTS].reshape(nb, -1)
-    bodies[1:, FREE] = ~np.asarray(held, dtype=np.bool_)[bodies[1:, COORDINATE]]
+    bodies[1:, FREE] = ~np.asarray(joints, dtype=np.bool_)[bodies[1:, COORDINATE]]
     if base:
         ints[FLOATING] = 0
     ints.setflags(write=False)

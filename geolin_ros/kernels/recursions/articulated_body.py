@@ -77,7 +77,7 @@ def subtract_square(U, D, IA):
 def respond_articulated(tree: Tree, ws: Workspace, free, force, nu_dot_out, reaction_out):
     """Fill accelerations and reactions (6 + n,) by ``force`` at rest; needs the pass above.
 
-    Free velocities move, M_vv nu_dot_v = force_v; prescribed ones stay, nu_dot_u = 0, held by
+    Free velocities move, M_vv nu_dot_v = force_v; prescribed ones stay, nu_dot_u = 0, under
     reaction_u = M_uv nu_dot_v (zero where free). Leaves first to root, then root to leaves:
 
         if free: force_c -= S_c' p,  p += U_c force_c / D_c;   p_p += _pX^i p            (3)

@@ -4,7 +4,7 @@
 
 import math
 
-from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels._jit import kernel, lean_kernel
 from geolin_ros.kernels.packing.types import (
     FLOATING,
     PLANAR,
@@ -38,7 +38,7 @@ def single_axis_transform(S, s, R_out, o_out):
     o_out[2] = s * u2 + c * c2 + e * (x * c1 - y * c0)
 
 
-@kernel
+@lean_kernel
 def turn_about(x, y, z, cos, sin, R_out):
     """Fill R by Eq. (1) for the unit axis (x, y, z)."""
     c = 1.0 - cos
@@ -48,7 +48,7 @@ def turn_about(x, y, z, cos, sin, R_out):
     R_out[1, 2], R_out[2, 1] = c * y * z - sin * x, c * y * z + sin * x
 
 
-@kernel
+@lean_kernel
 def group_transform(kind, S, q, R_out, o_out):
     """(R, o) = the group element at ``q``; (cos, sin) and quaternions may have any length.
 

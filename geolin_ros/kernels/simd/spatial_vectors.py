@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tuples of three and of six, of numbers or of vectors.
 
-A spatial vector takes eight places, [linear 3, pad | angular 3, pad], as in `records`.
+A spatial vector takes eight places, [linear 3, pad | angular 3, pad], as in `layout`.
 """
 
 from geolin_ros.kernels._jit import lean_kernel

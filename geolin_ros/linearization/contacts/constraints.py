@@ -13,12 +13,11 @@ rates of these numbers, a' = a_lin + w x v the classical acceleration, W = X V_2
 [Featherstone 2008, chapter 8; Traversaro 2019, section 8]
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.kernels.packing.types import BODY_WRENCH, Workspace, Wrenches
+from geolin_ros.kernels.packing.types import Workspace
 from geolin_ros.linearization.contacts.description import (
     SIZES,
     Closure,
@@ -135,36 +134,6 @@ class Constraint:
         de = by_one.d[:3] + se3.cross3(_distance(one, two)) @ by_one.d[3:] - R @ by_two.d[:3]
         return dc + self._kd * dV + self._kp * de, dV
 
-    def forces(self, one: End, two: End, lam: Array) -> list[tuple[Frame, Array]]:
-        """Return the wrenches (3), each on the body that carries the frame, in body axes."""
-        on = [np.zeros(6), np.zeros(6)]
-        on[0][: self.size] = lam
-        if self._surface:
-            on[1] = -se3.adjoint(se3.relative(one.H, two.H)).T @ lam
-        else:
-            on[1][:3] = -two.H[:3, :3].T @ one.H[:3, :3] @ lam
-        return [
-            (frame, X.T @ force) for frame, X, force in zip(self.frames, self._X, on, strict=False)
-        ]
-
-    def turning(
-        self, one: End, two: End, by_one: Change, by_two: Change, lam: Array
-    ) -> Array | None:
-        """Return the change (m, 2 m) by z of the force on link 2, lam constant in axes of frame 1.
-
-        surface: J_2' X' N(lam) rel with N(f) y = y xb* f;  point: -J_2' R' (lam x turn).
-        None where frame 2 is the world.
-        """
-        if len(self.frames) == 1:
-            return None
-        X = se3.adjoint(se3.relative(one.H, two.H))
-        rel = by_one.d - X @ by_two.d
-        if not self._surface:
-            return -two.J[:3].T @ (X[:3, :3].T @ (se3.cross3(lam) @ rel[3:]))
-        f, t = se3.cross3(lam[:3]), se3.cross3(lam[3:])
-        N = -np.block([[np.zeros((3, 3)), f], [f, t]])
-        return two.J.T @ (X.T @ (N @ rel))
-
 
 class Motion:
     """What kernels left in a workspace, read as the motion of frames of the robot.
@@ -237,15 +206,3 @@ def _expansion(model: TreeModel) -> Array | None:
     T[:6, :6] = np.eye(6)
     T[6 + np.arange(n), 6 + tree.master] = tree.multiplier
     return T[:, 6 + model.n - model.m :]
-
-
-def with_forces(wrenches: Wrenches, forces: Sequence[tuple[Frame, Array]]) -> Wrenches:
-    """Return packed wrenches and forces that are constant in axes of their bodies."""
-    count = len(forces)
-    added = Wrenches(
-        np.array([frame.body for frame, _ in forces], dtype=np.int64),
-        np.full(count, BODY_WRENCH, dtype=np.int64),
-        np.array([force for _, force in forces], dtype=np.float64).reshape(count, 6),
-        np.zeros((count, 3)),
-    )
-    return Wrenches(*(np.concatenate(both) for both in zip(wrenches, added, strict=True)))

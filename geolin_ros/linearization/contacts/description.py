@@ -93,6 +93,18 @@ class Loop:
 Closure: TypeAlias = Contact | Loop
 
 
+def content(contact: Closure) -> tuple[object, ...]:
+    """Return what tells it from another one, by value and safe from later changes."""
+    values = vars(contact).items()
+    arrays = {'reference', 'placement'}
+    return type(contact), *(
+        np.asarray(value, dtype=np.float64).tobytes()
+        if name in arrays and value is not None
+        else value
+        for name, value in values
+    )
+
+
 def activated(contacts: Sequence[Closure], names: Iterable[str]) -> tuple[Closure, ...]:
     """Return the contacts, in force those with one of ``names`` and no others.
 

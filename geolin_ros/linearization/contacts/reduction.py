@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError, UnsolvableError
+from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.linearization.discretization import (
     Discretization,
     Method,
@@ -35,7 +36,7 @@ from geolin_ros.linearization.discretization import (
     zero_order_hold,
 )
 from geolin_ros.linearization.linearizer import Linearizer
-from geolin_ros.linearization.result import Linearization
+from geolin_ros.linearization.result import Geometry, Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array
@@ -156,25 +157,36 @@ def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> Re
     ConfigurationError
         If the reference of C is frozen while the state moves.
     """
-    M = C.geometry.M
+    geometry, dropped = C.geometry, C.dropped
+    M = geometry.M
     m = M.shape[0]
-    if C.dropped.admissible == 0:
-        raise UnsolvableError(C.dropped.warnings[0])
+    if dropped.admissible == 0:
+        raise UnsolvableError(dropped.warnings[0])
     if np.any(C.drift[:m]):
         raise ConfigurationError(
             "the reference is 'frozen' while the state moves, expected 'moving': displacements "
             'from a state that is left behind do not stay admissible'
         )
-    N, P = admissible_bases(C, None if previous is None else Bases(previous.N, previous.P))
-    NM, Mb_P = N.T @ M, np.vstack((M @ P[:m], M @ P[m:]))
+    bases = None if previous is None else Bases(previous.N, previous.P)
+    N, P = _bases(geometry, dropped, bases)
+    NM, k = N.T @ M, N.shape[1]
+    W = np.asarray(np.linalg.solve(NM @ N, NM))
+    if _is_at_rest(Bases(N, P)) and not C.A[:m, :m].any():  # zeros that a discrete form skips
+        A, L = np.zeros((2 * k, 2 * k)), np.zeros_like(P.T)
+        A[:k, k:] = np.eye(k)
+        A[k:, :k], A[k:, k:] = (N.T @ C.A[m:, part] @ N for part in (slice(m), slice(m, None)))
+        L[:k, :m] = L[k:, m:] = W
+    else:
+        A, Mb_P = P.T @ C.A @ P, np.vstack((M @ P[:m], M @ P[m:]))
+        L = np.asarray(np.linalg.solve(P.T @ Mb_P, Mb_P.T))
     return ReducedLinearization(
-        A=P.T @ C.A @ P,
+        A=A,
         B=P.T @ C.B,
         P=P,
         N=N,
-        W=np.asarray(np.linalg.solve(NM @ N, NM)),
+        W=W,
         M=M,
-        L=np.asarray(np.linalg.solve(P.T @ Mb_P, Mb_P.T)),
+        L=L,
         wrench_by_state=C.wrench_by_state @ P,
         wrench_by_tau=C.wrench_by_tau.copy(),
         full=C,
@@ -183,18 +195,37 @@ def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> Re
 
 def admissible_bases(C: Linearization, previous: Bases | None = None) -> Bases:
     """Return what `reduce` reduces to; with no admissible motion they have no columns."""
-    J, velocity_by_state, M = C.geometry
-    m, rank = M.shape[0], C.rank
-    U, sizes, Vh = np.linalg.svd(J)
-    N = Vh[rank:].T
+    return _bases(C.geometry, C.dropped, previous)
+
+
+def _bases(geometry: Geometry, dropped: Redundancy, previous: Bases | None) -> Bases:
+    J, velocity_by_state, M = geometry
+    m, rank = M.shape[0], dropped.rank
+    by_position = velocity_by_state[:, :m]
+    if rank < len(J):  # independent combinations of the rows
+        kept = np.linalg.qr(dropped.dropped, mode='complete')[0][:, len(J) - rank :].T
+        J, by_position = kept @ J, kept @ by_position
+    Q, R = np.linalg.qr(J.T, mode='complete')
+    N = Q[:, rank:]
     if previous is not None:
         N = _carried(N, previous.N)
-    pseudo_inverse = (Vh[:rank].T / sizes[:rank]) @ U[:, :rank].T
-    zeros = np.zeros_like(N)
-    at_rest = np.block([[N, zeros], [zeros, N]])
-    basis = at_rest.copy()
-    basis[m:, : N.shape[1]] = -pseudo_inverse @ (velocity_by_state[:, :m] @ N)
-    return Bases(N, nearest_basis(basis, at_rest if previous is None else previous.P))
+    P, k = _at_rest(N), N.shape[1]
+    if not by_position.any() and (previous is None or _is_at_rest(previous)):
+        return Bases(N, P)
+    P[m:, :k] = -Q[:, :rank] @ np.linalg.solve(R[:rank].T, by_position @ N)
+    return Bases(N, nearest_basis(P, _at_rest(N) if previous is None else previous.P))
+
+
+def _at_rest(N: Array) -> Array:
+    """Return blkdiag(N, N)."""
+    m, k = N.shape
+    P = np.zeros((2 * m, 2 * k))
+    P[:m, :k] = P[m:, k:] = N
+    return P
+
+
+def _is_at_rest(bases: Bases) -> bool:
+    return np.array_equal(bases.P, _at_rest(bases.N))
 
 
 def nearest_basis(columns: Array, previous: Array) -> Array:

@@ -273,7 +273,7 @@ function showContacts() {
       let end = k;
       while (end < active.length && active[end] === active[k]) end++;
       if (active[k]) {
-        const bar = element(svg, 'rect', { class: 'held', 'data-name': name, x: x(time[k]), width: Math.max(1, x(time[Math.min(end, time.length - 1)]) - x(time[k])), y: 10 + row * (c + 0.15), height: row * 0.7 });
+        const bar = element(svg, 'rect', { class: 'in-contact', 'data-name': name, x: x(time[k]), width: Math.max(1, x(time[Math.min(end, time.length - 1)]) - x(time[k])), y: 10 + row * (c + 0.15), height: row * 0.7 });
         element(bar, 'title', {}, `${name}: ${short(time[k])} to ${short(time[end - 1])} s`);
       }
       k = end;

@@ -8,15 +8,29 @@ from typing import Any
 
 from geolin_ros.description.safe_yaml import read_yaml
 from geolin_ros.errors import ConfigurationError, InputError, unknown_name
-from geolin_ros.stream.parameters.linearizer import BY_NAME, TABLE
 from geolin_ros.stream.parameters.table import Parameter
+from geolin_ros.stream.parameters.tables import TABLES
 
 NODE = 'linearization_node'
 
 
-def default_values() -> dict[str, Any]:
-    """Return the default of every parameter."""
-    return {parameter.name: parameter.default for parameter in TABLE}
+def default_values(node: str = NODE) -> dict[str, Any]:
+    """Return the default of every parameter of a node."""
+    return {parameter.name: parameter.default for parameter in TABLES[node]}
+
+
+def merged_values(
+    params: str | Path | None, values: Mapping[str, Any] | None, node: str = NODE
+) -> dict[str, Any]:
+    """Return the values of all parameters of a node: given ones before the file's, then defaults.
+
+    Raises
+    ------
+    ConfigurationError, UnknownNameError
+        As `read_parameter_file` and `checked`.
+    """
+    merged = default_values(node) | (read_parameter_file(params, node) if params else {})
+    return merged | {name: checked(name, value, node) for name, value in (values or {}).items()}
 
 
 def read_parameter_file(path: str | Path, node: str = NODE) -> dict[str, Any]:
@@ -40,11 +54,13 @@ def read_parameter_file(path: str | Path, node: str = NODE) -> dict[str, Any]:
     for name, section in _sections(path, sections):
         if name.rpartition('/')[2] in (node, '*', '**'):
             values |= _flatten(section)
-    return {name: checked(name, value) for name, value in values.items() if not _is_of_ros(name)}
+    return {
+        name: checked(name, value, node) for name, value in values.items() if not _is_of_ros(name)
+    }
 
 
-def checked(name: str, value: Any) -> Any:
-    """Return a parameter value in the type of its default.
+def checked(name: str, value: Any, node: str = NODE) -> Any:
+    """Return the value of a parameter of a node in the type of its default.
 
     Raises
     ------
@@ -53,9 +69,10 @@ def checked(name: str, value: Any) -> Any:
     UnknownNameError
         If there is no such parameter.
     """
-    if name not in BY_NAME:
-        raise unknown_name('parameter', name, BY_NAME, f'the parameters of {NODE}')
-    parameter = BY_NAME[name]
+    rows = {parameter.name: parameter for parameter in TABLES[node]}
+    if name not in rows:
+        raise unknown_name('parameter', name, rows, f'the parameters of {node}')
+    parameter = rows[name]
     converted = _like(parameter, value)
     parameter.check(converted)
     return converted

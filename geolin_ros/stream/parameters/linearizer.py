@@ -311,6 +311,15 @@ TABLE: tuple[Parameter, ...] = (
         choices=('body', 'inertial', 'mixed'),
     ),
     Parameter(
+        'marker_rate',
+        0.0,
+        'Contact forces and modes as visualization_msgs/MarkerArray on ~/markers, for RViz, at '
+        'most so often; 0: never.',
+        unit='Hz',
+        bounds=(0.0, 100.0),
+        live=False,
+    ),
+    Parameter(
         'service.rate',
         100,
         'Maximum rate of requests to linearize; requests beyond it are refused.',
@@ -437,6 +446,19 @@ def payloads(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [payload | {key: list(payload[key]) for key in ('com', 'inertia')}]
 
 
+def contact_settings(values: Mapping[str, Any], basis: bool = False) -> ContactSettings:
+    """Return where contacts come from, from parameter values."""
+    return ContactSettings(
+        source=values['contact_source'],
+        contacts=tuple(map(_contact, entries_of(values['contacts']))),
+        foot_forces=tuple(map(_foot_force, entries_of(values['foot_force_topics']))),
+        on_force=values['contact_on_force'],
+        off_force=values['contact_off_force'],
+        timeout=values['wrench_timeout'],
+        admissible_basis=basis,
+    )
+
+
 def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
     """Return the settings of the stream from parameter values."""
     return StreamSettings(
@@ -456,15 +478,7 @@ def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
         wrench_topics=tuple(map(_wrench_topic, entries_of(values['wrench_topics']))),
         wrench_timeout=values['wrench_timeout'],
         missing_wrench=values['missing_wrench'],
-        contacts=ContactSettings(
-            source=values['contact_source'],
-            contacts=tuple(map(_contact, entries_of(values['contacts']))),
-            foot_forces=tuple(map(_foot_force, entries_of(values['foot_force_topics']))),
-            on_force=values['contact_on_force'],
-            off_force=values['contact_off_force'],
-            timeout=values['wrench_timeout'],
-            admissible_basis=values['admissible_basis'],
-        ),
+        contacts=contact_settings(values, values['admissible_basis']),
         trigger=values['trigger'],
         timer_rate=values['timer_rate'],
         max_rate=values['max_rate'],

@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping
 
+from geolin_ros.stream.parameters.base_state import BASE_TABLE
 from geolin_ros.stream.parameters.linearizer import TABLE
 from geolin_ros.stream.parameters.lqr import LQR_TABLE
 from geolin_ros.stream.parameters.table import Parameter
@@ -12,5 +13,6 @@ from geolin_ros.stream.parameters.torque import TORQUE_TABLE
 TABLES: Mapping[str, tuple[Parameter, ...]] = {
     'linearization_node': TABLE,
     'lqr_node': LQR_TABLE,
+    'state_estimator': BASE_TABLE,
     'torque_estimator': TORQUE_TABLE,
 }

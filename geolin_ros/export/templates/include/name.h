@@ -110,7 +110,7 @@ typedef struct {{name}}_instance {{name}}_t;
     const double *tau, double *A, double *B, double *nu_dot);
 
 //: contacts
-/* Contacts. Bit c of a set says whether {{name}}_contact_names[c] is held against the world; at first
+/* Contacts. Bit c of a set says whether {{name}}_contact_names[c] is in force; at first
  * all are. A point has 3 rows (force), a sole 6 (force, torque), in axes of the contact frame, on
  * the robot; rows of contacts that are not in force are left out. A, B and nu_dot obey them.
  * Contacts that depend on each other (two flat feet of one leg, a third sole ...) give {{NAME}}_REDUNDANT. */
@@ -152,7 +152,7 @@ enum {
   {{NAME}}_MIDPOINT = 2 /* linearized half a step ahead; local error dt^3 */
 };
 
-/* One step of dt [s] > 0 with the efforts held: z(t + dt) = Phi z(t) + Gamma du about the motion through
+/* One step of dt [s] > 0 with constant efforts: z(t + dt) = Phi z(t) + Gamma du about the motion through
  * x, which arrives at next_x ({{NAME}}_X). Phi and Gamma are as large as A and B. */
 {{NAME}}_API int {{name}}_discretize({{name}}_t *robot, const double *x, const double *tau, double dt, int method,
     double *Phi, double *Gamma, double *next_x);

@@ -16,7 +16,7 @@ enum { N = {{NAME}}_JOINTS, M = {{NAME}}_M, K = {{NAME}}_STATES, INPUTS = {{NAME
 struct {{name}}_instance {
   const level_t *level;
   void *owned;               /* what destroy frees */
-  const held_t *held;        /* contacts in force */
+  const contact_set_t *in_force;
   double x[{{NAME}}_X];
   double tau[N + 1];
   double *ws, *inputs, *out, *cw, *step;
@@ -41,10 +41,10 @@ static double *take(char **at, int64_t count) {
 
 /* Constraints of another set of contacts, as at the beginning. */
 static void use_contacts({{name}}_t *robot, unsigned set) {
-  const held_t *held = &all_held[set];
+  const contact_set_t *in_force = &contact_sets[set];
   memset(robot->cw, 0, 8 * (size_t)WORK_OF_CONTACTS);
-  for (int64_t i = 0; i < held->filled; i++) robot->cw[held->places[i]] = held->values[i];
-  robot->held = held;
+  for (int64_t i = 0; i < in_force->filled; i++) robot->cw[in_force->places[i]] = in_force->values[i];
+  robot->in_force = in_force;
 }
 
 {{name}}_t *{{name}}_init(void *memory, size_t size) {
@@ -113,21 +113,21 @@ static int own_status(int64_t status) {
 static int run({{name}}_t *robot, const double *x, const double *tau) {
   if (robot == NULL || x == NULL || tau == NULL) return {{NAME}}_BAD_ARGUMENT;
   const level_t *code = robot->level;
-  const held_t *held = robot->held;
+  const contact_set_t *in_force = robot->in_force;
   memcpy(robot->x, x, sizeof robot->x);
-  (void)held;
+  (void)in_force;
 #if IS_PLAIN
   memcpy(robot->inputs, tau, N * sizeof *tau);
 #if {{NAME}}_CONTACTS
-  if (held->rows > 0)
-    return own_status(code->linearize_in_contact(ROBOT, held->sites, held->size, robot->cw, WORK_OF_CONTACTS,
+  if (in_force->rows > 0)
+    return own_status(code->linearize_in_contact(ROBOT, in_force->sites, in_force->size, robot->cw, WORK_OF_CONTACTS,
         robot->x, {{NAME}}_X, robot->inputs, INPUT_SIZE, robot->ws, WORK, robot->out, OUT));
 #endif
   return own_status(code->linearize(ROBOT, robot->x, {{NAME}}_X, robot->inputs, INPUT_SIZE, robot->ws, WORK,
       robot->out, OUT));
 #else
   memcpy(robot->tau, tau, N * sizeof *tau);
-  return own_status(code->linearize_own(ROBOT, held->sites, held->size, robot->cw, WORK_OF_CONTACTS, OWN,
+  return own_status(code->linearize_own(ROBOT, in_force->sites, in_force->size, robot->cw, WORK_OF_CONTACTS, OWN,
       robot->x, {{NAME}}_X, robot->tau, N, robot->inputs, INPUT_SIZE, robot->ws, WORK, robot->out, OUT));
 #endif
 }
@@ -160,16 +160,16 @@ int {{name}}_linearize_batch({{name}}_t *robot, size_t count, const double *x, c
 //: contacts
 int {{name}}_set_contacts({{name}}_t *robot, unsigned set) {
   if (robot == NULL || set >> {{NAME}}_CONTACTS) return {{NAME}}_BAD_ARGUMENT;
-  if (robot->held != &all_held[set]) use_contacts(robot, set);
+  if (robot->in_force != &contact_sets[set]) use_contacts(robot, set);
   return {{NAME}}_OK;
 }
 
-unsigned {{name}}_contacts(const {{name}}_t *robot) { return (unsigned)(robot->held - all_held); }
-int {{name}}_contact_rows(const {{name}}_t *robot) { return (int)robot->held->rows; }
+unsigned {{name}}_contacts(const {{name}}_t *robot) { return (unsigned)(robot->in_force - contact_sets); }
+int {{name}}_contact_rows(const {{name}}_t *robot) { return (int)robot->in_force->rows; }
 const double *{{name}}_forces(const {{name}}_t *robot) { return {{name}}_nu_dot(robot) + M; }
-const double *{{name}}_forces_by_state(const {{name}}_t *robot) { return {{name}}_forces(robot) + robot->held->rows; }
+const double *{{name}}_forces_by_state(const {{name}}_t *robot) { return {{name}}_forces(robot) + robot->in_force->rows; }
 const double *{{name}}_forces_by_effort(const {{name}}_t *robot) {
-  return {{name}}_forces_by_state(robot) + robot->held->rows * K;
+  return {{name}}_forces_by_state(robot) + robot->in_force->rows * K;
 }
 
 //: end
@@ -204,7 +204,7 @@ int {{name}}_forward_dynamics({{name}}_t *robot, const double *x, const double *
   if (nu_dot == NULL) return {{NAME}}_BAD_ARGUMENT;
 #if !IS_TIED && !{{NAME}}_WRENCHES
   if (robot == NULL || x == NULL || tau == NULL) return {{NAME}}_BAD_ARGUMENT;
-  if (robot->held->rows == 0) {
+  if (robot->in_force->rows == 0) {
     memcpy(robot->x, x, sizeof robot->x);
     memcpy(robot->tau, tau, N * sizeof *tau);
     return own_status(robot->level->forward_dynamics(ROBOT, robot->x, {{NAME}}_X, robot->tau, N, robot->ws, WORK,

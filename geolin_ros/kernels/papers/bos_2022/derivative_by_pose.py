@@ -18,13 +18,13 @@ from geolin_ros.typing import Array
 def derivative_by_pose(tree: Tree, eid: ExtendedInverseDynamics) -> Array:
     """Return D_1 (6 + n, 6) = d tau_bar(H exp(z^)) / dz at 0, rows [base wrench; joint efforts].
 
-    The body twist, the rates and the accelerations are held.
+    The body twist, the rates and the accelerations are constant.
 
     Notes
     -----
     Differs from Table 5 line 1: dv_0 = 0. The printed Eq. (67) equals v_0 x, the derivative with
-    the twist ^A v_{A,0} held; Tables 6-8 and Eq. (42) hold the body twist (errata B1). The two
-    readings differ by D_3 (v_0 x).
+    the twist ^A v_{A,0} constant; in Tables 6-8 and Eq. (42) the body twist is (errata B1). The
+    two readings differ by D_3 (v_0 x).
 
     Differs from Table 5 line 12: the sum starts from db[p], the print says db[i] (errata B2).
 

@@ -73,8 +73,8 @@ def extended_inverse_dynamics(
         Joint positions, rates and accelerations.
     v_0 : (6,)
         Body twist of the base. Differs from Table 4, whose input is ^A v_{A,0}: the body twist
-        is the state of the linearized system, so that it, not ^A v_{A,0}, is held in the
-        derivatives (errata B1).
+        is the state of the linearized system, so that it, not ^A v_{A,0}, is constant in
+        the derivatives (errata B1).
     gravity : (3,)
         Gravity in world axes, (0, 0, -9.81) on Earth.
     a_0 : (6,), optional

@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a page in a browser costs the node that it watches, and how many frames a second it has.
+
+Robot and node are processes; the page is this one, and headless Chromium looks at it. In turns, so
+that a busy machine is the same to both: the node alone, then watched. Figures are medians.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from geolin_demos.demo.__main__ import discovery
+from geolin_demos.demo.processes import Child
+
+from benchmarks.node_latency import path_of
+from geolin_ros.view.live import Live
+from geolin_ros.view.page import Page
+
+NODE = '/linearization_node'
+FRAMES, LOSS = 30.0, 0.02
+"""Limits: least frames a second of the page, largest share of the node's rate."""
+COUNT = """
+window.frames_drawn = 0;
+const count = () => { window.frames_drawn++; requestAnimationFrame(count); };
+requestAnimationFrame(count);
+"""
+
+
+def main() -> int:
+    """Measure, print, return 1 if a limit is exceeded."""
+    parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
+    parser.add_argument('--robot', default='humanoid')
+    parser.add_argument('--rate', type=float, default=500.0, help='[Hz]')
+    parser.add_argument('--seconds', type=float, default=8.0, help='of each turn')
+    parser.add_argument('--turns', type=int, default=3)
+    parser.add_argument('--json', type=Path, help='file to write')
+    options = parser.parse_args()
+    os.environ.update(discovery())
+    from geolin_ros.ros.watcher import Watcher
+
+    robot = path_of(options.robot)
+    quiet = ['--ros-args', '--log-level', 'error']
+    children = [
+        Child('robot', 'benchmarks.robot_process', [str(options.rate), '--robot', robot], {}),
+        Child('node', 'geolin_ros.ros.linearization_node', quiet, {}),
+    ]
+    watcher = Watcher(NODE)
+    rows: dict[str, list[float]] = {name: [] for name in ('alone', 'watched', 'page', 'browser')}
+    try:
+        source = Live.wait_for(watcher, Path(robot), None, lambda words: None)
+        assert source is not None
+        page = Page(source)
+        with browser() as window:
+            for _ in range(options.turns):
+                window.get('about:blank')
+                rows['alone'].append(rate_of(watcher, options.seconds, lambda: time.sleep(0.1)))
+                window.get(page.url)
+                settle(page, 6.0)
+                window.execute_script(COUNT)
+                frames = Frames(page)
+                rows['watched'].append(rate_of(watcher, options.seconds, frames.next))
+                rows['page'].append(frames.count / frames.elapsed)
+                drawn = window.execute_script('return window.frames_drawn')
+                rows['browser'].append(drawn / frames.elapsed)
+        page.close()
+    finally:
+        for child in children:
+            child.interrupt(mute=True)
+            child.finish()
+    alone, watched, page_rate, drawn = (float(np.median(row)) for row in rows.values())
+    loss = 1.0 - watched / alone
+    print(f'load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors')
+    print(
+        f'node alone {alone:.1f} Hz, watched {watched:.1f} Hz: loses {loss:.1%} (limit {LOSS:.0%})'
+    )
+    print(f'page {page_rate:.1f} frames/s (limit {FRAMES:g}), browser draws {drawn:.1f} /s')
+    if options.json is not None:
+        options.json.write_text(json.dumps(rows, indent=2) + '\n')
+    return int(loss > LOSS or page_rate < 0.99 * FRAMES)
+
+
+class Frames:
+    """Frames of a page, each when it is due."""
+
+    def __init__(self, page: Page) -> None:
+        self._page, self._start, self.count = page, time.monotonic(), 0
+
+    @property
+    def elapsed(self) -> float:
+        """Since the first frame [s]."""
+        return time.monotonic() - self._start
+
+    def next(self) -> None:
+        """Make the next frame."""
+        self._page.step()
+        self.count += 1
+        time.sleep(max(0.0, self.count / FRAMES - self.elapsed))
+
+
+def settle(page: Page, seconds: float) -> None:
+    """Let the browser load the page."""
+    end = time.monotonic() + seconds
+    page.run(lambda: time.monotonic() > end)
+
+
+def rate_of(watcher: Any, seconds: float, work: Any) -> float:
+    """Return the linearizations a second that the node publishes while ``work`` is repeated."""
+    first = published(watcher)
+    start = time.monotonic()
+    while time.monotonic() < start + seconds:
+        work()
+    last = published(watcher)
+    return (last[0] - first[0]) / ((last[1] - first[1]) * 1e-9)
+
+
+def published(watcher: Any) -> tuple[int, int]:
+    """Return how many linearizations there were, and the stamp [ns] of the newest."""
+    count = watcher.counts.get('summary', 0)
+    while watcher.counts.get('summary', 0) < count + 2:  # the first one may have waited
+        watcher.wait(1.0)
+    summary = watcher.newest['summary']
+    return summary.published, summary.header.stamp.sec * 10**9 + summary.header.stamp.nanosec
+
+
+@contextlib.contextmanager
+def browser() -> Iterator[Any]:
+    """Open headless Chromium with WebGL in software."""
+    from selenium import webdriver
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which('chromium') or ''
+        for argument in (
+            *('headless=new', 'no-sandbox', 'disable-dev-shm-usage', 'window-size=800,600'),
+            *('use-angle=swiftshader', 'enable-unsafe-swiftshader', f'user-data-dir={profile}'),
+        ):
+            options.add_argument(f'--{argument}')
+        driver = webdriver.ChromeService(shutil.which('chromedriver'))
+        window = webdriver.Chrome(options, driver)
+        try:
+            yield window
+        finally:
+            window.quit()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin estimate``: a bag of odometry from a bag of IMU, joint states and contacts."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from geolin_ros.cli._recordings import (
+    Progress,
+    Said,
+    add_bag_arguments,
+    add_output_arguments,
+    exit_status,
+    open_base_run,
+    print_json,
+)
+
+INTERRUPTED = 'interrupted; what was written stays, in a bag that ends there'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_bag_arguments(parser)
+    parser.add_argument('-o', '--output', type=Path, required=True, help='folder of the new bag')
+    parser.add_argument(
+        '--storage', choices=('mcap', 'sqlite3'), default='mcap', help='(default: %(default)s)'
+    )
+    add_output_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the bag; 1 if there is no odometry, 2 if inputs were dropped."""
+    from geolin_ros.offline.base_run import estimate
+
+    with open_base_run(options) as base_run:
+        counts = estimate(base_run, options.output, options.storage, Progress(options), Said())
+    result: dict[str, Any] = {
+        'output': str(options.output),
+        'joint_states': counts.received,
+        'estimates': counts.answered,
+        'before_the_start': counts.skipped,
+        'dropped': {cause.value: count for cause, count in counts.drops.items()},
+    }
+    if options.json:
+        print_json(result)
+    else:
+        print(
+            f'{options.output}: {counts.answered} odometries of {counts.received} joint states, '
+            f'{counts.skipped} before the start, {counts.dropped} inputs dropped'
+        )
+    return exit_status(counts.answered, result['dropped'])

@@ -1,0 +1,236 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A right-invariant Kalman filter for a body with an IMU and points on the ground [Hartley 2020].
+
+The state X = (R, v, p, d_1 ... d_K) has (3, 5 + K) columns: axes, velocity and place of the
+IMU, and the points, in the world; b = (b_w, b_a) (6,) are the biases of gyro and accelerometer.
+The error is (xi, zeta),  X_hat = exp(xi) X,  zeta = b_hat - b,  in the order
+
+    theta 0:3 | v 3:6 | p 6:9 | b_w 9:12 | b_a 12:15 | d_i 15 + 3 i : 18 + 3 i
+
+with covariance P (n, n), n = 15 + 3 K. Rows of points that are not on the ground are zeros.
+"""
+
+import math
+
+from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels.se3 import rodrigues
+
+V, POINTS, BIAS, FEET = 3, 5, 9, 15
+"""Column of v and of the first point in X; row of the biases and of the first point in P."""
+ACCEPTED, REJECTED, SINGULAR = 0, 1, 2
+
+
+@kernel
+def rotation_of(x, y, z, E, Gamma):
+    """Fill E (3, 3) with exp(w^) and Gamma with its left Jacobian, w = (x, y, z)."""
+    w = (x, y, z)
+    t2 = x * x + y * y + z * z
+    a, b, c, _, _, _ = rodrigues(t2)
+    for i in range(3):
+        for j in range(3):
+            E[i, j] = b * w[i] * w[j]
+            Gamma[i, j] = c * w[i] * w[j]
+        E[i, i] += 1.0 - b * t2
+        Gamma[i, i] += 1.0 - c * t2
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        E[k, j] += a * w[i]
+        E[j, k] -= a * w[i]
+        Gamma[k, j] += b * w[i]
+        Gamma[j, k] -= b * w[i]
+
+
+@kernel
+def turn(X, E, scratch):
+    """Replace R by R E, brought back to a rotation by one step of Newton's iteration."""
+    for i in range(3):
+        for j in range(3):
+            scratch[i, j] = X[i, 0] * E[0, j] + X[i, 1] * E[1, j] + X[i, 2] * E[2, j]
+    for j in range(3):
+        for k in range(3):
+            E[j, k] = -0.5 * (
+                scratch[0, j] * scratch[0, k]
+                + scratch[1, j] * scratch[1, k]
+                + scratch[2, j] * scratch[2, k]
+            )
+        E[j, j] += 1.5
+    for i in range(3):
+        for j in range(3):
+            X[i, j] = scratch[i, 0] * E[0, j] + scratch[i, 1] * E[1, j] + scratch[i, 2] * E[2, j]
+
+
+@kernel
+def propagate(X, b, P, active, imu, dt, gravity, noise, E, T):
+    """Carry state and covariance over ``dt`` by an IMU sample (6,) = [gyro; accelerometer].
+
+    noise (5,): squared densities of gyro, accelerometer, their biases, and how points slip.
+    E (n, 15) and T (n, n) are scratch memory. With Phi = 1 + E on the first 15 columns,
+
+        Phi = exp(A dt) to first order in b, to second in g^  (Eqs. 35, 52)
+        P   = Phi P Phi' + E_b diag(noise) E_b' / dt,  E_b = columns of the biases of E
+    """
+    n, K = P.shape[0], active.shape[0]
+    half = 0.5 * dt * dt
+    _errors(X, active, dt, gravity, E)
+    for r in range(n):
+        for j in range(n):
+            T[r, j] = P[r, j]
+        for c in range(FEET):
+            e = E[r, c]
+            if e != 0.0:
+                for j in range(n):
+                    T[r, j] += e * P[c, j]
+    for i in range(n):
+        for r in range(i + 1):
+            total = T[i, r]
+            for c in range(FEET):
+                total += T[i, c] * E[r, c]
+            for c in range(3):
+                total += E[i, BIAS + c] * E[r, BIAS + c] * noise[0] / dt
+                total += E[i, BIAS + 3 + c] * E[r, BIAS + 3 + c] * noise[1] / dt
+            P[i, r] = total
+            P[r, i] = total
+    for c in range(3):
+        P[BIAS + c, BIAS + c] += noise[2] * dt
+        P[BIAS + 3 + c, BIAS + 3 + c] += noise[3] * dt
+        for k in range(K):
+            if active[k]:
+                P[FEET + 3 * k + c, FEET + 3 * k + c] += noise[4] * dt
+    # R exp(w dt), with the specific force in the axes half way
+    w0, w1, w2 = (imu[0] - b[0]) * dt, (imu[1] - b[1]) * dt, (imu[2] - b[2]) * dt
+    Q, Gamma, scratch = E[0:3, 0:3], E[3:6, 0:3], E[6:9, 0:3]
+    rotation_of(0.5 * w0, 0.5 * w1, 0.5 * w2, Q, Gamma)
+    f0, f1, f2 = imu[3] - b[3], imu[4] - b[4], imu[5] - b[5]
+    g0 = Q[0, 0] * f0 + Q[0, 1] * f1 + Q[0, 2] * f2
+    g1 = Q[1, 0] * f0 + Q[1, 1] * f1 + Q[1, 2] * f2
+    g2 = Q[2, 0] * f0 + Q[2, 1] * f1 + Q[2, 2] * f2
+    for i in range(3):
+        a = X[i, 0] * g0 + X[i, 1] * g1 + X[i, 2] * g2 + gravity[i]
+        X[i, 4] += dt * X[i, 3] + half * a
+        X[i, 3] += dt * a
+    rotation_of(w0, w1, w2, Q, Gamma)
+    turn(X, Q, scratch)
+
+
+@kernel
+def _errors(X, active, dt, gravity, E):
+    """Fill E (n, 15) with Phi - 1 on the columns of theta, v, p and the biases."""
+    K, half = active.shape[0], 0.5 * dt * dt
+    E[:] = 0.0
+    for i in range(3):
+        E[6 + i, V + i] = dt
+        for j in range(3):
+            E[i, BIAS + j] = -dt * X[i, j]
+            E[V + i, BIAS + 3 + j] = -dt * X[i, j]
+            E[6 + i, BIAS + 3 + j] = -half * X[i, j]
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        E[V + k, j] = dt * gravity[i]
+        E[V + j, k] = -dt * gravity[i]
+        E[6 + k, j] = half * gravity[i]
+        E[6 + j, k] = -half * gravity[i]
+        for c in range(3):  # x^ R = columns x x R_c
+            E[V + i, BIAS + c] = -dt * (X[j, 3] * X[k, c] - X[k, 3] * X[j, c])
+            E[6 + i, BIAS + c] = -dt * (X[j, 4] * X[k, c] - X[k, 4] * X[j, c])
+            for m in range(K):
+                if active[m]:
+                    E[FEET + 3 * m + i, BIAS + c] = -dt * (
+                        X[j, POINTS + m] * X[k, c] - X[k, POINTS + m] * X[j, c]
+                    )
+
+
+@kernel
+def rotated(X, N, out):
+    """Fill ``out`` (3, 3) with R N R'."""
+    for i in range(3):
+        for j in range(3):
+            total = 0.0
+            for a in range(3):
+                for c in range(3):
+                    total += X[i, a] * N[a, c] * X[j, c]
+            out[i, j] = total
+
+
+@kernel
+def touch(X, P, k, h, N, S):
+    """Put point ``k`` on the ground where h (3,), with covariance N, sees it from the IMU."""
+    n, d = P.shape[0], FEET + 3 * k
+    rotated(X, N, S)
+    for i in range(3):
+        X[i, POINTS + k] = X[i, 4] + X[i, 0] * h[0] + X[i, 1] * h[1] + X[i, 2] * h[2]
+        for j in range(n):
+            P[d + i, j] = P[6 + i, j]
+    for i in range(3):
+        for j in range(n):
+            P[j, d + i] = P[j, 6 + i]
+    for i in range(3):
+        for j in range(3):
+            P[d + i, d + j] = P[6 + i, 6 + j] + S[i, j]
+
+
+@kernel
+def lift(P, k):
+    """Forget where point ``k`` was."""
+    for i in range(FEET + 3 * k, FEET + 3 * k + 3):
+        for j in range(P.shape[0]):
+            P[i, j] = 0.0
+            P[j, i] = 0.0
+
+
+@kernel
+def correct(X, b, P, k, h, N, gate, L, T):
+    """Correct by where h (3,), with covariance N (3, 3), sees point ``k`` from the IMU.
+
+    The innovation z = R h - (d_k - p) = xi_p - xi_dk + R n, Eq. (20), is rejected if z' S^-1 z is
+    above ``gate``. L, T (n, n) are scratch memory. Returns a status and z' S^-1 z.
+    """
+    n, d = P.shape[0], FEET + 3 * k
+    S, z, y = L[0:3, 0:3], L[3, 0:3], L[4, 0:3]
+    rotated(X, N, S)
+    for i in range(3):
+        z[i] = X[i, 0] * h[0] + X[i, 1] * h[1] + X[i, 2] * h[2] - X[i, POINTS + k] + X[i, 4]
+        for j in range(3):
+            S[i, j] += P[6 + i, 6 + j] - P[6 + i, d + j] - P[d + i, 6 + j] + P[d + i, d + j]
+    # S = C C';  K S K' = (P H' C'^-1) (...)'
+    c00 = math.sqrt(S[0, 0])
+    c10, c20 = S[1, 0] / c00, S[2, 0] / c00
+    c11 = math.sqrt(S[1, 1] - c10 * c10)
+    c21 = (S[2, 1] - c20 * c10) / c11
+    c22 = math.sqrt(S[2, 2] - c20 * c20 - c21 * c21)
+    y[0] = z[0] / c00
+    y[1] = (z[1] - c10 * y[0]) / c11
+    y[2] = (z[2] - c20 * y[0] - c21 * y[1]) / c22
+    size = y[0] * y[0] + y[1] * y[1] + y[2] * y[2]
+    if not size >= 0.0 or math.isinf(size):
+        return SINGULAR, size
+    if size > gate:
+        return REJECTED, size
+    for i in range(n):
+        T[i, 0] = (P[i, 6] - P[i, d]) / c00
+        T[i, 1] = (P[i, 7] - P[i, d + 1] - c10 * T[i, 0]) / c11
+        T[i, 2] = (P[i, 8] - P[i, d + 2] - c20 * T[i, 0] - c21 * T[i, 1]) / c22
+        T[i, 3] = -(T[i, 0] * y[0] + T[i, 1] * y[1] + T[i, 2] * y[2])
+    for i in range(n):
+        for j in range(i + 1):
+            P[i, j] -= T[i, 0] * T[j, 0] + T[i, 1] * T[j, 1] + T[i, 2] * T[j, 2]
+            P[j, i] = P[i, j]
+    for i in range(6):
+        b[i] += T[BIAS + i, 3]
+    _move(X, T[:, 3], L)
+    return ACCEPTED, size
+
+
+@kernel
+def _move(X, xi, scratch):
+    """Replace X by exp(xi) X; entries of points that are lifted are zeros."""
+    Q, Gamma = scratch[0:3, 0:3], scratch[3:6, 0:3]
+    rotation_of(xi[0], xi[1], xi[2], Q, Gamma)
+    for c in range(X.shape[1]):
+        x, y, z = X[0, c], X[1, c], X[2, c]
+        for i in range(3):
+            X[i, c] = Q[i, 0] * x + Q[i, 1] * y + Q[i, 2] * z
+        if c >= 3:
+            r = 3 * (c - 2) if c < POINTS else FEET + 3 * (c - POINTS)
+            for i in range(3):
+                X[i, c] += Gamma[i, 0] * xi[r] + Gamma[i, 1] * xi[r + 1] + Gamma[i, 2] * xi[r + 2]

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The odometry of the state estimator, into a bag, from the bag that it would have heard."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from geolin_ros.offline.bag_writer import BagWriter, Storage
+from geolin_ros.offline.message_types import (
+    CONTACT,
+    CONTACT_STATES,
+    IMU,
+    ODOMETRY,
+    WRENCH,
+    empty_message,
+)
+from geolin_ros.offline.recording import Recording
+from geolin_ros.offline.source import find_description
+from geolin_ros.stream.base_stream import BaseSettings, BaseStream
+from geolin_ros.stream.drops import DroppedInput
+from geolin_ros.stream.outputs.base_messages import BaseMessages, BaseWriter
+from geolin_ros.stream.parameters.base_state import base_settings
+from geolin_ros.stream.parameters.file import merged_values
+from geolin_ros.stream.parameters.model_reading import read_model
+from geolin_ros.stream.topics import Counts
+
+NODE = 'state_estimator'
+OUTPUTS = {'odometry': ODOMETRY, 'imu_bias': IMU, 'contact_states': CONTACT_STATES}
+
+
+@dataclass(frozen=True)
+class BaseRun:
+    """An open recording, and the stream that its messages go to."""
+
+    recording: Recording
+    stream: BaseStream
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Of the messages that the stream takes."""
+        contacts = self.stream.settings.contacts
+        forces = (foot.topic for foot in contacts.heard_feet)
+        states = ('contact_states',) if contacts.source == 'topic' else ()
+        return ('imu', *states, *forces, 'joint_states')
+
+
+@contextmanager
+def open_run(
+    bags: Sequence[str | Path],
+    *,
+    topics: Mapping[str, str] | None = None,
+    urdf: str | Path | None = None,
+    params: str | Path | None = None,
+    values: Mapping[str, Any] | None = None,
+    warn: Callable[[str], object] = lambda sentence: None,
+) -> Iterator[BaseRun]:
+    """Open bags and the robot in them; arguments and errors as of `open_source`."""
+    merged = merged_values(params, values, NODE)
+    with Recording(bags, topics) as recording:
+        model = read_model(find_description(recording, merged, urdf), merged, warn)
+        run = BaseRun(recording, BaseStream(model, base_settings(merged, model.base_link)))
+        for foot in run.stream.settings.contacts.heard_feet:
+            recording.add_role(foot.topic, WRENCH)
+        for role in run.roles:
+            recording.topic(role)
+        yield run
+
+
+def estimate(
+    run: BaseRun,
+    path: str | Path,
+    storage: Storage = 'mcap',
+    watch: Callable[[Iterable[Any], int], Iterable[Any]] = lambda items, total: items,
+    on_drop: Callable[[DroppedInput], object] = lambda drop: None,
+) -> Counts:
+    """Write a bag with odometry, IMU biases and contact states, stamped as the joint states.
+
+    Raises
+    ------
+    RecordingError
+        If a bag is damaged, or the new one cannot be written; what was written before stays.
+    """
+    recording, stream = run.recording, run.stream
+    stream.on_drop = on_drop
+    writer = base_writer(stream)
+    count = sum(recording.counts[recording.topics[role]] for role in run.roles)
+    with BagWriter(path, storage) as bag:
+        for name, kind in OUTPUTS.items():
+            bag.add_topic(f'/{NODE}/{name}', kind)
+        for recorded in watch(recording.messages(run.roles), count):
+            topic = stream.settings.imu.topic if recorded.role == 'imu' else recorded.role
+            for answer in stream.take(topic, recorded.message):
+                for name, message in zip(OUTPUTS, writer.write(answer), strict=True):
+                    bag.write(f'/{NODE}/{name}', recorded.time, message)
+    return stream.counts
+
+
+def base_writer(stream: BaseStream) -> BaseWriter:
+    """Return a writer of the messages of a stream, of rosbags' types."""
+    messages = BaseMessages(*map(empty_message, OUTPUTS.values()))
+    settings: BaseSettings = stream.settings
+    return BaseWriter(messages, stream.model, settings, lambda: empty_message(CONTACT))

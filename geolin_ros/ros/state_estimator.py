@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The node: IMU, joint states and contacts in, odometry of the base out."""
+
+import sys
+
+if __name__ == '__main__':  # before the imports that take seconds, as the console script
+    from geolin_ros.ros.programs import state_estimator
+
+    sys.exit(state_estimator())
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Imu, JointState
+
+from geolin_msgs.msg import ContactState, ContactStates
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.command_line import Program, read_arguments
+from geolin_ros.ros.diagnostics import Diagnostics
+from geolin_ros.ros.robot_node import Input, Reading, RobotNode, run
+from geolin_ros.stream.base_stream import BaseStream
+from geolin_ros.stream.outputs.base_messages import BaseMessages, BaseWriter
+from geolin_ros.stream.parameters.base_state import BASE_TABLE, base_settings
+from geolin_ros.stream.warm_up import warm_up_base
+
+PROGRAM = Program(
+    'state_estimator',
+    'state_estimator',
+    'Estimates pose, velocity and IMU biases of a floating base from IMU, joints and contacts.',
+    'robot_description, joint_states, imu, and contact_states or foot forces by parameter',
+    '~/odometry, ~/imu_bias and ~/contact_states',
+)
+
+
+@dataclass
+class Pipeline:
+    """A stream and the writer of its messages."""
+
+    stream: BaseStream
+    writer: BaseWriter
+
+    @property
+    def model(self) -> TreeModel:
+        """The robot."""
+        return self.stream.model
+
+
+class StateEstimatorNode(RobotNode):
+    """Publishes the odometry of the base at each joint state."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__('state_estimator', BASE_TABLE, **options)
+        self._diagnostics = Diagnostics(
+            self.get_fully_qualified_name(), self.get_name(), 'estimates', 'IMU'
+        )
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Refuse values without feet."""
+        present = {row.name: self.get_parameter(row.name).value for row in BASE_TABLE}
+        base_settings(present | dict(values), '')
+
+    def compile(self) -> None:
+        """Compile, or load from the cache, what an estimate needs."""
+        warm_up_base()
+
+    def outputs(self) -> Sequence[tuple[type, str]]:
+        """Return what is published."""
+        return (
+            (Odometry, '~/odometry'),
+            (Imu, '~/imu_bias'),
+            (ContactStates, '~/contact_states'),
+        )
+
+    def inputs(self) -> Sequence[Input]:
+        """Return what is subscribed to."""
+        settings = base_settings(self._values, '')
+        kinds = {'joint_states': JointState, settings.imu.topic: Imu}
+        if settings.contacts.source == 'topic':
+            kinds['contact_states'] = ContactStates
+        kinds |= {foot.topic: WrenchStamped for foot in settings.contacts.heard_feet}
+        return [Input(kind, topic, partial(self.take, topic)) for topic, kind in kinds.items()]
+
+    def make_stream(self, reading: Reading) -> BaseStream:
+        """Return a stream; it looks up all links that parameters name."""
+        settings = base_settings(reading.values, reading.model.base_link)
+        return BaseStream(reading.model, settings, self._counts)
+
+    def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
+        """Return stream and writer."""
+        stream = self.make_stream(reading)
+        stream.warm_up()
+        messages = BaseMessages(Odometry(), Imu(), ContactStates())
+        return Pipeline(stream, BaseWriter(messages, stream.model, stream.settings, ContactState))
+
+    def publish(self, pipeline: Pipeline, answer: Any, start: float) -> None:
+        """Publish an estimate."""
+        for output, message in zip(self._outputs, pipeline.writer.write(answer), strict=True):
+            output.publish(message)
+        self._diagnostics.latencies.add(time.perf_counter() - start)
+        self._diagnostics.ages.add(answer.imu_age)
+
+    def report(self, waits_for: str | None) -> DiagnosticArray:
+        """Return rates, latencies, drops and what the model is."""
+        stream = None if self._pipeline is None else self._pipeline.stream
+        return self._diagnostics.report(self.get_clock().now(), stream, self._counts, waits_for)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the node until SIGINT or SIGTERM; return the exit status."""
+    read_arguments(PROGRAM, arguments)
+    return run(StateEstimatorNode, PROGRAM.name, arguments)

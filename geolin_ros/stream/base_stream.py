@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""IMU, joint states and contacts in; pose, velocity and IMU biases of a floating base out."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geolin_ros.errors import NotFiniteError
+from geolin_ros.estimation.base_state import BaseEstimate, BaseFilter, Deviations, Feet
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings
+from geolin_ros.stream.inputs.imu_input import ImuInput, ImuTopic
+from geolin_ros.stream.inputs.joint_input import JointInput
+from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
+from geolin_ros.stream.topics import Counts, TopicStream
+from geolin_ros.typing import Array
+
+START_SAMPLES = 20
+"""The mean of so many IMU samples says where up is."""
+ANY_CUTOFF = 50.0  # angular accelerations are not used
+
+
+@dataclass(frozen=True)
+class BaseSettings:
+    """See the parameter table of the node for meanings, units and bounds."""
+
+    imu: ImuTopic
+    contacts: ContactSettings
+    frame_prefix: str = ''
+    world_frame: str = 'odom'
+    max_skew: float = 0.05
+    sole: float = 0.05
+    foot_radius: float = 0.0
+    gate: float = 16.0
+    distrust: float = 0.1
+    deviations: Deviations = field(default_factory=Deviations)
+
+
+class BaseAnswer(NamedTuple):
+    """One answer."""
+
+    stamp: int
+    """Of the joint state [ns]."""
+    estimate: BaseEstimate
+    imu_age: float
+    """Distance of the newest IMU sample to the joint state [s]."""
+    compute_time: float
+    """[s]"""
+
+
+class BaseStream(TopicStream[BaseAnswer]):
+    """Estimates the base at each joint state; IMU samples carry it from one to the next.
+
+    It starts at rest, upright by the first samples, and starts anew after a clock was set back
+    or the IMU was silent for longer than a second. An input that cannot be used is counted and
+    told to ``on_drop``. Topics: ``joint_states``, ``contact_states``, that of the IMU and those of
+    foot forces.
+
+    Parameters
+    ----------
+    model
+        A robot with a floating base.
+    settings
+        What there is to hear, and how good it is.
+    counts
+        Where to count, to go on with the counts of an earlier stream.
+
+    Raises
+    ------
+    ConfigurationError, UnknownNameError
+        As `Feet`; or if contacts are of kinds that are no feet.
+    """
+
+    def __init__(
+        self, model: TreeModel, settings: BaseSettings, counts: Counts | None = None
+    ) -> None:
+        super().__init__(counts if counts is not None else Counts())
+        self.model, self.settings = model, settings
+        feet = Feet(model, settings.imu.link, settings.contacts.contacts, settings.sole)
+        self._filter = BaseFilter(
+            *(feet, settings.deviations, settings.foot_radius, settings.gate, settings.distrust)
+        )
+        self._joints, self._contacts = JointInput(model), ContactInput(model, settings.contacts)
+        self._imu = ImuInput(
+            model, (settings.imu,), settings.max_skew, ANY_CUTOFF, settings.frame_prefix
+        )
+        self._state = model.neutral_state()
+        self._epoch: int | None = None  # stamp of the start [ns]
+        self._levelling: list[Array] = []
+        self._last_stamp: int | None = None
+        self._last_imu: int | None = None
+        self._topics: dict[str, Callable[[Any], BaseAnswer | None]] = {
+            'joint_states': self._take_joint_state,
+            'contact_states': self._contacts.take_states,
+            settings.imu.topic: self._take_imu,
+        }
+        for foot in settings.contacts.heard_feet:
+            self._topics[foot.topic] = partial(self._contacts.take_force, foot.topic)
+
+    @property
+    def newest_stamps(self) -> dict[str, int | None]:
+        """Stamps [ns] of the inputs taken last, None before the first."""
+        return {'joint state': self._last_stamp, **self._imu.newest_stamps}
+
+    @property
+    def details(self) -> dict[str, str]:
+        """What the diagnostics say of the stream."""
+        return {'contacts let go': str(self._filter.let_go)}
+
+    def warm_up(self) -> None:
+        """Estimate once, so that the first joint state pays for nothing; then start anew."""
+        f = self._filter
+        f.start(0.0, np.array((0.0, 0.0, 9.81)))
+        for k in (1, 2):
+            f.propagate(1e-3 * k, np.array((0.0, 0.0, 0.0, 0.0, 0.0, 9.81)))
+            f.correct(self._state.s, set(f.feet.names))
+        f.estimate()
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        self._epoch, self._levelling = None, []
+        self._filter.let_go = 0
+
+    def _take_imu(self, message: Any) -> None:
+        """Take a sensor_msgs/Imu."""
+        topic, last = self.settings.imu.topic, self._last_imu
+        self._imu.take(topic, message)
+        stamp = self._last_imu = nanoseconds(message.header.stamp)
+        if last is not None and not 0 < stamp - last < 1_000_000_000:
+            self._start_anew()
+        said = message.angular_velocity, message.linear_acceleration
+        sample = np.array([x for part in said for x in (part.x, part.y, part.z)])
+        if self._epoch is not None:
+            self._filter.propagate((stamp - self._epoch) * 1e-9, sample)
+            return
+        self._levelling.append(sample)
+        if len(self._levelling) < START_SAMPLES:
+            return
+        mean = np.mean(self._levelling, axis=0)[3:]
+        self._levelling = []
+        if not np.linalg.norm(mean) > 1.0:
+            raise DroppedInput(
+                Cause.NO_IMU,
+                f'IMU on {topic} has a mean acceleration of {mean.tolist()} m/s^2 at the start, '
+                'expected gravity, about 9.8 m/s^2; correct the unit of its publisher',
+            )
+        self._epoch = stamp
+        self._filter.start(0.0, mean)
+
+    def _take_joint_state(self, message: Any) -> BaseAnswer | None:
+        """Estimate at a joint state; None while the IMU has not said where up is."""
+        start = time.perf_counter()
+        self.counts.received += 1
+        stamp = nanoseconds(message.header.stamp)
+        if starts_anew('joint state', stamp, self._last_stamp) and self._last_stamp is not None:
+            self._contacts.forget()
+        self._last_stamp = stamp
+        self._joints.read(message, 'position', self._state.s, Cause.MISSING_JOINT)
+        contacts = self._contacts.at(stamp, self._state)
+        if self._epoch is None:
+            self.counts.skipped += 1
+            return None
+        age = self._imu.largest_age(stamp)
+        if age > self.settings.max_skew:
+            raise DroppedInput(
+                Cause.NO_IMU,
+                f'the newest sample of the IMU on {self.settings.imu.topic} is {age:.4f} s away '
+                f'from the joint state, expected at most {self.settings.max_skew:g} s; check its '
+                'publisher or raise max_skew',
+            )
+        self._filter.propagate((stamp - self._epoch) * 1e-9)
+        try:
+            self._filter.correct(self._state.s, {c.name for c in contacts if c.active})
+        except NotFiniteError as error:
+            self._start_anew()
+            raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
+        estimate = self._filter.estimate()
+        self.counts.answered += 1
+        return BaseAnswer(stamp, estimate, age, time.perf_counter() - start)

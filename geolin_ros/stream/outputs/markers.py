@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Contact forces and modes as visualization_msgs/MarkerArray, for RViz."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geolin_ros.control.mode_names import entry_words
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.model.labels import state_labels
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.analysis import Snapshot
+from geolin_ros.stream.geometry import write_stamp
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.linearization_stream import Answer
+from geolin_ros.stream.outputs.forces import contact_forces, external_forces
+from geolin_ros.typing import Array
+
+FORCE_LENGTH = 0.6
+"""Of the arrow of a force of the robot's weight [m]."""
+REACH = 0.3
+"""Of the longest arrow of a mode [m]."""
+MOST_MODES = 3
+STILL = 1e-3
+"""Modes slower than this [1/s] carry the robot elsewhere, no motion."""
+GREEN, VIOLET, GREY = (0.1, 0.5, 0.3, 1.0), (0.5, 0.25, 0.6, 1.0), (0.2, 0.2, 0.2, 1.0)
+COLOURS = ((0.8, 0.2, 0.15, 0.9), (0.85, 0.55, 0.1, 0.9), (0.15, 0.35, 0.6, 0.9))
+_ARROW, _TEXT, _ADD, _DELETE_ALL = 0, 9, 0, 3
+
+
+class ShownMode(NamedTuple):
+    """A mode as arrows (k, 2, 3) from the origins of bodies [m], with words about it."""
+
+    text: str
+    arrows: Array
+
+
+def shown_modes(
+    model: TreeModel, settings: StreamSettings, snapshot: Snapshot
+) -> tuple[ShownMode, ...]:
+    """Return the most unstable modes of a linearization, then the slowest others.
+
+    An arrow is how the origin of a body moves with the mode, by differences; all arrows of a mode
+    have one scale. Words: what moves most, frequency and time constant.
+    """
+    values, vectors = np.linalg.eig(snapshot.A)
+    values = values.astype(np.complex128)
+    if settings.form == 'discrete':
+        with np.errstate(divide='ignore'):
+            values = np.log(values) / settings.dt
+    moves = [
+        k for k, value in enumerate(values) if STILL < abs(value) < np.inf and value.imag >= 0.0
+    ]
+    order = sorted(moves, key=lambda k: (-max(values[k].real, STILL), abs(values[k])))
+    labels = [label.name for label in state_labels(model)][: model.m]
+    found = []
+    for k in order[:MOST_MODES]:
+        shape = vectors[: model.m, k]
+        largest = shape[np.argmax(np.abs(shape))]
+        if largest == 0.0:
+            continue
+        most = entry_words(labels[int(np.argmax(np.abs(shape)))])
+        found.append(
+            ShownMode(_words(complex(values[k]), most), _arrows(model, snapshot, shape / largest))
+        )
+    return tuple(found)
+
+
+def _words(value: complex, most: str) -> str:
+    trend = 'grows' if value.real > 0.0 else 'decays'
+    lasting = f'{1.0 / abs(value.real):.3g} s' if value.real else 'for ever'
+    return f'{most}: {abs(value.imag) / (2.0 * np.pi):.3g} Hz, {trend}, {lasting}'
+
+
+def _arrows(model: TreeModel, snapshot: Snapshot, shape: Array, step: float = 1e-4) -> Array:
+    state, z = snapshot.state.at_rest(), np.zeros(2 * model.m)
+    z[: model.m] = step * shape.real
+    here, there = (Kinematics(model, at).H[:, :3, 3].copy() for at in (state, state.retract(z)))
+    moved = (there - here) / step
+    longest = float(np.linalg.norm(moved, axis=1).max())
+    scale = REACH / longest if longest > 0.0 else 0.0
+    return np.stack((here, here + scale * moved), axis=1)
+
+
+class MarkerWriter:
+    """Makes marker arrays; the modes in them are those that were found last.
+
+    Parameters
+    ----------
+    make_array, make_marker, make_point
+        Make an empty visualization_msgs/MarkerArray, Marker and geometry_msgs/Point.
+    model
+        The robot.
+    period
+        Least time between two arrays [s].
+
+    Attributes
+    ----------
+    modes
+        What `shown_modes` returned last.
+    """
+
+    def __init__(
+        self,
+        make_array: Callable[[], Any],
+        make_marker: Callable[[], Any],
+        make_point: Callable[[], Any],
+        model: TreeModel,
+        period: float,
+    ) -> None:
+        self._make = make_array, make_marker, make_point
+        self._model, self._period = model, round(0.999e9 * period)
+        self._weight = model.total_mass * (float(np.linalg.norm(model.gravity)) or 9.81)
+        self._last: int | None = None
+        self.modes: Sequence[ShownMode] = ()
+
+    def is_due(self, answer: Answer) -> bool:
+        """Return whether it is time for another array; a clock that was set back starts anew."""
+        if self._last is not None and 0 <= answer.stamp - self._last < self._period:
+            return False
+        self._last = answer.stamp
+        return True
+
+    def write(self, answer: Answer) -> Any:
+        """Return the markers of an answer: all earlier ones go."""
+        at = Kinematics(self._model, answer.state)
+        forces = external_forces(at, answer.wrenches)
+        if answer.contacts is not None:
+            forces += contact_forces(at, answer.contacts.contacts, answer.contacts.wrenches)
+        array = self._make[0]()
+        clear = self._marker(answer, 'contact_forces', 0, _ARROW, GREY)
+        clear.action = _DELETE_ALL
+        markers = [clear]
+        for number, one in enumerate(forces):
+            colour = GREEN if one.is_contact else VIOLET
+            end = one.point + one.force * (FORCE_LENGTH / self._weight)
+            markers.append(self._arrow(answer, 'contact_forces', number, (one.point, end), colour))
+        for rank, mode in enumerate(self.modes):
+            name, colour = f'mode_{rank + 1}', COLOURS[rank % len(COLOURS)]
+            for number, ends in enumerate(mode.arrows):
+                markers.append(self._arrow(answer, name, number, ends, colour))
+            text = self._marker(answer, name, len(mode.arrows), _TEXT, colour)
+            text.text, text.scale.z = mode.text, 0.06
+            place = text.pose.position
+            place.x, place.y, place.z = (
+                answer.state.H[:3, 3] + (0.0, 0.0, 0.4 + 0.08 * rank)
+            ).tolist()
+            markers.append(text)
+        array.markers = markers
+        return array
+
+    def _marker(
+        self, answer: Answer, name: str, number: int, kind: int, colour: Sequence[float]
+    ) -> Any:
+        marker = self._make[1]()
+        marker.header.frame_id = answer.world_frame
+        write_stamp(marker.header.stamp, answer.stamp)
+        marker.ns, marker.id, marker.type, marker.action = name, number, kind, _ADD
+        marker.pose.orientation.w = 1.0
+        shade = marker.color
+        shade.r, shade.g, shade.b, shade.a = colour
+        return marker
+
+    def _arrow(
+        self,
+        answer: Answer,
+        name: str,
+        number: int,
+        ends: Sequence[Array],
+        colour: Sequence[float],
+    ) -> Any:
+        marker = self._marker(answer, name, number, _ARROW, colour)
+        marker.scale.x, marker.scale.y, marker.scale.z = 0.012, 0.03, 0.0
+        points = [self._make[2](), self._make[2]()]
+        for point, place in zip(points, ends, strict=True):
+            point.x, point.y, point.z = np.asarray(place).tolist()
+        marker.points = points
+        return marker

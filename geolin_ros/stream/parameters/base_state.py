@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of the state estimator: those of the robot and of contacts, then its own."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.estimation.base_state import Deviations
+from geolin_ros.stream.base_stream import BaseSettings
+from geolin_ros.stream.inputs.imu_input import ImuTopic
+from geolin_ros.stream.parameters.linearizer import (
+    BY_NAME,
+    MODEL_NAMES,
+    NODE_NAMES,
+    contact_settings,
+)
+from geolin_ros.stream.parameters.table import Parameter
+
+CONTACT_NAMES = (
+    *('contact_source', 'contacts', 'foot_force_topics', 'contact_on_force'),
+    *('contact_off_force', 'wrench_timeout'),
+)
+_DEFAULTS = Deviations()
+
+
+def _deviation(name: str, text: str, unit: str) -> Parameter:
+    default = getattr(_DEFAULTS, name)
+    return Parameter(
+        f'deviation.{name}', default, f'Standard deviation of {text}.', unit, bounds=(1e-9, 1e3)
+    )
+
+
+BASE_TABLE: tuple[Parameter, ...] = (
+    *(BY_NAME[name] for name in (*NODE_NAMES, *MODEL_NAMES, 'frame_prefix', *CONTACT_NAMES)),
+    Parameter('imu_topic', 'imu', 'The IMU of the base.'),
+    Parameter(
+        'imu_link', '', 'Link at which it is, with its axes; fixed to the base. Empty: the base.'
+    ),
+    Parameter('world_frame', 'odom', 'Frame of the odometry.'),
+    Parameter(
+        'max_skew',
+        0.05,
+        'Longest distance in time between a joint state and the newest sample of the IMU.',
+        unit='s',
+        bounds=(0.0, 10.0),
+    ),
+    Parameter(
+        'sole',
+        0.05,
+        'Distance of the corners of a surface from its middle, along x and along y.',
+        unit='m',
+        bounds=(0.001, 1.0),
+    ),
+    Parameter(
+        'foot_radius',
+        0.0,
+        'Of feet that are balls about their frames: they roll.',
+        unit='m',
+        bounds=(0.0, 1.0),
+    ),
+    Parameter(
+        'gate',
+        16.0,
+        'Squared distance, in standard deviations, from which on a contact is let go.',
+        bounds=(1.0, 1e9),
+    ),
+    Parameter(
+        'distrust', 0.1, 'How long such a contact does not count.', unit='s', bounds=(0.0, 1e3)
+    ),
+    _deviation('gyro', 'angular velocities, a density', 'rad/s/sqrt(Hz)'),
+    _deviation('accelerometer', 'accelerations, a density', 'm/s^2/sqrt(Hz)'),
+    _deviation('gyro_bias', 'the bias of the gyro at the start', 'rad/s'),
+    _deviation('accelerometer_bias', 'the bias of the accelerometer at the start', 'm/s^2'),
+    _deviation('gyro_walk', 'how the bias of the gyro changes, a density', 'rad/s^2/sqrt(Hz)'),
+    _deviation(
+        'accelerometer_walk', 'how that of the accelerometer changes, a density', 'm/s^3/sqrt(Hz)'
+    ),
+    _deviation('slip', 'how contacts slip, a density', 'm/s/sqrt(Hz)'),
+    _deviation('joint', 'joint positions', 'rad or m'),
+    _deviation('point', 'places of contacts in the description', 'm'),
+)
+
+
+def base_settings(values: Mapping[str, Any], base_link: str) -> BaseSettings:
+    """Return the settings of the stream from parameter values."""
+    contacts = contact_settings(values)
+    if not contacts.contacts:
+        raise ConfigurationError(
+            "parameter contacts is empty, expected the feet, as ['left_foot point']; "
+            'contact_source says how they are known to touch the ground'
+        )
+    deviations = {
+        name.removeprefix('deviation.'): value
+        for name, value in values.items()
+        if name.startswith('deviation.')
+    }
+    return BaseSettings(
+        imu=ImuTopic(values['imu_topic'], values['imu_link'] or base_link),
+        contacts=contacts,
+        frame_prefix=values['frame_prefix'],
+        world_frame=values['world_frame'],
+        max_skew=values['max_skew'],
+        sole=values['sole'],
+        foot_radius=values['foot_radius'],
+        gate=values['gate'],
+        distrust=values['distrust'],
+        deviations=Deviations(**deviations),
+    )

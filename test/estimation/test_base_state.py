@@ -1,0 +1,319 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The state estimator: its filter against textbook formulas, and on walks whose truth is known."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from geolin_ros import TreeModel, robots
+from geolin_ros.errors import ConfigurationError, NotFiniteError, UnknownNameError
+from geolin_ros.estimation.base_state import BaseFilter, Deviations, Feet
+from geolin_ros.kernels import invariant_filter as kernels
+from geolin_ros.linearization.contacts import Contact
+
+scipy = pytest.importorskip('scipy')
+from scipy.linalg import expm  # noqa: E402
+from scipy.spatial.transform import Rotation  # noqa: E402
+from scipy.stats import chi2  # noqa: E402
+
+GRAVITY = np.array((0.0, 0.0, -9.80665))
+LEGS = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
+K = 3
+
+
+# -- the filter against dense formulas --------------------------------------------------------
+
+
+def as_matrix(X):
+    """Return X (3, 5 + K) as a matrix of SE_(2+K)(3)."""
+    full = np.eye(X.shape[1])
+    full[:3] = X
+    return full
+
+
+def algebra(xi):
+    """Return xi^ of [theta | v | p | points] as a matrix."""
+    full = np.zeros((3 + xi.size // 3 - 1,) * 2)
+    w = xi[:3]
+    full[:3, :3] = [[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]]
+    full[:3, 3:] = xi[3:].reshape(-1, 3).T
+    return full
+
+
+def group_error(delta):
+    """Return the rows of an error without those of the biases."""
+    return np.concatenate((delta[:9], delta[15:]))
+
+
+def some_state(rng):
+    X = rng.normal(size=(3, 5 + K))
+    X[:, :3] = Rotation.random(random_state=4).as_matrix()
+    n = 15 + 3 * K
+    root = 0.1 * rng.normal(size=(n, n))
+    return X, 0.1 * rng.normal(size=6), root @ root.T
+
+
+def test_errors__propagate_as_differences_of_the_motion_say():
+    rng = np.random.default_rng(1)
+    X, b, _ = some_state(rng)
+    n, dt, step = 15 + 3 * K, 1e-4, 1e-5
+    active, imu = np.ones(K, dtype=bool), rng.normal(size=6)
+
+    def moved(delta):
+        at = (expm(algebra(group_error(delta))) @ as_matrix(X))[:3].copy()
+        biases = b + delta[9:15]
+        run(at, biases, np.zeros((n, n)))
+        return as_matrix(at), biases
+
+    def run(at, biases, P):
+        scratch = np.zeros((n, 15)), np.zeros((n, n))
+        kernels.propagate(at, biases, P, active, imu, dt, GRAVITY, np.zeros(5), *scratch)
+
+    for i in range(n):
+        unit = np.zeros(n)
+        unit[i] = 1.0
+        plus, minus = moved(step * unit)[0], moved(-step * unit)[0]
+        slope = ((plus - minus) @ np.linalg.inv(moved(0 * unit)[0]))[:3] / (2 * step)
+        column = np.zeros(n)
+        column[:3] = slope[2, 1], slope[0, 2], slope[1, 0]
+        column[3:9], column[15:] = slope[:, 3:5].T.ravel(), slope[:, 5:].T.ravel()
+        column[9:15] = unit[9:15]
+        P = np.outer(unit, unit)
+        run(X.copy(), b.copy(), P)
+        assert np.allclose(P, np.outer(column, column), atol=40 * dt**2)
+
+
+def test_correction__is_that_of_the_textbook():
+    rng = np.random.default_rng(2)
+    X, b, P = some_state(rng)
+    n, k = P.shape[0], 1
+    N = np.diag((1e-3, 2e-3, 3e-3))
+    h = X[:, :3].T @ (X[:, 5 + k] - X[:, 4]) + 0.02 * rng.normal(size=3)
+    H = np.zeros((3, n))
+    H[:, 6:9], H[:, 15 + 3 * k : 18 + 3 * k] = np.eye(3), -np.eye(3)
+    R = X[:, :3]
+    z = R @ h - (X[:, 5 + k] - X[:, 4])
+    S = H @ P @ H.T + R @ N @ R.T
+    gain = P @ H.T @ np.linalg.inv(S)
+    joseph = (np.eye(n) - gain @ H) @ P @ (np.eye(n) - gain @ H).T + gain @ R @ N @ R.T @ gain.T
+    expected = expm(algebra(group_error(-gain @ z))) @ as_matrix(X)
+    biases = b + (-gain @ z)[9:15]
+    status, size = kernels.correct(X, b, P, k, h, N, 1e9, np.zeros((n, n)), np.zeros((n, n)))
+    assert status == kernels.ACCEPTED
+    assert size == pytest.approx(z @ np.linalg.solve(S, z))
+    assert np.allclose(as_matrix(X), expected, atol=1e-12)
+    assert np.allclose(b, biases, atol=1e-13)
+    assert np.allclose(P, joseph, atol=1e-12)
+
+
+# -- walks whose truth is known ---------------------------------------------------------------
+
+
+@dataclass
+class Walk:
+    """A quadruped that walks: exact poses, rates and footholds at ``time``."""
+
+    time: np.ndarray
+    R: Rotation
+    p: np.ndarray
+    v: np.ndarray
+    imu: np.ndarray
+    s: np.ndarray
+    on_ground: list
+
+
+def feet_of(model):
+    return Feet(model, model.base_link, [Contact(foot) for foot in LEGS])
+
+
+def quadruped():
+    return TreeModel.from_urdf(robots.path('quadruped'))
+
+
+def footholds(home, forward, time, slip):
+    """Return targets (N, 4, 3) of the feet in the world, and which are on the ground."""
+    period, start = 0.4, 0.5
+    d, ground = np.zeros((time.size, 4, 3)), []
+    placed = home.copy()
+    for k, t in enumerate(time):
+        down = set(range(4))
+        if t >= start:
+            phase = (t - start) % period / period
+            swinging = (0, 3) if int((t - start) / period) % 2 else (1, 2)
+            down -= set(swinging) if phase < 0.8 else set()
+            for i in swinging:
+                share = min(phase / 0.8, 1.0)
+                target = home[i, :2] + forward(t + 0.2) * np.array((1.0, 0.0))
+                placed[i, :2] += (target - placed[i, :2]) * (0.1 if share < 1.0 else 0.0)
+                placed[i, 2] = home[i, 2] + 0.04 * np.sin(np.pi * share)
+        d[k] = placed
+        if slip is not None and t >= slip[0]:
+            d[k, slip[1], :2] += 0.05
+        ground.append({LEGS[i] for i in down})
+    return d, ground
+
+
+def solved(feet, R, p, d, s):
+    """Return joint positions that put the feet at d (4, 3), by Newton's method."""
+    for _ in range(8):
+        h, J, _ = feet.seen(s)
+        miss = ((d - p) @ R - h).ravel()
+        if np.abs(miss).max() < 1e-10:
+            return s
+        s = s + np.linalg.lstsq(J.reshape(12, -1), miss, rcond=None)[0]
+    raise AssertionError('the feet cannot be reached')
+
+
+def walk(seconds=2.0, rate=100.0, slip=None):
+    model = quadruped()
+    feet = feet_of(model)
+    time = np.arange(0.0, seconds, 1.0 / rate)
+    s = np.array(
+        [0.7 if 'thigh' in n else -1.4 if 'calf' in n else 0.0 for n in model.joint_names]
+    )
+    home = feet.seen(s)[0]
+
+    def forward(t):
+        return 0.1 * np.maximum(t - 0.5, 0.0) ** 2 / (1.0 + np.maximum(t - 0.5, 0.0))
+
+    def pose(t):
+        u = np.clip(t - 0.4, 0.0, 1.0)
+        ramp = u**3 * (10.0 - 15.0 * u + 6.0 * u**2)  # at rest at first
+        x = np.array([forward(t), 0.01 * ramp * np.sin(5 * t), 0.01 * ramp * np.cos(9 * t)])
+        turn = np.array([0.05 * np.sin(7 * t), 0.04 * np.sin(8 * t), 0.1 * np.sin(2 * t)])
+        return x, Rotation.from_rotvec(ramp * turn)
+
+    e = 1e-4
+    p = np.array([pose(t)[0] for t in time])
+    R = Rotation.concatenate([pose(t)[1] for t in time])
+    before, after = [pose(t - e) for t in time], [pose(t + e) for t in time]
+    v = np.array([(b[0] - a[0]) / (2 * e) for a, b in zip(before, after, strict=True)])
+    a = np.array([x[0] + y[0] - 2 * q for x, y, q in zip(before, after, p, strict=True)]) / e**2
+    w = [(x[1].inv() * y[1]).as_rotvec() / (2 * e) for x, y in zip(before, after, strict=True)]
+    imu = np.hstack((w, R.inv().apply(a - GRAVITY)))
+    d, ground = footholds(home, forward, time, slip)
+    joints = []
+    for k in range(time.size):
+        s = solved(feet, R[k].as_matrix(), p[k], d[k], s)
+        joints.append(s)
+    return Walk(time, R, p, v, imu, np.array(joints), ground)
+
+
+@pytest.fixture(scope='module')
+def plain_walk():
+    return walk()
+
+
+NOISE = Deviations(slip=1e-3, point=1e-3, gyro=0.005, accelerometer=0.05)
+
+
+def estimates(run, rng, at, on_ground=None, **options):
+    """Return what the filter says at some samples, measured with the noise it expects."""
+    dt, noise = run.time[1], NOISE
+    filter = BaseFilter(feet_of(quadruped()), noise, **options)
+    bias = np.repeat((noise.gyro_bias, noise.accelerometer_bias), 3) * rng.normal(size=6)
+    density = np.repeat((noise.gyro, noise.accelerometer), 3) / np.sqrt(dt)
+    tilt = Rotation.from_rotvec((*(0.05 * rng.normal(size=2)), 0.0))
+    filter.start(0.0, tilt.apply((0.0, 0.0, 9.81)))
+    found = {}
+    for k, t in enumerate(run.time):
+        filter.propagate(t, run.imu[k] + bias + density * rng.normal(size=6))
+        ground = run.on_ground[k] if on_ground is None else on_ground(k, run.on_ground[k])
+        filter.correct(run.s[k] + noise.joint * rng.normal(size=run.s[k].size), ground)
+        if k in at:
+            found[k] = filter.estimate()
+    return filter, found
+
+
+def errors(run, k, estimate):
+    """Return the errors [place; turning] of the pose in world axes, and of the base's velocity."""
+    R = run.R[k]
+    turning = (Rotation.from_matrix(estimate.H[:3, :3]) * R.inv()).as_rotvec()
+    return (
+        np.concatenate((estimate.H[:3, 3] - run.p[k], turning)),
+        estimate.v[:3] - R.inv().apply(run.v[k]),
+    )
+
+
+def test_errors_of_runs__are_as_large_as_their_covariances_say(plain_walk):
+    runs, moments = 8, (50, 120, 199)
+    pose, speed = np.zeros((2, len(moments)))
+    for seed in range(runs):
+        _, found = estimates(plain_walk, np.random.default_rng(seed), moments)
+        for i, k in enumerate(moments):
+            e, v = errors(plain_walk, k, found[k])
+            pose[i] += e @ np.linalg.solve(found[k].pose_covariance, e)
+            speed[i] += v @ np.linalg.solve(found[k].twist_covariance[:3, :3], v)
+    for total, size in ((pose, 6 * runs), (speed, 3 * runs)):
+        assert (total < chi2.ppf(0.9995, size)).all(), total / size
+        assert (total > chi2.ppf(0.0005, size)).all(), total / size
+
+
+def test_biases__become_known(plain_walk):
+    _, found = estimates(plain_walk, np.random.default_rng(20), (199,))
+    deviations = np.sqrt(np.diag(found[199].bias_covariance))
+    assert (deviations[:2] < 0.6 * NOISE.gyro_bias).all()
+    assert deviations[5] < 0.3 * NOISE.accelerometer_bias
+
+
+def test_slip__is_let_go_and_does_not_move_the_base():
+    slipped = walk(seconds=1.6, slip=(0.3, 0))
+    k = slipped.time.size - 1
+    filter, found = estimates(slipped, np.random.default_rng(5), (k,))
+    unguarded, lost = estimates(slipped, np.random.default_rng(5), (k,), gate=1e9)
+    guarded, open_ = (np.abs(errors(slipped, k, f[k])[0][:3]).max() for f in (found, lost))
+    assert filter.let_go > 0
+    assert unguarded.let_go == 0
+    assert guarded < 0.01 < open_
+
+
+def test_wrong_contacts__are_let_go(plain_walk):
+    def always(k, ground):
+        return set(LEGS) if 75 <= k < 150 else ground
+
+    k = plain_walk.time.size - 1
+    filter, found = estimates(plain_walk, np.random.default_rng(6), (k,), on_ground=always)
+    _, lost = estimates(plain_walk, np.random.default_rng(6), (k,), on_ground=always, gate=1e9)
+    guarded, open_ = (np.linalg.norm(errors(plain_walk, k, f[k])[0][:3]) for f in (found, lost))
+    assert filter.let_go > 3
+    assert guarded < 0.5 * open_
+    assert np.linalg.norm(errors(plain_walk, k, found[k])[1]) < 0.05
+
+
+def test_blow_that_the_imu_missed__is_got_over(plain_walk):
+    imu = plain_walk.imu.copy()
+    imu[100, 3:] += 40.0  # 0.4 m/s along each axis that never were
+    k = plain_walk.time.size - 1
+    filter, found = estimates(replace(plain_walk, imu=imu), np.random.default_rng(7), (k,))
+    assert filter.let_go > 0
+    place, speed = errors(plain_walk, k, found[k])
+    assert np.abs(place[:3]).max() < 0.15
+    assert np.linalg.norm(speed) < 0.1
+
+
+# -- what cannot be estimated -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('imu', 'contacts', 'error', 'says'),
+    [
+        ('FL_foot', ['FL_foot'], ConfigurationError, 'fixed to a floating base'),
+        ('tray', ['FL_foot'], UnknownNameError, 'tray'),
+        ('base', [], ConfigurationError, 'no contacts'),
+        ('base', ['hand'], UnknownNameError, 'hand'),
+    ],
+)
+def test_names_that_do_not_fit__are_refused(imu, contacts, error, says):
+    with pytest.raises(error, match=says):
+        Feet(quadruped(), imu, [Contact(c) for c in contacts])
+
+
+def test_numbers_that_overflow__are_told(plain_walk):
+    filter = BaseFilter(feet_of(quadruped()), replace(NOISE))
+    filter.start(0.0, np.array((0.0, 0.0, 9.81)))
+    filter.propagate(0.01, np.full(6, 1e200))
+    filter.propagate(0.02, np.full(6, 1e200))
+    with np.errstate(all='ignore'), pytest.raises(NotFiniteError, match='is lost'):
+        filter.correct(plain_walk.s[0], set(LEGS))

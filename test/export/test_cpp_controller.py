@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""examples/cpp_controller: a robot in MuJoCo stands and bears pushes under a program in C++."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.c_library import build, needs_tools
+
+pytest.importorskip('mujoco')
+
+from geolin_demos.balance import shared_memory
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = [
+    needs_tools,
+    pytest.mark.skipif(shutil.which('c++') is None, reason='a C++ compiler is not here'),
+]
+
+
+@pytest.fixture(scope='module')
+def controller(tmp_path_factory):
+    """The program, compiled by the project of the example."""
+    folder = tmp_path_factory.mktemp('cpp_controller')
+    geolin = Path(sys.executable).with_name('geolin')
+    build(ROOT / 'examples/cpp_controller', folder, f'-DGEOLIN={geolin}')
+    return folder / 'controller'
+
+
+def options_of(*words):
+    return shared_memory.parse([str(word) for word in words])
+
+
+def test_controller__stands_and_bears_the_pushes(controller, capfd):
+    recording, program = shared_memory.run(options_of(controller, '--pushes=2'))
+    assert recording.stands
+    assert 0.01 < recording.peak_error() < 0.06  # it was pushed
+    assert program.missed == 0
+    assert len(program.latencies) == 4500
+    # On its way back, 0.1 s after the push, what it expects of the next millisecond is what MuJoCo
+    # does, but for the softness of its contacts.
+    off, change = np.median(program.surprises[600:700], axis=0)
+    assert off < 0.05 * change
+    assert capfd.readouterr().out.startswith('PASS  4 feet, J 0.06 s, 2 pushes: stands')
+
+
+def test_push_that_is_too_hard__is_a_fall_which_is_the_exit_status(controller, capfd):
+    words = str(controller), '--pushes=1', '--impulse=0.4'
+    assert shared_memory.main(list(words)) == 1
+    assert capfd.readouterr().out.startswith('FAIL  4 feet, J 0.4 s, 1 pushes: falls at 0.')
+
+
+def test_against_the_clock__each_period_has_its_efforts_or_is_counted(controller):
+    words = '--pushes=1', '--realtime'
+    recording, program = shared_memory.run(options_of(controller, *words))
+    periods = len(recording.times) - (recording.fallen is not None)
+    # What is not there in time comes in a later period.
+    assert len(program.latencies) <= periods
+    assert len(program.latencies) + program.missed == periods
+
+
+@pytest.mark.parametrize('words', [('/bin/false',), ('/bin/true',)])
+def test_program_that_does_not_answer__is_an_error(words, capfd, monkeypatch):
+    monkeypatch.setattr(shared_memory, 'PATIENCE', 0.1)
+    assert shared_memory.main([*words, '--pushes=1']) == 1
+    assert 'does not answer, its exit status is' in capfd.readouterr().err
+
+
+def test_memory_of_another_robot__is_refused(controller, tmp_path):
+    other = tmp_path / 'other'
+    other.write_bytes(bytes(100))
+    done = subprocess.run([controller, other], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert 'has 100 bytes, expected' in done.stderr

@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The stream of the state estimator, its messages, and the command that makes bags of them."""
+
+import json
+
+import numpy as np
+import pytest
+from support.bags import START, Messages, Sample, quadruped
+from support.taking import take
+
+from geolin_ros.cli import main
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.offline.bag_writer import BagWriter
+from geolin_ros.offline.base_run import base_writer
+from geolin_ros.offline.message_types import (
+    CONTACT_STATES,
+    IMU,
+    JOINT_STATE,
+    STRING,
+    WRENCH,
+    empty_message,
+)
+from geolin_ros.offline.recording import Recording
+from geolin_ros.stream.base_stream import START_SAMPLES, BaseStream
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.parameters.base_state import base_settings
+from geolin_ros.stream.parameters.file import default_values
+
+FEET = 'FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'
+PERIOD = 5_000_000
+ON_POINTS = {'contacts': [f'{foot} point' for foot in FEET]}
+
+
+def stream_of(**values):
+    model, _ = quadruped()
+    values = default_values('state_estimator') | ON_POINTS | values
+    return BaseStream(model, base_settings(values, model.base_link))
+
+
+def imu(make, k, acceleration=(0.0, 0.0, 9.81), frame=''):
+    message = empty_message(IMU)
+    message.header = make.header(START + k * PERIOD, frame)
+    a = message.linear_acceleration
+    a.x, a.y, a.z = acceleration
+    return message
+
+
+def joints(make, model, k):
+    state = model.neutral_state()
+    state.s[:] = np.tile((0.0, 0.7, -1.4), 4)
+    return make.joint_state(Sample(START + k * PERIOD, state, np.zeros(model.n)))
+
+
+def stand(stream, count=60, first=0, acceleration=(0.0, 0.0, 9.81)):
+    """Let the robot stand; return the last answer."""
+    make, answer = Messages(stream.model), None
+    for k in range(first, first + count):
+        take(stream, 'imu', imu(make, k, acceleration))
+        answer = take(stream, 'joint_states', joints(make, stream.model, k))
+    return answer
+
+
+def test_robot_that_stands__stays_where_it_is_and_knows_its_gyro():
+    stream = stream_of()
+    answer = stand(stream)
+    assert stream.counts.skipped == START_SAMPLES - 1
+    assert stream.counts.answered == 60 - START_SAMPLES + 1
+    assert np.allclose(answer.estimate.H, np.eye(4), atol=1e-3)
+    assert np.allclose(answer.estimate.v, 0.0, atol=1e-2)
+    assert answer.estimate.on_ground == set(FEET)
+    assert answer.estimate.bias_covariance[2, 2] < stream.settings.deviations.gyro_bias**2
+
+
+def test_tilted_robot__starts_upright_by_gravity():
+    tilt = 0.2
+    answer = stand(stream_of(), acceleration=(0.0, 9.81 * np.sin(tilt), 9.81 * np.cos(tilt)))
+    R = answer.estimate.H[:3, :3]
+    assert np.allclose(R[2], (0.0, np.sin(tilt), np.cos(tilt)), atol=1e-3)
+
+
+def test_imu_off_the_base__tells_the_twist_of_the_base():
+    stream = stream_of(imu_link='imu')
+    assert np.any(stream.model.frame('imu').placement != np.eye(4))
+    assert np.allclose(stand(stream).estimate.H, np.eye(4), atol=2e-3)
+
+
+def test_messages__hold_the_answer():
+    stream = stream_of(frame_prefix='r/', world_frame='map', imu_link='imu')
+    answer = stand(stream)
+    odometry, bias, contacts = base_writer(stream).write(answer)
+    assert (odometry.header.frame_id, odometry.child_frame_id) == ('map', 'r/base')
+    assert odometry.header.stamp.nanosec == (START + 59 * PERIOD) % 1_000_000_000
+    assert odometry.pose.pose.position.z == answer.estimate.H[2, 3]
+    assert np.array_equal(odometry.pose.covariance, answer.estimate.pose_covariance.ravel())
+    assert bias.header.frame_id == 'r/imu'
+    assert bias.linear_acceleration.z == answer.estimate.biases[5]
+    assert [contact.frame for contact in contacts.contacts] == list(FEET)
+    assert all(contact.active for contact in contacts.contacts)
+
+
+def test_forces__tell_which_feet_stand():
+    stream = stream_of(
+        contact_source='forces', foot_force_topics=[f'{foot}/force {foot}' for foot in FEET]
+    )
+    make = Messages(stream.model)
+    for k in range(60):
+        for foot in FEET:
+            message = empty_message(WRENCH)
+            message.header = make.header(START + k * PERIOD, foot)
+            message.wrench.force.z = 0.0 if foot == 'FL_foot' else 30.0
+            take(stream, f'{foot}/force', message)
+        answer = stand(stream, 1, k)
+    assert answer.estimate.on_ground == set(FEET[1:])
+
+
+def test_silent_imu__is_told_and_starts_anew():
+    stream, make = stream_of(), None
+    make = Messages(stream.model)
+    stand(stream)
+    with pytest.raises(DroppedInput, match=r'0\.2050 s away') as told:
+        take(stream, 'joint_states', joints(make, stream.model, 100))
+    assert told.value.cause == Cause.NO_IMU
+    take(stream, 'imu', imu(make, 400))
+    assert take(stream, 'joint_states', joints(make, stream.model, 400)) is None
+    assert stand(stream, 30, 401) is not None
+
+
+def test_imu_in_units_of_gravity__is_refused_at_the_start():
+    with pytest.raises(DroppedInput, match='correct the unit'):
+        stand(stream_of(), acceleration=(0.0, 0.0, 1.0))
+
+
+def test_robot_without_feet__is_refused():
+    with pytest.raises(ConfigurationError, match='parameter contacts is empty'):
+        stream_of(contacts=[''])
+
+
+def test_command__writes_the_bag_of_the_node(tmp_path, capsys):
+    model, text = quadruped()
+    make = Messages(model)
+    with BagWriter(tmp_path / 'in') as bag:
+        for topic, kind in (
+            *(('/robot_description', STRING), ('/imu/data', IMU)),
+            *(('/joint_states', JOINT_STATE), ('/contact_states', CONTACT_STATES)),
+        ):
+            bag.add_topic(topic, kind)
+        bag.write('/robot_description', START, make.make(STRING, data=text))
+        bag.write('/contact_states', START, make.contact_states(START, FEET))
+        for k in range(60):
+            stamp = START + k * PERIOD
+            bag.write('/imu/data', stamp, imu(make, k))
+            bag.write('/joint_states', stamp, joints(make, model, k))
+    arguments = ['estimate', str(tmp_path / 'in'), '-o', str(tmp_path / 'out'), '--json']
+    values = [f'contacts:=[{", ".join(ON_POINTS["contacts"])}]', 'contact_source:=topic']
+    for value in values:
+        arguments += ['-p', value]
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out)['estimates'] == 60 - START_SAMPLES + 1
+    expected = stand(stream_of())
+    with Recording([tmp_path / 'out']) as out:
+        *_, last = out.messages(['odom'])
+    assert last.message.pose.pose.position.x == pytest.approx(expected.estimate.H[0, 3])
+    assert main([*arguments[:-2], '-p', 'sole:=wide']) == 1
+    assert 'sole' in capsys.readouterr().err

@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Headless Chromium for the pages of the package, without a network."""
+
+import shutil
+from contextlib import contextmanager
+
+import pytest
+from selenium import webdriver
+
+
+@contextmanager
+def open_browser(profile, *arguments, hosts='MAP * ~NOTFOUND', size='1280,2400'):
+    """Open a window; ``profile`` is an empty folder, ``arguments`` are Chromium's."""
+    chromium, driver = shutil.which('chromium'), shutil.which('chromedriver')
+    if chromium is None or driver is None:
+        pytest.skip('chromium and chromium-driver are not installed')
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in (
+        'headless=new', 'no-sandbox', 'disable-dev-shm-usage', f'window-size={size}',
+        f'host-resolver-rules={hosts}', f'user-data-dir={profile}', *arguments,
+    ):  # fmt: skip
+        options.add_argument(f'--{argument}')
+    options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
+    window = webdriver.Chrome(options, webdriver.ChromeService(driver))
+    try:
+        yield window
+    finally:
+        window.quit()
+
+
+def errors(browser):
+    """Return what the console complains of since the last call."""
+    return [entry for entry in browser.get_log('browser') if entry['level'] == 'SEVERE']

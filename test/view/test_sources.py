@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a page is told: bodies, forces, postures, samples of a bag; without a browser."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.close import assert_close
+from support.standing import urdf_of
+from support.view import free_port
+
+from geolin_ros import Linearizer, TreeModel, robots
+from geolin_ros.control.soles import read_feet
+from geolin_ros.control.stabilizability import analyze_modes
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.offline.source import open_source
+from geolin_ros.view.bag import Bag
+from geolin_ros.view.bodies import drawn
+from geolin_ros.view.modes import describe, displaced
+from geolin_ros.view.page import Page
+from geolin_ros.view.standing import Standing
+
+FEET = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
+BAGS = Path(__file__).resolve().parents[1] / 'bags'
+BARE = """
+<robot name="bare">
+  <link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+    iyz="0"/></inertial>{shapes}</link>
+  <joint name="j" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0.3 -0.4 0"/>
+    <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+  <link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+    iyz="0"/></inertial></link>
+</robot>
+"""
+MISSING = """<visual><geometry><mesh filename="nowhere.stl"/></geometry></visual>
+<collision><geometry><box size="0.2 0.4 0.6"/></geometry></collision>"""
+
+
+@pytest.fixture(scope='module')
+def standing():
+    path = robots.path('quadruped')
+    model = TreeModel.from_urdf(path)
+    supports = [foot.support for foot in read_feet(path, model, FEET)]
+    return Standing(model, path, supports)
+
+
+def test_bodies__are_the_meshes_of_the_description():
+    path = urdf_of('go2')
+    model = TreeModel.from_urdf(path)
+    figure = drawn(model, path)
+    assert figure.notes == ()
+    base = [solid for solid in figure.solids if solid.body == 0]
+    assert sum(len(solid.vertices) for solid in base) > 1000, 'a mesh'
+    size = np.ptp(np.concatenate([solid.vertices for solid in base]), axis=0)
+    assert np.all((size > 0.05) & (size < 1.0)), 'in metres'
+    assert {solid.body for solid in figure.solids} == set(range(len(model.body_names)))
+
+
+def test_mesh_that_is_not_found__leaves_the_collision_shapes_and_is_said():
+    text = BARE.format(shapes=MISSING)
+    figure = drawn(TreeModel.from_urdf(text), text)
+    (note,) = figure.notes
+    assert "'a'" in note
+    assert 'nowhere.stl' in note
+    (box,) = [solid for solid in figure.solids if solid.link == 'a']
+    assert_close(np.ptp(box.vertices, axis=0), (0.2, 0.4, 0.6), 1e-12)
+
+
+def test_links_without_shapes__are_capsules_from_joint_to_joint():
+    text = BARE.format(shapes='')
+    figure = drawn(TreeModel.from_urdf(text), text)
+    (capsule,) = [solid for solid in figure.solids if solid.link == 'a']
+    along = capsule.vertices @ (0.6, -0.8, 0.0)
+    radius = 0.08 * 0.5
+    assert_close((along.min(), along.max()), (-radius, 0.5 + radius), 1e-6)
+    off = np.linalg.norm(capsule.vertices - np.outer(along, (0.6, -0.8, 0.0)), axis=1)
+    assert off.max() == pytest.approx(radius, rel=1e-6)
+    assert any(solid.link == 'b' for solid in figure.solids)
+
+
+def test_forces_of_the_feet__carry_the_weight(standing):
+    instant = standing.about(standing._start)
+    assert len(instant.forces) == len(instant.supports) == 4
+    total = sum(one.force for one in instant.forces)
+    assert_close(total, (0.0, 0.0, 9.81 * standing.model.total_mass), 1e-6)
+    assert all(one.is_contact and abs(one.point[2]) < 1e-3 for one in instant.forces)
+
+
+def test_lifted_foot__stands_on_nothing_and_the_first_one_stays(standing):
+    state = standing._start.copy()
+    state.s[standing.model.joint_index('RR_calf_joint')] -= 0.5
+    instant = standing.about(state)
+    assert [one.frame for one in instant.supports] == list(FEET[:3])
+    assert len(instant.forces) == 3
+
+
+def test_mode__moves_the_robot_along_its_eigenvector_and_says_what_it_is(standing):
+    model, instant = standing.model, standing.about(standing._start)
+    report = analyze_modes(model, instant.state, instant.supports)
+    mode = report.modes[0]
+    L = Linearizer(model, [one.grounded(Kinematics(model, instant.state)).contact
+                           for one in instant.supports])  # fmt: skip
+    tau = standing._efforts(instant.state, instant.supports)[0]
+    A = L(instant.state, tau).A
+    for one in report.modes:
+        size = np.linalg.norm(one.shape)
+        assert np.linalg.norm(A @ one.shape - one.eigenvalue * one.shape) < 1e-4 * size * (
+            1.0 + abs(one.eigenvalue)
+        ), one.words
+    moved = instant.state.difference(displaced(model, instant.state, mode, 0.1, 0.0))
+    assert np.abs(moved).max() == pytest.approx(0.1, rel=1e-9)
+    position = mode.shape[: model.m] / mode.shape[np.argmax(np.abs(mode.shape[: model.m]))]
+    assert_close(moved[: model.m], 0.1 * position.real, 1e-9)
+    text = describe(mode)
+    assert mode.words in text
+    assert f'time constant {mode.time_constant:.3g} s' in text
+    assert f'frequency {mode.frequency / (2.0 * np.pi):.3g} Hz' in text
+
+
+def test_slider_of_a_bag__shows_the_sample_of_its_time():
+    with open_source([BAGS / 'demo']) as source:
+        bag = Bag(source)
+    page = Page(bag, port=free_port())
+    try:
+        for time in (0.0, 0.4 * bag.duration, bag.duration):
+            bag._slider.value = time
+            page.step()
+            shown = page._instant
+            assert 0.0 <= time - shown.time < 0.02
+            expected = Linearizer(bag.model)(shown.state, bag._samples.points.tau[bag._shown])
+            np.testing.assert_array_equal(shown.A, expected.A)
+            np.testing.assert_array_equal(shown.B, expected.B)
+        assert bag.health().dropped == sum(bag._drops.values())
+        bag._slider.value, bag._play.value = 0.0, True
+        page.step()
+        page.step()
+        assert bag._slider.value > 0.0
+    finally:
+        page.close()
+
+
+def test_page__listens_on_this_machine_alone_and_refuses_a_port_that_is_taken(standing):
+    page = Page(standing, port=free_port())
+    try:
+        assert page.url.startswith('http://127.0.0.1:')
+        port = int(page.url.rpartition(':')[2])
+        with pytest.raises(ConfigurationError, match=f'port {port} of 127.0.0.1 is taken'):
+            Page(standing, port=port)
+    finally:
+        page.close()

@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`geolin view` of a robot that stands still, looked at in a browser."""
+
+import re
+from io import BytesIO
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy.optimize import linear_sum_assignment
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
+from support.browser import errors
+from support.pinocchio_oracle import PinocchioOracle
+from support.view import serving
+
+from geolin_ros import State, TreeModel, robots
+
+PATIENCE = 240.0
+START, MOVED = 0.4, 0.9
+"""Of the left front thigh [rad]."""
+MARKERS = """
+const plot = Array.from(document.querySelectorAll('.js-plotly-plot')).find(
+          plot => plot.data[0].type === 'scatter'), x = plot._fullLayout.xaxis,
+      y = plot._fullLayout.yaxis, traces = plot.querySelectorAll('.scatterlayer .trace');
+return Array.from(traces[traces.length - 1].querySelectorAll('.point')).map(point => {
+    const [, left, top] = point.getAttribute('transform').match(/\\(([-\\d.]+),([-\\d.]+)/);
+    const [wide, high] = [x, y].map(axis => Math.abs(axis.p2c(1) - axis.p2c(0)));
+    return [x.p2c(+left), y.p2c(+top), wide, high];
+});
+"""
+"""Where the marks of eigenvalues are drawn, by the axes beside them, and a pixel of these."""
+INPUT = """
+let row = Array.from(document.querySelectorAll('label')).find(
+    label => label.textContent.trim() === arguments[0]);
+while (row && !row.querySelector('input:not([type=hidden])')) row = row.parentElement;
+return row && row.querySelector('input:not([type=hidden])');
+"""
+CHOOSE = """
+const option = Array.from(document.querySelectorAll('[role=option]')).find(
+    option => option.textContent.startsWith(arguments[0]));
+option.click();
+return true;
+"""
+CELL = """
+const plot = Array.from(document.querySelectorAll('.js-plotly-plot')).find(
+          plot => plot.data[0].type === 'heatmap'), l = plot._fullLayout;
+plot.scrollIntoView({block: 'center'});
+const there = plot.getBoundingClientRect();
+return [there.x + l.xaxis._offset + l.xaxis.c2p(arguments[1]),
+        there.y + l.yaxis._offset + l.yaxis.c2p(arguments[0])];
+"""
+
+
+@pytest.fixture(scope='module')
+def page(browser):
+    """The page of a quadruped on a fixed base, loaded, its joints unfolded."""
+    posture = f'FL_thigh_joint={START}'
+    with serving('quadruped', '--base', 'fixed', '--posture', posture) as url:
+        browser.get(url)
+        wait(browser, lambda: browser.execute_script(MARKERS))
+        click(browser, 'joints')
+        wait(browser, lambda: browser.execute_script(INPUT, 'FL_thigh_joint'))
+        yield browser
+
+
+def wait(browser, condition):
+    """Wait until something is so; what the page has not drawn yet may be missing."""
+    ignored = Exception  # of scripts about elements that are not there yet
+    WebDriverWait(browser, PATIENCE, 0.2, [ignored]).until(lambda _: condition())
+
+
+def click(browser, text):
+    """Click the button or folder of a name; by a script, for the panel may be scrolled."""
+    path = f"//div[text()='{text}'] | //button[normalize-space(.)='{text}']"
+    browser.execute_script('arguments[0].click();', browser.find_element(By.XPATH, path))
+
+
+def open_tab(browser, name):
+    """Click a tab, which wants a pointer."""
+    tab = browser.find_element(By.CSS_SELECTOR, f'[role=tab][title="{name}"]')
+
+    def is_open():
+        tab.click()
+        return tab.get_attribute('aria-selected') == 'true'
+
+    wait(browser, is_open)
+
+
+def picture(browser):
+    """Return the 3D view as pixels (h, w, 3), its corner with the panel left out."""
+    image = np.array(Image.open(BytesIO(browser.get_screenshot_as_png())).convert('RGB'))
+    return image[:, :560].astype(int)
+
+
+def blue(pixels):
+    """Return how many pixels have the colour of a base: nothing else on the page is as blue."""
+    return int(np.sum((pixels[..., 2] - pixels[..., 0] > 40) & (pixels[..., 0] < 140)))
+
+
+def eigenvalues(thigh):
+    """Return the eigenvalues of Pinocchio's A about the posture, under efforts that hold it."""
+    path = robots.path('quadruped')
+    model = TreeModel.from_urdf(path, base='fixed')
+    s = np.clip(np.zeros(model.n), model.limits.lower, model.limits.upper)
+    s[model.joint_index('FL_thigh_joint')] = thigh
+    state = State(np.eye(4), s, np.zeros(6), np.zeros(model.n))
+    oracle = PinocchioOracle.read_urdf(path, model)
+    tau = oracle.inverse_dynamics(state, np.zeros(model.n))
+    return np.linalg.eigvals(oracle.linearization(state, tau)[0])
+
+
+def farthest(marks, values):
+    """Return the largest distance between marks and eigenvalues, paired, in pixels."""
+    marks = np.array(marks)
+    if len(marks) != len(values):
+        return np.inf
+    x = np.abs(marks[:, :1] - values.real) / marks[:, 2:3]
+    y = np.abs(marks[:, 1:2] - values.imag) / marks[:, 3:]
+    distance = np.hypot(x, y)
+    return float(distance[linear_sum_assignment(distance)].max())
+
+
+def stand(browser, values):
+    """Wait until every eigenvalue stands where NumPy says, within half a pixel."""
+    wait(browser, lambda: farthest(browser.execute_script(MARKERS), values) < 0.6)
+
+
+def test_page__draws_the_robot(page):
+    wait(page, lambda: blue(picture(page)) > 2000)
+    assert errors(page) == []
+
+
+def test_slider__moves_robot_and_eigenvalues(page):
+    before, after = eigenvalues(START), eigenvalues(MOVED)
+    stand(page, before)
+    assert farthest(page.execute_script(MARKERS), after) > 2.0
+    still = picture(page)
+    field = page.execute_script(INPUT, 'FL_thigh_joint')
+    assert float(field.get_attribute('value')) == START
+    field.send_keys(Keys.CONTROL + 'a', Keys.NULL, str(MOVED), Keys.ENTER)
+    stand(page, after)
+    wait(page, lambda: np.sum(np.abs(picture(page) - still).max(axis=2) > 30) > 500)
+    click(page, 'joints')  # folded again
+    assert errors(page) == []
+
+
+def test_heat_map__says_row_column_and_value_under_the_pointer(page):
+    open_tab(page, 'A, B')
+    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
+    thigh = model.joint_index('FL_thigh_joint')
+    row, column = thigh, model.n + thigh  # the derivative of a position by its rate
+
+    def label():
+        x, y = page.execute_script(CELL, row, column)
+        pointer = ActionChains(page, duration=50)
+        pointer.w3c_actions.pointer_action.move_to_location(round(x) + 3, round(y))
+        pointer.w3c_actions.pointer_action.move_to_location(round(x), round(y))
+        pointer.perform()
+        found = page.find_elements(By.CSS_SELECTOR, '.hovertext')
+        return ''.join(''.join(one.get_attribute('textContent').split()) for one in found)
+
+    wait(page, lambda: label() == 'ds.FL_thigh_joint/dt[rad/s]byr.FL_thigh_joint[rad/s]1.0000')
+    assert errors(page) == []
+
+
+def test_mode__swings_with_its_name_frequency_and_time_constant(page):
+    open_tab(page, 'modes')
+    click(page, 'analyse the posture of now')
+    wait(page, lambda: 'states controllable' in page.find_element(By.TAG_NAME, 'body').text)
+    still = picture(page)
+    field = page.execute_script(INPUT, 'mode')
+    field.click()
+    wait(page, lambda: page.execute_script(CHOOSE, '1: '))
+    said = re.compile(r'position of \w+.*frequency [\d.e+-]+ Hz · time constant [\d.e+-]+ s', re.S)
+    wait(page, lambda: said.search(page.find_element(By.TAG_NAME, 'body').text))
+    wait(page, lambda: np.sum(np.abs(picture(page) - still).max(axis=2) > 30) > 500)
+    assert errors(page) == []

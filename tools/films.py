@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Make the moving pictures of the README: docs/balance.webp and docs/view.webp.
+
+python tools/films.py [balance] [view]     (both by default; each at most 3 MB)
+
+The first is `make balance` without DDS: the same motions, pushes and gains in one process, drawn
+by MuJoCo without a screen (EGL, or what MUJOCO_GL says). The second is `geolin view` as Chromium
+shows it.
+"""
+
+import io
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault('MUJOCO_GL', 'egl')
+
+import numpy as np
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # for the browser of the benchmarks
+MOST = 3 * 10**6
+"""Bytes of a film."""
+RATE = 15
+"""Frames a second."""
+
+
+def save(frames: list[Any], path: Path) -> None:
+    """Write an animated WebP, by the best quality that fits."""
+    images = [Image.fromarray(frame) for frame in frames]
+    for quality in (80, 60, 45, 30, 20):
+        images[0].save(
+            path,
+            save_all=True,
+            append_images=images[1:],
+            duration=1000 // RATE,
+            loop=0,
+            quality=quality,
+            method=4,
+        )
+        if path.stat().st_size <= MOST:
+            break
+    size = path.stat().st_size
+    print(f'{path.relative_to(ROOT)}: {len(images)} frames, {size / 1e6:.2f} MB')
+    if size > MOST:
+        raise SystemExit(f'films: {path} has {size} bytes, expected at most {MOST}')
+
+
+def balance() -> None:
+    """Film a quadruped and a humanoid side by side, pushed."""
+    left = list(pushed('quadruped', ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'), 0.06, 1.1))
+    right = list(pushed('humanoid', ('left_foot', 'right_foot'), 0.025, 2.6))
+    frames = [np.hstack(pair) for pair in zip(left, right, strict=True)]
+    save(frames, ROOT / 'docs' / 'balance.webp')
+
+
+def pushed(robot: str, feet: tuple[str, ...], impulse: float, distance: float) -> Iterator[Any]:
+    """Yield frames of a robot on LQR that is pushed four times."""
+    import mujoco
+    from geolin_demos.balance.laws import ScheduledLqr
+    from geolin_demos.balance.motions import stand
+    from geolin_demos.sim.simulator import Simulator
+    from geolin_demos.sim.trial import PERIOD, push_of
+
+    from geolin_ros import TreeModel, robots
+    from geolin_ros.control.posture import centre_of_mass
+    from geolin_ros.view.bodies import drawn
+
+    path = robots.path(robot)
+    overlay = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}
+    model = TreeModel.from_urdf(path, overlay=overlay)
+    simulator = Simulator(path, model, feet)
+    motion = stand(simulator, 8.0)
+    angles = (0.5 * np.pi, 0.0, -0.5 * np.pi, 0.75 * np.pi)
+    simulator.pushes = [
+        push_of(impulse, angle, 0.5 + 1.9 * k, model.total_mass) for k, angle in enumerate(angles)
+    ]
+    simulator.reset(motion.reference(0.0))
+    law = ScheduledLqr(model, motion)
+    figure = Figure(simulator, drawn(model, path))
+    centre = centre_of_mass(model, simulator.state).com
+    camera = mujoco.MjvCamera()
+    camera.lookat[:], camera.distance = (centre[0], centre[1], 0.75 * centre[2]), distance
+    camera.azimuth, camera.elevation = 130.0, -14.0
+    steps = round(1.0 / (RATE * PERIOD))
+    for index in range(round(8.0 / PERIOD)):
+        if index % steps == 0:
+            now = [push for push in simulator.pushes if _is_seen(push, simulator.time)]
+            at = centre_of_mass(model, simulator.state).com
+            yield figure.draw(camera, [push.force for push in now], at)
+        simulator.advance(law(simulator.time, simulator.state), PERIOD)
+
+
+def _is_seen(push: Any, time: float) -> bool:
+    """Return whether the arrow of a push is drawn: longer than it acts, for the eye."""
+    return bool(push.start <= time < push.start + 0.3)
+
+
+class Figure:
+    """Draws a simulated robot: its solids at the poses that MuJoCo has."""
+
+    SIZE = 300, 360
+
+    def __init__(self, simulator: Any, figure: Any) -> None:
+        import mujoco
+
+        from geolin_ros.view.scene import BASE, LIMB, OTHER
+
+        self._mujoco, self._simulator = mujoco, simulator
+        spec = mujoco.MjSpec()
+        spec.visual.global_.offwidth, spec.visual.global_.offheight = (
+            2 * self.SIZE[1],
+            2 * self.SIZE[0],
+        )
+        spec.visual.quality.shadowsize = 2048
+        spec.visual.headlight.ambient = [0.45, 0.45, 0.45]
+        spec.visual.headlight.diffuse = [0.35, 0.35, 0.35]
+        spec.worldbody.add_light(
+            pos=[1.0, -1.0, 4.0], dir=[-0.2, 0.2, -1.0], diffuse=[0.5, 0.5, 0.5]
+        )
+        spec.add_texture(
+            name='sky', type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, width=64, height=64,
+            builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT, rgb1=[1, 1, 1], rgb2=[1, 1, 1],
+        )  # fmt: skip
+        spec.add_texture(
+            name='tiles', type=mujoco.mjtTexture.mjTEXTURE_2D, width=256, height=256,
+            builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
+            rgb1=[0.93, 0.94, 0.95], rgb2=[0.87, 0.89, 0.91],
+        )  # fmt: skip
+        floor = spec.add_material(name='floor', texrepeat=[4, 4], texuniform=True)
+        floor.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = 'tiles'
+        spec.worldbody.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_PLANE, size=[20, 20, 1], material='floor'
+        )
+        bodies = [
+            spec.worldbody.add_body(name=str(k), mocap=True)
+            for k in range(len(simulator.model.body_names))
+        ]
+        for number, solid in enumerate(figure.solids):
+            colour = BASE if solid.body == 0 else (LIMB if solid.body % 2 else OTHER)
+            spec.add_mesh(
+                name=f'm{number}',
+                uservert=solid.vertices.ravel(),
+                userface=solid.faces.ravel(),
+                inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,
+            )
+            bodies[solid.body].add_geom(
+                type=mujoco.mjtGeom.mjGEOM_MESH, meshname=f'm{number}', contype=0, conaffinity=0,
+                rgba=[*(np.array(colour) / 255.0), 1.0],
+            )  # fmt: skip
+        self._model = spec.compile()
+        self._data = mujoco.MjData(self._model)
+        self._renderer = mujoco.Renderer(self._model, 2 * self.SIZE[0], 2 * self.SIZE[1])
+
+    def draw(self, camera: Any, pushes: list[Any], at: Any) -> Any:
+        """Return a frame (h, w, 3), with an arrow to the centre of mass for each push."""
+        from geolin_ros.dynamics.kinematics import Kinematics
+        from geolin_ros.spatial import se3
+
+        mujoco, H = self._mujoco, Kinematics(self._simulator.model, self._simulator.state).H
+        for k, pose in enumerate(H):
+            self._data.mocap_pos[k] = pose[:3, 3]
+            self._data.mocap_quat[k] = np.roll(se3.quaternion_from_rotation(pose[:3, :3]), 1)
+        mujoco.mj_forward(self._model, self._data)
+        self._renderer.update_scene(self._data, camera)
+        scene = self._renderer.scene
+        for force in pushes:
+            along = np.array(force) / np.linalg.norm(force)
+            geom = scene.geoms[scene.ngeom]
+            mujoco.mjv_initGeom(
+                geom, mujoco.mjtGeom.mjGEOM_ARROW, np.zeros(3), np.zeros(3), np.zeros(9),
+                np.array([0.75, 0.2, 0.15, 1.0], dtype=np.float32),
+            )  # fmt: skip
+            ends = at - 0.55 * along, at - 0.15 * along
+            mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_ARROW, 0.02, *ends)
+            scene.ngeom += 1
+        image = Image.fromarray(self._renderer.render())
+        return np.asarray(image.resize((self.SIZE[1], self.SIZE[0]), Image.Resampling.LANCZOS))
+
+
+def view() -> None:
+    """Film a page of the standing humanoid whose modes are shown, one after the other."""
+    from selenium.webdriver.common.by import By
+
+    from benchmarks.watcher import browser
+    from geolin_ros import TreeModel, robots
+    from geolin_ros.control.soles import read_feet
+    from geolin_ros.view.page import Page
+    from geolin_ros.view.standing import Standing
+
+    path = robots.path('humanoid')
+    model = TreeModel.from_urdf(path)
+    feet = [foot.support for foot in read_feet(path, model, ('left_foot', 'right_foot'))]
+    page = Page(Standing(model, path, feet), port=8099)
+    frames = []
+
+    def run(seconds: float) -> None:
+        end = time.monotonic() + seconds
+        page.run(lambda: time.monotonic() > end)
+
+    try:
+        with browser() as window:
+            window.set_window_size(860, 600)
+            window.get(page.url)
+            run(25.0)
+            for button in window.find_elements(
+                By.CSS_SELECTOR, '.mantine-Notification-closeButton'
+            ):
+                button.click()
+            page._modes.analyse()
+            choices = list(page._modes._modes)
+            joints = model.joint_names
+
+            def shoot() -> None:
+                run(0.2)
+                png = window.get_screenshot_as_png()
+                frames.append(np.asarray(Image.open(io.BytesIO(png)).convert('RGB')))
+
+            slider = page._source._sliders[joints[0]]
+            start = slider.value
+            for k in range(12):  # the spectrum follows a slider
+                slider.value = start + 0.3 * np.sin(2.0 * np.pi * k / 12)
+                shoot()
+            tabs = window.find_elements(By.CSS_SELECTOR, '[role=tab]')
+            tabs[2].click()
+            for choice in choices[:2]:
+                page._modes._choice.value = choice
+                for k in range(10):
+                    page._modes.phase = 2.0 * np.pi * k / 10
+                    shoot()
+            page._modes._choice.value = 'none'
+    finally:
+        page.close()
+    save(frames, ROOT / 'docs' / 'view.webp')
+
+
+if __name__ == '__main__':
+    names = sys.argv[1:] or ['balance', 'view']
+    for name in names:
+        {'balance': balance, 'view': view}[name]()
