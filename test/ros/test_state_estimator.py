@@ -68,7 +68,6 @@ def test_node__publishes_odometry_biases_and_contacts_of_a_robot_that_stands(gra
 
     def answered():
         send(next(sent))
-        graph.executor.spin_once(timeout_sec=0.01)
         return len({'odometry', 'imu_bias', 'contact_states'} & set(heard)) == 3
 
     graph.wait_for(answered, START, process)

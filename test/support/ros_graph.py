@@ -220,7 +220,11 @@ class Graph:
         self.executor.add_node(self.node)
 
     def wait_for(self, condition, timeout=PATIENCE, process=None):
-        """Spin until ``condition()`` is true and return its value."""
+        """Spin until ``condition()`` is true and return its value.
+
+        A condition that spins itself, by another time limit, would starve subscriptions: rclpy
+        then begins anew with the first that has a message.
+        """
         deadline = time.monotonic() + timeout
         while not (value := condition()):
             left = deadline - time.monotonic()
@@ -228,7 +232,7 @@ class Graph:
                 process.check_runs()
             log = '' if process is None else f':\n{process.log}'
             assert left > 0.0, f'{condition.__qualname__}: not within {timeout} s{log}'
-            self.executor.spin_once(timeout_sec=min(left, 0.02))
+            self.executor.spin_once(timeout_sec=0.02)
         return value
 
     def listed(self, start):
