@@ -44,13 +44,12 @@ def test_name_that_the_robot_has_not__is_refused(graph, tmp_path, module, parame
     client = graph.node.create_client(SetParametersAtomically, service)
 
     def answer_to(values):
-        future = client.call_async(parameter_request(values))
-        graph.wait_for(future.done, process=process)
-        return future.result().result
+        nonlocal client
+        response, client = graph.call(client, parameter_request(values), process)
+        return response.result
 
     try:
         graph.wait_for(lambda: 'serve quadruped' in process.log, START, process)
-        graph.wait_for(client.service_is_ready, process=process)
         for values, says in cases:
             result = answer_to(values)
             assert not result.successful

@@ -235,6 +235,27 @@ class Graph:
             self.executor.spin_once(timeout_sec=0.02)
         return value
 
+    def call(self, client, request, process=None, timeout=10.0, attempts=4):
+        """Call a service; return the response and the client that got it.
+
+        A server may know its client later than the client knows the server, and cannot answer a
+        call in between: users ask again, each time as another client, and so does this.
+        """
+        for attempt in range(1, attempts + 1):
+            self.wait_for(client.service_is_ready, START, process)
+            future = client.call_async(request)
+            try:
+                self.wait_for(future.done, timeout, process)
+                break
+            except AssertionError:
+                client.remove_pending_request(future)
+                if attempt == attempts:
+                    raise
+                again = self.node.create_client(client.srv_type, client.srv_name)
+                self.node.destroy_client(client)
+                client = again
+        return future.result(), client
+
     def listed(self, start):
         """Return the full names on the graph that begin so."""
         listed = self.node.get_node_names_and_namespaces()
@@ -467,29 +488,12 @@ class Client:
         """Whether the node is on the graph, with its lifecycle services."""
         return self._services[GetState].service_is_ready()
 
-    def call(self, kind, request, timeout=10.0, attempts=4):
-        """Call a service of the node and return the response.
-
-        A server may know its client later than the client knows the server, and cannot answer a
-        call in between: users ask again, each time as another client, and so does this. How often
-        is in ``asked_again``.
-        """
-        for attempt in range(1, attempts + 1):
-            client = self._services[kind]
-            self.wait_for(client.service_is_ready, START)
-            future = client.call_async(request)
-            try:
-                self.wait_for(future.done, timeout)
-            except AssertionError:
-                client.remove_pending_request(future)
-                if attempt == attempts:
-                    raise
-                self.asked_again += 1
-                self._services[kind] = self.graph.node.create_client(kind, client.srv_name)
-                self.graph.node.destroy_client(client)
-            else:
-                break
-        return future.result()
+    def call(self, kind, request, **patience):
+        """Call a service of the node and return the response; see `Graph.call`."""
+        asked = self._services[kind]
+        response, self._services[kind] = self.graph.call(asked, request, self.process, **patience)
+        self.asked_again += self._services[kind] is not asked
+        return response
 
     def linearize(self, request):
         """Call ~/linearize, again if what was asked before, cold perhaps, took too long."""
@@ -521,7 +525,7 @@ class Client:
         request = ChangeState.Request()
         request.transition.label = label
         try:
-            return self.call(ChangeState, request, timeout, attempts=1).success
+            return self.call(ChangeState, request, timeout=timeout, attempts=1).success
         except AssertionError:
             if self.state() == STATE_AFTER[label]:  # done, but the answer was lost
                 return True
