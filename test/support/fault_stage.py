@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from support.messages import SECOND
+from support.ros_graph import START
 
 BATCH = 8
 """So many bad messages in a row, then a good one: the queue of the node never overflows."""
@@ -132,8 +133,10 @@ class Stage:
 
     def _recover(self):
         """Send good messages until one is answered, none lost by a full queue."""
-        if self.robot.answer_soon(self.good(answer=False), 0.05) is None:
-            self.robot.wait_for(lambda: self.robot.answer_soon(self.good(False), 0.02), 20.0)
+        patience = 0.05  # doubled: on a busy machine an answer takes longer
+        while self.robot.answer_soon(self.good(answer=False), patience) is None:
+            patience *= 2.0
+            assert patience < START, self.robot.process.log
 
     def _check_heard(self, answered):
         """No answer is stale, repeated, or of another state than its stamp says."""

@@ -51,7 +51,7 @@ from geolin_msgs.srv import Linearize  # noqa: E402
 
 START = 120.0
 """Deadline [s] of a start: kernels may have to be compiled."""
-PATIENCE = 20.0
+PATIENCE = 60.0  # on a busy machine too
 """Deadline [s] of what happens at once, but for a machine that has much else to do."""
 LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
