@@ -32,6 +32,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
 from geolin_ros.ros.executor import STEADY, init, spin
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
+from geolin_ros.ros.serialized_input import VIEWS, InputReader
 from geolin_ros.ros.signals import handled_signals
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.stream.compiling import heard
@@ -278,10 +279,32 @@ class RobotNode(LifecycleNode):
         return self.asked_to_stop() or self.failure is not None
 
     def _open_inputs(self) -> None:
-        self._inputs = [
-            self.create_subscription(given.kind, given.topic, given.take, **overridable(given.qos))
-            for given in self.inputs()
-        ]
+        self._inputs = [self._open(given) for given in self.inputs()]
+
+    def _open(self, given: Input) -> Any:
+        is_raw = given.kind in VIEWS
+        take = self._reading(given) if is_raw else given.take
+        return self.create_subscription(
+            given.kind, given.topic, take, raw=is_raw, **overridable(given.qos)
+        )
+
+    def _reading(self, given: Input) -> Callable[[bytes], None]:
+        """Return a callback that reads the bytes of a message and hands it on."""
+        reader = InputReader(given.kind)
+
+        def take(data: bytes) -> None:
+            try:
+                message = reader.read(data)
+            except RuntimeError as error:
+                self._warn(
+                    f'{given.topic} not readable',
+                    f'{given.topic}: {len(data)} bytes are no {given.kind.__name__} ({error}); '
+                    'correct its publisher',
+                )
+            else:
+                given.take(message)
+
+        return take
 
     def _close_inputs(self) -> None:
         for subscription in self._inputs:

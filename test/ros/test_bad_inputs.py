@@ -47,6 +47,13 @@ SAYS = {
 }
 
 
+def test_bytes_that_are_no_joint_state__are_said_and_dropped(robot):
+    robot.ask()
+    robot.joint_states.publish(b'\x00\x01\x00\x00' + bytes(8))
+    robot.wait_for(lambda: '12 bytes are no JointState' in robot.process.log)
+    robot.ask()
+
+
 @pytest.mark.parametrize('cause', JOINT_STATES, ids=lambda cause: cause.name.lower())
 def test_bad_joint_state__is_counted_said_once_and_dropped(robot, cause):
     robot.ask()
