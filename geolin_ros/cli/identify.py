@@ -34,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='overlay for overlay_file of the nodes (default: %(default)s)',
     )
     parser.add_argument(
+        '--urdf-out',
+        type=Path,
+        metavar='FILE',
+        help='write the URDF too, with the masses, damping and friction that were found',
+    )
+    parser.add_argument(
         '--aside',
         action='append',
         default=[],
@@ -72,7 +78,9 @@ def run(options: argparse.Namespace) -> int:
     """Identify, and write the overlay; 1 without one if the recordings cannot tell."""
     import yaml
 
+    from geolin_ros import urdf
     from geolin_ros.control.whole_file import whole_file
+    from geolin_ros.description.stored import is_stored
     from geolin_ros.estimation.identification import identify, overlay_of
     from geolin_ros.offline.joint_log import joint_signals
     from geolin_ros.stream.parameters.model_reading import from_text
@@ -86,6 +94,11 @@ def run(options: argparse.Namespace) -> int:
         with open_bags(options) as source:
             recordings.append(joint_signals(source, Progress(options)))
             model, description = source.model, source.description
+    if options.urdf_out is not None and is_stored(description):
+        raise ConfigurationError(
+            f'--urdf-out is {options.urdf_out}, but the robot is of an MJCF file, expected a URDF; '
+            'leave it out: the overlay serves MJCF files too'
+        )
     if model.effort_scale:
         raise ConfigurationError(
             'the overlay of the parameters has effort_scale or effort_offset, expected none: they '
@@ -106,6 +119,9 @@ def run(options: argparse.Namespace) -> int:
     text = yaml.safe_dump(overlay, sort_keys=False, default_flow_style=None, width=99)
     with whole_file(options.output) as file:
         file.write(text.encode())
+    if options.urdf_out is not None:
+        with whole_file(options.urdf_out) as file:
+            file.write(urdf.write(description, overlay).encode())
     if options.json:
         print_json(_report(found) | {'output': str(options.output)})
     else:
@@ -114,6 +130,10 @@ def run(options: argparse.Namespace) -> int:
             f'{options.output}: for overlay_file of the nodes, with coulomb_friction: true for '
             'friction to act'
         )
+        if options.urdf_out is not None:
+            print(
+                f'{options.urdf_out}: what a URDF can hold of it; the overlay still goes with it'
+            )
     return 0
 
 

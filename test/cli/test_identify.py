@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from geolin_ros import TreeModel, inverse_dynamics
+from geolin_ros import TreeModel, inverse_dynamics, mass_matrix
 from geolin_ros.cli import main
 
 pytest.importorskip('rosbags')
@@ -86,3 +86,38 @@ def test_identify__writes_nothing_from_bad_recordings(tmp_path, urdf, capsys, ch
     assert main(['identify', bag, '--urdf', urdf, '-o', str(output), '--quiet']) == 1
     assert says in capsys.readouterr().err
     assert not output.exists()
+
+
+COMMENTED = ARM.format(mass=2.0).replace(
+    '<inertial>',
+    """<!-- of steel --><visual><geometry><mesh filename="package://arm/lower.dae"/>
+    </geometry></visual><inertial>""",
+)
+
+
+def test_identify__writes_a_urdf_that_is_the_robot_of_the_overlay(tmp_path, capsys):
+    urdf, output, written = (tmp_path / name for name in ('arm.urdf', 'overlay.yaml', 'new.urdf'))
+    urdf.write_text(COMMENTED)
+    arguments = [write(tmp_path / 'bag'), '--urdf', str(urdf), '-o', str(output), '--quiet']
+    assert main(['identify', *arguments, '--urdf-out', str(written)]) == 0
+    assert str(written) in capsys.readouterr().out
+    text = written.read_text()
+    assert '<!-- of steel -->' in text
+    assert 'package://arm/lower.dae' in text
+    options = {'base': 'fixed', 'coulomb_friction': True}
+    truth = TreeModel.from_file(urdf, overlay=output, **options)
+    alone = TreeModel.from_file(written, **options)
+    both = TreeModel.from_file(written, overlay=output, **options)
+    state = truth.state(np.eye(4), [0.3], np.zeros(6), [0.5])
+    M, rotors = mass_matrix(truth, state), np.diag(truth.tree.armature)
+    assert np.allclose(mass_matrix(both, state), M, rtol=0.0, atol=1e-9)
+    assert np.allclose(mass_matrix(alone, state), M - rotors, rtol=0.0, atol=1e-9)
+    for name in ('damping', 'friction'):
+        assert np.array_equal(getattr(alone.tree, name), getattr(truth.tree, name))
+
+
+def test_identify__writes_no_urdf_of_an_mjcf_file(mjcf, tmp_path, capsys):
+    arguments = [write(tmp_path / 'bag'), '--urdf', mjcf, '-o', str(tmp_path / 'overlay.yaml')]
+    assert main(['identify', *arguments, '--quiet', '--urdf-out', str(tmp_path / 'new')]) == 1
+    assert 'the robot is of an MJCF file' in capsys.readouterr().err
+    assert not (tmp_path / 'overlay.yaml').exists()

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Overlays written into URDFs."""
+
+import warnings
+
+import numpy as np
+import pinocchio
+import pytest
+from support.robots import example_robot
+
+from geolin_ros import TreeModel, mass_matrix, urdf
+from geolin_ros.errors import ModelWarning, UnknownNameError, UrdfError
+
+TEXT = """<robot name="two">
+  <link name="base"/>
+  <link name="arm">
+    <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="hinge" type="continuous"><parent link="base"/><child link="arm"/></joint>
+</robot>"""
+MASS = {'mass': 2.0, 'com': [0.1, 0.0, 0.2], 'inertia': [0.1, 0.2, 0.25, 0.01, 0.0, 0.02]}
+
+
+def links(text):
+    return {link.name: link.inertia for link in urdf.read_text(text).links}
+
+
+def test_write__gives_masses_and_friction_to_elements_that_had_none():
+    overlay = {'links': {'base': MASS}, 'joints': {'hinge': {'damping': 0.3, 'friction': 0.1}}}
+    text = urdf.write(TEXT, overlay)
+    (joint,) = urdf.read_text(text).joints
+    assert (joint.damping, joint.friction) == (0.3, 0.1)
+    assert links(text)['base'][0, 0] == 2.0
+    assert np.array_equal(links(text)['arm'], links(TEXT)['arm'])
+    assert urdf.write(text, overlay) == text
+
+
+def test_write__takes_masses_away():
+    text = urdf.write(TEXT, {'links': {'arm': {'mass': 0.0}}})
+    assert '<inertial>' not in text
+    assert not links(text)['arm'].any()
+
+
+@pytest.mark.parametrize(
+    ('text', 'overlay', 'error'),
+    [
+        (TEXT, {'links': {'leg': MASS}}, UnknownNameError),
+        (TEXT, {'joints': {'knee': {'damping': 1.0}}}, UnknownNameError),
+        (TEXT.replace('</robot>', ''), {}, UrdfError),
+        ('<!DOCTYPE robot>' + TEXT, {}, UrdfError),
+    ],
+)
+def test_write__refuses_what_it_cannot_write(text, overlay, error):
+    with pytest.raises(error):
+        urdf.write(text, overlay)
+
+
+def test_write__gives_pinocchio_the_same_mass_matrix():
+    path = example_robot('go2')
+    overlay = {
+        'links': {'base': MASS, 'FL_thigh': MASS | {'mass': 1.3}},
+        'joints': {'FL_hip_joint': {'damping': 0.4, 'rotor_inertia': 0.01}},
+    }
+    text = urdf.write(path.read_text(), overlay)
+    assert text.count('<visual') == path.read_text().count('<visual')
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        model = TreeModel.from_urdf(path, overlay={'links': overlay['links']})
+    referee = pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer())
+    data = referee.createData()
+    q = pinocchio.neutral(referee)
+    M = pinocchio.crba(referee, data, q)
+    M = np.triu(M) + np.triu(M, 1).T
+    order = [referee.joints[referee.getJointId(name)].idx_v for name in model.joint_names]
+    order = [*range(6), *order]
+    state = model.neutral_state()
+    assert np.allclose(mass_matrix(model, state), M[np.ix_(order, order)], atol=1e-9)
