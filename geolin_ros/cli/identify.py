@@ -40,6 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='write the URDF too, with the masses, damping and friction that were found',
     )
     parser.add_argument(
+        '--report',
+        type=Path,
+        metavar='FILE',
+        help='write a page too: efforts over time, what is left of them, what moved, what is told',
+    )
+    parser.add_argument(
         '--aside',
         action='append',
         default=[],
@@ -52,10 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--delay',
-        type=float,
+        type=_delay,
         default=0.0,
         metavar='SECONDS',
-        help='by how much efforts come after the motion (0)',
+        help='by how much efforts come after the motion, or auto: found by correlation (0)',
     )
     parser.add_argument(
         '--trust',
@@ -74,6 +80,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output_arguments(parser)
 
 
+def _delay(text: str) -> float | None:
+    return None if text == 'auto' else float(text)
+
+
 def run(options: argparse.Namespace) -> int:
     """Identify, and write the overlay; 1 without one if the recordings cannot tell."""
     import yaml
@@ -82,12 +92,15 @@ def run(options: argparse.Namespace) -> int:
     from geolin_ros.control.whole_file import whole_file
     from geolin_ros.description.stored import is_stored
     from geolin_ros.estimation.identification import identify, overlay_of
+    from geolin_ros.offline.identification_page import write_identification
     from geolin_ros.offline.joint_log import joint_signals
     from geolin_ros.stream.parameters.model_reading import from_text
 
     if not options.trust > 0.0:
         raise ConfigurationError(f'--trust is {options.trust:g}, expected more than 0, as 0.3')
-    options.values += ['base:=fixed', 'coulomb_friction:=true']
+    # a floating base is told by -p base:=floating; its odometry is best taken between its messages
+    defaults = ['base:=fixed', 'pairing:=interpolate']
+    options.values = [*defaults, *options.values, 'coulomb_friction:=true']
     bags, recordings = options.bags, []
     for bag in (*bags, *options.aside):
         options.bags = [bag]
@@ -96,8 +109,8 @@ def run(options: argparse.Namespace) -> int:
             model, description = source.model, source.description
     if options.urdf_out is not None and is_stored(description):
         raise ConfigurationError(
-            f'--urdf-out is {options.urdf_out}, but the robot is of an MJCF file, expected a URDF; '
-            'leave it out: the overlay serves MJCF files too'
+            f'--urdf-out is {options.urdf_out}, but the robot is of an MJCF file, expected a '
+            'URDF; leave it out: the overlay serves MJCF files too'
         )
     if model.effort_scale:
         raise ConfigurationError(
@@ -122,6 +135,8 @@ def run(options: argparse.Namespace) -> int:
     if options.urdf_out is not None:
         with whole_file(options.urdf_out) as file:
             file.write(urdf.write(description, overlay).encode())
+    if options.report is not None:
+        write_identification(found, [str(bag) for bag in bags], options.report)
     if options.json:
         print_json(_report(found) | {'output': str(options.output)})
     else:
@@ -141,6 +156,7 @@ def _report(found: 'Identification') -> dict[str, Any]:
     return {
         'robot': found.model.name,
         'cutoff': found.cutoff,
+        'delay': found.delay,
         'samples': len(found.trained.measured),
         'aside': {
             name: {'effort': float(e), 'before': float(b), 'after': float(a)}
@@ -160,6 +176,8 @@ def _lines(found: 'Identification') -> Iterator[str]:
         f'{found.cutoff:.3g} Hz; {found.rank} of {found.parameters.count} combinations are told '
         'by the data'
     )
+    if found.delay:
+        yield f'efforts came {found.delay * 1e3:.1f} ms after the motion, which was taken out'
     yield 'on data kept aside, root mean square [N m or N]:'
     yield f'  {"":24} {"effort":>9} {"before":>9} {"after":>9}'
     for name, *values in zip(found.rows, found.effort, found.before, found.after, strict=True):

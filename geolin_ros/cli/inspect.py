@@ -22,15 +22,24 @@ ANOTHER_CLOCK = 86_400.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_bag_arguments(parser)
+    parser.add_argument(
+        '--for-identify',
+        action='store_true',
+        help='say too what geolin identify can learn: excitation, delay of efforts, units '
+        '(-p base:=fixed for an arm)',
+    )
     add_output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the findings; 1 if no sample could be linearized, 2 if inputs would be dropped."""
-    from geolin_ros.offline.inspection import inspect
+    from geolin_ros.offline.inspection import examine, inspect
 
     with open_bags(options) as source:
         report = inspect(source, Progress(options))
+        if options.for_identify:
+            report['identify'] = examine(source, Progress(options))
+            report['problems'] += report['identify'].pop('problems')
     if options.json:
         print_json(report)
     else:
@@ -69,4 +78,17 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         yield f'{part} odometry twist against its pose: cannot be told, {reason}'
     total = report['linearizable'] + report['left_out_by_max_rate']
     yield f'{report["linearizable"]} of {total} usable joint states would be linearized'
+    found = report.get('identify')
+    if found:
+        yield (
+            f'for identify: {found["told"]} of {found["possible"]} combinations of masses told, '
+            f'condition number {found["condition"]:.3g}; {found["rate"]:.4g} samples a second, '
+            f'{found["needed_rate"]:.4g} asked for by the motion; {_delay(found["delay"])}'
+        )
     yield from (f'! {problem}' for problem in report['problems'])
+
+
+def _delay(seconds: float) -> str:
+    if seconds - seconds != 0.0:
+        return 'the delay of efforts cannot be told'
+    return f'efforts {seconds * 1e3:+.1f} ms after the motion'

@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is in a recording, and what a linearization of it would leave out and why."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from geolin_ros.errors import RecordingError
+from geolin_ros.estimation import identification
 from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.joint_log import joint_signals
 from geolin_ros.offline.message_types import CLOCK
 from geolin_ros.offline.source import Source
 from geolin_ros.offline.timing import Timing
@@ -75,6 +79,28 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
     }
     report['problems'] = list(_problems(source, report))
     return report
+
+
+def examine(source: Source, watch: Watch = lambda items, total: items) -> Report:
+    """Say what a recording tells `identify` of its robot; ready for JSON.
+
+    Other than `inspect` this keeps all joint states in memory.
+
+    Raises
+    ------
+    ConfigurationError
+        As `joint_signals` does.
+    """
+    try:
+        signals = joint_signals(source, watch)
+        identification.check(signals, source.model)
+        found = identification.examine(source.model, signals)
+    except RecordingError as error:
+        return {'problems': [str(error)]}
+    names = source.model.joint_names
+    report: Report = dataclasses.asdict(found)
+    factors = zip(names, map(float, found.factors), strict=True)
+    return report | {'factors': dict(factors), 'problems': list(found.problems)}
 
 
 class _Joints:

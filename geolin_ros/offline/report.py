@@ -1,8 +1,7 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One page about a dataset, with all that it needs inside: it opens without a network."""
+"""One page about a dataset."""
 
-import html
 import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -12,13 +11,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from geolin_ros.control.whole_file import whole_file
 from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.job import SPECTRA
 from geolin_ros.offline.modes import STILL, Skeleton, rates, slow_or_unstable
+from geolin_ros.offline.web_page import rounded, write_page
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
@@ -26,7 +25,6 @@ from geolin_ros.stream.parameters.model_reading import from_text, read_model
 from geolin_ros.typing import Array, IntArray
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
-PAGE = Path(__file__).parent / 'page'
 INSTANTS = 6
 POINTS = 400
 """Most points of a curve."""
@@ -75,21 +73,9 @@ def write_report(
     dataset = open_dataset(path)
     if not dataset.sizes['time']:
         raise RecordingError(f'{path} has no finished samples, expected some; run linearize again')
-    content = json.dumps(
-        _content(dataset, _chosen(dataset, instants, at), watch),
-        separators=(',', ':'),
-        allow_nan=False,
-    )
-    page = (PAGE / 'report.html').read_text()
-    for mark, text in (
-        ('/* style */', (PAGE / 'report.css').read_text()),
-        ('/* script */', (PAGE / 'report.js').read_text()),
-        ('"content"', content.replace('</', '<\\/')),
-        ('{title}', html.escape(f'{dataset.attrs["robot"]}: {", ".join(dataset.attrs["bags"])}')),
-    ):
-        page = page.replace(mark, text)
-    with whole_file(output) as file:
-        file.write(page.encode())
+    content = _content(dataset, _chosen(dataset, instants, at), watch)
+    title = f'{dataset.attrs["robot"]}: {", ".join(dataset.attrs["bags"])}'
+    write_page(output, 'report', title, content)
 
 
 def _chosen(dataset: xr.Dataset, instants: int, at: Sequence[float]) -> IntArray:
@@ -117,11 +103,11 @@ def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, A
         'robot': attributes['robot'],
         'bags': attributes['bags'],
         'samples': len(time),
-        'duration': _rounded((time[-1] - start) * 1e-9),
+        'duration': rounded((time[-1] - start) * 1e-9),
         'complete': attributes['complete'],
         'hash': attributes['model_hash'],
         'joints': len(attributes['joints']),
-        'mass': _rounded(model.total_mass),
+        'mass': rounded(model.total_mass),
         'form': attributes['settings']['form'],
         'reference': attributes['settings']['reference'],
         'representation': attributes['settings']['representation'],
@@ -167,7 +153,7 @@ def _course(dataset: xr.Dataset, model: TreeModel, start: int) -> dict[str, Any]
         return {
             'unit': unit,
             'names': list(names),
-            'values': [_rounded(column, 4) for column in values.T],
+            'values': [rounded(column, 4) for column in values.T],
         }
 
     groups: dict[str, dict[str, Any]] = {
@@ -205,7 +191,7 @@ def _course(dataset: xr.Dataset, model: TreeModel, start: int) -> dict[str, Any]
             groups['forces'] = {
                 'force': curves('N', [contact['name'] for contact in contacts], loads)
             }
-    return {'time': _rounded((time - start) * 1e-9), 'groups': groups, 'contacts': contacts}
+    return {'time': rounded((time - start) * 1e-9), 'groups': groups, 'contacts': contacts}
 
 
 def _parameters(values: dict[str, Any]) -> list[list[Any]]:
@@ -238,15 +224,15 @@ def _spectrum(dataset: xr.Dataset, start: int) -> dict[str, Any]:
     worst = [b + int(known[b:e].argmax()) for b, e in itertools.pairwise(edges)]
     shown = _rates(dataset, worst)
     return {
-        'time': _rounded((dataset.spectrum_time.values[worst].astype('int64') - start) * 1e-9),
-        'real': _rounded(shown.real, 4),
-        'imag': _rounded(shown.imag, 4),
-        'largest': _rounded(growth[worst], 5),
-        'damping': _rounded(np.fmin.reduceat(damping, edges[:-1]), 4),
-        'condition': _rounded(np.fmax.reduceat(condition, edges[:-1]), 5),
-        'fastest': _rounded(known.max(), 5),
-        'median_damping': _rounded(_median(damping), 4),
-        'median_condition': _rounded(_median(condition), 5),
+        'time': rounded((dataset.spectrum_time.values[worst].astype('int64') - start) * 1e-9),
+        'real': rounded(shown.real, 4),
+        'imag': rounded(shown.imag, 4),
+        'largest': rounded(growth[worst], 5),
+        'damping': rounded(np.fmin.reduceat(damping, edges[:-1]), 4),
+        'condition': rounded(np.fmax.reduceat(condition, edges[:-1]), 5),
+        'fastest': rounded(known.max(), 5),
+        'median_damping': rounded(_median(damping), 4),
+        'median_condition': rounded(_median(condition), 5),
     }
 
 
@@ -290,9 +276,9 @@ def _residuals(dataset: xr.Dataset, watch: Watch) -> list[dict[str, Any]]:
         {
             'name': str(name),
             'unit': str(unit),
-            'rms': _rounded(rms[k], 4),
-            'predicted': _rounded(scale[k], 4),
-            'course': _rounded(course[:, k], 3),
+            'rms': rounded(rms[k], 4),
+            'predicted': rounded(scale[k], 4),
+            'course': rounded(course[:, k], 3),
         }
         for k, (name, unit) in enumerate(zip(names, units, strict=True))
     ]
@@ -324,26 +310,18 @@ def _instant(
     if np.isfinite(A).all():
         modes = slow_or_unstable(model, skeleton, state, A, dataset.attrs['settings'])
     return {
-        'time': _rounded((int(at.time.values.astype('int64')) - start) * 1e-9),
-        'A': _rounded(A, 4),
-        'B': _rounded(at.B.values, 4),
-        'pose': _rounded(skeleton.points(state) - state.H[:3, 3], 4),
+        'time': rounded((int(at.time.values.astype('int64')) - start) * 1e-9),
+        'A': rounded(A, 4),
+        'B': rounded(at.B.values, 4),
+        'pose': rounded(skeleton.points(state) - state.H[:3, 3], 4),
         'modes': [
             {
-                'real': _rounded(mode.eigenvalue.real, 4),
-                'imag': _rounded(mode.eigenvalue.imag, 4),
+                'real': rounded(mode.eigenvalue.real, 4),
+                'imag': rounded(mode.eigenvalue.imag, 4),
                 'kind': mode.kind,
                 'strongest': mode.strongest,
-                'frames': _rounded(mode.frames, 3),
+                'frames': rounded(mode.frames, 3),
             }
             for mode in modes
         ],
     }
-
-
-def _rounded(values: Any, digits: int = 6) -> Any:
-    """Return numbers with so many significant digits, for JSON: None where not finite."""
-    if isinstance(values, list | tuple | np.ndarray):
-        return [_rounded(value, digits) for value in values]
-    number = float(values)
-    return float(f'{number:.{digits}g}') if np.isfinite(number) else None

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""``geolin identify`` on bags of an arm."""
+"""``geolin identify`` on bags of an arm, and of a body that floats."""
+
+import json
+import re
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ pytest.importorskip('rosbags')
 pytest.importorskip('scipy')
 
 from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.message_types import known_types
+from geolin_ros.offline.message_types import empty_message, known_types
 
 ARM = """<robot name="arm"><link name="base"/>
   <link name="lower"><inertial><origin xyz="0 0 0.2"/><mass value="{mass}"/>
@@ -22,17 +25,28 @@ ARM = """<robot name="arm"><link name="base"/>
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 
 
-def write(path, names=('shoulder',), amplitude=1.0):
-    """Write joint states of an arm with 3 kg, with noise on its efforts."""
+def swung(t, amplitude, second):
+    """Return position, rate and acceleration of the sum of two waves."""
+    waves = [(amplitude * size, w) for size, w in ((1.0, 4.0), (second and 0.5, second))]
+    return (
+        sum(a * np.sin(w * t) for a, w in waves),
+        sum(a * w * np.cos(w * t) for a, w in waves),
+        sum(-a * w * w * np.sin(w * t) for a, w in waves),
+    )
+
+
+def write(path, names=('shoulder',), amplitude=1.0, late=0.0, second=0.0):
+    """Write joint states of an arm with 3 kg, efforts ``late`` and with noise."""
     types, rng = known_types().types, np.random.default_rng(1)
     truth = TreeModel.from_urdf(ARM.format(mass=3.0), base='fixed')
     with BagWriter(path, 'sqlite3') as bag:
         bag.add_topic('/joint_states', JOINT_STATE)
         for k in range(800):
             t = 0.01 * k
-            s, r = amplitude * np.sin(4.0 * t), amplitude * 4.0 * np.cos(4.0 * t)
-            state = truth.state(np.eye(4), [s], np.zeros(6), [r])
-            tau = inverse_dynamics(truth, state, [-16.0 * s])[0] + 0.05 * rng.normal()
+            s, r, _ = swung(t, amplitude, second)
+            past, rate, acceleration = swung(t - late, amplitude, second)
+            state = truth.state(np.eye(4), [past], np.zeros(6), [rate])
+            tau = inverse_dynamics(truth, state, [acceleration])[0] + 0.05 * rng.normal()
             stamp = types['builtin_interfaces/msg/Time'](k // 100, k % 100 * 10_000_000)
             message = types[JOINT_STATE](
                 types['std_msgs/msg/Header'](stamp, ''),
@@ -121,3 +135,147 @@ def test_identify__writes_no_urdf_of_an_mjcf_file(mjcf, tmp_path, capsys):
     assert main(['identify', *arguments, '--quiet', '--urdf-out', str(tmp_path / 'new')]) == 1
     assert 'the robot is of an MJCF file' in capsys.readouterr().err
     assert not (tmp_path / 'overlay.yaml').exists()
+
+
+def test_identify__writes_a_page_that_says_what_was_found(tmp_path, urdf, capsys):
+    output, page = tmp_path / 'overlay.yaml', tmp_path / 'page.html'
+    arguments = [write(tmp_path / 'bag'), '--urdf', urdf, '-o', str(output), '--quiet', '--json']
+    assert main(['identify', *arguments, '--report', str(page)]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    data = json.loads(re.search(r'application/json">(.*?)</script>', page.read_text(), re.S)[1])
+    (row,) = data['rows']
+    assert row['name'] == 'shoulder'
+    assert row['after'] < 0.2 * row['before']
+    measured, described, identified = (np.array(curve[:-1]) for curve in row['values'])
+    assert len(measured) + 1 == len(data['time'])
+    assert np.std(identified - measured) < 0.2 * np.std(described - measured)
+    assert data['rank'] == printed['rank'] > 0
+    assert len(data['combinations']) == printed['numbers']
+    names = {(change['of'], change['name']) for change in data['changes']}
+    assert {('lower', 'mass'), ('shoulder', 'friction')} < names
+    look_at(page, tmp_path, data)
+
+
+def look_at(page, profile, data):
+    pytest.importorskip('selenium')
+    from selenium.webdriver.common.by import By
+    from support.browser import errors, open_browser
+
+    with open_browser(profile / 'profile', 'disable-gpu') as browser:
+        browser.get(page.as_uri())
+        found = browser.find_elements(By.CSS_SELECTOR, '#efforts path.trace')
+        shown = [path.get_attribute('data-name') for path in found]
+        assert shown == ['measured', 'description', 'identified']
+        rows = browser.find_elements(By.CSS_SELECTOR, '#changes tbody tr')
+        assert len(rows) == sum(change['moved'] > 3.0 for change in data['changes'])
+        browser.find_element(By.ID, 'all').click()
+        rows = browser.find_elements(By.CSS_SELECTOR, '#changes tbody tr')
+        assert len(rows) == len(data['changes'])
+        assert not errors(browser)
+
+
+def test_identify__takes_out_a_delay_that_is_to_be_found(tmp_path, urdf, capsys):
+    bag = write(tmp_path / 'bag', late=0.02, second=9.0)
+    arguments = [bag, '--urdf', urdf, '-o', str(tmp_path / 'overlay.yaml'), '--quiet', '--json']
+    assert main(['identify', *arguments, '--delay', 'auto']) == 0
+    assert abs(json.loads(capsys.readouterr().out)['delay'] - 0.02) < 2e-3
+    assert main(['inspect', bag, '--urdf', urdf, '-p', 'base:=fixed', '--for-identify']) == 0
+    said = capsys.readouterr().out
+    assert '--delay auto' in said
+    assert 'combinations of masses told' in said
+
+
+# -- a body that floats ----------------------------------------------------------------------
+
+BOX = """<robot name="box"><link name="body"><inertial><mass value="{mass}"/>
+    <inertia ixx="0.2" iyy="0.3" izz="0.4" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="arm"><inertial><origin xyz="0 0 0.2"/><mass value="1"/>
+    <inertia ixx="0.03" iyy="0.03" izz="0.004" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="shoulder" type="continuous"><parent link="body"/><child link="arm"/>
+    <origin xyz="0 0 0.1"/><axis xyz="0 1 0"/></joint></robot>"""
+WRENCH = 'geometry_msgs/msg/WrenchStamped'
+ODOMETRY = 'nav_msgs/msg/Odometry'
+
+
+def swayed(t):
+    """Return pose, body twist, joint position and rate at a time."""
+    yaw, p = 0.6 * np.sin(2.0 * t), np.array([np.sin(3.0 * t), np.cos(2.2 * t), np.sin(4.1 * t)])
+    v = np.array([3.0 * np.cos(3.0 * t), -2.2 * np.sin(2.2 * t), 4.1 * np.cos(4.1 * t)])
+    H, c, s = np.eye(4), np.cos(yaw), np.sin(yaw)
+    H[:3, :3], H[:3, 3] = [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]], 0.2 * p
+    turning = [0.0, 0.0, 1.2 * np.cos(2.0 * t)]
+    twist = np.concatenate((0.2 * H[:3, :3].T @ v, turning))
+    return H, twist, [np.sin(5.0 * t)], [5.0 * np.cos(5.0 * t)]
+
+
+def write_floating(path):
+    """Write what a box of 6 kg measures that a wrench on it moves; its joint tells no effort."""
+    rng, step = np.random.default_rng(2), 1e-5
+    truth = TreeModel.from_urdf(BOX.format(mass=6.0))
+    with BagWriter(path, 'sqlite3') as bag:
+        for topic, kind in (('/odom', ODOMETRY), ('/w', WRENCH), ('/joint_states', JOINT_STATE)):
+            bag.add_topic(topic, kind)
+        for k in range(700):
+            t = 0.01 * k
+            H, v, s, r = swayed(t)
+            later, earlier = swayed(t + step), swayed(t - step)
+            rates = [np.subtract(b, a) / (2 * step) for a, b in zip(earlier, later, strict=True)]
+            acceleration = np.concatenate((rates[1], rates[3]))
+            wrench = inverse_dynamics(truth, truth.state(H, s, v, r), acceleration)[:6]
+            wrench += rng.normal(size=6) * 0.2
+            joints, odometry, force = map(empty_message, (JOINT_STATE, ODOMETRY, WRENCH))
+            for message, frame in ((joints, ''), (odometry, 'world'), (force, 'body')):
+                message.header.frame_id = frame
+                message.header.stamp.sec = k // 100
+                message.header.stamp.nanosec = k % 100 * 10_000_000
+            joints.name, joints.position, joints.velocity = ['shoulder'], np.array(s), np.array(r)
+            odometry.child_frame_id = 'body'
+            pose, twist = odometry.pose.pose, odometry.twist.twist
+            pose.orientation.z, pose.orientation.w = H[1, 0], 1.0 + H[0, 0]
+            size = np.hypot(pose.orientation.z, pose.orientation.w)
+            pose.orientation.z, pose.orientation.w = H[1, 0] / size, (1.0 + H[0, 0]) / size
+            for place, values in (
+                (pose.position, H[:3, 3]),
+                (twist.linear, v[:3]),
+                (twist.angular, v[3:]),
+                (force.wrench.force, wrench[:3]),
+                (force.wrench.torque, wrench[3:]),
+            ):
+                place.x, place.y, place.z = map(float, values)
+            for topic, message in (('/odom', odometry), ('/w', force), ('/joint_states', joints)):
+                bag.write(topic, k * 10_000_000, message)
+    return str(path)
+
+
+FLOATING = ['-p', 'base:=floating', '-p', 'torque_source:=zero']
+
+
+def test_identify__finds_a_floating_base_without_any_effort(tmp_path, capsys):
+    urdf, output = tmp_path / 'box.urdf', tmp_path / 'overlay.yaml'
+    urdf.write_text(BOX.format(mass=5.0))
+    arguments = [write_floating(tmp_path / 'bag'), '--urdf', str(urdf), '-o', str(output)]
+    heard = ['-p', "wrench_topics:=['w body body']"]
+    assert main(['identify', *arguments, *FLOATING, *heard, '--json', '--quiet']) == 0
+    changes = json.loads(capsys.readouterr().out)['changes']
+    mass = next(c for c in changes if (c['of'], c['name']) == ('body', 'mass'))
+    arm = next(c for c in changes if (c['of'], c['name']) == ('arm', 'mass'))
+    assert abs(mass['after'] + arm['after'] - 7.0) < 0.02
+    assert {change['of'] for change in changes} == {'body', 'arm'}
+    assert TreeModel.from_file(urdf, overlay=output).total_mass > 6.9
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'says'),
+    [
+        (['-p', 'base:=floating'], 'effort'),
+        ([*FLOATING, '-p', "contacts:=['arm point']"], 'wrench_topics'),
+        (['-p', 'base:=floating', '-p', 'torque_source:=inverse_dynamics'], 'measured'),
+    ],
+)
+def test_identify__says_what_a_floating_base_lacks(tmp_path, capsys, parameters, says):
+    urdf, output = tmp_path / 'box.urdf', tmp_path / 'overlay.yaml'
+    urdf.write_text(BOX.format(mass=5.0))
+    arguments = [write_floating(tmp_path / 'bag'), '--urdf', str(urdf), '-o', str(output)]
+    assert main(['identify', *arguments, *parameters, '--quiet']) == 1
+    assert says in capsys.readouterr().err
+    assert not output.exists()

@@ -15,7 +15,8 @@ from geolin_ros.errors import ModelWarning, UnknownNameError, UrdfError
 TEXT = """<robot name="two">
   <link name="base"/>
   <link name="arm">
-    <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
   </link>
   <joint name="hinge" type="continuous"><parent link="base"/><child link="arm"/></joint>
 </robot>"""

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Masses, rotors, friction and springs of a robot from what was measured on it."""
 
+from geolin_ros.estimation.identification.excitation import Excitation, examine, find_delay
 from geolin_ros.estimation.identification.identification import (
     Change,
     Combination,
@@ -9,14 +10,18 @@ from geolin_ros.estimation.identification.identification import (
     identify,
 )
 from geolin_ros.estimation.identification.overlay import overlay_of
-from geolin_ros.estimation.identification.signals import Motion, Signals, prepare
+from geolin_ros.estimation.identification.signals import Motion, Signals, check, prepare
 
 __all__ = [
     'Change',
     'Combination',
+    'Excitation',
     'Identification',
     'Motion',
     'Signals',
+    'check',
+    'examine',
+    'find_delay',
     'identify',
     'overlay_of',
     'prepare',

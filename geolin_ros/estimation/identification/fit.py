@@ -90,7 +90,7 @@ def fit(
     x = np.zeros(parameters.count)
     residual = features.residual(x)
     # first as if the robot could be met exactly: residuals of the description are no noise
-    noise = np.maximum(FIRST_NOISE * _size(equations), 1e-12)
+    noise = np.maximum(FIRST_NOISE * row_sizes(equations), 1e-12)
     lasting = np.ones_like(noise)
     for k in watch(range(ROUNDS), ROUNDS):
         outliers = _weights(residual, noise) if k else 1.0
@@ -326,7 +326,7 @@ def _noise(residual: Array, equations: Equations) -> tuple[Array, Array]:
 
     That is their integrated autocorrelation up to its first negative value.
     """
-    rows, size = residual.shape[1], _size(equations)
+    rows, size = residual.shape[1], row_sizes(equations)
     noise, lasting = np.ones(rows), np.ones(rows)
     ends = [*equations.start[1:], len(residual)]
     for row in range(rows):
@@ -347,7 +347,7 @@ def _noise(residual: Array, equations: Equations) -> tuple[Array, Array]:
     return noise, lasting
 
 
-def _size(equations: Equations) -> Array:
+def row_sizes(equations: Equations) -> Array:
     """Return how large the efforts (m,) are that are to be met; of a base those described."""
     measured = np.where(np.isfinite(equations.measured), equations.measured, 0.0).std(axis=0)
     return np.asarray(np.where(measured > 0.0, measured, equations.described.std(axis=0)))

@@ -11,6 +11,7 @@ import numpy as np
 from geolin_ros.errors import RecordingError, UnsolvableError, UnsupportedJointError
 from geolin_ros.estimation.identification.bodies import NUMBERS, is_physical, of_mass
 from geolin_ros.estimation.identification.equations import Equations, equations_of
+from geolin_ros.estimation.identification.excitation import find_delay
 from geolin_ros.estimation.identification.fit import Fit, fit, predict
 from geolin_ros.estimation.identification.parameters import UNITS, JointNumber, Parameters
 from geolin_ros.estimation.identification.signals import Signals, check, prepare
@@ -69,6 +70,8 @@ class Identification:
         Equations of the data used and of those kept aside.
     cutoff
         Of the filter [Hz].
+    delay
+        By how much efforts came after the motion [s]; it was taken out.
     """
 
     model: TreeModel
@@ -77,6 +80,7 @@ class Identification:
     trained: Equations
     aside: Equations
     cutoff: float
+    delay: float
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -200,7 +204,7 @@ def identify(
     aside: Sequence[Signals] = (),
     *,
     cutoff: float | None = None,
-    delay: float = 0.0,
+    delay: float | None = 0.0,
     trust: float = 0.3,
     springs: bool = True,
     scales: Sequence[str] = (),
@@ -218,7 +222,7 @@ def identify(
     aside
         Recordings on which the result is tried; by default the last quarter of each.
     cutoff, delay
-        See `prepare`.
+        See `prepare`; a delay of None is found, see `find_delay`.
     trust
         Relative standard deviation of what the description says about bodies.
     springs
@@ -253,14 +257,17 @@ def identify(
     if not aside:
         train = [signals.between(0.0, 1.0 - KEPT_ASIDE) for signals in recordings]
         aside = [signals.between(1.0 - KEPT_ASIDE, 1.0) for signals in recordings]
+    if delay is None:
+        delay = float(np.mean([find_delay(model, signals, cutoff) for signals in train]))
     motions = [prepare(signals, model, cutoff, delay) for signals in train]
     highest = max(motion.cutoff for motion in motions)
     trained = equations_of(model, motions)
-    tried = equations_of(model, [prepare(signals, model, highest, delay) for signals in aside])
+    held = [prepare(signals, model, highest, delay) for signals in aside]
+    tried = equations_of(model, held)
     joints = model.joint_names if springs else ()
     parameters = Parameters(model, trained, trust, joints, scales)
     found = fit(parameters, trained, watch)
-    result = Identification(model, parameters, found, trained, tried, highest)
+    result = Identification(model, parameters, found, trained, tried, highest, delay)
     _check(result, ', '.join(signals.name for signals in recordings))
     return result
 

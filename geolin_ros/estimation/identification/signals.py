@@ -237,18 +237,27 @@ def _check_finite(name: str, what: str, values: Array, model: TreeModel) -> None
 
 def cutoff_of(signals: Signals) -> float:
     """Return a cut-off frequency [Hz] well above what the joints do."""
+    fastest = FASTEST / float(np.median(np.diff(signals.time)))
+    return float(np.clip(_wanted_cutoff(signals), SLOWEST, min(HIGHEST, fastest)))
+
+
+def needed_rate(signals: Signals) -> float:
+    """Return how many samples a second [Hz] leave `cutoff_of` above all that the joints do."""
+    return float(np.clip(_wanted_cutoff(signals), SLOWEST, HIGHEST)) / FASTEST
+
+
+def _wanted_cutoff(signals: Signals) -> float:
     period = float(np.median(np.diff(signals.time)))
-    even = np.arange(signals.time[0], signals.time[-1], period)
+    even = _even(signals)
     rate = np.gradient(_resampled(signals.time, signals.position, even), period, axis=0)
     if signals.rate is not None:
         rate = _resampled(signals.time, signals.rate, even)
     spectrum = np.abs(np.fft.rfft(rate - rate.mean(axis=0), axis=0)) ** 2
     share = np.cumsum(spectrum.sum(axis=1))
-    highest = SLOWEST
-    if share[-1] > 0.0:
-        k = int(np.searchsorted(share, MOTION_POWER * share[-1]))
-        highest = ABOVE * float(np.fft.rfftfreq(even.size, period)[k])
-    return float(np.clip(highest, SLOWEST, min(HIGHEST, FASTEST / period)))
+    if share[-1] <= 0.0:
+        return SLOWEST
+    k = int(np.searchsorted(share, MOTION_POWER * share[-1]))
+    return ABOVE * float(np.fft.rfftfreq(even.size, period)[k])
 
 
 def prepare(
@@ -284,7 +293,7 @@ def prepare(
             f'{signals.name}: cut-off frequency is {cutoff:g} Hz, expected more than 0 and less '
             f'than half of the sampling rate, {0.5 / period:.4g} Hz'
         )
-    even = np.arange(time[0], time[-1], period)
+    even = _even(signals)
     sections = signal.butter(ORDER, cutoff, output='sos', fs=1.0 / period)
 
     def smooth(values: Array, late: float = 0.0) -> Array:
@@ -328,6 +337,18 @@ def prepare(
         sections,
         kept,
     )
+
+
+def delayed_efforts(signals: Signals, motion: Motion, delay: float) -> Array:
+    """Return the efforts (N, n) of a motion if they come so much after it [s]."""
+    assert signals.effort is not None
+    return motion.smooth(_resampled(signals.time - delay, signals.effort, _even(signals)))
+
+
+def _even(signals: Signals) -> Array:
+    """Return times (M,) [s] that are the median of the period apart."""
+    time = signals.time
+    return np.arange(time[0], time[-1], float(np.median(np.diff(time))))
 
 
 def _resampled(time: Array, values: Array, at: Array) -> Array:

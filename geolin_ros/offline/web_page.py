@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Pages with all that they need inside: they open without a network."""
+
+import html
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.control.whole_file import whole_file
+
+PAGE = Path(__file__).parent / 'page'
+
+
+def write_page(output: str | Path, kind: str, title: str, content: Any) -> None:
+    """Write a page of a kind, which has an html file and a script, about its content.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; one that was there before stays.
+    """
+    text = json.dumps(content, separators=(',', ':'), allow_nan=False)
+    scripts = (PAGE / 'curves.js').read_text() + (PAGE / f'{kind}.js').read_text()
+    page = (PAGE / f'{kind}.html').read_text()
+    for mark, inside in (
+        ('/* style */', (PAGE / 'report.css').read_text()),
+        ('/* script */', scripts),
+        ('"content"', text.replace('</', '<\\/')),
+        ('{title}', html.escape(title)),
+    ):
+        page = page.replace(mark, inside)
+    with whole_file(output) as file:
+        file.write(page.encode())
+
+
+def rounded(values: Any, digits: int = 6) -> Any:
+    """Return numbers with so many significant digits, for JSON: None where not finite."""
+    if isinstance(values, list | tuple | np.ndarray):
+        return [rounded(value, digits) for value in values]
+    number = float(values)
+    return float(f'{number:.{digits}g}') if np.isfinite(number) else None

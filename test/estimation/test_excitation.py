@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What recordings can tell, on an arm whose delays, units and motions are known."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip('scipy')
+
+from geolin_ros import TreeModel, inverse_dynamics
+from geolin_ros.errors import RecordingError
+from geolin_ros.estimation.identification import Signals, examine, find_delay, identify
+
+ARM = """<robot name="arm"><link name="base"/>
+  <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="{mass}"/>
+    <inertia ixx="0.03" iyy="0.03" izz="0.004" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="lower"><inertial><origin xyz="0 0 0.15"/><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
+    <axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="100" velocity="20"/></joint>
+  <joint name="elbow" type="revolute"><parent link="upper"/><child link="lower"/>
+    <origin xyz="0 0 0.4"/><axis xyz="1 0 0"/>
+    <limit lower="-3" upper="3" effort="100" velocity="20"/></joint></robot>"""
+LATE = 0.013
+
+
+def arm(mass=2.0):
+    return TreeModel.from_urdf(ARM.format(mass=mass), base='fixed', coulomb_friction=True)
+
+
+def motion(seconds=8.0, late=0.0, waves=(2.0, 5.0, 8.5), size=0.4):
+    """Return what an arm with another mass measures, efforts ``late`` after the motion."""
+    time = np.arange(0.0, seconds, 0.01)
+    rng, truth = np.random.default_rng(1), arm(2.4)
+    wave = np.outer((1.0, 1.3), waves)
+
+    def moved(t):
+        angle = wave * t + np.outer((0.3, 1.1), np.arange(len(waves)))
+        s, r, a = np.sin(angle), wave * np.cos(angle), -(wave**2) * np.sin(angle)
+        return (size * part.sum(axis=1) for part in (s, r, a))
+
+    def effort(t):
+        s, r, a = moved(t)
+        return inverse_dynamics(truth, truth.state(np.eye(4), s, np.zeros(6), r), a) + 0.3 * r
+
+    s, r = (np.array(rows) for rows in zip(*[tuple(moved(t))[:2] for t in time], strict=True))
+    tau = np.array([effort(t - late) for t in time]) + 0.02 * rng.normal(size=s.shape)
+    return Signals('arm', time, s, r, tau)
+
+
+@pytest.fixture(scope='module')
+def good():
+    return motion()
+
+
+def test_examine__finds_nothing_wrong_with_a_good_recording(good):
+    found = examine(arm(), good)
+    assert found.problems == ()
+    assert found.rate == pytest.approx(100.0)
+    assert abs(found.delay) < 1e-3
+    assert 0.5 * found.possible < found.told <= found.possible
+    assert (np.abs(found.factors - 1.2) < 0.3).all()
+
+
+@pytest.mark.parametrize('late', [LATE, -LATE])
+def test_find_delay__finds_the_delay_that_was_made(late):
+    signals = motion(late=late)
+    assert find_delay(arm(), signals) == pytest.approx(late, abs=1e-3)
+    (sentence,) = examine(arm(), signals).problems
+    assert '--delay auto' in sentence
+
+
+def test_identify__takes_out_a_delay_that_it_found():
+    signals = motion(late=LATE)
+    with_delay, without = (identify(arm(), [signals], delay=delay) for delay in (0.0, None))
+    assert without.delay == pytest.approx(LATE, abs=1e-3)
+    assert (without.after < 0.5 * with_delay.after).all()
+
+
+def test_find_delay__does_not_guess_from_one_frequency():
+    with pytest.raises(RecordingError, match='several frequencies'):
+        find_delay(arm(), dataclasses.replace(motion(waves=(4.0,)), effort=np.ones((800, 2))))
+    with pytest.raises(RecordingError, match='has no efforts'):
+        find_delay(arm(), dataclasses.replace(motion(), effort=None))
+
+
+@pytest.mark.parametrize(
+    ('change', 'says'),
+    [
+        (lambda m: {'position': np.rad2deg(m.position), 'rate': np.rad2deg(m.rate)}, 'degrees'),
+        (lambda m: {'effort': m.effort * [1.0, 0.05]}, "'elbow' are 0.0.* times .* amperes"),
+        (lambda m: {'effort': m.effort * [-1.0, 1.0]}, "'shoulder' have the sign opposite"),
+        (lambda m: {'effort': m.effort * [1.0, np.nan]}, None),
+    ],
+)
+def test_examine__says_which_units_are_mistaken(good, change, says):
+    found = examine(arm(), dataclasses.replace(good, **change(good)))
+    text = ' '.join(found.problems)
+    assert (not text) if says is None else re.search(says, text)
+
+
+def test_examine__says_what_does_not_move_and_what_is_sampled_too_slowly(good):
+    still = dataclasses.replace(
+        good, position=good.position * [1.0, 0.0], rate=good.rate * [1.0, 0.0]
+    )
+    found = examine(arm(), still)
+    assert 'joints elbow do not move' in ' '.join(found.problems)
+    assert found.told < examine(arm(), good).told
+    slow = Signals(
+        'slow', *(getattr(good, f)[::4] for f in ('time', 'position', 'rate', 'effort'))
+    )
+    assert 'samples a second' in ' '.join(examine(arm(), slow).problems)
