@@ -59,6 +59,7 @@ setup(
         (f'share/{name}', ['package.xml']),
         (f'share/{name}/config', glob('config/*.yaml')),
         (f'share/{name}/config/layouts', glob('config/layouts/*')),
+        (f'share/{name}/config/recordings', glob('config/recordings/*.yaml')),
         (f'share/{name}/config/security', glob('config/security/*.xml')),
         (f'share/{name}/launch', glob('launch/*.launch.py')),
         (f'share/{name}/robots', glob(f'{name}/robots/*.urdf')),

@@ -3,6 +3,7 @@
 """``geolin inspect``: what is in a bag, and what would be left out of it."""
 
 import argparse
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,6 +90,6 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _delay(seconds: float) -> str:
-    if seconds - seconds != 0.0:
+    if math.isnan(seconds):
         return 'the delay of efforts cannot be told'
     return f'efforts {seconds * 1e3:+.1f} ms after the motion'

@@ -106,9 +106,10 @@ def test_examine__says_what_does_not_move_and_what_is_sampled_too_slowly(good):
     still = dataclasses.replace(
         good, position=good.position * [1.0, 0.0], rate=good.rate * [1.0, 0.0]
     )
-    found = examine(arm(), still)
+    found, full = examine(arm(), still), examine(arm(), good)
     assert 'joints elbow do not move' in ' '.join(found.problems)
-    assert found.told < examine(arm(), good).told
+    assert found.told < full.told
+    assert found.condition > 10.0 * full.condition
     slow = Signals(
         'slow', *(getattr(good, f)[::4] for f in ('time', 'position', 'rate', 'effort'))
     )

@@ -1,0 +1,347 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of other kinds than bags, by a mapping that says which column is what: docs/import.md."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.description.safe_yaml import read_yaml
+from geolin_ros.errors import InputError, RecordingError, unknown_name
+from geolin_ros.typing import Array, IntArray
+
+DEGREE = np.pi / 180.0
+TIMES = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
+PLACES = {'rad': 1.0, 'deg': DEGREE, 'm': 1.0, 'mm': 1e-3}
+SPEEDS = {'rad/s': 1.0, 'deg/s': DEGREE, 'rpm': np.pi / 30.0, 'm/s': 1.0, 'mm/s': 1e-3}
+FORCES = {'N m': 1.0, 'mN m': 1e-3, 'N mm': 1e-3, 'N': 1.0, 'kN': 1e3}
+ACCELERATIONS = {'m/s^2': 1.0, 'g': 9.80665, 'mg': 9.80665e-3}
+TURNS = {'xyzw': 1.0, 'wxyz': 1.0, 'rpy': 1.0}
+"""Orientations: order of a quaternion, or roll, pitch, yaw [rad], R = Rz Ry Rx."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a field of a topic is: its units, and how many numbers, None: one for each name."""
+
+    units: Mapping[str, float]
+    width: int | None
+    is_needed: bool = False
+
+
+FIELDS: dict[str, dict[str, Quantity]] = {
+    'joint_states': {
+        'position': Quantity(PLACES, None, is_needed=True),
+        'velocity': Quantity(SPEEDS, None),
+        'effort': Quantity(FORCES, None),
+    },
+    'imu': {
+        'angular_velocity': Quantity(SPEEDS, 3, is_needed=True),
+        'linear_acceleration': Quantity(ACCELERATIONS, 3, is_needed=True),
+    },
+    'odometry': {
+        'position': Quantity(PLACES, 3, is_needed=True),
+        'orientation': Quantity(TURNS, 4, is_needed=True),
+        'linear_velocity': Quantity(SPEEDS, 3),
+        'angular_velocity': Quantity(SPEEDS, 3),
+    },
+    'wrench': {
+        'force': Quantity(FORCES, 3, is_needed=True),
+        'moment': Quantity(FORCES, 3),
+    },
+}
+"""Fields of each type of topic."""
+ABOUT = ('type', 'names', 'frame', 'child_frame')
+COLUMNS = ('from', 'file', 'unit', 'scale', 'width')
+KEYS = ('robot_description', 'file', 'time', 'topics')
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What one topic of a log holds.
+
+    Attributes
+    ----------
+    kind
+        A key of `FIELDS`.
+    names
+        Of joints.
+    frame, child_frame
+        As in the messages.
+    fields
+        (N, k) by field, in SI units; orientations are quaternions (x, y, z, w).
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    frame: str
+    child_frame: str
+    fields: Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Log:
+    """Times (N,) [s], topics by name, and the text of the description, empty without one."""
+
+    time: Array
+    topics: Mapping[str, Topic]
+    description: str
+
+
+def read_log(mapping: str | Path, data: str | Path) -> Log:
+    """Return what a log holds.
+
+    Parameters
+    ----------
+    mapping
+        YAML file that says which column is what.
+    data
+        Folder of the files that the mapping names, or the one file it is about.
+
+    Raises
+    ------
+    RecordingError
+        If a file cannot be read, columns are not as many as expected, or the mapping is wrong.
+    UnknownNameError
+        If a key, unit, array or column is unknown.
+    """
+    where = str(mapping)
+    try:
+        said = _mapping(where, read_yaml(mapping), KEYS)
+    except InputError as error:
+        raise RecordingError(f'{where}: {error}') from error
+    time = _mapping(f'{where}: time', said.get('time'), (*COLUMNS, 'rate', 'common'))
+    files = _Files(where, Path(data), said.get('file'))
+    described = _mapping(where, said.get('topics'), None)
+    if time.get('common'):
+        files.keep_common(time, [time, *_columns_of(where, described)])
+    topics = {
+        name: _topic(f'{where}: topic {name}', files, _mapping(where, values, None))
+        for name, values in described.items()
+    }
+    if not topics:
+        raise RecordingError(f'{where} has no topics, expected some')
+    counts = {name: len(next(iter(topic.fields.values()))) for name, topic in topics.items()}
+    stamps = _stamps(f'{where}: time', files, time, next(iter(counts.values())))
+    for name, count in counts.items():
+        if count != stamps.size:
+            raise RecordingError(
+                f'{where}: topic {name} has {count} rows, expected {stamps.size}, one for each '
+                'time; cut the files, or say common: true with the time if all have it'
+            )
+    return Log(stamps, topics, files.text(said.get('robot_description')))
+
+
+def _columns_of(where: str, topics: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what says where columns are."""
+    values = [
+        value
+        for name, topic in topics.items()
+        for value in _mapping(f'{where}: topic {name}', topic, None).values()
+    ]
+    return [value for value in values if isinstance(value, Mapping)]
+
+
+def _stamps(where: str, files: '_Files', time: Mapping[str, Any], count: int) -> Array:
+    """Return the times [s]."""
+    if 'rate' in time:
+        return np.arange(count) / _number(f'{where}: rate', time['rate'], least=0.0)
+    values = _in_si(where, files.columns(where, time), time, Quantity(TIMES, 1), 1)[:, 0]
+    if not values.size:
+        raise RecordingError(f'{where} has no rows, expected some')
+    if not np.isfinite(values).all() or values.min(initial=0.0) < 0.0:
+        raise RecordingError(f'{where} holds {values.min()}, expected finite numbers from 0 on')
+    return np.asarray(values)
+
+
+def _topic(where: str, files: '_Files', values: Mapping[str, Any]) -> Topic:
+    kind = values.get('type')
+    if kind not in FIELDS:
+        raise unknown_name('type', str(kind), FIELDS, where)
+    known = FIELDS[kind]
+    _mapping(where, values, (*ABOUT, *known))
+    names = tuple(values.get('names', ()))
+    if bool(names) != (kind == 'joint_states') or not all(isinstance(n, str) for n in names):
+        raise RecordingError(f'{where}: names are {names}, expected those of joint_states alone')
+    fields = {}
+    for field, quantity in known.items():
+        if field not in values:
+            if quantity.is_needed:
+                raise RecordingError(f'{where} has no {field}, expected it; say where it is from')
+            continue
+        at = f'{where}: {field}'
+        column = _mapping(at, values[field], COLUMNS)
+        width = len(names) if quantity.width is None else quantity.width
+        fields[field] = _in_si(at, files.columns(at, column), column, quantity, width)
+    frame, child = (str(values.get(key, '')) for key in ('frame', 'child_frame'))
+    return Topic(kind, names, frame, child, fields)
+
+
+def _in_si(
+    where: str, values: Array, column: Mapping[str, Any], quantity: Quantity, width: int
+) -> Array:
+    unit = str(column.get('unit'))
+    if unit not in quantity.units:
+        advice = '; for amperes give the unit after scale, as N m, and scale: N m per ampere'
+        raise RecordingError(
+            f'{where} has unit {unit!r}, expected one of {", ".join(quantity.units)}'
+            f'{advice if quantity.units is FORCES else ""}'
+        )
+    values = values * (quantity.units[unit] * _number(f'{where}: scale', column.get('scale', 1.0)))
+    if quantity.units is FORCES and width == 3 and values.shape[1] == 1:
+        values = np.hstack((np.zeros((len(values), 2)), values))  # sensors of the normal force
+    if unit == 'rpy':
+        width = 3
+    if values.shape[1] != width:
+        raise RecordingError(
+            f'{where} has {values.shape[1]} columns, expected {width}; correct from, or names'
+        )
+    if unit == 'wxyz':
+        return values[:, [1, 2, 3, 0]]
+    return _quaternions(values) if unit == 'rpy' else values
+
+
+def _quaternions(angles: Array) -> Array:
+    """Return quaternions (N, 4) of roll, pitch, yaw."""
+    (cr, sr), (cp, sp), (cy, sy) = (
+        (np.cos(angle), np.sin(angle)) for angle in 0.5 * np.asarray(angles).T
+    )
+    return np.stack(
+        (
+            sr * cp * cy - cr * sp * sy,
+            cr * sp * cy + sr * cp * sy,
+            cr * cp * sy - sr * sp * cy,
+            cr * cp * cy + sr * sp * sy,
+        ),
+        axis=1,
+    )
+
+
+class _Files:
+    """The files of a log, each read once."""
+
+    def __init__(self, where: str, data: Path, default: Any) -> None:
+        if not data.exists():
+            raise RecordingError(f'{data} does not exist, expected the data that {where} is about')
+        self._where, self._folder = where, data if data.is_dir() else data.parent
+        self._default = default if data.is_dir() else data.name
+        self._tables: dict[str, Mapping[str, Array]] = {}
+        self._rows: dict[str, IntArray] = {}
+
+    def text(self, name: Any) -> str:
+        """Return the text of a file, empty without one."""
+        if not name:
+            return ''
+        try:
+            return (self._folder / str(name)).read_text(encoding='utf-8')
+        except (OSError, ValueError) as error:
+            raise RecordingError(f'{self._where}: {error}, expected a URDF') from error
+
+    def keep_common(self, time: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) -> None:
+        """Keep the rows whose times are in all files: in ``time`` is where each has them."""
+        names = {self._name(self._where, column) for column in columns}
+        times = {name: self.columns(self._where, {**time, 'file': name})[:, 0] for name in names}
+        common = sorted(set.intersection(*(set(values.tolist()) for values in times.values())))
+        if not common:
+            raise RecordingError(
+                f'{self._where}: files {", ".join(sorted(names))} have no time in common'
+            )
+        for name, values in times.items():
+            order = np.argsort(values, kind='stable')
+            self._rows[name] = order[np.searchsorted(values[order], common)]
+
+    def columns(self, where: str, column: Mapping[str, Any]) -> Array:
+        """Return columns (N, k) as they are in the file."""
+        name = self._name(where, column)
+        table, wanted = self._table(name), column.get('from')
+        if wanted is None and len(table) > 1:
+            wanted = list(table)
+        wanted = next(iter(table)) if wanted is None else wanted
+        parts = []
+        for one in wanted if isinstance(wanted, list) else [wanted]:
+            key = str(one)
+            if key not in table:
+                raise unknown_name('array or column', key, table, f'{name}, {where}')
+            parts.append(table[key])
+        values = np.hstack(parts)
+        if 'width' in column:
+            width = int(_number(f'{where}: width', column['width'], least=0.0))
+            if values.size % width:
+                raise RecordingError(f'{where}: {values.size} numbers are not rows of {width}')
+            values = values.reshape(-1, width)
+        return np.asarray(values[self._rows[name]] if name in self._rows else values)
+
+    def _name(self, where: str, column: Mapping[str, Any]) -> str:
+        name = column.get('file', self._default)
+        if not name:
+            raise RecordingError(f'{where} names no file, expected file: NAME, here or for all')
+        return str(name)
+
+    def _table(self, name: str) -> Mapping[str, Array]:
+        if name not in self._tables:
+            path = self._folder / name
+            try:
+                self._tables[name] = _arrays(path) if path.suffix == '.npz' else _text(path)
+            except (OSError, ValueError, KeyError) as error:
+                raise RecordingError(
+                    f'{path} cannot be read: {error}, expected npz with numbers, or text with '
+                    'columns of numbers, below a line of names or none'
+                ) from error
+        return self._tables[name]
+
+
+def _arrays(path: Path) -> Mapping[str, Array]:
+    """Return the arrays (N, k) of numbers of an npz file."""
+    with np.load(path, allow_pickle=False) as file:
+        found = {name: file[name] for name in file.files}
+    return {
+        name: np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+        for name, values in found.items()
+        if values.ndim in (1, 2) and values.dtype.kind in 'fiu'
+    }
+
+
+def _text(path: Path) -> Mapping[str, Array]:
+    """Return the columns (N, 1) of a text by number and, if its first line has them, by name."""
+    with path.open(encoding='utf-8') as file:
+        first = file.readline().strip()
+    comma = next((mark for mark in ',;' if mark in first), None)
+    names = [name.strip() for name in first.split(comma)]
+    has_names = not all(_is_number(name) for name in names)
+    table = np.loadtxt(path, delimiter=comma, skiprows=int(has_names), ndmin=2)
+    found = {str(k): table[:, k : k + 1] for k in range(table.shape[1])}
+    if has_names:
+        named = dict(zip(names, found.values(), strict=False))
+        return named if len(named) == len(found) else found
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(where: str, value: Any, least: float = -np.inf) -> float:
+    """Return a number that is finite, not zero, and above ``least``."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not np.isfinite(value) or value == 0 or value <= least:
+        above = '' if least < 0.0 else ' above 0'
+        raise RecordingError(f'{where} is {value!r}, expected a number{above}')
+    return float(value)
+
+
+def _mapping(where: str, values: Any, known: Sequence[str] | None) -> Mapping[str, Any]:
+    """Return a mapping whose keys are known."""
+    if not isinstance(values, Mapping):
+        expected = 'names and values' if known is None else f'a mapping with {", ".join(known)}'
+        raise RecordingError(f'{where} is {values!r}, expected {expected}')
+    for key in values:
+        if known is not None and key not in known:
+            raise unknown_name('key', str(key), known, where)
+    return values

@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin import``: columns of text and arrays into bags."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from geolin_ros.cli import main
+from geolin_ros.offline.log_file import FIELDS, read_log
+from geolin_ros.offline.recording import Recording
+
+ARM = '<robot name="arm"><link name="base"/></robot>'
+CSV = """
+robot_description: arm.urdf
+file: log.csv
+time: {from: t, unit: ms}
+topics:
+  /joint_states:
+    type: joint_states
+    names: [elbow, shoulder]
+    position: {from: [q2, q1], unit: deg}
+    velocity: {from: [v2, v1], unit: rpm}
+    effort: {from: [i2, i1], unit: N m, scale: 0.5}
+"""
+ROWS = 't,q1,q2,v1,v2,i1,i2\n1000,180,90,60,30,2,4\n1010.5,0,-90,0,0,0,-6\n'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / 'log.csv').write_text(ROWS)
+    (tmp_path / 'arm.urdf').write_text(ARM)
+    (tmp_path / 'map.yaml').write_text(CSV)
+    return tmp_path
+
+
+def messages(bag, role):
+    with Recording([bag]) as recording:
+        return [recorded.message for recorded in recording.messages([role])]
+
+
+def test_import__writes_columns_of_text_in_si_units(folder, capsys):
+    bag = folder / 'bag'
+    arguments = [str(folder / 'map.yaml'), str(folder), '-o', str(bag), '--json', '--quiet']
+    assert main(['import', *arguments]) == 0
+    assert json.loads(capsys.readouterr().out)['rows'] == 2
+    first, second = messages(bag, 'joint_states')
+    assert first.name == ['elbow', 'shoulder']
+    assert np.allclose(first.position, [np.pi / 2, np.pi])
+    assert np.allclose(first.velocity, [np.pi, 2 * np.pi])
+    assert np.allclose(second.effort, [-3.0, 0.0])
+    assert (second.header.stamp.sec, second.header.stamp.nanosec) == (1, 10_500_000)
+    (description,) = messages(bag, 'robot_description')
+    assert description.data == ARM
+
+
+def test_import__takes_another_file_of_the_same_columns(folder):
+    (folder / 'second.csv').write_text(ROWS.replace('1010.5', '1020'))
+    log = read_log(folder / 'map.yaml', folder / 'second.csv')
+    assert np.allclose(log.time, [1.0, 1.02])
+
+
+ARRAYS = """
+time: {rate: 100}
+file: log.npz
+topics:
+  imu:
+    type: imu
+    frame: imu_link
+    angular_velocity: {from: w, unit: deg/s}
+    linear_acceleration: {from: a, unit: g}
+  odom:
+    type: odometry
+    frame: world
+    child_frame: base
+    position: {from: p, unit: mm}
+    orientation: {from: rpy, unit: rpy}
+    linear_velocity: {from: [vx, vy, vz], unit: m/s}
+  foot: {type: wrench, frame: sole, force: {from: fz, unit: kN}}
+"""
+
+
+def test_import__writes_arrays_as_messages_of_every_type(tmp_path):
+    rng = np.random.default_rng(1)
+    arrays = {name: rng.normal(size=(5, 3)) for name in ('w', 'a', 'p', 'rpy')}
+    arrays |= {name: rng.normal(size=5) for name in ('vx', 'vy', 'vz', 'fz')}
+    np.savez(tmp_path / 'log.npz', **arrays)
+    (tmp_path / 'map.yaml').write_text(ARRAYS)
+    bag = tmp_path / 'bag'
+    assert main(['import', str(tmp_path / 'map.yaml'), str(tmp_path), '-o', str(bag)]) == 0
+    imu, odom = messages(bag, 'imu')[3], messages(bag, 'odom')[3]
+    assert imu.header.frame_id == 'imu_link'
+    assert imu.header.stamp.nanosec == 30_000_000
+    assert imu.angular_velocity.y == pytest.approx(np.deg2rad(arrays['w'][3, 1]))
+    assert imu.linear_acceleration.z == pytest.approx(9.80665 * arrays['a'][3, 2])
+    assert odom.pose.pose.position.x == pytest.approx(1e-3 * arrays['p'][3, 0])
+    assert odom.twist.twist.linear.z == arrays['vz'][3]
+    turn = odom.pose.pose.orientation
+    expected = Rotation.from_euler('xyz', arrays['rpy'][3])
+    found = Rotation.from_quat([turn.x, turn.y, turn.z, turn.w])
+    assert (found * expected.inv()).magnitude() < 1e-9
+    with Recording([bag]) as recording:
+        recording.add_role('foot', 'geometry_msgs/msg/WrenchStamped')
+        force = next(iter(recording.messages(['foot']))).message.wrench.force
+    assert (force.x, force.z) == (0.0, pytest.approx(1e3 * arrays['fz'][0]))
+
+
+COMMON = """
+time: {from: 0, unit: ms, common: true, file: q.dat}
+topics:
+  joint_states:
+    type: joint_states
+    names: [hip]
+    position: {file: q.dat, from: 1, unit: rad}
+    effort: {file: tau.dat, from: 1, unit: N m}
+"""
+
+
+def test_import__keeps_the_times_that_all_files_have(tmp_path):
+    (tmp_path / 'q.dat').write_text('1 0.1\n2 0.2\n3 0.3\n5 0.5\n')
+    (tmp_path / 'tau.dat').write_text('2\t20\n3\t30\n4\t40\n5\t50\n')
+    (tmp_path / 'map.yaml').write_text(COMMON)
+    log = read_log(tmp_path / 'map.yaml', tmp_path)
+    assert np.allclose(log.time, [0.002, 0.003, 0.005])
+    fields = log.topics['joint_states'].fields
+    assert fields['position'][:, 0].tolist() == [0.2, 0.3, 0.5]
+    assert fields['effort'][:, 0].tolist() == [20.0, 30.0, 50.0]
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'says'),
+    [
+        ('unit: deg', 'unit: degrees', 'expected one of rad, deg'),
+        ('unit: N m, scale: 0.5', 'unit: A', 'N m per ampere'),
+        ('[q2, q1]', '[q2, q3]', "'q3' is not part of log.csv"),
+        ('[q2, q1]', 'q2', 'has 1 columns, expected 2'),
+        ('[elbow, shoulder]', '[]', 'names are ()'),
+        ('type: joint_states', 'type: joints', 'did you mean'),
+        ('position', 'positions', 'did you mean'),
+        ('file: log.csv', 'file: lag.csv', 'cannot be read'),
+        ('file: log.csv', '', 'names no file'),
+        ('arm.urdf', 'leg.urdf', 'expected a URDF'),
+        ('{from: t, unit: ms}', '[t]', 'expected a mapping'),
+        ('{from: t, unit: ms}', '{rate: 0}', 'expected a number above 0'),
+        ('scale: 0.5', 'scale: half', "scale is 'half', expected a number"),
+        ('from: [q2, q1], unit: deg', 'width: 0, unit: deg', 'expected a number above 0'),
+        ('from: t,', 'from: t, common: true,', None),
+    ],
+)
+def test_import__says_what_is_wrong_with_a_mapping(folder, capsys, old, new, says):
+    path, bag = folder / 'map.yaml', folder / 'bag'
+    path.write_text(CSV.replace(old, new))
+    assert main(['import', str(path), str(folder), '-o', str(bag)]) == (says is not None)
+    assert (says or '') in capsys.readouterr().err
+    assert bag.exists() == (says is None)
+
+
+def test_mappings__of_the_project_name_fields_that_are_known():
+    import yaml
+    from support.environment import ROOT
+
+    files = sorted((ROOT / 'config' / 'recordings').glob('*.yaml'))
+    assert len(files) == 5
+    for file in files:
+        for topic in yaml.safe_load(file.read_text())['topics'].values():
+            assert set(topic) - {'type', 'names', 'frame', 'child_frame'} <= set(
+                FIELDS[topic['type']]
+            )
