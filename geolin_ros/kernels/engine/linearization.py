@@ -756,11 +756,13 @@ def rise(ints, ws, source, relation, first, count, begin):
     slope = load8(ws, source + at.SLOPE_LANES)
     for i in range(first + count - 1, begin - 1, -1):
         u = table + i * U_ROW
-        above = get_int(ints, relation + i * blocks) & 255  # lanes that i supports
+        related = get_int(ints, relation + i * blocks)
+        above = related & 255  # lanes that i supports
         if above == 0:
-            store8(ws, u, zero)
-            store8(ws, u + 8, zero)
-            store8(ws, u + 16, zero)
+            if related != 0:
+                store8(ws, u, zero)
+                store8(ws, u + 8, zero)
+                store8(ws, u + 16, zero)
             continue
         here = work(i)
         S, Ut = entries(ws, here + at.S), entries(ws, here + at.UT)
@@ -821,22 +823,26 @@ def own_branch(ints, ws, out, source, relation, block, base_s, base_r, base_t):
         elif p != i - 1:
             slot = slots + get_int(ints, body(p) + at.SLOT) * SLOT_RECORD
             a_s, a_r, a_t = rows8(ws, slot, 8), rows8(ws, slot + 48, 8), rows8(ws, slot + 96, 8)
-        below = get_int(ints, relation + i * blocks) >> 8  # lanes that support i
-        F0, F1, F2 = get(ws, here + at.FU), get(ws, here + at.FU + 1), get(ws, here + at.FU + 2)
-        u_s = select(below, F0 * d0 + F1 * d1 + F2 * d2, zero)
-        u_r = select(below, F0 * t0 + F1 * t1 + F2 * t2, zero)
-        u_t = zero
-        if wrenches:
-            FN = entries(ws, displacement(ws, i) + at.FN)
-            u_s = u_s + select(below, dot(FN, rows8(ws, source + at.S_LANES, 8)), zero)
-        if i < first + count:
-            u = us + i * U_ROW
-            u_s, u_r, u_t = u_s + load8(ws, u), u_r + load8(ws, u + 8), load8(ws, u + 16)
-        inverse = get(ws, here + at.D_INVERSE)
+        related = get_int(ints, relation + i * blocks)
+        u_s, u_r, u_t = zero, zero, zero
+        if related != 0:
+            below = related >> 8  # lanes that support i
+            f = here + at.FU
+            F0, F1, F2 = get(ws, f), get(ws, f + 1), get(ws, f + 2)
+            u_s = select(below, F0 * d0 + F1 * d1 + F2 * d2, zero)
+            u_r = select(below, F0 * t0 + F1 * t1 + F2 * t2, zero)
+            if wrenches:
+                FN = entries(ws, displacement(ws, i) + at.FN)
+                u_s = u_s + select(below, dot(FN, rows8(ws, source + at.S_LANES, 8)), zero)
+            if i < first + count:
+                u = us + i * U_ROW
+                u_s, u_r, u_t = u_s + load8(ws, u), u_r + load8(ws, u + 8), load8(ws, u + 16)
+            inverse = get(ws, here + at.D_INVERSE)
+            u_s, u_r, u_t = inverse * u_s, inverse * u_r, inverse * u_t
         S, Ut = entries(ws, here + at.S), entries(ws, here + at.UT)
-        x_s = minus_response(inverse * u_s, Ut, a_s)
-        x_r = minus_response(inverse * u_r, Ut, a_r)
-        x_t = minus_response(inverse * u_t, Ut, a_t)
+        x_s = minus_response(u_s, Ut, a_s)
+        x_r = minus_response(u_r, Ut, a_r)
+        x_t = minus_response(u_t, Ut, a_t)
         put_columns(out, n, 5 + i, first, count, zero - x_s, zero - x_r, zero - x_t)
         a_s, a_r, a_t = minus(a_s, S, x_s), minus(a_r, S, x_r), minus(a_t, S, x_t)
         if first <= i < first + count:

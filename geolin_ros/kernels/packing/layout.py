@@ -496,24 +496,26 @@ def is_one_joint(chains: _Chains, i: int, j: int) -> bool:
 
 
 def _blocks(branches: list[tuple[int, int]], chains: _Chains) -> list[tuple[int, int, int, int]]:
-    """Return (first, count, begin, end) of each block: several branches, or part of one.
+    """Return (first, count, begin, end) of each block; begin .. end are its root branches.
 
-    The axes of a group joint stay in one block.
+    A block costs all rows once, and those of its own branches once more; of all ways to cut the
+    columns into blocks the cheapest is taken. The axes of a group joint stay in one block.
     """
-    blocks: list[tuple[int, int, int, int]] = []
-    for begin, end in branches:
-        if blocks and end - blocks[-1][2] <= LANES:
-            first = blocks.pop()[0]
-            blocks.append((first, end - first, first, end))
+    last = branches[-1][1] if branches else 1
+    best: dict[int, tuple[int, list[tuple[int, int, int, int]]]] = {1: (0, [])}
+    for stop in range(2, last + 1):
+        if stop < last and is_one_joint(chains, stop - 1, stop):
             continue
-        first = begin
-        while first < end:
-            stop = min(first + LANES, end)
-            while stop < end and is_one_joint(chains, stop - 1, stop):
-                stop -= 1
-            blocks.append((first, stop - first, begin, end))
-            first = stop
-    return blocks
+        ways = []
+        for first in range(max(1, stop - LANES), stop):
+            if first in best:
+                begin = max(begin for begin, _ in branches if begin <= first)
+                end = min(end for _, end in branches if end >= stop)
+                cost, blocks = best[first]
+                block = first, stop - first, begin, end
+                ways.append((cost + last - 1 + end - begin, [*blocks, block]))
+        best[stop] = min(ways)
+    return best[last][1]
 
 
 def aligned_zeros(size: int) -> Array:
