@@ -18,7 +18,7 @@ from defusedxml.ElementTree import DefusedXMLParser
 
 from geolin_ros.errors import UrdfError, unknown_name
 
-HELD = ('damping', 'friction')
+DYNAMICS = ('damping', 'friction')
 """What a URDF says of a joint of what an overlay can."""
 MOMENTS = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 """In the order of an overlay."""
@@ -48,13 +48,13 @@ def write(text: str, overlay: Mapping[str, Any]) -> str:
     for name, values in overlay.get('links', {}).items():
         _write_inertial(_named(robot, 'link', name), values)
     for name, values in overlay.get('joints', {}).items():
-        held = {key: repr(float(values[key])) for key in HELD if key in values}
+        given = {key: repr(float(values[key])) for key in DYNAMICS if key in values}
         joint = _named(robot, 'joint', name)
-        if held:
+        if given:
             dynamics = joint.find('dynamics')
             if dynamics is None:
                 dynamics = _added(joint, 'dynamics', '\n  ')
-            dynamics.attrib.update(held)
+            dynamics.attrib.update(given)
     return tostring(robot, encoding='unicode') + '\n'
 
 

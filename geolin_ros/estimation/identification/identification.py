@@ -262,8 +262,8 @@ def identify(
     motions = [prepare(signals, model, cutoff, delay) for signals in train]
     highest = max(motion.cutoff for motion in motions)
     trained = equations_of(model, motions)
-    held = [prepare(signals, model, highest, delay) for signals in aside]
-    tried = equations_of(model, held)
+    tests = [prepare(signals, model, highest, delay) for signals in aside]
+    tried = equations_of(model, tests)
     joints = model.joint_names if springs else ()
     parameters = Parameters(model, trained, trust, joints, scales)
     found = fit(parameters, trained, watch)
