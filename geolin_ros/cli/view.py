@@ -29,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'what',
         nargs='?',
         metavar='ROBOT|BAG',
-        help='a URDF, xacro or MJCF file or a bundled robot, which then stands still with '
-        'sliders; or a bag, with a slider for the time; nothing: what a running node publishes',
+        help='a URDF, xacro or MJCF file or a bundled robot (standing still, with sliders), or a '
+        'bag (with a time slider); without it a running node is shown',
     )
     parser.add_argument(
         '--host',
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs='+',
         default=[],
         metavar='FRAME',
-        help=f'{CONTACTS_HELP}; none: in the air',
+        help=f'{CONTACTS_HELP}; without it the robot is in the air',
     )
     robot.add_argument(
         '--posture',
@@ -61,9 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=joint_position,
         metavar='JOINT=POSITION',
-        help='positions that joints should be near [rad or m]',
+        help='desired joint positions [rad or m]',
     )
-    robot.add_argument('--height', type=float, help='of the base above the feet [m]')
+    robot.add_argument('--height', type=float, help='height of the base above the feet [m]')
     robot.add_argument('--base', choices=('floating', 'fixed'), help='whether the root link moves')
     parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
     add_bag_options(parser.add_argument_group('of a bag'))
@@ -112,9 +112,10 @@ def _live(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'Sour
             'package rclpy is not installed, expected ROS 2 to watch a node: source its '
             'installation, or name a robot or a bag'
         )
-    from geolin_ros.ros.watcher import Watcher
+    from geolin_ros.ros.watcher import NICE, Watcher
     from geolin_ros.view.live import Live
 
+    os.nice(NICE)
     watcher = Watcher(f'/{options.node.lstrip("/")}', options.remap)
     urdf = None if options.urdf is None else locate(options.urdf)
     domain = os.environ.get('ROS_DOMAIN_ID', '0')

@@ -3,9 +3,11 @@
 """A watcher of a running node: keeps the newest message of each topic, and sends pushes.
 
 It subscribes with a depth of 1 and takes messages when it is asked to: what came between is
-overwritten in the middleware, and costs neither it nor the node what reading it would.
+overwritten in the middleware, and costs neither it nor the node what reading it would. It takes
+them from the subscriptions, as rclpy.wait_for_message does: an executor would wake up for each.
 """
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +15,6 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -24,6 +25,12 @@ from geolin_ros.ros.executor import init
 from geolin_ros.ros.qos import LATCHED
 
 LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+PERIODS = {'linearization': 0.1, 'summary': 0.1, 'diagnostics': 0.2}
+"""Least time from one message of a topic to the next [s]; of others there is none."""
+STEP = 0.01
+"""From one look to the next while it waits [s]."""
+NICE = 5
+"""Added to the niceness of a process that watches: the node comes first."""
 PUSH = 'push'
 """Topic on which `geolin_demos.balance` takes pushes."""
 
@@ -63,32 +70,36 @@ class Watcher:
             ('joint_states', JointState, 'joint_states', LATEST),
             ('odom', Odometry, 'odom', LATEST),
         )
-        for name, kind, topic, profile in topics:
-            self._subscribe(name, kind, topic, profile, node)
+        self._subscriptions = {
+            name: self._node.create_subscription(kind, topic, _nothing, profile)
+            for name, kind, topic, profile in topics
+        }
+        self._full_name, self._due = node, dict.fromkeys(self._subscriptions, 0.0)
         self._push = self._node.create_publisher(WrenchStamped, PUSH, 10)
-        self._executor = SingleThreadedExecutor()  # an events executor counts what is overwritten
-        self._executor.add_node(self._node)
-        self._topics = len(topics)
 
-    def _subscribe(self, name: str, kind: Any, topic: str, profile: QoSProfile, node: str) -> None:
-        def take(message: Any) -> None:
-            if name == 'diagnostics' and not any(
-                f'/{status.name.lstrip("/")}' == node for status in message.status
-            ):
-                return  # of another node
-            self.newest[name] = message
-            self.counts[name] = self.counts.get(name, 0) + 1
+    def poll(self) -> bool:
+        """Take what has come of each topic that is due; return whether anything has."""
+        now, has_come = time.monotonic(), False
+        for name, subscription in self._subscriptions.items():
+            if now < self._due[name]:
+                continue
+            while (message := _take(subscription)) is not None:
+                if name == 'diagnostics' and not self._is_of_node(message):
+                    continue
+                self.newest[name], has_come = message, True
+                self.counts[name] = self.counts.get(name, 0) + 1
+                self._due[name] = now + PERIODS.get(name, 0.0)
+                break
+        return has_come
 
-        self._node.create_subscription(kind, topic, take, profile)
-
-    def poll(self) -> None:
-        """Take what has come, at most one message of each topic."""
-        for _ in range(self._topics):
-            self._executor.spin_once(timeout_sec=0.0)
+    def _is_of_node(self, message: DiagnosticArray) -> bool:
+        return any(f'/{status.name.lstrip("/")}' == self._full_name for status in message.status)
 
     def wait(self, seconds: float) -> None:
-        """Take the next message, or let a time [s] go by."""
-        self._executor.spin_once(timeout_sec=seconds)
+        """Take what comes next, or let a time [s] go by."""
+        end = time.monotonic() + seconds
+        while not self.poll() and time.monotonic() < end:
+            time.sleep(STEP)
 
     @property
     def is_heard(self) -> bool:
@@ -106,6 +117,16 @@ class Watcher:
 
     def close(self) -> None:
         """Leave the graph."""
-        self._executor.shutdown()
         self._node.destroy_node()
         rclpy.try_shutdown()
+
+
+def _take(subscription: Any) -> Any:
+    """Return a message that has come, or None."""
+    with subscription.handle:  # it stays until the message is taken
+        taken = subscription.handle.take_message(subscription.msg_type, False)
+    return None if taken is None else taken[0]
+
+
+def _nothing(message: Any) -> None:
+    """Do nothing: messages are taken, no executor calls back."""

@@ -17,6 +17,8 @@ from geolin_ros.view.instant import Instant
 figures = optional('plotly.graph_objects', extra='view')
 PAST = 40
 """Sets of eigenvalues that stay visible."""
+DOT = 0.008
+"""Length of what marks one of those, of half the axis."""
 PLAIN = {'displayModeBar': False}
 MARGIN = {'l': 40, 'r': 10, 't': 30, 'b': 35}
 
@@ -63,11 +65,11 @@ class Spectrum:
 
     def __init__(self, gui: Any) -> None:
         marker = {'size': 7, 'symbol': 'x', 'color': '#1d4e79'}
-        past = {'size': 3, 'color': 'rgba(154, 165, 177, 0.4)'}
+        past = {'width': 3, 'color': 'rgba(154, 165, 177, 0.4)'}
         hover = '%{x:.4g} %{y:+.4g}i [1/s]<extra></extra>'
         self._figure = figures.Figure(
             [
-                figures.Scatter(mode='markers', marker=past, hoverinfo='skip'),
+                figures.Scatter(mode='lines', line=past, hoverinfo='skip'),
                 figures.Scatter(mode='markers', marker=marker, hovertemplate=hover),
             ]
         )
@@ -87,11 +89,10 @@ class Spectrum:
         values = rates(np.linalg.eigvals(instant.A), {'form': form, 'dt': instant.dt})
         values = values[np.isfinite(values)]
         past, now = self._figure.data
-        if self._past:
-            earlier = np.concatenate(self._past)
-            past.x, past.y = earlier.real, earlier.imag
         now.x, now.y = values.real, values.imag
-        wide, high = (1.1 * max(1.0, np.abs(part).max(initial=0.0)) for part in (now.x, now.y))
+        wide, high = (_round_up(np.abs(part).max(initial=1.0)) for part in (now.x, now.y))
+        if self._past:
+            past.x, past.y = _dots(np.concatenate(self._past), DOT * wide)
         self._figure.update_layout(xaxis_range=(-wide, wide), yaxis_range=(-high, high))
         self._past.append(values)
         self._handle.figure = self._figure
@@ -99,3 +100,16 @@ class Spectrum:
     def clear(self) -> None:
         """Forget those of a while ago."""
         self._past.clear()
+
+
+def _dots(values: Array, length: float) -> tuple[Array, Array]:
+    """Return x and y of a line with a stroke for each value: a browser draws it as one element."""
+    gap = np.full(len(values), np.nan)
+    x = np.stack((values.real - 0.5 * length, values.real + 0.5 * length, gap), axis=1)
+    y = np.stack((values.imag, values.imag, gap), axis=1)
+    return x.ravel(), y.ravel()
+
+
+def _round_up(largest: float) -> float:
+    """Return a power of 2 above a value, so that axes seldom change."""
+    return float(2.0 ** np.ceil(np.log2(1.05 * largest)))

@@ -29,10 +29,14 @@ ARROW = 0.6
 """Length of a force of the robot's weight [m]."""
 CONE = 0.12
 """Height of a friction cone [m]."""
+LIGHT = 1.5
+"""Intensity of the light from all around, beside those of viser from above and below."""
 ROUND = 24
 """Lines around a cone."""
 LEAST = 0.005
 """Forces below this share of the weight have no arrow."""
+SEEN = 5e-4
+"""Lines and arrows that move by less are not sent again [m]."""
 
 
 class Scene:
@@ -60,8 +64,17 @@ class Scene:
         self._ground = ground
         self._shown: dict[str, Any] = {}
         scene = self._scene
+        # Shadows and an environment map take most of a frame where a browser draws in software.
+        scene.configure_default_lights(cast_shadow=False)
+        scene.configure_environment_map(None)
+        scene.add_light_ambient('/light', intensity=LIGHT)
         scene.add_grid(
-            '/ground', width=6.0, height=6.0, position=(0.0, 0.0, ground), cell_size=0.25
+            '/ground',
+            width=6.0,
+            height=6.0,
+            position=(0.0, 0.0, ground),
+            cell_size=0.25,
+            shadow_opacity=0.0,
         )
         self._bodies = [
             scene.add_frame(f'/robot/{number}', show_axes=False)
@@ -169,27 +182,32 @@ class Scene:
         self, name: str, points: Array, colour: tuple[int, int, int], thickness: float = 0.006
     ) -> None:
         colours = np.broadcast_to(np.array(colour, dtype=np.uint8), points.shape)
-        known = self._shown.get(name)
-        if known is None:
+        if not self._send(name, points, colours):
             self._shown[name] = self._scene.add_line_segments(
                 name, points.astype(np.float32), colours, thickness=thickness
             )
-        else:
-            known.points, known.colors = points.astype(np.float32), colours
 
     def _arrows(self, points: Array, colours: Any) -> None:
-        known = self._shown.get('/forces/arrows')
-        if known is None:
-            self._shown['/forces/arrows'] = self._scene.add_arrows(
-                '/forces/arrows',
+        name = '/forces/arrows'
+        if not self._send(name, points, colours):
+            self._shown[name] = self._scene.add_arrows(
+                name,
                 points.astype(np.float32),
                 colours,
                 shaft_radius=0.008,
                 head_radius=0.02,
                 head_length=0.04,
             )
-        else:
-            known.points, known.colors = points.astype(np.float32), colours
+
+    def _send(self, name: str, points: Array, colours: Any) -> bool:
+        """Send what is known by a name again if it looks different; return whether it is known."""
+        known = self._shown.get(name)
+        if known is None:
+            return False
+        if known.points.shape != points.shape or np.abs(known.points - points).max() > SEEN:
+            known.points = points.astype(np.float32)
+        known.colors = colours
+        return True
 
     def _remove(self, name: str) -> None:
         known = self._shown.pop(name, None)

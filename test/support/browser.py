@@ -7,6 +7,11 @@ from contextlib import contextmanager
 
 import pytest
 from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
+
+PATIENCE = 240.0
+"""With a page on a busy machine [s]."""
 
 
 @contextmanager
@@ -33,3 +38,15 @@ def open_browser(profile, *arguments, hosts='MAP * ~NOTFOUND', size='1280,2400')
 def errors(browser):
     """Return what the console complains of since the last call."""
     return [entry for entry in browser.get_log('browser') if entry['level'] == 'SEVERE']
+
+
+def wait(browser, condition, patience=PATIENCE):
+    """Wait until something is so; what the page has not drawn yet may be missing."""
+    ignored = Exception  # of scripts about elements that are not there yet
+    WebDriverWait(browser, patience, 0.2, [ignored]).until(lambda _: condition())
+
+
+def click(browser, text):
+    """Click the button or folder of a name; by a script, for the panel may be scrolled."""
+    path = f"//div[text()='{text}'] | //button[normalize-space(.)='{text}']"
+    browser.execute_script('arguments[0].click();', browser.find_element(By.XPATH, path))

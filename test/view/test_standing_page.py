@@ -12,14 +12,12 @@ from scipy.optimize import linear_sum_assignment
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.wait import WebDriverWait
-from support.browser import errors
+from support.browser import click, errors, wait
 from support.pinocchio_oracle import PinocchioOracle
 from support.view import serving
 
 from geolin_ros import State, TreeModel, robots
 
-PATIENCE = 240.0
 START, MOVED = 0.4, 0.9
 """Of the left front thigh [rad]."""
 MARKERS = """
@@ -65,18 +63,6 @@ def page(browser):
         click(browser, 'joints')
         wait(browser, lambda: browser.execute_script(INPUT, 'FL_thigh_joint'))
         yield browser
-
-
-def wait(browser, condition):
-    """Wait until something is so; what the page has not drawn yet may be missing."""
-    ignored = Exception  # of scripts about elements that are not there yet
-    WebDriverWait(browser, PATIENCE, 0.2, [ignored]).until(lambda _: condition())
-
-
-def click(browser, text):
-    """Click the button or folder of a name; by a script, for the panel may be scrolled."""
-    path = f"//div[text()='{text}'] | //button[normalize-space(.)='{text}']"
-    browser.execute_script('arguments[0].click();', browser.find_element(By.XPATH, path))
 
 
 def open_tab(browser, name):
