@@ -5,14 +5,14 @@
 python tools/films.py [balance] [view]     (both by default; each at most 3 MB)
 
 The first is `make balance` without DDS: the same motions, pushes and gains in one process, drawn
-by MuJoCo without a screen (EGL, or what MUJOCO_GL says). The second is `geolin view` as Chromium
-shows it.
+by MuJoCo without a screen (EGL, or what MUJOCO_GL says). The second is the page of `geolin view`
+in Chromium, about the same simulation. It is a film of pictures: the next moment comes when the
+last one is drawn, however long a slow machine takes.
 """
 
 import io
 import os
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,20 @@ sys.path.insert(0, str(ROOT))  # for the browser of the benchmarks
 MOST = 3 * 10**6
 """Bytes of a film."""
 RATE = 15
-"""Frames a second."""
+"""Frames a second of the first film;"""
+VIEW_RATE = 10
+"""of the second."""
+VIEW_SECONDS, VIEW_SIZE = 3.6, (880, 600)
+FEET = 'FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'
+PATIENCE = 600.0
+"""With a browser [s]."""
+TWO_FRAMES = """
+const done = arguments[0];
+requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30)));
+"""
 
 
-def save(frames: list[Any], path: Path) -> None:
+def save(frames: list[Any], path: Path, rate: int = RATE) -> None:
     """Write an animated WebP, by the best quality that fits."""
     images = [Image.fromarray(frame) for frame in frames]
     for quality in (80, 60, 45, 30, 20):
@@ -38,7 +48,7 @@ def save(frames: list[Any], path: Path) -> None:
             path,
             save_all=True,
             append_images=images[1:],
-            duration=1000 // RATE,
+            duration=1000 // rate,
             loop=0,
             quality=quality,
             method=4,
@@ -53,7 +63,7 @@ def save(frames: list[Any], path: Path) -> None:
 
 def balance() -> None:
     """Film a quadruped and a humanoid side by side, pushed."""
-    left = list(pushed('quadruped', ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'), 0.06, 1.1))
+    left = list(pushed('quadruped', FEET, 0.06, 1.1))
     right = list(pushed('humanoid', ('left_foot', 'right_foot'), 0.025, 2.6))
     frames = [np.hstack(pair) for pair in zip(left, right, strict=True)]
     save(frames, ROOT / 'docs' / 'balance.webp')
@@ -183,60 +193,115 @@ class Figure:
         return np.asarray(image.resize((self.SIZE[1], self.SIZE[0]), Image.Resampling.LANCZOS))
 
 
+class Moments:
+    """A quadruped that LQR holds up, pushed twice: what the page shows, frame after frame."""
+
+    def __init__(self, seconds: float) -> None:
+        from geolin_demos.balance.laws import ScheduledLqr
+        from geolin_demos.balance.motions import stand
+        from geolin_demos.sim.simulator import Simulator
+        from geolin_demos.sim.trial import push_of
+
+        from geolin_ros import Linearizer, TreeModel, robots
+
+        self.description = robots.path('quadruped')
+        overlay = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}
+        self.model = TreeModel.from_urdf(self.description, overlay=overlay)
+        self._simulator = Simulator(self.description, self.model, FEET)
+        motion = stand(self._simulator, seconds)
+        self._simulator.pushes = [
+            push_of(0.06, 0.25 * np.pi, 0.3, self.model.total_mass),
+            push_of(0.06, -0.6 * np.pi, 2.0, self.model.total_mass),
+        ]
+        self._simulator.reset(motion.reference(0.0))
+        self._law, self._linearizer = ScheduledLqr(self.model, motion), Linearizer(self.model)
+        self.is_still = False
+
+    def add_controls(self, gui: Any) -> None:
+        """Add nothing."""
+
+    def newest(self) -> Any:
+        """Return the next instant; None once all is still."""
+        from geolin_demos.sim.trial import PERIOD
+
+        from geolin_ros.dynamics.kinematics import Kinematics
+        from geolin_ros.stream.outputs.forces import Force, contact_forces
+        from geolin_ros.view.instant import Instant
+
+        if self.is_still:
+            return None
+        simulator = self._simulator
+        for _ in range(round(1.0 / (VIEW_RATE * PERIOD))):
+            tau = self._law(simulator.time, simulator.state)
+            simulator.advance(tau, PERIOD)
+        state = simulator.state.copy()
+        at, supports = Kinematics(self.model, state), tuple(simulator.feet.values())
+        self._linearizer.contacts = tuple(one.grounded(at).contact for one in supports)
+        L = self._linearizer(state, tau)
+        forces = contact_forces(at, L.contacts, L.wrenches)
+        forces += tuple(
+            Force(state.H[:3, 3].copy(), np.array(push.force), False)
+            for push in simulator.pushes
+            if _is_seen(push, simulator.time)
+        )
+        return Instant(simulator.time, state, L.A.copy(), L.B.copy(), 0.0, forces, supports)
+
+    def health(self) -> None:
+        """Return nothing."""
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+
 def view() -> None:
-    """Film a page of the standing humanoid whose modes are shown, one after the other."""
+    """Film the page of a pushed quadruped, then two modes of its posture."""
     from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.wait import WebDriverWait
 
     from benchmarks.watcher import browser
-    from geolin_ros import TreeModel, robots
-    from geolin_ros.control.soles import read_feet
     from geolin_ros.view.page import Page
-    from geolin_ros.view.standing import Standing
 
-    path = robots.path('humanoid')
-    model = TreeModel.from_urdf(path)
-    feet = [foot.support for foot in read_feet(path, model, ('left_foot', 'right_foot'))]
-    page = Page(Standing(model, path, feet), port=8099)
-    frames = []
-
-    def run(seconds: float) -> None:
-        end = time.monotonic() + seconds
-        page.run(lambda: time.monotonic() > end)
-
+    frames: list[Any] = []
+    moments = Moments(VIEW_SECONDS)
+    page = Page(moments, port=8099)
     try:
         with browser() as window:
-            window.set_window_size(860, 600)
+            window.set_script_timeout(PATIENCE)
+            window.set_window_size(*VIEW_SIZE)
             window.get(page.url)
-            run(25.0)
+            wait = WebDriverWait(window, PATIENCE, 0.1)
+
+            def shoot(words: str) -> None:
+                """Draw a frame, and take its picture when the browser has."""
+                page.step()
+                page._remark.content = words  # what is sent last
+                wait.until(lambda _: words in window.find_element(By.TAG_NAME, 'body').text)
+                window.execute_async_script(TWO_FRAMES)
+                png = window.get_screenshot_as_png()
+                frames.append(np.asarray(Image.open(io.BytesIO(png)).convert('RGB')))
+                print(f'view: frame {len(frames)}', end='\r', flush=True)
+
+            wait.until(lambda _: window.find_elements(By.CSS_SELECTOR, '.js-plotly-plot'))
             for button in window.find_elements(
                 By.CSS_SELECTOR, '.mantine-Notification-closeButton'
             ):
                 button.click()
+            shoot('a robot that LQR holds up')
+            frames.clear()  # the page may still have been loading
+            for _ in range(round(VIEW_SECONDS * VIEW_RATE)):
+                shoot(f'pushed, {moments._simulator.time:.1f} s')
+            moments.is_still = True
             page._modes.analyse()
-            choices = list(page._modes._modes)
-            joints = model.joint_names
-
-            def shoot() -> None:
-                run(0.2)
-                png = window.get_screenshot_as_png()
-                frames.append(np.asarray(Image.open(io.BytesIO(png)).convert('RGB')))
-
-            slider = page._source._sliders[joints[0]]
-            start = slider.value
-            for k in range(12):  # the spectrum follows a slider
-                slider.value = start + 0.3 * np.sin(2.0 * np.pi * k / 12)
-                shoot()
-            tabs = window.find_elements(By.CSS_SELECTOR, '[role=tab]')
-            tabs[2].click()
-            for choice in choices[:2]:
+            tab = window.find_element(By.CSS_SELECTOR, '[role=tab][title="modes"]')
+            wait.until(lambda _: tab.click() or tab.get_attribute('aria-selected') == 'true')
+            for number, choice in enumerate(list(page._modes._modes)[:2], 1):
                 page._modes._choice.value = choice
                 for k in range(10):
                     page._modes.phase = 2.0 * np.pi * k / 10
-                    shoot()
-            page._modes._choice.value = 'none'
+                    shoot(f'mode {number}, phase {36 * k} degrees')
     finally:
         page.close()
-    save(frames, ROOT / 'docs' / 'view.webp')
+    save(frames, ROOT / 'docs' / 'view.webp', VIEW_RATE)
 
 
 if __name__ == '__main__':
