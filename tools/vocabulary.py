@@ -50,6 +50,10 @@ WORDS = (
     Word(r'so many requests', 'maximum rate of requests'),
     Word(r'one (?:in|of) so many\b', 'every N-th'),
     Word(r'\bsaid once\b', 'logged once'),
+    Word(r'\bmend\b', 'fix'),
+    Word(r'made beforehand', 'designed offline'),
+    Word(r'\bfor machines\b', 'as JSON'),
+    Word(r'\bwhoever\b', 'the user, node or caller', ('README.md', 'config/', 'docs/')),
 )
 
 

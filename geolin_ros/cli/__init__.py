@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     import argparse
 
 COMMANDS = {
-    'analyze-modes': 'say which motions of a standing or flying robot joint efforts can reach',
-    'compare': 'say how far two runs, or two models, are apart',
-    'estimate': 'write the base of a walking robot from IMU, joint states and contacts of a bag',
+    'analyze-modes': 'find modes and controllability of a standing or flying robot',
+    'compare': 'compare two datasets, or two robots',
+    'estimate': 'estimate the base of a walking robot from IMU, joints and contacts in a bag',
     'export': 'write a robot as a C library, which needs no Python: A, B, dynamics, contacts',
-    'gain-bank': 'design the gains of a standing robot over heights and contacts, into a file',
-    'gains': 'write gains for what a robot stood on, and how, in a bag',
-    'identify': 'find masses, rotors, friction and springs of a robot in bags',
-    'import': 'write a bag of CSV or npz files, by a mapping that says which column is what',
-    'info': 'print what a robot description amounts to: joints, bodies, mass, warnings',
-    'inspect': 'say what is in a bag: rates, gaps, clocks, frames, and what would be left out',
-    'linearize': 'write the linearizations about all samples of a bag into a dataset',
-    'lint-urdf': 'say what is wrong, or odd, in a robot description, and how to mend it',
+    'gain-bank': 'design gains of a standing robot for heights and contacts, into a file',
+    'gains': 'design gains for the contacts and postures in a bag',
+    'identify': 'identify masses, rotors, friction and springs of a robot from bags',
+    'import': 'convert CSV or npz files to a bag, by a mapping file that describes the columns',
+    'info': 'print the model of a robot description: joints, bodies, mass, warnings',
+    'inspect': 'check a bag: rates, gaps, clocks, frames, and inputs that would be dropped',
+    'linearize': 'linearize about all samples of a bag, into a dataset',
+    'lint-urdf': 'find errors and unusual values in a robot description, and how to fix them',
     'parameters': 'print the parameters of a node, as a file to start from',
     'recheck': 'repeat a check of A and B that failed in a node',
-    'record': 'record what nodes take and give into a bag, without ros2 bag',
+    'record': 'record inputs and outputs of nodes into a bag, without ros2 bag',
     'replay': 'write the bag of linearizations that a node would have published',
-    'report': 'write a page about a dataset: eigenvalues, matrices, residuals, modes',
+    'report': 'write a report of a dataset: eigenvalues, matrices, residuals, modes',
     'view': 'show a robot in the browser: of a running node, of a bag, or standing still',
-    'warm-up': 'compile all kernels into the cache, so that the first start is as fast as any',
+    'warm-up': 'compile all kernels into the cache, before the first start',
 }
 
 
@@ -88,7 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _explained(error: BaseException, name: str) -> int:
-    """Return the exit status of an error that is the user's to mend; raise any other."""
+    """Return the exit status of an error that the user can fix; raise any other."""
     from geolin_ros.errors import GeolinError
 
     if isinstance(error, BrokenPipeError):

@@ -51,7 +51,7 @@ def add_bag_options(parser: 'argparse._ActionsContainer') -> None:
         action='append',
         default=[],
         metavar='NAME:=VALUE',
-        help='one parameter, as for the node; counts more than the file',
+        help='one parameter, as for the node; overrides the file',
     )
     for role in ROLES:
         parser.add_argument(
@@ -140,7 +140,7 @@ class Said:
 
 
 def print_json(result: Any) -> None:
-    """Print a result for machines; NaN, which JSON does not have, becomes null."""
+    """Print a result as JSON; NaN, which JSON does not have, becomes null."""
     print(json.dumps(_without_nan(result), indent=2, allow_nan=False))
 
 

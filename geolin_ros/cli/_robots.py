@@ -16,9 +16,8 @@ from geolin_ros.model.tree import TreeModel
 
 URDF_HELP = 'path of a URDF, xacro or MJCF file, or a bundled robot: humanoid, quadruped'
 CONTACTS_HELP = (
-    'what it stands on: frame (the ball or sole that its shapes in the URDF make), '
-    'frame:RADIUS (a ball; a point with 0), frame:LENGTHxWIDTH (a sole), with @x,y,z behind '
-    'either where that is in the frame [m]'
+    'contact frames: frame (the ball or sole of its shapes in the URDF), frame:RADIUS (a ball; '
+    '0: a point) or frame:LENGTHxWIDTH (a sole), with @x,y,z for an offset in the frame [m]'
 )
 
 
@@ -32,7 +31,7 @@ def add_base_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--base',
         choices=('floating', 'fixed'),
-        help='whether the root link moves (default: floating; an MJCF file says itself)',
+        help='whether the root link moves (default: floating; of MJCF, as in the file)',
     )
 
 
@@ -42,7 +41,7 @@ def add_mimic_argument(parser: argparse.ArgumentParser) -> None:
         '--mimic',
         choices=('exact', 'independent'),
         default='exact',
-        help='mimic joints follow their master, or are joints of their own (default: %(default)s)',
+        help='mimic joints: exact constraints, or independent joints (default: %(default)s)',
     )
 
 

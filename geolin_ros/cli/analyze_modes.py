@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs='+',
         default=[],
         metavar='FRAME',
-        help=f'{CONTACTS_HELP}; none: it flies',
+        help=f'{CONTACTS_HELP}; without it the robot is in flight',
     )
     parser.add_argument(
         '--posture',
@@ -38,22 +38,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=joint_position,
         metavar='JOINT=POSITION',
-        help='positions that joints should be near [rad or m] (default: zero); in flight, where '
-        'they are',
+        help='desired joint positions [rad or m] (default: zero); in flight exactly these',
     )
     parser.add_argument(
-        '--height', type=float, help='of the base above the feet [m] (default: knees a bit bent)'
+        '--height',
+        type=float,
+        help='height of the base above the feet [m] (default: knees slightly bent)',
     )
     parser.add_argument(
         '--horizon',
         type=float,
         metavar='SECONDS',
-        help='in flight: what can be reached within this time under gravity',
+        help='in flight: time for which controllability under gravity is computed',
     )
     add_base_argument(parser)
     add_overlay_argument(parser)
-    parser.add_argument('--json', action='store_true', help='print the report for machines')
-    parser.add_argument('--picture', type=Path, metavar='FILE', help='draw poles and times')
+    parser.add_argument('--json', action='store_true', help='print the report as JSON')
+    parser.add_argument(
+        '--picture', type=Path, metavar='FILE', help='draw poles and time constants'
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -13,12 +13,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'a', metavar='A', help='dataset of geolin linearize, URDF, xacro or a bundled robot'
     )
-    parser.add_argument('b', metavar='B', help='another one of the same kind')
+    parser.add_argument('b', metavar='B', help='another dataset or robot to compare with')
     parser.add_argument(
         '--tolerance',
         type=float,
         default=1e-9,
-        help='relative difference up to which the exit status is 0 (%(default)s)',
+        help='largest relative difference for exit status 0 (default: %(default)s)',
     )
     add_output_arguments(parser)
 

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '-o', '--output', type=Path, required=True, metavar='FOLDER', help='a new folder'
     )
-    parser.add_argument('--name', help='of the library (default: that of the robot)')
+    parser.add_argument('--name', help='name of the library (default: that of the robot)')
     parser.add_argument(
         '--target',
         nargs='+',
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs='+',
         default=[],
         metavar='FRAME',
-        help=f'{CONTACTS_HELP}; which of them are in force is chosen at run time',
+        help=f'{CONTACTS_HELP}; the active ones are chosen at run time',
     )
     parser.add_argument(
         '--wrenches',
@@ -66,14 +66,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=_wrench,
         metavar='LINK[:KIND][@x,y,z]',
-        help='where external wrenches may act, their values are given at run time; KIND is body '
+        help='links of external wrenches, with values given at run time; KIND is body '
         '(default; in link axes), world (about the world origin) or world_oriented (in world '
         'axes, about the point x,y,z of the link [m])',
     )
     add_base_argument(parser)
     add_mimic_argument(parser)
     parser.add_argument(
-        '--joints', nargs='+', metavar='JOINT', help='in their order; others are locked'
+        '--joints', nargs='+', metavar='JOINT', help='order of the joints; others are locked'
     )
     parser.add_argument(
         '--locked',
@@ -93,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=_payload,
         metavar='LINK=MASS[@x,y,z]',
-        help='masses on links [kg], x,y,z where in the link their centre is [m]',
+        help='masses on links [kg]; x,y,z is the position of their centre in the link [m]',
     )
     parser.add_argument('--quiet', action='store_true', help='no progress bar')
 

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'file',
         type=Path,
         metavar='FILE',
-        help='where to save, .yaml or .npz; .h is a header of C, which nodes do not read',
+        help='file to write: .yaml or .npz for nodes, .h for a C header',
     )
     parser.add_argument(
         '--contacts',
@@ -36,18 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='append',
         required=True,
         metavar='FRAME',
-        help=f'{CONTACTS_HELP}; again for each set of contacts',
+        help=f'{CONTACTS_HELP}; repeat it for each set of contacts',
     )
     parser.add_argument(
         '--heights',
         nargs=2,
         type=float,
         metavar=('TOP', 'BOTTOM'),
-        help='of the base above the feet [m] (default: one posture, knees a bit bent)',
+        help='heights of the base above the feet [m] (default: one, knees slightly bent)',
     )
     parser.add_argument(
         '--posture', nargs='+', default=[], type=joint_position, metavar='JOINT=POSITION',
-        help='positions that joints should be near [rad or m] (default: zero)',
+        help='desired joint positions [rad or m] (default: zero)',
     )  # fmt: skip
     parser.add_argument(
         '--tolerance',

@@ -30,15 +30,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--feet',
         default='',
         metavar='FRAME,...',
-        help='what may stand: frame, frame:RADIUS, or frame:LENGTHxWIDTH for a sole (default: '
-        'what the contacts of parameters or of the topic contact_states say, or topics of forces '
-        'that are named like links)',
+        help='feet: frame, frame:RADIUS, or frame:LENGTHxWIDTH for a sole (default: from the '
+        'parameter contacts, the topic contact_states, or force topics that are named like links)',
     )
     parser.add_argument(
-        '--postures', type=int, default=3, metavar='N', help='of each set of contacts (3)'
+        '--postures',
+        type=int,
+        default=3,
+        metavar='N',
+        help='postures for each set of contacts (3)',
     )
     parser.add_argument(
-        '--tolerance', type=float, default=0.05, help='relative error between postures (0.05)'
+        '--tolerance',
+        type=float,
+        default=0.05,
+        help='largest relative error of an interpolated gain (0.05)',
     )
     add_output_arguments(parser)
 

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--output',
         type=Path,
         default=Path('overlay.yaml'),
-        help='overlay for overlay_file of the nodes (default: %(default)s)',
+        help='overlay to write, for overlay_file of the nodes (default: %(default)s)',
     )
     parser.add_argument(
         '--urdf-out',
@@ -51,23 +51,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar='BAG',
-        help='bag to try the result on (default: the last quarter of each)',
+        help='bag for validation (default: the last quarter of each bag)',
     )
     parser.add_argument(
-        '--cutoff', type=float, metavar='HZ', help='of the filter (default: by the motion)'
+        '--cutoff',
+        type=float,
+        metavar='HZ',
+        help='cut-off of the filter (default: from the motion)',
     )
     parser.add_argument(
         '--delay',
         type=_delay,
         default=0.0,
         metavar='SECONDS',
-        help='by how much efforts come after the motion, or auto: found by correlation (0)',
+        help='delay of the efforts behind the motion, or auto: by correlation (0)',
     )
     parser.add_argument(
         '--trust',
         type=float,
         default=0.3,
-        help='relative standard deviation of what the description says about bodies (0.3)',
+        help='relative standard deviation of the inertias in the description (0.3)',
     )
     parser.add_argument('--no-springs', action='store_true', help='joints have no springs')
     parser.add_argument(
@@ -75,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='append',
         default=[],
         metavar='JOINT',
-        help='find the factor of the efforts of this joint too',
+        help='also identify a scale factor of the efforts of this joint',
     )
     add_output_arguments(parser)
 

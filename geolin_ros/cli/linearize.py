@@ -24,13 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '-o', '--output', required=True, metavar='OUT.zarr', help='folder, or store (s3://...)'
     )
     thin = parser.add_mutually_exclusive_group()
-    thin.add_argument('--every', type=int, default=1, metavar='N', help='one of N samples (1)')
-    thin.add_argument('--rate', type=float, metavar='HZ', help='samples a second (all)')
+    thin.add_argument('--every', type=int, default=1, metavar='N', help='every N-th sample (1)')
+    thin.add_argument('--rate', type=float, metavar='HZ', help='samples per second (all)')
     parser.add_argument(
-        '--eig-rate', type=float, default=50.0, metavar='HZ', help='eigenvalues so often (50)'
+        '--eig-rate', type=float, default=50.0, metavar='HZ', help='rate of eigenvalues (50)'
     )
     parser.add_argument(
-        '--workers', type=int, metavar='N', help='processes on this machine (one a core)'
+        '--workers', type=int, metavar='N', help='processes on this machine (one per core)'
     )
     parser.add_argument('--scheduler', metavar='ADDRESS', help='run on a Dask cluster')
     parser.add_argument('--chunk', type=int, metavar='N', help='samples in a chunk')

@@ -14,11 +14,11 @@ from geolin_ros.robots import locate
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument('file', help='a URDF, xacro or MJCF file, or a bundled robot')
-    parser.add_argument('--json', action='store_true', help='print findings for machines')
+    parser.add_argument('--json', action='store_true', help='print the findings as JSON')
     parser.add_argument(
         '--strict',
         action='store_true',
-        help='exit with status 1 for warnings too',
+        help='exit with status 1 also for warnings',
     )
 
 

@@ -27,14 +27,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='append',
         default=[],
         metavar='/NAME',
-        help='a node whose inputs and outputs to record, may be given several times '
-        '(default: all that publish a message of geolin_msgs)',
+        help='node to record, with its inputs and outputs; may be repeated (default: all nodes '
+        'that publish messages of geolin_msgs)',
     )
     parser.add_argument(
         '--topic', action='append', default=[], metavar='/NAME', help='another topic to record'
     )
     parser.add_argument(
-        '--duration', type=float, metavar='SECONDS', help='after the first message (default: ever)'
+        '--duration',
+        type=float,
+        metavar='SECONDS',
+        help='time after the first message (default: no limit)',
     )
     parser.add_argument(
         '--storage', choices=('mcap', 'sqlite3'), default='mcap', help='(default: %(default)s)'

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_bag_arguments(parser)
     parser.add_argument('-o', '--output', type=Path, required=True, help='folder of the new bag')
     parser.add_argument(
-        '--node', default='/linearization_node', help='in front of the topics (%(default)s)'
+        '--node', default='/linearization_node', help='name of the node in topics (%(default)s)'
     )
     parser.add_argument(
         '--storage', choices=('mcap', 'sqlite3'), default='mcap', help='(default: %(default)s)'

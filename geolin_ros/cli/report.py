@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs='+',
         default=[],
         metavar='SECONDS',
-        help='show those about these times after the start',
+        help='times after the start at which to show matrices',
     )
     add_output_arguments(parser)
 

@@ -122,7 +122,7 @@ class Equilibrium:
     statics: Statics
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the figures for machines."""
+        """Return the figures for JSON."""
         return {
             'mass_kg': self.statics.mass,
             'com_m': self.statics.com.tolist(),

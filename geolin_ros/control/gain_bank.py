@@ -133,7 +133,7 @@ class GainBank:
     def with_gains(self, gains: Gains, tolerance: float = TOLERANCE) -> 'GainBank':
         """Return a bank that has these gains too, made while a robot runs as a rule.
 
-        Start from ``GainBank(model.hash, {})`` or from a bank made beforehand.
+        Start from ``GainBank(model.hash, {})`` or from a bank designed offline.
 
         Parameters
         ----------

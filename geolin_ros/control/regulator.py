@@ -116,7 +116,7 @@ class Regulator:
     settings
         See `RegulatorSettings`.
     bank
-        Gains made beforehand: they are used instead of any that are designed.
+        Gains designed offline: they are used, and none are designed.
 
     Attributes
     ----------

@@ -168,7 +168,7 @@ class ModeReport:
     full: 'FullPair | None' = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything for machines."""
+        """Return everything for JSON."""
         plain = dataclasses.asdict(self)
         values = self.uncontrollable_eigenvalues
         plain['uncontrollable_eigenvalues'] = [[v.real, v.imag] for v in values.tolist()]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong, or at least odd, in a robot description, and how to mend it."""
+"""Errors and unusual values in a robot description, and how to fix them."""
 
 import math
 import warnings

@@ -47,7 +47,7 @@ class FeedbackStream(TopicStream[Command]):
     counts
         Where to count.
     bank
-        Gains made beforehand, or None.
+        Gains designed offline, or None.
     contact_dwell
         How long a change of contacts has to last before it counts [s].
 

@@ -16,6 +16,8 @@ SAMPLES = [
     ('the motions\n    that are left', 'motions\n    that are left'),
     ('prepared, not\n# run here', 'prepared, not\n# run'),
     ('One of so many linearizations', 'One of so many'),
+    ('how to mend it', 'mend'),
+    ('gains made\n# beforehand', 'made\n# beforehand'),
 ]
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Gains made beforehand: as exact as stated, the same after a file, and steady."""
+"""Gains designed offline: as exact as stated, the same after a file, and steady."""
 
 import dataclasses
 import json

@@ -42,7 +42,7 @@ class Case:
     step: float = 0.02
     """Between the impulses that are tried to find the largest one borne [s]."""
     scheduled: bool = False
-    """Whether its gains are made beforehand at the knots of the motion, else as it goes."""
+    """Whether its gains are designed offline at the knots of the motion, else online."""
 
     def with_impulse(self, impulse: float) -> 'Case':
         """Return the same pushes, weaker or stronger."""

@@ -220,7 +220,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         '--scheduled',
         action='store_true',
-        help='the cases on gains made beforehand, or the others',
+        help='the cases on gains designed offline, or the others',
     )
     parser.add_argument(
         '--output',

@@ -57,7 +57,7 @@ class Excitation:
     factors : (n,)
         Measured by described effort of each joint; NaN where they are not alike.
     problems
-        What to mend, a sentence each.
+        What to fix, a sentence each.
     """
 
     rate: float

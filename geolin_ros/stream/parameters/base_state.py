@@ -35,13 +35,13 @@ BASE_TABLE: tuple[Parameter, ...] = (
     *(BY_NAME[name] for name in (*NODE_NAMES, *MODEL_NAMES, 'frame_prefix', *CONTACT_NAMES)),
     Parameter('imu_topic', 'imu', 'The IMU of the base.'),
     Parameter(
-        'imu_link', '', 'Link at which it is, with its axes; fixed to the base. Empty: the base.'
+        'imu_link', '', 'Link of the IMU, with its axes; fixed to the base. Empty: the base.'
     ),
     Parameter('world_frame', 'odom', 'Frame of the odometry.'),
     Parameter(
         'max_skew',
         0.05,
-        'Longest distance in time between a joint state and the newest sample of the IMU.',
+        'Largest time between a joint state and the newest sample of the IMU.',
         unit='s',
         bounds=(0.0, 10.0),
     ),
@@ -55,30 +55,28 @@ BASE_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'foot_radius',
         0.0,
-        'Of feet that are balls about their frames: they roll.',
+        'Radius of feet that are balls about their frames and roll; 0: they do not.',
         unit='m',
         bounds=(0.0, 1.0),
     ),
     Parameter(
         'gate',
         16.0,
-        'Squared distance, in standard deviations, from which on a contact is let go.',
+        'Squared Mahalanobis distance from which on a contact is rejected.',
         bounds=(1.0, 1e9),
     ),
-    Parameter(
-        'distrust', 0.1, 'How long such a contact does not count.', unit='s', bounds=(0.0, 1e3)
-    ),
+    Parameter('distrust', 0.1, 'Time for which it is not used then.', unit='s', bounds=(0.0, 1e3)),
     _deviation('gyro', 'angular velocities, a density', 'rad/s/sqrt(Hz)'),
     _deviation('accelerometer', 'accelerations, a density', 'm/s^2/sqrt(Hz)'),
     _deviation('gyro_bias', 'the bias of the gyro at the start', 'rad/s'),
     _deviation('accelerometer_bias', 'the bias of the accelerometer at the start', 'm/s^2'),
-    _deviation('gyro_walk', 'how the bias of the gyro changes, a density', 'rad/s^2/sqrt(Hz)'),
+    _deviation('gyro_walk', 'the random walk of the gyro bias, a density', 'rad/s^2/sqrt(Hz)'),
     _deviation(
-        'accelerometer_walk', 'how that of the accelerometer changes, a density', 'm/s^3/sqrt(Hz)'
+        'accelerometer_walk', 'the random walk of the other bias, a density', 'm/s^3/sqrt(Hz)'
     ),
-    _deviation('slip', 'how contacts slip, a density', 'm/s/sqrt(Hz)'),
+    _deviation('slip', 'the slip of contacts, a density', 'm/s/sqrt(Hz)'),
     _deviation('joint', 'joint positions', 'rad or m'),
-    _deviation('point', 'places of contacts in the description', 'm'),
+    _deviation('point', 'positions of contacts in the description', 'm'),
 )
 
 

@@ -76,7 +76,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'description_timeout',
         10.0,
-        'After this long without a description the node says what it waits for, again and again.',
+        'Period of the log message while there is no description.',
         unit='s',
         bounds=(0.1, 3600.0),
     ),
@@ -89,7 +89,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'mimic',
         'exact',
-        'How mimic joints are read: following their master, or as joints of their own.',
+        'Mimic joints: exact constraints, or joints of their own.',
         choices=('exact', 'independent'),
     ),
     Parameter(
@@ -112,7 +112,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'overlay_file',
         '',
-        'YAML file with what a URDF cannot say: rotors, gears, springs, friction, payloads.',
+        'YAML file with what a URDF cannot describe: rotors, gears, springs, friction, payloads.',
         live=False,
     ),
     Parameter(
@@ -123,7 +123,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'coulomb_friction',
         False,
-        'Whether the friction of description and overlay acts, smoothed as f tanh(r / v0).',
+        'Whether the friction of description and overlay is modelled, as f tanh(r / v0).',
     ),
     Parameter('payload.frame', '', 'Link that carries a payload. Empty: none.'),
     Parameter('payload.mass', 0.0, 'Its mass.', unit='kg', bounds=(0.0, 1e6)),
@@ -144,7 +144,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'frame_prefix',
         '',
-        'Put before names of links in frames of messages, as by robot_state_publisher.',
+        'Prefix of link names in the frames of messages, as in robot_state_publisher.',
     ),
     Parameter(
         'odometry.twist_frame',
@@ -155,15 +155,15 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'odometry.child_frame',
         '',
-        "Link that the odometry is about, instead of the messages' child_frame_id.",
+        'Link of the odometry, instead of the child_frame_id of its messages.',
     ),
     Parameter(
         'odometry.quaternion_tolerance',
         0.01,
-        "Largest deviation of the orientation's length from 1; within it it is normalised.",
+        'Largest deviation of the norm of the quaternion from 1; smaller ones are normalised.',
         bounds=(1e-9, 1.0),
     ),
-    Parameter('tf_world_frame', 'odom', 'Frame that transforms to the base start from.'),
+    Parameter('tf_world_frame', 'odom', 'World frame of the transforms to the base.'),
     Parameter(
         'tf_velocity_cutoff',
         10.0,
@@ -174,27 +174,27 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'pairing',
         'newest',
-        'The newest odometry carried along its twist, or interpolation between two neighbours, '
-        'which waits for the later one.',
+        'Odometry of a joint state: the newest, extrapolated by its twist, or interpolated '
+        'between two, which waits for the later one.',
         choices=('newest', 'interpolate'),
     ),
     Parameter(
         'max_skew',
         0.05,
-        'Longest distance in time between a joint state and its odometry, or other parts of it.',
+        'Largest time between a joint state and its odometry, or its other parts.',
         unit='s',
         bounds=(0.0, 10.0),
     ),
     Parameter(
         'joint_states_in_parts',
         False,
-        'Whether joint states hold some of the joints each, to be merged.',
+        'Whether each joint state has only some of the joints, to be merged.',
     ),
     Parameter(
         'torque_source',
         'effort',
-        'Joint efforts: of the joint states, zero, from the topic joint_efforts, or those that '
-        'hold the state still.',
+        'Joint efforts: from the joint states, zero, from the topic joint_efforts, or by inverse '
+        'dynamics.',
         choices=('effort', 'zero', 'topic', 'inverse_dynamics'),
     ),
     Parameter(
@@ -220,22 +220,22 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'wrench_timeout',
         0.1,
-        'Longest distance in time between a joint state and the newest wrench of a topic.',
+        'Largest time between a joint state and the newest wrench of a topic.',
         unit='s',
         bounds=(0.0, 3600.0),
     ),
     Parameter(
         'missing_wrench',
         'drop',
-        'What becomes of a joint state without one of the wrenches: it is dropped, or answered '
-        'with no force and a finding.',
+        'A joint state without one of the wrenches is dropped, or linearized with zero force and '
+        'a finding.',
         choices=('drop', 'zero'),
     ),
     Parameter(
         'contact_source',
         'parameter',
-        'Which contacts hold the robot: all of contacts; those of the topic contact_states; or '
-        'those of contacts whose foot feels a force.',
+        'Active contacts: all of contacts; those of the topic contact_states; or those of '
+        'contacts with a measured foot force.',
         choices=('parameter', 'topic', 'forces'),
     ),
     Parameter(
@@ -249,27 +249,27 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'foot_force_topics',
         NO_NAMES,
-        'Forces at contacts, each as `topic frame`; wrench_timeout holds for them too.',
+        'Forces at contacts, each as `topic frame`; wrench_timeout applies to them too.',
         entry=_foot_force,
     ),
     Parameter(
         'contact_on_force',
         20.0,
-        'A foot holds from this force on.',
+        'A foot is in contact from this force on.',
         unit='N',
         bounds=(0.0, 1e6),
     ),
     Parameter(
         'contact_off_force',
         10.0,
-        'A foot that holds is lifted below this force.',
+        'A foot in contact is lifted below this force.',
         unit='N',
         bounds=(0.0, 1e6),
     ),
     Parameter(
         'admissible_basis',
         False,
-        'Whether messages hold the basis of the motions that contacts admit.',
+        'Whether messages contain the basis of the motions that contacts admit.',
     ),
     Parameter(
         'trigger',
@@ -281,7 +281,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'max_rate',
         0.0,
-        'Joint states that come faster are left out; 0: none.',
+        'Joint states at a higher rate are skipped; 0: no limit.',
         unit='Hz',
         bounds=(0.0, 10000.0),
     ),
@@ -295,13 +295,13 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'method',
         'midpoint',
-        'How the discrete form is made.',
+        'Discretization method.',
         choices=('midpoint', 'euler', 'zoh', 'rkmk4'),
     ),
     Parameter(
         'reference',
         'moving',
-        'What the error is taken to: the motion through the state, or the fixed state.',
+        'Reference of the displacements: the motion through the state, or the fixed state.',
         choices=('moving', 'frozen'),
     ),
     Parameter(
@@ -313,8 +313,8 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'marker_rate',
         0.0,
-        'Contact forces and modes as visualization_msgs/MarkerArray on ~/markers, for RViz, at '
-        'most so often; 0: never.',
+        'Maximum rate of ~/markers (visualization_msgs/MarkerArray): contact forces and modes for '
+        'RViz; 0: none.',
         unit='Hz',
         bounds=(0.0, 100.0),
         live=False,
@@ -328,27 +328,26 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'service.size',
         16,
-        'Most wrenches and contacts together in a request; larger ones are refused.',
+        'Maximum number of wrenches and contacts in a request; larger requests are refused.',
         bounds=(0, 10_000),
     ),
     Parameter(
         'service.budget',
         0.1,
-        'Largest part of the last second that answers may have taken; then others are refused.',
+        'Largest share of the last second for answers; requests beyond it are refused.',
         bounds=(1e-6, 1.0),
     ),
     Parameter(
         'certificate.every',
         250,
-        'Every N-th linearization is checked against independent differences, and its '
-        'posture for digits that it costs; 0: neither.',
+        'Every N-th linearization is checked against independent finite differences, and its '
+        'posture for singularity; 0: none.',
         bounds=(0, 1_000_000),
     ),
     Parameter(
         'certificate.budget',
         0.02,
-        'Largest part of the time of a processor that these checks may take; those due beyond it '
-        'are skipped.',
+        'Largest share of the time of one processor for these checks; others are skipped.',
         bounds=(1e-6, 1.0),
     ),
     Parameter(
@@ -361,7 +360,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'autostart',
         True,
-        'Configure and activate at start; else a lifecycle manager does.',
+        'Whether the node configures and activates itself at start, or a lifecycle manager does.',
         live=False,
     ),
 )

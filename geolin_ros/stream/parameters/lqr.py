@@ -38,12 +38,13 @@ LQR_TABLE: tuple[Parameter, ...] = (
         'frame.',
         entry=Support.parse,
     ),
-    Parameter('friction', 0.5, 'Coefficient that equilibria stay below.', bounds=(0.01, 10.0)),
+    Parameter(
+        'friction', 0.5, 'Friction coefficient that equilibria stay below.', bounds=(0.01, 10.0)
+    ),
     Parameter(
         'weights',
         NO_NAMES,
-        'Deviations that cost as much as each other, name=deviation, besides those that suit the '
-        'supports.',
+        'Deviations of equal cost, each as name=deviation; others have defaults for the supports.',
         entry=_weight,
     ),
     Parameter(
@@ -63,27 +64,25 @@ LQR_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'gain_bank',
         '',
-        'File of gains over contact sets and postures, used instead of designing any.',
+        'File of gains over contact sets and postures, used instead of a design online.',
         live=False,
     ),
     Parameter(
         'contact_dwell',
         0.0,
-        'How long a change of contacts has to last before it counts.',
+        'Time for which a change of contacts must last before it is used.',
         unit='s',
         bounds=(0.0, 1.0),
     ),
-    Parameter('design_rate', 20.0, 'How often gains are made.', unit='Hz', bounds=(0.1, 1000.0)),
+    Parameter('design_rate', 20.0, 'Rate of gain designs.', unit='Hz', bounds=(0.1, 1000.0)),
     Parameter(
         'calm',
         0.05,
-        'Largest twist, rate and displacement of a linearization that gains are made of.',
+        'Largest twist, joint rate and displacement of a linearization for the design of gains.',
         unit='SI',
         bounds=(0.0, 10.0),
     ),
-    Parameter(
-        'anchor', True, 'Whether the reference goes along the ground with feet that have slid.'
-    ),
+    Parameter('anchor', True, 'Whether the reference moves with feet that have slid.'),
     Parameter('publish_efforts', False, 'Whether efforts are published; gains always are.'),
     Parameter(
         'input_timeout',
@@ -95,22 +94,22 @@ LQR_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'gains_timeout',
         1.0,
-        'After this long without a linearization, even if none has ever come, feedback gives way '
-        'to damping; 0: never. A gain_bank needs none.',
+        'After this long without a linearization, even if none has ever come, damping replaces '
+        'feedback; 0: never. A gain_bank needs none.',
         unit='s',
         bounds=(0.0, 3600.0),
     ),
     Parameter(
         'contacts_timeout',
         0.2,
-        'After this long on contacts that the gains are not for, feedback gives way to damping.',
+        'After this long without gains for the active contacts, damping replaces feedback.',
         unit='s',
         bounds=(0.0, 10.0),
     ),
     Parameter(
         'reference_timeout',
         0.1,
-        'After this long without a newer one, a reference that moves is taken to be at rest.',
+        'After this long without a newer one, the velocities of a reference are set to zero.',
         unit='s',
         bounds=(0.001, 10.0),
     ),
@@ -131,7 +130,7 @@ LQR_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'full_swing_time',
         0.02,
-        'Least time in which an effort goes from one limit to the other.',
+        'Least time of an effort from one limit to the other.',
         unit='s',
         bounds=(1e-4, 10.0),
     ),

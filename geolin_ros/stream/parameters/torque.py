@@ -41,31 +41,30 @@ TORQUE_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'imu_topics',
         NO_NAMES,
-        'IMUs, each as `topic link`; one has to be fixed to a floating base.',
+        'IMUs, each as `topic link`; one must be fixed to a floating base.',
         entry=_imu_topic,
     ),
     Parameter(
         'wrench_topics',
         NO_NAMES,
-        'Measured wrenches on links, as those of the ground on feet, each as `topic link`.',
+        'Measured wrenches on links, such as those of the ground on feet, each as `topic link`.',
         entry=_wrench_topic,
     ),
     Parameter(
         'wrench_messages',
         'plain',
-        'What those topics carry: geometry_msgs/WrenchStamped, or WrenchWithCovariance of '
-        'geolin_msgs.',
+        'Type of these topics: geometry_msgs/WrenchStamped, or geolin_msgs/WrenchWithCovariance.',
         choices=('plain', 'with_covariance'),
     ),
     Parameter(
         'unknown_wrenches',
         NO_NAMES,
-        'Links on which something may act that no sensor measures: a hand in contact.',
+        'Links with an external wrench that no sensor measures, such as a hand in contact.',
     ),
     Parameter(
         'max_skew',
         0.05,
-        'Longest distance in time between a joint state and a sample of an IMU.',
+        'Largest time between a joint state and a sample of an IMU.',
         unit='s',
         bounds=(0.0, 10.0),
     ),
@@ -98,7 +97,7 @@ TORQUE_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'covariance_rate',
         20.0,
-        'How often an estimate carries its covariance; 0: never.',
+        'Rate of estimates with their covariance; 0: none.',
         unit='Hz',
         bounds=(0.0, 10000.0),
     ),
