@@ -214,7 +214,7 @@ def estimated(robot):
             linear_acceleration_covariance=unknown,
         )
         joints = SimpleNamespace(
-            header=header, name=list(robot.model.joint_names), position=robot.s[k]
+            header=header, name=list(robot.model.joint_names), position=robot.s[k], velocity=()
         )
         messages = [(settings.imu.topic, imu)]
         for topic, force in zip(forces, robot.forces[k], strict=True):

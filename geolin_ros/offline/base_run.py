@@ -13,9 +13,11 @@ from geolin_ros.offline.message_types import (
     CONTACT,
     CONTACT_STATES,
     IMU,
+    JOINT_STATE,
     ODOMETRY,
     WRENCH,
     empty_message,
+    share_arrays,
 )
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.source import find_description
@@ -28,7 +30,12 @@ from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.stream.topics import Counts
 
 NODE = 'state_estimator'
-OUTPUTS = {'odometry': ODOMETRY, 'imu_bias': IMU, 'contact_states': CONTACT_STATES}
+OUTPUTS = {
+    'odometry': ODOMETRY,
+    'imu_bias': IMU,
+    'contact_states': CONTACT_STATES,
+    'joint_states': JOINT_STATE,
+}
 
 
 @dataclass(frozen=True)
@@ -94,7 +101,8 @@ def estimate(
             topic = stream.settings.imu.topic if recorded.role == 'imu' else recorded.role
             for answer in stream.take(topic, recorded.message):
                 for name, message in zip(OUTPUTS, writer.write(answer), strict=True):
-                    bag.write(f'/{NODE}/{name}', recorded.time, message)
+                    if message is not None:
+                        bag.write(f'/{NODE}/{name}', recorded.time, share_arrays(message))
     return stream.counts
 
 

@@ -35,7 +35,7 @@ PROGRAM = Program(
     'state_estimator',
     'Estimates pose, velocity and IMU biases of a floating base from IMU, joints and contacts.',
     'robot_description, joint_states, imu, and contact_states or foot forces by parameter',
-    '~/odometry, ~/imu_bias and ~/contact_states',
+    '~/odometry, ~/imu_bias, ~/contact_states, and ~/joint_states if those heard have no rates',
 )
 
 
@@ -76,6 +76,7 @@ class StateEstimatorNode(RobotNode):
             (Odometry, '~/odometry'),
             (Imu, '~/imu_bias'),
             (ContactStates, '~/contact_states'),
+            (JointState, '~/joint_states'),
         )
 
     def inputs(self) -> Sequence[Input]:
@@ -96,13 +97,14 @@ class StateEstimatorNode(RobotNode):
         """Return stream and writer."""
         stream = self.make_stream(reading)
         stream.warm_up()
-        messages = BaseMessages(Odometry(), Imu(), ContactStates())
+        messages = BaseMessages(Odometry(), Imu(), ContactStates(), JointState())
         return Pipeline(stream, BaseWriter(messages, stream.model, stream.settings, ContactState))
 
     def publish(self, pipeline: Pipeline, answer: Any, start: float) -> None:
         """Publish an estimate."""
         for output, message in zip(self._outputs, pipeline.writer.write(answer), strict=True):
-            output.publish(message)
+            if message is not None:
+                output.publish(message)
         self._diagnostics.latencies.add(time.perf_counter() - start)
         self._diagnostics.ages.add(answer.imu_age)
 

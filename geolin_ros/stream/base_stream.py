@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geolin_ros.errors import NotFiniteError
-from geolin_ros.estimation.base_state import BaseEstimate, BaseFilter, Deviations, Feet
+from geolin_ros.estimation.base_state import BaseEstimate, BaseFilter, Deviations, Feet, FootForces
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings
+from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.imu_input import ImuInput, ImuTopic
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
@@ -35,6 +36,7 @@ class BaseSettings:
     frame_prefix: str = ''
     world_frame: str = 'odom'
     max_skew: float = 0.05
+    rate_cutoff: float = 50.0
     sole: float = 0.05
     foot_radius: float = 0.0
     gate: float = 16.0
@@ -48,10 +50,26 @@ class BaseAnswer(NamedTuple):
     stamp: int
     """Of the joint state [ns]."""
     estimate: BaseEstimate
+    joint_state: Any
+    """As it was heard."""
+    rates: Array | None
+    """Of its joints, by the filter [rad/s or m/s]; None: it has its own, or is the first."""
     imu_age: float
     """Distance of the newest IMU sample to the joint state [s]."""
     compute_time: float
     """[s]"""
+
+
+class _Rates(NamedTuple):
+    """What there is of a sensor_msgs/JointState."""
+
+    name: Any
+    velocity: Array
+
+
+def _has_rates(message: Any) -> bool:
+    """Whether a joint state says any; drivers that do not know them leave them out, or say NaN."""
+    return not np.isnan(np.asarray(message.velocity, dtype=np.float64)).all()
 
 
 class BaseStream(TopicStream[BaseAnswer]):
@@ -90,7 +108,11 @@ class BaseStream(TopicStream[BaseAnswer]):
         self._imu = ImuInput(
             model, (settings.imu,), settings.max_skew, ANY_CUTOFF, settings.frame_prefix
         )
-        self._state = model.neutral_state()
+        self._forces = FootForces(feet) if settings.contacts.source == 'efforts' else None
+        self._rates, self._filtered = Differentiator(settings.rate_cutoff), ['']
+        self._accelerations = Differentiator(settings.rate_cutoff)
+        self._state, self._tau = model.neutral_state(), np.zeros(model.n)
+        self._sample = np.zeros(6)
         self._epoch: int | None = None  # stamp of the start [ns]
         self._levelling: list[Array] = []
         self._last_stamp: int | None = None
@@ -121,6 +143,8 @@ class BaseStream(TopicStream[BaseAnswer]):
             f.propagate(1e-3 * k, np.array((0.0, 0.0, 0.0, 0.0, 0.0, 9.81)))
             f.correct(self._state.s, set(f.feet.names))
         f.estimate()
+        if self._forces is not None:
+            self._forces(*(self._state.s, self._state.r, self._tau, self._tau), self._sample)
         self._start_anew()
 
     def _start_anew(self) -> None:
@@ -135,7 +159,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         if last is not None and not 0 < stamp - last < 1_000_000_000:
             self._start_anew()
         said = message.angular_velocity, message.linear_acceleration
-        sample = np.array([x for part in said for x in (part.x, part.y, part.z)])
+        sample = self._sample = np.array([x for part in said for x in (part.x, part.y, part.z)])
         if self._epoch is not None:
             self._filter.propagate((stamp - self._epoch) * 1e-9, sample)
             return
@@ -162,6 +186,9 @@ class BaseStream(TopicStream[BaseAnswer]):
             self._contacts.forget()
         self._last_stamp = stamp
         self._joints.read(message, 'position', self._state.s, Cause.MISSING_JOINT)
+        rates = self._filtered_rates(stamp, message)
+        if self._forces is not None and self._epoch is not None:
+            self._feel(stamp, message, rates, self._forces)
         contacts = self._contacts.at(stamp, self._state)
         if self._epoch is None:
             self.counts.skipped += 1
@@ -182,4 +209,38 @@ class BaseStream(TopicStream[BaseAnswer]):
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
         estimate = self._filter.estimate()
         self.counts.answered += 1
-        return BaseAnswer(stamp, estimate, age, time.perf_counter() - start)
+        return BaseAnswer(stamp, estimate, message, rates, age, time.perf_counter() - start)
+
+    def _filtered_rates(self, stamp: int, message: Any) -> Array | None:
+        """Return the rates of a joint state that has none; None: it has, or nobody knows yet."""
+        if _has_rates(message):
+            return None
+        if list(message.name) != self._filtered:
+            self._rates.forget()
+            self._filtered = list(message.name)
+        self._rates.add(stamp, np.asarray(message.position, dtype=np.float64))
+        return self._rates.rate
+
+    def _feel(self, stamp: int, message: Any, rates: Array | None, forces: FootForces) -> None:
+        """Say which feet stand by efforts; what is not known yet of the motion counts as none."""
+        if not len(message.effort):
+            raise DroppedInput(
+                Cause.MISSING_EFFORT,
+                'joint state has no efforts, expected them as contact_source is efforts; let its '
+                'publisher fill effort, or choose another contact_source',
+            )
+        state = self._state
+        self._joints.read(message, 'effort', self._tau, Cause.MISSING_EFFORT)
+        state.r[:] = 0.0
+        known = message if rates is None else _Rates(message.name, rates)
+        if _has_rates(known):
+            self._joints.read(known, 'velocity', state.r, Cause.MISSING_VELOCITY)
+            self._accelerations.add(stamp, state.r)
+        r_dot = self._accelerations.rate
+        if r_dot is None:
+            r_dot = np.zeros(self.model.n)
+        try:
+            found = forces(state.s, state.r, r_dot, self._tau, self._sample)
+            self._contacts.feel(found)
+        except NotFiniteError as error:
+            raise DroppedInput(Cause.NOT_FINITE, str(error)) from error

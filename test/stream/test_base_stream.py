@@ -10,6 +10,8 @@ from support.bags import START, Messages, Sample, quadruped
 from support.taking import take
 
 from geolin_ros.cli import main
+from geolin_ros.dynamics.functions import bias_force
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.offline.bag_writer import BagWriter
 from geolin_ros.offline.base_run import base_writer
@@ -52,6 +54,15 @@ def joints(make, model, k):
     return make.joint_state(Sample(START + k * PERIOD, state, np.zeros(model.n)))
 
 
+def efforts_that_hold(model, s, feet):
+    """Return efforts (n,) of a robot at rest whose weight is on some feet."""
+    at = Kinematics(model, model.state(np.eye(4), s, np.zeros(6), np.zeros(model.n)))
+    J = np.vstack([at.jacobian(foot, 'mixed')[:3] for foot in feet])
+    weight = bias_force(model, model.state(np.eye(4), s, np.zeros(6), np.zeros(model.n)))
+    f = np.linalg.lstsq(J[:, :6].T, weight[:6], rcond=None)[0]
+    return (weight - J.T @ f)[6:]
+
+
 def stand(stream, count=60, first=0, acceleration=(0.0, 0.0, 9.81)):
     """Let the robot stand; return the last answer."""
     make, answer = Messages(stream.model), None
@@ -79,6 +90,12 @@ def test_tilted_robot__starts_upright_by_gravity():
     assert np.allclose(R[2], (0.0, np.sin(tilt), np.cos(tilt)), atol=1e-3)
 
 
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_nose_up_or_down__is_a_start_like_any_other(sign):
+    answer = stand(stream_of(), acceleration=(sign * 9.81, 0.0, 0.0))
+    assert np.allclose(answer.estimate.H[2, :3], (sign, 0.0, 0.0), atol=1e-3)
+
+
 def test_imu_off_the_base__tells_the_twist_of_the_base():
     stream = stream_of(imu_link='imu')
     assert np.any(stream.model.frame('imu').placement != np.eye(4))
@@ -88,7 +105,7 @@ def test_imu_off_the_base__tells_the_twist_of_the_base():
 def test_messages__hold_the_answer():
     stream = stream_of(frame_prefix='r/', world_frame='map', imu_link='imu')
     answer = stand(stream)
-    odometry, bias, contacts = base_writer(stream).write(answer)
+    odometry, bias, contacts, rates = base_writer(stream).write(answer)
     assert (odometry.header.frame_id, odometry.child_frame_id) == ('map', 'r/base')
     assert odometry.header.stamp.nanosec == (START + 59 * PERIOD) % 1_000_000_000
     assert odometry.pose.pose.position.z == answer.estimate.H[2, 3]
@@ -97,6 +114,7 @@ def test_messages__hold_the_answer():
     assert bias.linear_acceleration.z == answer.estimate.biases[5]
     assert [contact.frame for contact in contacts.contacts] == list(FEET)
     assert all(contact.active for contact in contacts.contacts)
+    assert rates is None
 
 
 def test_forces__tell_which_feet_stand():
@@ -112,6 +130,54 @@ def test_forces__tell_which_feet_stand():
             take(stream, f'{foot}/force', message)
         answer = stand(stream, 1, k)
     assert answer.estimate.on_ground == set(FEET[1:])
+
+
+@pytest.mark.parametrize('unknown', [(), (np.nan,) * 12])
+def test_rates_that_nobody_publishes__come_from_a_filter(unknown):
+    stream = stream_of()
+    stand(stream, START_SAMPLES)
+    make, model, speed, found = Messages(stream.model), stream.model, 0.3, []
+    for k in range(START_SAMPLES, START_SAMPLES + 60):
+        message = joints(make, model, k)
+        message.position = message.position + speed * k * PERIOD * 1e-9
+        message.velocity = np.array(unknown)
+        take(stream, 'imu', imu(make, k))
+        answer = take(stream, 'joint_states', message)
+        found.append(base_writer(stream).write(answer).joint_states)
+    assert found[0] is None
+    assert np.allclose(found[-1].velocity, speed, rtol=1e-3)
+    assert found[-1].name == message.name
+    assert np.array_equal(found[-1].position, message.position)
+    assert found[-1].header.stamp == message.header.stamp
+
+
+def test_rates_that_are_published__stay():
+    stream = stream_of()
+    assert stand(stream).rates is None
+
+
+@pytest.mark.parametrize('standing', [FEET, FEET[1:3]])
+def test_efforts__tell_which_feet_stand(standing):
+    stream = stream_of(contact_source='efforts')
+    model, make, answer = stream.model, Messages(stream.model), None
+    tau = efforts_that_hold(model, joints(make, model, 0).position, standing)
+    for k in range(60):
+        message = joints(make, model, k)
+        message.effort = tau
+        take(stream, 'imu', imu(make, k))
+        answer = take(stream, 'joint_states', message)
+    assert answer.estimate.on_ground == set(standing)
+
+
+def test_efforts_that_nobody_publishes__are_asked_for():
+    stream = stream_of(contact_source='efforts')
+    make = Messages(stream.model)
+    stand(stream, START_SAMPLES)
+    message = joints(make, stream.model, START_SAMPLES)
+    message.effort = np.zeros(0)
+    with pytest.raises(DroppedInput, match='no efforts, expected them as contact_source') as told:
+        take(stream, 'joint_states', message)
+    assert told.value.cause == Cause.MISSING_EFFORT
 
 
 def test_silent_imu__is_told_and_starts_anew():

@@ -14,6 +14,7 @@ from geolin_ros.errors import ConfigurationError, UnknownNameError
 from geolin_ros.linearization.contacts import Contact, Loop
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings, FootForce
+from geolin_ros.stream.inputs.settings import StreamSettings
 
 T0, MS = 50 * SECOND, 1_000_000
 FEET = ('FL_foot', 'FR_foot')
@@ -201,6 +202,11 @@ def test_resume__goes_on_with_what_was_heard(quadruped, by_forces, state):
     )
     later.resume(by_forces)
     assert active(later.at(T0 + MS, state)) == ['FR_foot']
+
+
+def test_contacts_by_efforts__are_of_the_state_estimator_alone():
+    with pytest.raises(ConfigurationError, match='only the state estimator knows'):
+        StreamSettings(contacts=ContactSettings('efforts', (Contact('FL_foot'),)))
 
 
 @pytest.mark.parametrize(

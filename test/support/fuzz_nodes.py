@@ -23,6 +23,7 @@ from geolin_ros.offline.message_types import (
     known_types,
     share_arrays,
 )
+from geolin_ros.stream.base_stream import START_SAMPLES, BaseSettings, BaseStream
 from geolin_ros.stream.feedback_stream import FeedbackStream
 from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
 from geolin_ros.stream.inputs.imu_input import ImuTopic
@@ -213,6 +214,36 @@ def _good_for_torque_estimator(stamp):
     return found
 
 
+# ---- the state estimator
+
+
+def _state_estimator():
+    """With contacts by efforts, which takes most of what joint states hold."""
+    model, _, _ = _robot()
+    contacts = ContactSettings('efforts', tuple(map(Contact, FEET)))
+    stream = BaseStream(model, BaseSettings(ImuTopic('imu', 'base'), contacts))
+
+    def on_joint_state(message):
+        answer = take(stream, 'joint_states', message)
+        return (
+            None if answer is None else np.concatenate([np.ravel(x) for x in answer.estimate[:-1]])
+        )
+
+    return {
+        'joint_states': Input(JOINT_STATE, on_joint_state),
+        'imu': Input(IMU, functools.partial(take, stream, 'imu')),
+    }
+
+
+def _good_for_state_estimator(stamp):
+    found = [('imu', _imu(stamp + k * PERIOD)) for k in range(START_SAMPLES)]
+    for k, rates in ((START_SAMPLES, np.zeros(0)), (START_SAMPLES + 1, np.zeros(12))):
+        now = stamp + k * PERIOD
+        joints = _make().joint_state(_sample(now), velocity=rates)
+        found += [('imu', _imu(now)), ('joint_states', joints)]
+    return found
+
+
 # ---- the LQR node
 
 
@@ -352,6 +383,7 @@ NODES = {
     'linearizer': Node(_linearizer, _good_for_linearizer),
     'linearizer_of_transforms': Node(_linearizer_of_transforms, _good_for_transforms),
     'torque_estimator': Node(_torque_estimator, _good_for_torque_estimator),
+    'state_estimator': Node(_state_estimator, _good_for_state_estimator),
     'lqr_node': Node(_lqr_node, _good_for_lqr_node),
     'service': Node(_service, _good_for_service),
     'consumer': Node(_consumer, _good_for_consumer),

@@ -22,7 +22,7 @@ from geolin_demos.balance.report import Row
 from geolin_demos.balance.robots import plan_of, simulator_of
 from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.trial import Law, simulate
+from geolin_demos.sim.trial import Law, Measure, simulate
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -35,6 +35,7 @@ PICTURES = 13
 """Of a filmstrip."""
 
 MakeLaw = Callable[[TreeModel, Motion], Law]
+MakeSensors = Callable[[Simulator], Measure]
 
 
 class Job(NamedTuple):
@@ -114,11 +115,14 @@ def _compare(job: Job, with_largest: bool) -> Row:
     )
 
 
-def run(simulator: Simulator, case: Case, make_law: MakeLaw) -> Recording:
-    """Run one case in this process."""
+def run(
+    simulator: Simulator, case: Case, make_law: MakeLaw, make_sensors: MakeSensors | None = None
+) -> Recording:
+    """Run one case in this process; without sensors the law sees the truth."""
     simulator.pushes = list(case.pushes)
-    law = make_law(simulator.model, case.motion)
-    return simulate(simulator, law, case.motion.reference, case.motion.duration)
+    law, motion = make_law(simulator.model, case.motion), case.motion
+    sensors = None if make_sensors is None else make_sensors(simulator)
+    return simulate(simulator, law, motion.reference, motion.duration, sensors=sensors)
 
 
 def _rank(recording: Recording) -> tuple[bool, float, float]:
@@ -126,7 +130,13 @@ def _rank(recording: Recording) -> tuple[bool, float, float]:
     return not recording.stands, -(recording.fallen or np.inf), recording.peak_error()
 
 
-def largest_borne(simulator: Simulator, case: Case, make_law: MakeLaw, stands: bool) -> float:
+def largest_borne(
+    simulator: Simulator,
+    case: Case,
+    make_law: MakeLaw,
+    stands: bool,
+    make_sensors: MakeSensors | None = None,
+) -> float:
     """Return the largest impulse [s] on the case's grid that does not fell the robot.
 
     Upwards from the case's own, at which it ``stands``, or downwards until it does.
@@ -134,7 +144,8 @@ def largest_borne(simulator: Simulator, case: Case, make_law: MakeLaw, stands: b
     tried, way = max(1, round(case.impulse / case.step)), 1 if stands else -1
     while 0 < tried + way <= round(LARGEST / case.step):
         tried += way
-        if run(simulator, case.with_impulse(tried * case.step), make_law).stands != stands:
+        harder = case.with_impulse(tried * case.step)
+        if run(simulator, harder, make_law, make_sensors).stands != stands:
             return (tried if way < 0 else tried - way) * case.step
     return tried * case.step if stands else 0.0
 

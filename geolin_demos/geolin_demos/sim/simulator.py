@@ -153,6 +153,11 @@ class Simulator:
         data.qacc_warmstart[:] = 0.0
         mujoco.mj_forward(self.mujoco_model, data)
 
+    @property
+    def efforts(self) -> Array:
+        """What the motors give now (n,), zeros at joints without [N m or N]."""
+        return np.array(self.data.qfrc_applied[self._v])
+
     def reset(self, state: State) -> None:
         """Put the robot somewhere at time zero, as if nothing had happened before."""
         mujoco.mj_resetData(self.mujoco_model, self.data)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 
 from geolin_demos.sim.recording import Envelope, Recording
-from geolin_demos.sim.sensors import Sensors
 from geolin_demos.sim.simulator import Push, Simulator
 from geolin_ros.model.state import State
 from geolin_ros.typing import Array
@@ -20,6 +19,8 @@ Law = Callable[[float, State], Array]
 """Joint efforts (n_u,) for a time [s] and a measured state."""
 Reference = Callable[[float], State]
 """Where the robot should be at a time [s], velocities included."""
+Measure = Callable[[State], State]
+"""What a law sees of a true state, one call a control period."""
 
 
 def simulate(
@@ -29,7 +30,7 @@ def simulate(
     duration: float,
     *,
     period: float = PERIOD,
-    sensors: Sensors | None = None,
+    sensors: Measure | None = None,
     envelope: Envelope | None = None,
 ) -> Recording:
     """Start on the reference and run a control law until the time is over or the robot falls.

@@ -4,5 +4,6 @@
 
 from geolin_ros.estimation.base_state.feet import Feet
 from geolin_ros.estimation.base_state.filter import BaseEstimate, BaseFilter, Deviations
+from geolin_ros.estimation.base_state.forces import FootForces
 
-__all__ = ['BaseEstimate', 'BaseFilter', 'Deviations', 'Feet']
+__all__ = ['BaseEstimate', 'BaseFilter', 'Deviations', 'Feet', 'FootForces']

@@ -9,11 +9,28 @@ import numpy as np
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.contacts import Contact
-from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.spatial.se3 import cross3, inverse
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
 
 CORNERS = np.array([(x, y, 0.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)])
+
+
+def placed(model: TreeModel, contact: Contact) -> Frame:
+    """Return the frame of a contact, on its body."""
+    link = model.frame(contact.frame)
+    own = np.eye(4) if contact.placement is None else np.asarray(contact.placement)
+    return Frame(link.body, link.placement @ own)
+
+
+def velocities(at: Kinematics, bodies: IntArray, places: Array) -> Array:
+    """Return what takes nu to [linear; angular] of points (k, 4) on bodies, (k, 6, m).
+
+    In axes of the world; ``places`` are in those of the bodies [m].
+    """
+    R, J = at.H[bodies, :3, :3], at.J[bodies]
+    arms = np.array([cross3(place[:3]) for place in places])
+    return np.concatenate((R @ (J[:, :3] - arms @ J[:, 3:]), R @ J[:, 3:]), axis=1)
 
 
 class Feet:
@@ -57,21 +74,22 @@ class Feet:
                 f'robot {model.name!r} has no contacts, expected the frames of its feet, as '
                 "contacts: ['left_foot point']"
             )
-        self.model = model
+        self.model, self.contacts = model, tuple(contacts)
         self.base_H_imu = at.placement
         self.imu_H_base = inverse(at.placement)
-        self._frames = [model.frame(contact.frame) for contact in contacts]
-        points = [CORNERS * sole if c.kind == 'surface' else np.zeros((1, 3)) for c in contacts]
-        self._points = [
-            corners if c.placement is None else corners @ placed[:3, :3].T + placed[:3, 3]
-            for c, corners, placed in (
-                (c, corners, np.eye(4) if c.placement is None else np.asarray(c.placement))
-                for c, corners in zip(contacts, points, strict=True)
-            )
-        ]
-        self.names = [
-            c.frame for c, corners in zip(contacts, points, strict=True) for _ in corners
-        ]
+        points = []
+        for contact in contacts:
+            at = placed(model, contact)
+            corners = CORNERS * sole if contact.kind == 'surface' else np.zeros((1, 3))
+            axes = model.frame(contact.frame).placement[:3, :3]
+            points += [(contact.frame, at.body, at.placement @ (*c, 1.0), axes) for c in corners]
+        names, bodies, places, turns = zip(*points, strict=True)
+        self.names = list(names)
+        self._bodies, self._places, self._axes = (
+            np.array(bodies),
+            np.array(places),
+            np.array(turns),
+        )
 
     def seen(self, s: Array) -> tuple[Array, Array, Array]:
         """Return what the IMU sees at joint positions (n,), in its axes.
@@ -87,14 +105,7 @@ class Feet:
         """
         model = self.model
         at = Kinematics(model, model.state(np.eye(4), s, np.zeros(6), np.zeros(model.n)))
-        imu_R_base = self.imu_H_base[:3, :3]
-        h, J, R = [], [], []
-        for frame, corners in zip(self._frames, self._points, strict=True):
-            H = self.imu_H_base @ at.pose(frame)
-            rows = at.jacobian(frame, expressed_in='mixed')[:, 6:]
-            for corner in corners:
-                arm = H[:3, :3] @ corner
-                h.append(arm + H[:3, 3])
-                J.append(imu_R_base @ rows[:3] - cross3(arm) @ imu_R_base @ rows[3:])
-                R.append(H[:3, :3])
-        return np.array(h), np.array(J), np.array(R)
+        H = self.imu_H_base @ at.H[self._bodies]
+        h = (H @ self._places[:, :, np.newaxis])[:, :3, 0]
+        J = self.imu_H_base[:3, :3] @ velocities(at, self._bodies, self._places)[:, :3, 6:]
+        return h, J, H[:, :3, :3] @ self._axes

@@ -17,6 +17,8 @@ LONGEST_STEP = 0.01
 """IMU samples are repeated over longer gaps in steps of this size [s]."""
 START_TILT, START_VELOCITY = 0.05, 0.1
 """Standard deviations at the start [rad, m/s]."""
+LOST = 1e9
+"""No place [m], velocity [m/s] or bias is as large; nor is its variance the square of it."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ class BaseFilter:
         """Start at rest at the origin, upright by a mean of the accelerometer (3,) [m/s^2]."""
         d, P = self.deviations, self._P
         up = acceleration / np.linalg.norm(acceleration)
-        forward = self.feet.imu_H_base[:3, 0]
+        axes = self.feet.imu_H_base[:3, :3]
+        forward = axes[:, 0] if abs(up @ axes[:, 0]) < 0.99 else axes[:, 2]  # nose up or down
         side = np.cross(up, forward)
         side /= np.linalg.norm(side)
         self._X[:], self._b[:], P[:] = 0.0, 0.0, 0.0
@@ -196,10 +199,10 @@ class BaseFilter:
         for k in np.flatnonzero(touching & ~self._active & (self._until <= self.time)):
             kernels.touch(X, P, k, h[k], N[k], L)
             self._active[k] = True
-        if not (np.isfinite(X).all() and np.isfinite(P).all()):
+        if not (np.abs(X).max() < LOST and np.abs(self._b).max() < LOST and P.max() < LOST**2):
             raise NotFiniteError(
-                f'the base of robot {self.feet.model.name!r} is lost, expected finite numbers; '
-                'look for large numbers in IMU and joint states'
+                f'the base of robot {self.feet.model.name!r} is lost, expected numbers below '
+                f'{LOST:g}; look for large numbers in IMU and joint states'
             )
 
     def _roll(self, R: Array) -> None:

@@ -7,6 +7,7 @@ frame at the first joint state about which it is active.
 """
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ from geolin_ros.stream.inputs.contact_state import fields, read_contact
 from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
 from geolin_ros.typing import Array
 
-ContactSource = Literal['parameter', 'topic', 'forces']
+ContactSource = Literal['parameter', 'topic', 'forces', 'efforts']
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class ContactSettings:
     ----------
     contacts
         Frame, kind, stiffness and damping of each; with ``source`` ``'topic'`` they are not read.
+        With ``'efforts'`` somebody tells `ContactInput.feel` what forces are.
     on_force, off_force
         A foot holds from the first force on and is lifted from the second one down [N].
     timeout
@@ -87,6 +89,9 @@ class _Foot:
     stamp: int | None = None
     holds: bool = False
 
+    def feel(self, force: float, settings: ContactSettings) -> None:
+        self.holds = force >= (settings.off_force if self.holds else settings.on_force)
+
 
 class ContactInput:
     """Keeps which contacts hold, and where.
@@ -109,7 +114,8 @@ class ContactInput:
         for contact in settings.contacts:
             model.frame(contact.frame)
         self._contacts: tuple[Closure, ...] = settings.contacts
-        self._feet = {foot.frame: _Foot() for foot in settings.foot_forces}
+        heard = settings.contacts if settings.source == 'efforts' else settings.foot_forces
+        self._feet = {foot.frame: _Foot() for foot in heard}
         self._frames = {foot.topic: foot.frame for foot in settings.foot_forces}
         self._stamp: int | None = None
         self._said: list[tuple[Any, ...]] | None = None
@@ -157,8 +163,12 @@ class ContactInput:
                 Cause.NOT_FINITE, f'force on {topic} is {[f.x, f.y, f.z]}, expected finite numbers'
             )
         foot.stamp = stamp
-        limit = self._settings.off_force if foot.holds else self._settings.on_force
-        foot.holds = force >= limit
+        foot.feel(force, self._settings)
+
+    def feel(self, forces: Mapping[str, float]) -> None:
+        """Take the forces on all contacts by frame [N], with ``source`` ``'efforts'``."""
+        for frame, force in forces.items():
+            self._feet[frame].feel(force, self._settings)
 
     def at(self, stamp: int, state: State) -> tuple[Closure, ...]:
         """Return all contacts at a joint state; the same tuple as long as nothing changes.
@@ -175,7 +185,7 @@ class ContactInput:
                 'no contacts yet, expected a message on the topic contact_states first; it may '
                 'be an empty one',
             )
-        if self._settings.source == 'forces':
+        if self._settings.source in ('forces', 'efforts'):
             self._check_feet(stamp)
             holding = {frame for frame, foot in self._feet.items() if foot.holds}
             if holding != {contact.name for contact in contacts if contact.active}:
@@ -200,6 +210,8 @@ class ContactInput:
         self._feet = {frame: _Foot() for frame in self._feet}
 
     def _check_feet(self, stamp: int) -> None:
+        if self._settings.source != 'forces':
+            return
         for topic, frame in self._frames.items():
             heard = self._feet[frame].stamp
             if heard is None:

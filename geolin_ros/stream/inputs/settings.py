@@ -72,6 +72,11 @@ class StreamSettings:
         """
         if not self.contacts.are_expected:
             return
+        if self.contacts.source == 'efforts':
+            raise ConfigurationError(
+                "contacts have source 'efforts', which only the state estimator knows; expected "
+                "'parameter', 'topic' or 'forces': let it publish them, and take its topic"
+            )
         feet = {foot.topic: foot for foot in self.contacts.heard_feet}
         for topic in self.wrench_topics:
             if topic.topic in feet:

@@ -1,7 +1,11 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of the base into nav_msgs/Odometry, sensor_msgs/Imu and contact states."""
+"""What is known of the base into nav_msgs/Odometry, sensor_msgs/Imu and contact states.
 
+Joint states go through, with rates, where they came without.
+"""
+
+from array import array
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -13,6 +17,7 @@ from geolin_ros.stream.base_stream import BaseAnswer, BaseSettings
 from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist
 from geolin_ros.stream.inputs.contact_state import write_contact
 from geolin_ros.stream.inputs.imu_input import NOT_MEASURED
+from geolin_ros.typing import Array
 
 
 class BaseMessages(NamedTuple):
@@ -24,6 +29,8 @@ class BaseMessages(NamedTuple):
     """sensor_msgs/Imu with biases in the place of angular velocity and acceleration."""
     contacts: Any
     """geolin_msgs/ContactStates"""
+    joint_states: Any
+    """sensor_msgs/JointState with rates by the filter; None of an answer without."""
 
 
 class BaseWriter:
@@ -48,7 +55,7 @@ class BaseWriter:
     ) -> None:
         self.messages = messages
         self._contacts = settings.contacts.contacts
-        odometry, bias, contacts = messages
+        odometry, bias, contacts, _ = messages
         odometry.header.frame_id = contacts.header.frame_id = settings.world_frame
         odometry.child_frame_id = settings.frame_prefix + model.base_link
         bias.header.frame_id = settings.frame_prefix + settings.imu.link
@@ -60,9 +67,9 @@ class BaseWriter:
 
     def write(self, answer: BaseAnswer) -> BaseMessages:
         """Fill the messages."""
-        odometry, bias, _ = self.messages
+        odometry, bias, contacts, _ = self.messages
         estimate = answer.estimate
-        for message in self.messages:
+        for message in (odometry, bias, contacts):
             write_stamp(message.header.stamp, answer.stamp)
         write_pose(odometry.pose.pose, estimate.H)
         write_twist(odometry.twist.twist, estimate.v)
@@ -75,4 +82,18 @@ class BaseWriter:
         bias.linear_acceleration_covariance = np.ravel(P[3:, 3:])
         for state in self._states:
             state.active = state.frame in estimate.on_ground
+        if answer.rates is None:
+            return self.messages._replace(joint_states=None)
+        self._write_rates(answer.joint_state, answer.rates, answer.stamp)
         return self.messages
+
+    def _write_rates(self, heard: Any, rates: Array, stamp: int) -> None:
+        joints = self.messages.joint_states
+        write_stamp(joints.header.stamp, stamp)
+        joints.name = list(heard.name)
+        for field, values in (
+            ('position', heard.position),
+            ('velocity', rates),
+            ('effort', heard.effort),
+        ):
+            setattr(joints, field, array('d', np.asarray(values, dtype=np.float64).tobytes()))

@@ -3,6 +3,7 @@
 """The parameters of the state estimator: those of the robot and of contacts, then its own."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from geolin_ros.errors import ConfigurationError
@@ -18,8 +19,8 @@ from geolin_ros.stream.parameters.linearizer import (
 from geolin_ros.stream.parameters.table import Parameter
 
 CONTACT_NAMES = (
-    *('contact_source', 'contacts', 'foot_force_topics', 'contact_on_force'),
-    *('contact_off_force', 'wrench_timeout'),
+    *('contacts', 'foot_force_topics', 'contact_on_force', 'contact_off_force'),
+    'wrench_timeout',
 )
 _DEFAULTS = Deviations()
 
@@ -32,7 +33,15 @@ def _deviation(name: str, text: str, unit: str) -> Parameter:
 
 
 BASE_TABLE: tuple[Parameter, ...] = (
-    *(BY_NAME[name] for name in (*NODE_NAMES, *MODEL_NAMES, 'frame_prefix', *CONTACT_NAMES)),
+    *(BY_NAME[name] for name in (*NODE_NAMES, *MODEL_NAMES, 'frame_prefix')),
+    replace(
+        BY_NAME['contact_source'],
+        text='Active contacts: all of contacts; those of the topic contact_states; those of '
+        'contacts with a measured foot force; or those with a foot force by joint efforts, IMU '
+        'and model.',
+        choices=(*BY_NAME['contact_source'].choices, 'efforts'),
+    ),
+    *(BY_NAME[name] for name in CONTACT_NAMES),
     Parameter('imu_topic', 'imu', 'The IMU of the base.'),
     Parameter(
         'imu_link', '', 'Link of the IMU, with its axes; fixed to the base. Empty: the base.'
@@ -44,6 +53,13 @@ BASE_TABLE: tuple[Parameter, ...] = (
         'Largest time between a joint state and the newest sample of the IMU.',
         unit='s',
         bounds=(0.0, 10.0),
+    ),
+    Parameter(
+        'rate_cutoff',
+        50.0,
+        'Cutoff of the filter that finds joint rates from positions where they are missing.',
+        unit='Hz',
+        bounds=(0.1, 1e4),
     ),
     Parameter(
         'sole',
@@ -99,6 +115,7 @@ def base_settings(values: Mapping[str, Any], base_link: str) -> BaseSettings:
         frame_prefix=values['frame_prefix'],
         world_frame=values['world_frame'],
         max_skew=values['max_skew'],
+        rate_cutoff=values['rate_cutoff'],
         sole=values['sole'],
         foot_radius=values['foot_radius'],
         gate=values['gate'],

@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot whose base nobody measures: an IMU, joint positions and foot forces, by messages."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geolin_demos.sim.simulator import Simulator
+from geolin_ros.estimation.base_state import Deviations
+from geolin_ros.model.state import State
+from geolin_ros.offline.message_types import IMU, JOINT_STATE, WRENCH, empty_message
+from geolin_ros.spatial import se3
+from geolin_ros.stream.base_stream import BaseAnswer, BaseSettings, BaseStream
+from geolin_ros.stream.geometry import write_stamp, write_wrench
+from geolin_ros.stream.inputs.contact_input import ContactSettings, ContactSource, FootForce
+from geolin_ros.stream.inputs.imu_input import ImuTopic
+from geolin_ros.typing import Array
+
+EPOCH = 1_000_000_000
+TRUSTED = 0.3
+"""So long the state is the true one: a robot that is started by hand is held [s]."""
+ON, OFF = 0.3, 0.2
+"""Thresholds of foot forces, in shares of what each foot carries when all do."""
+
+
+@dataclass(frozen=True)
+class Imu:
+    """An IMU of the cheap kind, calibrated some time ago.
+
+    Attributes
+    ----------
+    gyro, accelerometer
+        Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)].
+    gyro_bias, accelerometer_bias
+        Standard deviations of what they are off all the time [rad/s, m/s^2].
+    """
+
+    gyro: float = 1e-3
+    accelerometer: float = 1e-2
+    gyro_bias: float = 0.01
+    accelerometer_bias: float = 0.1
+
+
+class Odometry:
+    """Turns true states into those that the state estimator knows, one call a control period.
+
+    It hears an IMU on the base, which integrates over the period, joint states, and the forces
+    on the feet if it is to tell by them which stand. Joints are as they are; the base is where the
+    estimator has it from `TRUSTED` on, in the world of the simulator: place and heading at the
+    start are told, as nothing measures them.
+
+    Parameters
+    ----------
+    simulator
+        Tells the forces on its feet.
+    imu
+        How good it is.
+    seed
+        Of its noise and biases.
+    source
+        Whether feet stand by their forces, or by joint efforts.
+
+    Attributes
+    ----------
+    answer
+        The newest of the estimator, or None.
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        imu: Imu | None = None,
+        seed: int = 0,
+        source: ContactSource = 'forces',
+    ) -> None:
+        imu, model, rng = imu or Imu(), simulator.model, np.random.default_rng(seed)
+        supports = list(simulator.feet.values())
+        share = model.total_mass * float(np.linalg.norm(model.gravity)) / len(supports)
+        feet = [FootForce(f'{support.frame}/force', support.frame) for support in supports]
+        contacts = ContactSettings(
+            source=source,
+            contacts=tuple(support.contact for support in supports),
+            foot_forces=tuple(feet),
+            on_force=ON * share,
+            off_force=OFF * share,
+        )
+        settings = BaseSettings(
+            ImuTopic('imu', model.base_link),
+            contacts,
+            sole=min(_half_width(support.points) for support in supports) or 0.05,
+            foot_radius=supports[0].radius,
+            deviations=Deviations(
+                gyro_bias=imu.gyro_bias, accelerometer_bias=imu.accelerometer_bias
+            ),
+        )
+        self.stream = BaseStream(model, settings)
+        self.stream.warm_up()
+        self.answer: BaseAnswer | None = None
+        self._simulator, self._rng = simulator, rng
+        self._density = np.repeat((imu.gyro, imu.accelerometer), 3)
+        bias = np.repeat((imu.gyro_bias, imu.accelerometer_bias), 3)
+        self._bias = bias * rng.standard_normal(6)
+        self._world: Array | None = None
+        self._last: tuple[float, State] | None = None
+        self._imu, self._joints = empty_message(IMU), empty_message(JOINT_STATE)
+        self._joints.name = list(model.joint_names)
+        self._wrenches = {foot.frame: (foot.topic, empty_message(WRENCH)) for foot in feet}
+
+    def __call__(self, state: State) -> State:
+        """Return the state as it is known now."""
+        time = self._simulator.time
+        if self._last is not None:
+            self._hear(self._felt(time, state), state, time)
+        self._last = time, state
+        if self.answer is None or time < TRUSTED:
+            return state
+        estimate = self.answer.estimate
+        if self._world is None:
+            self._world = _placed(state.H, estimate.H)
+        known = state.copy()
+        known.H[:], known.v[:] = self._world @ estimate.H, estimate.v
+        return known
+
+    def _felt(self, time: float, state: State) -> Array:
+        """Return what the IMU says (6,) = [gyro; accelerometer]: means since the last call."""
+        before, last = self._last  # type: ignore[misc]
+        step = time - before
+        turned = se3.log(se3.relative(last.H, state.H))[3:]
+        velocities = [at.H[:3, :3] @ at.v[:3] for at in (last, state)]
+        mean = (velocities[1] - velocities[0]) / step - self._simulator.model.gravity
+        half = last.H @ se3.exp(np.concatenate((np.zeros(3), 0.5 * turned)))
+        exact = np.concatenate((turned / step, half[:3, :3].T @ mean))
+        noise = self._density / np.sqrt(step) * self._rng.standard_normal(6)
+        return np.asarray(exact + self._bias + noise)
+
+    def _hear(self, sample: Array, state: State, time: float) -> None:
+        imu, joints = self._imu, self._joints
+        stamp = EPOCH + round(time * 1e9)
+        messages: list[tuple[str, Any]] = [('imu', imu)]
+        turning, acceleration = imu.angular_velocity, imu.linear_acceleration
+        turning.x, turning.y, turning.z = sample[:3].tolist()
+        acceleration.x, acceleration.y, acceleration.z = sample[3:].tolist()
+        for frame, wrench in self._simulator.wrenches().items():
+            topic, message = self._wrenches[frame]
+            write_wrench(message.wrench, wrench)
+            messages.append((topic, message))
+        joints.position, joints.velocity, joints.effort = state.s, state.r, self._simulator.efforts
+        messages.append(('joint_states', joints))
+        for topic, message in messages:
+            write_stamp(message.header.stamp, stamp)
+            for answer in self.stream.take(topic, message):
+                self.answer = answer
+
+
+def _half_width(points: Any) -> float:
+    return 0.5 * float(np.ptp(np.asarray(points), axis=0)[:2].min())
+
+
+def _placed(H: Array, estimated: Array) -> Array:
+    """Return the turn about the vertical, and the way, that put an estimate where the base is."""
+    turn = H[:3, :3] @ estimated[:3, :3].T
+    yaw = np.arctan2(turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1])
+    world = np.eye(4)
+    world[:2, :2] = [[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]]
+    world[:3, 3] = H[:3, 3] - world[:3, :3] @ estimated[:3, 3]
+    return world

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Robots that stand on the odometry of the state estimator, without and with sensors at feet."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from support.standing import standing_robot, urdf_of
+
+pytest.importorskip('mujoco')
+pytest.importorskip('rosbags')
+
+from geolin_demos.balance.laws import ScheduledLqr
+from geolin_demos.balance.motions import lift_and_put_down, stand
+from geolin_demos.sim.odometry import OFF, ON, TRUSTED, Imu, Odometry
+from geolin_demos.sim.simulator import Simulator
+from geolin_demos.sim.trial import push_of, simulate
+
+FEET = {
+    'quadruped': ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'),
+    'humanoid': ('left_foot', 'right_foot'),
+}
+
+
+@cache
+def simulator_of(robot):
+    return Simulator(urdf_of(robot), standing_robot(robot)[0], FEET[robot])
+
+
+class Watched:
+    """Odometry, with the truth beside it."""
+
+    def __init__(self, simulator, **options):
+        self.odometry, self.simulator = Odometry(simulator, **options), simulator
+        self.errors, self.loads, self.said = [], [], []
+
+    def __call__(self, state):
+        known = self.odometry(state)
+        if self.simulator.time > TRUSTED + 1e-9:
+            n = state.r.size
+            miss = state.difference(known)
+            self.errors.append(np.concatenate((miss[:6], miss[6 + n : 12 + n])))
+            wrenches = self.simulator.wrenches()
+            self.loads.append([np.linalg.norm(wrenches[foot][:3]) for foot in wrenches])
+            on_ground = self.odometry.answer.estimate.on_ground
+            self.said.append([foot in on_ground for foot in wrenches])
+        return known
+
+
+def run(robot, motion, push=None, **options):
+    simulator = simulator_of(robot)
+    simulator.pushes = [] if push is None else [push]
+    watched = Watched(simulator, **options)
+    law = ScheduledLqr(simulator.model, motion)
+    recording = simulate(simulator, law, motion.reference, motion.duration, sensors=watched)
+    return recording, watched
+
+
+@pytest.mark.parametrize(
+    ('robot', 'lifted', 'impulse'),
+    [('quadruped', (), 0.06), ('humanoid', ('left_foot',), 0.012)],
+)
+@pytest.mark.parametrize('source', ['forces', 'efforts'])
+def test_pushed_robot__stands_on_its_odometry(robot, lifted, impulse, source):
+    simulator = simulator_of(robot)
+    push = push_of(impulse, 2.0, 0.5, simulator.model.total_mass)
+    recording, watched = run(robot, stand(simulator, 2.0, lifted), push, source=source)
+    assert recording.stands
+    assert watched.odometry.stream.counts.dropped == 0
+    errors = np.abs(watched.errors).max(axis=0)
+    assert errors[:3].max() < 0.02, 'place [m]'
+    assert errors[3:5].max() < 0.03, 'tilt [rad]'
+    assert errors[6:9].max() < 0.08, 'velocity [m/s]'
+    assert np.any(errors > 1e-4), 'it is not the truth'
+
+
+def test_foot_that_is_lifted__is_told_by_joint_efforts_as_by_its_force():
+    simulator = simulator_of('quadruped')
+    motion = lift_and_put_down(simulator, 'FL_foot', shift=0.6, hold=0.2, start=0.4)
+    recording, watched = run('quadruped', motion, source='efforts')
+    assert recording.stands
+    share = simulator.model.total_mass * 9.81 / 4
+    loads, said = np.array(watched.loads), np.array(watched.said)
+    clear = (loads > 1.5 * ON * share) | (loads < 0.5 * OFF * share)
+    assert np.mean(said[clear] == (loads > ON * share)[clear]) > 0.99
+    assert 0.05 < np.mean(~said[:, 0]) < 0.6
+    assert said[:, 1:].mean() > 0.98
+
+
+def test_exact_imu__leaves_little_to_miss():
+    exact = Imu(gyro=1e-6, accelerometer=1e-6, gyro_bias=1e-6, accelerometer_bias=1e-6)
+    simulator = simulator_of('quadruped')
+    push = push_of(0.04, 2.0, 0.5, simulator.model.total_mass)
+    recording, watched = run('quadruped', stand(simulator, 1.2), push, imu=exact)
+    assert recording.stands
+    errors = np.abs(watched.errors).max(axis=0)
+    assert errors[:6].max() < 5e-3
+    assert errors[6:].max() < 2e-2
