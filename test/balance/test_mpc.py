@@ -86,7 +86,8 @@ def test_plan__is_the_regulators_where_no_constraint_is_active(steps):
 def test_plan__keeps_forces_in_their_cones_where_the_regulator_would_slip():
     moving = POINT.state.copy()
     moving.v[1] = 0.5
-    moving.r[:] = -np.linalg.lstsq(REDUCED.full.J[:, 6:], REDUCED.full.J[:, :6] @ moving.v)[0]
+    J = REDUCED.full.J
+    moving.r[:] = -np.linalg.lstsq(J[:, 6:], J[:, :6] @ moving.v, None)[0]
     now, forces, following = published(moving)
     free = POINT.tau - regulator() @ POINT.state.difference(following)
     planned = controller().efforts(now, forces, REFERENCE)
@@ -96,7 +97,7 @@ def test_plan__keeps_forces_in_their_cones_where_the_regulator_would_slip():
 
 
 def test_plan__goes_to_a_reference_elsewhere_and_stays_at_one_here():
-    y = np.linalg.lstsq(REDUCED.P[:3], [0.01, 0.0, 0.0])[0]  # the base forward, feet in place
+    y = np.linalg.lstsq(REDUCED.P[:3], [0.01, 0, 0], None)[0]  # the base forward, feet in place
     ahead = Reference(POINT.state.retract(REDUCED.P @ y), POINT.tau)
     now, forces, _ = published(POINT.state)
     plan = controller().efforts(now, forces, ahead)

@@ -109,13 +109,13 @@ def solvability(
         system.update(state, nothing_read)
         D = scaled(system)
         _, sigma, V = np.linalg.svd(D)
-        rank = int(np.sum(sigma > tolerance * sigma[0]))
+        rank = _rank(sigma, tolerance)
         open_unknowns |= np.any(np.abs(V[rank:]) > _SHARE, axis=0)
         ranks.append(rank)
         smallest.append(float(sigma[-1] / sigma[0]) if D.shape[0] >= D.shape[1] else 0.0)
-        exact_ranks.append(
-            rank if exact.all() else int(np.linalg.matrix_rank(D[exact], rtol=tolerance))
-        )
+        if not exact.all():
+            sigma = np.linalg.svd(D[exact], compute_uv=False)
+        exact_ranks.append(_rank(sigma, tolerance))
     pattern = sparse.csr_matrix(
         (np.ones(system.row.size), (system.row, system.column)), shape=(system.rows, system.size)
     )
@@ -130,6 +130,10 @@ def solvability(
         exact_rows=int(exact.sum()),
         exact_rank=min(exact_ranks),
     )
+
+
+def _rank(sigma: Array, tolerance: float) -> int:
+    return int(np.sum(sigma > tolerance * sigma.max(initial=0.0)))
 
 
 def scaled(system: BlockSystem) -> Array:
