@@ -51,7 +51,10 @@ def test_make_targets__exist():
 @pytest.mark.parametrize(
     ('page', 'programs'),
     [
-        ('balance.md', ['geolin_demos.balance', 'geolin_demos.balance.robot']),
+        (
+            'balance.md',
+            [f'geolin_demos.{name}' for name in ('balance', 'balance.robot', 'balance.odometry')],
+        ),
         ('mpc.md', ['geolin_demos.mpc', 'geolin_demos.mpc.robot']),
     ],
 )
