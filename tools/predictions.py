@@ -9,57 +9,26 @@ import argparse
 import sys
 import warnings
 from pathlib import Path
-from typing import NamedTuple
 
+import arms
 import evidence
 import numpy as np
-from recordings import FOLDER, loaded
+from arms import ARMS
+from recordings import FOLDER
 from scipy.linalg import expm
 from scipy.signal import butter, sosfiltfilt
 
-from geolin_ros import Linearizer, TreeModel, urdf
+from geolin_ros import Linearizer, urdf
 from geolin_ros.errors import ModelWarning
-from geolin_ros.estimation.identification import Signals, identify, overlay_of
+from geolin_ros.estimation.identification import identify, overlay_of
 
+NAMES = ('panda_gaz, last third', 'UR10, second half', 'kuka_lwr4, run 2')
 HORIZONS = (0.005, 0.02, 0.05)
 CUTOFF = 20.0
 """Of the filter that positions, rates and efforts pass forwards and backwards [Hz]."""
 STEP = 0.001
 POINTS = 40
 """Of a recording, evenly spread."""
-
-
-class Arm(NamedTuple):
-    """A recording to train on, and one to predict."""
-
-    name: str
-    urdf: object
-    joints: list | None
-    train: Signals
-    tried: Signals
-
-
-def arms():
-    """Yield the arms."""
-    source = loaded('panda_gaz')
-    data = source.load()
-    whole = Signals('panda_gaz', data['t'], data['q'], data['v'], data['tau'])
-    parts = whole.between(0.0, 2 / 3), whole.between(2 / 3, 1.0)
-    yield Arm('panda_gaz, last third', source.URDF, source.JOINTS, *parts)
-    source = loaded('ur10_panda_rosbag2')
-    data = source.load('ur10')
-    file = source.URDF['ur10']
-    model = TreeModel.from_urdf(file, base='fixed')
-    order = [data['names'].index(name) for name in model.joint_names]
-    signals = (data[key][:, order] for key in ('q', 'v', 'effort'))
-    whole = Signals('ur10', data['t'], *signals)
-    yield Arm('UR10, second half', file, None, whole.between(0.0, 0.5), whole.between(0.5, 1.0))
-    source = loaded('kuka_lwr4')
-    runs = []
-    for run in (1, 2):
-        data = source.load(run)
-        runs.append(Signals(f'run {run}', data['t'], data['q'], data['v'], data['tau']))
-    yield Arm('kuka_lwr4, run 2', source.URDF, None, *runs)
 
 
 def predicted(model, signals):
@@ -109,16 +78,15 @@ def predicted(model, signals):
 
 def table():
     """Yield the rows of the table."""
-    for arm in arms():
-        options = {'base': 'fixed', 'coulomb_friction': True, 'joints': arm.joints}
-        described = TreeModel.from_urdf(arm.urdf, **options)
-        found = identify(described, [arm.train], [arm.tried])
+    for name in NAMES:
+        arm = ARMS[name]()
+        found = identify(arm.model, [arm.train], [arm.tried])
         overlay = overlay_of(found, urdf.read(arm.urdf))
-        identified = TreeModel.from_urdf(arm.urdf, overlay=overlay, **options)
-        before, after = (predicted(model, arm.tried) for model in (described, identified))
+        identified = arms.read(arm.urdf, joints=arm.model.joint_names, overlay=overlay)
+        before, after = (predicted(model, arm.tried) for model in (arm.model, identified))
         for horizon, old, new in zip(HORIZONS, before, after, strict=True):
             yield (
-                *(arm.name, f'{horizon * 1e3:g} ms', f'{old[0]:.3f}'),
+                *(name, f'{horizon * 1e3:g} ms', f'{old[0]:.3f}'),
                 *(f'{value:.3f}' for value in (*old[1:], *new[1:])),
             )
 

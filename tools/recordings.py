@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is estimated from recordings of real robots, beside what was measured.
+"""What is estimated and identified from recordings of real robots, beside what was measured.
 
     GEOLIN_RECORDINGS=FOLDER python tools/recordings.py [--table FILE]
 
-The folder holds `go1_serow` and `icub_walking`, each with a `load.py` that says where they are
-from. The state estimator runs as the node does, by messages. Plain leg odometry stands beside it:
-the stance feet do not move, the orientation is that of the gyro, levelled by the accelerometer.
+The folder holds `go1_serow`, `icub_walking`, `hopper_teststand` and the arms, each with a README
+that says where it is from; config/recordings says which column is what. The state estimator runs
+as the node does, by messages. Plain leg odometry stands beside it: the stance feet do not move,
+the orientation is that of the gyro, levelled by the accelerometer.
 """
 
 import argparse
-import importlib.util
 import os
 import sys
 import warnings
@@ -26,6 +26,7 @@ from scipy.spatial.transform import Rotation, Slerp
 from geolin_ros import TreeModel
 from geolin_ros.errors import ModelWarning
 from geolin_ros.estimation.base_state import Feet
+from geolin_ros.offline.log_file import read_log
 from geolin_ros.stream.base_stream import BaseStream
 from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.inputs.differentiation import Differentiator
@@ -70,17 +71,46 @@ class Robot(NamedTuple):
     """Of the way over which drift is measured [m]."""
 
 
-def loaded(name):
-    """Return the loader of a recording."""
-    spec = importlib.util.spec_from_file_location(f'load_{name}', FOLDER / name / 'load.py')
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def logged(name, part=''):
+    """Return the log of a recording by its mapping in config/recordings, and its folder."""
+    folder = FOLDER / name / part
+    return read_log(ROOT / 'config' / 'recordings' / f'{name}.yaml', folder), folder
 
 
-def in_order(model, names, q):
-    """Return joint positions in the order of the model; joints without are at zero."""
-    return np.stack([q[:, names.index(j)] for j in model.joint_names], axis=1)
+def joints_of(log, field, names):
+    """Return a field of the joint states (N, n) in the order of names."""
+    topic = log.topics['/joint_states']
+    return topic.fields[field][:, [topic.names.index(name) for name in names]]
+
+
+def imu_of(log):
+    """Return gyro and accelerometer (N, 6)."""
+    fields = log.topics['/imu'].fields
+    return np.hstack((fields['angular_velocity'], fields['linear_acceleration']))
+
+
+def normal_forces(log, feet):
+    """Return the forces of feet (N, k) along z."""
+    return np.stack([log.topics[f'/{foot}/force'].fields['force'][:, 2] for foot in feet], axis=1)
+
+
+def evenly(log):
+    """Return times (N,) from 0 on of stamps of arrival, which jitter [s]."""
+    return np.linspace(0.0, log.time[-1] - log.time[0], log.time.size)
+
+
+def urdf_with_imu(folder):
+    """Return the URDF of icub_walking with a link where its IMU is."""
+    xyz, rpy = '0.085155 -0.011 -0.112309', '-2.09439521059 0 -1.57079632679'
+    return (
+        (folder / 'model.urdf')
+        .read_text()
+        .replace(
+            '</robot>',
+            '<link name="imu"/><joint name="imu_joint" type="fixed"><parent link="root_link"/>'
+            f'<child link="imu"/><origin xyz="{xyz}" rpy="{rpy}"/></joint></robot>',
+        )
+    )
 
 
 def values_of(feet, kind, on, off, **more):
@@ -97,35 +127,34 @@ def values_of(feet, kind, on, off, **more):
 
 def go1():
     """Return robot and truth of go1_serow, and how far its marker is above the base [m]."""
-    source = loaded('go1_serow')
-    data, model = source.load(), TreeModel.from_urdf(source.URDF)
-    values = values_of(source.FEET, 'point', 300.0, 220.0, foot_radius=0.02)
-    imu = np.hstack((data['gyro'], data['acc']))
-    s = in_order(model, source.JOINTS, data['q'])
-    robot = Robot('go1_serow', model, values, data['t'], s, None, imu, data['foot'], 1.0)
-    return robot, captured(data['gt'], levelled(robot), robot.time), 0.12
+    log, folder = logged('go1_serow')
+    model, feet = (
+        TreeModel.from_urdf(log.description),
+        ('FR_foot', 'FL_foot', 'RR_foot', 'RL_foot'),
+    )
+    values = values_of(feet, 'point', 300.0, 220.0, foot_radius=0.02)
+    s = joints_of(log, 'position', model.joint_names)
+    time = log.time - log.time[0]
+    robot = Robot(
+        'go1_serow', model, values, time, s, None, imu_of(log), normal_forces(log, feet), 1.0
+    )
+    frames = np.loadtxt(folder / 'go1_odom.csv', delimiter=',', skiprows=1)
+    return robot, captured(frames, levelled(robot), robot.time), 0.12
 
 
 def icub():
     """Return robot and truth of icub_walking, which is of the base."""
-    source = loaded('icub_walking')
-    data = source.load()
-    text = source.URDF.read_text()
-    xyz, rpy = (' '.join(map(str, x)) for x in (source.IMU_XYZ, source.IMU_RPY))
-    text = text.replace(
-        '</robot>',
-        f'<link name="imu"/><joint name="imu_joint" type="fixed"><parent link="{source.BASE}"/>'
-        f'<child link="imu"/><origin xyz="{xyz}" rpy="{rpy}"/></joint></robot>',
-    )
-    model = TreeModel.from_urdf(text, joints=data['joints'])
+    log, folder = logged('icub_walking')
+    names = log.topics['/joint_states'].names
+    model = TreeModel.from_urdf(urdf_with_imu(folder), joints=list(names))
     values = values_of(('l_sole', 'r_sole'), 'surface', 100.0, 80.0, imu_link='imu', sole=0.08)
     values['deviation.slip'] = 0.003  # of flat soles
-    time = np.linspace(data['t'][0], data['t'][-1], data['t'].size)  # arrivals jitter
-    imu = np.hstack((data['gyro'], data['acc']))
-    s, rates = (in_order(model, data['joints'], data[key]) for key in 'qv')
-    forces = np.stack((data['fz_left'], data['fz_right']), axis=1)
-    robot = Robot('icub_walking', model, values, time, s, rates, imu, forces, 0.3)
-    p, R = data['base_pos'], Rotation.from_euler('xyz', data['base_rpy'])
+    time = evenly(log)
+    s, rates = (joints_of(log, field, model.joint_names) for field in ('position', 'velocity'))
+    forces = normal_forces(log, ('l_sole', 'r_sole'))
+    robot = Robot('icub_walking', model, values, time, s, rates, imu_of(log), forces, 0.3)
+    base = log.topics['/odom'].fields
+    p, R = base['position'], Rotation.from_quat(base['orientation'])
     v, a = (savgol_filter(p, 11, 3, deriv=d, delta=time[1], axis=0) for d in (1, 2))
     wild = np.linalg.norm(a, axis=1) > 8.0  # the reference jumps, then stands still
     v[np.convolve(wild, np.ones(51), 'same') > 0] = np.nan
@@ -378,7 +407,9 @@ without the half second about the jump of its reference."""
 
 def main():
     """Print the table, or write it; the exit status is 1 if a goal is missed."""
-    import evidence  # beside the program; who imports this file as a module may not find it
+    import arms  # beside the program, and they import it
+    import evidence
+    import torques
 
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('--table', type=Path)
@@ -399,7 +430,16 @@ def main():
             rows.append((name, f'{way:.1f} m', f'{segment:g} m', title, *cells))
         rows.append((name, '', '', 'ratio', *(f'{x:.2f}' for x in ratio)))
     head = ('recording', 'way', 'segments', '', 'drift', 'yaw drift [deg]', 'velocity [m/s]')
-    text = '\n'.join((TEXT, '', *evidence.table(head, rows), ''))
+    lines = [TEXT, '', *evidence.table(head, rows)]
+    forces = [
+        (name, force, f'{late * 1e3:.0f}', *(f'{value:.2f}' for value in values))
+        for name, force, (late, *values) in torques.of_forces()
+    ]
+    lines += ['', torques.TEXT, '', *evidence.table(torques.HEAD, forces)]
+    identified = list(arms.of_arms())
+    good &= all(met for _, met in identified)
+    lines += ['', arms.TEXT, '', *evidence.table(arms.HEAD, [row for row, _ in identified])]
+    text = '\n'.join((*lines, ''))
     print(text)
     if options.table:
         options.table.write_text(text)
