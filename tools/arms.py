@@ -12,7 +12,6 @@ from geolin_ros.estimation.identification import Signals, identify
 from geolin_ros.offline.joint_log import joint_signals
 from geolin_ros.offline.source import open_source
 
-
 PANDA_LEFT = np.array((0.27, 0.44, 0.32, 0.28, 0.07, 0.05, 0.04))
 """RMS [N m] of plain least squares by Pinocchio's regressor on the last third, joints 1 to 7."""
 
