@@ -34,5 +34,5 @@ def test_tour__can_be_walked(robot, samples, tmp_path, monkeypatch, capsys):
 
 def test_verbs_of_the_tour__exist():
     verbs = re.findall(r'^\| `([a-z-]+)` \|', TOUR.read_text(), re.MULTILINE)
-    assert len(verbs) == 8
+    assert len(verbs) == 9
     assert set(verbs) <= set(COMMANDS)
