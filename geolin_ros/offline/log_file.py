@@ -11,6 +11,7 @@ import numpy as np
 
 from geolin_ros.description.safe_yaml import read_yaml
 from geolin_ros.errors import InputError, RecordingError, unknown_name
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
 
 DEGREE = np.pi / 180.0
@@ -206,18 +207,8 @@ def _in_si(
 
 def _quaternions(angles: Array) -> Array:
     """Return quaternions (N, 4) of roll, pitch, yaw."""
-    (cr, sr), (cp, sp), (cy, sy) = (
-        (np.cos(angle), np.sin(angle)) for angle in 0.5 * np.asarray(angles).T
-    )
-    return np.stack(
-        (
-            sr * cp * cy - cr * sp * sy,
-            cr * sp * cy + sr * cp * sy,
-            cr * cp * sy - sr * sp * cy,
-            cr * cp * cy + sr * sp * sy,
-        ),
-        axis=1,
-    )
+    rotations = map(se3.rotation_from_rpy, angles)
+    return np.array([se3.quaternion_from_rotation(R) for R in rotations]).reshape(-1, 4)
 
 
 class _Files:

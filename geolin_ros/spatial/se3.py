@@ -132,6 +132,20 @@ def rotation_from_quaternion(q: ArrayLike) -> Array:
     return R
 
 
+def rotation_from_rpy(rpy: ArrayLike) -> Array:
+    """Return R (3, 3) = Rz(yaw) Ry(pitch) Rx(roll) of roll, pitch, yaw [rad], as in URDF."""
+    angles = np.asarray(rpy, dtype=np.float64)
+    cr, cp, cy = np.cos(angles).tolist()
+    sr, sp, sy = np.sin(angles).tolist()
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
 def quaternion_from_rotation(R: ArrayLike) -> Array:
     """Return the unit quaternion (x, y, z, w), w >= 0, of R (3, 3)."""
     matrix = np.array(R, dtype=np.float64, order='C')

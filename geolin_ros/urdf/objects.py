@@ -22,6 +22,7 @@ from geolin_ros.description import (
     Refused,
     tree_findings,
 )
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 from geolin_ros.urdf.safe_xml import URDF_KINDS
 
@@ -282,7 +283,7 @@ def _pose(origin: Any, where: str, what: str) -> Array:
         return _matrix_pose(origin, where, what)
     pose = np.eye(4)
     rpy = (0, 0, 0) if origin.rpy is None else origin.rpy
-    pose[:3, :3] = _rotation(_array(rpy, (3,), where, what))
+    pose[:3, :3] = se3.rotation_from_rpy(_array(rpy, (3,), where, what))
     pose[:3, 3] = _array((0, 0, 0) if origin.xyz is None else origin.xyz, (3,), where, what)
     return pose
 
@@ -300,19 +301,6 @@ def _matrix_pose(origin: Any, where: str, what: str) -> Array:
             'normalise it',
         )
     return pose
-
-
-def _rotation(rpy: Array) -> Array:
-    """Return Rz(yaw) Ry(pitch) Rx(roll), URDF's fixed-axis convention."""
-    cr, cp, cy = np.cos(rpy).tolist()
-    sr, sp, sy = np.sin(rpy).tolist()
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
 
 
 def _inertia(inertia: Any, where: str) -> Array:
