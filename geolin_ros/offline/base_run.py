@@ -85,6 +85,8 @@ def estimate(
 ) -> Counts:
     """Write a bag with odometry, IMU biases and contact states, stamped as the joint states.
 
+    Joint states are in it too, with rates, where they came without.
+
     Raises
     ------
     RecordingError

@@ -15,7 +15,7 @@ PAGE = Path(__file__).parent / 'page'
 
 
 def write_page(output: str | Path, kind: str, title: str, content: Any) -> None:
-    """Write a page of a kind, which has an html file and a script, about its content.
+    """Write a page of a kind, which has an html file of its sections and a script.
 
     Raises
     ------
@@ -24,8 +24,9 @@ def write_page(output: str | Path, kind: str, title: str, content: Any) -> None:
     """
     text = json.dumps(content, separators=(',', ':'), allow_nan=False)
     scripts = (PAGE / 'curves.js').read_text() + (PAGE / f'{kind}.js').read_text()
-    page = (PAGE / f'{kind}.html').read_text()
+    page = (PAGE / 'page.html').read_text()
     for mark, inside in (
+        ('{main}', (PAGE / f'{kind}.html').read_text()),
         ('/* style */', (PAGE / 'report.css').read_text()),
         ('/* script */', scripts),
         ('"content"', text.replace('</', '<\\/')),

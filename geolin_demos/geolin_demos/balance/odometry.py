@@ -56,6 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument('--table', type=Path, help='file for the table, in Markdown')
     options = parser.parse_args(arguments)
     lines = [f'| {" | ".join(cells)} |' for cells in (HEAD, ['---'] * len(HEAD))]
+    print(*lines, sep='\n', flush=True)
     bears = True
     try:
         for robot, case, borne in rows(options):

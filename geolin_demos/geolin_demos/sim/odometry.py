@@ -20,7 +20,7 @@ from geolin_ros.typing import Array
 
 EPOCH = 1_000_000_000
 TRUSTED = 0.3
-"""So long the state is the true one: a robot that is started by hand is held [s]."""
+"""So long the state is the true one: until then a robot is taken to be carried [s]."""
 ON, OFF = 0.3, 0.2
 """Thresholds of foot forces, in shares of what each foot carries when all do."""
 
