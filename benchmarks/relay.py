@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The linearization node without its kernel: the same inputs converted, the same bytes published.
 
-What it takes is the price of Python, rclpy and DDS; what the node takes beyond is ours.
+Its inputs are messages that rclpy has deserialized. What it takes is the price of Python, rclpy
+and DDS; what the node takes beyond is ours.
 """
 
 import sys
 from typing import Any
 
+from geolin_ros.ros import robot_node
 from geolin_ros.ros.linearization_node import main
 from geolin_ros.stream import linearization_stream
 
@@ -25,5 +27,6 @@ def without_kernel() -> None:
 
 if __name__ == '__main__':
     without_kernel()
+    robot_node.VIEWS = {}  # nothing is read from bytes
     unchecked = '--ros-args', '-p', 'certificate.every:=0'  # the matrices that are kept are wrong
     sys.exit(main([*sys.argv[1:], *unchecked]))

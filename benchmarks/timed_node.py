@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization import linearizer
 from geolin_ros.ros.linearization_node import main
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.messages import LinearizationWriter, SummaryWriter
@@ -58,8 +58,9 @@ def with_clocks() -> None:
         return write(writer, answer, counts, latency)
 
     SummaryWriter.write = note_latency  # type: ignore[method-assign]
-    make_kernel = Linearizer._make_kernel
-    Linearizer._make_kernel = lambda *about: timed('kernel', make_kernel(*about))  # type: ignore[method-assign]
+    engine = linearizer._Engine
+    runner = engine._runner
+    engine._runner = lambda *about: timed('kernel', runner(*about))  # type: ignore[method-assign]
     for kind, method, name in (
         (LinearizationStream, '_take_joint_state', 'stream'),
         (LinearizationWriter, 'write', 'fill'),
