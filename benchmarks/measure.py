@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interleaved medians: what else runs on the machine then meets all contenders alike."""
 
+import os
 import platform
 import statistics
 import time
 from collections.abc import Callable, Mapping
 from importlib import metadata
+from pathlib import Path
 
 import llvmlite.binding as llvm
 import numba
@@ -58,3 +60,9 @@ def environment() -> dict[str, str]:
         'python': platform.python_version(),
         **versions,
     }
+
+
+def processor_seconds(pid: int) -> float:
+    """Return the processor time that a process has taken [s]."""
+    fields = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')

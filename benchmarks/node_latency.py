@@ -23,7 +23,7 @@ from geolin_demos.demo.__main__ import discovery
 from geolin_demos.demo.processes import Child
 from rclpy.qos import QoSProfile
 
-from benchmarks.measure import environment
+from benchmarks.measure import environment, processor_seconds
 from benchmarks.robots import paths
 from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics
 from geolin_ros import robots
@@ -88,12 +88,6 @@ def timed_parts(robot: str, rate: float) -> dict[str, float]:
         file = Path(folder) / 'parts.json'
         run(robot, rate, 'benchmarks.timed_node', [str(file)], APART)
         return dict(json.loads(file.read_text(encoding='utf-8')))
-
-
-def processor_seconds(pid: int) -> float:
-    """Return the processor time that a process has taken [s]."""
-    fields = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
 def run(

@@ -125,8 +125,8 @@ def values_of(feet, kind, on, off, **more):
     }
 
 
-def go1():
-    """Return robot and truth of go1_serow, and how far its marker is above the base [m]."""
+def go1_robot():
+    """Return go1_serow and its folder."""
     log, folder = logged('go1_serow')
     model, feet = (
         TreeModel.from_urdf(log.description),
@@ -138,6 +138,12 @@ def go1():
     robot = Robot(
         'go1_serow', model, values, time, s, None, imu_of(log), normal_forces(log, feet), 1.0
     )
+    return robot, folder
+
+
+def go1():
+    """Return robot and truth of go1_serow, and how far its marker is above the base [m]."""
+    robot, folder = go1_robot()
     frames = np.loadtxt(folder / 'go1_odom.csv', delimiter=',', skiprows=1)
     return robot, captured(frames, levelled(robot), robot.time), 0.12
 
@@ -206,7 +212,7 @@ def leg_odometry(robot, feet):
         world, gyro = h @ R[k].T, robot.imu[k, :3]
         down = holds[k, columns] & holds[max(k - 1, 0), columns]
         if down.any() and k:
-            v = -R[k] @ (J[down] @ rate + np.cross(gyro, h[down])).mean(axis=0)
+            v = -R[k] @ (J[down, :3, 6:] @ rate + np.cross(gyro, h[down])).mean(axis=0)
             p = p - (world - seen)[down].mean(axis=0)
         elif k:
             p = p + v * (robot.time[k] - robot.time[k - 1])

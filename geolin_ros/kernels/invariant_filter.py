@@ -19,6 +19,8 @@ from geolin_ros.kernels.se3 import rodrigues
 V, POINTS, BIAS, FEET = 3, 5, 9, 15
 """Column of v and of the first point in X; row of the biases and of the first point in P."""
 ACCEPTED, REJECTED, SINGULAR = 0, 1, 2
+LOST = -1
+"""Instead of how many points were let go: numbers grow without bounds."""
 
 
 @kernel
@@ -61,6 +63,25 @@ def turn(X, E, scratch):
 
 
 @kernel
+def carry(X, b, P, active, held, times, samples, longest, gravity, noise, E, T):
+    """`propagate` over IMU samples (N, 6) taken at times[1:], from times[0] (1 + N,) on [s].
+
+    Between two samples their mean counts, in steps of at most ``longest`` [s]. held (2, 6) is the
+    sample before, and is left as the last one.
+    """
+    last, mean = held[0], held[1]
+    for k in range(samples.shape[0]):
+        step = times[k + 1] - times[k]
+        for c in range(6):
+            mean[c] = 0.5 * (last[c] + samples[k, c])
+            last[c] = samples[k, c]
+        if step > 0.0:
+            count = max(1, math.ceil(step / longest))
+            for _ in range(count):
+                propagate(X, b, P, active, mean, step / count, gravity, noise, E, T)
+
+
+@kernel
 def propagate(X, b, P, active, imu, dt, gravity, noise, E, T):
     """Carry state and covariance over ``dt`` by an IMU sample (6,) = [gyro; accelerometer].
 
@@ -81,14 +102,16 @@ def propagate(X, b, P, active, imu, dt, gravity, noise, E, T):
             if e != 0.0:
                 for j in range(n):
                     T[r, j] += e * P[c, j]
-    for i in range(n):
-        for r in range(i + 1):
+    for r in range(n):
+        first, end = _columns_of(r)
+        for i in range(r, n):
             total = T[i, r]
-            for c in range(FEET):
+            for c in range(first, end):
                 total += T[i, c] * E[r, c]
-            for c in range(3):
-                total += E[i, BIAS + c] * E[r, BIAS + c] * noise[0] / dt
-                total += E[i, BIAS + 3 + c] * E[r, BIAS + 3 + c] * noise[1] / dt
+            for c in range(BIAS, min(end, BIAS + 3)):
+                total += E[i, c] * E[r, c] * noise[0] / dt
+            for c in range(BIAS + 3, end):
+                total += E[i, c] * E[r, c] * noise[1] / dt
             P[i, r] = total
             P[r, i] = total
     for c in range(3):
@@ -111,6 +134,16 @@ def propagate(X, b, P, active, imu, dt, gravity, noise, E, T):
         X[i, 3] += dt * a
     rotation_of(w0, w1, w2, Q, Gamma)
     turn(X, Q, scratch)
+
+
+@kernel
+def _columns_of(row):
+    """Return first and end of the columns of E where a row may have other numbers than zeros."""
+    if row < BIAS:
+        return 0, FEET
+    if row < FEET:
+        return 0, 0
+    return BIAS, BIAS + 3
 
 
 @kernel
@@ -234,3 +267,143 @@ def _move(X, xi, scratch):
             r = 3 * (c - 2) if c < POINTS else FEET + 3 * (c - POINTS)
             for i in range(3):
                 X[i, c] += Gamma[i, 0] * xi[r] + Gamma[i, 1] * xi[r + 1] + Gamma[i, 2] * xi[r + 2]
+
+
+@kernel
+def roll(X, active, axes, last, radius):
+    """Move the middles of round feet on the ground along by the turning of their axes.
+
+    axes (K, 3, 3) are those of the feet as the IMU sees them; last, in the world, those of the
+    call before, which are replaced.
+    """
+    for k in range(active.shape[0]):
+        t0, t1 = 0.0, 0.0  # twice the turning about x and y: D - D' of D = R axes last'
+        for c in range(3):
+            a0 = X[0, 0] * axes[k, 0, c] + X[0, 1] * axes[k, 1, c] + X[0, 2] * axes[k, 2, c]
+            a1 = X[1, 0] * axes[k, 0, c] + X[1, 1] * axes[k, 1, c] + X[1, 2] * axes[k, 2, c]
+            a2 = X[2, 0] * axes[k, 0, c] + X[2, 1] * axes[k, 1, c] + X[2, 2] * axes[k, 2, c]
+            t0 += a2 * last[k, 1, c] - a1 * last[k, 2, c]
+            t1 += a0 * last[k, 2, c] - a2 * last[k, 0, c]
+            last[k, 0, c], last[k, 1, c], last[k, 2, c] = a0, a1, a2
+        if active[k]:
+            X[0, POINTS + k] += 0.5 * t1 * radius
+            X[1, POINTS + k] -= 0.5 * t0 * radius
+
+
+@kernel
+def meet(X, b, P, active, until, touching, now, h, J, rules, N, L, T):
+    """Correct by all points that touch the ground; lift those that do not, place the new ones.
+
+    h (K, 3), J (K, 6, 6 + n): where the IMU sees them, and how that moves with joints. A point
+    that is refused is let go until ``now`` + distrust [s].
+    rules (6,): variances of joint positions and of points, gate, distrust, what is added to the
+    variance of velocity when all are refused, and what no number is as large as.
+    N (3, 3), L and T (n, n) are scratch memory. Returns how many points were let go, or `LOST`.
+    """
+    K, tried, refused = active.shape[0], 0, 0
+    for k in range(K):
+        if active[k] and not touching[k]:
+            active[k] = False
+            lift(P, k)
+    for k in range(K):
+        if active[k]:
+            tried += 1
+            _uncertainty(J[k], rules[0], rules[1], N)
+            status, _ = correct(X, b, P, k, h[k], N, rules[2], L, T)
+            if status != ACCEPTED:
+                refused += 1
+                active[k], until[k] = False, now + rules[3]
+                lift(P, k)
+    if refused > 0 and refused == tried:  # it may be the base that is wrong
+        for i in range(V, V + 3):
+            P[i, i] += rules[4]
+    for k in range(K):
+        if touching[k] and not active[k] and until[k] <= now:
+            active[k] = True
+            _uncertainty(J[k], rules[0], rules[1], N)
+            touch(X, P, k, h[k], N, L)
+    if _is_within(X, rules[5]) and _is_within(P, rules[5] * rules[5]):
+        for i in range(6):
+            if not abs(b[i]) < rules[5]:
+                return LOST
+        return refused
+    return LOST
+
+
+@kernel
+def _uncertainty(J, joint, point, N):
+    """Fill N (3, 3) with joint J J' + point 1, of the joints' columns of the linear rows of J."""
+    for i in range(3):
+        for j in range(i + 1):
+            total = 0.0
+            for c in range(6, J.shape[1]):
+                total += J[i, c] * J[j, c]
+            N[i, j] = N[j, i] = joint * total
+        N[i, i] += point
+
+
+@kernel
+def _is_within(M, limit):
+    for i in range(M.shape[0]):
+        for j in range(M.shape[1]):
+            if not abs(M[i, j]) < limit:
+                return False
+    return True
+
+
+@kernel
+def read_base(X, b, P, gyro, imu_H_base, gyro_variance, J, H, v, pose, twist):
+    """Fill pose H (4, 4) and body twist v (6,) of the base with their covariances (6, 6).
+
+    Of the pose [place; turning] in world axes, of the twist [linear; angular] in base axes; J
+    (6, 15) is scratch memory. With w = gyro - b_w, r from the IMU to the base, ^IR_B its axes,
+
+        R_B = R ^IR_B,  p_B = p + R r,  v_B = R_B' v + ^IR_B' (w x r),  w_B = ^IR_B' w
+        place: xi_p - p_B^ theta;  v_B: R_B' xi_v + ^IR_B' r^ zeta_w;  w_B: -^IR_B' zeta_w + noise
+    """
+    r0, r1, r2 = imu_H_base[0, 3], imu_H_base[1, 3], imu_H_base[2, 3]
+    w0, w1, w2 = gyro[0] - b[0], gyro[1] - b[1], gyro[2] - b[2]
+    c0, c1, c2 = w1 * r2 - w2 * r1, w2 * r0 - w0 * r2, w0 * r1 - w1 * r0
+    for i in range(3):
+        H[i, 3] = X[i, 4] + X[i, 0] * r0 + X[i, 1] * r1 + X[i, 2] * r2
+        for j in range(3):
+            H[i, j] = X[i, 0] * imu_H_base[0, j] + X[i, 1] * imu_H_base[1, j]
+            H[i, j] += X[i, 2] * imu_H_base[2, j]
+    J[:, :] = 0.0
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        J[i, 6 + i] = J[3 + i, i] = 1.0
+        J[k, j] -= H[i, 3]
+        J[j, k] += H[i, 3]
+    sandwich(J, P, pose)
+    J[:, :] = 0.0
+    for i in range(3):
+        x, y, z = imu_H_base[0, i], imu_H_base[1, i], imu_H_base[2, i]
+        v[i] = H[0, i] * X[0, V] + H[1, i] * X[1, V] + H[2, i] * X[2, V] + x * c0 + y * c1 + z * c2
+        v[3 + i] = x * w0 + y * w1 + z * w2
+        for c in range(3):
+            J[i, V + c] = H[c, i]
+        J[i, BIAS] = y * r2 - z * r1
+        J[i, BIAS + 1] = z * r0 - x * r2
+        J[i, BIAS + 2] = x * r1 - y * r0
+        J[3 + i, BIAS], J[3 + i, BIAS + 1], J[3 + i, BIAS + 2] = -x, -y, -z
+    sandwich(J, P, twist)
+    for i in range(6):
+        for j in range(6):
+            for c in range(BIAS, BIAS + 3):
+                twist[i, j] += J[i, c] * J[j, c] * gyro_variance
+
+
+@kernel
+def sandwich(J, P, out):
+    """Fill ``out`` (r, r) with J P J', J (r, c), P (c or more, c or more)."""
+    rows, columns = J.shape
+    out[:, :] = 0.0
+    for i in range(rows):
+        for a in range(columns):
+            if J[i, a] != 0.0:
+                for j in range(rows):
+                    total = 0.0
+                    for c in range(columns):
+                        total += P[a, c] * J[j, c]
+                    out[i, j] += J[i, a] * total

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """IMU, joint states and contacts in; pose, velocity and IMU biases of a floating base out."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,7 +25,6 @@ from geolin_ros.typing import Array
 
 START_SAMPLES = 20
 """The mean of so many IMU samples says where up is."""
-ANY_CUTOFF = 50.0  # angular accelerations are not used
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,8 @@ class _Rates(NamedTuple):
 
 def _has_rates(message: Any) -> bool:
     """Whether a joint state says any; drivers that do not know them leave them out, or say NaN."""
-    return not np.isnan(np.asarray(message.velocity, dtype=np.float64)).all()
+    rates = np.asarray(message.velocity, dtype=np.float64)
+    return rates.size > 0 and not (math.isnan(rates[0]) and bool(np.isnan(rates).all()))
 
 
 class BaseStream(TopicStream[BaseAnswer]):
@@ -106,7 +107,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         )
         self._joints, self._contacts = JointInput(model), ContactInput(model, settings.contacts)
         self._imu = ImuInput(
-            model, (settings.imu,), settings.max_skew, ANY_CUTOFF, settings.frame_prefix
+            model, (settings.imu,), settings.max_skew, None, settings.frame_prefix
         )
         self._forces = FootForces(feet) if settings.contacts.source == 'efforts' else None
         self._rates, self._filtered = Differentiator(settings.rate_cutoff), ['']
@@ -155,11 +156,10 @@ class BaseStream(TopicStream[BaseAnswer]):
         """Take a sensor_msgs/Imu."""
         topic, last = self.settings.imu.topic, self._last_imu
         self._imu.take(topic, message)
+        sample = self._sample = self._imu.sample(topic)
         stamp = self._last_imu = nanoseconds(message.header.stamp)
         if last is not None and not 0 < stamp - last < 1_000_000_000:
             self._start_anew()
-        said = message.angular_velocity, message.linear_acceleration
-        sample = self._sample = np.array([x for part in said for x in (part.x, part.y, part.z)])
         if self._epoch is not None:
             self._filter.propagate((stamp - self._epoch) * 1e-9, sample)
             return

@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from geolin_ros import TreeModel, robots
+from geolin_ros import TreeModel, inverse_dynamics, robots
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, NotFiniteError, UnknownNameError
-from geolin_ros.estimation.base_state import BaseFilter, Deviations, Feet
+from geolin_ros.estimation.base_state import BaseFilter, Deviations, Feet, FootForces
+from geolin_ros.estimation.base_state.feet import Points
+from geolin_ros.estimation.base_state.filter import BUFFER
 from geolin_ros.kernels import invariant_filter as kernels
 from geolin_ros.linearization.contacts import Contact
 
@@ -21,6 +24,7 @@ from scipy.stats import chi2  # noqa: E402
 GRAVITY = np.array((0.0, 0.0, -9.80665))
 LEGS = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
 K = 3
+NOISE = Deviations(slip=1e-3, point=1e-3, gyro=0.005, accelerometer=0.05)
 
 
 # -- the filter against dense formulas --------------------------------------------------------
@@ -108,6 +112,59 @@ def test_correction__is_that_of_the_textbook():
     assert np.allclose(P, joseph, atol=1e-12)
 
 
+def test_samples_kept_until_a_correction__carry_as_far_as_one_by_one():
+    rng = np.random.default_rng(8)
+    together, alone = (BaseFilter(feet_of(quadruped()), NOISE) for _ in range(2))
+    s, up = quadruped().neutral_state().s, np.array((0.0, 0.0, 0.0, 0.0, 0.0, 9.8))
+    for filter in (together, alone):
+        filter.start(0.0, np.array((0.0, 0.3, 9.8)))
+        filter.correct(s, set(LEGS))
+    for k in range(1, 2 * BUFFER):
+        sample = None if k % 7 == 0 else rng.normal(0.0, 0.1, 6) + up
+        for filter in (together, alone):
+            filter.propagate(1e-3 * k + (0.05 if k > 30 else 0.0), sample)
+        alone.estimate()
+    one, other = together.estimate(), alone.estimate()
+    assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+# -- points and forces ------------------------------------------------------------------------
+
+
+def test_points__are_and_move_where_kinematics_says():
+    for robot in robots.ROBOTS:
+        model = TreeModel.from_urdf(robots.path(robot))
+        state = model.random_state(np.random.default_rng(9), 0.5)
+        links = [name for name in model.frames if name != model.base_link]
+        frames = [model.frame(link) for link in links]
+        points = Points(model, [(frame.body, frame.placement[:3, 3]) for frame in frames])
+        at = Kinematics(model, state)
+        for link, h, J in zip(links, *points.at(state), strict=True):
+            assert np.allclose(h, at.pose(link)[:3, 3], atol=1e-13)
+            assert np.allclose(J, at.jacobian(link, 'mixed'), atol=1e-13)
+
+
+@pytest.mark.parametrize('kind', ['point', 'surface'])
+def test_forces_at_feet__are_those_of_numpys_least_squares(kind):
+    model, rng = quadruped(), np.random.default_rng(10)
+    contacts = [Contact(foot, kind) for foot in (LEGS if kind == 'point' else LEGS[:2])]
+    s, r, r_dot, tau = rng.normal(size=(4, model.n))
+    sample = rng.normal(size=6)
+    found = FootForces(Feet(model, 'imu', contacts))(s, r, r_dot, tau, sample)
+    H = model.frame('imu').placement
+    w = H[:3, :3] @ sample[:3]
+    state = model.state(np.eye(4), s, np.concatenate((np.zeros(3), w)), r)
+    a = H[:3, :3] @ sample[3:] - np.cross(w, np.cross(w, H[:3, 3])) + model.gravity
+    lacking = inverse_dynamics(model, state, np.concatenate((a, np.zeros(3), r_dot)))
+    lacking[6:] -= tau
+    at, rows = Kinematics(model, state), 3 if kind == 'point' else 6
+    J = np.vstack([at.jacobian(contact.frame, 'mixed')[:rows] for contact in contacts])
+    weight = np.array([0.1] * 6 + [1.0] * model.n)
+    f = np.linalg.lstsq((J * weight).T, weight * lacking, rcond=1e-6)[0].reshape(-1, rows)
+    expected = np.linalg.norm(f[:, :3], axis=1)
+    assert np.allclose([found[c.frame] for c in contacts], expected, rtol=1e-5)
+
+
 # -- walks whose truth is known ---------------------------------------------------------------
 
 
@@ -162,7 +219,7 @@ def solved(feet, R, p, d, s):
         miss = ((d - p) @ R - h).ravel()
         if np.abs(miss).max() < 1e-10:
             return s
-        s = s + np.linalg.lstsq(J.reshape(12, -1), miss, rcond=None)[0]
+        s = s + np.linalg.lstsq(J[:, :3, 6:].reshape(12, -1), miss, rcond=None)[0]
     raise AssertionError('the feet cannot be reached')
 
 
@@ -204,9 +261,6 @@ def walk(seconds=2.0, rate=100.0, slip=None):
 @pytest.fixture(scope='module')
 def plain_walk():
     return walk()
-
-
-NOISE = Deviations(slip=1e-3, point=1e-3, gyro=0.005, accelerometer=0.05)
 
 
 def estimates(run, rng, at, on_ground=None, **options):

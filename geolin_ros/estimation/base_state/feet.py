@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
+from geolin_ros.kernels.packing.types import make_workspace
+from geolin_ros.kernels.recursions.jacobians import place_points
 from geolin_ros.linearization.contacts import Contact
+from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
-from geolin_ros.spatial.se3 import cross3, inverse
-from geolin_ros.typing import Array, IntArray
+from geolin_ros.spatial.se3 import inverse
+from geolin_ros.typing import Array
 
 CORNERS = np.array([(x, y, 0.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)])
 
@@ -23,14 +25,34 @@ def placed(model: TreeModel, contact: Contact) -> Frame:
     return Frame(link.body, link.placement @ own)
 
 
-def velocities(at: Kinematics, bodies: IntArray, places: Array) -> Array:
-    """Return what takes nu to [linear; angular] of points (k, 4) on bodies, (k, 6, m).
+class Points:
+    """Where points on bodies are, and how they move with the velocity of the robot.
 
-    In axes of the world; ``places`` are in those of the bodies [m].
+    Parameters
+    ----------
+    model
+        The robot.
+    places
+        Body of each point, and its place there (3,) [m].
     """
-    R, J = at.H[bodies, :3, :3], at.J[bodies]
-    arms = np.array([cross3(place[:3]) for place in places])
-    return np.concatenate((R @ (J[:, :3] - arms @ J[:, 3:]), R @ J[:, 3:]), axis=1)
+
+    def __init__(self, model: TreeModel, places: Sequence[tuple[int, Array]]) -> None:
+        bodies, own = zip(*places, strict=True)
+        self.bodies, self._own = np.array(bodies), np.array(own)
+        self._tree, self._workspace = model.tree, make_workspace(model.tree)
+        self._m = 6 + model.n
+
+    def at(self, state: State) -> tuple[Array, Array]:
+        """Return places (K, 3) in the world [m] and J (K, 6, 6 + n) to [linear; angular]."""
+        count = self.bodies.size
+        h, J = np.empty((count, 3)), np.empty((count, 6, self._m))
+        place_points(self._tree, self._workspace, state.data, self.bodies, self._own, h, J)
+        return h, J
+
+    @property
+    def axes(self) -> Array:
+        """Axes (K, 3, 3) of the bodies at the state asked for last."""
+        return np.asarray(self._workspace.world_R[self.bodies])
 
 
 class Feet:
@@ -77,19 +99,19 @@ class Feet:
         self.model, self.contacts = model, tuple(contacts)
         self.base_H_imu = at.placement
         self.imu_H_base = inverse(at.placement)
-        points = []
+        self.names: list[str] = []
+        places, axes = [], []
         for contact in contacts:
             at = placed(model, contact)
             corners = CORNERS * sole if contact.kind == 'surface' else np.zeros((1, 3))
-            axes = model.frame(contact.frame).placement[:3, :3]
-            points += [(contact.frame, at.body, at.placement @ (*c, 1.0), axes) for c in corners]
-        names, bodies, places, turns = zip(*points, strict=True)
-        self.names = list(names)
-        self._bodies, self._places, self._axes = (
-            np.array(bodies),
-            np.array(places),
-            np.array(turns),
-        )
+            own = model.frame(contact.frame).placement[:3, :3]
+            for corner in corners:
+                self.names.append(contact.frame)
+                places.append((at.body, (at.placement @ (*corner, 1.0))[:3]))
+                axes.append(own)
+        self._points, self._axes = Points(model, places), np.array(axes)
+        self._state = model.neutral_state()
+        self._state.H[:] = self.imu_H_base  # a world whose axes are those of the IMU
 
     def seen(self, s: Array) -> tuple[Array, Array, Array]:
         """Return what the IMU sees at joint positions (n,), in its axes.
@@ -98,14 +120,11 @@ class Feet:
         -------
         h : (K, 3)
             The points [m].
-        J : (K, 3, n)
-            Their derivatives by the joint positions.
+        J : (K, 6, 6 + n)
+            What takes base twist and joint rates to [linear; angular] of the points.
         R : (K, 3, 3)
             Axes of their frames.
         """
-        model = self.model
-        at = Kinematics(model, model.state(np.eye(4), s, np.zeros(6), np.zeros(model.n)))
-        H = self.imu_H_base @ at.H[self._bodies]
-        h = (H @ self._places[:, :, np.newaxis])[:, :3, 0]
-        J = self.imu_H_base[:3, :3] @ velocities(at, self._bodies, self._places)[:, :3, 6:]
-        return h, J, H[:, :3, :3] @ self._axes
+        self._state.s[:] = s
+        h, J = self._points.at(self._state)
+        return h, J, self._points.axes @ self._axes

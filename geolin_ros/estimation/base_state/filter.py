@@ -3,6 +3,7 @@
 """The filter about one robot: IMU samples and points on the ground in, the base out."""
 
 from dataclasses import dataclass
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -10,13 +11,14 @@ import numpy as np
 from geolin_ros.errors import NotFiniteError
 from geolin_ros.estimation.base_state.feet import Feet
 from geolin_ros.kernels import invariant_filter as kernels
-from geolin_ros.spatial.se3 import cross3
 from geolin_ros.typing import Array
 
 LONGEST_STEP = 0.01
 """IMU samples are repeated over longer gaps in steps of this size [s]."""
 START_TILT, START_VELOCITY = 0.05, 0.1
 """Standard deviations at the start [rad, m/s]."""
+BUFFER = 64
+"""IMU samples are kept until the next correction, or until there are so many."""
 LOST = 1e9
 """No place [m], velocity [m/s] or bias is as large; nor is its variance the square of it."""
 
@@ -121,10 +123,18 @@ class BaseFilter:
             np.zeros(6),
             np.zeros((n, n)),
         )
-        self._scratch = np.zeros((n, n)), np.zeros((n, kernels.FEET)), np.zeros((n, n))
+        self._rules = np.array(
+            (
+                *(chosen.joint**2, chosen.point**2, gate, distrust),
+                *(START_VELOCITY**2, LOST),
+            )
+        )
+        self._scratch = np.zeros((n, kernels.FEET)), np.zeros((n, n)), np.zeros((n, n))
+        self._small = np.zeros((3, 3)), np.zeros((6, kernels.FEET))
         self._active, self._until = np.zeros(K, dtype=np.bool_), np.zeros(K)
-        self._axes: Array | None = None
-        self._sample = np.zeros(6)
+        self._axes = np.zeros((K, 3, 3))
+        self._times, self._samples = np.zeros(1 + BUFFER), np.zeros((BUFFER, 6))
+        self._kept, self._held, self._newest = 0, np.zeros((2, 6)), np.zeros(6)
         self._gyro_rate = 1.0
         self.time, self.let_go = 0.0, 0
 
@@ -143,30 +153,36 @@ class BaseFilter:
         P[3:6, 3:6] = START_VELOCITY**2 * np.eye(3)
         P[9:12, 9:12] = d.gyro_bias**2 * np.eye(3)
         P[12:15, 12:15] = d.accelerometer_bias**2 * np.eye(3)
-        self._active[:], self._until[:], self.time = False, time, time
-        self._axes = None
-        self._sample[:3], self._sample[3:] = 0.0, acceleration
+        self._active[:], self._until[:] = False, time
+        self._kept, self._times[0], self.time = 0, time, time
+        self._newest[:3], self._newest[3:] = 0.0, acceleration
+        self._held[0] = self._newest
 
     def propagate(self, time: float, sample: Array | None = None) -> None:
         """Go on to ``time`` [s] by an IMU sample (6,) = [gyro; accelerometer] taken then.
 
-        Between two samples their mean counts; None holds the last one.
+        Between two samples their mean counts; None holds the last one. The work is done at the
+        next correction, for all samples since the last one.
         """
-        step = time - self.time
-        if step > 0.0:
-            mean = self._sample if sample is None else 0.5 * (self._sample + sample)
-            count = max(1, int(np.ceil(step / LONGEST_STEP)))
-            T, E, _ = self._scratch
-            for _ in range(count):
-                kernels.propagate(
-                    *(self._X, self._b, self._P, self._active, mean, step / count),
-                    *(self.feet.model.gravity, self._noise, E, T),
-                )
-            self.time = time
-            if sample is not None:
-                self._gyro_rate = 1.0 / step
+        if self._kept == BUFFER:
+            self._carry()
         if sample is not None:
-            self._sample[:] = sample
+            if time > self.time:
+                self._gyro_rate = 1.0 / (time - self.time)
+            self._newest[:] = sample
+        self.time = max(time, self.time)
+        self._samples[self._kept] = self._newest
+        self._kept += 1
+        self._times[self._kept] = self.time
+
+    def _carry(self) -> None:
+        """Go on to the newest IMU sample."""
+        count, (E, T, _) = self._kept, self._scratch
+        kernels.carry(
+            *(self._X, self._b, self._P, self._active, self._held, self._times[: 1 + count]),
+            *(self._samples[:count], LONGEST_STEP, self.feet.model.gravity, self._noise, E, T),
+        )
+        self._times[0], self._kept = self.time, 0
 
     def correct(self, s: Array, on_ground: frozenset[str] | set[str]) -> None:
         """Correct by joint positions (n,) while the frames ``on_ground`` touch it.
@@ -176,65 +192,32 @@ class BaseFilter:
         NotFiniteError
             If the estimate is lost; `start` again.
         """
-        h, J, R = self.feet.seen(s)
-        N = self.deviations.joint**2 * J @ J.transpose(0, 2, 1)
-        N += self.deviations.point**2 * np.eye(3)
-        X, P, (T, _, L) = self._X, self._P, self._scratch
+        self._carry()
+        h, J, axes = self.feet.seen(s)
+        X, (_, T, L) = self._X, self._scratch
+        if self._radius > 0.0:
+            kernels.roll(X, self._active, axes, self._axes, self._radius)
         touching = np.array([name in on_ground for name in self.feet.names])
-        self._roll(R)
-        tried, refused = np.flatnonzero(self._active & touching), []
-        for k in np.flatnonzero(self._active & ~touching):
-            kernels.lift(P, k)
-        for k in tried:
-            status, _ = kernels.correct(X, self._b, P, k, h[k], N[k], self.gate, L, T)
-            if status != kernels.ACCEPTED:
-                refused.append(k)
-                kernels.lift(P, k)
-        self._active &= touching
-        self._active[refused] = False
-        self._until[refused] = self.time + self.distrust
-        self.let_go += len(refused)
-        if refused and len(refused) == tried.size:  # it may be the base that is wrong
-            P[3:6, 3:6] += START_VELOCITY**2 * np.eye(3)
-        for k in np.flatnonzero(touching & ~self._active & (self._until <= self.time)):
-            kernels.touch(X, P, k, h[k], N[k], L)
-            self._active[k] = True
-        if not (np.abs(X).max() < LOST and np.abs(self._b).max() < LOST and P.max() < LOST**2):
+        let_go = kernels.meet(
+            *(X, self._b, self._P, self._active, self._until, touching, self.time, h, J),
+            *(self._rules, self._small[0], L, T),
+        )
+        if let_go == kernels.LOST:
             raise NotFiniteError(
                 f'the base of robot {self.feet.model.name!r} is lost, expected numbers below '
                 f'{LOST:g}; look for large numbers in IMU and joint states'
             )
-
-    def _roll(self, R: Array) -> None:
-        """Move the middles of round feet on the ground along, by the turning of their axes."""
-        axes = self._X[:, :3] @ R
-        if self._radius > 0.0 and self._axes is not None:
-            for k in np.flatnonzero(self._active):
-                D = axes[k] @ self._axes[k].T
-                turned = 0.5 * np.array([D[2, 1] - D[1, 2], D[0, 2] - D[2, 0], 0.0])
-                self._X[:, kernels.POINTS + k] += np.cross(turned, (0.0, 0.0, self._radius))
-        self._axes = axes
+        self.let_go += let_go
 
     def estimate(self) -> BaseEstimate:
         """Return where the base is now."""
-        R, v, p = self._X[:, :3], self._X[:, 3], self._X[:, 4]
-        imu_H_base, base_R_imu = self.feet.imu_H_base, self.feet.base_H_imu[:3, :3]
-        arm, w = imu_H_base[:3, 3], self._sample[:3] - self._b[:3]
-        H = np.eye(4)
-        H[:3, :3], H[:3, 3] = R @ imu_H_base[:3, :3], p + R @ arm
-        P, n = self._P, self._P.shape[0]
-        pose = np.zeros((6, n))  # place: xi_p - p^ theta; turning: theta
-        pose[:3, :3], pose[:3, 6:9], pose[3:, :3] = -cross3(H[:3, 3]), np.eye(3), np.eye(3)
-        twist = np.zeros((6, n))  # R'v: R' xi_v; w: -zeta_w, and through the arm
-        twist[:3, 3:6], twist[:3, 9:12] = base_R_imu @ R.T, base_R_imu @ cross3(arm)
-        twist[3:, 9:12] = -base_R_imu
-        noise = twist[:, 9:12] * self.deviations.gyro * np.sqrt(self._gyro_rate)
-        return BaseEstimate(
-            H,
-            np.concatenate((base_R_imu @ (R.T @ v + np.cross(w, arm)), base_R_imu @ w)),
-            pose @ P @ pose.T,
-            twist @ P @ twist.T + noise @ noise.T,
-            self._b.copy(),
-            P[9:15, 9:15].copy(),
-            frozenset(self.feet.names[k] for k in np.flatnonzero(self._active)),
+        self._carry()
+        H, v, b, P = np.eye(4), np.empty(6), self._b, self._P
+        pose, twist = np.empty((2, 6, 6))
+        variance = self.deviations.gyro**2 * self._gyro_rate
+        kernels.read_base(
+            *(self._X, b, P, self._newest, self.feet.imu_H_base, variance, self._small[1]),
+            *(H, v, pose, twist),
         )
+        on_ground = frozenset(compress(self.feet.names, self._active))
+        return BaseEstimate(H, v, pose, twist, b.copy(), P[9:15, 9:15].copy(), on_ground)

@@ -5,15 +5,15 @@
 import numpy as np
 
 from geolin_ros.dynamics.functions import Dynamics
-from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import NotFiniteError
-from geolin_ros.estimation.base_state.feet import Feet, placed, velocities
+from geolin_ros.estimation.base_state.feet import Feet, Points, placed
+from geolin_ros.kernels.foot_forces import foot_forces
 from geolin_ros.spatial.se3 import cross3
 from geolin_ros.typing import Array
 
 BASE = 0.1
 """What rows of the base count beside those of joints: pushes that nobody measures act there."""
-SINGULAR = 1e-6
+LEAST = 1e-5
 """Of the largest singular value: forces that change no row by more are taken to be none."""
 
 
@@ -36,11 +36,16 @@ class FootForces:
         self._dynamics = Dynamics(feet.model)
         self._names = [contact.frame for contact in feet.contacts]
         frames = [placed(feet.model, contact) for contact in feet.contacts]
-        self._bodies = np.array([frame.body for frame in frames])
-        self._places = np.array([frame.placement[:, 3] for frame in frames])
+        self._points = Points(
+            feet.model, [(frame.body, frame.placement[:3, 3]) for frame in frames]
+        )
         kinds = [contact.kind == 'surface' for contact in feet.contacts]
-        self._rows = np.flatnonzero([row < 3 or flat for flat in kinds for row in range(6)])
-        self._first = np.cumsum([0, *(6 if flat else 3 for flat in kinds[:-1])])
+        rows = [(k, row) for k, flat in enumerate(kinds) for row in range(6 if flat else 3)]
+        self._of_point, self._rows = np.array(rows).T.copy()
+        m, k = feet.model.m, len(rows)
+        self._state, self._motion = feet.model.neutral_state(), np.zeros(m)
+        self._scratch = np.zeros((k, m)), np.zeros((k, k)), np.zeros((k, 1))
+        self._sizes = np.zeros(len(kinds))
 
     def __call__(
         self, s: Array, r: Array, r_dot: Array, tau: Array, sample: Array
@@ -59,25 +64,21 @@ class FootForces:
         NotFiniteError
             If numbers are so large that forces are not finite.
         """
-        model, axes, arm = self._model, self._H[:3, :3], self._H[:3, 3]
+        state, motion, axes, arm = self._state, self._motion, self._H[:3, :3], self._H[:3, 3]
         turning = axes @ sample[:3]
-        state = model.state(np.eye(4), s, np.concatenate((np.zeros(3), turning)), r)
-        motion = np.zeros(6 + model.n)
-        motion[:3] = axes @ sample[3:] - cross3(turning) @ cross3(turning) @ arm + model.gravity
+        spin = cross3(turning)
+        state.s[:], state.v[3:], state.r[:] = s, turning, r
+        motion[:3] = axes @ sample[3:] - spin @ (spin @ arm) + self._model.gravity
         motion[6:] = r_dot
-        lacking = self._dynamics.inverse_dynamics(state, motion).copy()
+        lacking = self._dynamics.inverse_dynamics(state, motion)
         lacking[6:] -= tau
-        if not np.isfinite(lacking).all():
+        _, J = self._points.at(state)
+        status = foot_forces(
+            *(J, self._of_point, self._rows, lacking, BASE, LEAST, *self._scratch, self._sizes)
+        )
+        if status or not np.isfinite(self._sizes).all():
             raise NotFiniteError(
-                f'forces at the feet of robot {model.name!r} are {lacking.tolist()}, expected '
-                'finite numbers; look for large numbers in IMU and joint states'
+                f'forces at the feet of robot {self._model.name!r} are {self._sizes.tolist()}, '
+                'expected finite numbers; look for large numbers in IMU and joint states'
             )
-        at = Kinematics(model, state)
-        J = velocities(at, self._bodies, self._places).reshape(-1, 6 + model.n)[self._rows]
-        J[:, :6] *= BASE
-        lacking[:6] *= BASE
-        found = np.linalg.lstsq(J.T, lacking, rcond=SINGULAR)[0]
-        return {
-            name: float(np.linalg.norm(found[k : k + 3]))
-            for name, k in zip(self._names, self._first, strict=True)
-        }
+        return dict(zip(self._names, self._sizes.tolist(), strict=True))

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proper acceleration and turning of links from sensor_msgs/Imu, one topic a link."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -40,11 +41,12 @@ class ImuSample(NamedTuple):
 
 @dataclass
 class _Newest:
-    turning_rate: Differentiator
+    frames: tuple[str, str]
+    """What a message may say of its frame."""
+    turning_rate: Differentiator | None
     stamp: int | None = None
-    acceleration: Array = field(default_factory=lambda: np.zeros(3))
-    turning: Array = field(default_factory=lambda: np.zeros(3))
-    covariance: Array | None = None
+    sample: Array = field(default_factory=lambda: np.zeros(6))
+    covariance: list[float] = field(default_factory=list)
 
 
 class ImuInput:
@@ -59,7 +61,7 @@ class ImuInput:
     max_skew
         Longest distance in time to a joint state [s].
     cutoff
-        Of the differentiated angular velocity [Hz], see `Differentiator`.
+        Of the differentiated angular velocity [Hz], see `Differentiator`; None: nobody asks `at`.
     frame_prefix
         Of the frames in messages.
 
@@ -74,14 +76,19 @@ class ImuInput:
         model: TreeModel,
         topics: Sequence[ImuTopic],
         max_skew: float,
-        cutoff: float,
+        cutoff: float | None,
         frame_prefix: str = '',
     ) -> None:
         for topic in topics:
             model.frame(topic.link)
         self.topics = tuple(topics)
-        self._max_skew, self._prefix = max_skew, frame_prefix
-        self._newest = {topic.topic: _Newest(Differentiator(cutoff)) for topic in topics}
+        self._max_skew = max_skew
+        self._newest = {
+            topic.topic: _Newest(
+                ('', frame_prefix + topic.link), None if cutoff is None else Differentiator(cutoff)
+            )
+            for topic in topics
+        }
 
     @property
     def newest_stamps(self) -> dict[str, int | None]:
@@ -93,6 +100,10 @@ class ImuInput:
         stamps = [newest.stamp for newest in self._newest.values() if newest.stamp is not None]
         return max((abs(stamp - other) * 1e-9 for other in stamps), default=0.0)
 
+    def sample(self, topic: str) -> Array:
+        """Return what was taken last of a topic: [gyro; accelerometer] (6,) [rad/s, m/s^2]."""
+        return self._newest[topic].sample
+
     def take(self, topic: str, message: Any) -> None:
         """Keep a message of a topic.
 
@@ -102,35 +113,36 @@ class ImuInput:
             If its frame is another, it measures only a part, a number is not finite, or the
             stamp not after the last one. The one kept before stays.
         """
-        newest = self._newest[topic]
-        link = next(about.link for about in self.topics if about.topic == topic)
-        if message.header.frame_id not in ('', self._prefix + link):
+        newest, header = self._newest[topic], message.header
+        if header.frame_id not in newest.frames:
             raise DroppedInput(
                 Cause.IMU_FRAME,
-                f'IMU on {topic} has frame_id {message.header.frame_id!r}, expected '
-                f'{self._prefix + link!r}; '
+                f'IMU on {topic} has frame_id {header.frame_id!r}, expected '
+                f'{newest.frames[1]!r}; '
                 'correct the publisher or imu_topics',
             )
-        stamp = nanoseconds(message.header.stamp)
-        if starts_anew(f'IMU on {topic}', stamp, newest.stamp):
-            newest.turning_rate.forget()
-        linear, angular = message.linear_acceleration, message.angular_velocity
-        sample = np.array([linear.x, linear.y, linear.z, angular.x, angular.y, angular.z])
-        covariance = np.array(message.linear_acceleration_covariance)
+        stamp = nanoseconds(header.stamp)
+        rate = newest.turning_rate
+        if starts_anew(f'IMU on {topic}', stamp, newest.stamp) and rate is not None:
+            rate.forget()
+        w, a = message.angular_velocity, message.linear_acceleration
+        sample = w.x, w.y, w.z, a.x, a.y, a.z
+        covariance = np.asarray(message.linear_acceleration_covariance).tolist()
         if NOT_MEASURED in (covariance[0], message.angular_velocity_covariance[0]):
             raise DroppedInput(
                 Cause.IMU_PART,
                 f'IMU on {topic} says that it does not measure acceleration or angular velocity, '
                 'expected both; take it out of imu_topics',
             )
-        if not (np.isfinite(sample).all() and np.isfinite(covariance).all()):
+        if not (all(map(math.isfinite, sample)) and all(map(math.isfinite, covariance))):
             raise DroppedInput(
-                Cause.NOT_FINITE, f'IMU on {topic} is {sample.tolist()}, expected finite numbers'
+                Cause.NOT_FINITE,
+                f'IMU on {topic} is {[*sample[3:], *sample[:3]]}, expected finite numbers',
             )
-        newest.stamp = stamp
-        newest.acceleration, newest.turning = sample[:3], sample[3:]
-        newest.covariance = covariance.reshape(3, 3) if covariance.any() else None
-        newest.turning_rate.add(stamp, newest.turning)
+        newest.stamp, newest.covariance = stamp, covariance
+        newest.sample = np.array(sample)
+        if rate is not None:
+            rate.add(stamp, newest.sample[:3])
 
     def at(self, stamp: int) -> list[ImuSample]:
         """Return the samples that count at a joint state, in the order of the topics.
@@ -142,7 +154,7 @@ class ImuInput:
         """
         samples = []
         for topic, newest in self._newest.items():
-            rate = newest.turning_rate.rate
+            rate = None if newest.turning_rate is None else newest.turning_rate.rate
             distance = np.inf if newest.stamp is None else (stamp - newest.stamp) * 1e-9
             if rate is None or abs(distance) > self._max_skew:
                 raise DroppedInput(
@@ -151,5 +163,6 @@ class ImuInput:
                     f'from the joint state, expected at most {self._max_skew:g} s; check its '
                     'publisher or raise max_skew',
                 )
-            samples.append(ImuSample(newest.acceleration, newest.turning, rate, newest.covariance))
+            given = np.reshape(newest.covariance, (3, 3)) if any(newest.covariance) else None
+            samples.append(ImuSample(newest.sample[3:], newest.sample[:3], rate, given))
         return samples

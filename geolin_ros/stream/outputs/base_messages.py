@@ -64,6 +64,7 @@ class BaseWriter:
         for state, contact in zip(self._states, self._contacts, strict=True):
             write_contact(state, replace(contact, active=False), model)
         contacts.contacts = self._states
+        self._on_ground: frozenset[str] = frozenset()
 
     def write(self, answer: BaseAnswer) -> BaseMessages:
         """Fill the messages."""
@@ -80,8 +81,10 @@ class BaseWriter:
         P = estimate.bias_covariance
         bias.angular_velocity_covariance = np.ravel(P[:3, :3])
         bias.linear_acceleration_covariance = np.ravel(P[3:, 3:])
-        for state in self._states:
-            state.active = state.frame in estimate.on_ground
+        if estimate.on_ground != self._on_ground:
+            self._on_ground = estimate.on_ground
+            for state in self._states:
+                state.active = state.frame in estimate.on_ground
         if answer.rates is None:
             return self.messages._replace(joint_states=None)
         self._write_rates(answer.joint_state, answer.rates, answer.stamp)
