@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         Loop,
         constrained_forward_dynamics,
     )
-    from geolin_ros.linearization.deprecated import BatchLinearizer, ConstrainedLinearizer
     from geolin_ros.linearization.discretization import Discretization
     from geolin_ros.linearization.linearizer import Linearizer
     from geolin_ros.linearization.result import Linearization
@@ -47,8 +46,6 @@ if TYPE_CHECKING:
     from geolin_ros.model.wrenches import Wrench
 
 __all__ = [
-    'BatchLinearizer',
-    'ConstrainedLinearizer',
     'Contact',
     'Description',
     'Discretization',
@@ -83,8 +80,6 @@ __all__ = [
 
 _HOMES = {
     'Dynamics': 'geolin_ros.dynamics.functions',
-    'BatchLinearizer': 'geolin_ros.linearization.deprecated',
-    'ConstrainedLinearizer': 'geolin_ros.linearization.deprecated',
     'Contact': 'geolin_ros.linearization.contacts',
     'Description': 'geolin_ros.description',
     'Discretization': 'geolin_ros.linearization.discretization',

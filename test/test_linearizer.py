@@ -32,7 +32,6 @@ from support.trees import (
     with_tree,
 )
 
-import geolin_ros
 from geolin_ros import Contact, Joint, Linearizer, Link, State, TreeModel, Wrench, robots
 from geolin_ros.errors import (
     ConfigurationError,
@@ -604,13 +603,3 @@ def test_batch__obeys_contacts():
             assert np.array_equal(getattr(many[k], name), getattr(one, name)), name
         assert many[k].rank == one.rank
         assert_same(many[k].frozen(), lin(state, taus[k], 'frozen'), 0.0)
-
-
-def test_names_of_before__say_what_replaces_them():
-    with pytest.warns(DeprecationWarning, match=r'Linearizer\(model, contacts\)'):
-        held = geolin_ros.ConstrainedLinearizer(QUADRUPED, FEET)
-    with pytest.warns(DeprecationWarning, match=r'Linearizer\(model\)\.batch'):
-        batch = geolin_ros.BatchLinearizer(QUADRUPED)
-    state = QUADRUPED.neutral_state()
-    assert held(state, np.zeros(12)).wrenches.shape == (12,)
-    assert batch([state], np.zeros((1, 12))).A.shape == (1, 36, 36)

@@ -14,7 +14,6 @@ import traceback
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -34,11 +33,10 @@ from geolin_msgs.msg import (
 from geolin_ros.control.gain_file import load_bank
 from geolin_ros.control.regulator import Command, Mode
 from geolin_ros.errors import GeolinError
-from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
-from geolin_ros.ros.robot_node import Input, Reading, RobotNode, guarded, run
+from geolin_ros.ros.robot_node import Input, Pipeline, Reading, RobotNode, guarded, run
 from geolin_ros.stream.feedback_stream import FeedbackStream
 from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.outputs.feedback_messages import GainsWriter
@@ -62,19 +60,6 @@ REPETITIONS = 3
 """How often motors are told that they have no effort any more, before the node goes."""
 SWITCH_INTERVAL = 5e-4
 """How long the design may keep the interpreter from the feedback [s]."""
-
-
-@dataclass(eq=False)
-class Pipeline:
-    """All that belongs to one model."""
-
-    stream: FeedbackStream
-    gains: GainsWriter
-
-    @property
-    def model(self) -> TreeModel:
-        """The robot."""
-        return self.stream.model
 
 
 class LqrNode(RobotNode):
@@ -235,7 +220,7 @@ class LqrNode(RobotNode):
             elapsed = time.perf_counter() - start
             source = stream.regulator.source
             self._outputs[0].publish(
-                pipeline.gains.write(gains, source, stream.stamp, stream.world_frame, elapsed)
+                pipeline.writer.write(gains, source, stream.stamp, stream.world_frame, elapsed)
             )
 
     # ---- efforts

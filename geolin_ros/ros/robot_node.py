@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,6 +79,20 @@ class Reading(NamedTuple):
     description: str | Path
     values: dict[str, Any]
     """Of all parameters."""
+
+
+@dataclass(eq=False)
+class Pipeline:
+    """All that belongs to one model: a stream and the writer of its messages."""
+
+    stream: Any
+    writer: Any
+
+    @property
+    def model(self) -> TreeModel:
+        """The robot."""
+        model: TreeModel = self.stream.model
+        return model
 
 
 class RobotNode(LifecycleNode):

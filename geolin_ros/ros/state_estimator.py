@@ -11,7 +11,6 @@ if __name__ == '__main__':  # before the imports that take seconds, as the conso
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,10 +20,9 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 
 from geolin_msgs.msg import ContactState, ContactStates
-from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.diagnostics import Diagnostics
-from geolin_ros.ros.robot_node import Input, Reading, RobotNode, run
+from geolin_ros.ros.robot_node import Input, Pipeline, Reading, RobotNode, run
 from geolin_ros.stream.base_stream import BaseStream
 from geolin_ros.stream.outputs.base_messages import BaseMessages, BaseWriter
 from geolin_ros.stream.parameters.base_state import BASE_TABLE, base_settings
@@ -37,19 +35,6 @@ PROGRAM = Program(
     'robot_description, joint_states, imu, and contact_states or foot forces by parameter',
     '~/odometry, ~/imu_bias, ~/contact_states, and ~/joint_states if those heard have no rates',
 )
-
-
-@dataclass
-class Pipeline:
-    """A stream and the writer of its messages."""
-
-    stream: BaseStream
-    writer: BaseWriter
-
-    @property
-    def model(self) -> TreeModel:
-        """The robot."""
-        return self.stream.model
 
 
 class StateEstimatorNode(RobotNode):

@@ -11,7 +11,6 @@ if __name__ == '__main__':  # before the imports that take seconds, as the conso
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,10 +20,9 @@ from sensor_msgs.msg import Imu, JointState
 
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
 from geolin_ros.estimation.sparse import Estimator, forward_dynamics
-from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.diagnostics import Diagnostics
-from geolin_ros.ros.robot_node import Input, Reading, RobotNode, run
+from geolin_ros.ros.robot_node import Input, Pipeline, Reading, RobotNode, run
 from geolin_ros.stream.outputs.torque_messages import TorqueWriter
 from geolin_ros.stream.parameters.torque import TORQUE_TABLE, torque_settings
 from geolin_ros.stream.torque_stream import TorqueStream
@@ -38,19 +36,6 @@ PROGRAM = Program(
     '~/estimate',
 )
 _WRENCHES = {'plain': WrenchStamped, 'with_covariance': WrenchWithCovariance}
-
-
-@dataclass
-class Pipeline:
-    """A stream and the writer of its messages."""
-
-    stream: TorqueStream
-    writer: TorqueWriter
-
-    @property
-    def model(self) -> TreeModel:
-        """The robot."""
-        return self.stream.model
 
 
 class TorqueEstimatorNode(RobotNode):

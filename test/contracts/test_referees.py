@@ -287,12 +287,6 @@ constraints_of
     MuJoCo: forward_dynamics__equals_mujoco_at_rest
 
 geolin_ros
-BatchLinearizer
-    Pinocchio: robot__equals_pinocchio
-    one at a time: batch__equals_one_by_one
-ConstrainedLinearizer
-    Pinocchio: derivatives__are_those_of_pinocchio
-    differences: derivatives__are_differences_of_dense_dynamics
 Linearizer
     Pinocchio: linearization__equals_pinocchios
     MuJoCo: nu_dot__equals_mujocos

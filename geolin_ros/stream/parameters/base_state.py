@@ -16,7 +16,7 @@ from geolin_ros.stream.parameters.linearizer import (
     NODE_NAMES,
     contact_settings,
 )
-from geolin_ros.stream.parameters.table import Parameter
+from geolin_ros.stream.parameters.table import Parameter, settings_of
 
 CONTACT_NAMES = (
     *('contacts', 'foot_force_topics', 'contact_on_force', 'contact_off_force'),
@@ -104,21 +104,10 @@ def base_settings(values: Mapping[str, Any], base_link: str) -> BaseSettings:
             "parameter contacts is empty, expected the feet, as ['left_foot point']; "
             'contact_source says how they are known to touch the ground'
         )
-    deviations = {
-        name.removeprefix('deviation.'): value
-        for name, value in values.items()
-        if name.startswith('deviation.')
-    }
-    return BaseSettings(
+    return settings_of(
+        BaseSettings,
+        values,
         imu=ImuTopic(values['imu_topic'], values['imu_link'] or base_link),
         contacts=contacts,
-        frame_prefix=values['frame_prefix'],
-        world_frame=values['world_frame'],
-        max_skew=values['max_skew'],
-        rate_cutoff=values['rate_cutoff'],
-        sole=values['sole'],
-        foot_radius=values['foot_radius'],
-        gate=values['gate'],
-        distrust=values['distrust'],
-        deviations=Deviations(**deviations),
+        deviations=settings_of(Deviations, values),
     )

@@ -13,7 +13,7 @@ from geolin_ros.model.tree import ReadingOptions
 from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
-from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of
+from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of, settings_of
 
 
 def _position(entry: str) -> tuple[str, float]:
@@ -460,35 +460,9 @@ def contact_settings(values: Mapping[str, Any], basis: bool = False) -> ContactS
 
 def stream_settings(values: Mapping[str, Any]) -> StreamSettings:
     """Return the settings of the stream from parameter values."""
-    return StreamSettings(
-        base_source=values['base_source'],
-        frame_prefix=values['frame_prefix'],
-        twist_frame=values['odometry.twist_frame'],
-        child_frame=values['odometry.child_frame'],
-        quaternion_tolerance=values['odometry.quaternion_tolerance'],
-        tf_world_frame=values['tf_world_frame'],
-        tf_velocity_cutoff=values['tf_velocity_cutoff'],
-        pairing=values['pairing'],
-        max_skew=values['max_skew'],
-        joint_states_in_parts=values['joint_states_in_parts'],
-        torque_source=values['torque_source'],
-        nu_dot=values['nu_dot'],
-        nu_dot_cutoff=values['nu_dot_cutoff'],
+    return settings_of(
+        StreamSettings,
+        values,
         wrench_topics=tuple(map(_wrench_topic, entries_of(values['wrench_topics']))),
-        wrench_timeout=values['wrench_timeout'],
-        missing_wrench=values['missing_wrench'],
         contacts=contact_settings(values, values['admissible_basis']),
-        trigger=values['trigger'],
-        timer_rate=values['timer_rate'],
-        max_rate=values['max_rate'],
-        form=values['form'],
-        dt=values['dt'],
-        method=values['method'],
-        reference=values['reference'],
-        representation=values['representation'],
-        service_rate=values['service.rate'],
-        service_size=values['service.size'],
-        service_budget=values['service.budget'],
-        certificate_every=values['certificate.every'],
-        certificate_budget=values['certificate.budget'],
     )

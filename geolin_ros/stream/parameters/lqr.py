@@ -12,7 +12,7 @@ from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights, weights_for
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.stream.parameters.linearizer import shared_rows
-from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of
+from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of, settings_of
 
 _WEIGHTS = {field.name for field in dataclasses.fields(Weights)} - {'single'}
 
@@ -182,13 +182,12 @@ def regulator_settings(values: Mapping[str, Any]) -> RegulatorSettings:
             f'parameter delay is {values["delay"]:g} s, expected a multiple of dt = '
             f'{values["dt"]:g} s'
         )
-    guard = {field.name for field in dataclasses.fields(GuardSettings)} & set(values)
-    own = {field.name for field in dataclasses.fields(RegulatorSettings)} & set(values)
-    return RegulatorSettings(
+    return settings_of(
+        RegulatorSettings,
+        values,
         delay=round(steps),
         weights=_weights(values),
-        guard=GuardSettings(**{name: values[name] for name in guard}),
-        **{name: values[name] for name in own - {'delay', 'weights'}},
+        guard=settings_of(GuardSettings, values),
     )
 
 

@@ -6,11 +6,12 @@ import json
 import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
 from geolin_ros.errors import ConfigurationError
 
+T = TypeVar('T')
 Value = str | int | float | bool | list[float] | list[str]
 NO_NAMES = ['']
 """An empty list of names: ROS cannot tell the type of a list without entries."""
@@ -117,3 +118,15 @@ def check_all(values: Mapping[str, Any], table: Mapping[str, Parameter]) -> None
 def entries_of(entries: Sequence[str]) -> list[str]:
     """Return the entries of a list that are not empty."""
     return [entry for entry in entries if entry]
+
+
+def settings_of(kind: Callable[..., T], values: Mapping[str, Any], **own: Any) -> T:
+    """Return a dataclass whose fields are the parameters of the same names, but for its ``own``.
+
+    The group of a parameter is left out, as of ``odometry.twist_frame``, or in front, as of
+    ``service.rate`` in ``service_rate``.
+    """
+    given = {name.rpartition('.')[2]: value for name, value in values.items()}
+    given |= {name.replace('.', '_'): value for name, value in values.items()}
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    return kind(**({name: given[name] for name in names & set(given)} | own))

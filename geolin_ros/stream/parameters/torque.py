@@ -9,7 +9,7 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.stream.inputs.imu_input import ImuTopic
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.parameters.linearizer import BY_NAME, MODEL_NAMES, NODE_NAMES
-from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of
+from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of, settings_of
 from geolin_ros.stream.torque_stream import TorqueSettings
 
 
@@ -106,20 +106,10 @@ TORQUE_TABLE: tuple[Parameter, ...] = (
 
 def torque_settings(values: Mapping[str, Any]) -> TorqueSettings:
     """Return the settings of the stream from parameter values."""
-    deviations = {
-        name.removeprefix('deviation.'): value
-        for name, value in values.items()
-        if name.startswith('deviation.')
-    }
-    return TorqueSettings(
+    return settings_of(
+        TorqueSettings,
+        values,
         imu_topics=tuple(map(_imu_topic, entries_of(values['imu_topics']))),
         wrench_topics=tuple(map(_wrench_topic, entries_of(values['wrench_topics']))),
-        wrench_messages=values['wrench_messages'],
-        frame_prefix=values['frame_prefix'],
-        wrench_timeout=values['wrench_timeout'],
-        max_skew=values['max_skew'],
-        acceleration_cutoff=values['acceleration_cutoff'],
         unknown_wrenches=tuple(entries_of(values['unknown_wrenches'])),
-        covariance_rate=values['covariance_rate'],
-        **deviations,
     )
