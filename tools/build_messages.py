@@ -30,19 +30,19 @@ def point_wheels_at_this_python() -> None:
                 file.write_text(patched)
 
 
-def build() -> None:
-    """Configure, compile and install with CMake."""
+def build(source: Path = SOURCE, prefix: Path = PREFIX, *options: str) -> None:
+    """Configure, compile and install a package of messages with CMake."""
     scripts = Path(sysconfig.get_paths()['scripts'])
     environment = dict(os.environ)
     environment['PATH'] = f'{scripts}{os.pathsep}{environment["PATH"]}'
     for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
         found = environment.get(variable)
         environment[variable] = f'{PREFIX}{os.pathsep}{found}' if found else str(PREFIX)
-    work = PREFIX / 'build' / SOURCE.name
+    work = PREFIX / 'build' / source.name
     configure = [
-        'cmake', '-S', str(SOURCE), '-B', str(work), '--fresh', '-Wno-dev',
+        'cmake', '-S', str(source), '-B', str(work), '--fresh', '-Wno-dev',
         '-DCMAKE_BUILD_TYPE=Release', '-DBUILD_TESTING=OFF',
-        f'-DCMAKE_INSTALL_PREFIX={PREFIX}', f'-DPython3_EXECUTABLE={sys.executable}',
+        f'-DCMAKE_INSTALL_PREFIX={prefix}', f'-DPython3_EXECUTABLE={sys.executable}', *options,
     ]  # fmt: skip
     jobs = str(os.cpu_count())  # unlimited, dozens of compilers would share the memory
     compile_and_install = [
@@ -57,7 +57,7 @@ def build() -> None:
     for command in (configure, compile_and_install):
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode:
-            sys.exit(f'{done.stdout}\n{done.stderr}\ngeolin_msgs: {" ".join(command)} failed')
+            sys.exit(f'{done.stdout}\n{done.stderr}\n{source.name}: {" ".join(command)} failed')
 
 
 if __name__ == '__main__':

@@ -49,8 +49,13 @@ class ContactReporter:
     def __init__(self, linearizer: Linearizer, source: str, admissible_basis: bool) -> None:
         self._linearizer = linearizer
         self._source, self._asked = source, admissible_basis
-        self._previous: Bases | None = None
-        self._shown: Array | None = None
+        self._previous: Bases | None
+        self._shown: Array | None
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin with the next basis as if it were the first."""
+        self._previous = self._shown = None
 
     def report(
         self, C: Linearization, state: State, representation: Representation

@@ -357,6 +357,8 @@ class LinearizationStream(TopicStream[Answer]):
         with contextlib.suppress(SingularInertiaError):  # of this posture, not of others
             self._linearize_under(answer, answer.tau, ())
             self.self_check.warm_up(answer.state, answer.A, answer.B)
+        if self._held is not None:
+            self._held.reporter.forget()
 
     def _fill(self, answer: Answer) -> None:
         """Linearize; what the robot cannot answer is a drop like any other."""

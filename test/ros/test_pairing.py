@@ -3,11 +3,11 @@
 """Interpolation, joint states in parts, frame prefixes and clocks that jump, over DDS."""
 
 import numpy as np
-import pytest
 from rosgraph_msgs.msg import Clock
 from support.close import assert_close
 from support.messages import SECOND
 from support.ros_graph import set_and_wait
+from support.tf2_messages import INSTALLED
 
 from geolin_ros import robots
 from geolin_ros.stream.outputs.reading import read_linearization
@@ -63,14 +63,12 @@ def test_frame_prefix__is_taken_off_and_put_on(robot):
 
 
 def test_transforms__without_their_messages_are_refused(robot):
-    try:
-        import tf2_msgs.msg  # noqa: F401
-    except ImportError:
-        accepted, reason = robot.set_parameters(base_source='tf')
-        assert not accepted
-        assert 'base_source is tf, which needs the package tf2_msgs' in reason
+    accepted, reason = robot.set_parameters(base_source='tf')
+    assert accepted is INSTALLED
+    if INSTALLED:
+        set_and_wait(robot, {'base_source': 'odometry'})
     else:
-        pytest.skip('tf2_msgs is installed')
+        assert 'base_source is tf, which needs the package tf2_msgs' in reason
 
 
 def test_clock_that_jumps_back__starts_the_pairing_anew(graph, client):

@@ -1,21 +1,18 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The base from /tf and an IMU, over DDS, where tf2_msgs is installed."""
+"""The base from /tf and an IMU, over DDS."""
 
 import numpy as np
-import pytest
+from geometry_msgs.msg import TransformStamped
+from sensor_msgs.msg import Imu
 from support.close import assert_close
 from support.finite_difference import exp
 from support.ros_graph import LATCHED
+from support.tf2_messages import tf2_messages
 
 from geolin_ros import robots
 from geolin_ros.spatial import se3
 from geolin_ros.stream.outputs.reading import read_linearization
-
-TFMessage = pytest.importorskip('tf2_msgs.msg').TFMessage
-
-from geometry_msgs.msg import TransformStamped  # noqa: E402
-from sensor_msgs.msg import Imu  # noqa: E402
 
 V = np.array((0.4, -0.3, 0.2, 0.5, 1.0, -0.7))
 FOOTPRINT = exp(np.array((0.0, 0.1, -0.3, 0.0, 0.2, 0.0)))
@@ -28,16 +25,18 @@ def stamped(stamp, parent, child, pose):
     place, turn = message.transform.translation, message.transform.rotation
     place.x, place.y, place.z = pose[:3, 3].tolist()
     turn.x, turn.y, turn.z, turn.w = se3.quaternion_from_rotation(pose[:3, :3]).tolist()
-    return TFMessage(transforms=[message])
+    kind, _ = tf2_messages()
+    return kind(transforms=[message])
 
 
 def test_base__comes_from_transforms_and_imu(client):
     node = client.graph.node
+    kind, client.environment = tf2_messages()
     moving, fixed, imu = (
-        node.create_publisher(kind, client.topic(topic), qos)
-        for kind, topic, qos in (
-            (TFMessage, 'tf', 100),
-            (TFMessage, 'tf_static', LATCHED),
+        node.create_publisher(of, client.topic(topic), qos)
+        for of, topic, qos in (
+            (kind, 'tf', 100),
+            (kind, 'tf_static', LATCHED),
             (Imu, 'imu', 100),
         )
     )

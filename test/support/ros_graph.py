@@ -290,6 +290,7 @@ class Client:
         self.namespace = f'/robot{os.getpid()}_{next(_namespaces)}'
         self.node_name = f'{self.namespace}/linearization_node'
         self.process, self.module = None, 'linearization_node'
+        self.environment = graph.environment
         self.time = 1000 * SECOND
         self.rng = np.random.default_rng(0)
         node = graph.node
@@ -342,7 +343,7 @@ class Client:
             self.namespace,
             arguments,
             self.module,
-            environment=self.graph.environment,
+            environment=self.environment,
         )
         return self.process
 
