@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from geolin_ros import Contact, Linearizer, State, TreeModel
-from geolin_ros.export import export
+from geolin_ros.export import Build, export
 from geolin_ros.typing import Array
 
 
@@ -37,8 +37,7 @@ def linearize_repeatedly(
 def _built(model: TreeModel, contacts: Sequence[Contact]) -> ctypes.CDLL:
     with tempfile.TemporaryDirectory() as folder:
         source, build = Path(folder) / 'robot', Path(folder) / 'build'
-        options = {'name': 'robot', 'contacts': contacts, 'targets': ['native'], 'functions': ()}
-        export(model, source, **options)
+        export(model, source, name='robot', contacts=contacts, build=Build(['native'], ()))
         for words in (('-S', source, '-B', build), ('--build', build)):
             subprocess.run(['cmake', *words], check=True, stdout=subprocess.DEVNULL)
         library = ctypes.CDLL(str(build / 'librobot.so'))

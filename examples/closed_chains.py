@@ -7,6 +7,7 @@ Prints, at an assembled state in motion, what each set of actuated joints makes 
 acceleration: least constraint forces, least torques, or too few of them.
 """
 
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -162,7 +163,7 @@ def main() -> None:
             try:
                 for least in ('constraint force', 'torque'):
                     found = constraints.inverse_dynamics(
-                        model, state, motion.nu_dot, rows, actuated, least=least
+                        model, state, motion.nu_dot, replace(rows, least=least), actuated
                     )
                     force = np.linalg.norm(found.multipliers)
                     line += f'least {least}: |lambda| {force:.3f}, '

@@ -8,6 +8,7 @@ right side is the mirror image of the left one by construction.
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree.ElementTree import Comment, Element, SubElement, indent, tostring
 
 import numpy as np
@@ -15,6 +16,14 @@ import numpy as np
 ROBOTS = Path(__file__).parents[1] / 'geolin_ros' / 'robots'
 TURN = {'x': (0, np.pi / 2, 0), 'y': (np.pi / 2, 0, 0), 'z': (0, 0, 0)}
 AXIS = {'x': (1, 0, 0), 'y': (0, 1, 0), 'z': (0, 0, 1)}
+
+
+class Motor(NamedTuple):
+    """What moves a joint: limits of effort [N m] and rate [rad/s], and damping [N m s/rad]."""
+
+    effort: float
+    velocity: float
+    damping: float
 
 
 @dataclass(frozen=True)
@@ -92,7 +101,7 @@ class Robot:
         SubElement(joint, 'parent', link=parent)
         SubElement(joint, 'child', link=child)
 
-    def revolute(self, name, parent, child, at, axis, span, effort, velocity, damping):
+    def revolute(self, name, parent, child, at, axis, span, motor):
         """Add a hinge."""
         joint = SubElement(self.xml, 'joint', name=name, type='revolute')
         SubElement(joint, 'origin', xyz=text(at), rpy='0 0 0')
@@ -101,8 +110,9 @@ class Robot:
         SubElement(joint, 'axis', xyz=text(AXIS[axis]))
         lower, upper = (text(value) for value in span)
         limits = {'lower': lower, 'upper': upper}
-        SubElement(joint, 'limit', limits, effort=text(effort), velocity=text(velocity))
-        SubElement(joint, 'dynamics', damping=text(damping), friction='0')
+        effort, velocity = text(motor.effort), text(motor.velocity)
+        SubElement(joint, 'limit', limits, effort=effort, velocity=velocity)
+        SubElement(joint, 'dynamics', damping=text(motor.damping), friction='0')
 
     def __str__(self):
         indent(self.xml)
@@ -138,11 +148,11 @@ def quadruped():
         robot.link(calf, 0.17, [Part('cylinder', (0.01, 0.2), (0, 0, -0.1))], 'dark')
         robot.link(foot, 0.04, [Part('sphere', (0.02,), collides=True)], 'dark')
         robot.revolute(f'{hip}_joint', 'base', hip, (0.19 * front, 0.05 * side, 0), 'x',
-                       mirrored((-0.8, 1.0), side), 24, 30, 0.05)  # fmt: skip
+                       mirrored((-0.8, 1.0), side), Motor(24, 30, 0.05))  # fmt: skip
         robot.revolute(f'{thigh}_joint', hip, thigh, (0, 0.09 * side, 0), 'y',
-                       (-1.5, 3.4), 24, 30, 0.05)  # fmt: skip
+                       (-1.5, 3.4), Motor(24, 30, 0.05))  # fmt: skip
         robot.revolute(f'{calf}_joint', thigh, calf, (0, 0, -0.22), 'y',
-                       (-2.7, -0.6), 45, 16, 0.05)  # fmt: skip
+                       (-2.7, -0.6), Motor(45, 16, 0.05))  # fmt: skip
         robot.fixed(calf, foot, (0, 0, -0.22))
     return robot
 
@@ -159,12 +169,12 @@ def humanoid():
     robot.link('torso', 10.2, [Part('box', (0.18, 0.24, 0.34), (0.01, 0, 0.2), collides=True)])
     robot.link('head', 1.8, [Part('sphere', (0.085,), (0.01, 0, 0.11), collides=True)], 'dark')
     robot.revolute('waist_yaw', 'pelvis', 'waist_yaw_link', (0, 0, 0.04), 'z',
-                   (-2.4, 2.4), 90, 20, 0.2)  # fmt: skip
+                   (-2.4, 2.4), Motor(90, 20, 0.2))  # fmt: skip
     robot.revolute('waist_roll', 'waist_yaw_link', 'waist_roll_link', (0, 0, 0.05), 'x',
-                   (-0.5, 0.5), 90, 20, 0.2)  # fmt: skip
+                   (-0.5, 0.5), Motor(90, 20, 0.2))  # fmt: skip
     robot.revolute('waist_pitch', 'waist_roll_link', 'torso', (0, 0, 0), 'y',
-                   (-0.5, 0.8), 90, 20, 0.2)  # fmt: skip
-    robot.revolute('neck_yaw', 'torso', 'head', (0, 0, 0.38), 'z', (-1.4, 1.4), 5, 10, 0.05)
+                   (-0.5, 0.8), Motor(90, 20, 0.2))  # fmt: skip
+    robot.revolute('neck_yaw', 'torso', 'head', (0, 0, 0.38), 'z', (-1.4, 1.4), Motor(5, 10, 0.05))
     for name, side in (('left', 1), ('right', -1)):
         leg(robot, name, side)
         arm(robot, name, side)
@@ -199,7 +209,9 @@ def leg(robot, name, side):
     ):  # fmt: skip
         link = f'{name}_foot' if joint == 'ankle_roll' else f'{name}_{joint}_link'
         robot.link(link, mass, parts, color)
-        robot.revolute(f'{name}_{joint}', parent, link, at, axis, span, effort, velocity, 0.2)
+        robot.revolute(
+            f'{name}_{joint}', parent, link, at, axis, span, Motor(effort, velocity, 0.2)
+        )
         parent = link
     robot.link(f'{name}_sole')
     robot.fixed(parent, f'{name}_sole', (0.03, 0, -0.045))
@@ -224,7 +236,9 @@ def arm(robot, name, side):
     ):  # fmt: skip
         link = f'{name}_hand' if joint == 'wrist_pitch' else f'{name}_{joint}_link'
         robot.link(link, mass, parts, color)
-        robot.revolute(f'{name}_{joint}', parent, link, at, axis, span, effort, velocity, 0.05)
+        robot.revolute(
+            f'{name}_{joint}', parent, link, at, axis, span, Motor(effort, velocity, 0.05)
+        )
         parent = link
 
 

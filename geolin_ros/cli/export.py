@@ -22,7 +22,7 @@ from geolin_ros.cli._robots import (
 )
 from geolin_ros.description import parse_overlay
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.export import FUNCTIONS, export
+from geolin_ros.export import FUNCTIONS, Build, export
 from geolin_ros.export.targets import NAMES, Target, default_names
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
@@ -121,9 +121,7 @@ def run(options: argparse.Namespace) -> int:
         name=options.name,
         contacts=[support.contact for support in read_supports(file, model, options.contacts)],
         wrenches=options.wrenches,
-        targets=options.target,
-        functions=options.functions,
-        progress=bar,
+        build=Build(options.target, options.functions, bar),
     )
     objects = sorted(options.output.glob('lib/*/*.o'))
     size = sum(path.stat().st_size for path in objects) / 1024

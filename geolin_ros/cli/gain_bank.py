@@ -16,7 +16,7 @@ from geolin_ros.cli._robots import (
 from geolin_ros.control.gain_bank import TOLERANCE, build, squat
 from geolin_ros.control.gain_file import save_bank
 from geolin_ros.control.gain_header import save_header
-from geolin_ros.control.lqr import PERIOD
+from geolin_ros.control.lqr import PERIOD, Tuning
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.robots import locate
 
@@ -78,9 +78,8 @@ def run(options: argparse.Namespace) -> int:
         state = standing_posture(model, supports, joints=dict(options.posture), height=top)
         heights = options.heights or [float(state.H[2, 3])]
         routes.append(squat(model, supports, heights, state))
-    bank = build(
-        model, routes, dt=options.period, delay=options.delay, tolerance=options.tolerance
-    )
+    tuning = Tuning(dt=options.period, delay=options.delay)
+    bank = build(model, routes, tuning, tolerance=options.tolerance)
     save = save_header if options.file.suffix == '.h' else save_bank
     save(bank, model, options.file)
     for frames, route in bank.routes.items():

@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     from geolin_ros import urdf
     from geolin_ros.control.whole_file import whole_file
     from geolin_ros.description.stored import is_stored
-    from geolin_ros.estimation.identification import identify, overlay_of
+    from geolin_ros.estimation.identification import Prior, identify, overlay_of
     from geolin_ros.offline.identification_page import write_identification
     from geolin_ros.offline.joint_log import joint_signals
     from geolin_ros.stream.parameters.model_reading import from_text
@@ -124,11 +124,9 @@ def run(options: argparse.Namespace) -> int:
         model,
         recordings[: len(bags)],
         recordings[len(bags) :],
+        prior=Prior(options.trust, not options.no_springs, options.scale),
         cutoff=options.cutoff,
         delay=options.delay,
-        trust=options.trust,
-        springs=not options.no_springs,
-        scales=options.scale,
         watch=Progress(options, ' rounds'),
     )
     overlay = overlay_of(found, from_text(description))

@@ -17,10 +17,9 @@ from functools import cached_property
 import numpy as np
 
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
-from geolin_ros.control.lqr import PERIOD, Gains, design
+from geolin_ros.control.lqr import Gains, Tuning, design
 from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.control.support import Support
-from geolin_ros.control.weights import Weights
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, unknown_name
 from geolin_ros.model.state import State
@@ -166,11 +165,8 @@ class GainBank:
 def build(
     model: TreeModel,
     routes: Sequence[Sequence[Equilibrium]],
-    weights: Weights | None = None,
+    tuning: Tuning | None = None,
     *,
-    dt: float = PERIOD,
-    delay: int = 0,
-    bandwidth: float | None = None,
     tolerance: float = TOLERANCE,
     most_knots: int = MOST_KNOTS,
 ) -> GainBank:
@@ -182,8 +178,8 @@ def build(
         The robot.
     routes
         For each set of contacts equilibria in order, with the same contacts each.
-    weights, dt, delay, bandwidth
-        As in `lqr.design`.
+    tuning
+        What the gains are for; see `lqr.Tuning`.
     tolerance
         Largest relative error of an interpolated gain; equilibria are added halfway between two
         where it is exceeded. Infinite: none are.
@@ -207,14 +203,14 @@ def build(
                 f'a route has the contact sets {sorted(map(sorted, feet))}, expected one, and no '
                 'other route with it'
             )
-        made = [design(model, p, weights, dt=dt, delay=delay, bandwidth=bandwidth) for p in points]
+        made = [design(model, point, tuning) for point in points]
         knots, errors = [made[0]], []
         ahead = list(zip(points[1:], made[1:], strict=True))[::-1]
         here = points[0]
         while ahead:
             point, gains = ahead[-1]
             halfway = _halfway(model, here, point)
-            between = design(model, halfway, weights, dt=dt, delay=delay, bandwidth=bandwidth)
+            between = design(model, halfway, tuning)
             error = _error(interpolated(knots[-1], gains, 0.5), between)
             if error > tolerance:
                 ahead.append((halfway, between))
@@ -273,7 +269,7 @@ def _halfway(model: TreeModel, first: Equilibrium, second: Equilibrium) -> Equil
     at = Kinematics(model, first.state)
     footholds = {s.frame: at.pose(s.at(model)) for s in first.stands_on}
     com = 0.5 * sum(centre_of_mass(model, p.state).com[:2] for p in (first, second))
-    state = standing_posture(model, first.stands_on, footholds=footholds, com=com, start=start)
+    state = standing_posture(model, first.stands_on, feet=footholds, com=com, start=start)
     return equilibrium(model, state, first.stands_on)
 
 

@@ -99,6 +99,42 @@ class Gains:
         return tuple(support.frame for support in self.supports)
 
 
+@dataclass(frozen=True)
+class Tuning:
+    """What gains are designed for.
+
+    Attributes
+    ----------
+    weights
+        What costs how much; by default `weights_for` the supports.
+    dt
+        Sample time: inputs are constant over it [s]; 0 designs for continuous time.
+    delay
+        Steps of ``dt`` from a measurement to the effort it leads to, beyond the zero-order hold.
+    bandwidth
+        Of the impedance of what contacts forbid [rad/s], 0 for none; by default `bandwidth_for`
+        the supports.
+
+    Raises
+    ------
+    ConfigurationError
+        If dt, delay or bandwidth is negative, or there is a delay in continuous time.
+    """
+
+    weights: Weights | None = None
+    dt: float = PERIOD
+    delay: int = 0
+    bandwidth: float | None = None
+
+    def __post_init__(self) -> None:
+        dt, delay, bandwidth = self.dt, self.delay, self.bandwidth or 0.0
+        if dt < 0.0 or delay < 0 or bandwidth < 0.0 or (delay and not dt):
+            raise ConfigurationError(
+                f'dt is {dt:g} s, delay {delay} steps, bandwidth {bandwidth:g} rad/s, expected '
+                'none below 0, and no delay in continuous time'
+            )
+
+
 class _Last(threading.local):
     """The linearizer of the robot that gains were last made for, a thread."""
 
@@ -126,11 +162,7 @@ class Plant(NamedTuple):
 def design(
     model: TreeModel,
     point: Equilibrium,
-    weights: Weights | None = None,
-    *,
-    dt: float = PERIOD,
-    delay: int = 0,
-    bandwidth: float | None = None,
+    tuning: Tuning | None = None,
     previous: Gains | None = None,
 ) -> Gains:
     """Return the gains of a robot about an equilibrium.
@@ -141,14 +173,8 @@ def design(
         The robot.
     point
         Where it stands, on what, and by which forces.
-    weights
-        What costs how much; by default `weights_for` the supports.
-    dt
-        Sample time: inputs are constant over it [s]; 0 designs for continuous time.
-    delay
-        Steps of ``dt`` from a measurement to the effort it leads to, beyond the zero-order hold.
-    bandwidth
-        Of the impedance of what contacts forbid [rad/s], 0 for none.
+    tuning
+        What the gains are for; see `Tuning`.
     previous
         Gains of a moment ago to start from; read if they are for the same contacts and delay.
 
@@ -157,36 +183,30 @@ def design(
     NotStabilizableError
         If there are no such gains; ``report`` is the stabilizability report.
     ConfigurationError
-        If dt, delay or bandwidth is negative, or an actuated joint has no effort limit.
+        If an actuated joint has no effort limit.
     UnsolvableError
         If the contacts leave no motion.
     """
     linearizer = _last.of(model)
     linearizer.contacts = tuple(support.contact for support in point.supports)
     reduced = reduce(linearizer(point.state, point.tau))
-    return regulate(model, point, reduced, weights, dt, delay, bandwidth, previous)
+    return regulate(model, point, reduced, tuning, previous)
 
 
 def regulate(
     model: TreeModel,
     point: Equilibrium,
     reduced: ReducedLinearization,
-    weights: Weights | None = None,
-    dt: float = PERIOD,
-    delay: int = 0,
-    bandwidth: float | None = None,
+    tuning: Tuning | None = None,
     previous: Gains | None = None,
 ) -> Gains:
     """Do what `design` says, with a reduced system that is there already."""
+    tuning = tuning or Tuning()
+    dt, delay, bandwidth = tuning.dt, tuning.delay, tuning.bandwidth
     if bandwidth is None:
         bandwidth = bandwidth_for(point.supports)
-    if dt < 0.0 or delay < 0 or bandwidth < 0.0 or (delay and not dt):
-        raise ConfigurationError(
-            f'dt is {dt:g} s, delay {delay} steps, bandwidth {bandwidth:g} rad/s, expected none '
-            'below 0, and no delay in continuous time'
-        )
     price = cost(
-        weights or weights_for(point.supports),
+        tuning.weights or weights_for(point.supports),
         model,
         point.state,
         point.supports,

@@ -62,8 +62,7 @@ def standing_posture(
     *,
     joints: Mapping[str, float] | None = None,
     height: float | None = None,
-    footholds: Mapping[str, ArrayLike] | None = None,
-    lifted: Mapping[str, ArrayLike] | None = None,
+    feet: Mapping[str, ArrayLike] | None = None,
     com: ArrayLike | None = None,
     start: State | None = None,
 ) -> State:
@@ -81,18 +80,16 @@ def standing_posture(
     height
         Of the base above the lowest foothold or the ground below a ball [m]; by default ``CROUCH``
         of what it is with all joints at the positions they should be near.
-    footholds
-        World poses (4, 4), by frame, of contact frames; points read the position alone, balls that
-        of their centre. By default where the frames are with the joints so, level and on the
-        ground z = 0.
-    lifted
-        World positions (3,), by link, of feet in the air.
+    feet
+        Where feet are, by frame. Of a support the world pose (4, 4); points read the position
+        alone, balls that of their centre; by default where it is with the joints so, level and on
+        the ground z = 0. Of a link in the air the world position (3,).
     com : (2,)
         Where the centre of mass should be, seen from above [m]; by default the centre of the area
         between the points of support.
     start
         Where to begin, for instance the posture of a moment ago; it replaces what ``joints``
-        says, and its feet stay where they are unless ``footholds`` moves them.
+        says, and its feet stay where they are unless ``feet`` moves them.
 
     Raises
     ------
@@ -113,14 +110,16 @@ def standing_posture(
     wanted = (
         _on_the_ground(seed, supports, model) if start is None else _poses(seed, supports, model)
     )
-    for support in supports:
-        given = (footholds or {}).get(support.frame)
-        wanted[support.frame] = wanted[support.frame] if given is None else np.asarray(given)
-    for name in footholds or {}:
-        if name not in wanted:
+    lifted: dict[str, Array] = {}
+    for name, given in (feet or {}).items():
+        place = np.asarray(given, dtype=np.float64)
+        stands = name in wanted
+        if place.shape != ((4, 4) if stands else (3,)):
             raise ConfigurationError(
-                f'foothold {name!r} is none of the supports, expected one of {", ".join(wanted)}'
+                f'foot {name!r} has shape {place.shape}, expected the pose (4, 4) of a support, '
+                f'{", ".join(wanted)}, or the position (3,) of another link, in the air'
             )
+        (wanted if stands else lifted)[name] = place
     asked = height
     floor = min(wanted[support.frame][2, 3] - support.radius for support in supports)
     if height is None:
@@ -129,13 +128,13 @@ def standing_posture(
             height = CROUCH * (seed.H[2, 3] - _lowest(seed, supports, model))
     if com is None:
         com = polygon_centre(support_polygon(_points(supports, wanted)))
-    legs = _legs(seed, [support.frame for support in supports] + list(lifted or {}), model)
+    legs = _legs(seed, [*wanted, *lifted], model)
     weights = np.where(legs, _LEG, _JOINT)
     task = _Task(
         model,
         supports,
         wanted,
-        dict(lifted or {}),
+        lifted,
         np.asarray(com),
         floor + height,
         seed.s.copy(),

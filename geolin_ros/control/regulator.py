@@ -20,7 +20,7 @@ from geolin_ros.control.effort_guard import EffortGuard, GuardSettings, effort_l
 from geolin_ros.control.equilibrium import FRICTION, equilibrium
 from geolin_ros.control.feedback import Feedback
 from geolin_ros.control.gain_bank import GainBank
-from geolin_ros.control.lqr import PERIOD, Gains, regulate
+from geolin_ros.control.lqr import PERIOD, Gains, Tuning, regulate
 from geolin_ros.control.measured import Measured
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights
@@ -314,10 +314,8 @@ class Regulator:
         else:
             self.source, C = 'model', self._linearizer(point.state, point.tau)
         previous = self.gains
-        return regulate(
-            self.model, point, reduce(C), settings.weights, settings.dt, settings.delay,
-            previous=previous,
-        )  # fmt: skip
+        tuning = Tuning(settings.weights, settings.dt, settings.delay)
+        return regulate(self.model, point, reduce(C), tuning, previous)
 
     # ---- efforts, at the rate of the states
 

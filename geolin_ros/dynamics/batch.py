@@ -65,30 +65,27 @@ def forward_dynamics(
 def hybrid_dynamics(
     model: TreeModel,
     states: States,
-    joint_acceleration: ArrayLike,
+    acceleration: ArrayLike,
     tau: ArrayLike,
     prescribed: ArrayLike,
-    base_acceleration: ArrayLike | None = None,
     wrenches: Sequence[Wrench] = (),
     threads: int = 1,
 ) -> tuple[Array, Array]:
     """Return all accelerations (N, m), and efforts (N, n) or, with the base's, (N, 6 + n).
 
-    ``joint_acceleration`` and ``tau`` are (N, n), ``base_acceleration`` (N, 6); ``prescribed``
-    (n,) is the same in every state.
+    ``acceleration`` is (N, n), or (N, 6 + n) with the base prescribed too, ``tau`` (N, n);
+    ``prescribed`` (n,) is the same in every state.
     """
     batch, n, m = _Batch(model, states, wrenches, threads), model.n, model.m
     nu_dot, forces = np.zeros((batch.count, 6 + n)), np.zeros((batch.count, 6 + n))
-    nu_dot[:, 6:] = batch.rows('joint_acceleration', joint_acceleration, n)
+    base = model.base == 'floating' and np.shape(acceleration)[-1:] == (6 + n,)
+    first = 0 if base else 6
+    nu_dot[:, first:] = batch.rows('acceleration', acceleration, 6 + n - first)
     forces[:, 6:] = batch.rows('tau', tau, n)
-    base = base_acceleration is not None
-    if base_acceleration is not None:
-        nu_dot[:, :6] = batch.rows('base_acceleration', base_acceleration, 6)
-    zeros = np.zeros(n)
-    free = HybridProblem(model, zeros, zeros, prescribed, np.zeros(6) if base else None).free
+    free = HybridProblem(model, np.zeros(6 + n - first), np.zeros(n), prescribed).free
 
     if batch.samples is None:
-        one = _one_hybrid(prescribed, base)
+        one = _one_hybrid(prescribed, first)
         found = batch.each(one, (m + (6 if base else 0) + n,), nu_dot, forces)
         return found[:, :m], found[:, m:]
     nu_dot[:, free], forces[:, ~free] = 0.0, 0.0
@@ -97,7 +94,7 @@ def hybrid_dynamics(
     full = np.zeros_like(nu_dot)
     full[:, 6 + n - m :] = result
     nu_dot, forces = np.where(free, full, nu_dot), np.where(free, forces, full)
-    return nu_dot[:, 6 + n - m :], forces[:, 0 if base else 6 :]
+    return nu_dot[:, 6 + n - m :], forces[:, first:]
 
 
 def mass_matrix(model: TreeModel, states: States, threads: int = 1) -> Array:
@@ -223,13 +220,12 @@ def _side_by_side(function: Callable[..., tuple[Array, ...]]) -> Callable[..., A
     return lambda *given, **options: np.hstack(function(*given, **options))
 
 
-def _one_hybrid(prescribed: ArrayLike, base: bool) -> Callable[..., Array]:
+def _one_hybrid(prescribed: ArrayLike, first: int) -> Callable[..., Array]:
     """Return hybrid dynamics of one state as one row of accelerations and forces."""
 
     def one(model: TreeModel, state: Any, nu_dot: Array, forces: Array, **options: Any) -> Array:
-        first = nu_dot[:6] if base else None
         found = functions.hybrid_dynamics(
-            model, state, nu_dot[6:], forces[6:], prescribed, first, **options
+            model, state, nu_dot[first:], forces[6:], prescribed, **options
         )
         return np.concatenate(found)
 

@@ -61,6 +61,9 @@ class Constraints:
         c = dA/dt nu at the state; with feedback on position and velocity errors where wanted.
     names
         Of the rows, for messages; ``'row 0'``, ... by default.
+    least
+        What is least where forces are not unique: the norm of lambda, or that of the efforts
+        (of actuated joints, or at prescribed velocities, a prescribed base included).
 
     Raises
     ------
@@ -68,13 +71,20 @@ class Constraints:
         If the sizes do not fit.
     NotFiniteError
         If a number is NaN or inf.
+    ConfigurationError
+        If ``least`` is none of the two.
     """
 
     A: Array
     bias: Array
     names: tuple[str, ...] = ()
+    least: Least = 'constraint force'
 
     def __post_init__(self) -> None:
+        if self.least not in ('constraint force', 'torque'):
+            raise ConfigurationError(
+                f"least is {self.least!r}, expected 'constraint force' or 'torque'"
+            )
         A, bias = (np.asarray(value, dtype=np.float64) for value in (self.A, self.bias))
         names = tuple(self.names) or tuple(f'row {k}' for k in range(len(A)))
         if A.ndim != 2 or bias.shape != A.shape[:1] or len(names) != len(A):
@@ -129,8 +139,6 @@ def inverse_dynamics(
     constraints: Constraints,
     actuated: ArrayLike,
     passive_tau: ArrayLike | None = None,
-    least: Least = 'constraint force',
-    free_passive: bool = False,
     wrenches: Sequence[Wrench] | None = None,
 ) -> ConstrainedMotion:
     """Return the efforts of actuated joints that produce an acceleration.
@@ -148,21 +156,16 @@ def inverse_dynamics(
         True for each joint coordinate whose effort is asked for. A floating base is passive.
     passive_tau : (n,), optional
         Efforts of the others, read there only; zero by default.
-    least
-        What is least where actuation is redundant, the norm of lambda or that of tau.
-    free_passive
-        Where the constraints are too few to hold the passive coordinates to the acceleration:
-        let them move freely and follow it with the actuated ones only, `hybrid_dynamics` of this
-        module; ``nu_dot`` of the result says how they move then. Otherwise that is an error.
 
     Raises
     ------
     InfeasibleError
         If the acceleration violates constraints; it names the rows.
     UnsolvableError
-        If no efforts produce it; it names the passive coordinates that would need some.
-    ShapeError, NotFiniteError, InputError, ConfigurationError, SingularInertiaError
-        As in `geolin_ros.hybrid_dynamics`, or if ``least`` is none of the two.
+        If no efforts produce it; it names the passive coordinates that would need some. Where
+        they may move freely, `hybrid_dynamics` of this module follows the actuated ones only.
+    ShapeError, NotFiniteError, InputError
+        As in `geolin_ros.hybrid_dynamics`.
 
     References
     ----------
@@ -189,19 +192,17 @@ def inverse_dynamics(
     scale = float(np.max(np.abs(needed) + np.abs(A.T) @ np.abs(multipliers), initial=0.0))
     missing = np.flatnonzero(passive & (np.abs(rest) > TOLERANCE * scale))
     if missing.size:
-        if free_passive:
-            return hybrid_dynamics(
-                model, state, nu_dot[floating:], tau, active, constraints, None, least, wrenches
-            )
         labels = [*('x', 'y', 'z', 'rx', 'ry', 'rz')[:floating], *model.joint_names]
         raise UnsolvableError(
             f'robot {model.name!r}: no efforts of the actuated joints produce this acceleration, '
             'it needs '
             + ', '.join(f'{rest[k]:.3g} at {labels[k]}' for k in missing)
             + f'; {felt.rank} constraints hold {int(passive.sum())} passive coordinates: actuate '
-            'more joints, or let the passive ones move with free_passive=True'
+            'more joints, or let the passive ones move: constraints.hybrid_dynamics'
         )
-    tau_a, multipliers, internal = felt.relieve(A[:, ~passive], rest[~passive], multipliers, least)
+    tau_a, multipliers, internal = felt.relieve(
+        A[:, ~passive], rest[~passive], multipliers, constraints.least
+    )
     tau[active] = tau_a
     return ConstrainedMotion(nu_dot.copy(), tau, multipliers, felt.rank, internal)
 
@@ -222,47 +223,40 @@ def forward_dynamics(
     [Kim 2012], Eqs. (67)-(69): O(n) and m responses, then O(m^3).
     """
     nothing = np.zeros(model.n, dtype=np.bool_)
-    return hybrid_dynamics(
-        model, state, np.zeros(model.n), tau, nothing, constraints, wrenches=wrenches
-    )
+    return hybrid_dynamics(model, state, np.zeros(model.n), tau, nothing, constraints, wrenches)
 
 
 def hybrid_dynamics(
     model: TreeModel,
     state: State,
-    joint_acceleration: ArrayLike,
+    acceleration: ArrayLike,
     tau: ArrayLike,
     prescribed: ArrayLike,
     constraints: Constraints,
-    base_acceleration: ArrayLike | None = None,
-    least: Least = 'constraint force',
     wrenches: Sequence[Wrench] | None = None,
 ) -> ConstrainedMotion:
     """Return accelerations and efforts, given one of the two for each joint coordinate.
 
     Parameters
     ----------
-    model, state, joint_acceleration, tau, prescribed, base_acceleration, wrenches
+    model, state, acceleration, tau, prescribed, wrenches
         As in `geolin_ros.hybrid_dynamics`.
     constraints
         At the state.
-    least
-        What is least where constraint forces are not unique: the norm of lambda, or that of the
-        efforts at prescribed velocities (a prescribed base included).
 
     Raises
     ------
     InfeasibleError
         If no acceleration satisfies the constraints beside the prescribed ones, or the state
         violates repeated ones in different ways; it names the rows.
-    ShapeError, NotFiniteError, InputError, ConfigurationError, SingularInertiaError
-        As in `geolin_ros.hybrid_dynamics`, or if ``least`` is none of the two.
+    ShapeError, NotFiniteError, InputError, SingularInertiaError
+        As in `geolin_ros.hybrid_dynamics`.
 
     References
     ----------
     [Kim 2012], Eqs. (70)-(80), and (59)-(64) with u, v for a, p where lambda is not unique.
     """
-    problem = HybridProblem(model, joint_acceleration, tau, prescribed, base_acceleration)
+    problem = HybridProblem(model, acceleration, tau, prescribed)
     free, first = problem.free, 6 + model.n - model.m
     A = np.zeros((len(constraints.bias), 6 + model.n))
     A[:, first:] = rows_of(constraints, model)
@@ -285,7 +279,7 @@ def hybrid_dynamics(
     nu_dot = problem.nu_dot + by_rows.T @ multipliers  # (80)
     forces = problem.tau + (forces_by_rows - A * ~free).T @ multipliers  # (79)
     forces[~free], multipliers, internal = felt.relieve(
-        A[:, ~free], forces[~free], multipliers, least
+        A[:, ~free], forces[~free], multipliers, constraints.least
     )
     return ConstrainedMotion(*problem.own(nu_dot, forces), multipliers, felt.rank, internal)
 
@@ -326,10 +320,6 @@ class _Range:
         self, A_u: Array, tau_u: Array, multipliers: Array, least: Least
     ) -> tuple[Array, Array, int]:
         """Return efforts, multipliers and how many of the former are free, Eqs. (62)-(64)."""
-        if least not in ('constraint force', 'torque'):
-            raise ConfigurationError(
-                f"least is {least!r}, expected 'constraint force' or 'torque'"
-            )
         W, sigma, Vt = np.linalg.svd(A_u.T @ self.null, full_matrices=False)
         internal = int(np.sum(sigma > self._smallest))
         if least == 'torque':

@@ -160,11 +160,10 @@ def d_forward_dynamics(
 def d_hybrid_dynamics(
     model: TreeModel,
     state: State,
-    joint_acceleration: ArrayLike,
+    acceleration: ArrayLike,
     tau: ArrayLike,
     prescribed: ArrayLike,
     variation: Variation,
-    base_acceleration: ArrayLike | None = None,
     wrenches: Sequence[Wrench] | None = None,
 ) -> tuple[Array, Array]:
     """Return the derivatives of both results of `hybrid_dynamics` by the scalar of a variation.
@@ -179,7 +178,7 @@ def d_hybrid_dynamics(
     [Kim 2012], Table 7.
     """
     external = tuple(wrenches or ())
-    problem = HybridProblem(model, joint_acceleration, tau, prescribed, base_acceleration)
+    problem = HybridProblem(model, acceleration, tau, prescribed)
     given = np.where(problem.free, 0.0, _accelerations(model, variation))
     by = _direction(model, state, variation, given, external)
     efforts = np.zeros(6 + model.n)
@@ -274,7 +273,7 @@ def forward_dynamics_derivatives(
     Arguments and errors as there.
     """
     nothing, zeros = np.zeros(model.n, dtype=np.bool_), np.zeros(model.n)
-    problem = HybridProblem(model, zeros, tau, nothing, None)
+    problem = HybridProblem(model, zeros, tau, nothing)
     dnu_dot, _ = _differentiate(model, state, problem, wrenches)
     first, m = 6 + model.n - model.m, 6 + model.n
     blocks = _by_state(model, dnu_dot[first:, : 2 * m])
@@ -284,17 +283,16 @@ def forward_dynamics_derivatives(
 def hybrid_dynamics_derivatives(
     model: TreeModel,
     state: State,
-    joint_acceleration: ArrayLike,
+    acceleration: ArrayLike,
     tau: ArrayLike,
     prescribed: ArrayLike,
-    base_acceleration: ArrayLike | None = None,
     wrenches: Sequence[Wrench] | None = None,
 ) -> HybridDynamicsDerivatives:
     """Return all derivatives of `hybrid_dynamics` by the state and what is given.
 
     Arguments and errors as there.
     """
-    problem = HybridProblem(model, joint_acceleration, tau, prescribed, base_acceleration)
+    problem = HybridProblem(model, acceleration, tau, prescribed)
     both = problem.own(*_differentiate(model, state, problem, wrenches))
     kept = np.ones(3 * (6 + model.n), dtype=np.bool_)
     if model.base == 'fixed':

@@ -149,10 +149,9 @@ def forward_dynamics(
 def hybrid_dynamics(
     model: TreeModel,
     state: State,
-    joint_acceleration: ArrayLike,
+    acceleration: ArrayLike,
     tau: ArrayLike,
     prescribed: ArrayLike,
-    base_acceleration: ArrayLike | None = None,
     wrenches: Sequence[Wrench] | None = None,
 ) -> tuple[Array, Array]:
     """Return all accelerations and forces, given one of the two for each joint coordinate.
@@ -161,30 +160,28 @@ def hybrid_dynamics(
     ----------
     model, state, wrenches
         As in `inverse_dynamics`.
-    joint_acceleration : (n,)
-        Read where prescribed.
+    acceleration : (n,) or (6 + n,)
+        Of joints, read where prescribed. With the base twist rate in base axes in front the base
+        is prescribed too; else it moves freely.
     tau : (n,)
-        Joint efforts [N m or N], read where not prescribed. With ``base_acceleration`` it may be
+        Joint efforts [N m or N], read where not prescribed. With the base prescribed it may be
         (6 + n,), as returned; the base wrench is not read.
     prescribed : (n,)
         True where the acceleration of a joint coordinate is given, False where its effort is.
-    base_acceleration : (6,), optional
-        Base twist rate in base axes, which makes the base prescribed too; else it moves freely.
 
     Returns
     -------
     nu_dot : (m,)
         Base twist rate, then joint accelerations; fixed base: the latter alone.
     tau : (n,) or (6 + n,)
-        Joint efforts; with ``base_acceleration`` the wrench that it takes [N, N m] comes first.
+        Joint efforts; with the base prescribed the wrench that it takes [N, N m] comes first.
 
     Raises
     ------
     ShapeError, NotFiniteError
         As in `inverse_dynamics`.
     InputError
-        If ``prescribed`` holds anything but truth values, or the base of the robot is fixed and
-        has an acceleration.
+        If ``prescribed`` holds anything but truth values.
     SingularInertiaError
         If a joint that is not prescribed has no inertia to move at this state.
 
@@ -192,7 +189,7 @@ def hybrid_dynamics(
     ----------
     [Kim 2012], Table 4: with nothing prescribed forward dynamics, with everything inverse.
     """
-    problem = HybridProblem(model, joint_acceleration, tau, prescribed, base_acceleration)
+    problem = HybridProblem(model, acceleration, tau, prescribed)
     status = kernels.hybrid_dynamics(
         model.tree,
         workspace(model),
@@ -314,29 +311,29 @@ class HybridProblem:
     def __init__(
         self,
         model: TreeModel,
-        joint_acceleration: ArrayLike,
+        acceleration: ArrayLike,
         tau: ArrayLike,
         prescribed: ArrayLike,
-        base_acceleration: ArrayLike | None,
     ) -> None:
         n, floating = model.n, model.base == 'floating'
         mask = truth('prescribed', prescribed, model)
-        if base_acceleration is not None and not floating:
-            raise InputError(
-                f'base_acceleration is given, but the base of robot {model.name!r} is fixed; '
-                'leave it out'
+        given = np.asarray(acceleration, dtype=np.float64)
+        moves_base = floating and given.shape == (6 + n,)
+        if given.shape != (n,) and not moves_base:
+            raise ShapeError(
+                f'acceleration has shape {given.shape}, expected ({n},), that of joints'
+                f'{f", or ({6 + n},) with the base in front," * floating} for robot '
+                f'{model.name!r}'
             )
-        self._first_nu_dot = 0 if floating else 6
-        self._first_tau = 6 if base_acceleration is None else 0
+        first = 0 if moves_base else 6
+        self._first_nu_dot, self._first_tau = 0 if floating else 6, first
         self.free: BoolArray = np.empty(6 + n, dtype=np.bool_)
-        self.free[:6] = floating and base_acceleration is None
+        self.free[:6] = floating and not moves_base
         self.free[6:] = ~mask
         self.nu_dot, self.tau = np.zeros(6 + n), np.zeros(6 + n)
-        self.nu_dot[6:] = vector('joint_acceleration', joint_acceleration, n, model.name)
-        if base_acceleration is not None:
-            self.nu_dot[:6] = vector('base_acceleration', base_acceleration, 6, model.name)
-            if np.shape(tau) == (6 + n,):
-                tau = np.asarray(tau)[6:]
+        self.nu_dot[first:] = given
+        if moves_base and np.shape(tau) == (6 + n,):
+            tau = np.asarray(tau)[6:]
         self.tau[6:] = vector('tau', tau, n, model.name)
         self.nu_dot[self.free], self.tau[~self.free] = 0.0, 0.0
         self.inputs = {'the prescribed accelerations': self.nu_dot.copy(), 'tau': self.tau.copy()}

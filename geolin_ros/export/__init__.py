@@ -8,6 +8,7 @@ same but for the names, and the robot is data.
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from geolin_ros.export.folder import identifier_of, write_folder
 from geolin_ros.export.kernel_set import FUNCTIONS
@@ -17,7 +18,19 @@ from geolin_ros.linearization.contacts.description import Contact
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 
-__all__ = ['FUNCTIONS', 'export']
+__all__ = ['FUNCTIONS', 'Build', 'export']
+
+
+class Build(NamedTuple):
+    """How a library is made."""
+
+    targets: Sequence[str] | None = None
+    """Some of ``x86-64-v4``, ``x86-64-v3``, ``x86-64-v2``, ``aarch64``, of which the library takes
+    the best that a processor has; or ``native``. Default: all of this machine's kind."""
+    functions: Sequence[str] = FUNCTIONS
+    """What there is beside A, B and nu_dot."""
+    progress: Callable[[Iterable[Target]], Iterable[Target]] = iter
+    """Gets the targets and returns them, counted."""
 
 
 def export(
@@ -27,9 +40,7 @@ def export(
     name: str | None = None,
     contacts: Sequence[Contact] = (),
     wrenches: Sequence[Wrench] = (),
-    targets: Sequence[str] | None = None,
-    functions: Sequence[str] = FUNCTIONS,
-    progress: Callable[[Iterable[Target]], Iterable[Target]] = iter,
+    build: Build | None = None,
 ) -> str:
     """Write a robot as a C library into a new folder; return its name.
 
@@ -46,14 +57,8 @@ def export(
         What the robot may stand on; which of them are in force is chosen at run time.
     wrenches
         Where external wrenches may act, and of which kind; values are given at run time.
-    targets
-        Some of ``x86-64-v4``, ``x86-64-v3``, ``x86-64-v2``, ``aarch64``, of which the library
-        takes the best that a processor has; or ``native``. Default: all of this machine's
-        kind.
-    functions
-        What there is beside A, B and nu_dot.
-    progress
-        Gets the targets and returns them, counted.
+    build
+        For which processors, and with which functions; by default all.
 
     Raises
     ------
@@ -63,8 +68,9 @@ def export(
     UnknownNameError
         If a link is not part of the robot.
     """
-    chosen = targets_of(list(default_names() if targets is None else targets))
+    build = build or Build()
+    chosen = targets_of(list(default_names() if build.targets is None else build.targets))
     word = identifier_of(model.name) if name is None else name
     robot = pack_robot(model, contacts, wrenches)
-    write_folder(robot, Path(folder), word, chosen, tuple(functions), progress)
+    write_folder(robot, Path(folder), word, chosen, tuple(build.functions), build.progress)
     return word

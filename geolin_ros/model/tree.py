@@ -20,7 +20,7 @@ from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.types import Tree
 from geolin_ros.model.joint_kinds import KINDS
 from geolin_ros.model.mimics import DependentJoint
-from geolin_ros.model.numbering import number_bodies
+from geolin_ros.model.numbering import Numbered, number_bodies
 from geolin_ros.model.positions import GroupJoint, Positions
 from geolin_ros.model.state import State
 from geolin_ros.spatial import se3
@@ -34,17 +34,22 @@ MimicReading = Literal['exact', 'independent']
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 
-class ReadingOptions(TypedDict, total=False):
-    """The options of `TreeModel.from_description`."""
+class JointOptions(TypedDict, total=False):
+    """What becomes of the joints of a description, see `TreeModel.from_description`."""
 
     base: Base
-    gravity: Sequence[float]
     mimic: MimicReading
     joints: Sequence[str] | None
     locked_joints: Mapping[str, float] | None
+    coulomb_friction: bool
+
+
+class ReadingOptions(JointOptions, total=False):
+    """All options of `TreeModel.from_description`."""
+
+    gravity: Sequence[float]
     actuated_joints: Sequence[str] | None
     overlay: Mapping[str, Any] | str | Path | None
-    coulomb_friction: bool
 
 
 class LockedJoint(NamedTuple):
@@ -136,14 +141,10 @@ class TreeModel:
         cls,
         description: Description,
         *,
-        base: Base = 'floating',
         gravity: Sequence[float] = STANDARD_GRAVITY,
-        mimic: MimicReading = 'exact',
-        joints: Sequence[str] | None = None,
-        locked_joints: Mapping[str, float] | None = None,
         actuated_joints: Sequence[str] | None = None,
         overlay: Mapping[str, Any] | str | Path | None = None,
-        coulomb_friction: bool = False,
+        **of_joints: 'Unpack[JointOptions]',
     ) -> 'TreeModel':
         """Make a tree of a description: merge fixed joints, check inertias.
 
@@ -151,12 +152,17 @@ class TreeModel:
         ----------
         description
             Links and joints, from a URDF or written in code.
-        base
-            ``'floating'`` or ``'fixed'`` root link.
         gravity
             Gravity in world axes [m/s^2].
+        actuated_joints
+            The columns of B, in order; by default all joint coordinates.
+        overlay
+            Rotors, gears, springs, friction, payloads: a mapping or the path of a YAML file, see
+            `description.overlay`.
+        base
+            ``'floating'`` (default) or ``'fixed'`` root link.
         mimic
-            ``'exact'``: a mimic joint follows its master and is no coordinate;
+            ``'exact'`` (default): a mimic joint follows its master and is no coordinate;
             ``'independent'``: it is a joint of its own.
         joints
             Names of joints, in the order of their coordinates; other joints are locked. By
@@ -164,13 +170,9 @@ class TreeModel:
         locked_joints
             Positions of joints to hold still [rad or m]; those not in ``joints`` and not here
             are locked at zero, or at the limit nearest to it.
-        actuated_joints
-            The columns of B, in order; by default all joint coordinates.
-        overlay
-            Rotors, gears, springs, friction, payloads: a mapping or the path of a YAML file, see
-            `description.overlay`.
         coulomb_friction
-            Whether the Coulomb friction of the description acts, smoothed as f tanh(r / v0).
+            Whether the Coulomb friction of the description acts, smoothed as f tanh(r / v0);
+            by default it does not.
 
         Raises
         ------
@@ -184,11 +186,7 @@ class TreeModel:
         """
         if overlay is not None:
             description = apply_overlay(description, overlay)
-        locked = dict(locked_joints or {})
-        if joints is not None:
-            locked |= _unlisted(description, joints, locked, mimic)
-        description, locked = lock_joints(description, locked)
-        numbered = number_bodies(description, base, mimic, joints, coulomb_friction)
+        numbered, locked = _numbered(description, **of_joints)
         names = numbered.joint_names
         for name in actuated_joints or ():
             if name not in names:
@@ -200,7 +198,7 @@ class TreeModel:
         calibrated = any(effort != (1.0, 0.0) for effort in efforts)
         return cls(
             name=description.name,
-            base=base,
+            base=of_joints.get('base', 'floating'),
             joint_names=names,
             position_names=numbered.position_names,
             body_names=numbered.body_names,
@@ -451,6 +449,23 @@ class TreeModel:
     def __repr__(self) -> str:
         """Return name, base and size."""
         return f'TreeModel({self.name!r}, base={self.base!r}, n={self.n})'
+
+
+def _numbered(
+    description: Description,
+    *,
+    base: Base = 'floating',
+    mimic: MimicReading = 'exact',
+    joints: Sequence[str] | None = None,
+    locked_joints: Mapping[str, float] | None = None,
+    coulomb_friction: bool = False,
+) -> tuple[Numbered, dict[str, float]]:
+    """Return the tree with names, and where the joints are that are no part of it."""
+    locked = dict(locked_joints or {})
+    if joints is not None:
+        locked |= _unlisted(description, joints, locked, mimic)
+    description, locked = lock_joints(description, locked)
+    return number_bodies(description, base, mimic, joints, coulomb_friction), locked
 
 
 def _unlisted(

@@ -27,7 +27,7 @@ from geolin_ros.offline.layout import find_layout
 from geolin_ros.offline.points import contact_names
 from geolin_ros.offline.sampling import Samples, join, tabulate
 from geolin_ros.offline.source import Source
-from geolin_ros.offline.thinning import Thinning
+from geolin_ros.offline.thinning import Sampling, Thinning
 from geolin_ros.offline.workers import open_workers, run
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.linearization_stream import Answer
@@ -36,7 +36,6 @@ from geolin_ros.stream.warm_up import warm_up_commands, warm_up_contacts
 from geolin_ros.typing import IntArray
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
-EIG_RATE = 50.0
 FINGERPRINT = 'run'
 DIMENSIONS = 'time', 'spectrum'
 
@@ -56,10 +55,8 @@ class Result(NamedTuple):
 def linearize(
     source: Source,
     path: str,
+    sampling: Sampling | None = None,
     *,
-    every: int = 1,
-    rate: float | None = None,
-    eig_rate: float = EIG_RATE,
     chunk: int | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -76,10 +73,8 @@ def linearize(
         Bags and robot.
     path
         Folder, or a store that fsspec knows.
-    every, rate
-        Thin out: every N-th sample, or N a second.
-    eig_rate
-        Eigenvalues and conditioning so often [Hz]; 0: never.
+    sampling
+        Which samples; by default all, see `Sampling`.
     chunk
         Samples in a unit; chosen by default.
     workers, scheduler
@@ -97,12 +92,13 @@ def linearize(
     OSError
         If the disk is full, or the store fails.
     """
-    if eig_rate < 0.0:
-        raise ConfigurationError(f'eig_rate is {eig_rate} Hz, expected at least 0: never')
+    sampling = sampling or Sampling()
+    if sampling.eig_rate < 0.0:
+        raise ConfigurationError(f'eig_rate is {sampling.eig_rate} Hz, expected at least 0: never')
     if chunk is not None and chunk < 1:
         raise ConfigurationError(f'chunk is {chunk} samples, expected at least 1')
     source.require_inputs()
-    run_ = _Run(source, path, Thinning(every, rate), eig_rate, chunk, (every, rate))
+    run_ = _Run(source, path, sampling, chunk)
     if run_.is_complete:
         return run_.result(0)
     warm_up_commands()  # here, where it is heard: workers find it in the cache
@@ -123,17 +119,9 @@ def _work(dimension: str, *arguments: Any) -> int:
 class _Run:
     """One dataset from its first unit to the last."""
 
-    def __init__(
-        self,
-        source: Source,
-        path: str,
-        thinning: Thinning,
-        eig_rate: float,
-        chunk: int | None,
-        thinned: tuple[int, float | None],
-    ) -> None:
-        self._source, self._thinning = source, thinning
-        self._spectra = Thinning(rate=eig_rate) if eig_rate > 0.0 else None
+    def __init__(self, source: Source, path: str, sampling: Sampling, chunk: int | None) -> None:
+        self._source, self._thinning = source, Thinning(sampling.every, sampling.rate)
+        self._spectra = Thinning(rate=sampling.eig_rate) if sampling.eig_rate > 0.0 else None
         layout = find_layout(source.model, source.settings)
         self._job = Job(
             path,
@@ -146,7 +134,7 @@ class _Run:
         self._skipped = 0
         self._samples, self._spectrum_samples = 0, 0
         self._failure: RecordingError | None = None
-        self._stamp = _fingerprint(source, self._job, eig_rate, thinned)
+        self._stamp = _fingerprint(source, self._job, sampling)
         self._group = self._open()
         self.is_complete = bool(self._group.attrs['complete'])
         if self.is_complete:
@@ -345,9 +333,7 @@ class _Units:
         return unit
 
 
-def _fingerprint(
-    source: Source, job: Job, eig_rate: float, thinned: tuple[int, float | None]
-) -> str:
+def _fingerprint(source: Source, job: Job, sampling: Sampling) -> str:
     """Return a hash over all that decides the numbers and how they are stored."""
     recording = source.recording
     content = {
@@ -360,7 +346,6 @@ def _fingerprint(
         'inputs': job.model.actuated_joints,
         'settings': asdict(job.settings),
         'chunk': job.chunk,
-        'eig_rate': eig_rate,
-        'thinned': thinned,
+        'sampling': sampling,
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

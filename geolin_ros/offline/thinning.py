@@ -2,10 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fewer samples: every N-th, or the first of each period."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.typing import IntArray
+
+
+class Sampling(NamedTuple):
+    """Which samples of a recording go into a dataset."""
+
+    every: int = 1
+    """Every N-th."""
+    rate: float | None = None
+    """So many a second [Hz]; None: all."""
+    eig_rate: float = 50.0
+    """Eigenvalues and conditioning so often [Hz]; 0: never."""
 
 
 class Thinning:

@@ -30,7 +30,7 @@ def stance(name, feet=None):
     return (
         model,
         supports[:feet],
-        standing_posture(model, supports[:feet], start=state, lifted=lifted),
+        standing_posture(model, supports[:feet], start=state, feet=lifted),
     )
 
 

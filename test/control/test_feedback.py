@@ -12,7 +12,7 @@ from support.standing import ARMATURE, SUPPORTS, standing_robot, urdf_of
 from geolin_ros import Linearizer
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.feedback import Feedback
-from geolin_ros.control.lqr import PERIOD, design, regulate
+from geolin_ros.control.lqr import PERIOD, Tuning, design, regulate
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ShapeError
@@ -30,7 +30,7 @@ def stance(name, feet=None, armature=ARMATURE):
     at = Kinematics(model, state)
     lifted = {s.frame: at.pose(s.frame)[:3, 3] + [0, 0, 0.05] for s in supports[feet:] if feet}
     if lifted:
-        state = standing_posture(model, supports[:feet], start=state, lifted=lifted)
+        state = standing_posture(model, supports[:feet], start=state, feet=lifted)
     return model, equilibrium(model, state, supports[:feet])
 
 
@@ -123,13 +123,14 @@ def test_complement__brings_back_a_robot_that_loses_its_feet():
     push = Push(0.2, (0.0, 0.08 * 9.81 * model.total_mass / 0.1, 0.0))
     gains = design(model, point)
     assert np.max(hold('go2', model, gains, 2.0, [push])) < 0.25
-    assert np.max(hold('go2', model, design(model, point, bandwidth=0.0), 2.0, [push])) == np.inf
+    without = design(model, point, Tuning(bandwidth=0.0))
+    assert np.max(hold('go2', model, without, 2.0, [push])) == np.inf
 
 
 def test_delay__falls_if_ignored_and_stands_if_designed_for():
     model, point = stance('go2', armature=0.0)
     assert np.max(hold('go2', model, design(model, point), 2.0, delay=3)) == np.inf
-    assert np.max(hold('go2', model, design(model, point, delay=3), 2.0, delay=3)) < 0.02
+    assert np.max(hold('go2', model, design(model, point, Tuning(delay=3)), 2.0, delay=3)) < 0.02
 
 
 def test_law__is_feedforward_less_gains_times_displacement():
@@ -150,7 +151,7 @@ def test_law__is_feedforward_less_gains_times_displacement():
 
 def test_law__with_delay_remembers_the_last_inputs_only():
     model, point = stance('quadruped')
-    gains = design(model, point, delay=2)
+    gains = design(model, point, Tuning(delay=2))
     law = Feedback(gains)
     u = gains.feedforward
     np.testing.assert_allclose(law.efforts(point.state), u)

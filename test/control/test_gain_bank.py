@@ -20,7 +20,7 @@ from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.gain_bank import GainBank, SteadyContacts, build, interpolated, squat
 from geolin_ros.control.gain_file import load_bank, save_bank
 from geolin_ros.control.gain_header import save_header
-from geolin_ros.control.lqr import design
+from geolin_ros.control.lqr import Tuning, design
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Reference, Regulator
 from geolin_ros.control.support import Support
@@ -108,7 +108,7 @@ def test_gains_of_the_same_posture__take_the_place_of_those_before(two_sets):
     model, top, bank, _ = two_sets
     supports = standing_robot('quadruped')[1]
     point = equilibrium(model, top, supports[::-1])
-    stiffer = design(model, point, bandwidth=0.0, delay=1, weights=Weights(joints=0.01))
+    stiffer = design(model, point, Tuning(Weights(joints=0.01), delay=1, bandwidth=0.0))
     found = bank.with_gains(stiffer)
     assert len(found.route(FEET).knots) == len(bank.route(FEET).knots)
     np.testing.assert_array_equal(found.gains(FEET, top).K, stiffer.K)
@@ -124,9 +124,9 @@ def test_gains_of_another_kind__are_refused_by_the_bank(two_sets):
     with pytest.raises(ConfigurationError, match=r'0 past inputs.*12 past inputs'):
         bank.with_gains(design(model, point))
     with pytest.raises(ConfigurationError, match=r'every 0\.001 s.*every 0\.002 s'):
-        bank.with_gains(design(model, point, delay=1, dt=0.001))
+        bank.with_gains(design(model, point, Tuning(delay=1, dt=0.001)))
     bare = equilibrium(model, top, [Support.parse(f'{frame}@0,0,-0.01') for frame in FEET])
-    gains = design(model, bare, delay=1)
+    gains = design(model, bare, Tuning(delay=1))
     flat = dataclasses.replace(gains, supports=[Support.sole(f, 0.1, 0.1) for f in FEET])
     with pytest.raises(ConfigurationError, match=r"'FL_foot'.*kind 'surface'"):
         bank.with_gains(flat)
@@ -139,7 +139,7 @@ def two_sets(tmp_path_factory):
     lower = squat(model, supports, [top.H[2, 3], top.H[2, 3] - 0.05], top)
     on_three = standing_posture(model, supports[:3], start=top)
     three = [equilibrium(model, on_three, supports[:3])]
-    bank = build(model, [lower, three], tolerance=np.inf, delay=1)
+    bank = build(model, [lower, three], Tuning(delay=1), tolerance=np.inf)
     path = tmp_path_factory.mktemp('bank') / 'gains.npz'
     for suffix in ('.npz', '.yaml'):
         save_bank(bank, model, path.with_suffix(suffix))
@@ -287,7 +287,7 @@ def test_header__gives_a_program_in_C_the_same_numbers(tmp_path, capsys):
     model, supports, top, _ = squatting('quadruped')
     heights = [top.H[2, 3], top.H[2, 3] - 0.03]
     routes = [squat(model, feet, heights, top) for feet in (supports, supports[:3])]
-    bank = build(model, routes, tolerance=np.inf, delay=1)
+    bank = build(model, routes, Tuning(delay=1), tolerance=np.inf)
     save_header(bank, model, tmp_path / 'held.h')
     arrays = {
         'x': [k.state.data for r in bank.routes.values() for k in r.knots],

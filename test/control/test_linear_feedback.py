@@ -12,7 +12,7 @@ from support.standing import standing_robot, urdf_of
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.feedback import Feedback
 from geolin_ros.control.linear_feedback import write_control
-from geolin_ros.control.lqr import design
+from geolin_ros.control.lqr import Tuning, design
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.errors import ConfigurationError, UnknownNameError
 
@@ -88,7 +88,7 @@ def test_gains__that_the_message_has_no_place_for_are_refused():
     point = equilibrium(model, standing_posture(model, supports), supports)
     arguments = (std_msgs.MultiArrayDimension, new_contact)
     with pytest.raises(ConfigurationError, match='past inputs'):
-        write_control(new_control(), model, design(model, point, delay=1), *arguments)
+        write_control(new_control(), model, design(model, point, Tuning(delay=1)), *arguments)
     gains = design(model, point)
     with pytest.raises(UnknownNameError, match='FL_calf'):
         write_control(new_control(), model, gains, *arguments, ['FL_calf'])

@@ -11,7 +11,7 @@ import scipy.linalg
 from support.standing import SUPPORTS, standing_robot
 
 from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.lqr import PERIOD, design, plant_of, regulate
+from geolin_ros.control.lqr import PERIOD, Tuning, design, plant_of, regulate
 from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.control.weights import HUMANOID, QUADRUPED, Weights, cost, weights_for
 from geolin_ros.errors import ConfigurationError, NotStabilizableError, UnknownNameError
@@ -66,7 +66,7 @@ def test_gain__equals_scipy(name, feet, dt):
         P = scipy.linalg.solve_continuous_are(A, B, price.Q, price.R, s=price.S)
         K = np.linalg.solve(price.R, B.T @ P + price.S.T)
         margin = np.max(np.linalg.eigvals(A - B @ K).real)
-    gains = design(model, point, dt=dt)
+    gains = design(model, point, Tuning(dt=dt))
     expected = np.hstack(
         (K[:, : K.shape[1] // 2] @ reduced.W, K[:, K.shape[1] // 2 :] @ reduced.W)
     )
@@ -78,7 +78,7 @@ def test_gain__equals_scipy(name, feet, dt):
 @pytest.mark.parametrize('name', ['go2', 'humanoid'])
 def test_closed_loop__of_the_whole_robot_has_the_reduced_poles_and_zeros(name):
     model, point, reduced = stand(name)
-    gains = design(model, point, dt=0.0, bandwidth=0.0)
+    gains = design(model, point, Tuning(dt=0.0, bandwidth=0.0))
     A_r = reduced.A - reduced.B @ (gains.K @ reduced.P)
     A = reduced.full.A - reduced.full.B @ gains.K
     poles = np.sort_complex(np.linalg.eigvals(A_r))
@@ -198,7 +198,7 @@ def test_contact_switch__is_solved_cold():
 def test_delay__is_part_of_the_state(name, delay):
     """The closed loop with a queue of efforts, written as such, has the poles of the design."""
     model, point, reduced = stand(name)
-    gains = design(model, point, delay=delay)
+    gains = design(model, point, Tuning(delay=delay))
     Phi, Gamma = reduced.discretize(PERIOD)
     K = gains.K @ reduced.P
     k, u = Gamma.shape
@@ -219,7 +219,7 @@ def test_robot_that_cannot_be_kept__is_refused():
     model, point, reduced = stand('go2')
     weak = dataclasses.replace(reduced, B=np.zeros_like(reduced.B))
     with pytest.raises(NotStabilizableError, match='go2_description standing on FL_foot') as error:
-        regulate(model, point, weak, dataclasses.replace(QUADRUPED))
+        regulate(model, point, weak, Tuning(dataclasses.replace(QUADRUPED)))
     report = error.value.report
     assert (report.controllable, report.states, report.stabilizable) == (0, 12, False)
     assert report.text() in str(error.value)
@@ -228,15 +228,15 @@ def test_robot_that_cannot_be_kept__is_refused():
 def test_wrong_arguments__are_named():
     model, point, _ = stand('quadruped')
     with pytest.raises(ConfigurationError, match='delay -1'):
-        design(model, point, delay=-1)
+        Tuning(delay=-1)
     with pytest.raises(ConfigurationError, match='no delay in continuous time'):
-        design(model, point, dt=0.0, delay=1)
+        Tuning(dt=0.0, delay=1)
     with pytest.raises(ConfigurationError, match="weight 'com' is 0"):
         Weights(com=0.0)
     with pytest.raises(ConfigurationError, match=r"weight 's\.x' is -1"):
         Weights(single={'s.x': -1.0})
     with pytest.raises(UnknownNameError, match=r's\.FL_kne'):
-        design(model, point, Weights(single={'s.FL_kne': 1.0}))
+        design(model, point, Tuning(Weights(single={'s.FL_kne': 1.0})))
     effort = np.full(model.n, np.inf)
     limits = JointLimits(model.limits.lower, model.limits.upper, model.limits.velocity, effort)
     with pytest.raises(ConfigurationError, match='effort limit inf'):

@@ -60,7 +60,7 @@ def test_posture__with_one_foot_less_lifts_it(name):
     foot = supports[-1].frame
     before = Kinematics(model, state)
     up = before.pose(foot)[:3, 3] + [0.0, 0.0, 0.05]
-    lifted = standing_posture(model, supports[:-1], start=state, lifted={foot: up})
+    lifted = standing_posture(model, supports[:-1], start=state, feet={foot: up})
     after = Kinematics(model, lifted)
     np.testing.assert_allclose(after.pose(foot)[:3, 3], up, atol=1e-9)
     for support in supports[:-1]:
@@ -83,9 +83,7 @@ def test_posture__takes_height_footholds_and_centre_of_mass(name):
     com = (turn[:3, :3] @ centre_of_mass(model, first).com + turn[:3, 3])[:2] + 0.01
     height = first.H[2, 3] - 0.03
     start = model.state(turn @ first.H, first.s, first.v, first.r)
-    state = standing_posture(
-        model, supports, footholds=footholds, com=com, height=height, start=start
-    )
+    state = standing_posture(model, supports, feet=footholds, com=com, height=height, start=start)
     np.testing.assert_allclose(centre_of_mass(model, state).com[:2], com, atol=1e-9)
     after = Kinematics(model, state)
     for support in supports:
@@ -107,7 +105,7 @@ def test_posture__out_of_reach_is_explained():
     far = np.eye(4)
     far[0, 3] = 3.0
     with pytest.raises(InfeasibleError, match=r"missed foot 'FL_foot'.*at their limits") as raised:
-        standing_posture(model, supports, footholds={'FL_foot': far})
+        standing_posture(model, supports, feet={'FL_foot': far})
     assert 'quadruped' in str(raised.value)
 
 
@@ -115,8 +113,8 @@ def test_posture__wrong_arguments_are_named():
     model, supports = standing_robot('quadruped')
     with pytest.raises(ConfigurationError, match='0 supports'):
         standing_posture(model, [])
-    with pytest.raises(ConfigurationError, match="'base' is none of the supports"):
-        standing_posture(model, supports, footholds={'base': np.eye(4)})
+    with pytest.raises(ConfigurationError, match=r"'base' has shape .* or the position"):
+        standing_posture(model, supports, feet={'base': np.eye(4)})
     with pytest.raises(UnknownNameError, match='FL_nee'):
         standing_posture(model, supports, joints={'FL_nee': 1.0})
 

@@ -93,7 +93,7 @@ def test_supports__are_changed_with_gains_of_their_own():
     model, supports, state = standing()
     at = Kinematics(model, state)
     lifted = {supports[3].frame: at.pose(supports[3].frame)[:3, 3] + [0.0, 0.0, 0.05]}
-    on_three = standing_posture(model, supports[:3], start=state, lifted=lifted)
+    on_three = standing_posture(model, supports[:3], start=state, feet=lifted)
     held, _ = regulator()
     held.follow(Reference(on_three))
     held.stand_on([s.frame for s in supports[:3]])

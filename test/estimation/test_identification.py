@@ -15,7 +15,7 @@ from geolin_ros.description import Link
 from geolin_ros.dynamics.derivatives import inertial_parameters
 from geolin_ros.dynamics.functions import inverse_dynamics
 from geolin_ros.errors import GeolinError, ModelWarning, RecordingError, UnsolvableError
-from geolin_ros.estimation.identification import Signals, identify, overlay_of, prepare
+from geolin_ros.estimation.identification import Prior, Signals, identify, overlay_of, prepare
 from geolin_ros.estimation.identification.bodies import Body, is_physical
 from geolin_ros.model.inertia_check import mass_properties
 
@@ -124,7 +124,7 @@ def test_an_arm_is_found_within_three_standard_deviations(arm_truth):
 def test_a_scale_of_efforts_is_found_where_asked(arm_truth):
     signals = arm_recording(arm_truth, np.random.default_rng(4), seconds=12.0)
     signals.effort[:, 1] /= 0.8
-    found = identify(arm(HIDDEN | {'joints': {}}), [signals], scales=['elbow'])
+    found = identify(arm(HIDDEN | {'joints': {}}), [signals], prior=Prior(scales=['elbow']))
     scale = next(c for c in found.changes() if (c.of, c.name) == ('elbow', 'scale'))
     assert abs(scale.after - 0.8) < 3.0 * scale.deviation
 
@@ -348,7 +348,7 @@ def skew(a):
 @pytest.fixture(scope='module')
 def identified(quadruped):
     _, model, _, signals = quadruped
-    return identify(model, [signals], springs=False)
+    return identify(model, [signals], prior=Prior(springs=False))
 
 
 def test_a_quadruped_with_a_payload_is_found_within_three_standard_deviations(

@@ -11,7 +11,9 @@ from support.trees import every_kind_description
 from geolin_ros import Contact, Linearizer, TreeModel, Wrench, robots
 from geolin_ros.dynamics.functions import forward_dynamics, inverse_dynamics, mass_matrix
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.export import export
+from geolin_ros.export import Build, export
+
+NATIVE = Build(['native'])
 
 pytestmark = [needs_tools, pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')]
 STATES = 1000 // 5  # a robot
@@ -64,7 +66,7 @@ def both(request, tmp_path_factory):
         name=request.param.__name__,
         contacts=contacts,
         wrenches=wrenches,
-        targets=['native'],
+        build=NATIVE,
     )
     built = build(folder / 'source', folder / 'build', '-DCMAKE_C_FLAGS=-Wall -Wextra -Werror')
     return Library(built / f'lib{name}.so', name, model), contacts, wrenches
@@ -185,7 +187,7 @@ def test_joints_with_two_axes__are_as_in_Python(tmp_path):
     model = several_axes('universal', 'cylindrical', 'revolute')
     assert model.n > len(model.body_names) - 1
     contact = Contact(model.link_names[-1])
-    export(model, tmp_path / 'source', name='two', contacts=[contact], targets=['native'])
+    export(model, tmp_path / 'source', name='two', contacts=[contact], build=NATIVE)
     library = Library(build(tmp_path / 'source', tmp_path / 'build') / 'libtwo.so', 'two', model)
     rng, linearizers = np.random.default_rng(6), [Linearizer(model), Linearizer(model, [contact])]
     m = model.m

@@ -10,6 +10,7 @@ from support.robots import example_robot
 
 from geolin_ros import robots
 from geolin_ros.cli import main
+from geolin_ros.offline.thinning import Sampling
 
 
 @pytest.fixture(scope='module')
@@ -18,7 +19,7 @@ def runs(robot, samples, tmp_path_factory):
     folder = tmp_path_factory.mktemp('runs')
     bag = write_bag(folder / 'bag', Messages(robot[0]).of_samples(samples[:40]), robot[1])
     run(bag, folder / 'all.zarr')
-    run(bag, folder / 'half.zarr', every=2)
+    run(bag, folder / 'half.zarr', sampling=Sampling(every=2))
     run(bag, folder / 'moon.zarr', {'gravity': [0.0, 0.0, -1.62]})
     return folder
 

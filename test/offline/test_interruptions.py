@@ -20,6 +20,7 @@ from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.offline import store
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.recording import Recording
+from geolin_ros.offline.thinning import Sampling
 
 ROUNDS = 4
 CHUNK = 64
@@ -251,7 +252,7 @@ def damaged_bag(long_bag, tmp_path):
 def test_full_disk__keeps_the_report_and_the_gains_that_were_there(
     long_bag, small_disk, tmp_path, capsys
 ):
-    run(long_bag, tmp_path / 'out.zarr', every=50)
+    run(long_bag, tmp_path / 'out.zarr', sampling=Sampling(every=50))
     small = small_disk('12k')
     feet = ','.join(f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR'))
     for name, command in (

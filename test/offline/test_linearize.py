@@ -21,6 +21,7 @@ from geolin_ros.offline.message_types import LINEARIZATION, known_types
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.replay import replay
 from geolin_ros.offline.source import open_source
+from geolin_ros.offline.thinning import Sampling
 from geolin_ros.stream.outputs.reading import read_linearization
 
 LEGS = ('FL', 'FR', 'RL', 'RR')
@@ -106,7 +107,7 @@ def test_dataset__is_labelled(dataset, robot, samples):
 
 
 def test_rows_of_a_discrete_dataset__are_the_next_state(bag, tmp_path):
-    run(bag, tmp_path / 'out.zarr', {'form': 'discrete'}, every=50)
+    run(bag, tmp_path / 'out.zarr', {'form': 'discrete'}, sampling=Sampling(every=50))
     found = open_dataset(str(tmp_path / 'out.zarr'))
     assert found.row.values.tolist() == found.col.values.tolist()
     assert found.row_unit.values.tolist() == found.col_unit.values.tolist()
@@ -212,17 +213,17 @@ def test_contacts_that_come_and_go__are_those_of_the_topic(robot, samples, tmp_p
 
 
 @pytest.mark.parametrize(
-    ('options', 'rows', 'spectra'),
+    ('sampling', 'rows', 'spectra'),
     [
-        ({'every': 7}, range(0, 250, 7), 25),
-        ({'rate': 100.0, 'eig_rate': 0.0}, range(0, 250, 5), 0),
-        ({'rate': 1000.0, 'eig_rate': 10.0}, range(250), 5),
+        (Sampling(every=7), range(0, 250, 7), 25),
+        (Sampling(rate=100.0, eig_rate=0.0), range(0, 250, 5), 0),
+        (Sampling(rate=1000.0, eig_rate=10.0), range(250), 5),
     ],
 )
 def test_thinning__takes_some_samples_with_all_neighbours(
-    options, rows, spectra, bag, dataset, tmp_path
+    sampling, rows, spectra, bag, dataset, tmp_path
 ):
-    result = run(bag, tmp_path / 'out.zarr', **options)
+    result = run(bag, tmp_path / 'out.zarr', sampling=sampling)
     assert (result.samples, result.spectra) == (len(rows), spectra)
     found = open_dataset(str(tmp_path / 'out.zarr'))
     whole = open_dataset(str(dataset[0])).isel(time=list(rows))
@@ -280,7 +281,7 @@ def test_finished_dataset__is_not_made_again(bag, dataset):
 
 def test_other_runs__do_not_share_a_dataset(bag, dataset, tmp_path):
     with pytest.raises(RecordingError, match='dataset of another run'):
-        run(bag, dataset[0], every=2)
+        run(bag, dataset[0], sampling=Sampling(every=2))
     with pytest.raises(RecordingError, match='dataset of another run'):
         run(bag, dataset[0], {'gravity': [0.0, 0.0, -1.62]})
     (tmp_path / 'notes.txt').write_text('mine')

@@ -22,6 +22,7 @@ from geolin_ros.cli import main
 from geolin_ros.offline import report
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.modes import AMPLITUDE, STILL, Skeleton, slow_or_unstable
+from geolin_ros.offline.thinning import Sampling
 from geolin_ros.stream.parameters.file import default_values
 
 INK = """
@@ -382,7 +383,7 @@ def test_modes__are_eigenvectors_on_the_skeleton(dataset, robot):
 
 def test_page_without_eigenvalues__has_no_empty_cards(browser, page, tmp_path):
     """A robot that stands, linearized as if nothing held it: a hint says so."""
-    run(FOLDER / 'pushed', tmp_path / 'out.zarr', eig_rate=0.0)
+    run(FOLDER / 'pushed', tmp_path / 'out.zarr', sampling=Sampling(eig_rate=0.0))
     assert reported(tmp_path / 'out.zarr')['spectrum'] == {'time': []}
     browser.get((tmp_path / 'out.html').as_uri())
     assert errors(browser) == []
@@ -397,7 +398,8 @@ def test_page_without_eigenvalues__has_no_empty_cards(browser, page, tmp_path):
 
 def test_hint__is_for_robots_without_contacts(tmp_path):
     feet = [f'{leg}_foot point' for leg in ('FL', 'FR', 'RL', 'RR')]
-    run(FOLDER / 'pushed', tmp_path / 'held.zarr', {'contacts': feet}, eig_rate=0.0)
+    no_spectra = Sampling(eig_rate=0.0)
+    run(FOLDER / 'pushed', tmp_path / 'held.zarr', {'contacts': feet}, sampling=no_spectra)
     assert reported(tmp_path / 'held.zarr')['hint'] == ''
 
 
@@ -433,7 +435,7 @@ def test_discrete_run__is_reported_per_second(bag, tmp_path):
 
 def test_worst_moment__is_in_the_curves_however_short(bag, tmp_path, monkeypatch):
     path = tmp_path / 'out.zarr'
-    run(bag, path, eig_rate=500.0)
+    run(bag, path, sampling=Sampling(eig_rate=500.0))
     group = zarr.open_group(path)
     assert group['eigenvalues_real'].shape[0] == 250
     group['eigenvalues_real'][7, 0] = 123.0

@@ -11,6 +11,7 @@ from support.bags import FOLDER
 from support.datasets import run
 
 from geolin_ros.cli import main
+from geolin_ros.offline.thinning import Sampling
 
 BAG = str(FOLDER / 'pushed')
 FEET = ','.join(f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR'))
@@ -27,7 +28,7 @@ INPUTS = {
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Where verbs find a dataset, and write."""
-    run(BAG, tmp_path / 'done.zarr', eig_rate=10.0)
+    run(BAG, tmp_path / 'done.zarr', sampling=Sampling(eig_rate=10.0))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

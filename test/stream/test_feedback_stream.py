@@ -21,7 +21,7 @@ from support.standing import SUPPORTS, standing_robot
 from support.taking import take
 
 from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.lqr import design
+from geolin_ros.control.lqr import Tuning, design
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Mode
 from geolin_ros.control.weights import weights_for
@@ -310,7 +310,7 @@ def test_anchor__lets_the_reference_go_with_feet_that_slid(anchor):
 
 def test_delay__puts_past_inputs_into_the_design():
     gains = Robot(delay=0.004).stand()
-    expected = design(MODEL, POINT, delay=2)
+    expected = design(MODEL, POINT, Tuning(delay=2))
     assert gains.K_past.shape == (12, 24)
     close(gains, expected)
     np.testing.assert_allclose(gains.K_past, expected.K_past, atol=1e-6)
@@ -322,14 +322,14 @@ def test_weights__reach_the_design():
     name = MODEL.joint_names[1]
     gains = Robot(weights=['com=0.005', f's.{name}=0.01']).stand()
     weights = replace(weights_for(BALLS), com=0.005, single={f's.{name}': 0.01})
-    expected, usual = design(MODEL, POINT, weights), design(MODEL, POINT)
+    expected, usual = design(MODEL, POINT, Tuning(weights)), design(MODEL, POINT)
     close(gains, expected)
     assert np.abs(gains.K - usual.K).max() > 0.1 * np.abs(usual.K).max()
 
 
 def test_dt__reaches_the_design():
     gains = Robot(dt=0.005).stand()
-    close(gains, design(MODEL, POINT, dt=0.005))
+    close(gains, design(MODEL, POINT, Tuning(dt=0.005)))
     assert gains.dt == 0.005
 
 

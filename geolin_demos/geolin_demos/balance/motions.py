@@ -189,7 +189,7 @@ def _lift(
     staying = tuple(support for support in first.supports if support.frame not in feet)
     at = Kinematics(model, first.state)
     places = {foot: at.pose(foot)[:3, 3] for foot in feet}
-    goal = standing_posture(model, staying, start=first.state, lifted=places)
+    goal = standing_posture(model, staying, start=first.state, feet=places)
     here = centre_of_mass(model, first.state).com[:2]
     there = centre_of_mass(model, goal).com[:2]
     for share in np.linspace(0.0, 1.0, SHIFT_KNOTS + 1)[1:]:
@@ -200,7 +200,7 @@ def _lift(
     off = equilibrium(model, knots[-1].state, staying)
     knots[-1] = _unloaded(off, first.supports)
     up = {foot: place + np.array([0.0, 0.0, LIFT]) for foot, place in places.items()}
-    high = standing_posture(model, staying, start=off.state, lifted=up)
+    high = standing_posture(model, staying, start=off.state, feet=up)
     knots += [off, equilibrium(model, high, staying)]
     return shifted, shifted + 1, shifted + 2
 

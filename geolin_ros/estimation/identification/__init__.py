@@ -7,6 +7,7 @@ from geolin_ros.estimation.identification.identification import (
     Change,
     Combination,
     Identification,
+    Prior,
     identify,
 )
 from geolin_ros.estimation.identification.overlay import overlay_of
@@ -18,6 +19,7 @@ __all__ = [
     'Excitation',
     'Identification',
     'Motion',
+    'Prior',
     'Signals',
     'check',
     'examine',

@@ -28,6 +28,17 @@ TOLD = 0.5
 _TENSOR = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
 
 
+class Prior(NamedTuple):
+    """What is believed of a robot before it is measured."""
+
+    trust: float = 0.3
+    """Relative standard deviation of what the description says about bodies."""
+    springs: bool = True
+    """Whether joints may turn out to have springs; what pulls at cables does."""
+    scales: Sequence[str] = ()
+    """Joints whose measured efforts are torques but for an unknown factor."""
+
+
 class Change(NamedTuple):
     """One quantity, before and after.
 
@@ -203,11 +214,9 @@ def identify(
     recordings: Sequence[Signals],
     aside: Sequence[Signals] = (),
     *,
+    prior: Prior | None = None,
     cutoff: float | None = None,
     delay: float | None = 0.0,
-    trust: float = 0.3,
-    springs: bool = True,
-    scales: Sequence[str] = (),
     watch: Callable[[Iterable[int], int], Iterable[int]] = lambda rounds, total: rounds,
 ) -> Identification:
     """Return what recordings say about a robot.
@@ -221,14 +230,10 @@ def identify(
         and every wrench that the surroundings exert, with or without efforts.
     aside
         Recordings on which the result is tried; by default the last quarter of each.
+    prior
+        What is believed of the robot before; see `Prior`.
     cutoff, delay
         See `prepare`; a delay of None is found, see `find_delay`.
-    trust
-        Relative standard deviation of what the description says about bodies.
-    springs
-        Whether joints may turn out to have springs; what pulls at cables does.
-    scales
-        Joints whose measured efforts are torques but for an unknown factor.
 
     Raises
     ------
@@ -264,6 +269,7 @@ def identify(
     trained = equations_of(model, motions)
     tests = [prepare(signals, model, highest, delay) for signals in aside]
     tried = equations_of(model, tests)
+    trust, springs, scales = prior or Prior()
     joints = model.joint_names if springs else ()
     parameters = Parameters(model, trained, trust, joints, scales)
     found = fit(parameters, trained, watch)

@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls that a reader can take in: few arguments, the others in objects with names."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST = 7
+
+
+def decorators(function: ast.FunctionDef) -> list[str]:
+    """Return the plain names of decorators."""
+    return [name.id for name in function.decorator_list if isinstance(name, ast.Name)]
+
+
+def functions(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield where each function of a file is, and how many parameters it has but for self.
+
+    Kernels, which take flat arrays one by one, are left out.
+    """
+    tree = ast.parse(path.read_text())
+    methods = {
+        part
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for part in node.body
+        if isinstance(part, ast.FunctionDef) and 'staticmethod' not in decorators(part)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and 'kernel' not in decorators(node):
+            given = node.args
+            count = len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
+            count += (given.vararg is not None) + (given.kwarg is not None)
+            where = f'{path.relative_to(ROOT)}:{node.lineno} {node.name}'
+            yield where, count - (node in methods)
+
+
+def test_functions__have_at_most_seven_parameters() -> None:
+    files = [
+        path
+        for room in ('geolin_ros', 'geolin_demos', 'tools')
+        for path in (ROOT / room).rglob('*.py')
+        if 'kernels' not in path.parts
+    ]
+    found = dict(entry for path in files for entry in functions(path))
+    assert len(found) > 1000
+    assert [where for where, count in found.items() if count > MOST] == []
