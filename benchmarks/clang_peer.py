@@ -39,6 +39,7 @@ CONTACT_WHAT, CONTACT_PEER = (
 )
 OPTIONS = (
     *('-O3', '-march=native', '-std=c++17', '-DNDEBUG', '-shared', '-fPIC'),
+    '-w',  # its own headers use what they call deprecated,
     *('-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS', '-DBOOST_MPL_LIMIT_LIST_SIZE=30'),  # Pinocchio's,
     '-DBOOST_FUSION_INVOKE_MAX_ARITY=12',  # this too
 )

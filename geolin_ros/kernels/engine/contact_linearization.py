@@ -35,10 +35,10 @@ from geolin_ros.kernels.engine.linearization import (
     bias_columns,
     entries,
     expand,
-    minus_response,
     parent,
     put_rows8,
     reduce_to_base,
+    response,
     rows8,
     times_minus_G,
     work,
@@ -56,7 +56,7 @@ from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.contact_layout import CONTACT_RECORD, SMALLEST_PIVOT
 from geolin_ros.kernels.packing.layout import LANES
 from geolin_ros.kernels.simd.product import add_product, clear_after, copy_rows
-from geolin_ros.kernels.simd.spatial_vectors import dot, minus
+from geolin_ros.kernels.simd.spatial_vectors import dot, minus, plus
 from geolin_ros.kernels.simd.vector import (
     get,
     get_int,
@@ -199,7 +199,7 @@ def respond(ints, ws, sites, cw, c):
 
     In the root branch of the contact, u_i = 0 away from its path:
 
-        Y_i = -(u_i / D_i + Ut_i' a_p);     a_i = a_p + S_i Y_i                             (1)
+        Y_i = -u_i / D_i - Ut_i' a_p;     a_i = a_p + S_i Y_i                             (1)
         -Lambda_d = -W_d' a of the body of d;   other root branches: P_d' a_0               (2)
     """
     k, record, first = site(c), c * CONTACT_RECORD, get_int(sites, site(c) + on.FIRST)
@@ -215,11 +215,11 @@ def respond(ints, ws, sites, cw, c):
         a = base if p == 0 else rows8(cw, field + 48 * p, 8)
         u = splat8(0.0)
         if step < depth and i == path_body(sites, c, step):
-            u = get(ws, body + at.D_INVERSE) * load8(cw, u_path + 8 * step)
+            u = -get(ws, body + at.D_INVERSE) * load8(cw, u_path + 8 * step)
             step += 1
-        y = minus_response(u, entries(ws, body + at.UT), a)
-        store_lanes(cw, responses + (5 + i) * stride, own, 0.0 - y)
-        put_rows8(cw, field + 48 * i, 8, minus(a, entries(ws, body + at.S), y))
+        y = response(u, entries(ws, body + at.UT), a)
+        store_lanes(cw, responses + (5 + i) * stride, own, y)
+        put_rows8(cw, field + 48 * i, 8, plus(a, entries(ws, body + at.S), y))
     matrix, matrix_row = get_int(sites, on.MATRIX) + first, get_int(sites, on.MATRIX_ROW)
     for d in range(get_int(sites, on.COUNT)):
         other, first_d = get_int(sites, site(d) + on.BODY), get_int(sites, site(d) + on.FIRST)

@@ -797,7 +797,7 @@ def own_branch(ints, ws, out, source, relation, block, base_s, base_r, base_t):
     The acceleration a of column j starts as its base rows; below j it holds the jump, an
     acceleration that all bodies there share:
 
-        x_i = -(u_ij / D_i + Ut_i' a_p);   a_i = a_p + S_i x_i + [i = j] (Sdd_j, 2 Sd_j, 0)   (1)
+        x_i = -u_ij / D_i - Ut_i' a_p;   a_i = a_p + S_i x_i + [i = j] (Sdd_j, 2 Sd_j, 0)   (1)
         u_ij = F_i' (ang Sd_j, ang S_j, 0) for i strictly below j, else that of `rise`        (2)
 
     (2) is closed because below j the motion is that of a rigid displacement, for which BA already
@@ -814,54 +814,55 @@ def own_branch(ints, ws, out, source, relation, block, base_s, base_r, base_t):
     t0, t1, t2 = load8(ws, lanes + 24), load8(ws, lanes + 32), load8(ws, lanes + 40)
     lanes = source + at.SD_LANES
     d0, d1, d2 = load8(ws, lanes), load8(ws, lanes + 8), load8(ws, lanes + 16)
-    a_s, a_r, a_t = base_s, base_r, base_t
-    for i in range(begin, end):
-        here = work(i)
+    i = begin
+    while i < end:
         p = parent(ints, i)
-        if p == 0:
-            a_s, a_r, a_t = base_s, base_r, base_t
-        elif p != i - 1:
+        a_s, a_r, a_t = base_s, base_r, base_t
+        if p != 0:
             slot = slots + get_int(ints, body(p) + at.SLOT) * SLOT_RECORD
             a_s, a_r, a_t = rows8(ws, slot, 8), rows8(ws, slot + 48, 8), rows8(ws, slot + 96, 8)
-        related = get_int(ints, relation + i * blocks)
-        u_s, u_r, u_t = zero, zero, zero
-        if related != 0:
-            below = related >> 8  # lanes that support i
-            f = here + at.FU
-            F0, F1, F2 = get(ws, f), get(ws, f + 1), get(ws, f + 2)
-            u_s = select(below, F0 * d0 + F1 * d1 + F2 * d2, zero)
-            u_r = select(below, F0 * t0 + F1 * t1 + F2 * t2, zero)
-            if wrenches:
-                FN = entries(ws, displacement(ws, i) + at.FN)
-                u_s = u_s + select(below, dot(FN, rows8(ws, source + at.S_LANES, 8)), zero)
-            if i < first + count:
-                u = us + i * U_ROW
-                u_s, u_r, u_t = u_s + load8(ws, u), u_r + load8(ws, u + 8), load8(ws, u + 16)
-            inverse = get(ws, here + at.D_INVERSE)
-            u_s, u_r, u_t = inverse * u_s, inverse * u_r, inverse * u_t
-        S, Ut = entries(ws, here + at.S), entries(ws, here + at.UT)
-        x_s = minus_response(u_s, Ut, a_s)
-        x_r = minus_response(u_r, Ut, a_r)
-        x_t = minus_response(u_t, Ut, a_t)
-        put_columns(out, n, 5 + i, first, count, zero - x_s, zero - x_r, zero - x_t)
-        a_s, a_r, a_t = minus(a_s, S, x_s), minus(a_r, S, x_r), minus(a_t, S, x_t)
-        if first <= i < first + count:
-            for j in range(get_int(ints, body(i) + at.AXES_BEGIN), i + 1):
-                own = select(1 << (j - first), splat8(1.0), zero)
-                a_s = plus(a_s, entries(ws, work(j) + at.SDD), own)
-                a_r = plus(a_r, entries(ws, work(j) + at.JUMP), own)
-        slot = get_int(ints, body(i) + at.SLOT)
-        if slot >= 0:
-            slot = slots + slot * SLOT_RECORD
-            put_rows8(ws, slot, 8, a_s)
-            put_rows8(ws, slot + 48, 8, a_r)
-            put_rows8(ws, slot + 96, 8, a_t)
+        goes_on = True
+        while goes_on:  # along a chain a stays in registers
+            here = work(i)
+            related = get_int(ints, relation + i * blocks)
+            u_s, u_r, u_t = zero, zero, zero
+            if related != 0:
+                below = related >> 8  # lanes that support i
+                f = here + at.FU
+                F0, F1, F2 = get(ws, f), get(ws, f + 1), get(ws, f + 2)
+                u_s = select(below, F0 * d0 + F1 * d1 + F2 * d2, zero)
+                u_r = select(below, F0 * t0 + F1 * t1 + F2 * t2, zero)
+                if wrenches:
+                    FN = entries(ws, displacement(ws, i) + at.FN)
+                    u_s = u_s + select(below, dot(FN, rows8(ws, source + at.S_LANES, 8)), zero)
+                if i < first + count:
+                    u = us + i * U_ROW
+                    u_s, u_r, u_t = u_s + load8(ws, u), u_r + load8(ws, u + 8), load8(ws, u + 16)
+                inverse = -get(ws, here + at.D_INVERSE)
+                u_s, u_r, u_t = inverse * u_s, inverse * u_r, inverse * u_t
+            S, Ut = entries(ws, here + at.S), entries(ws, here + at.UT)
+            x_s, x_r, x_t = response(u_s, Ut, a_s), response(u_r, Ut, a_r), response(u_t, Ut, a_t)
+            put_columns(out, n, 5 + i, first, count, x_s, x_r, x_t)
+            a_s, a_r, a_t = plus(a_s, S, x_s), plus(a_r, S, x_r), plus(a_t, S, x_t)
+            if first <= i < first + count:
+                for j in range(get_int(ints, body(i) + at.AXES_BEGIN), i + 1):
+                    own = select(1 << (j - first), splat8(1.0), zero)
+                    a_s = plus(a_s, entries(ws, work(j) + at.SDD), own)
+                    a_r = plus(a_r, entries(ws, work(j) + at.JUMP), own)
+            slot = get_int(ints, body(i) + at.SLOT)
+            if slot >= 0:
+                slot = slots + slot * SLOT_RECORD
+                put_rows8(ws, slot, 8, a_s)
+                put_rows8(ws, slot + 48, 8, a_r)
+                put_rows8(ws, slot + 96, 8, a_t)
+            i += 1
+            goes_on = i < end and parent(ints, i) == i - 1
 
 
 @lean_kernel
-def minus_response(u, Ut, a):
-    """Return u + Ut' a in three short chains: the walk down waits for it at every step."""
-    return ((u + Ut[0] * a[0] + Ut[1] * a[1]) + (Ut[2] * a[2] + Ut[3] * a[3])) + (
+def response(u, Ut, a):
+    """Return u - Ut' a in three short chains: the walk down waits for it at every step."""
+    return ((u - Ut[0] * a[0] - Ut[1] * a[1]) - (Ut[2] * a[2] + Ut[3] * a[3])) - (
         Ut[4] * a[4] + Ut[5] * a[5]
     )
 

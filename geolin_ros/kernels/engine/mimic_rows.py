@@ -15,9 +15,9 @@ from geolin_ros.kernels.engine.contact_rows import site
 from geolin_ros.kernels.engine.linearization import (
     bias_columns,
     entries,
-    minus_response,
     parent,
     put_rows8,
+    response,
     rows8,
     times_minus_G,
     work,
@@ -26,7 +26,7 @@ from geolin_ros.kernels.packing import contact_layout as on
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.contact_layout import BLOCK_ROWS
 from geolin_ros.kernels.packing.layout import LANES
-from geolin_ros.kernels.simd.spatial_vectors import minus
+from geolin_ros.kernels.simd.spatial_vectors import minus, plus
 from geolin_ros.kernels.simd.vector import (
     get,
     get_int,
@@ -105,8 +105,8 @@ def rise(ints, ws, sites, cw, block):
         i = get_int(sites, k)
         body, here, above = work(i), field + 48 * i, field + 48 * parent(ints, i)
         P, Q = rows8(cw, here, 8), rows8(cw, above, 8)
-        unit = 0.0 - load8(cw, coefficients(ints, sites, block, i))
-        u = minus_response(unit, entries(ws, body + at.S), P)
+        unit = load8(cw, coefficients(ints, sites, block, i))
+        u = 0.0 - response(unit, entries(ws, body + at.S), P)
         store8(cw, efforts + LANES * i, with_lane(u, 6, get(ws, body + at.FU + 3)))
         P = minus(P, entries(ws, body + at.UT), u)
         sums = (Q[0] + P[0], Q[1] + P[1], Q[2] + P[2], Q[3] + P[3], Q[4] + P[4], Q[5] + P[5])
@@ -133,11 +133,11 @@ def descend(ints, ws, sites, cw, begin, width):
         store_lanes(cw, responses + e * stride, own, load8(cw, field + 8 * e))
     for i in range(1, get_int(ints, at.NB)):
         body, a = work(i), rows8(cw, field + 48 * parent(ints, i), 8)
-        u = get(ws, body + at.D_INVERSE) * load8(cw, efforts + LANES * i)
-        y = minus_response(u, entries(ws, body + at.UT), a)
-        store8(cw, efforts + LANES * i, 0.0 - y)
-        store_lanes(cw, responses + (5 + i) * stride, own, 0.0 - y)
-        put_rows8(cw, field + 48 * i, 8, minus(a, entries(ws, body + at.S), y))
+        u = -get(ws, body + at.D_INVERSE) * load8(cw, efforts + LANES * i)
+        y = response(u, entries(ws, body + at.UT), a)
+        store8(cw, efforts + LANES * i, y)
+        store_lanes(cw, responses + (5 + i) * stride, own, y)
+        put_rows8(cw, field + 48 * i, 8, plus(a, entries(ws, body + at.S), y))
 
 
 @lean_kernel
