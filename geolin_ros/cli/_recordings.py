@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from geolin_ros.offline.source import Source
     from geolin_ros.stream.drops import DroppedInput
 
+BAG_STAYS = 'interrupted; what was written stays, in a bag that ends there'
 ROLES = (
     *('joint_states', 'odom', 'tf', 'tf_static', 'imu', 'joint_efforts', 'contact_states'),
     'robot_description',
@@ -60,6 +61,14 @@ def add_bag_options(parser: 'argparse._ActionsContainer') -> None:
             metavar='TOPIC',
             help=f'topic of {role.replace("_", " ")} (default: guessed)',
         )
+
+
+def add_new_bag_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare where a new bag goes."""
+    parser.add_argument('-o', '--output', type=Path, required=True, help='folder of the new bag')
+    parser.add_argument(
+        '--storage', choices=('mcap', 'sqlite3'), default='mcap', help='(default: %(default)s)'
+    )
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
@@ -137,6 +146,14 @@ class Said:
         if drop.cause not in self._causes:
             self._causes.add(drop.cause)
             print(f'dropped: {drop}', file=sys.stderr)
+
+
+def show(options: argparse.Namespace, result: Any, text: str) -> None:
+    """Print a result, as JSON if that is asked for, or as a text."""
+    if options.json:
+        print_json(result)
+    else:
+        print(text)
 
 
 def print_json(result: Any) -> None:

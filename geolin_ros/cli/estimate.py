@@ -3,29 +3,27 @@
 """``geolin estimate``: a bag of odometry from a bag of IMU, joint states and contacts."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from geolin_ros.cli._recordings import (
+    BAG_STAYS,
     Progress,
     Said,
     add_bag_arguments,
+    add_new_bag_arguments,
     add_output_arguments,
     exit_status,
     open_base_run,
-    print_json,
+    show,
 )
 
-INTERRUPTED = 'interrupted; what was written stays, in a bag that ends there'
+INTERRUPTED = BAG_STAYS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_bag_arguments(parser)
-    parser.add_argument('-o', '--output', type=Path, required=True, help='folder of the new bag')
-    parser.add_argument(
-        '--storage', choices=('mcap', 'sqlite3'), default='mcap', help='(default: %(default)s)'
-    )
+    add_new_bag_arguments(parser)
     add_output_arguments(parser)
 
 
@@ -42,11 +40,10 @@ def run(options: argparse.Namespace) -> int:
         'before_the_start': counts.skipped,
         'dropped': {cause.value: count for cause, count in counts.drops.items()},
     }
-    if options.json:
-        print_json(result)
-    else:
-        print(
-            f'{options.output}: {counts.answered} odometries of {counts.received} joint states, '
-            f'{counts.skipped} before the start, {counts.dropped} inputs dropped'
-        )
+    show(
+        options,
+        result,
+        f'{options.output}: {counts.answered} odometries of {counts.received} joint states, '
+        f'{counts.skipped} before the start, {counts.dropped} inputs dropped',
+    )
     return exit_status(counts.answered, result['dropped'])

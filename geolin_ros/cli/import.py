@@ -5,9 +5,15 @@
 import argparse
 from pathlib import Path
 
-from geolin_ros.cli._recordings import Progress, add_output_arguments, print_json
+from geolin_ros.cli._recordings import (
+    BAG_STAYS,
+    Progress,
+    add_new_bag_arguments,
+    add_output_arguments,
+    show,
+)
 
-INTERRUPTED = 'interrupted; what was written stays, in a bag that ends there'
+INTERRUPTED = BAG_STAYS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,10 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'data', type=Path, metavar='DATA', help='folder of the files it names, or the file itself'
     )
-    parser.add_argument('-o', '--output', type=Path, required=True, help='folder of the new bag')
-    parser.add_argument(
-        '--storage', choices=('mcap', 'sqlite3'), default='mcap', help='(default: %(default)s)'
-    )
+    add_new_bag_arguments(parser)
     add_output_arguments(parser)
 
 
@@ -33,17 +36,12 @@ def run(options: argparse.Namespace) -> int:
     log = read_log(options.mapping, options.data)
     write_log(log, options.output, options.storage, Progress(options, ' rows'))
     length = float(log.time[-1] - log.time[0])
-    if options.json:
-        print_json(
-            {
-                'output': str(options.output),
-                'rows': log.time.size,
-                'duration': length,
-                'topics': {name: topic.kind for name, topic in log.topics.items()},
-            }
-        )
-    else:
-        print(
-            f'{options.output}: {log.time.size} rows in {length:.3f} s on {", ".join(log.topics)}'
-        )
+    result = {
+        'output': str(options.output),
+        'rows': log.time.size,
+        'duration': length,
+        'topics': {name: topic.kind for name, topic in log.topics.items()},
+    }
+    rows = f'{log.time.size} rows in {length:.3f} s on {", ".join(log.topics)}'
+    show(options, result, f'{options.output}: {rows}')
     return 0

@@ -13,7 +13,7 @@ from geolin_ros.cli._recordings import (
     add_output_arguments,
     exit_status,
     open_bags,
-    print_json,
+    show,
 )
 
 ANOTHER_CLOCK = 86_400.0
@@ -41,10 +41,7 @@ def run(options: argparse.Namespace) -> int:
         if options.for_identify:
             report['identify'] = examine(source, Progress(options))
             report['problems'] += report['identify'].pop('problems')
-    if options.json:
-        print_json(report)
-    else:
-        print('\n'.join(_lines(report)))
+    show(options, report, '\n'.join(_lines(report)))
     return exit_status(report['linearizable'], report['dropped'])
 
 

@@ -11,7 +11,7 @@ from geolin_ros.cli._recordings import (
     add_output_arguments,
     exit_status,
     open_bags,
-    print_json,
+    show,
 )
 
 INTERRUPTED = 'interrupted; the same command goes on'
@@ -53,13 +53,10 @@ def run(options: argparse.Namespace) -> int:
             scheduler=options.scheduler,
             watch=Progress(options),
         )
-    if options.json:
-        print_json({'output': options.output, **result._asdict()})
-    else:
-        print(
-            f'{options.output}: {result.samples} samples, {result.computed} of them now, '
-            f'{result.spectra} spectra, in {time.monotonic() - start:.1f} s'
-        )
-        for cause, count in result.drops.items():
-            print(f'dropped: {count} x {cause}')
+    lines = [
+        f'{options.output}: {result.samples} samples, {result.computed} of them now, '
+        f'{result.spectra} spectra, in {time.monotonic() - start:.1f} s',
+        *(f'dropped: {count} x {cause}' for cause, count in result.drops.items()),
+    ]
+    show(options, {'output': options.output, **result._asdict()}, '\n'.join(lines))
     return exit_status(result.samples, result.drops)

@@ -6,10 +6,9 @@ import argparse
 import sys
 import time
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geolin_ros.cli._recordings import print_json
+from geolin_ros.cli._recordings import add_new_bag_arguments, show
 from geolin_ros.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ PATIENCE = 3.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument('-o', '--output', type=Path, required=True, help='folder of the new bag')
+    add_new_bag_arguments(parser)
     parser.add_argument(
         '--node',
         action='append',
@@ -38,9 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar='SECONDS',
         help='time after the first message (default: no limit)',
-    )
-    parser.add_argument(
-        '--storage', choices=('mcap', 'sqlite3'), default='mcap', help='(default: %(default)s)'
     )
     parser.add_argument('--json', action='store_true', help='print the result as JSON')
     parser.add_argument('--quiet', action='store_true', help='no progress line')
@@ -101,10 +97,12 @@ def _report(
         'nodes': found,
         'messages': counts,
     }
-    if options.json:
-        print_json(result)
-        return
-    print(f'{options.output}: {sum(counts.values())} messages of {seconds:.1f} s')
-    print(f'nodes: {", ".join(found) or "none was found"}')
-    for topic, count in sorted(counts.items()):
-        print(f'  {count:7d}  {topic}' + ('' if count else '  (nothing came)'))
+    lines = [
+        f'{options.output}: {sum(counts.values())} messages of {seconds:.1f} s',
+        f'nodes: {", ".join(found) or "none was found"}',
+        *(
+            f'  {count:7d}  {topic}' + ('' if count else '  (nothing came)')
+            for topic, count in sorted(counts.items())
+        ),
+    ]
+    show(options, result, '\n'.join(lines))

@@ -3,31 +3,29 @@
 """``geolin replay``: a bag of linearizations from a bag of inputs."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from geolin_ros.cli._recordings import (
+    BAG_STAYS,
     Progress,
     Said,
     add_bag_arguments,
+    add_new_bag_arguments,
     add_output_arguments,
     exit_status,
     open_bags,
-    print_json,
+    show,
 )
 
-INTERRUPTED = 'interrupted; what was written stays, in a bag that ends there'
+INTERRUPTED = BAG_STAYS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_bag_arguments(parser)
-    parser.add_argument('-o', '--output', type=Path, required=True, help='folder of the new bag')
+    add_new_bag_arguments(parser)
     parser.add_argument(
         '--node', default='/linearization_node', help='name of the node in topics (%(default)s)'
-    )
-    parser.add_argument(
-        '--storage', choices=('mcap', 'sqlite3'), default='mcap', help='(default: %(default)s)'
     )
     parser.add_argument(
         '--compression',
@@ -42,7 +40,6 @@ def run(options: argparse.Namespace) -> int:
     """Write the bag; 1 if nothing could be linearized, 2 if inputs were dropped."""
     from geolin_ros.offline.replay import replay
 
-    said = Said()
     with open_bags(options) as source:
         counts = replay(
             source,
@@ -51,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
             storage=options.storage,
             compression=options.compression,
             watch=Progress(options),
-            on_drop=said,
+            on_drop=Said(),
         )
     result: dict[str, Any] = {
         'output': str(options.output),
@@ -60,11 +57,10 @@ def run(options: argparse.Namespace) -> int:
         'left_out_by_max_rate': counts.skipped,
         'dropped': {cause.value: count for cause, count in counts.drops.items()},
     }
-    if options.json:
-        print_json(result)
-    else:
-        print(
-            f'{options.output}: {counts.answered} linearizations of {counts.received} joint '
-            f'states, {counts.skipped} left out by max_rate, {counts.dropped} inputs dropped'
-        )
+    show(
+        options,
+        result,
+        f'{options.output}: {counts.answered} linearizations of {counts.received} joint states, '
+        f'{counts.skipped} left out by max_rate, {counts.dropped} inputs dropped',
+    )
     return exit_status(counts.answered, result['dropped'])

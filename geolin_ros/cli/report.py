@@ -5,7 +5,7 @@
 import argparse
 from pathlib import Path
 
-from geolin_ros.cli._recordings import Progress, add_output_arguments, print_json
+from geolin_ros.cli._recordings import Progress, add_output_arguments, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +41,6 @@ def run(options: argparse.Namespace) -> int:
         Progress(options, ' parts'),
     )
     size = options.output.stat().st_size
-    if options.json:
-        print_json({'output': str(options.output), 'bytes': size})
-    else:
-        print(f'{options.output}: {size / 1e6:.1f} MB, opens in any browser')
+    result = {'output': str(options.output), 'bytes': size}
+    show(options, result, f'{options.output}: {size / 1e6:.1f} MB, opens in any browser')
     return 0

@@ -15,7 +15,7 @@ MOST_DEPTH = 20
 _Loader: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
-def read_yaml(path: str | Path, most_bytes: int = MOST_BYTES) -> Any:
+def read_yaml(path: str | Path) -> Any:
     """Return the value that a YAML file holds.
 
     Raises
@@ -25,7 +25,7 @@ def read_yaml(path: str | Path, most_bytes: int = MOST_BYTES) -> Any:
     """
     try:
         with Path(path).open('rb') as file:
-            return parse_yaml(file.read(most_bytes + 1).decode(), most_bytes)
+            return parse_yaml(file.read(MOST_BYTES + 1).decode())
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a NUL in the path
         if isinstance(error, InputError):
             raise

@@ -10,9 +10,9 @@ from geolin_ros.description.findings import Finding, raise_errors
 from geolin_ros.errors import ModelError, did_you_mean
 
 
-def check_tree(description: Description, error: type[ModelError] = ModelError) -> None:
-    """Raise ``error`` unless names are unique and every link hangs on one root."""
-    raise_errors(description.source, tree_findings(description), error)
+def check_tree(description: Description) -> None:
+    """Raise `ModelError` unless names are unique and every link hangs on one root."""
+    raise_errors(description.source, tree_findings(description), ModelError)
 
 
 def tree_findings(description: Description) -> list[Finding]:

@@ -12,13 +12,14 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.analysis import STILL, continuous_rates, leading_modes
 from geolin_ros.typing import Array
 
 PHASES = 24
 AMPLITUDE = 0.35
 """Largest entry of the displacement that is shown [rad or m]."""
-STILL = 1e-3
-"""Modes slower than this [1/s] are the robot carried to another place, no motion."""
+MOST = 4
+"""Modes that are shown."""
 
 
 class Skeleton:
@@ -50,10 +51,11 @@ class Mode(NamedTuple):
 
 def rates(eigenvalues: Any, settings: Mapping[str, Any]) -> Any:
     """Return what eigenvalues amount to in continuous time [1/s]: log(z) / dt if A is discrete."""
-    if settings['form'] == 'continuous':
-        return eigenvalues
-    with np.errstate(divide='ignore'):
-        return np.log(np.asarray(eigenvalues, dtype=complex)) / settings['dt']
+    return continuous_rates(eigenvalues, _step(settings))
+
+
+def _step(settings: Mapping[str, Any]) -> float:
+    return 0.0 if settings['form'] == 'continuous' else float(settings['dt'])
 
 
 def slow_or_unstable(
@@ -62,7 +64,6 @@ def slow_or_unstable(
     state: State,
     A: Array,
     settings: Mapping[str, Any],
-    most: int = 4,
 ) -> list[Mode]:
     """Return the most unstable modes, then the slowest others, one of each conjugate pair.
 
@@ -72,24 +73,11 @@ def slow_or_unstable(
         The robot about which A (2m, 2m) is.
     A, settings
         A and the form, and step if discrete [s], that it has.
-    most
-        Most modes.
     """
     columns = [label.name for label in state_labels(model)]
-    found, vectors = np.linalg.eig(A)
-    eigenvalues = rates(found, settings)
-    moving = [
-        k
-        for k, value in enumerate(eigenvalues)
-        if STILL < abs(value) < np.inf and value.imag >= 0.0
-    ]
-    unstable = sorted(
-        (k for k in moving if eigenvalues[k].real > STILL), key=lambda k: -eigenvalues[k].real
-    )
-    slow = sorted((k for k in moving if k not in unstable), key=lambda k: abs(eigenvalues[k]))
     return [
-        _mode(model, skeleton, state, complex(eigenvalues[k]), vectors[:, k], columns)
-        for k in (unstable + slow)[:most]
+        _mode(model, skeleton, state, *mode, columns)
+        for mode in leading_modes(A, _step(settings))[:MOST]
     ]
 
 

@@ -16,8 +16,9 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.job import SPECTRA
-from geolin_ros.offline.modes import STILL, Skeleton, rates, slow_or_unstable
+from geolin_ros.offline.modes import Skeleton, rates, slow_or_unstable
 from geolin_ros.offline.web_page import rounded, write_page
+from geolin_ros.stream.analysis import STILL
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings

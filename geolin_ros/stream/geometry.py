@@ -23,6 +23,18 @@ def write_pose(message: Any, H: Array) -> None:
     place.x, place.y, place.z = H[:3, 3].tolist()
 
 
+def pose_numbers(message: Any) -> tuple[float, ...]:
+    """Return the numbers of a geometry_msgs/Pose: position, then quaternion (x, y, z, w)."""
+    place, turn = message.position, message.orientation
+    return place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w
+
+
+def twist_numbers(message: Any) -> tuple[float, ...]:
+    """Return [linear; angular] of a geometry_msgs/Twist."""
+    linear, angular = message.linear, message.angular
+    return linear.x, linear.y, linear.z, angular.x, angular.y, angular.z
+
+
 def read_pose(message: Any) -> Array:
     """Return a geometry_msgs/Pose as (4, 4).
 
@@ -31,10 +43,8 @@ def read_pose(message: Any) -> Array:
     InputError
         If its quaternion has no direction.
     """
-    place, turn = message.position, message.orientation
-    H = np.eye(4)
-    H[:3, :3] = rotation_from_quaternion((turn.x, turn.y, turn.z, turn.w))
-    H[:3, 3] = place.x, place.y, place.z
+    numbers, H = pose_numbers(message), np.eye(4)
+    H[:3, :3], H[:3, 3] = rotation_from_quaternion(numbers[3:]), numbers[:3]
     return H
 
 

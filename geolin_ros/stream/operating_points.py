@@ -9,7 +9,6 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
-from geolin_ros.stream.topics import Counts
 from geolin_ros.typing import Array
 
 
@@ -22,10 +21,8 @@ class OperatingPoints(LinearizationStream):
         Efforts (n,) and external wrenches under which the last answer is to be linearized.
     """
 
-    def __init__(
-        self, model: TreeModel, settings: StreamSettings, counts: Counts | None = None
-    ) -> None:
-        super().__init__(model, settings, counts)
+    def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
+        super().__init__(model, settings)
         self._result.forces = self._result.tau, ()
 
     @property

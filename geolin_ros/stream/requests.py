@@ -18,6 +18,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, WrenchKind
 from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.contact_answer import ContactReporter
+from geolin_ros.stream.geometry import pose_numbers, twist_numbers
 from geolin_ros.stream.inputs.contact_state import read_contact
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer, fill
@@ -175,14 +176,7 @@ class RequestAnswerer:
         return array if order is None else array[order]
 
     def _state(self, message: Any, order: Array | None) -> State:
-        place, turn = message.base_pose.position, message.base_pose.orientation
-        linear, angular = message.base_twist.linear, message.base_twist.angular
-        sample = np.array(
-            [
-                place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w,
-                linear.x, linear.y, linear.z, angular.x, angular.y, angular.z,
-            ]
-        )  # fmt: skip
+        sample = np.array((*pose_numbers(message.base_pose), *twist_numbers(message.base_twist)))
         length = float(np.linalg.norm(sample[3:7]))
         if not abs(length - 1.0) <= QUATERNION_TOLERANCE:
             raise InputError(

@@ -115,12 +115,7 @@ _HARMLESS = {'value': '1', 'effort': 'inf', 'velocity': 'inf', 'type': 'fixed'}
 _HARMLESS |= dict.fromkeys(MOMENTS, '1')
 
 
-def read_robot(
-    data: bytes,
-    found: list[Finding],
-    encoding: str | None = None,
-    known: Known = DOCUMENT,
-) -> Element:
+def read_robot(data: bytes, found: list[Finding], encoding: str | None = None) -> Element:
     """Return the ``<robot>`` element with known elements and attributes only.
 
     Every numeric attribute of the result holds the right count of decimal numbers (not yet
@@ -135,8 +130,6 @@ def read_robot(
         malformed, and the element is left out where nothing can.
     encoding
         Overrides the encoding that the document declares.
-    known
-        The elements to keep.
 
     Raises
     ------
@@ -152,14 +145,14 @@ def read_robot(
         data, encoding = data.removeprefix(BOM_UTF8), 'utf-8'
     data = data.lstrip(b' \t\r\n')  # an XML declaration may not follow blanks
     try:
-        return _parse(data, found, encoding, known)
+        return _parse(data, found, encoding)
     except _IllFormedError as error:
         mended = _mended(data)
         if mended == data:
             raise error.refused() from error
         anew: list[Finding] = []
         try:
-            robot = _parse(mended, anew, encoding, known)
+            robot = _parse(mended, anew, encoding)
         except _IllFormedError:
             raise error.refused() from error
         found.append(
@@ -184,8 +177,8 @@ class _IllFormedError(Exception):
         )  # fmt: skip
 
 
-def _parse(data: bytes, found: list[Finding], encoding: str | None, known: Known) -> Element:
-    handler = _Keeper(found, known)
+def _parse(data: bytes, found: list[Finding], encoding: str | None) -> Element:
+    handler = _Keeper(found)
     parser = DefusedExpatParser(forbid_dtd=True)
     parser.setContentHandler(handler)
     document = InputSource()
@@ -221,12 +214,12 @@ def _mended(data: bytes) -> bytes:
 class _Keeper(ContentHandler):
     """Build the tree of known elements; count, bound and check on the way."""
 
-    def __init__(self, found: list[Finding], known: Known) -> None:
+    def __init__(self, found: list[Finding]) -> None:
         super().__init__()
         self._found = found
         self._line: Callable[[], int | None] = lambda: None
         self._builder = TreeBuilder()
-        self._known: list[Known | None] = [known]
+        self._known: list[Known | None] = [DOCUMENT]
         self._open: list[Element] = []
         self._dropped: list[tuple[Element, Element]] = []
         self._elements = 0

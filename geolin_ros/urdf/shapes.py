@@ -161,9 +161,7 @@ def _shapes(element: Element) -> list[Shape]:
     origin, geometry = element.find('origin'), element.find('geometry')
     place = {} if origin is None else origin.attrib
     H = np.eye(4)
-    roll, pitch, yaw = _numbers(place.get('rpy'), '0 0 0', 3)
-    for axis, angle in ((2, yaw), (1, pitch), (0, roll)):
-        H = H @ se3.exp(angle * np.eye(6)[3 + axis])
+    H[:3, :3] = se3.rotation_from_rpy(_numbers(place.get('rpy'), '0 0 0', 3))
     H[:3, 3] = _numbers(place.get('xyz'), '0 0 0', 3)
     found = []
     for one in () if geometry is None else geometry:

@@ -21,8 +21,9 @@ from geolin_ros import urdf
 from geolin_ros.cli import main
 from geolin_ros.offline import report
 from geolin_ros.offline.dataset import open_dataset
-from geolin_ros.offline.modes import AMPLITUDE, STILL, Skeleton, slow_or_unstable
+from geolin_ros.offline.modes import AMPLITUDE, Skeleton, slow_or_unstable
 from geolin_ros.offline.thinning import Sampling
+from geolin_ros.stream.analysis import STILL
 from geolin_ros.stream.parameters.file import default_values
 
 INK = """

@@ -13,7 +13,7 @@ from geolin_ros.linearization.contacts import Contact, ContactKind, Loop
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.geometry import read_pose, write_pose
+from geolin_ros.stream.geometry import pose_numbers, read_pose, write_pose
 
 KINDS: dict[int, ContactKind] = {1: 'point', 2: 'surface'}
 _CODES = {kind: code for code, kind in KINDS.items()}
@@ -72,10 +72,6 @@ def read_contact(model: TreeModel, message: Any) -> Closure:
 
 def fields(message: Any) -> tuple[Any, ...]:
     """Return what `read_contact` reads of a message, to tell whether it says something new."""
-    poses = []
-    for pose in (message.placement, message.reference):
-        place, turn = pose.position, pose.orientation
-        poses += [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w]
     return (
         message.frame,
         message.partner_frame,
@@ -83,7 +79,8 @@ def fields(message: Any) -> tuple[Any, ...]:
         message.active,
         message.stiffness,
         message.damping,
-        *poses,
+        *pose_numbers(message.placement),
+        *pose_numbers(message.reference),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from geolin_ros.spatial import se3
+from geolin_ros.stream.geometry import pose_numbers, twist_numbers
 from geolin_ros.stream.inputs.base_input import TwistFrame
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.typing import Array
@@ -183,12 +184,7 @@ def _subject(parts: list[Part]) -> str:
 
 
 def _read(message: Any) -> _Sample | None:
-    pose, twist = message.pose.pose, message.twist.twist
-    place, turn, linear, angular = pose.position, pose.orientation, twist.linear, twist.angular
-    numbers = np.array([
-        place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w,
-        linear.x, linear.y, linear.z, angular.x, angular.y, angular.z,
-    ])  # fmt: skip
+    numbers = np.array((*pose_numbers(message.pose.pose), *twist_numbers(message.twist.twist)))
     quaternion, v, w = numbers[3:7], numbers[7:10], numbers[10:]
     length = _size(quaternion)
     if not (np.isfinite(numbers).all() and abs(length - 1.0) < 0.1):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.geometry import pose_numbers
 from geolin_ros.stream.inputs.base_input import TwistFrame
 from geolin_ros.stream.inputs.odometry_check import MOVING, OdometryCheck
 from geolin_ros.typing import Array
@@ -132,7 +133,7 @@ def _stuck_joints(window: Window, model: TreeModel) -> Iterator[Finding]:
 def _stuck_odometry(window: Window) -> list[Finding]:
     """Find a pose that stays the same to the last bit while its twist says that it moves."""
     count = len(window.odometry)
-    if count < LEAST_SAMPLES or len({_numbers(m.pose.pose) for m in window.odometry}) > 1:
+    if count < LEAST_SAMPLES or len({pose_numbers(m.pose.pose) for m in window.odometry}) > 1:
         return []
     speed = min(_speed(message.twist.twist) for message in window.odometry)
     if speed < MOVING['linear']:
@@ -205,9 +206,3 @@ def _size(vectors: Array) -> float:
 def _speed(twist: Any) -> float:
     """Return the larger of the linear and the angular speed of a geometry_msgs/Twist."""
     return max(math.hypot(v.x, v.y, v.z) for v in (twist.linear, twist.angular))
-
-
-def _numbers(pose: Any) -> tuple[float, ...]:
-    """Return the numbers of a geometry_msgs/Pose."""
-    place, turn = pose.position, pose.orientation
-    return place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w

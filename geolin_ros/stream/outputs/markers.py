@@ -11,7 +11,7 @@ from geolin_ros.control.mode_names import entry_words
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.labels import state_labels
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.analysis import Snapshot
+from geolin_ros.stream.analysis import Snapshot, leading_modes
 from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer
@@ -22,9 +22,9 @@ FORCE_LENGTH = 0.6
 """Of the arrow of a force of the robot's weight [m]."""
 REACH = 0.3
 """Of the longest arrow of a mode [m]."""
+STEP = 1e-4
+"""Of differences along a mode."""
 MOST_MODES = 3
-STILL = 1e-3
-"""Modes slower than this [1/s] carry the robot elsewhere, no motion."""
 GREEN, VIOLET, GREY = (0.1, 0.5, 0.3, 1.0), (0.5, 0.25, 0.6, 1.0), (0.2, 0.2, 0.2, 1.0)
 COLOURS = ((0.8, 0.2, 0.15, 0.9), (0.85, 0.55, 0.1, 0.9), (0.15, 0.35, 0.6, 0.9))
 _ARROW, _TEXT, _ADD, _DELETE_ALL = 0, 9, 0, 3
@@ -45,26 +45,17 @@ def shown_modes(
     An arrow is how the origin of a body moves with the mode, by differences; all arrows of a mode
     have one scale. Words: what moves most, frequency and time constant.
     """
-    values, vectors = np.linalg.eig(snapshot.A)
-    values = values.astype(np.complex128)
-    if settings.form == 'discrete':
-        with np.errstate(divide='ignore'):
-            values = np.log(values) / settings.dt
-    moves = [
-        k for k, value in enumerate(values) if STILL < abs(value) < np.inf and value.imag >= 0.0
-    ]
-    order = sorted(moves, key=lambda k: (-max(values[k].real, STILL), abs(values[k])))
+    dt = settings.dt if settings.form == 'discrete' else 0.0
     labels = [label.name for label in state_labels(model)][: model.m]
     found = []
-    for k in order[:MOST_MODES]:
-        shape = vectors[: model.m, k]
+    for value, vector in leading_modes(snapshot.A, dt)[:MOST_MODES]:
+        shape = vector[: model.m]
         largest = shape[np.argmax(np.abs(shape))]
         if largest == 0.0:
             continue
         most = entry_words(labels[int(np.argmax(np.abs(shape)))])
-        found.append(
-            ShownMode(_words(complex(values[k]), most), _arrows(model, snapshot, shape / largest))
-        )
+        arrows = _arrows(model, snapshot, shape / largest)
+        found.append(ShownMode(_words(value, most), arrows))
     return tuple(found)
 
 
@@ -74,11 +65,11 @@ def _words(value: complex, most: str) -> str:
     return f'{most}: {abs(value.imag) / (2.0 * np.pi):.3g} Hz, {trend}, {lasting}'
 
 
-def _arrows(model: TreeModel, snapshot: Snapshot, shape: Array, step: float = 1e-4) -> Array:
+def _arrows(model: TreeModel, snapshot: Snapshot, shape: Array) -> Array:
     state, z = snapshot.state.at_rest(), np.zeros(2 * model.m)
-    z[: model.m] = step * shape.real
+    z[: model.m] = STEP * shape.real
     here, there = (Kinematics(model, at).H[:, :3, 3].copy() for at in (state, state.retract(z)))
-    moved = (there - here) / step
+    moved = (there - here) / STEP
     longest = float(np.linalg.norm(moved, axis=1).max())
     scale = REACH / longest if longest > 0.0 else 0.0
     return np.stack((here, here + scale * moved), axis=1)

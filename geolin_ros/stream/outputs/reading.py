@@ -10,7 +10,7 @@ import numpy as np
 
 from geolin_ros.errors import InputError, unknown_name
 from geolin_ros.model.state import State
-from geolin_ros.stream.geometry import read_pose
+from geolin_ros.stream.geometry import read_pose, twist_numbers
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.message_memory import read_matrix
 from geolin_ros.stream.outputs.messages import CODES
@@ -118,9 +118,8 @@ def read_linearization(message: Any) -> ReceivedLinearization:
 
 def read_state(message: Any) -> State:
     """Return a geolin_msgs/RobotState as a `State`."""
-    linear, angular = message.base_twist.linear, message.base_twist.angular
-    v = (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)
-    return State(read_pose(message.base_pose), message.joint_positions, v, message.joint_rates)
+    v, s, r = twist_numbers(message.base_twist), message.joint_positions, message.joint_rates
+    return State(read_pose(message.base_pose), s, v, r)
 
 
 def _columns(message: Any, sizes: dict[str, int]) -> Iterable[str]:
