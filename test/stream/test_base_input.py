@@ -10,6 +10,7 @@ from support.messages import SECOND, odometry, random_quaternion
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.base_input import BaseInput
 from geolin_ros.stream.inputs.pairing import make_pairing
+from geolin_ros.stream.inputs.settings import StreamSettings
 
 pin = pytest.importorskip('pinocchio')
 T0 = 100 * SECOND
@@ -24,9 +25,10 @@ def sample(seed=0):
 class Base:
     """Odometry, of which the newest is carried."""
 
-    def __init__(self, model, *arguments, max_skew=0.05, **options):
-        self.input = BaseInput(model, *arguments, **options)
-        self.pairing = make_pairing('newest', max_skew)
+    def __init__(self, model, twist_frame='child', **options):
+        settings = StreamSettings(twist_frame=twist_frame, **options)
+        self.input = BaseInput(model, settings)
+        self.pairing = make_pairing('newest', settings.max_skew)
 
     def take(self, message):
         self.pairing.add(self.input.take(message))

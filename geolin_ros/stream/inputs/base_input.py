@@ -3,7 +3,7 @@
 """Base pose and body twist from nav_msgs/Odometry."""
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.base_frames import BaseFrames
 from geolin_ros.stream.inputs.pairing import BaseSample
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
 
-TwistFrame = Literal['child', 'world']
 _CODES = {'child': CHILD_TWIST, 'world': WORLD_TWIST}
 
 
@@ -25,15 +25,8 @@ class BaseInput:
     ----------
     model
         The robot.
-    twist_frame
-        ``'child'``: the twist is in child_frame_id axes (nav_msgs/Odometry's definition);
-        ``'world'``: world axes, about the origin of the child frame.
-    child_frame
-        Used instead of the messages' child_frame_id where not empty.
-    quaternion_tolerance
-        Largest accepted deviation of the quaternion's length from 1.
-    frame_prefix
-        Of the frames in messages.
+    settings
+        How the odometry is to be read.
 
     Attributes
     ----------
@@ -46,20 +39,12 @@ class BaseInput:
         If ``child_frame`` is not fixed to a floating base.
     """
 
-    def __init__(
-        self,
-        model: TreeModel,
-        twist_frame: TwistFrame = 'child',
-        child_frame: str = '',
-        quaternion_tolerance: float = 0.01,
-        frame_prefix: str = '',
-    ) -> None:
-        self._frames = BaseFrames(model, frame_prefix)
-        self._twist_code = _CODES[twist_frame]
-        if child_frame and model.base == 'floating':
-            self._frames.check('odometry.child_frame', child_frame)
-        self._child_frame = child_frame
-        self._tolerance = quaternion_tolerance
+    def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
+        self._frames = BaseFrames(model, settings.frame_prefix)
+        self._twist_code = _CODES[settings.twist_frame]
+        self._child_frame, self._tolerance = settings.child_frame, settings.quaternion_tolerance
+        if self._child_frame and model.base == 'floating':
+            self._frames.check('odometry.child_frame', self._child_frame)
         self._sample = np.zeros(13)
         self.stamp: int | None = None
         self.world_frame = ''

@@ -10,7 +10,7 @@ import numpy as np
 
 from geolin_ros.spatial import se3
 from geolin_ros.stream.geometry import pose_numbers, twist_numbers
-from geolin_ros.stream.inputs.base_input import TwistFrame
+from geolin_ros.stream.inputs.settings import TwistFrame
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.typing import Array
 

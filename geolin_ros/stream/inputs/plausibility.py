@@ -10,8 +10,8 @@ import numpy as np
 
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.geometry import pose_numbers
-from geolin_ros.stream.inputs.base_input import TwistFrame
 from geolin_ros.stream.inputs.odometry_check import MOVING, OdometryCheck
+from geolin_ros.stream.inputs.settings import TwistFrame
 from geolin_ros.typing import Array
 
 LEAST_SAMPLES = 20

@@ -10,12 +10,14 @@ from geolin_ros.linearization.discretization import Method
 from geolin_ros.linearization.result import Reference
 from geolin_ros.spatial.frames import Representation
 from geolin_ros.stream.given_acceleration import NuDotSource
-from geolin_ros.stream.inputs.base_input import TwistFrame
 from geolin_ros.stream.inputs.contact_input import ContactSettings
 from geolin_ros.stream.inputs.pairing import PairingName
 from geolin_ros.stream.inputs.wrench_input import MissingWrench, WrenchTopic
 
 TorqueSource = Literal['effort', 'zero', 'topic', 'inverse_dynamics']
+TwistFrame = Literal['child', 'world']
+"""Axes of the odometry twist: of child_frame_id, which nav_msgs/Odometry defines, or of the world,
+about the origin of the child frame."""
 BaseSource = Literal['odometry', 'tf']
 Form = Literal['continuous', 'discrete']
 Trigger = Literal['joint_states', 'timer']

@@ -39,24 +39,10 @@ class StateInput:
         self._parts = JointParts(model, settings.max_skew)
         self._is_in_parts = settings.joint_states_in_parts
         self._pairing = make_pairing(settings.pairing, settings.max_skew)
-        self._odometry = BaseInput(
-            model,
-            settings.twist_frame,
-            settings.child_frame,
-            settings.quaternion_tolerance,
-            settings.frame_prefix,
-        )
+        self._odometry = BaseInput(model, settings)
         self._transforms: TransformInput | None = None
         if settings.base_source == 'tf' and model.base == 'floating':
-            self._transforms = TransformInput(
-                model,
-                settings.tf_world_frame,
-                settings.child_frame,
-                settings.tf_velocity_cutoff,
-                settings.max_skew,
-                settings.quaternion_tolerance,
-                settings.frame_prefix,
-            )
+            self._transforms = TransformInput(model, settings)
         self._fixed_frame = settings.frame_prefix + model.base_link
         self._last_stamp: int | None = None
         self.newest_base: BaseSample | None = None

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.base_frames import BaseFrames
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.pairing import BaseSample
+from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
 from geolin_ros.typing import Array
 
@@ -42,18 +42,9 @@ class TransformInput:
     ----------
     model
         The robot.
-    world_frame
-        Where the chain starts.
-    child_frame
-        Where it ends: a link fixed to the base, the base link itself if empty.
-    cutoff
-        Of the filter of the linear velocity [Hz].
-    max_skew
-        Longest distance in time between the newest IMU message and the transforms [s].
-    tolerance
-        Largest accepted deviation of a quaternion's length from 1.
-    frame_prefix
-        Of the frames in messages.
+    settings
+        ``tf_world_frame``, where the chain starts, ``child_frame``, where it ends (the base link
+        itself if empty), and how messages are to be read.
 
     Attributes
     ----------
@@ -62,34 +53,19 @@ class TransformInput:
 
     Raises
     ------
-    UnknownNameError
-        If the robot has no such child frame.
     ConfigurationError
-        If the child frame is not fixed to the base.
+        If the child frame is no link fixed to the base.
     """
 
-    def __init__(
-        self,
-        model: TreeModel,
-        world_frame: str = 'odom',
-        child_frame: str = '',
-        cutoff: float = 10.0,
-        max_skew: float = 0.05,
-        tolerance: float = 0.01,
-        frame_prefix: str = '',
-    ) -> None:
-        self._frames, self._max_skew = BaseFrames(model, frame_prefix), max_skew
-        self._tolerance, self.world_frame = tolerance, world_frame
-        mount = model.frame(child_frame or model.base_link)
-        if mount.body != 0:
-            raise ConfigurationError(
-                f'parameter odometry.child_frame is {child_frame!r}, expected a link fixed to the '
-                f'base of robot {model.name!r}, as {model.base_link!r} is'
-            )
-        self._tip = frame_prefix + (child_frame or model.base_link)
-        self._base_P_tip = mount.placement
+    def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
+        self._frames = BaseFrames(model, settings.frame_prefix)
+        self._max_skew, self._tolerance = settings.max_skew, settings.quaternion_tolerance
+        self.world_frame = settings.tf_world_frame
+        tip = settings.child_frame or model.base_link
+        self._frames.check('odometry.child_frame', tip)
+        self._tip, self._base_P_tip = settings.frame_prefix + tip, model.frame(tip).placement
         self._transforms: dict[str, _Transform] = {}
-        self._velocity = Differentiator(cutoff)
+        self._velocity = Differentiator(settings.tf_velocity_cutoff)
         self._angular: tuple[int, Array] | None = None
         self.stamp: int | None = None
 
