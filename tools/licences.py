@@ -13,11 +13,12 @@ HEADER = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 # Licences of dependencies
 
-geolin_ros is licensed under Apache-2.0. What it needs, directly and indirectly, by the extra that
-asks for it; written by `make licences`. `make sbom` lists everything in the environment, what
-tests and development need included, as CycloneDX.
+geolin_ros is licensed under Apache-2.0. This table lists its dependencies, direct and indirect,
+with the licence that each declares and the extra that requires it (`geolin_ros`: always required).
+`make licences` writes it. `make sbom` lists all packages of `.venv`, those for tests and
+development included, as CycloneDX.
 
-| package | licence | needed by |
+| package | licence | required by |
 |---|---|---|
 """
 
