@@ -23,15 +23,26 @@ case $distribution in
         ;;
 esac
 
-# Do a step unless its stamp holds the hash of the files that follow its name.
-step() {
-    local name=$1 stamp=.venv/.$1 hash
+# Print the hash of files.
+hash_of() {
+    { echo "$distribution"; find "$@" -type f -print0 | sort -z | xargs -0 cat; } | sha256sum
+}
+
+# Whether the stamp of a step holds the hash of the files that follow its name.
+is_done() {
+    local stamp=.venv/.$1
     shift
-    hash=$({ echo "$distribution"; find "$@" -type f -print0 | sort -z | xargs -0 cat; } | sha256sum)
-    if [ "$hash" != "$(cat "$stamp" 2>/dev/null)" ]; then
+    [ "$(hash_of "$@")" = "$(cat "$stamp" 2>/dev/null)" ]
+}
+
+# Do a step that is not done yet.
+step() {
+    if ! is_done "$@"; then
+        local name=$1
+        shift
         echo "setup: $name"
         "$name"
-        echo "$hash" >"$stamp"
+        hash_of "$@" >".venv/.$name"
     fi
 }
 
@@ -93,6 +104,11 @@ messages() {
     .venv/bin/python tools/build_messages.py
 }
 
+# Without type support for C++, which no program of the wheels loads.
+messages_of_python() {
+    .venv/bin/python tools/build_messages.py --python-only
+}
+
 if [ -x .venv/bin/python ]; then
     made_for=$(cat .venv/ros_distribution 2>/dev/null || echo wheels)
     if [ "$made_for" != "$distribution" ]; then
@@ -104,9 +120,17 @@ else
 fi
 made_from='setup.py setup.cfg geolin_demos/setup.py requirements tools/setup.sh'
 step packages $made_from tools/environment_hook.py
-step messages geolin_msgs tools/build_messages.py requirements
+if [ "${1:-}" = demo ]; then  # beside the messages, to use all processors
+    step kernels tools/compile_kernels.py geolin_ros/kernels geolin_demos/geolin_demos/demo &
+fi
+messages_from='geolin_msgs tools/build_messages.py requirements'
+if [ "$distribution" != wheels ] || [ "${1:-everything}" = everything ]; then
+    step messages $messages_from
+elif ! is_done messages $messages_from; then
+    step messages_of_python $messages_from
+fi
 case ${1:-everything} in
-    demo) step kernels tools/compile_kernels.py geolin_ros/kernels geolin_demos/geolin_demos/demo ;;
+    demo) wait $! ;;
     simulation | documentation | view | everything) step "${1:-everything}" $made_from ;;
     *)
         echo "setup: '$1' is nothing to set up, expected demo, simulation, documentation, view, or nothing for all" >&2

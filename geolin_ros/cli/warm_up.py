@@ -7,7 +7,12 @@ import time
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels import _jit
-from geolin_ros.stream.warm_up import warm_up, warm_up_commands, warm_up_contacts
+from geolin_ros.stream.warm_up import (
+    warm_up,
+    warm_up_commands,
+    warm_up_contacts,
+    warm_up_fixed_base,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +28,7 @@ def run(options: argparse.Namespace) -> int:
         )
     start = time.monotonic()
     warm_up()
+    warm_up_fixed_base()
     warm_up_contacts()
     warm_up_commands()
     print(f'kernels are ready after {time.monotonic() - start:.1f} s, kept in {_jit.CACHE_FOLDER}')

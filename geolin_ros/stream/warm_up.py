@@ -26,7 +26,7 @@ from geolin_ros.verification.differences import Form
 
 
 def warm_up() -> None:
-    """Run each kernel once on a small robot; they are the same for every robot.
+    """Run each kernel of a robot in the air once; they are the same for every such robot.
 
     Takes a few seconds on a new machine and a fraction of one afterwards, see the cache folder
     `geolin_ros.kernels._jit.CACHE_FOLDER`.
@@ -36,8 +36,6 @@ def warm_up() -> None:
     linearizer(state, tau, 'frozen')
     L = linearizer(state, tau)
     Certifier(model, Form()).check(Claim(state, tau, L.A, L.B, L.nu_dot))
-    conditioning(model, state)
-    Linearizer(small_model('fixed'))(state, tau)  # selects rows
     for method in get_args(Method):
         linearizer.discretize(state, tau, 1e-3, method)
     linearizer.forward_dynamics(state, tau)
@@ -47,6 +45,13 @@ def warm_up() -> None:
     retract(H, v, state.H)
     quaternion(H)
     log(exp(v))
+    conditioning(model, state)  # last: kernels of it may be compiled elsewhere meanwhile
+
+
+def warm_up_fixed_base() -> None:
+    """Run what selects rows and columns: a fixed base, mimic joints, joints with several axes."""
+    model = small_model('fixed')
+    Linearizer(model)(model.neutral_state(), np.zeros(model.n))
 
 
 def warm_up_contacts() -> None:

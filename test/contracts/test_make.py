@@ -153,7 +153,7 @@ def setup_of(folder, *what):
 
 
 def sources_of_kernels():
-    (line,) = re.findall(r'step kernels (.*?) ;;', (ROOT / 'tools' / 'setup.sh').read_text())
+    (line,) = re.findall(r'step kernels (.*?) &\n', (ROOT / 'tools' / 'setup.sh').read_text())
     return [name for name in line.split() if not name.endswith('.py')]
 
 
@@ -168,15 +168,18 @@ def test_demo__installs_no_tests_and_no_simulator_and_compiles_once(tmp_path):
     assert 'ros-kilted.txt' in installed
     for extra in ('test', 'dev', 'mujoco', 'offline'):
         assert extra not in installed, extra
-    assert ran[-1].startswith('ran tools/compile_kernels.py')
+    for tool in ('compile_kernels.py', 'build_messages.py --python-only'):
+        assert sum(line == f'ran tools/{tool}' for line in ran) == 1, tool
     assert setup_of(tmp_path, 'demo')[1] == []
 
 
 def test_tests__install_the_rest_when_they_are_wanted(tmp_path):
     setup_of(tmp_path, 'demo')
     _, ran = setup_of(tmp_path)
-    assert len(ran) == 1
-    assert ran[0].endswith('--editable .[test,dev]')
+    assert len(ran) == 2
+    assert ran[0] == 'ran tools/build_messages.py', 'C++ too'
+    assert ran[1].endswith('--editable .[test,dev]')
+    assert setup_of(tmp_path, 'demo')[1] == []
     assert setup_of(tmp_path, 'simulation')[1][0].endswith('--editable .[control,mujoco,plot]')
 
 

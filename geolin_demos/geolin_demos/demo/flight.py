@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from geolin_demos.demo import integrator
+from geolin_ros.dynamics.functions import failure
 from geolin_ros.errors import GeolinError
 from geolin_ros.kernels.packing.types import make_workspace
+from geolin_ros.kernels.recursions.forward_dynamics import forward_dynamics
 from geolin_ros.kernels.status import OK
-from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import pack
@@ -126,8 +127,18 @@ def make_servo(model: TreeModel) -> integrator.Servo:
 
 
 def free_flight_inertia(model: TreeModel, state: State) -> Array:
-    """Return M (n, n) = (d rdot / d tau)^-1: the base gives way to joint efforts."""
-    m = model.m
-    M = np.linalg.inv(Linearizer(model)(state, np.zeros(model.n)).B[m + 6 :])
+    """Return M (n, n) = (d rdot / d tau)^-1: the base gives way to joint efforts.
+
+    Forward dynamics is affine in the efforts; differences of its values are exact.
+    """
+    workspace, none = make_workspace(model.tree), pack(model, ())
+    rates = np.zeros((1 + model.n, model.m))
+    for tau, nu_dot in zip(np.eye(1 + model.n, model.n, -1), rates, strict=True):
+        status = forward_dynamics(
+            model.tree, workspace, state.data, tau, model.gravity, none, nu_dot
+        )
+        if status != OK:
+            raise failure(model, status, state, {'tau': tau})
+    M = np.linalg.inv((rates[1:] - rates[0])[:, 6:])
     symmetric: Array = 0.5 * (M + M.T)
     return symmetric
