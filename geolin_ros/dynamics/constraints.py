@@ -23,10 +23,9 @@ from geolin_ros.dynamics import functions
 from geolin_ros.dynamics.functions import (
     HybridProblem,
     failure,
-    state_data,
+    placed,
     truth,
     vector,
-    workspace,
 )
 from geolin_ros.errors import (
     ConfigurationError,
@@ -39,7 +38,7 @@ from geolin_ros.kernels.recursions.constrained_dynamics import respond_to_rows
 from geolin_ros.kernels.status import NOT_FINITE, OK
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench, pack
+from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array, BoolArray
 
 Least = Literal['constraint force', 'torque']
@@ -262,8 +261,8 @@ def hybrid_dynamics(
     A[:, first:] = rows_of(constraints, model)
     by_rows, forces_by_rows = np.empty_like(A), np.empty_like(A)
     status = respond_to_rows(
-        model.tree, workspace(model), state_data(model, state), model.gravity,
-        pack(model, wrenches or ()), free, A, problem.nu_dot, problem.tau, by_rows, forces_by_rows,
+        *placed(model, state, wrenches), free, A, problem.nu_dot, problem.tau, by_rows,
+        forces_by_rows,
     )  # fmt: skip
     if status != OK:
         raise failure(model, status, state, problem.inputs)

@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 from geolin_ros.dynamics.functions import (
     HybridProblem,
     failure,
+    placed,
     state_data,
     vector,
     with_base,
-    workspace,
 )
 from geolin_ros.errors import InputError, ShapeError, unknown_name
 from geolin_ros.kernels.packing.types import PRODUCT, SINGLE_AXIS, Direction
@@ -120,16 +120,14 @@ def d_inverse_dynamics(
     ----------
     [Kim 2012], Table 5.
     """
-    external = tuple(wrenches or ())
-    packed, ws = pack(model, external), workspace(model)
+    tree, ws, data, gravity, packed = placed(model, state, wrenches)
     nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
     given = _accelerations(model, variation)
-    by = _direction(model, state, variation, given, external)
+    by = _direction(model, state, variation, given, tuple(wrenches or ()))
     unused, dtau = np.empty_like(nu_dot), np.zeros_like(nu_dot)
-    data = state_data(model, state)
-    inverse_dynamics_at(model.tree, ws, data, model.gravity, packed, nu_dot, unused)
-    vary_inverse_dynamics(model.tree, ws, ws.nu_dot, packed, by, ws.tau)
-    mimic.reduce_force(model.tree, ws.tau, dtau)
+    inverse_dynamics_at(tree, ws, data, gravity, packed, nu_dot, unused)
+    vary_inverse_dynamics(tree, ws, ws.nu_dot, packed, by, ws.tau)
+    mimic.reduce_force(tree, ws.tau, dtau)
     if not np.all(np.isfinite(dtau)):
         raise failure(model, NOT_FINITE, state, {'acceleration': nu_dot, 'variation': dtau})
     return dtau[6 + model.n - model.m :]
@@ -177,22 +175,15 @@ def d_hybrid_dynamics(
     ----------
     [Kim 2012], Table 7.
     """
-    external = tuple(wrenches or ())
     problem = HybridProblem(model, acceleration, tau, prescribed)
     given = np.where(problem.free, 0.0, _accelerations(model, variation))
-    by = _direction(model, state, variation, given, external)
+    by = _direction(model, state, variation, given, tuple(wrenches or ()))
     efforts = np.zeros(6 + model.n)
     efforts[6:] = _field(model, variation, 'efforts', model.n)
     dnu_dot, dtau = np.empty(6 + model.n), np.empty(6 + model.n)
     status = vary_hybrid_dynamics(
-        model.tree,
-        workspace(model),
-        state_data(model, state),
-        model.gravity,
-        pack(model, external),
-        problem.free,
-        problem.nu_dot,
-        problem.tau,
+        *placed(model, state, wrenches),
+        *problem.arrays,
         by,
         np.where(problem.free, efforts, 0.0),
         dnu_dot,
@@ -253,12 +244,12 @@ def inverse_dynamics_derivatives(
 
     Arguments and errors as there.
     """
-    m, ws, packed = 6 + model.n, workspace(model), pack(model, wrenches or ())
+    tree, ws, data, gravity, packed = placed(model, state, wrenches)
+    m = 6 + model.n
     nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
     dtau = np.empty((m, 2 * m))
-    data = state_data(model, state)
-    inverse_dynamics_at(model.tree, ws, data, model.gravity, packed, nu_dot, np.empty(m))
-    differentiate_inverse_dynamics(model.tree, ws, packed, dtau)
+    inverse_dynamics_at(tree, ws, data, gravity, packed, nu_dot, np.empty(m))
+    differentiate_inverse_dynamics(tree, ws, packed, dtau)
     if not np.all(np.isfinite(dtau)):
         raise failure(model, NOT_FINITE, state, {'acceleration': nu_dot})
     first = m - model.m
@@ -313,10 +304,10 @@ def inverse_dynamics_regressor(model: TreeModel, state: State, acceleration: Arr
     ----------
     [Atkeson 1986].
     """
-    tree, m, ws = model.tree, 6 + model.n, workspace(model)
+    start, m = placed(model, state), 6 + model.n
+    tree, ws, *_ = start
     nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
-    data, none = state_data(model, state), pack(model, ())
-    inverse_dynamics_at(tree, ws, data, model.gravity, none, nu_dot, np.empty(m))
+    inverse_dynamics_at(*start, nu_dot, np.empty(m))
     Y = np.empty((6 + tree.armature.size, PARAMETERS * tree.parent.size))
     regressor(tree, ws, Y)
     if not np.all(np.isfinite(Y)):
@@ -355,16 +346,7 @@ def _differentiate(
     m = 6 + model.n
     dnu_dot, dtau = np.empty((m, 3 * m)), np.empty((m, 3 * m))
     status = differentiate_hybrid_dynamics(
-        model.tree,
-        workspace(model),
-        state_data(model, state),
-        model.gravity,
-        pack(model, wrenches or ()),
-        problem.free,
-        problem.nu_dot,
-        problem.tau,
-        dnu_dot,
-        dtau,
+        *placed(model, state, wrenches), *problem.arrays, dnu_dot, dtau
     )
     if status != OK:
         raise failure(model, status, state, problem.inputs)

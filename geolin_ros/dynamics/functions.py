@@ -26,7 +26,7 @@ from geolin_ros.errors import (
     ShapeError,
     SingularInertiaError,
 )
-from geolin_ros.kernels.packing.types import Workspace, make_workspace
+from geolin_ros.kernels.packing.types import Tree, Workspace, Wrenches, make_workspace
 from geolin_ros.kernels.recursions import hybrid_dynamics as kernels
 from geolin_ros.kernels.recursions.mass_matrix import reduced_mass_matrix
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
@@ -87,15 +87,7 @@ def inverse_dynamics(
         return found.copy()
     nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
     tau = np.empty_like(nu_dot)
-    kernels.inverse_dynamics_at(
-        model.tree,
-        workspace(model),
-        state_data(model, state),
-        model.gravity,
-        pack(model, wrenches or ()),
-        nu_dot,
-        tau,
-    )
+    kernels.inverse_dynamics_at(*placed(model, state, wrenches), nu_dot, tau)
     if not np.all(np.isfinite(tau)):
         raise failure(model, NOT_FINITE, state, {'acceleration': nu_dot})
     return tau[6 + model.n - model.m :]
@@ -190,16 +182,7 @@ def hybrid_dynamics(
     [Kim 2012], Table 4: with nothing prescribed forward dynamics, with everything inverse.
     """
     problem = HybridProblem(model, acceleration, tau, prescribed)
-    status = kernels.hybrid_dynamics(
-        model.tree,
-        workspace(model),
-        state_data(model, state),
-        model.gravity,
-        pack(model, wrenches or ()),
-        problem.free,
-        problem.nu_dot,
-        problem.tau,
-    )
+    status = kernels.hybrid_dynamics(*placed(model, state, wrenches), *problem.arrays)
     if status != OK:
         raise failure(model, status, state, problem.inputs)
     return problem.own(problem.nu_dot, problem.tau)
@@ -338,6 +321,11 @@ class HybridProblem:
         self.nu_dot[self.free], self.tau[~self.free] = 0.0, 0.0
         self.inputs = {'the prescribed accelerations': self.nu_dot.copy(), 'tau': self.tau.copy()}
 
+    @property
+    def arrays(self) -> tuple[BoolArray, Array, Array]:
+        """Which velocities are free, accelerations and forces, which kernels complete."""
+        return self.free, self.nu_dot, self.tau
+
     def own(self, nu_dot: Array, tau: Array) -> tuple[Array, Array]:
         """Return accelerations and forces, or rows of both, without those not asked for."""
         return nu_dot[self._first_nu_dot :], tau[self._first_tau :]
@@ -359,6 +347,14 @@ def workspace(model: TreeModel) -> Workspace:
     if found is None:
         found = _workspaces.of[model] = make_workspace(model.tree)
     return found
+
+
+def placed(
+    model: TreeModel, state: State, wrenches: Sequence[Wrench] | None = None
+) -> tuple[Tree, Workspace, Array, Array, Wrenches]:
+    """Return what recursions begin with: tree, scratch, state, gravity, wrenches."""
+    external = pack(model, wrenches or ())
+    return model.tree, workspace(model), state_data(model, state), model.gravity, external
 
 
 def state_data(model: TreeModel, state: State) -> Array:

@@ -333,7 +333,16 @@ ELSEWHERE = {
         'bit for bit: test_dynamics__are_those_of_the_functions'
     ),
 }
-SHARED = ('workspace', 'state_data', 'wrong_state', 'vector', 'truth', 'with_base', 'failure')
+SHARED = (
+    'placed',
+    'workspace',
+    'state_data',
+    'wrong_state',
+    'vector',
+    'truth',
+    'with_base',
+    'failure',
+)
 """What modules of the package share with one another: no dynamics."""
 
 
