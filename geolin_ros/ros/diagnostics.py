@@ -20,13 +20,7 @@ class Diagnostics:
     with; ``answers`` says what those are.
     """
 
-    def __init__(
-        self,
-        name: str,
-        hardware_id: str,
-        answers: str = 'linearizations',
-        paired: str = 'odometry',
-    ) -> None:
+    def __init__(self, name: str, hardware_id: str, answers: str, paired: str) -> None:
         self._name, self._hardware_id = name, hardware_id
         self._answers, self._paired = answers, paired
         self.latencies, self.ages = Latencies(), Latencies()

@@ -36,7 +36,6 @@ from geolin_msgs.msg import (
 from geolin_msgs.srv import Linearize
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.ros.command_line import Program, read_arguments
-from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.pipeline import Pipeline, make_pipeline
 from geolin_ros.ros.robot_node import Input, Reading, RobotNode, guarded, run
@@ -76,11 +75,12 @@ class LinearizationNode(RobotNode):
     they never hold up the others.
     """
 
+    ABOUT = 'linearizations', 'odometry'
+
     def __init__(self, **options: Any) -> None:
         self._analyst = ThreadPoolExecutor(1, thread_name_prefix='eigenvalues')
         self._checker = ThreadPoolExecutor(1, thread_name_prefix='certificate')
         super().__init__('linearization_node', TABLE, **options)
-        self._diagnostics = Diagnostics(self.get_fully_qualified_name(), self.get_name())
         self._transforms = Transforms(self.take)
         # rclpy takes one severity a line of code: this line is for errors
         self._complain = ThrottledLog(lambda words: self.get_logger().error(words))

@@ -31,6 +31,7 @@ from rclpy.qos import QoSProfile
 from geolin_ros.errors import ConfigurationError, GeolinError, did_you_mean
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
+from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.executor import STEADY, init, spin
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.serialized_input import VIEWS, InputReader
@@ -99,7 +100,7 @@ class RobotNode(LifecycleNode):
     """Reads a robot description, prepares a pipeline for it, and feeds it while active.
 
     The executor's thread does the work of each input. Another one reads descriptions and prepares
-    pipelines; until the swap the old pipeline serves. A node says what it is by the seven methods
+    pipelines; until the swap the old pipeline serves. A node says what it is by the six methods
     that raise NotImplementedError here.
 
     Parameters
@@ -118,7 +119,11 @@ class RobotNode(LifecycleNode):
         Whether a thread is busy that cannot be stopped.
     asked_to_stop
         Called to know whether to stop whatever takes long; as it is made, never.
+    ABOUT
+        What diagnostics call the answers, and what joint states are paired with.
     """
+
+    ABOUT = 'estimates', 'IMU'
 
     def __init__(self, name: str, table: Sequence[Parameter], **options: Any) -> None:
         # first: rclpy destroys a node of which a parameter could not be declared
@@ -130,6 +135,8 @@ class RobotNode(LifecycleNode):
         self._table = {parameter.name: parameter for parameter in table}
         for parameter in table:
             self.declare_parameter(parameter.name, parameter.default, _descriptor(parameter))
+        about = self.get_fully_qualified_name(), self.get_name(), *self.ABOUT
+        self._diagnostics = Diagnostics(*about)
         self.failure: str | None = None
         self._values: dict[str, Any] = {}
         self._build_waits = False
@@ -198,7 +205,9 @@ class RobotNode(LifecycleNode):
 
     def report(self, waits_for: str | None) -> DiagnosticArray:
         """Return what /diagnostics reports each second."""
-        raise NotImplementedError
+        stream = None if self._pipeline is None else self._pipeline.stream
+        now = self.get_clock().now()
+        return self._diagnostics.report(now, stream, self._counts, waits_for)
 
     def check(self, values: Mapping[str, Any]) -> None:
         """Raise `ConfigurationError` for parameter values that do not do here."""

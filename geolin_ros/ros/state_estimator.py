@@ -14,14 +14,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 
 from geolin_msgs.msg import ContactState, ContactStates
 from geolin_ros.ros.command_line import Program, read_arguments
-from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.robot_node import Input, Pipeline, Reading, RobotNode, run
 from geolin_ros.stream.base_stream import BaseStream
 from geolin_ros.stream.outputs.base_messages import BaseMessages, BaseWriter
@@ -42,9 +40,6 @@ class StateEstimatorNode(RobotNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__('state_estimator', BASE_TABLE, **options)
-        self._diagnostics = Diagnostics(
-            self.get_fully_qualified_name(), self.get_name(), 'estimates', 'IMU'
-        )
 
     def check(self, values: Mapping[str, Any]) -> None:
         """Refuse values without feet."""
@@ -92,11 +87,6 @@ class StateEstimatorNode(RobotNode):
                 output.publish(message)
         self._diagnostics.latencies.add(time.perf_counter() - start)
         self._diagnostics.ages.add(answer.imu_age)
-
-    def report(self, waits_for: str | None) -> DiagnosticArray:
-        """Return rates, latencies, drops and what the model is."""
-        stream = None if self._pipeline is None else self._pipeline.stream
-        return self._diagnostics.report(self.get_clock().now(), stream, self._counts, waits_for)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -14,14 +14,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import Imu, JointState
 
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
 from geolin_ros.estimation.sparse import Estimator, forward_dynamics
 from geolin_ros.ros.command_line import Program, read_arguments
-from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.robot_node import Input, Pipeline, Reading, RobotNode, run
 from geolin_ros.stream.outputs.torque_messages import TorqueWriter
 from geolin_ros.stream.parameters.torque import TORQUE_TABLE, torque_settings
@@ -43,9 +41,6 @@ class TorqueEstimatorNode(RobotNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__('torque_estimator', TORQUE_TABLE, **options)
-        self._diagnostics = Diagnostics(
-            self.get_fully_qualified_name(), self.get_name(), 'estimates', 'IMU'
-        )
 
     def compile(self) -> None:
         """Compile, or load from the cache, what an estimate needs."""
@@ -84,11 +79,6 @@ class TorqueEstimatorNode(RobotNode):
         self._outputs[0].publish(pipeline.writer.write(answer))
         self._diagnostics.latencies.add(time.perf_counter() - start)
         self._diagnostics.ages.add(answer.imu_age)
-
-    def report(self, waits_for: str | None) -> DiagnosticArray:
-        """Return rates, latencies, drops and what the model is."""
-        stream = None if self._pipeline is None else self._pipeline.stream
-        return self._diagnostics.report(self.get_clock().now(), stream, self._counts, waits_for)
 
 
 def main(arguments: list[str] | None = None) -> int:

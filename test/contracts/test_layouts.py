@@ -44,7 +44,7 @@ def test_diagnostics_of_plotjuggler__are_numbers_that_the_node_says():
     from geolin_ros.stream.topics import Counts
 
     name = 'linearization_node'
-    diagnostics = Diagnostics(f'/{name}', name)
+    diagnostics = Diagnostics(f'/{name}', name, 'linearizations', 'odometry')
     diagnostics.latencies.add(1e-4)
     diagnostics.ages.add(1e-3)
     (status,) = diagnostics.report(Time(), None, Counts(), None).status
