@@ -64,11 +64,11 @@ faults: setup  ## every fault over DDS once; writes docs/evidence/faults.md
 robots: setup  ## every legged robot of example-robot-data; writes docs/evidence/robots.md
 	.venv/bin/python -m pytest -n 0 -m soak --evidence test/balance/test_legged_robots.py
 
-recordings: setup  ## recordings of real robots in GEOLIN_RECORDINGS; writes docs/evidence/recordings.md
+recordings: setup  ## recordings of real robots in GEOLIN_RECORDINGS; writes docs/evidence/recordings.md, predictions.md
 	.venv/bin/python tools/evidence.py docs/evidence/recordings.md 'Recordings of real robots' \
 	    .venv/bin/python tools/recordings.py
-	.venv/bin/python tools/evidence.py docs/evidence/predictions.md 'Predictions of real arms' \
-	    .venv/bin/python tools/predictions.py
+	.venv/bin/python tools/evidence.py docs/evidence/predictions.md 'Predictions of real robots' \
+	    .venv/bin/python tools/predictions.py --picture docs/evidence/predictions.svg
 
 fuzz: setup $(CHECKS)  ## readers under bytes of any kind; writes docs/evidence/fuzz.md (FUZZ_SECONDS=60 each)
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),60)

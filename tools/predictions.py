@@ -1,120 +1,405 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How well A, B and drift say what a real arm does next, by its description and as identified.
+"""How well A, B and drift say what a real robot does next, by its description and as identified.
 
-GEOLIN_RECORDINGS=FOLDER python tools/predictions.py [--table FILE]
+GEOLIN_RECORDINGS=FOLDER python tools/predictions.py [--table FILE] [--picture FILE]
 """
 
 import argparse
 import sys
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import arms
 import evidence
 import numpy as np
+import recordings
 from arms import ARMS
 from recordings import FOLDER
+from scipy.integrate import cumulative_trapezoid
 from scipy.linalg import expm
-from scipy.signal import butter, sosfiltfilt
+from scipy.signal import butter, savgol_filter, sosfiltfilt
+from scipy.spatial.transform import Rotation
 
-from geolin_ros import Linearizer, urdf
+from geolin_ros import Contact, Linearizer, TreeModel, urdf
+from geolin_ros.dynamics.functions import inverse_dynamics
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ModelWarning
 from geolin_ros.estimation.identification import identify, overlay_of
 
-NAMES = ('panda_gaz, last third', 'UR10, second half', 'kuka_lwr4, run 2')
+TRIED = ('panda_gaz, last third', 'UR10, second half', 'kuka_lwr4, run 2')
+"""Of the arms."""
 HORIZONS = (0.005, 0.02, 0.05)
-CUTOFF = 20.0
-"""Of the filter that positions, rates and efforts pass forwards and backwards [Hz]."""
 STEP = 0.001
 POINTS = 40
 """Of a recording, evenly spread."""
+QUIET = 0.5
+"""Left out at both ends, where the filter has no neighbours on one side [s]."""
 
 
-def predicted(model, signals):
-    """Return RMS errors of the rates (3 horizons, 3): constant rate, A and B, the model."""
-    period = float(np.median(np.diff(signals.time)))
-    even = np.arange(signals.time[0], signals.time[-1], period)
-    sections = butter(4, CUTOFF, output='sos', fs=1.0 / period)
-    q, v, effort = (
-        sosfiltfilt(sections, np.stack([np.interp(even, signals.time, x) for x in y.T]), axis=1)
-        for y in (signals.position, signals.rate, signals.effort)
-    )
+class Motion(NamedTuple):
+    """A recording, filtered forwards and backwards: rows over even times."""
+
+    model: TreeModel
+    time: np.ndarray
+    H: np.ndarray
+    """(N, 4, 4) of the base."""
+    s: np.ndarray
+    v: np.ndarray
+    """(N, 6) body twist of the base."""
+    r: np.ndarray
+    nu_dot: np.ndarray
+    """(N, m)"""
+    effort: Callable[[int], np.ndarray]
+    """At a sample."""
+    contacts: Sequence[Contact] = ()
+    on_ground: np.ndarray | None = None
+    """(N, contacts)"""
+    fewest: int = 1
+    """So many contacts hold wherever a prediction starts."""
+    rail: int = 0
+    """So many joints, the first ones, are a rail."""
+
+    def state(self, k):
+        """Return the state at a sample."""
+        return self.model.state(self.H[k], self.s[k], self.v[k], self.r[k])
+
+    def starts(self):
+        """Return samples from which contacts stay as they are until the longest horizon."""
+        period = self.time[1] - self.time[0]
+        ahead, edge = round(HORIZONS[-1] / period) + 1, round(QUIET / period)
+        free = np.arange(edge, self.time.size - edge - ahead)
+        if self.on_ground is not None:
+            near = [self.on_ground[free + d] for d in range(-ahead, ahead + 1)]
+            same = np.all([np.all(x == near[0], axis=1) for x in near], axis=0)
+            free = free[same & (self.on_ground[free].sum(axis=1) >= self.fewest)]
+        return free[np.linspace(0, free.size - 1, POINTS).astype(int)]
+
+
+class Filter:
+    """Evenly sampled signals of one recording, low-pass forwards and backwards."""
+
+    def __init__(self, time, cutoff):
+        self.given = time
+        period = float(np.median(np.diff(time)))
+        self.time = np.arange(time[0], time[-1], period)
+        self._period = period
+        self._sections = butter(4, cutoff, output='sos', fs=1.0 / period)
+
+    def __call__(self, rows):
+        """Return rows (N, ...) at even times."""
+        columns = np.reshape(rows, (len(rows), -1)).T
+        even = [np.interp(self.time, self.given, column) for column in columns]
+        return sosfiltfilt(self._sections, np.stack(even, axis=1), axis=0)
+
+    def rate(self, rows):
+        """Return the derivative of what was filtered."""
+        return savgol_filter(rows, 7, 6, deriv=1, delta=self._period, axis=0)
+
+
+# ---- recordings
+
+
+def arm_motion(model, signals, cutoff=20.0):
+    """Return the motion of an arm."""
+    smooth = Filter(signals.time, cutoff)
+    s, r, effort = map(smooth, (signals.position, signals.rate, signals.effort))
     if model.effort_scale:
-        effort = (effort.T * np.asarray(model.effort_scale) - np.asarray(model.effort_offset)).T
-    linearizer, pose, still = Linearizer(model), np.eye(4), np.zeros(6)
+        effort = effort * np.asarray(model.effort_scale) - np.asarray(model.effort_offset)
+    count = smooth.time.size
+    H, still = np.broadcast_to(np.eye(4), (count, 4, 4)), np.zeros((count, 6))
+    return Motion(model, smooth.time, H, s, still, r, smooth.rate(r), effort.__getitem__)
 
-    def at(time, rows):
-        return np.array([np.interp(time, even, row) for row in rows])
 
-    def rate(time, x):
-        s, r = np.split(x, 2)
-        state = model.state(pose, s, still, r)
-        return np.concatenate((r, linearizer.forward_dynamics(state, at(time, effort))))
+def floating_motion(robot, p, R, cutoff):
+    """Return the motion of a robot that walks; efforts are those that its accelerations take."""
+    smooth = Filter(robot.time, cutoff)
+    q = R.as_quat()
+    q *= np.cumprod(np.r_[1.0, np.sign((q[1:] * q[:-1]).sum(axis=1))])[:, np.newaxis]
+    turned, place, s = Rotation.from_quat(smooth(q)), smooth(p), smooth(robot.s)
+    r = smooth.rate(s) if robot.rates is None else smooth(robot.rates)
+    H = np.tile(np.eye(4), (smooth.time.size, 1, 1))
+    H[:, :3, :3], H[:, :3, 3] = turned.as_matrix(), place
+    spin = smooth.rate(H[:, :3, :3])
+    skew = np.swapaxes(H[:, :3, :3], 1, 2) @ spin
+    w = np.stack((skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]), axis=1)
+    v = np.hstack((turned.inv().apply(smooth.rate(place)), w))
+    settings = recordings.base_settings(robot.values, robot.model.base_link)
+    contacts = settings.contacts.contacts
+    holds = recordings.standing(robot)
+    at = np.clip(np.searchsorted(robot.time, smooth.time), 0, len(holds) - 1)
+    nu_dot = np.hstack((smooth.rate(v), smooth.rate(r)))
+    linearizer = Linearizer(robot.model, contacts)
 
+    def effort(k):
+        linearizer.activate(names(contacts, holds[at[k]]))
+        state = robot.model.state(H[k], s[k], v[k], r[k])
+        J = linearizer(state, np.zeros(robot.model.n)).J
+        all_forces = inverse_dynamics(robot.model, state, nu_dot[k])
+        ground = np.linalg.lstsq(J[:, :6].T, all_forces[:6], rcond=None)[0]
+        return (all_forces - J.T @ ground)[6:]
+
+    model = robot.model
+    return Motion(
+        model, smooth.time, H, s, v, r, nu_dot, effort, contacts=contacts, on_ground=holds[at]
+    )
+
+
+def names(contacts, holds):
+    """Return the frames that hold."""
+    return [contact.frame for contact, hold in zip(contacts, holds, strict=True) if hold]
+
+
+def go1():
+    """Return the motion of go1_serow by the state estimator.
+
+    Its corrections are steps that no robot makes: below 2 Hz the place is its own, above that the
+    accelerometer's, integrated twice.
+    """
+    robot, _ = recordings.go1_robot()
+    found = recordings.estimated(robot)
+    first = np.searchsorted(robot.time, found.time[0])
+    felt = robot.imu[first:, 3:]
+    later = robot._replace(time=robot.time[first:], s=robot.s[first:], forces=robot.forces[first:])
+    felt = found.R.apply(felt) + robot.model.gravity
+    v = cumulative_trapezoid(felt, later.time, axis=0, initial=0.0)
+    way = cumulative_trapezoid(v, later.time, axis=0, initial=0.0)
+    slow = Filter(later.time, 2.0)
+    off = slow(found.p - way)
+    p = way + np.stack([np.interp(later.time, slow.time, x) for x in off.T], axis=1)
+    return floating_motion(later, p, found.R, 15.0)._replace(fewest=2)
+
+
+def icub():
+    """Return the motion of icub_walking by the base pose of its recording."""
+    robot, truth, _ = recordings.icub()
+    return floating_motion(robot, truth.p, truth.R, 8.0)
+
+
+def hopper():
+    """Return the motion of a leg on a rail while its foot stands: the rail is where the leg says.
+
+    Nothing measures the hands that push what is on the rail at times.
+    """
+    log, folder = recordings.logged('hopper_teststand', '2019-07-04_16-25-06')
+    model = TreeModel.from_urdf(
+        folder.parent / 'teststand.urdf',
+        base='fixed',
+        overlay={'joints': {'?FE': {'rotor_inertia': 4.5e-6, 'gear_ratio': 9.0}}},
+    )
+    smooth = Filter(log.time, 20.0)
+    leg, torque, force = (
+        smooth(values)
+        for values in (
+            *(recordings.joints_of(log, f, model.joint_names[1:]) for f in ('position', 'effort')),
+            log.topics['/contact/force'].fields['force'],
+        )
+    )
+    s, still = np.hstack((np.zeros((len(leg), 1)), leg)), np.zeros((len(leg), 6))
+    H = np.broadcast_to(np.eye(4), (len(leg), 4, 4))
+    for k, x in enumerate(s):
+        at = Kinematics(model, model.state(np.eye(4), x, np.zeros(6), np.zeros(model.n)))
+        s[k, 0] = -at.pose('contact')[2, 3]
+    r, effort = smooth.rate(s), np.hstack((np.zeros((len(leg), 1)), torque))
+    return Motion(
+        *(model, smooth.time, H, s, still, r, smooth.rate(r), effort.__getitem__),
+        contacts=(Contact('contact'),),
+        on_ground=force[:, 2:] > 5.0,
+        rail=1,
+    )
+
+
+# ---- predictions
+
+
+def predicted(motion):
+    """Return RMS errors of velocities (horizons, 4, parts).
+
+    By constant velocity, by A and B, by the model, by A and B about measured accelerations; parts
+    are joint rates, and of a floating base its turning and its velocity.
+    """
+    model = motion.model
+    linearizer = Linearizer(model, motion.contacts)
+    period = motion.time[1] - motion.time[0]
     errors = []
-    for t in np.linspace(even[0] + 0.5, even[-1] - 0.5, POINTS):
-        s, r, tau = at(t, q), at(t, v), at(t, effort)
-        L = linearizer(model.state(pose, s, still, r), tau)
-        A, B, drift, n = L.A.copy(), L.B.copy(), np.concatenate((r, L.nu_dot)), s.size
-        x, now, row = np.concatenate((s, r)), t, []
+    for k in motion.starts():
+        if motion.on_ground is not None:
+            linearizer.activate(names(motion.contacts, motion.on_ground[k]))
+        ahead = np.arange(k, k + int(HORIZONS[-1] / period) + 3)
+        efforts = np.array([motion.effort(j) for j in ahead])
+
+        def effort(time, efforts=efforts):
+            return np.array(
+                [np.interp(time, np.arange(len(efforts)) * period, x) for x in efforts.T]
+            )
+
+        start = motion.state(k)
+        by_forces = stepper(linearizer, start, efforts[0])
+        measured = by_forces
+        if motion.rail:
+            measured = stepper(linearizer, start, efforts[0], motion.nu_dot[k])
+        elif model.base == 'fixed':
+            held = inverse_dynamics(model, start, motion.nu_dot[k])
+            measured = stepper(linearizer, start, held)
+        x, now, row = start, 0.0, []
         for horizon in HORIZONS:
-            mean = at(np.linspace(t, t + horizon, 9), effort).mean(axis=1)
-            step = np.zeros((2 * n + 1,) * 2)
-            step[:-1, :-1], step[:-1, -1] = A * horizon, (drift + B @ (mean - tau)) * horizon
-            z = expm(step)[:-1, -1]
-            while now < t + horizon - 1e-9:  # Runge and Kutta's
-                h = min(STEP, t + horizon - now)
-                k1 = rate(now, x)
-                k2 = rate(now + h / 2, x + h / 2 * k1)
-                k3 = rate(now + h / 2, x + h / 2 * k2)
-                k4 = rate(now + h, x + h * k3)
-                x, now = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), now + h
-            truth = at(t + horizon, v)
-            row.append([r - truth, r + z[n:] - truth, x[n:] - truth])
+            more = effort(np.linspace(0.0, horizon, 9)).mean(axis=1) - efforts[0]
+            while now < horizon - 1e-9:
+                h = min(STEP, horizon - now)
+                half = x.retract(0.5 * h * rate(linearizer, x, effort(now)))
+                x, now = x.retract(h * rate(linearizer, half, effort(now + 0.5 * h))), now + h
+            truth = motion_at(motion, k + horizon / period)
+            guesses = start, by_forces(horizon, more), x, measured(horizon, more)
+            row.append([parts(motion, truth, guess) for guess in guesses])
         errors.append(row)
-    return np.sqrt(np.nanmean(np.square(errors), axis=(0, 3)))
+    squares = np.ma.masked_invalid(np.square(errors))
+    return np.sqrt(squares.mean(axis=(0, -1)).filled(np.nan))
 
 
-def table():
-    """Yield the rows of the table."""
-    for name in NAMES:
+def motion_at(motion, index):
+    """Return the state between two samples."""
+    k, share = int(index), index - int(index)
+    first = motion.state(k)
+    return first if share < 1e-9 else first.retract(share * own(motion, first, k))
+
+
+def own(motion, first, k):
+    """Return the difference of a state to the next one, in the coordinates of the model."""
+    z, n = first.difference(motion.state(k + 1)), motion.model.n
+    return z if motion.model.base == 'floating' else np.r_[z[6 : 6 + n], z[12 + n :]]
+
+
+def stepper(linearizer, state, tau, nu_dot=None):
+    """Return what predicts states by A, B and drift about one: of a time and of more effort.
+
+    Accelerations that are given take the place of those in the drift.
+    """
+    L = linearizer(state, tau, 'frozen')
+    A, B, drift = L.A.copy(), L.B.copy(), L.drift.copy()
+    if nu_dot is not None:
+        drift[-len(nu_dot) :] = nu_dot
+
+    def predict(horizon, more):
+        step = np.zeros((len(A) + 1,) * 2)
+        step[:-1, :-1], step[:-1, -1] = A * horizon, (drift + B @ more) * horizon
+        return state.retract(expm(step)[:-1, -1])
+
+    return predict
+
+
+def rate(linearizer, state, tau):
+    """Return how a state moves."""
+    nu_dot = linearizer.forward_dynamics(state, tau)
+    return np.concatenate((*((state.v,) if nu_dot.size > state.r.size else ()), state.r, nu_dot))
+
+
+def parts(motion, truth, guess):
+    """Return errors of joint rates, and of the turning and velocity of the base; NaN: fewer."""
+    found = np.full((3, max(truth.r.size, 3)), np.nan)
+    off = guess.r - truth.r
+    found[0, : off.size - motion.rail] = off[motion.rail :]
+    found[2, : motion.rail] = off[: motion.rail]
+    if motion.model.base == 'floating':
+        found[1, :3], found[2, :3] = (guess.v - truth.v)[3:], (guess.v - truth.v)[:3]
+    return found
+
+
+PARTS = ('joints [rad/s]', 'base [rad/s]', 'base [m/s]')
+FLOATING = {'hopper_teststand': hopper, 'icub_walking': icub, 'go1_serow': go1}
+HEAD = (
+    *('recording', 'over', 'error of', 'constant velocity', 'A, B', 'model', 'A, B, measured'),
+    *('A, B identified', 'model identified', 'A, B identified, measured'),
+)
+
+
+def results():
+    """Yield recording, part, and errors (3 horizons, 6); NaN where there are none."""
+    for name in TRIED:
         arm = ARMS[name]()
         found = identify(arm.model, [arm.train], [arm.tried])
         overlay = overlay_of(found, urdf.read(arm.urdf))
         identified = arms.read(arm.urdf, joints=arm.model.joint_names, overlay=overlay)
-        before, after = (predicted(model, arm.tried) for model in (arm.model, identified))
-        for horizon, old, new in zip(HORIZONS, before, after, strict=True):
-            yield (
-                *(name, f'{horizon * 1e3:g} ms', f'{old[0]:.3f}'),
-                *(f'{value:.3f}' for value in (*old[1:], *new[1:])),
-            )
+        before, after = (predicted(arm_motion(m, arm.tried)) for m in (arm.model, identified))
+        yield name, PARTS[0], np.hstack((before[:, :, 0], after[:, 1:, 0]))
+    for name, load in FLOATING.items():
+        motion = load()
+        found = predicted(motion)
+        for p, part in enumerate(PARTS):
+            if np.isnan(found[:, :, p]).all():
+                continue
+            cells = np.full((len(HORIZONS), len(HEAD) - 3), np.nan)
+            kinds = 4 if motion.rail else 3
+            cells[:, :kinds] = found[:, :kinds, p]
+            yield name, part, cells
 
-
-HEAD = ('recording', 'over', 'constant rate', 'A, B', 'model', 'A, B identified', 'identified')
 
 TEXT = """\
-Root mean square error of the joint rates [rad/s] that are predicted over some time, from measured
-positions, rates and efforts, on data that the identified model was not trained on. A, B: the
-published matrices and drift, once about the start; model: forward dynamics, integrated along the
-measured efforts. All signals pass a filter of 20 Hz forwards and backwards."""
+Root mean square errors of velocities that are predicted over some time, from 40 moments of each
+recording. A, B: the published matrices and drift, once about the start; model: forward dynamics,
+integrated along the efforts; *measured*: with measured accelerations in the place of those of the
+model, as with `nu_dot: measured`, on the leg in the drift alone; *identified*: by what was
+identified on other data. All signals pass a filter forwards and backwards: 20 Hz, icub_walking 8,
+go1_serow 15; so that velocities at the start, constant ones too, and measured accelerations know a
+little of what comes.
+
+Of the arms and of the leg on a rail (hopper_teststand, while its foot stands, its rail as base)
+efforts are measured; hands push what is on that rail, and nobody measures how much. The two robots
+that walk have no efforts: theirs are those that the measured accelerations take with the feet on
+the ground. So their rows tell of A and B and of feet that stand still, not of masses. Contacts are
+those of the foot sensors, on go1_serow two feet or more; its base is the state estimator's, above
+2 Hz the accelerometer's.
+
+![Errors of joint rates over the time of the prediction](predictions.svg)"""
 
 
 def main():
-    """Print the table, or write it."""
+    """Print the table, or write it and the picture."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('--table', type=Path)
+    parser.add_argument('--picture', type=Path)
     options = parser.parse_args()
     if not FOLDER.is_dir():
         print(f'recordings of real robots are not in {FOLDER}')
         return 1
-    rows = []
-    for row in table():
-        print(*row, flush=True)
-        rows.append(row)
+    found, rows = [], []
+    for name, part, cells in results():
+        found.append((name, part, cells))
+        for horizon, values in zip(HORIZONS, cells, strict=True):
+            shown = ['' if np.isnan(value) else f'{value:.3f}' for value in values]
+            rows.append((name, f'{horizon * 1e3:g} ms', part, *shown))
+            print(*rows[-1], sep=' | ', flush=True)
     if options.table:
         options.table.write_text('\n'.join((TEXT, '', *evidence.table(HEAD, rows), '')))
+    if options.picture:
+        draw(found, options.picture)
     return 0
+
+
+def draw(found, path):
+    """Draw the errors over the horizons, a panel a recording and part."""
+    import matplotlib as mpl
+
+    mpl.use('agg')
+    mpl.rcParams['svg.hashsalt'], mpl.rcParams['svg.fonttype'] = 'geolin_ros', 'none'
+    from matplotlib import pyplot as plt
+
+    shown = [row for row in found if row[1] == PARTS[0]]
+    figure, grid = plt.subplots(2, 3, figsize=(9.0, 5.6), layout='constrained')
+    panels = grid.ravel()
+    for axes, (name, _, cells) in zip(panels, shown, strict=True):
+        for label, values in zip(HEAD[3:], cells.T, strict=True):
+            if np.isfinite(values).all():
+                axes.plot(np.multiply(HORIZONS, 1e3), values, 'o-', label=label, markersize=3)
+        axes.set_yscale('log')
+        axes.set_title(name, size=9)
+        axes.set_xlabel('over [ms]')
+    for row in grid:
+        row[0].set_ylabel('error of joint rates [rad/s]')
+    figure.legend(*panels[0].get_legend_handles_labels(), loc='outside lower center', ncols=4)
+    figure.savefig(path, metadata={'Date': None})
+    plt.close(figure)
 
 
 if __name__ == '__main__':

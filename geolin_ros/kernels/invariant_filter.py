@@ -63,13 +63,13 @@ def turn(X, E, scratch):
 
 
 @kernel
-def carry(X, b, P, active, held, times, samples, longest, gravity, noise, E, T):
+def carry(X, b, P, active, recent, times, samples, longest, gravity, noise, E, T):
     """`propagate` over IMU samples (N, 6) taken at times[1:], from times[0] (1 + N,) on [s].
 
-    Between two samples their mean counts, in steps of at most ``longest`` [s]. held (2, 6) is the
+    Between two samples their mean counts, in steps of at most ``longest`` [s]. recent (2, 6) is the
     sample before, and is left as the last one.
     """
-    last, mean = held[0], held[1]
+    last, mean = recent[0], recent[1]
     for k in range(samples.shape[0]):
         step = times[k + 1] - times[k]
         for c in range(6):

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from support.environment import ROOT
 
+from geolin_ros import urdf
 from geolin_ros.errors import ModelWarning
+from geolin_ros.estimation.identification import identify, overlay_of
 from geolin_ros.estimation.identification.bodies import is_physical
 
 pytest.importorskip('rosbags')
@@ -17,6 +19,7 @@ pytest.importorskip('scipy')
 
 sys.path.append(str(ROOT / 'tools'))
 import arms
+import predictions
 import recordings
 import torques
 
@@ -58,6 +61,33 @@ def test_torque_estimator__finds_the_forces_that_sensors_measure(forces, correla
         if force.name != 'both feet':  # whose force is the weight
             assert found.correlation > correlation, force.name
             assert abs(found.slope - 1.0) < 0.15, force.name
+
+
+@pytest.mark.parametrize(
+    ('name', 'parts', 'most'),
+    [
+        ('icub_walking', (0, 1, 2), 0.6),
+        ('go1_serow', (0, 2), 0.4),  # not the turning about the line of two point feet
+    ],
+)
+def test_A_and_B__predict_robots_that_walk_better_than_constant_velocities(name, parts, most):
+    constant, linear, model = np.moveaxis(
+        predictions.predicted(predictions.FLOATING[name]()), 1, 0
+    )[:3]
+    assert (linear[:, parts] < most * constant[:, parts]).all()
+    assert (linear[:2] < 1.1 * model[:2] + 1e-3).all()  # up to 20 ms
+
+
+def test_A_and_B__predict_an_identified_arm_with_measured_accelerations():
+    arm = arms.ARMS['UR10, second half']()
+    found = identify(arm.model, [arm.train], [arm.tried])
+    overlay = overlay_of(found, urdf.read(arm.urdf))
+    identified = arms.read(arm.urdf, joints=arm.model.joint_names, overlay=overlay)
+    constant, linear, _, measured = np.moveaxis(
+        predictions.predicted(predictions.arm_motion(identified, arm.tried))[:, :, 0], 1, 0
+    )
+    assert (measured < 0.5 * constant).all()
+    assert linear[1] < 0.1
 
 
 @pytest.mark.parametrize('run', [1, 2])

@@ -134,7 +134,7 @@ class BaseFilter:
         self._active, self._until = np.zeros(K, dtype=np.bool_), np.zeros(K)
         self._axes = np.zeros((K, 3, 3))
         self._times, self._samples = np.zeros(1 + BUFFER), np.zeros((BUFFER, 6))
-        self._kept, self._held, self._newest = 0, np.zeros((2, 6)), np.zeros(6)
+        self._kept, self._recent, self._newest = 0, np.zeros((2, 6)), np.zeros(6)
         self._gyro_rate = 1.0
         self.time, self.let_go = 0.0, 0
 
@@ -156,7 +156,7 @@ class BaseFilter:
         self._active[:], self._until[:] = False, time
         self._kept, self._times[0], self.time = 0, time, time
         self._newest[:3], self._newest[3:] = 0.0, acceleration
-        self._held[0] = self._newest
+        self._recent[0] = self._newest
 
     def propagate(self, time: float, sample: Array | None = None) -> None:
         """Go on to ``time`` [s] by an IMU sample (6,) = [gyro; accelerometer] taken then.
@@ -179,7 +179,7 @@ class BaseFilter:
         """Go on to the newest IMU sample."""
         count, (E, T, _) = self._kept, self._scratch
         kernels.carry(
-            *(self._X, self._b, self._P, self._active, self._held, self._times[: 1 + count]),
+            *(self._X, self._b, self._P, self._active, self._recent, self._times[: 1 + count]),
             *(self._samples[:count], LONGEST_STEP, self.feet.model.gravity, self._noise, E, T),
         )
         self._times[0], self._kept = self.time, 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from geolin_ros.dynamics.derivatives import inverse_dynamics_regressor
 from geolin_ros.dynamics.functions import inverse_dynamics
-from geolin_ros.estimation.identification.signals import Motion
+from geolin_ros.estimation.identification.signals import Motion, Track
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
@@ -31,6 +31,8 @@ class Equations:
         Its derivative by the inertial parameters of all bodies.
     position, rate, acceleration : (N, n)
         Of the joints.
+    friction : (N, n)
+        The part of ``described`` that is Coulomb friction.
     start : (k,)
         First sample of each recording.
     motions
@@ -43,6 +45,7 @@ class Equations:
     position: Array
     rate: Array
     acceleration: Array
+    friction: Array
     start: IntArray
     motions: tuple[Motion, ...]
 
@@ -67,12 +70,13 @@ def equations_of(model: TreeModel, motions: Sequence[Motion]) -> Equations:
         position=joined[3],
         rate=joined[4],
         acceleration=joined[5],
+        friction=joined[6],
         start=start,
         motions=tuple(motions),
     )
 
 
-def states_of(model: TreeModel, motion: Motion) -> list[State]:
+def states_of(model: TreeModel, motion: Track) -> list[State]:
     """Return the states of a motion; a base without pose rests at the origin."""
     count = len(motion.time)
     H = np.broadcast_to(np.eye(4), (count, 4, 4)) if motion.pose is None else motion.pose
@@ -80,7 +84,7 @@ def states_of(model: TreeModel, motion: Motion) -> list[State]:
     return [model.state(H[k], motion.position[k], v[k], motion.rate[k]) for k in range(count)]
 
 
-def wrenches_at(motion: Motion, k: int) -> list[Wrench]:
+def wrenches_at(motion: Track, k: int) -> list[Wrench]:
     """Return the measured wrenches at a sample."""
     return [
         Wrench(link, values[k, :3], values[k, 3:], 'world')
@@ -89,22 +93,28 @@ def wrenches_at(motion: Motion, k: int) -> list[Wrench]:
 
 
 def _along(model: TreeModel, motion: Motion) -> tuple[Array, ...]:
-    count, six = len(motion.time), model.m - model.n
-    acceleration = motion.acceleration
+    """Return the equations along a motion: computed along the sharp one, then filtered."""
+    track, grid, six = motion.sharp, motion.sharp_grid, model.m - model.n
+    count = len(track.time)
+    acceleration = track.acceleration
     if six:
-        assert motion.twist_dot is not None
-        acceleration = np.hstack((motion.twist_dot, acceleration))
+        assert track.twist_dot is not None
+        acceleration = np.hstack((track.twist_dot, acceleration))
     described = np.empty((count, model.m))
     regressor = np.empty((count, model.m, 10 * len(model.body_names)))
-    for k, state in enumerate(states_of(model, motion)):
-        described[k] = inverse_dynamics(model, state, acceleration[k], wrenches_at(motion, k))
+    for k, state in enumerate(states_of(model, track)):
+        described[k] = inverse_dynamics(model, state, acceleration[k], wrenches_at(track, k))
         regressor[k] = inverse_dynamics_regressor(model, state, acceleration[k])
-    measured = np.hstack((np.zeros((count, six)), motion.effort))
+    own, tree = model.own_coordinate, model.tree
+    friction = tree.friction[own] * np.tanh(track.rate / tree.friction_speed[own])
+    measured = np.hstack((np.zeros((len(motion.time), six)), motion.effort))
+    rows = [grid.smooth(regressor[:, row]) for row in range(model.m)]  # each at a time: memory
     return (
         measured,
-        described,
-        regressor,
+        grid.smooth(described),
+        np.stack(rows, axis=1),
         motion.position,
         motion.rate,
         motion.acceleration,
+        grid.smooth(friction),
     )

@@ -282,10 +282,7 @@ class _Features:
         return np.asarray(self._e.position[:, c] - rest)
 
     def _described_friction(self, c: int) -> Array:
-        tree, at = self._p.model.tree, self._own[c]
-        return np.asarray(
-            tree.friction[at] * np.tanh(self._e.rate[:, c] / tree.friction_speed[at])
-        )
+        return np.asarray(self._e.friction[:, c])
 
 
 def _sign(speed: float) -> Callable[[Array], Array]:

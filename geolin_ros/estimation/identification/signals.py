@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +30,13 @@ ABOVE = 10.0
 SLOWEST, HIGHEST, FASTEST = 5.0, 20.0, 0.2
 """Bounds of the cut-off frequency [Hz], and the upper one as a part of the sampling rate."""
 FINER = 4.0
-"""Cut-off frequency of the rates that friction is computed of, by that of all else."""
+"""Cut-off frequency of the rates that friction is computed of, by that of efforts."""
+SHARPER = 2.0
+"""The same of the motion that all other forces are computed of: products of what was filtered are
+not what filtered products are."""
+POINTS = 7
+"""Derivatives are those of polynomials through so many samples. By two neighbours they would be
+too small: by 1 % at a 25th of the sampling rate, by 17 % at a sixth."""
 KEPT_RATE = 5.0
 """Samples kept, in cut-off frequencies."""
 
@@ -86,45 +93,90 @@ class Signals:
 
 
 @dataclass(frozen=True)
-class Motion:
-    """A recording ready to be fitted: evenly sampled, smooth.
+class Track:
+    """How a robot moved: evenly sampled, smooth.
+
+    Attributes
+    ----------
+    time : (N,)
+        [s]
+    position, rate, acceleration : (N, n)
+        Of the joints.
+    pose, twist, twist_dot
+        (N, 4, 4), (N, 6), (N, 6) of a floating base; None of a fixed one.
+    forces
+        As of `Signals`.
+    """
+
+    time: Array
+    position: Array
+    rate: Array
+    acceleration: Array
+    pose: Array | None
+    twist: Array | None
+    twist_dot: Array | None
+    forces: Mapping[str, Array]
+
+    def thinned(self, kept: slice) -> 'Track':
+        """Return some of the samples."""
+
+        def cut(values: Array | None) -> Array | None:
+            return None if values is None else values[kept]
+
+        return Track(
+            self.time[kept],
+            self.position[kept],
+            self.rate[kept],
+            self.acceleration[kept],
+            cut(self.pose),
+            cut(self.twist),
+            cut(self.twist_dot),
+            {frame: values[kept] for frame, values in self.forces.items()},
+        )
+
+
+class Grid(NamedTuple):
+    """Even samples that a filter brings to those of a motion; None: they are."""
+
+    sections: Array | None
+    kept: slice = slice(None)
+
+    def smooth(self, values: Array) -> Array:
+        """Return the samples (N, ...) of values (M, ...), filtered as efforts are."""
+        if self.sections is None:
+            return values
+        return np.asarray(signal.sosfiltfilt(self.sections, values, axis=0)[self.kept])
+
+
+@dataclass(frozen=True)
+class Motion(Track):
+    """A recording ready to be fitted.
 
     Attributes
     ----------
     name
         Of the recording.
-    time : (N,)
-        [s]
-    position, rate, acceleration, effort : (N, n)
-        Of the joints; efforts are NaN where none were measured.
-    pose, twist, twist_dot
-        (N, 4, 4), (N, 6), (N, 6) of a floating base; None of a fixed one.
-    forces
-        As of `Signals`.
+    effort : (N, n)
+        NaN where none were measured.
     cutoff
         Of the filter [Hz].
     all_rates : (M, n)
         Rates at all even times, filtered less; `smooth` filters and thins what they lead to.
+    sharp
+        The same motion, filtered less and sampled more often, whose forces `sharp_grid` filters.
     """
 
     name: str
-    time: Array
-    position: Array
-    rate: Array
-    acceleration: Array
     effort: Array
-    pose: Array | None
-    twist: Array | None
-    twist_dot: Array | None
-    forces: Mapping[str, Array]
     cutoff: float
     all_rates: Array
-    _sections: Array
-    _kept: slice
+    sharp: Track
+    sharp_grid: Grid
+    _grid: Grid
 
     def smooth(self, values: Array) -> Array:
         """Return the samples (N, ...) of values (M, ...), filtered as all else was."""
-        return np.asarray(signal.sosfiltfilt(self._sections, values, axis=0)[self._kept])
+        return self._grid.smooth(values)
 
 
 def check(signals: Signals, model: TreeModel) -> None:
@@ -294,49 +346,76 @@ def prepare(
             f'than half of the sampling rate, {0.5 / period:.4g} Hz'
         )
     even = _even(signals)
-    sections = signal.butter(ORDER, cutoff, output='sos', fs=1.0 / period)
+    sections = _filter(cutoff, period)
+    can_be_sharper = signals.rate is not None and SHARPER * cutoff < 0.45 / period
+    sharper = SHARPER * cutoff if can_be_sharper else cutoff
+    fine = track = _track(signals, even, sections)
+    if can_be_sharper:
+        fine = _track(signals, even, _filter(sharper, period))
+    all_rates = track.rate
+    if signals.rate is not None and FINER * cutoff < 0.45 / period:
+        all_rates = _smoothed(signals, signals.rate, even, _filter(FINER * cutoff, period))
+    effort = np.full_like(track.position, np.nan)
+    if signals.effort is not None:
+        measured = ~np.isnan(signals.effort).all(axis=0)
+        given = signals.effort[:, measured]
+        effort[:, measured] = _smoothed(signals, given, even, sections, delay)
+    step = max(1, int(1.0 / (KEPT_RATE * sharper * period)))
+    # between the edges, where the filter has no neighbours on one side
+    edge = -(-round(2.0 / cutoff / period) // step)
+    every = max(1, int(1.0 / (KEPT_RATE * cutoff * period)) // step)
+    count = -(-even.size // step)
+    kept = slice(edge * step, (count - edge) * step, every * step)
+    if can_be_sharper:
+        grid = Grid(_filter(cutoff, step * period), slice(edge, count - edge, every))
+        sharp = fine.thinned(slice(None, None, step))
+    else:  # filtered already
+        grid, sharp = Grid(None), track.thinned(kept)
+    return Motion(
+        **vars(track.thinned(kept)),
+        name=signals.name,
+        effort=effort[kept],
+        cutoff=cutoff,
+        all_rates=all_rates,
+        sharp=sharp,
+        sharp_grid=grid,
+        _grid=Grid(sections, kept),
+    )
 
-    def smooth(values: Array, late: float = 0.0) -> Array:
+
+def _filter(cutoff: float, period: float) -> Array:
+    return np.asarray(signal.butter(ORDER, cutoff, output='sos', fs=1.0 / period))
+
+
+def _smoothed(
+    signals: Signals, values: Array, even: Array, sections: Array, late: float = 0.0
+) -> Array:
+    """Return values (N, k) at even times, filtered forwards and backwards."""
+    resampled = _resampled(signals.time - late, values, even)
+    return np.asarray(signal.sosfiltfilt(sections, resampled, axis=0))
+
+
+def _track(signals: Signals, even: Array, sections: Array) -> Track:
+    """Return the motion at even times."""
+    period = float(even[1] - even[0])
+
+    def smooth(values: Array) -> Array:
+        return _smoothed(signals, values, even, sections)
+
+    def rate_of(values: Array) -> Array:
         return np.asarray(
-            signal.sosfiltfilt(sections, _resampled(time - late, values, even), axis=0)
+            signal.savgol_filter(values, POINTS, POINTS - 1, deriv=1, delta=period, axis=0)
         )
 
     position = smooth(signals.position)
-    derived = np.gradient(position, period, axis=0)
-    rate = derived if signals.rate is None else smooth(signals.rate)
-    acceleration = np.gradient(rate, period, axis=0)
-    fine = rate
-    if signals.rate is not None and FINER * cutoff < 0.45 / period:
-        finer = signal.butter(ORDER, FINER * cutoff, output='sos', fs=1.0 / period)
-        fine = signal.sosfiltfilt(finer, _resampled(time, signals.rate, even), axis=0)
-    effort = np.full_like(position, np.nan)
-    if signals.effort is not None:
-        measured = ~np.isnan(signals.effort).all(axis=0)
-        effort[:, measured] = smooth(signals.effort[:, measured], delay)
+    rate = rate_of(position) if signals.rate is None else smooth(signals.rate)
     pose = twist = twist_dot = None
     if signals.pose is not None and signals.twist is not None:
-        pose = _smooth_poses(smooth(signals.pose.reshape(time.size, 16)))
+        pose = _smooth_poses(smooth(signals.pose.reshape(len(signals.time), 16)))
         twist = smooth(signals.twist)
-        twist_dot = np.gradient(twist, period, axis=0)
-    edge = round(2.0 / cutoff / period)  # where the filter has no neighbours on one side
-    every = max(1, int(1.0 / (KEPT_RATE * cutoff * period)))
-    kept = slice(edge, even.size - edge, every)
-    return Motion(
-        signals.name,
-        even[kept],
-        position[kept],
-        rate[kept],
-        acceleration[kept],
-        effort[kept],
-        None if pose is None else pose[kept],
-        None if twist is None else twist[kept],
-        None if twist_dot is None else twist_dot[kept],
-        {frame: smooth(values)[kept] for frame, values in signals.forces.items()},
-        cutoff,
-        fine,
-        sections,
-        kept,
-    )
+        twist_dot = rate_of(twist)
+    forces = {frame: smooth(values) for frame, values in signals.forces.items()}
+    return Track(even, position, rate, rate_of(rate), pose, twist, twist_dot, forces)
 
 
 def delayed_efforts(signals: Signals, motion: Motion, delay: float) -> Array:
