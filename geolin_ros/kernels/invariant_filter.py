@@ -66,8 +66,8 @@ def turn(X, E, scratch):
 def carry(X, b, P, active, recent, times, samples, longest, gravity, noise, E, T):
     """`propagate` over IMU samples (N, 6) taken at times[1:], from times[0] (1 + N,) on [s].
 
-    Between two samples their mean counts, in steps of at most ``longest`` [s]. recent (2, 6) is the
-    sample before, and is left as the last one.
+    Between two samples their mean counts, in steps of at most ``longest`` [s]. recent[0] of
+    (2, 6) is the sample before, and is left as the last one.
     """
     last, mean = recent[0], recent[1]
     for k in range(samples.shape[0]):
