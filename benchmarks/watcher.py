@@ -5,6 +5,9 @@
 Robot and node are processes; the page is this one, and headless Chromium looks at it. In turns, so
 that a busy machine is the same to both: the node alone, then watched. Figures are medians. What
 does not depend on the load is said too: CPU time for a linearization and for a frame.
+
+Chromium draws in software, which takes a core. It runs at the lowest priority: elsewhere a GPU
+does that, or another machine.
 """
 
 import argparse
@@ -29,6 +32,8 @@ from geolin_ros.view.live import Live
 from geolin_ros.view.page import Page
 
 NODE = '/linearization_node'
+LOWEST = 19
+"""Niceness of the browser."""
 FRAMES, LOSS = 30.0, 0.02
 """Limits: least frames a second of the page, largest share of the node's rate."""
 COUNT = """
@@ -69,7 +74,7 @@ def main() -> int:
         source = Live.wait_for(watcher, Path(robot), None, lambda words: None)
         assert source is not None
         page = Page(source)
-        with browser() as window:
+        with browser(LOWEST) as window:
             for _ in range(options.turns):
                 window.get('about:blank')
                 node = Cost(children[1].pid)
@@ -181,8 +186,8 @@ def published(watcher: Any) -> tuple[int, int]:
 
 
 @contextlib.contextmanager
-def browser() -> Iterator[Any]:
-    """Open headless Chromium with WebGL in software."""
+def browser(niceness: int = 0) -> Iterator[Any]:
+    """Open headless Chromium with WebGL in software, with a niceness added to that of ours."""
     from selenium import webdriver
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
@@ -193,7 +198,8 @@ def browser() -> Iterator[Any]:
             *('use-angle=swiftshader', 'enable-unsafe-swiftshader', f'user-data-dir={profile}'),
         ):
             options.add_argument(f'--{argument}')
-        driver = webdriver.ChromeService(shutil.which('chromedriver'))
+        nice = {'preexec_fn': lambda: os.nice(niceness)}  # up to the largest there is
+        driver = webdriver.ChromeService(shutil.which('chromedriver'), popen_kw=nice)
         window = webdriver.Chrome(options, driver)
         try:
             yield window

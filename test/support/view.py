@@ -7,7 +7,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
+
+from support.browser import PATIENCE
 
 
 def free_port():
@@ -30,14 +33,18 @@ def serving(*arguments, environment=None):
         text=True,
         env=environment,
     )
+    alarm = threading.Timer(PATIENCE, process.kill)
+    alarm.start()
     try:
         line = process.stdout.readline()
+        alarm.cancel()
         found = re.search(r'http://127\.0\.0\.1:\d+', line)
         assert found, f'geolin view says {line!r}'
         yield found[0]
         process.send_signal(signal.SIGINT)
         assert process.wait(100.0) == 0
     finally:
+        alarm.cancel()
         process.kill()
         process.stdout.close()
         process.wait()

@@ -133,7 +133,8 @@ class Run:
             force = self._graph.pushes.pop(0)
             pushed = Push(self._simulator.time, (force[0], force[1], force[2]))
             self._simulator.pushes.append(pushed)
-            print(f'pushed by {np.linalg.norm(force):.0f} N from outside', flush=True)
+            size, now = np.linalg.norm(force), 1e-9 * self._stamp
+            print(f'pushed by {size:.0f} N from outside at {now:.3f} s', flush=True)
 
     def _send(self, supports: tuple[Support, ...], is_held: bool = False) -> float:
         """Publish what is felt and sensed, while the robot is held without noise and delay."""
