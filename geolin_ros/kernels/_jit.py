@@ -90,6 +90,14 @@ def lean_kernel(function: F) -> F:
     return _compiled(function, _nrt=False)
 
 
+def inlined_kernel(function: F) -> F:
+    """Compile a lean kernel into those that call it.
+
+    For functions of many vectors, which a call would pass through memory.
+    """
+    return _compiled(function, _nrt=False, forceinline=True)
+
+
 class _Cache(FunctionCache):
     """Numba's cache on a disk that may be full or damaged: that costs time, not the process."""
 

@@ -15,7 +15,7 @@ Arrays are those of `layout`. Nothing is checked here: the caller vouches for si
 version of the same algorithm is `plain_linearization`.
 """
 
-from geolin_ros.kernels._jit import lean_kernel
+from geolin_ros.kernels._jit import inlined_kernel, lean_kernel
 from geolin_ros.kernels.engine.passes import apply_wrenches, passive_torque
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.layout import (
@@ -149,7 +149,7 @@ def linkage(i):
 
 @lean_kernel
 def column_lane(ints, ws, j):
-    """Return where the sources of column j begin: its lane of the first row."""
+    """Return the lane of column j in the first row of its block."""
     return int(get(ws, at.BLOCK_PART)) + get_int(ints, body(j) + at.LANE)
 
 
@@ -220,17 +220,27 @@ def rows4(array, k, stride):
 @lean_kernel
 def turn_joints(ints, floats, x, ws):
     """Fill sine and cosine of every joint, eight joints at a time."""
-    nb = get_int(ints, at.NB)
+    nb, cosines = get_int(ints, at.NB), int(get(ws, at.TURN_PART))
     for first in range(1, nb, LANES):
-        for i in range(first, min(first + LANES, nb)):
-            angle = get(floats, linkage(i) + at.BETA) * get(x, 16 + coordinate(ints, i))
-            put(ws, at.SCRATCH + i - first, angle)
-        cos, sin = cos_sin_of_eight(load8(ws, at.SCRATCH))
-        store8(ws, at.SCRATCH, cos)
-        store8(ws, at.SCRATCH + 8, sin)
-        for i in range(first, min(first + LANES, nb)):
-            put(ws, work(i) + at.COS, get(ws, at.SCRATCH + i - first))
-            put(ws, work(i) + at.SIN, get(ws, at.SCRATCH + 8 + i - first))
+        low, high = four_angles(ints, floats, x, first), four_angles(ints, floats, x, first + 4)
+        cos, sin = cos_sin_of_eight(join(low, high))
+        store8(ws, cosines + first, cos)
+        store8(ws, cosines + nb + LANES + first, sin)
+
+
+@lean_kernel
+def four_angles(ints, floats, x, i):
+    """Return by how much joints i .. i+3 turn; beyond the last joint that of the last."""
+    two = with_lane(splat4(angle(ints, floats, x, i)), 1, angle(ints, floats, x, i + 1))
+    three = with_lane(two, 2, angle(ints, floats, x, i + 2))
+    return with_lane(three, 3, angle(ints, floats, x, i + 3))
+
+
+@lean_kernel
+def angle(ints, floats, x, i):
+    """Return by how much joint i turns, or the last one."""
+    i = min(i, get_int(ints, at.NB) - 1)
+    return get(floats, linkage(i) + at.BETA) * get(x, 16 + coordinate(ints, i))
 
 
 @lean_kernel
@@ -266,13 +276,13 @@ def place_bodies(ints, floats, x, ws):
     store4(ws, base + at.POSE + 4, with_lane(zero, 1, 1.0))
     store4(ws, base + at.POSE + 8, with_lane(zero, 2, 1.0))
     store4(ws, base + at.POSE + 12, zero)
-    order = get_int(ints, at.ORDER)
+    order, cosines = get_int(ints, at.ORDER), int(get(ws, at.TURN_PART))
     for k in range(order, order + n):
         i = get_int(ints, k)
         here, link = work(i), linkage(i)
         outer = work(parent(ints, i)) + at.POSE
         px, py, pz = load4(ws, outer), load4(ws, outer + 4), load4(ws, outer + 8)
-        cos, sin = get(ws, here + at.COS), get(ws, here + at.SIN)
+        cos, sin = get(ws, cosines + i), get(ws, cosines + n + 1 + LANES + i)
         ex = turned(px, py, pz, floats, link + at.EX)
         ey = turned(px, py, pz, floats, link + at.EY)
         z = turned(px, py, pz, floats, link + at.EZ)
@@ -602,7 +612,7 @@ def respond(ints, ws):
 
 @lean_kernel
 def sources(ints, ws, i, j):
-    """Fill the sources of the columns of s_j and r_j, in their lane, and the jumps Sdd, 2 Sd.
+    """Fill the sources of the columns of s_j and r_j and the jumps Sdd, 2 Sd.
 
     Joint j moves body i, against body o, by one axis or together with others; f^C is the wrench
     through it:
@@ -615,7 +625,6 @@ def sources(ints, ws, i, j):
     do not feel it, as if by a stiffness -S_k' (S_j x* f^C).
     """
     here, inner, above = work(j), work(i), work(get_int(ints, body(j) + at.OUTER))
-    lanes = column_lane(ints, ws, j)
     Sl, Sa = load4(ws, here + at.S), load4(ws, here + at.S + 4)
     Sdl, Sda = load4(ws, here + at.SD), load4(ws, here + at.SD + 4)
     A = load8(ws, above + at.AV) + load8(ws, above + at.ACC)
@@ -647,23 +656,48 @@ def sources(ints, ws, i, j):
     if get(ws, at.WRENCH_BLOCKS) != 0.0:
         N = displacement(ws, i) + at.N
         P_s = P_s + times_columns(ws, N, load8(ws, here + at.S))
-    put_lane(ws, lanes + at.P_S, P_s)
-    put_lane(ws, lanes + at.P_R, P_r)
-    put_lane(ws, lanes + at.S_LANES, join(Sl, Sa))
-    put(ws, lanes + at.SD_LANES, d0)
-    put(ws, lanes + at.SD_LANES + LANES, d1)
-    put(ws, lanes + at.SD_LANES + 2 * LANES, d2)
+    store8(ws, here + at.P_S, P_s)
+    store8(ws, here + at.P_R, P_r)
 
 
 @lean_kernel
 def bias_columns(ws, k):
     """Return the four columns of [BA | pA] as spatial vectors: rows of four, 12 apart, at k."""
-    r0 = join(load4(ws, k), load4(ws, k + 36))
-    r1 = join(load4(ws, k + 12), load4(ws, k + 48))
-    r2 = join(load4(ws, k + 24), load4(ws, k + 60))
-    r3 = splat8(0.0)
+    return transposed(
+        join(load4(ws, k), load4(ws, k + 36)),
+        join(load4(ws, k + 12), load4(ws, k + 48)),
+        join(load4(ws, k + 24), load4(ws, k + 60)),
+        splat8(0.0),
+    )
+
+
+@lean_kernel
+def transposed(r0, r1, r2, r3):
+    """Return the columns of the two 4 x 4 matrices in the halves of four rows."""
     e0, o0, e1, o1 = even_pairs(r0, r1), odd_pairs(r0, r1), even_pairs(r2, r3), odd_pairs(r2, r3)
     return low_pairs(e0, e1), low_pairs(o0, o1), high_pairs(e0, e1), high_pairs(o0, o1)
+
+
+@lean_kernel
+def three_lanes(ints, ws, first, k):
+    """Return three doubles at ``k`` of the bodies first .. first+7, one a lane.
+
+    Lanes beyond the last body are those of the last body.
+    """
+    n = get_int(ints, at.NB) - 1
+    x, y, z, _ = transposed(
+        join(load4(ws, work(first) + k), load4(ws, work(min(first + 4, n)) + k)),
+        join(load4(ws, work(min(first + 1, n)) + k), load4(ws, work(min(first + 5, n)) + k)),
+        join(load4(ws, work(min(first + 2, n)) + k), load4(ws, work(min(first + 6, n)) + k)),
+        join(load4(ws, work(min(first + 3, n)) + k), load4(ws, work(min(first + 7, n)) + k)),
+    )
+    return x, y, z
+
+
+@lean_kernel
+def six_lanes(ints, ws, first, k):
+    """Return the spatial vectors at ``k`` alike."""
+    return three_lanes(ints, ws, first, k) + three_lanes(ints, ws, first, k + at.ANGULAR)
 
 
 @lean_kernel
@@ -681,17 +715,6 @@ def times_columns(ws, N, v):
         lane_sum(r[5] * v),
     )
     return join(low, high)
-
-
-@lean_kernel
-def put_lane(ws, k, v):
-    """Store the six entries of a spatial vector eight doubles apart: one lane of six rows."""
-    put(ws, k, lane(v, 0))
-    put(ws, k + 8, lane(v, 1))
-    put(ws, k + 16, lane(v, 2))
-    put(ws, k + 24, lane(v, 4))
-    put(ws, k + 32, lane(v, 5))
-    put(ws, k + 40, lane(v, 6))
 
 
 @lean_kernel
@@ -733,10 +756,10 @@ def columns(ints, ws, out, block):
         put_columns(out, n, e, first, count, base_s[e], base_r[e], base_t[e])
     other_branches(ws, out, n, 1, begin, first, count, base_s, base_r, base_t)
     other_branches(ws, out, n, end, n + 1, first, count, base_s, base_r, base_t)
-    own_branch(ints, ws, out, source, relation, block, base_s, base_r, base_t)
+    own_branch(ints, ws, out, relation, block, base_s, base_r, base_t)
 
 
-@lean_kernel
+@inlined_kernel
 def rise(ints, ws, source, relation, first, count, begin):
     """Walk up from the bodies j of a block to the base; return their base rows of A and B.
 
@@ -751,7 +774,7 @@ def rise(ints, ws, source, relation, first, count, begin):
     blocks = get_int(ints, at.BLOCKS)
     table = int(get(ws, at.COLUMN_PART))
     zero = splat8(0.0)
-    P_s, P_r = rows8(ws, source + at.P_S, 8), rows8(ws, source + at.P_R, 8)
+    P_s, P_r = six_lanes(ints, ws, first, at.P_S), six_lanes(ints, ws, first, at.P_R)
     P_t = (zero, zero, zero, zero, zero, zero)
     slope = load8(ws, source + at.SLOPE_LANES)
     for i in range(first + count - 1, begin - 1, -1):
@@ -790,8 +813,8 @@ def other_branches(ws, out, n, begin, end, first, count, base_s, base_r, base_t)
         put_columns(out, n, 5 + i, first, count, dot(y, base_s), dot(y, base_r), dot(y, base_t))
 
 
-@lean_kernel
-def own_branch(ints, ws, out, source, relation, block, base_s, base_r, base_t):
+@inlined_kernel
+def own_branch(ints, ws, out, relation, block, base_s, base_r, base_t):
     """Fill the rows of the root branches of a block, walking down from the base.
 
     The acceleration a of column j starts as its base rows; below j it holds the jump, an
@@ -810,10 +833,8 @@ def own_branch(ints, ws, out, source, relation, block, base_s, base_r, base_t):
     us, slots = int(get(ws, at.COLUMN_PART)), int(get(ws, at.SLOT_PART))
     wrenches = get(ws, at.WRENCH_BLOCKS) != 0.0
     zero = splat8(0.0)
-    lanes = source + at.S_LANES
-    t0, t1, t2 = load8(ws, lanes + 24), load8(ws, lanes + 32), load8(ws, lanes + 40)
-    lanes = source + at.SD_LANES
-    d0, d1, d2 = load8(ws, lanes), load8(ws, lanes + 8), load8(ws, lanes + 16)
+    t0, t1, t2 = three_lanes(ints, ws, first, at.S + at.ANGULAR)
+    d0, d1, d2 = three_lanes(ints, ws, first, at.SD + at.ANGULAR)
     i = begin
     while i < end:
         p = parent(ints, i)
@@ -834,7 +855,8 @@ def own_branch(ints, ws, out, source, relation, block, base_s, base_r, base_t):
                 u_r = select(below, F0 * t0 + F1 * t1 + F2 * t2, zero)
                 if wrenches:
                     FN = entries(ws, displacement(ws, i) + at.FN)
-                    u_s = u_s + select(below, dot(FN, rows8(ws, source + at.S_LANES, 8)), zero)
+                    S_lanes = six_lanes(ints, ws, first, at.S)
+                    u_s = u_s + select(below, dot(FN, S_lanes), zero)
                 if i < first + count:
                     u = us + i * U_ROW
                     u_s, u_r, u_t = u_s + load8(ws, u), u_r + load8(ws, u + 8), load8(ws, u + 16)

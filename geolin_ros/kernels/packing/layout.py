@@ -85,12 +85,13 @@ REST = 40
 SPARE = 48  # 12: where group joints stand in their frames
 MODEL_RECORD = 64
 
-# --- workspace: header | bodies | displacements | blocks | columns | slots --------------------
+# --- workspace: header | bodies | displacements | blocks | columns | slots | turns----------------
 DISPLACEMENTS = 0  # offsets of the parts
 BLOCK_PART = 1
 COLUMN_PART = 2
 SLOT_PART = 3
-WRENCH_BLOCKS = 4  # 1 if a wrench depends on the pose of its link: the displacement passes run
+TURN_PART = 4
+WRENCH_BLOCKS = 5  # 1 if a wrench depends on the pose of its link: the displacement passes run
 G = 8  # 6 x 8: rows of the inverse articulated inertia of the base; zero for a fixed one
 UPWARD = 56  # 3: minus gravity in base axes
 SCRATCH = 64  # 24
@@ -116,13 +117,14 @@ SOURCE = FU - 8  # 12: S' [IA | BA | pA], before y
 D_INVERSE = 88
 CARRIED_MASS = 89  # mass of the subtree
 CARRIED_TRACE = 90  # trace of its Ibar
-COS, SIN = 91, 92
-EFFORT = 93  # tau less the passive torque
-SLOPE = 94  # of the passive torque by the rate
+EFFORT = 91  # tau less the passive torque
+SLOPE = 92  # of the passive torque by the rate
 ROWS = 96  # 6 x 12: [IA 8 | BA 3, pA 1]
 FWD = ROWS  # 6 x 12, in the same place once the sources of a body's column are known
 JUMP = 168  # 8: acceleration that a rate adds behind its joint, 2 Sd for a single axis
-WORK_RECORD = 176
+P_S = 176  # 8: source of the column of s
+P_R = 184  # 8: of r
+WORK_RECORD = 192
 
 N = 0  # 6 x 8: wrench of a displacement of the body; later FwdN
 FWDN = N
@@ -130,18 +132,15 @@ FN = 48
 YN = 56
 DISPLACEMENT_RECORD = 64
 
-# Per block, one column a lane; six rows of a spatial vector without pads
-P_S = 0  # 6 x 8: source of the column of s
-P_R = 48  # 6 x 8: of r
-S_LANES = 96  # 6 x 8: S
-SD_LANES = 144  # 3 x 8: angular part of Sd
-STIFFNESS_ROWS = 168  # 8 x 8: slope of the effort of a body of the block (row) by s (lane)
-NO_STIFFNESS = 232  # 8 zeros
-SLOPE_LANES = 240  # 8: slope of the passive torque by r
-BLOCK_RECORD = 248
+# Per block, one column a lane
+STIFFNESS_ROWS = 0  # 8 x 8: slope of the effort of a body of the block (row) by s (lane)
+NO_STIFFNESS = 64  # 8 zeros
+SLOPE_LANES = 72  # 8: slope of the passive torque by r
+BLOCK_RECORD = 80
 
 U_ROW = 24  # per body: u of one block, 8 lanes each of s, r, tau
 SLOT_RECORD = 144  # per slot: 18 x 8
+# Turns: cosines of all joints, then sines, both a vector longer than the bodies
 
 # Workspace of `passes` and `plain_linearization`: header | bodies | displacements as above, then
 # fields | columns | slots
@@ -337,10 +336,11 @@ def make_workspace(packed: Packed) -> Array:
         int(ints[BLOCKS]) * BLOCK_RECORD,
         nb * U_ROW,
         _slots(packed) * SLOT_RECORD,
+        2 * (nb + LANES),
     )
     workspace = aligned_zeros(sum(sizes))
     offsets = np.cumsum(sizes)
-    workspace[DISPLACEMENTS : SLOT_PART + 1] = offsets[:4]
+    workspace[DISPLACEMENTS : TURN_PART + 1] = offsets[:5]
     return workspace
 
 
