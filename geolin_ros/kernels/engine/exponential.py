@@ -9,8 +9,12 @@ phi1(X) = X^-1 (exp(X) - 1) is a series that is summed for X and B halved severa
     E = [exp(X) | phi1(X) B] = [1 + X phi1(X) | phi1(X) B]                                  (2)
     E of (2 X, 2 B) = exp(X) E + [0 | phi1(X) B]                                            (3)
 
-The rows of positions of A are those of the identity and of -(v x): a product with them is a sum of
-a few rows, and only the rows of accelerations are multiplied.
+The upper rows of X, those of positions, are those of the identity and of -(v x). A product with
+them is a sum of a few rows. What X is multiplied by is a series T of X, so that X T = T X:
+
+    X T = [X_upper T; T_lower,left X_upper + T_lower,right X_lower]                         (4)
+
+and only the last product, a quarter of the whole, is one of dense matrices.
 """
 
 import math
@@ -43,10 +47,11 @@ def make_work(k: int, n: int) -> tuple[Array, Array, IntArray]:
     """Return memory for `exponential`, [X | B] (k, k + n) in it, and lists of integers.
 
     What is beside [X | B] is zero and stays it. Rows are one vector longer than products need:
-    parts a multiple of 4096 bytes apart get into each other's way.
+    parts a multiple of 4096 bytes apart get into each other's way. A row after the parts holds the
+    entries of X at (i, upper + i).
     """
     columns = -(-(k + n + LANES) // COLUMN_BLOCK) * COLUMN_BLOCK + LANES
-    work = aligned_zeros(PARTS * (k + ROW_BLOCK) * columns)
+    work = aligned_zeros((PARTS * (k + ROW_BLOCK) + 1) * columns)
     lists = np.zeros(k * (2 + FEW), np.int64)
     lists[:k] = np.arange(k)
     return work, parts_of(work, k)[0, :k, : k + n], lists
@@ -54,7 +59,8 @@ def make_work(k: int, n: int) -> tuple[Array, Array, IntArray]:
 
 def parts_of(work: Array, k: int) -> Array:
     """Return (parts, rows, columns): a view of the memory."""
-    return work.reshape(PARTS, k + ROW_BLOCK, -1)
+    rows = PARTS * (k + ROW_BLOCK)
+    return work.reshape(rows + 1, -1)[:rows].reshape(PARTS, k + ROW_BLOCK, -1)
 
 
 @lean_kernel
@@ -66,8 +72,8 @@ def exponential(work, lists, k, n):
     work, lists
         Of `make_work`.
     """
-    size = work.shape[0] // PARTS
-    stride = size // (k + ROW_BLOCK)
+    stride = work.shape[0] // (PARTS * (k + ROW_BLOCK) + 1)
+    size = (k + ROW_BLOCK) * stride
     upper = list_entries(work, lists, stride, k)
     phi1, term, product, E = size, 2 * size, 3 * size, 4 * size
     unit = unit_of_time(work, stride, k, upper)
@@ -83,6 +89,8 @@ def exponential(work, lists, k, n):
         store8(work, v, scaled)
         store8(work, term + v, second)
         store8(work, phi1 + v, 0.5 * scaled + second)
+    for v in range(diagonal_row(stride, k), work.shape[0], LANES):
+        store8(work, v, factor * load8(work, v))
     norms = (norm_of(work, 0, stride, k, upper, unit), factor * norm, factor * norm)
     last, j = last_term(norms), 2
     while j < last:
@@ -102,8 +110,12 @@ def exponential(work, lists, k, n):
     add_identity(work, E, stride, k)
     for i in range(k):
         clear_after(work, E + i * stride, k, stride)
-    own = (phi1, stride, 1)
-    add_product(work, E + k, stride, k, n, work, own, work, k, stride, lists, 0, k)
+    own, lower = (phi1 + upper, stride, 1), upper * stride + k
+    add_product(work, E + k, stride, k, n, work, own, work, lower, stride, lists, 0, k - upper)
+    first = first_of_upper(work, stride, k, n, upper)
+    if first < n:
+        own, c = (phi1, stride, 1), k + first
+        add_product(work, E + c, stride, k, n - first, work, own, work, c, stride, lists, 0, upper)
     for _ in range(halvings):
         for i in range(k):
             for v in range(0, stride, LANES):
@@ -145,16 +157,48 @@ def last_term(norms):
 @lean_kernel
 def list_entries(work, lists, stride, k):
     """List the columns of the entries of leading rows of X with few; return how many these are."""
-    for i in range(k):
-        count, at = 0, k + i * (FEW + 1)
-        for j in range(k):
-            if get(work, i * stride + j) != 0.0:
-                count += 1
-                if count > FEW:
-                    return i
-                lists[at + count] = j
-        lists[at] = count
-    return k
+    upper = 0
+    while upper < k and list_row(work, lists, stride, k, upper):
+        upper += 1
+    diagonal = diagonal_row(stride, k)
+    for v in range(0, stride, LANES):
+        store8(work, diagonal + v, splat8(0.0))
+    for i in range(min(upper, k - upper)):
+        put(work, diagonal + i, get(work, i * stride + upper + i))
+    return upper
+
+
+@lean_kernel
+def list_row(work, lists, stride, k, i):
+    """List the columns of the entries of row i of X; return whether they are few."""
+    count, at = 0, k + i * (FEW + 1)
+    for j in range(k):
+        if get(work, i * stride + j) != 0.0:
+            count += 1
+            if count > FEW:
+                return False
+            lists[at + count] = j
+    lists[at] = count
+    return True
+
+
+@lean_kernel
+def diagonal_row(stride, k):
+    """Return where the row after the parts begins."""
+    return PARTS * (k + ROW_BLOCK) * stride
+
+
+@lean_kernel
+def first_of_upper(work, stride, k, n, upper):
+    """Return the first column of B that is not zero in the upper rows; n if there is none."""
+    first = n
+    for i in range(upper):
+        row = i * stride + k
+        j = 0
+        while j < first and get(work, row + j) == 0.0:
+            j += 1
+        first = j
+    return first
 
 
 @lean_kernel
@@ -194,7 +238,10 @@ def squares(work, part, stride, begin, end, split, k):
 
 @lean_kernel
 def multiply(work, lists, to, source, stride, k, upper):
-    """Fill the first k columns of a part with X times another; those that follow are garbage."""
+    """Fill the first k columns of a part by (4) with X times another part, a series of X.
+
+    What follows these columns is garbage.
+    """
     for i in range(upper):
         at = k + i * (FEW + 1)
         for v in range(0, k, LANES):
@@ -203,9 +250,21 @@ def multiply(work, lists, to, source, stride, k, upper):
                 j = get_int(lists, e)
                 total = total + get(work, i * stride + j) * load8(work, source + j * stride + v)
             store8(work, to + i * stride + v, total)
-    dense = to + upper * stride
-    for row in range(dense, to + (k + ROW_BLOCK) * stride, stride):
-        for v in range(row, row + k + LANES, LANES):
+    lower, diagonal = upper * stride, diagonal_row(stride, k)
+    for row in range(lower, (k + ROW_BLOCK) * stride, stride):
+        for v in range(to + row, to + row + k + LANES, LANES):
             store8(work, v, splat8(0.0))
-    X = (upper * stride, stride, 1)
-    add_product(work, dense, stride, k - upper, k, work, X, work, source, stride, lists, 0, k)
+        for v in range(0, upper, LANES):
+            moved = load8(work, diagonal + v) * load8(work, source + row + v)
+            store8(work, to + row + upper + v, moved)
+    for i in range(upper):
+        at = k + i * (FEW + 1)
+        for e in range(at + 1, at + 1 + get_int(lists, at)):
+            j, x = get_int(lists, e), get(work, i * stride + get_int(lists, e))
+            if j != i + upper:
+                for row in range(lower, k * stride, stride):
+                    there = to + row + j
+                    put(work, there, get(work, there) + x * get(work, source + row + i))
+    T = (source + lower + upper, stride, 1)
+    rows = k - upper
+    add_product(work, to + lower, stride, rows, k, work, T, work, lower, stride, lists, 0, rows)
