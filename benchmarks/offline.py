@@ -36,6 +36,7 @@ from geolin_ros.offline.message_types import (
 from geolin_ros.offline.points import PointBatches
 from geolin_ros.offline.sampling import Samples, tabulate
 from geolin_ros.offline.source import open_source
+from geolin_ros.offline.thinning import Sampling
 from geolin_ros.stream.geometry import write_pose, write_twist
 from geolin_ros.stream.operating_points import OperatingPoints
 
@@ -91,8 +92,8 @@ def stages(bag: Path) -> dict[str, float]:
         model, settings = source.model, source.settings
         count = source.recording.counts['/joint_states']
 
-        def whole(name: str, **options: Any) -> None:
-            linearize(source, f'{folder}/{name}.zarr', workers=1, **options)
+        def whole(name: str, **sampling: Any) -> None:
+            linearize(source, f'{folder}/{name}.zarr', Sampling(**sampling), workers=1)
 
         def tables() -> list[Samples]:
             stream = OperatingPoints(model, settings)
@@ -121,6 +122,12 @@ def stages(bag: Path) -> dict[str, float]:
         'all': without + spectra,
     }
     return {name: duration / count * 1e6 for name, duration in taken.items()}
+
+
+def over_necessary(taken: dict[str, float]) -> float:
+    """Return how much more all takes than reading, linearizing and writing."""
+    necessary = 'read and decode', 'linearize', 'select, compress, write'
+    return taken['all'] / sum(taken[name] for name in necessary)
 
 
 def _taken(function: Callable[[], object]) -> float:
@@ -155,16 +162,17 @@ def main() -> None:
         duration = time.perf_counter() - start
         print(f'bag: {count} samples, {size / 1e6:.0f} MB, written in {duration:.1f} s')
         if options.stages:
-            for name, duration in stages(folder / 'bag').items():
+            taken = stages(folder / 'bag')
+            for name, duration in taken.items():
                 print(f'{name:30} {duration:8.1f} us a sample')
+            print(f'all over reading, linearizing and writing {over_necessary(taken):.2f}')
             return
         start, before = time.perf_counter(), _cpu()
         with open_source([folder / 'bag']) as source:
             result = linearize(
                 source,
                 str(folder / 'out.zarr'),
-                every=options.every,
-                eig_rate=options.eig_rate,
+                Sampling(options.every, eig_rate=options.eig_rate),
                 workers=options.workers,
             )
         duration = time.perf_counter() - start

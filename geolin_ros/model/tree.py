@@ -446,6 +446,17 @@ class TreeModel:
             )
         return '\n'.join((*lines, *(f'  warning: {warning}' for warning in self.warnings)))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the fields; arrays become read-only again: kernels are compiled for such ones."""
+        self.__dict__.update(state)
+        limits = vars(self.limits).values()
+        placements = (frame.placement for frame in self.frames.values())
+        for array in (*self.tree, *limits, *placements, self.gravity):
+            array.setflags(write=False)
+
     def __repr__(self) -> str:
         """Return name, base and size."""
         return f'TreeModel({self.name!r}, base={self.base!r}, n={self.n})'

@@ -37,6 +37,8 @@ from geolin_ros.typing import IntArray
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 FINGERPRINT = 'run'
+PAYING = 5e7
+"""Numbers of A and B, some 4 s of work, from which processes pay for the 2 s of their start."""
 DIMENSIONS = 'time', 'spectrum'
 
 
@@ -78,7 +80,7 @@ def linearize(
     chunk
         Samples in a unit; chosen by default.
     workers, scheduler
-        See `open_workers`.
+        See `open_workers`. Without either, what is not worth other processes is done here.
     watch
         Wraps the messages, of which there are ``total``.
 
@@ -105,6 +107,8 @@ def linearize(
     if source.settings.contacts.are_expected:
         warm_up_contacts()
     computed = 0
+    if workers is None and run_.numbers / sampling.every < PAYING:
+        workers = 1
     with open_workers(workers, scheduler) as found:
         for rows in run(found, _work, run_.units(watch)):
             computed += rows
@@ -117,7 +121,13 @@ def _work(dimension: str, *arguments: Any) -> int:
 
 
 class _Run:
-    """One dataset from its first unit to the last."""
+    """One dataset from its first unit to the last.
+
+    Attributes
+    ----------
+    numbers
+        How many entries of A and B it writes at most.
+    """
 
     def __init__(self, source: Source, path: str, sampling: Sampling, chunk: int | None) -> None:
         self._source, self._thinning = source, Thinning(sampling.every, sampling.rate)
@@ -130,6 +140,7 @@ class _Run:
             layout,
             chunk or store.chunk_length(row_bytes(layout)),
         )
+        self.numbers = self._most * row_bytes(layout) / 8
         self.drops: Counter[str] = Counter()
         self._skipped = 0
         self._samples, self._spectrum_samples = 0, 0
@@ -140,6 +151,12 @@ class _Run:
         if self.is_complete:
             self._forget_marks()  # of a run that was killed while it did so
         self._done = self._finished(self._group)
+
+    @property
+    def _most(self) -> int:
+        """How many samples there can be."""
+        recording = self._source.recording
+        return recording.counts[recording.topic('joint_states')]
 
     # ---- units
 
@@ -228,7 +245,7 @@ class _Run:
         group = store.open_group(job.path, 'w')
         group.attrs.update({FINGERPRINT: self._stamp, 'complete': False})
         model = job.model
-        most = source.recording.counts[source.recording.topic('joint_states')]
+        most = self._most
         for dimension, columns, chunk in (
             ('time', job.columns, job.chunk),
             ('spectrum', job.spectrum_columns, SPECTRA),

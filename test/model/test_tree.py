@@ -3,6 +3,7 @@
 """From descriptions to trees: merging, roots, planar chains, and what is refused."""
 
 import dataclasses
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from geolin_ros.errors import (
     SingularInertiaError,
     UnknownNameError,
 )
+from geolin_ros.kernels.engine.linearization import linearize
 
 KINDS = ('revolute', 'prismatic', 'helical', 'fixed')
 
@@ -386,3 +388,16 @@ def test_random_state__keeps_to_limits_and_turns_the_base(seed):
         if base == 'fixed':
             assert np.array_equal(state.H, np.eye(4))
             assert not np.any(state.v)
+
+
+def test_pickled_model__is_the_same_and_needs_no_other_kernels():
+    """A worker process of `geolin linearize` gets one; compiling takes it half a minute."""
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    state, tau = model.neutral_state(), np.ones(model.n)
+    expected = Linearizer(model)(state, tau).copy()
+    compiled = len(linearize.signatures)
+    twin = pickle.loads(pickle.dumps(model))
+    assert twin.hash == model.hash
+    assert not any(array.flags.writeable for array in (*twin.tree, twin.gravity))
+    assert Linearizer(twin)(state, tau).A.tobytes() == expected.A.tobytes()
+    assert len(linearize.signatures) == compiled
