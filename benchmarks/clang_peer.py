@@ -27,9 +27,11 @@ from benchmarks.robots import FOLDER, Pair, paths, read
 from geolin_ros import Contact, Linearizer
 
 ROBOTS = {'go2': 0.40, 'g1_29dof_rev_1_0': 0.30, 'talos_reduced': 0.30, 'talos_full_v2': 0.30}
+IN_PLACE = {'go2': 0.30, 'g1_29dof_rev_1_0': 0.24, 'talos_reduced': 0.24, 'talos_full_v2': 0.24}
 C_LIMIT, CONTACT_LIMIT = 0.24, 0.3
-WHAT, C_WHAT, PEER = (
+WHAT, IN_PLACE_WHAT, C_WHAT, PEER = (
     'A and B, strongest peer',
+    'A and B by Linearizer.run, strongest peer',
     'A and B from C, strongest peer',
     'computeABADerivatives, clang -O3 -march=native',
 )
@@ -98,9 +100,12 @@ def compare_pair(pair: Pair, rounds: int) -> list[Row]:
     peer.derivatives(robot, *theirs, 1, found)
     expected = pin.aba(pair.pin_model, pair.pin_data, *theirs)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+    in_place = Linearizer(pair.model)
+    in_place(state, tau)
     times = interleaved_medians(
         {
             'ours': partial(Linearizer(pair.model), state, tau),
+            'in place': in_place.run,
             'c': c_library.linearize_repeatedly(pair.model, state, tau, REPEATS),
             'clang': partial(peer.derivatives, robot, *theirs, REPEATS, found),
             'wheel': partial(pin.computeABADerivatives, pair.pin_model, pair.pin_data, *theirs),
@@ -108,9 +113,11 @@ def compare_pair(pair: Pair, rounds: int) -> list[Row]:
         rounds,
     )
     ours, wheel = 1e6 * times['ours'], 1e6 * times['wheel']
-    in_c, clang = (1e6 * times[name] / REPEATS for name in ('c', 'clang'))
+    ran, in_c = 1e6 * times['in place'], 1e6 * times['c'] / REPEATS
+    clang = 1e6 * times['clang'] / REPEATS
     rows = [
         Row(WHAT, pair.name, ours, PEER, clang, ROBOTS.get(pair.name)),
+        Row(IN_PLACE_WHAT, pair.name, ran, PEER, clang, IN_PLACE.get(pair.name)),
         Row(C_WHAT, pair.name, in_c, PEER, clang, C_LIMIT),
     ]
     for row in rows:

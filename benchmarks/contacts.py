@@ -81,9 +81,7 @@ def breakdown(linearizer: Linearizer, state: State, tau: Array, rounds: int) -> 
     R = reduce(C)
     times = interleaved_medians(
         {
-            'kernel': partial(
-                engine.run, state.data, engine.inputs, engine.workspace, engine.outputs.out
-            ),
+            'kernel': engine.run_here,
             'call': partial(linearizer, state, tau),
             'J, M, rank': lambda: linearizer(state, tau).geometry,
             'reduced pair of these': partial(reduce, C, R),

@@ -590,6 +590,39 @@ def test_linearization__has_no_rows_without_contacts_and_takes_others_in_a_call(
     assert_same(lin(state, tau, contacts=()), Linearizer(QUADRUPED)(state, tau), 0.0)
 
 
+SOLES = [Contact(f'{leg}_foot', 'surface') for leg in ('FL', 'FR', 'RL', 'RR')]
+
+
+@pytest.mark.parametrize('contacts', [(), FEET, SOLES], ids=['free', 'standing', 'redundant'])
+def test_run__linearizes_about_what_was_written_in_place(contacts):
+    lin, rng = Linearizer(QUADRUPED, contacts), np.random.default_rng(63)
+    for push in ((), [Wrench('FL_foot', rng.normal(size=3))]):
+        state, tau = QUADRUPED.random_state(rng), moderate_efforts(QUADRUPED, rng)
+        lin(QUADRUPED.random_state(rng), 2.0 * tau, wrenches=push)
+        lin.state.data[:], lin.tau[:] = state.data, tau
+        found = lin.run()
+        expected = Linearizer(QUADRUPED, contacts)(state, tau)
+        assert_same(found, expected, 0.0)
+        assert found.rank == expected.rank
+        assert np.array_equal(found.geometry.J, expected.geometry.J)
+        if not contacts:
+            A, B, nu_dot = general_linearization(QUADRUPED, state, tau)
+            assert_close(np.hstack((found.A, found.B)), np.hstack((A, B)), 1e-11)
+            assert_close(found.nu_dot, nu_dot, 1e-11)
+    lin.contacts = FEET[:2]
+    assert_same(lin.run(), Linearizer(QUADRUPED, FEET[:2])(state, tau), 0.0)
+
+
+def test_run__names_what_is_no_number_and_goes_on():
+    lin = Linearizer(QUADRUPED, FEET)
+    expected = lin.run().copy()
+    lin.tau[3] = np.nan
+    with pytest.raises(NotFiniteError, match=r"^tau of robot 'quadruped' hold NaN"):
+        lin.run()
+    lin.tau[3] = 0.0
+    assert_same(lin.run(), expected, 0.0)
+
+
 def test_batch__obeys_contacts():
     rng = np.random.default_rng(62)
     states = [QUADRUPED.random_state(rng) for _ in range(5)]

@@ -67,6 +67,8 @@ class Linearizer:
     ----------
     contacts
         All contacts; assign others, or call `activate`, at any time.
+    state, tau
+        What was linearized about last; write into their arrays, then call `run`.
     batch
         Linearizes about many states: ``linearizer.batch(states, taus)``, see `Batches`.
 
@@ -95,7 +97,9 @@ class Linearizer:
     ) -> None:
         check_length(length)
         self.model, self._length = model, length
-        self._n, self._size = model.n, 22 + model.n_q + model.n
+        self._state, self._tau = model.neutral_state(), np.zeros(model.n)
+        self._x_memory = memoryview(self._state.data)  # type: ignore[arg-type]
+        self._tau_memory = memoryview(self._tau)  # type: ignore[arg-type]
         self._known: list[tuple[object, ...]] | None = None
         self.contacts = tuple(contacts)
 
@@ -112,8 +116,7 @@ class Linearizer:
         constraints = [Constraint(self.model, contact) for contact in contacts]
         active = [c for c in constraints if c.contact.active]
         self._contacts, self._active, self._known = tuple(contacts), active, known
-        self._engine = _Engine(self.model, active, self._length)
-        self._tau_memory = memoryview(self._engine.tau)  # type: ignore[arg-type]
+        self._engine = _Engine(self.model, active, self._length, (self._state, self._tau))
 
     def activate(self, names: Iterable[str]) -> None:
         """Put the contacts with these names into force, and no others.
@@ -124,6 +127,16 @@ class Linearizer:
             If no contact has one of the names.
         """
         self.contacts = activated(self._contacts, names)
+
+    @property
+    def state(self) -> State:
+        """State that `run` linearizes about."""
+        return self._state
+
+    @property
+    def tau(self) -> Array:
+        """Joint efforts (n,) that `run` linearizes about [N m or N]."""
+        return self._tau
 
     @cached_property
     def batch(self) -> Batches:
@@ -171,30 +184,46 @@ class Linearizer:
         """
         if contacts is not None and contacts is not self._contacts:
             self.contacts = tuple(contacts)
-        x = state.data
-        if len(x) != self._size:
-            raise wrong_state(self.model, state)
         try:
+            self._x_memory[:] = state.data  # type: ignore[call-overload]
             self._tau_memory[:] = tau  # type: ignore[assignment]
         except NO_MEMORY_OF_FLOATS:  # or of another size
-            self._take(tau)
-        engine = self._engine
-        run, inputs, workspace, out, result, x_memory = engine.at_hand
-        if wrenches:
-            inputs = engine.inputs_with(wrenches)
-        status = run(x, inputs, workspace, out)
-        if status == OK:
-            x_memory[:] = x  # type: ignore[call-overload]
-            if self._active:
-                engine.remember(wrenches)
-        elif status == REDUNDANT:
-            result = engine.by_rank(state, inputs)
-        else:
-            raise engine.failure(status, state)
+            self._take(state, tau)
+        result = self._engine.run_under(wrenches) if wrenches else self.run()
         if reference == 'moving':
             return result
         check_reference(reference)
         return result.frozen()
+
+    def run(self) -> Linearization:
+        """Linearize about `state` and `tau` as they are, without other wrenches: the fastest call.
+
+        Returns
+        -------
+        Linearization
+            Of the moving reference. It is valid until the next call, and until `state` or `tau`
+            is written to.
+
+        Raises
+        ------
+        NotFiniteError, SingularInertiaError
+            As for any linearization.
+
+        Examples
+        --------
+        >>> from geolin_ros import Linearizer, TreeModel, robots
+        >>> lin = Linearizer(TreeModel.from_urdf(robots.path('quadruped')))
+        >>> lin.state.s[:], lin.tau[:] = 0.1, 2.0
+        >>> lin.run().A.shape
+        (36, 36)
+        """
+        engine = self._engine
+        status = engine.run_here()
+        if status != OK:
+            return engine.settle(status, engine.inputs)
+        if self._active:
+            engine.remember(NO_WRENCHES)
+        return engine.result
 
     def forward_dynamics(
         self, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] = ()
@@ -203,9 +232,9 @@ class Linearizer:
 
         Same arguments and errors as a linearization; the array is the caller's.
         """
-        if len(state.data) != self._size:
+        if state.data.size != self._state.data.size:
             raise wrong_state(self.model, state)
-        efforts, engine = vector('tau', tau, self._n, self.model.name), self._engine
+        efforts, engine = vector('tau', tau, self.model.n, self.model.name), self._engine
         engine.tau[:] = efforts  # the whole linearization costs less than a factorization
         inputs = engine.inputs if not wrenches else engine.inputs_with(wrenches)
         engine.is_current = False
@@ -270,12 +299,16 @@ class Linearizer:
             *later(self.model, self._active, self._length, state.copy(), tau.copy(), wrenches),
         )
 
-    def _take(self, tau: ArrayLike) -> None:
-        """Keep efforts of any kind."""
+    def _take(self, state: State, tau: ArrayLike) -> None:
+        """Keep a state, and efforts of any kind."""
+        if state.data.size != self._state.data.size:
+            raise wrong_state(self.model, state)
         values = np.asarray(tau, dtype=np.float64)
-        if values.shape != (self._n,):
-            raise ShapeError(f'tau has shape {values.shape}, expected ({self._n},), one a joint')
-        self._engine.tau[...] = values
+        if values.shape != self._tau.shape:
+            raise ShapeError(
+                f'tau has shape {values.shape}, expected {self._tau.shape}, one a joint'
+            )
+        self._state.data[:], self._tau[:] = state.data, values
 
 
 class _Engine:
@@ -289,12 +322,16 @@ class _Engine:
         Contacts and loops in force.
     length
         See `Linearizer`.
+    about
+        Memory of the state and of the efforts.
 
     Attributes
     ----------
     run
         (x, inputs, workspace, out) -> status, machine code: called itself, a kernel would look at
         the types of its arguments first, for 0.4 us.
+    run_here
+        The same about the state and the efforts in memory, into `outputs`.
     inputs, tau
         [efforts | wrenches] of all joints without wrenches, and the caller's efforts, which may be
         the same.
@@ -304,8 +341,6 @@ class _Engine:
         The same, and who answers for what is seldom asked; it stays that of these contacts.
     x
         The state it is about.
-    at_hand
-        What every call needs.
     is_current
         Whether the kernel ran last there.
 
@@ -315,7 +350,13 @@ class _Engine:
         If a link has an inertia that no rigid body has, or bodies are not numbered depth first.
     """
 
-    def __init__(self, model: TreeModel, constraints: Sequence[Constraint], length: float) -> None:
+    def __init__(
+        self,
+        model: TreeModel,
+        constraints: Sequence[Constraint],
+        length: float,
+        about: tuple[State, Array],
+    ) -> None:
         packed = model.packed
         if packed is None:
             raise ModelError(
@@ -330,22 +371,21 @@ class _Engine:
         self._rows = wrench_labels(constraint.contact for constraint in constraints)
         self._shape = model.m, len(actuated), sum(constraint.size for constraint in constraints)
         self.workspace = layout.make_workspace(packed)
-        self.inputs = layout.make_inputs(packed, pack(model, ()))
-        self.tau = self.inputs if self._own.is_all else np.zeros(model.n)
+        self._state, self.tau = about
+        self.inputs = self.tau
+        if not self._own.is_all:
+            self.inputs = layout.make_inputs(packed, pack(model, ()))
         self.outputs = contact_layout.outputs_of(*self._shape)
         self._poses, self._floats = packed.floats.copy(), packed.floats
         if packed.groups:
             self._floats = read_only(self._poses)
         self._contacts = pack_constraints(packed, constraints)
-        self._neutral = model.neutral_state()
-        self.x = x = np.zeros(22 + model.n_q + model.n)
+        self.x = self._state.data
         self._tau, self._wrenches = np.zeros(model.n), NO_WRENCHES
         self.is_current = False
         self.result = self._make_result()
         self.run = self._runner(self._contacts)
-        x_memory = memoryview(x)  # type: ignore[arg-type]
-        out = self.outputs.out
-        self.at_hand = self.run, self.inputs, self.workspace, out, self.result, x_memory
+        self.run_here = partial(self.run, self.x, self.inputs, self.workspace, self.outputs.out)
         self._independent: dict[int, tuple[Any, contact_layout.Contacts]] = {}
 
     def _runner(
@@ -386,6 +426,22 @@ class _Engine:
         if self._own.is_all:
             inputs[: self._model.n] = self.tau
         return inputs
+
+    def run_under(self, wrenches: Sequence[Wrench]) -> Linearization:
+        """Return the linearization about the state and the efforts in memory under wrenches."""
+        inputs = self.inputs_with(wrenches)
+        status = self.run(self.x, inputs, self.workspace, self.outputs.out)
+        if status != OK:
+            return self.settle(status, inputs)
+        self.remember(wrenches)
+        return self.result
+
+    def settle(self, status: int, inputs: Array) -> Linearization:
+        """Return the linearization by rank, if rows are dependent; raise for what else failed."""
+        self.is_current = False
+        if status != REDUNDANT:
+            raise self.failure(status, self._state)
+        return self.by_rank(self._state.copy(), inputs)
 
     def remember(self, wrenches: Sequence[Wrench]) -> None:
         """Keep what the result is about, besides the state."""
@@ -466,12 +522,12 @@ class _Engine:
     def _judge(self) -> Redundancy:
         """Return the rank decision of the result, which counted all rows."""
         if self.is_current or not self._constraints:
-            return self._decide(self._state())[1]
+            return self._decide(self._state)[1]
         return self._again[0]()
 
     def _geometry(self) -> Geometry:
         """Return J and its change as the kernel left them, where it can be read from there."""
-        state, model = self._state(), self._model
+        state, model = self._state.copy(), self._model
         if not self.is_current or not self._constraints:
             return geometry_of(model, self._constraints, state)
         return Geometry(*self._rows_at(self._contacts, state), mass_matrix(model, state))
@@ -485,13 +541,8 @@ class _Engine:
     def _again(self) -> 'Later':
         return later(
             *(self._model, self._constraints, self._length),
-            *(self._state(), self._tau.copy(), self._wrenches),
+            *(self._state.copy(), self._tau.copy(), self._wrenches),
         )
-
-    def _state(self) -> State:
-        state = self._neutral.copy()
-        state.data[:] = self.x
-        return state
 
     def _decide(self, state: State) -> tuple[Decision, Redundancy]:
         """Return the rank decision of the last call of `run`, about a state."""
