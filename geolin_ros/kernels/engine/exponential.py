@@ -5,16 +5,18 @@
 phi1(X) = X^-1 (exp(X) - 1) is a series that is summed for X and B halved several times; a doubling
 [Higham 2008, section 10.7.4] undoes each:
 
-    phi1(X) = 1 + T_1 + T_2 + ...,   T_1 = X / 2,   T_j = X T_j-1 / (j + 1)                 (1)
-    E = [exp(X) | phi1(X) B] = [1 + X phi1(X) | phi1(X) B]                                  (2)
-    E of (2 X, 2 B) = exp(X) E + [0 | phi1(X) B]                                            (3)
+    phi1(X) = 1 + X phi2(X),   phi2(X) = 1 / 2! + X / 3! + X^2 / 4! + ...               (1)
+    E = [exp(X) | phi1(X) B] = [1 + X phi1(X) | phi1(X) B]                              (2)
+    E of (2 X, 2 B) = exp(X) E + [0 | phi1(X) B]                                        (3)
 
 The upper rows of X, those of positions, are those of the identity and of -(v x). A product with
 them is a sum of a few rows. What X is multiplied by is a series T of X, so that X T = T X:
 
     X T = [X_upper T; T_lower,left X_upper + T_lower,right X_lower]                         (4)
 
-and only the last product, a quarter of the whole, is one of dense matrices.
+and only the last product, a quarter of the whole, is one of dense matrices. phi2 is summed by
+powers of X^2, X^3 or X^4 [Paterson 1973]; (1) and (4) need its lower rows and those alone that
+-(v x) picks.
 """
 
 import math
@@ -37,10 +39,12 @@ from geolin_ros.kernels.simd.vector import (
 from geolin_ros.typing import Array, IntArray
 
 FEW = 8  # entries of an upper row, at most
-LARGEST_NORM = 0.6  # root of that of X X in (1): fewer terms there, one more doubling
+LARGEST_NORM = 1.2  # root of that of X X: fewer terms below it, one more doubling
 ROUNDING = 2.0**-54
 MOST_TERMS = 40
-PARTS = 5  # [X | B], phi1, two terms, E
+MOST_POWERS = 4
+COST = 2.0  # of a product by a power, in products with X
+PARTS = 6  # [X | B], its powers, two sums; later phi1 and E in the place of powers
 
 
 def make_work(k: int, n: int) -> tuple[Array, Array, IntArray]:
@@ -74,37 +78,46 @@ def exponential(work, lists, k, n):
     """
     stride = work.shape[0] // (PARTS * (k + ROW_BLOCK) + 1)
     size = (k + ROW_BLOCK) * stride
-    upper = list_entries(work, lists, stride, k)
-    phi1, term, product, E = size, 2 * size, 3 * size, 4 * size
+    upper, reach = list_entries(work, lists, stride, k)
     unit = unit_of_time(work, stride, k, upper)
-    multiply(work, lists, term, 0, stride, k, upper)
-    norm = math.sqrt(norm_of(work, term, stride, k, upper, unit))
+    multiply(work, lists, size, 0, stride, k, upper)
+    norm = math.sqrt(norm_of(work, size, stride, k, upper, unit))
     halvings = 0
     if norm > LARGEST_NORM and norm - norm == 0.0:
         halvings = math.frexp(norm / LARGEST_NORM)[1]
     factor = 0.5**halvings
     for v in range(0, size, LANES):
-        scaled = factor * load8(work, v)
-        second = (factor * factor / 6.0) * load8(work, term + v)
-        store8(work, v, scaled)
-        store8(work, term + v, second)
-        store8(work, phi1 + v, 0.5 * scaled + second)
+        store8(work, v, factor * load8(work, v))
+        store8(work, size + v, factor * factor * load8(work, size + v))
     for v in range(diagonal_row(stride, k), work.shape[0], LANES):
         store8(work, v, factor * load8(work, v))
     norms = (norm_of(work, 0, stride, k, upper, unit), factor * norm, factor * norm)
-    last, j = last_term(norms), 2
-    while j < last:
-        j += 1
-        multiply(work, lists, product, term, stride, k, upper)
-        for row in range(0, k * stride, stride):
-            for v in range(row, row + k, LANES):
-                scaled = (1.0 / (j + 1)) * load8(work, product + v)
-                store8(work, product + v, scaled)
-                store8(work, phi1 + v, load8(work, phi1 + v) + scaled)
-        term, product = product, term
-        if j == 4:
-            fourth = (120.0 * norm_of(work, term, stride, k, upper, unit)) ** 0.25
-            last = last_term((norms[0], norms[1], fourth))
+    last = last_term(norms) - 1
+    powers = powers_for(last)
+    for power in range(2, powers):
+        multiply(work, lists, power * size, (power - 1) * size, stride, k, upper)
+    if powers == MOST_POWERS:
+        fourth = norm_of(work, 3 * size, stride, k, upper, unit) ** 0.25
+        last = last_term((norms[0], norms[1], fourth)) - 1
+    phi2, other = 4 * size, 5 * size
+    begin = upper if reach == 0 else 0  # of the rows that are summed
+    end = k if reach + ROW_BLOCK > upper else reach
+    j = last - last % powers
+    sum_powers(work, phi2, size, stride, k, (begin, k), (powers, j))
+    while j > 0:
+        j -= powers
+        sum_powers(work, other, size, stride, k, (begin, k), (powers, j))
+        top = (powers - 1) * size
+        if reach > 0:
+            row, own = other, (phi2, stride, 1)
+            add_product(work, row, stride, end, k, work, own, work, top, stride, lists, 0, k)
+        if end < k or reach == 0:
+            row, own = other + upper * stride, (phi2 + upper * stride, stride, 1)
+            rows = k - upper
+            add_product(work, row, stride, rows, k, work, own, work, top, stride, lists, 0, k)
+        phi2, other = other, phi2
+    phi1, E, product = size, 2 * size, 3 * size
+    multiply(work, lists, phi1, phi2, stride, k, upper)
     add_identity(work, phi1, stride, k)
     multiply(work, lists, E, phi1, stride, k, upper)
     add_identity(work, E, stride, k)
@@ -155,8 +168,41 @@ def last_term(norms):
 
 
 @lean_kernel
+def powers_for(last):
+    """Return how many powers of X the cheapest sum to X^last stands on, 1 included."""
+    best, least = 2, 1e9
+    for powers in range(2, MOST_POWERS + 1):
+        cost = powers + COST * (last // powers)
+        if cost < least:
+            best, least = powers, cost
+    return best
+
+
+@lean_kernel
+def sum_powers(work, to, size, stride, k, rows, terms):
+    """Fill rows of a part with 1 / (j + 2)! + X / (j + 3)! + ..., as many terms as powers."""
+    powers, j = terms
+    c = 1.0
+    for i in range(2, j + 3):
+        c /= i
+    for row in range(rows[0], rows[1]):
+        for v in range(row * stride, row * stride + k, LANES):
+            factor, total = c, splat8(0.0)
+            for power in range(1, powers):
+                factor /= j + 2 + power
+                total = total + factor * load8(work, (power - 1) * size + v)
+            store8(work, to + v, total)
+        diagonal = to + row * (stride + 1)
+        put(work, diagonal, c + get(work, diagonal))
+
+
+@lean_kernel
 def list_entries(work, lists, stride, k):
-    """List the columns of the entries of leading rows of X with few; return how many these are."""
+    """List the columns of the entries of leading rows of X with few.
+
+    Return how many rows these are, and how many leading columns of them have entries other than
+    those from there on.
+    """
     upper = 0
     while upper < k and list_row(work, lists, stride, k, upper):
         upper += 1
@@ -165,7 +211,14 @@ def list_entries(work, lists, stride, k):
         store8(work, diagonal + v, splat8(0.0))
     for i in range(min(upper, k - upper)):
         put(work, diagonal + i, get(work, i * stride + upper + i))
-    return upper
+    reach = 0
+    for i in range(upper):
+        at = k + i * (FEW + 1)
+        for e in range(at + 1, at + 1 + get_int(lists, at)):
+            j = get_int(lists, e)
+            if j < upper:
+                reach = max(reach, j + 1)
+    return upper, reach
 
 
 @lean_kernel
