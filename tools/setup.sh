@@ -70,14 +70,16 @@ install() {
 
 packages() {
     install pip setuptools wheel  # before what needs them to be built
-    local ros=()
-    [ "$distribution" != wheels ] || ros=(-r requirements/ros-kilted.txt)
-    install -r requirements/build.txt "${ros[@]}" --no-build-isolation \
+    install -r requirements/build.txt --no-build-isolation \
         --editable '.[plot]' --editable ./geolin_demos
     local site
     site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
     cp tools/environment_hook.py "$site/geolin_environment_hook.py"
     echo 'import geolin_environment_hook' >"$site/geolin_environment_hook.pth"
+}
+
+ros_wheels() {
+    install -r requirements/ros-kilted.txt
 }
 
 simulation() {
@@ -120,9 +122,10 @@ else
 fi
 made_from='setup.py setup.cfg geolin_demos/setup.py requirements tools/setup.sh'
 step packages $made_from tools/environment_hook.py
-if [ "${1:-}" = demo ]; then  # beside the messages, to use all processors
+if [ "${1:-}" = demo ]; then  # beside what follows, to use all processors
     step kernels tools/compile_kernels.py geolin_ros/kernels geolin_demos/geolin_demos/demo &
 fi
+[ "$distribution" != wheels ] || step ros_wheels requirements tools/setup.sh
 messages_from='geolin_msgs tools/build_messages.py requirements'
 if [ "$distribution" != wheels ] || [ "${1:-everything}" = everything ]; then
     step messages $messages_from

@@ -13,6 +13,8 @@ from geolin_ros.model.tree import TreeModel
 
 SMALL_SHARE = 1e-8
 """Below it half of the sixteen digits of a number are lost."""
+SURE = 1e-10
+"""Above it the inverse of a matrix has a digit of each share."""
 
 
 class Conditioning(NamedTuple):
@@ -58,7 +60,14 @@ def conditioning(model: TreeModel, state: State) -> Conditioning:
     >>> found.share > 0.01, found.warning
     (True, '')
     """
-    M, inverse = mass_matrix(model, state), mass_matrix_inverse(model, state)
-    shares = 1.0 / (M.diagonal() * inverse.diagonal())
+    M = mass_matrix(model, state)
+    scale = np.sqrt(M.diagonal())
+    with np.errstate(divide='ignore', invalid='ignore'):
+        try:
+            shares = 1.0 / np.linalg.inv(M / np.outer(scale, scale)).diagonal()
+        except np.linalg.LinAlgError:
+            shares = np.zeros(model.m)
+    if not np.all(shares > SURE):  # what is left may be rounding alone
+        shares = 1.0 / (M.diagonal() * mass_matrix_inverse(model, state).diagonal())
     c = int(np.argmin(shares))
     return Conditioning(float(shares[c]), str(state_labels(model)[model.m + c]))
