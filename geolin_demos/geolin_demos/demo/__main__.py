@@ -122,7 +122,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         help='URDF or MJCF path, quadruped or humanoid (%(default)s)',
     )
     parser.add_argument(
-        '--duration', type=float, default=10.0, help='measured time [s] (%(default)s)'
+        '--duration', type=float, default=5.0, help='measured time [s] (%(default)s)'
     )
     parser.add_argument(
         '--output',
