@@ -55,7 +55,7 @@ def measure(rounds: int) -> results.Results:
 def main() -> int:
     """Measure, print and write; return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(prog='python -m benchmarks', description=__doc__)
-    parser.add_argument('--rounds', type=int, default=200, help='blocks in turns of each row')
+    parser.add_argument('--rounds', type=int, default=100, help='blocks in turns of each row')
     parser.add_argument(
         '--render', action='store_true', help='measure nothing: tables and picture once more'
     )

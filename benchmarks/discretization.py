@@ -17,7 +17,7 @@ from geolin_ros.linearization.discretization import Rate, step_zoh
 
 ROBOTS = ('go2', 'g1_29dof_rev_1_0', 'talos_reduced')  # calls far below a time slice
 LARGE = 68  # states
-LIMITS = {True: ('68 states or more', 0.35), False: ('fewer than 68 states', 0.75)}
+LIMITS = {True: ('68 states or more', 0.25), False: ('fewer than 68 states', 0.5)}
 DT = 1e-3
 PEER = 'scipy.linalg.expm'
 
