@@ -23,7 +23,7 @@ settings.register_profile('nightly', max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))
 
 EVIDENCE = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
-NEVER_REQUIRED = ('launch_ros', 'recordings of real robots')
+NEVER_REQUIRED = ('launch_ros', 'recordings of real robots', 'ros2_control')
 
 
 _stack = contextlib.ExitStack()

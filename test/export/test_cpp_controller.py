@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """examples/cpp_controller: a robot in MuJoCo stands and bears pushes under a program in C++."""
 
+import ctypes
+import os
 import shutil
 import subprocess
 import sys
@@ -29,6 +31,18 @@ def controller(tmp_path_factory):
     geolin = Path(sys.executable).with_name('geolin')
     build(ROOT / 'examples/cpp_controller', folder, f'-DGEOLIN={geolin}')
     return folder / 'controller'
+
+
+def test_plugin_of_ros2_control__is_built_and_loads_where_its_headers_are(controller, tmp_path):
+    folder = controller.parent
+    if 'controller_interface_DIR-NOTFOUND' in (folder / 'CMakeCache.txt').read_text():
+        pytest.skip('controller_interface and pluginlib of ros2_control are not here')
+    ctypes.CDLL(str(folder / 'libgeolin_controller.so'), os.RTLD_NOW)  # nothing is undefined
+    install = ['cmake', '--install', str(folder), '--prefix', str(tmp_path)]
+    subprocess.run(install, check=True, capture_output=True)
+    index = 'share/ament_index/resource_index/controller_interface__pluginlib__plugin'
+    described = (tmp_path / index / 'cpp_controller').read_text().strip()
+    assert 'cpp_controller/GeolinController' in (tmp_path / described).read_text()
 
 
 def options_of(*words):
