@@ -33,7 +33,7 @@ def measure(rounds: int) -> list[Row]:
                 'inverse dynamics',
                 partial(own.inverse_dynamics, state, nu_dot),
                 (v, nu_dot),
-                0.6,
+                0.7,
             ),
             ('mass matrix', partial(own.mass_matrix, state), (), 0.7),
         )

@@ -68,7 +68,7 @@ def generate_launch_description() -> LaunchDescription:
                 description='URDF or MJCF path, or bundled robot',
             ),
             DeclareLaunchArgument(
-                'duration', default_value='10.0', description='Measured time [s].'
+                'duration', default_value='5.0', description='Measured time [s].'
             ),
             DeclareLaunchArgument(
                 'output', default_value='geolin_demo.png', description='Where to save the picture.'

@@ -133,6 +133,4 @@ def test_what_is_never_required__is_what_a_test_asks_for() -> None:
     )
     files = [file.read_text() for file in (ROOT / 'test').rglob('test_*.py')]
     asked = {name for text in files for name in re.findall(r"importorskip\('(\w+)", text)}
-    assert all(
-        word in asked or any(f"f'{word} are not" in text for text in files) for word in words
-    )
+    assert all(word in asked or any(f'{word} are not' in text for text in files) for word in words)
