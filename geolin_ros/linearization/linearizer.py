@@ -441,7 +441,7 @@ class _Engine:
         self.is_current = False
         if status != REDUNDANT:
             raise self.failure(status, self._state)
-        return self.by_rank(self._state.copy(), inputs)
+        return self.by_rank(self._state, inputs)
 
     def remember(self, wrenches: Sequence[Wrench]) -> None:
         """Keep what the result is about, besides the state."""
@@ -527,7 +527,7 @@ class _Engine:
 
     def _geometry(self) -> Geometry:
         """Return J and its change as the kernel left them, where it can be read from there."""
-        state, model = self._state.copy(), self._model
+        state, model = self._state, self._model
         if not self.is_current or not self._constraints:
             return geometry_of(model, self._constraints, state)
         return Geometry(*self._rows_at(self._contacts, state), mass_matrix(model, state))

@@ -99,21 +99,19 @@ def exponential(work, lists, k, n):
     if powers == MOST_POWERS:
         fourth = norm_of(work, 3 * size, stride, k, upper, unit) ** 0.25
         last = last_term((norms[0], norms[1], fourth)) - 1
-    phi2, other = 4 * size, 5 * size
-    begin = upper if reach == 0 else 0  # of the rows that are summed
-    end = k if reach + ROW_BLOCK > upper else reach
+    phi2, other, top = 4 * size, 5 * size, (powers - 1) * size
+    head, tail = reach, upper  # rows 0 .. head-1 and tail .. k-1 are summed
+    if reach > 0 and reach + ROW_BLOCK > upper:  # products run over the end of a block of rows
+        head = tail = k
     j = last - last % powers
-    sum_powers(work, phi2, size, stride, k, (begin, k), (powers, j))
+    sum_powers(work, phi2, size, stride, k, (0, head), (powers, j))
+    sum_powers(work, phi2, size, stride, k, (tail, k), (powers, j))
     while j > 0:
         j -= powers
-        sum_powers(work, other, size, stride, k, (begin, k), (powers, j))
-        top = (powers - 1) * size
-        if reach > 0:
-            row, own = other, (phi2, stride, 1)
-            add_product(work, row, stride, end, k, work, own, work, top, stride, lists, 0, k)
-        if end < k or reach == 0:
-            row, own = other + upper * stride, (phi2 + upper * stride, stride, 1)
-            rows = k - upper
+        for begin, end in ((0, head), (tail, k)):
+            sum_powers(work, other, size, stride, k, (begin, end), (powers, j))
+            row, own = other + begin * stride, (phi2 + begin * stride, stride, 1)
+            rows = end - begin
             add_product(work, row, stride, rows, k, work, own, work, top, stride, lists, 0, k)
         phi2, other = other, phi2
     phi1, E, product = size, 2 * size, 3 * size
