@@ -6,8 +6,8 @@ Robot and node are processes; the page is this one, and headless Chromium looks 
 that a busy machine is the same to both: the node alone, then watched. Figures are medians. What
 does not depend on the load is said too: CPU time for a linearization and for a frame.
 
-Chromium draws in software, which takes a core. It runs at the lowest priority: elsewhere a GPU
-does that, or another machine.
+Chromium draws in software, which takes more than a core. It gets only what the others leave:
+elsewhere a GPU does that, or another machine.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,7 @@ from geolin_ros.view.live import Live
 from geolin_ros.view.page import Page
 
 NODE = '/linearization_node'
-LOWEST = 19
-"""Niceness of the browser."""
+AUTOGROUP = Path('/proc/self/autogroup')
 FRAMES, LOSS = 30.0, 0.02
 """Limits: least frames a second of the page, largest share of the node's rate."""
 COUNT = """
@@ -74,7 +73,7 @@ def main() -> int:
         source = Live.wait_for(watcher, Path(robot), None, lambda words: None)
         assert source is not None
         page = Page(source)
-        with browser(LOWEST) as window:
+        with browser(leave_processors_to_others) as window:
             for _ in range(options.turns):
                 window.get('about:blank')
                 node = Cost(children[1].pid)
@@ -185,9 +184,21 @@ def published(watcher: Any) -> tuple[int, int]:
     return summary.published, summary.header.stamp.sec * 10**9 + summary.header.stamp.nanosec
 
 
+def leave_processors_to_others() -> None:
+    """Let this process, and all that it starts, run where nobody else wants to.
+
+    Chromium chooses the niceness of its processes itself, but keeps a scheduling policy. Where
+    Linux shares processors among sessions first, it has one of its own, with the least share.
+    """
+    os.setsid()
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    if AUTOGROUP.exists():
+        AUTOGROUP.write_text('19')
+
+
 @contextlib.contextmanager
-def browser(niceness: int = 0) -> Iterator[Any]:
-    """Open headless Chromium with WebGL in software, with a niceness added to that of ours."""
+def browser(before: Callable[[], None] | None = None) -> Iterator[Any]:
+    """Open headless Chromium with WebGL in software; its process calls ``before`` first."""
     from selenium import webdriver
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
@@ -198,8 +209,9 @@ def browser(niceness: int = 0) -> Iterator[Any]:
             *('use-angle=swiftshader', 'enable-unsafe-swiftshader', f'user-data-dir={profile}'),
         ):
             options.add_argument(f'--{argument}')
-        nice = {'preexec_fn': lambda: os.nice(niceness)}  # up to the largest there is
-        driver = webdriver.ChromeService(shutil.which('chromedriver'), popen_kw=nice)
+        driver = webdriver.ChromeService(
+            shutil.which('chromedriver'), popen_kw={'preexec_fn': before}
+        )
         window = webdriver.Chrome(options, driver)
         try:
             yield window

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compile into the cache, with a line that counts, what would else be compiled unseen.
 
-By default what `make demo` runs; with ``--all`` what contacts, fixed bases and commands take, too.
+By default what `make demo` runs; with ``--all`` all of `geolin warm-up`.
 """
 
 import sys
@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import Queue, get_context
 
 JOBS = ('linearizer', 'robot')
-MORE = ('commands', 'contacts', 'fixed base')
+MORE = ('commands', 'contacts', 'discretization', 'fixed base')
 PROCESSES = 2
 
 
@@ -43,6 +43,7 @@ def compile_for(job: str) -> None:
     {
         'linearizer': warm_up.warm_up,
         'contacts': warm_up.warm_up_contacts,
+        'discretization': warm_up.warm_up_discretization,
         'fixed base': warm_up.warm_up_fixed_base,
         'commands': warm_up.warm_up_commands,
     }[job]()

@@ -11,6 +11,7 @@ from geolin_ros.stream.warm_up import (
     warm_up,
     warm_up_commands,
     warm_up_contacts,
+    warm_up_discretization,
     warm_up_fixed_base,
 )
 
@@ -29,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
     start = time.monotonic()
     warm_up()
     warm_up_fixed_base()
+    warm_up_discretization()
     warm_up_contacts()
     warm_up_commands()
     print(f'kernels are ready after {time.monotonic() - start:.1f} s, kept in {_jit.CACHE_FOLDER}')

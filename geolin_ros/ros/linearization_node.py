@@ -47,7 +47,7 @@ from geolin_ros.stream.inputs.plausibility import Window
 from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
 from geolin_ros.stream.parameters.linearizer import TABLE, stream_settings
 from geolin_ros.stream.self_check import Sample, Verdict
-from geolin_ros.stream.warm_up import warm_up, warm_up_fixed_base
+from geolin_ros.stream.warm_up import warm_up
 
 BACKWARDS = JumpThreshold(
     min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False
@@ -88,10 +88,8 @@ class LinearizationNode(RobotNode):
         self._latest: tuple[Pipeline, Snapshot] | None = None
 
     def compile(self) -> None:
-        """Compile, or load from the cache, what a linearization needs."""
+        """Compile, or load from the cache, what every linearization needs."""
         warm_up()
-        if self._values['base'] == 'fixed':
-            warm_up_fixed_base()
 
     def outputs(self) -> Sequence[tuple[type, str]]:
         """Return what is published."""

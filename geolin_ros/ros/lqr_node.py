@@ -43,7 +43,7 @@ from geolin_ros.stream.outputs.feedback_messages import GainsWriter
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.lqr import LQR_TABLE, regulator_settings, supports_of
-from geolin_ros.stream.warm_up import warm_up, warm_up_fixed_base
+from geolin_ros.stream.warm_up import warm_up, warm_up_discretization
 
 LINEARIZATIONS = 'linearization_node/linearization'
 """Where the linearizer of the same namespace publishes, unless it is called otherwise."""
@@ -81,10 +81,9 @@ class LqrNode(RobotNode):
         self._supervised: list[Any] = []
 
     def compile(self) -> None:
-        """Compile, or load from the cache, what a linearization needs."""
+        """Compile, or load from the cache, what every linearization and gain needs."""
         warm_up()
-        if self._values['base'] == 'fixed':
-            warm_up_fixed_base()
+        warm_up_discretization()
 
     def outputs(self) -> Sequence[tuple[type, str]]:
         """Return what is published."""

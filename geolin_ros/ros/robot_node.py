@@ -9,8 +9,9 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -241,7 +242,7 @@ class RobotNode(LifecycleNode):
         if self._description is None:
             self.get_logger().info(f'waits for {self._source.waits_for}')
         if self._description is not None:  # a bad one ends the process at its start
-            self._builder.submit(lambda: None).result()
+            self._wait_for_the_builder()
             if self.failure is not None:
                 return FAILURE
         return SUCCESS
@@ -272,7 +273,7 @@ class RobotNode(LifecycleNode):
         for publisher in self._outputs:
             self.destroy_lifecycle_publisher(publisher)
         self._description = None
-        self._builder.submit(lambda: None).result()  # what is being built is not wanted any more
+        self._wait_for_the_builder()  # what is being built is not wanted any more
         self._pipeline = self._served = None
         self._refusal = ''
         return SUCCESS
@@ -335,7 +336,9 @@ class RobotNode(LifecycleNode):
             self.destroy_subscription(subscription)
         self._inputs.clear()
 
-    def _compile(self) -> None:
+    @contextmanager
+    def _compiling(self) -> Generator[None, None, None]:
+        """Say once that kernels are compiled inside, if any are; the end does not wait for it."""
         compiled: list[str] = []
 
         def begins(kernel: str) -> None:
@@ -346,21 +349,32 @@ class RobotNode(LifecycleNode):
                 )
             compiled.append(kernel)
 
+        self.is_compiling = True
         with heard(begins):
+            try:
+                yield
+            finally:
+                self.is_compiling = False
+
+    def _compile(self) -> None:
+        with self._compiling():
             self.compile()
 
     def _warm_up(self) -> None:
-        """Compile in another thread: a compilation cannot be stopped, but it can be left alone."""
-        compilation = self._builder.submit(self._compile)
-        self.is_compiling = True
-        while not compilation.done():
-            if self.asked_to_stop():
-                raise KeyboardInterrupt  # which rclpy lets pass
-            concurrent.futures.wait([compilation], timeout=0.1)
-        self.is_compiling = False
-        compilation.result()
+        self._wait_for_the_builder(self._compile)
         gc.collect()
         gc.freeze()  # no later collection goes through what is imported by now: it takes 0.1 s
+
+    def _wait_for_the_builder(self, work: Callable[[], object] = lambda: None) -> None:
+        """Have it work, after all that it has to do, until it is asked to stop.
+
+        A compilation cannot be stopped, but it can be left alone.
+        """
+        end = self._builder.submit(work)
+        while concurrent.futures.wait([end], timeout=0.1).not_done:
+            if self.asked_to_stop():
+                raise KeyboardInterrupt  # which rclpy lets pass
+        end.result()
 
     # ---- description and parameters
 
@@ -403,7 +417,8 @@ class RobotNode(LifecycleNode):
             model = self._read(description, values)
             what = f'the parameters for robot {model.name!r}'
             reading = Reading(model, description, values)
-            pipeline = self.make_pipeline(reading, self._pipeline)
+            with self._compiling():  # what only this robot and its parameters take
+                pipeline = self.make_pipeline(reading, self._pipeline)
             pipeline.stream.on_drop = self._on_drop
             self._pipeline = pipeline
             self._served, self._served_values = (description, revision), values

@@ -36,8 +36,6 @@ def warm_up() -> None:
     linearizer(state, tau, 'frozen')
     L = linearizer(state, tau)
     Certifier(model, Form()).check(Claim(state, tau, L.A, L.B, L.nu_dot))
-    for method in get_args(Method):
-        linearizer.discretize(state, tau, 1e-3, method)
     linearizer.forward_dynamics(state, tau)
     sample, H, v = np.zeros(13), np.eye(4), np.zeros(6)
     sample[6] = 1.0
@@ -46,6 +44,13 @@ def warm_up() -> None:
     quaternion(H)
     log(exp(v))
     conditioning(model, state)  # last: kernels of it may be compiled elsewhere meanwhile
+
+
+def warm_up_discretization() -> None:
+    """Run what steps over a period take."""
+    model = small_model()
+    for method in get_args(Method):
+        Linearizer(model).discretize(model.neutral_state(), np.zeros(model.n), 1e-3, method)
 
 
 def warm_up_fixed_base() -> None:

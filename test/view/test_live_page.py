@@ -36,7 +36,7 @@ PUSHED = re.compile(r'pushed by (\d+) N from outside at ([\d.]+) s')
 @contextmanager
 def balancing():
     """Run what `make balance` does with a quadruped on four feet; yield the lines it prints."""
-    cases = ('--robot=quadruped', '--cases=4 feet', '--skip-largest')
+    cases = ('--robot=quadruped', '--cases=4 feet', '--skip-largest', '--thorough')
     process = subprocess.Popen(
         [sys.executable, '-m', 'geolin_demos.balance', *cases],
         stdout=subprocess.PIPE,
