@@ -128,7 +128,7 @@ def pack_robot(
         workspace[: layout.WORK_HEADER],
         workspace.size,
         step[0].size,
-        step[2].size,
+        step[1].size,
     )
 
 

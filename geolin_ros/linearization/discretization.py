@@ -316,7 +316,7 @@ class _Memory(threading.local):
     """What exponentials are computed in, by size: fresh pages cost more than a small one."""
 
     def __init__(self) -> None:
-        self.of_size: dict[tuple[int, int], tuple[Array, Array, IntArray]] = {}
+        self.of_size: dict[tuple[int, int], tuple[Array, IntArray, Array]] = {}
 
 
 _memory = _Memory()
@@ -336,14 +336,15 @@ def _held(dt: float, A: Array, *columns: Array) -> Array:
     """Return [exp(dt A) | integrals for the columns], a view that the next call overwrites."""
     k, n = A.shape[0], sum(part.shape[1] for part in columns)
     if (k, n) not in _memory.of_size:
-        _memory.of_size[k, n] = exponential.make_work(k, n)
-    work, C, lists = _memory.of_size[k, n]
+        work, lists = exponential.make_work(k, n)
+        _memory.of_size[k, n] = work, lists, exponential.parts_of(work, k)
+    work, lists, parts = _memory.of_size[k, n]
     at = 0
     for part in (A, *columns):
-        np.multiply(part, dt, out=C[:, at : at + part.shape[1]])
+        exponential.fill(work, k, at, part, float(dt))
         at += part.shape[1]
     found: int = exponential.exponential(work, lists, k, n)
-    return exponential.parts_of(work, k)[found, :k, : k + n]
+    return parts[found, :k, : k + n]
 
 
 def _field(state: State, nu_dot: Array) -> Array:

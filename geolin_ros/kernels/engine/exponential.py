@@ -42,13 +42,13 @@ FEW = 8  # entries of an upper row, at most
 LARGEST_NORM = 1.2  # root of that of X X: fewer terms below it, one more doubling
 ROUNDING = 2.0**-54
 MOST_TERMS = 40
-MOST_POWERS = 4
+MOST_POWERS = 6
 COST = 2.0  # of a product by a power, in products with X
-PARTS = 6  # [X | B], its powers, two sums; later phi1 and E in the place of powers
+PARTS = 8  # [X | B], its powers, two sums; later phi1 and E in the place of powers
 
 
-def make_work(k: int, n: int) -> tuple[Array, Array, IntArray]:
-    """Return memory for `exponential`, [X | B] (k, k + n) in it, and lists of integers.
+def make_work(k: int, n: int) -> tuple[Array, IntArray]:
+    """Return memory for `exponential`, with [X | B] (k, k + n) in it, and lists of integers.
 
     What is beside [X | B] is zero and stays it. Rows are one vector longer than products need:
     parts a multiple of 4096 bytes apart get into each other's way. A row after the parts holds the
@@ -58,13 +58,22 @@ def make_work(k: int, n: int) -> tuple[Array, Array, IntArray]:
     work = aligned_zeros((PARTS * (k + ROW_BLOCK) + 1) * columns)
     lists = np.zeros(k * (2 + FEW), np.int64)
     lists[:k] = np.arange(k)
-    return work, parts_of(work, k)[0, :k, : k + n], lists
+    return work, lists
 
 
 def parts_of(work: Array, k: int) -> Array:
     """Return (parts, rows, columns): a view of the memory."""
     rows = PARTS * (k + ROW_BLOCK)
     return work.reshape(rows + 1, -1)[:rows].reshape(PARTS, k + ROW_BLOCK, -1)
+
+
+@lean_kernel
+def fill(work, k, at, columns, dt):
+    """Fill the columns of [X | B] (k, k + n) from ``at`` on with dt times some columns (k, ..)."""
+    stride = work.shape[0] // (PARTS * (k + ROW_BLOCK) + 1)
+    for i in range(k):
+        for j in range(columns.shape[1]):
+            put(work, i * stride + at + j, dt * columns[i, j])
 
 
 @lean_kernel
@@ -86,20 +95,24 @@ def exponential(work, lists, k, n):
     if norm > LARGEST_NORM and norm - norm == 0.0:
         halvings = math.frexp(norm / LARGEST_NORM)[1]
     factor = 0.5**halvings
-    for v in range(0, size, LANES):
-        store8(work, v, factor * load8(work, v))
-        store8(work, size + v, factor * factor * load8(work, size + v))
-    for v in range(diagonal_row(stride, k), work.shape[0], LANES):
-        store8(work, v, factor * load8(work, v))
+    if halvings > 0:
+        for v in range(0, size, LANES):
+            store8(work, v, factor * load8(work, v))
+            store8(work, size + v, factor * factor * load8(work, size + v))
+        for v in range(diagonal_row(stride, k), work.shape[0], LANES):
+            store8(work, v, factor * load8(work, v))
     norms = (norm_of(work, 0, stride, k, upper, unit), factor * norm, factor * norm)
     last = last_term(norms) - 1
-    powers = powers_for(last)
-    for power in range(2, powers):
-        multiply(work, lists, power * size, (power - 1) * size, stride, k, upper)
-    if powers == MOST_POWERS:
+    powers, made = powers_for(last), 2
+    if powers >= 4:  # X^4 tells how many terms count
+        multiply(work, lists, 2 * size, size, stride, k, upper)
+        multiply(work, lists, 3 * size, 2 * size, stride, k, upper)
         fourth = norm_of(work, 3 * size, stride, k, upper, unit) ** 0.25
         last = last_term((norms[0], norms[1], fourth)) - 1
-    phi2, other, top = 4 * size, 5 * size, (powers - 1) * size
+        powers, made = max(4, powers_for(last)), 4
+    for power in range(made, powers):
+        multiply(work, lists, power * size, (power - 1) * size, stride, k, upper)
+    phi2, other, top = 6 * size, 7 * size, (powers - 1) * size
     head, tail = reach, upper  # rows 0 .. head-1 and tail .. k-1 are summed
     if reach > 0 and reach + ROW_BLOCK > upper:  # products run over the end of a block of rows
         head = tail = k
@@ -183,13 +196,17 @@ def sum_powers(work, to, size, stride, k, rows, terms):
     c = 1.0
     for i in range(2, j + 3):
         c /= i
+    factor = c
+    for power in range(1, powers):
+        factor /= j + 2 + power
+        source = (power - 1) * size
+        for row in range(rows[0], rows[1]):
+            for v in range(row * stride, row * stride + k, LANES):
+                total = factor * load8(work, source + v)
+                if power > 1:
+                    total = total + load8(work, to + v)
+                store8(work, to + v, total)
     for row in range(rows[0], rows[1]):
-        for v in range(row * stride, row * stride + k, LANES):
-            factor, total = c, splat8(0.0)
-            for power in range(1, powers):
-                factor /= j + 2 + power
-                total = total + factor * load8(work, (power - 1) * size + v)
-            store8(work, to + v, total)
         diagonal = to + row * (stride + 1)
         put(work, diagonal, c + get(work, diagonal))
 
