@@ -152,9 +152,8 @@ def effort_limits(model: TreeModel) -> Array:
     ConfigurationError
         If a joint has none: a command without a limit is not given.
     """
-    joints = [model.joint_names.index(name) for name in model.actuated_joints]
-    limits = np.asarray(model.limits.effort)[joints]
-    for name, limit in zip(model.actuated_joints, limits, strict=True):
+    limits = np.asarray(model.limits.effort)[model.actuated]
+    for name, limit in zip(model.actuated_joints, limits.tolist(), strict=True):
         if not 0.0 < limit < math.inf:
             raise ConfigurationError(
                 f'joint {name!r} of robot {model.name!r} has effort limit {limit}, expected a '

@@ -32,7 +32,10 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.optional import optional
 from geolin_ros.typing import Array
+
+lapack = optional('scipy.linalg.lapack', extra='control')
 
 PERIOD = 0.002
 """Sample time, unless another is given [s]."""
@@ -136,13 +139,17 @@ class Tuning:
 
 
 class _Last(threading.local):
-    """The linearizer of the robot that gains were last made for, a thread."""
+    """The linearizer of the robot and the supports that gains were last made for, a thread."""
 
     linearizer: Linearizer | None = None
+    supports: tuple[Support, ...] = ()
 
-    def of(self, model: TreeModel) -> Linearizer:
+    def of(self, model: TreeModel, supports: tuple[Support, ...]) -> Linearizer:
         if self.linearizer is None or self.linearizer.model is not model:
-            self.linearizer = Linearizer(model)
+            self.linearizer, self.supports = Linearizer(model), ()
+        if supports != self.supports:
+            self.linearizer.contacts = tuple(support.contact for support in supports)
+            self.supports = supports
         return self.linearizer
 
 
@@ -187,9 +194,7 @@ def design(
     UnsolvableError
         If the contacts leave no motion.
     """
-    linearizer = _last.of(model)
-    linearizer.contacts = tuple(support.contact for support in point.supports)
-    reduced = reduce(linearizer(point.state, point.tau))
+    reduced = reduce(_last.of(model, point.supports)(point.state, point.tau))
     return regulate(model, point, reduced, tuning, previous)
 
 
@@ -219,12 +224,11 @@ def regulate(
         K0 = np.hstack((previous.K @ reduced.P, previous.K_past))
     solution = _solve(plant, dt, K0, model, point, reduced)
     k = reduced.P.shape[1]
-    actuated = [model.joint_index(name) for name in model.actuated_joints]
     return Gains(
         point.state,
-        point.tau[actuated],
+        point.tau[model.actuated],
         reduced.full_gain(solution.K[:, :k]),
-        complement(reduced, bandwidth)[[model.m - model.n + joint for joint in actuated]],
+        complement(reduced, bandwidth)[model.m - model.n + model.actuated],
         solution.K[:, k:],
         point.supports,
         state_labels(model),
@@ -266,10 +270,10 @@ def complement(reduced: ReducedLinearization, bandwidth: float) -> Array:
 
     Each coordinate is as stiff as its own inertia, 1 / (M^-1)_ii, allows for the bandwidth.
     """
-    inertia = 1.0 / np.diag(np.linalg.inv(reduced.M))
-    C = np.eye(len(reduced.M)) - reduced.N @ reduced.W
-    stiffness = (bandwidth**2 * inertia)[:, None] * C
-    return np.hstack((stiffness, (2.0 * bandwidth * inertia)[:, None] * C))
+    factor, _ = lapack.dpotrf(reduced.M.T, lower=True)
+    inertia = 1.0 / lapack.dpotri(factor, lower=True)[0].diagonal()
+    C = inertia[:, None] * (np.eye(len(reduced.M)) - reduced.N @ reduced.W)
+    return np.hstack((bandwidth**2 * C, 2.0 * bandwidth * C))
 
 
 def bandwidth_for(supports: Sequence[Support]) -> float:

@@ -19,12 +19,13 @@ from, never P: with B R^-1 B' of order 1e7 a gain made of yesterday's P is wrong
 itself.
 """
 
+import math
 import threading
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError, NotFiniteError, NotStabilizableError, ShapeError
 from geolin_ros.kernels.engine import stein
@@ -32,6 +33,7 @@ from geolin_ros.optional import optional
 from geolin_ros.typing import Array, IntArray
 
 linalg = optional('scipy.linalg', extra='control')
+lapack = optional('scipy.linalg.lapack', extra='control')
 
 RESIDUAL = 1e-9
 """Largest |E| / |P| of a cold solution."""
@@ -44,6 +46,8 @@ WARM_STEPS = 3
 """More steps than these cost more than to solve cold."""
 MARGIN = 1e-7
 """How much slower than not at all the closed loop may decay: 1 - rho^2 per step, or relative."""
+FASTEST_SHIFT = 0.5
+"""Largest |z - 1| / 2 that a discrete equation is shifted by."""
 _SETTLED = 1e-6  # doubling is quadratic: what follows is of the order of 1e-12
 _DOUBLINGS, _SQUARINGS = 40, 24
 
@@ -68,26 +72,30 @@ class RiccatiSolution(NamedTuple):
 
 
 class _Problem(NamedTuple):
-    """A, B and the cost, with what tells the discrete from the continuous equation."""
+    """A, B and the cost x'Qx + 2 x'Su + u'Ru = x'Hx + |L'u + Zx|^2.
+
+    R = LL', Z = L^-1 S', H = Q - Z'Z; and what tells the discrete from the continuous equation.
+    """
 
     A: Array
     B: Array
     Q: Array
     R: Array
     S: Array
+    L: Array
+    Z: Array
+    H: Array
     discrete: bool
 
     def gain(self, P: Array) -> Array:
         PB = P @ self.B
         if not self.discrete:
-            return np.asarray(np.linalg.solve(self.R, PB.T + self.S.T), dtype=np.float64)
-        weight = self.R + self.B.T @ PB
-        return np.asarray(np.linalg.solve(weight, PB.T @ self.A + self.S.T), dtype=np.float64)
+            return _solve_positive(self.R, (PB + self.S).T)
+        return _solve_positive(self.R + self.B.T @ PB, (self.A.T @ PB + self.S).T)
 
     def close(self, K: Array) -> '_ClosedLoop':
-        SK = self.S @ K
-        cost = self.Q - SK - SK.T + K.T @ self.R @ K
-        return _ClosedLoop(self.A - self.B @ K, cost, self.discrete)
+        V = self.L.T @ K - self.Z
+        return _ClosedLoop(self.A - self.B @ K, self.H + V.T @ V, self.discrete)
 
 
 class _ClosedLoop(NamedTuple):
@@ -113,8 +121,6 @@ class _ClosedLoop(NamedTuple):
         The proof is the cheaper one, and no gain that it lets pass is unstable; where the cost
         leaves some state out it may fail for a stable one.
         """
-        if not np.all(np.isfinite(self.F)):
-            return False
         if _is_positive(P) and _is_positive(decrease - MARGIN * self.rate() * P):
             return True
         poles = np.linalg.eigvals(self.F)
@@ -233,9 +239,7 @@ def _warm(problem: _Problem, K: Array) -> RiccatiSolution:
 
 
 def _cold(problem: _Problem) -> RiccatiSolution:
-    F, G, H = _without_cross_cost(problem)
-    start = (F, G, H) if problem.discrete else _cayley(F, G, H)
-    P, doublings = _double(*start)
+    P, doublings = _double(*_cayley(*_without_cross_cost(problem), problem.discrete))
     P, K, correction = _newton_step(problem, problem.gain(P), P)
     return _accepted(problem, P, K, correction, 'doubling', doublings, RESIDUAL)
 
@@ -288,7 +292,7 @@ def _newton_step(
 
 
 def _stein(F: Array, E: Array) -> Array:
-    """Return X = F'XF + E, see `geolin_ros.kernels.engine.stein`."""
+    """Return X = F'XF + E for a symmetric E, see `geolin_ros.kernels.engine.stein`."""
     k = len(F)
     if k not in _memory.of_size:
         _memory.of_size[k] = stein.make_work(k)
@@ -297,13 +301,14 @@ def _stein(F: Array, E: Array) -> Array:
     if not stein.stein(work, numbers, _SETTLED, _SQUARINGS):
         del _memory.of_size[k]
         raise _RefusedError('the gain to improve does not stabilize')
-    return _symmetric(parts[1])
+    X: Array = parts[1].copy()
+    return X
 
 
 def _stein_form(F: Array, E: Array) -> tuple[Array, Array]:
     """Return the discrete twin of F'X + XF + E = 0, of the same X, by Cayley's transform."""
     g = _geometric_mean_rate(F)
-    inverse = np.linalg.inv(F - g * np.eye(len(F)))
+    inverse = _inverse(F - g * np.eye(len(F)))
     return inverse @ (F + g * np.eye(len(F))), _symmetric(2.0 * g * inverse.T @ E @ inverse)
 
 
@@ -311,9 +316,9 @@ def _double(F: Array, G: Array, H: Array) -> tuple[Array, int]:
     """Return the solution of P = F'P (1 + GP)^-1 F + H, and the doublings it took [Chu 2004]."""
     eye = np.eye(len(F))
     for step in range(1, _DOUBLINGS + 1):
-        inverse = np.linalg.inv(eye + G @ H)
+        inverse = _inverse(eye + G @ H)
         V = inverse @ F
-        D = F.T @ H @ V
+        D = F.T @ (H @ V)
         H = H + _symmetric(D)
         if _size(D) <= _SETTLED * _size(H):
             return H, step
@@ -324,27 +329,37 @@ def _double(F: Array, G: Array, H: Array) -> tuple[Array, int]:
 
 def _without_cross_cost(problem: _Problem) -> tuple[Array, Array, Array]:
     """Return A - B R^-1 S', B R^-1 B' and Q - S R^-1 S'."""
-    A, B, Q, R, S, _ = problem
-    X = np.linalg.solve(R, np.hstack((B.T, S.T)))
-    n = len(A)
-    return A - B @ X[:, n:], _symmetric(B @ X[:, :n]), _symmetric(Q - S @ X[:, n:])
+    Y = _solve_triangle(problem.L, problem.B.T)
+    return problem.A - Y.T @ problem.Z, Y.T @ Y, problem.H
 
 
-def _cayley(F: Array, G: Array, H: Array) -> tuple[Array, Array, Array]:
-    """Return the discrete equation with the solution of F'P + PF - PGP + H = 0 [Chu 2005].
+def _cayley(F: Array, G: Array, H: Array, discrete: bool) -> tuple[Array, Array, Array]:
+    """Return F, G, H of the discrete equation whose closed loop has poles mu near 0 [Chu 2005].
 
-    Its shift is the geometric mean of the poles: that of all eigenvalues of the Hamiltonian
-    matrix, hence a determinant.
+        continuous   mu = (s + g) / (s - g) = 1 + 2 g / (s - g)
+        discrete     mu = (b z - 1) / (z - b) = b + (b^2 - 1) / (z - b),   b = (1 + g) / (1 - g)
+
+    P stays. For g, the geometric mean of |s|, or of |z - 1| / 2 as z is near 1, a determinant is
+    enough: the poles of the loop and of its adjoint are the eigenvalues of the Hamiltonian matrix,
+    or of the pencil [F 0; -H 1] - z [1 G; 0 F'].
     """
     eye = np.eye(len(F))
-    g = _geometric_mean_rate(np.block([[F, -G], [-H, -F.T]]))
-    A_inverse = np.linalg.inv(F - g * eye)
-    AG, HA = A_inverse @ G, H @ A_inverse
-    W_inverse = np.linalg.inv(F.T - g * eye + HA @ G)
+    if discrete:
+        g = 0.5 * _geometric_mean_rate(np.block([[F - eye, -G], [-H, eye - F.T]]))
+        g = min(g, FASTEST_SHIFT)
+        shift = lead = (1.0 + g) / (1.0 - g)
+        factor = shift**2 - 1.0
+    else:
+        shift = _geometric_mean_rate(np.block([[F, -G], [-H, -F.T]]))
+        lead, factor = 1.0, 2.0 * shift
+    E = F - shift * eye
+    E_inverse = _inverse(E)
+    HE = H @ E_inverse
+    W_inverse = _inverse(E.T + HE @ G)
     return (
-        eye + 2.0 * g * W_inverse.T,
-        _symmetric(2.0 * g * AG @ W_inverse),
-        _symmetric(2.0 * g * W_inverse @ HA),
+        lead * eye + factor * W_inverse.T,
+        _symmetric(factor * (E_inverse @ G @ W_inverse)),
+        _symmetric(factor * (W_inverse @ HE)),
     )
 
 
@@ -368,35 +383,59 @@ def _checked(
     for (name, shape), X in zip(expected.items(), (a, b, q, r, s), strict=True):
         if X.shape != shape:
             raise ShapeError(f'{name} has shape {X.shape}, expected {shape}')
-        if not np.all(np.isfinite(X)):
+        if not math.isfinite(np.vdot(X, X)) and not np.isfinite(X).all():
             raise NotFiniteError(f'{name} holds NaN or inf, expected finite numbers')
     q, r = _symmetric(q), _symmetric(r)
-    if not _is_positive(r):
+    L, minor = lapack.dpotrf(r.T, lower=True)
+    if minor:
         raise ConfigurationError(
             f'R has the eigenvalue {np.min(np.linalg.eigvalsh(r)):.3g}, expected positive ones; '
             'every input needs a cost'
         )
-    cost = _symmetric(q - s @ np.linalg.solve(r, s.T))
+    Z = _solve_triangle(L, s.T)
+    H = q - Z.T @ Z
     slack = 1e-9 * max(_size(q), np.finfo(np.float64).tiny)
-    if not _is_positive(cost + slack * np.eye(n)):
+    raised = H.copy()
+    raised.ravel()[:: n + 1] += slack
+    if not _is_positive(raised):
         raise ConfigurationError(
             f"the cost [[Q, S], [S', R]] is indefinite: Q - S R^-1 S' has the eigenvalue "
-            f'{np.min(np.linalg.eigvalsh(cost)):.3g}, expected none below 0'
+            f'{np.min(np.linalg.eigvalsh(H)):.3g}, expected none below 0'
         )
-    return _Problem(a, b, q, r, s, discrete)
+    return _Problem(a, b, q, r, s, L, Z, H, discrete)
 
 
 def _is_positive(matrix: Array) -> bool:
-    try:
-        np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        return False
-    return True
+    """Return whether a symmetric matrix is positive definite: whether it has a Cholesky factor."""
+    return not lapack.dpotrf(matrix.T, lower=True, clean=False)[1]
 
 
-def _symmetric(matrix: NDArray[np.floating[Any]]) -> Array:
-    return np.asarray(0.5 * (matrix + matrix.T), dtype=np.float64)
+def _inverse(matrix: Array) -> Array:
+    factors, pivots, _ = lapack.dgetrf(matrix.T)
+    inverse, zero_pivot = lapack.dgetri(factors, pivots)
+    if zero_pivot:
+        raise _RefusedError('a pole on the shift')
+    return np.asarray(inverse.T)
+
+
+def _solve_positive(matrix: Array, columns: Array) -> Array:
+    """Return M^-1 X of a positive definite M."""
+    _, X, minor = lapack.dposv(matrix.T, columns, lower=True)
+    if minor:
+        raise _RefusedError('what inputs cost in the end is indefinite')
+    return np.asarray(X)
+
+
+def _solve_triangle(L: Array, columns: Array) -> Array:
+    """Return L^-1 X of a lower triangle L."""
+    return np.asarray(lapack.dtrtrs(L, columns, lower=True)[0])
+
+
+def _symmetric(matrix: Array) -> Array:
+    half: Array = 0.5 * (matrix + matrix.T)
+    return half
 
 
 def _size(matrix: Array) -> float:
-    return float(np.sqrt(np.vdot(matrix, matrix)))
+    entries = matrix.ravel(order='K')
+    return math.sqrt(np.vdot(entries, entries))

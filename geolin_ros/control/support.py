@@ -54,8 +54,8 @@ class Support:
     radius: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no point or pose."""
-        points, placement = np.asarray(self.points), np.asarray(self.placement)
+        """Refuse what is no point or pose, and keep what nobody changes."""
+        points, placement = np.array(self.points), np.array(self.placement)
         if points.ndim != 2 or points.shape[1] != 3 or not len(points):
             raise ShapeError(
                 f'points of {self.frame!r} have shape {points.shape}, expected (k, 3)'
@@ -73,6 +73,9 @@ class Support:
                 f'support {self.frame!r} is a {self.kind} of radius {self.radius:g} m, expected '
                 'a radius from 0 on, and of points alone'
             )
+        for name, array in (('points', points), ('placement', placement)):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
 
     @classmethod
     def sole(

@@ -13,6 +13,7 @@ The last term, the deviation of contact forces from those at rest, couples state
 """
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -20,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.control.effort_guard import effort_limits
-from geolin_ros.control.posture import centre_of_mass
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, unknown_name
@@ -30,6 +30,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 
+_WORLD = np.eye(3)
 _LIGHT = 0.01  # of the weight: a foot that carries less is scaled as if it carried this
 
 
@@ -101,18 +102,10 @@ class Weights:
         UnknownNameError
             If ``single`` names an entry that the robot has not.
         """
-        n = model.n
-        values = np.repeat(
-            [
-                self.base_position,
-                self.base_rotation,
-                self.joints,
-                self.base_velocity,
-                self.base_rate,
-                self.joint_rates,
-            ],
-            [3, 3, n, 3, 3, n],
-        )
+        values = np.empty(2 * (6 + model.n))
+        poses, twists = values.reshape(2, -1)
+        poses[:3], poses[3:6], poses[6:] = self.base_position, self.base_rotation, self.joints
+        twists[:3], twists[3:6], twists[6:] = self.base_velocity, self.base_rate, self.joint_rates
         names = [label.name for label in state_labels(model)] if self.single else []
         for name, value in self.single.items():
             if name not in names:
@@ -176,21 +169,21 @@ def cost(
         If a weight names an entry that the robot has not.
     """
     P, m = reduced.P, model.m
-    scaled = P / weights.deviations(model)[:, None]
-    com = centre_of_mass(model, state).jacobian
-    terms = np.vstack((scaled, com @ P[:m] / weights.com, com @ P[m:] / weights.com_velocity))
-    Q = terms.T @ terms
-    R_effort = np.diag(weights.effort_price / effort_limits(model) ** 2)
-    if weights.leaves_forces_free:
-        return Cost(Q, np.zeros_like(reduced.B), R_effort, R_effort)
-    D = _force_scale(weights, model, state, supports, wrenches)
-    by_state, by_tau = D @ reduced.wrench_by_state, D @ reduced.wrench_by_tau
-    return Cost(
-        Q + by_state.T @ by_state,
-        by_state.T @ by_tau,
-        R_effort + by_tau.T @ by_tau,
-        R_effort,
-    )
+    com = state.H[:3, :3] @ reduced.M[:3] / reduced.M[0, 0]  # its Jacobian
+    terms = [
+        P / weights.deviations(model)[:, None],
+        com @ P[:m] / weights.com,
+        com @ P[m:] / weights.com_velocity,
+    ]
+    R = R_effort = np.diag(weights.effort_price / effort_limits(model) ** 2)
+    S = np.zeros_like(reduced.B)
+    if not weights.leaves_forces_free:
+        D = _force_scale(weights, model, state, supports, wrenches)
+        by_state, by_tau = D @ reduced.wrench_by_state, D @ reduced.wrench_by_tau
+        terms.append(by_state)
+        S, R = by_state.T @ by_tau, R_effort + by_tau.T @ by_tau
+    stacked = np.vstack(terms)
+    return Cost(stacked.T @ stacked, S, R, R_effort)
 
 
 def _force_scale(
@@ -202,22 +195,21 @@ def _force_scale(
     """
     points = any(support.kind == 'point' for support in supports)
     at = Kinematics(model, state) if points else None
-    tangential, normal, moment = (
-        0.0 if share is None else 1.0 / share
-        for share in (weights.tangential_force, weights.normal_force, weights.sole_moment)
-    )
-    least = _LIGHT * model.total_mass * float(np.linalg.norm(model.gravity))
+    shares = weights.tangential_force, weights.normal_force, weights.sole_moment
+    tangential, normal, moment = (0.0 if share is None else 1.0 / share for share in shares)
+    force_weights = np.array([[tangential], [tangential], [normal]])
+    least = _LIGHT * model.total_mass * math.hypot(*model.gravity)
     D, first = np.zeros((wrenches.size, wrenches.size)), 0
     for support in supports:
-        R = np.eye(3)
+        R = _WORLD
         if at is not None and support.kind == 'point':
             R = at.pose(support.at(model))[:3, :3]
         force = slice(first, first + 3)
         load = max(float((R @ wrenches[force])[2]), least)
-        D[force, force] = np.diag([tangential, tangential, normal]) @ R / load
+        D[force, force] = force_weights * R / load
         if support.kind == 'surface':
-            x, y, _ = np.max(np.abs(np.asarray(support.points)), axis=0)
-            size = np.array([y, x, max(x, y)])
-            D[first + 3 : first + 6, first + 3 : first + 6] = np.diag(moment / (load * size))
+            x, y, _ = np.abs(support.points).max(axis=0)
+            for row, size in enumerate((y, x, max(x, y)), first + 3):
+                D[row, row] = moment / (load * size)
         first += support.rows
     return D

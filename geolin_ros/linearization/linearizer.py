@@ -22,8 +22,14 @@ from geolin_ros.kernels.status import NOT_FINITE, OK, REDUNDANT, SINGULAR
 from geolin_ros.linearization.batch import Batches
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import Closure, activated, content
-from geolin_ros.linearization.contacts.geometry import geometry_of, rows_at, rows_left
-from geolin_ros.linearization.contacts.rank import Decision, check_length, decide, weights_of
+from geolin_ros.linearization.contacts.geometry import RowsLeft, geometry_of, rows_at
+from geolin_ros.linearization.contacts.rank import (
+    RANK_TOLERANCE,
+    Decision,
+    check_length,
+    decide,
+    weights_of,
+)
 from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.linearization.discretization import (
     Discretization,
@@ -368,6 +374,7 @@ class _Engine:
         self._own = pack_own(packed, model.base == 'floating', actuated)
         self._model, self._packed, self._length = model, packed, length
         self._constraints, self._weights = constraints, weights_of(constraints, length)
+        self._scales = np.outer(self._weights, self._weights)
         self._rows = wrench_labels(constraint.contact for constraint in constraints)
         self._shape = model.m, len(actuated), sum(constraint.size for constraint in constraints)
         self.workspace = layout.make_workspace(packed)
@@ -386,7 +393,7 @@ class _Engine:
         self.result = self._make_result()
         self.run = self._runner(self._contacts)
         self.run_here = partial(self.run, self.x, self.inputs, self.workspace, self.outputs.out)
-        self._independent: dict[int, tuple[Any, contact_layout.Contacts]] = {}
+        self._independent: dict[int, tuple[Any, RowsLeft]] = {}
 
     def _runner(
         self, contacts: contact_layout.Contacts
@@ -461,10 +468,11 @@ class _Engine:
         combination = (decision.kept.T * weights) @ frames
         if rank not in self._independent:
             contacts = pack_constraints(self._packed, self._constraints, combination)
-            self._independent[rank] = self._runner(contacts), contacts
-        run, contacts = self._independent[rank]
+            left = RowsLeft(self._model, self._packed, contacts)
+            self._independent[rank] = self._runner(contacts), left
+        run, left = self._independent[rank]
         seen = frames.sum(axis=0) > 0.0
-        contact_layout.combine(contacts, combination, seen)
+        contact_layout.combine(left.contacts, combination, seen)
         spare = self.spare
         self.is_current = False
         status = run(state.data, inputs, self.workspace, spare.out)
@@ -473,11 +481,11 @@ class _Engine:
         model, twin = self._model, state.copy()
         by_state, N = spare.by_state.copy(), decision.dropped
         if N.size:
-            J, _ = self._rows_at(contacts, twin.at_rest())
+            J, _ = self._rows_at(left, twin.at_rest())
             w = np.linalg.lstsq(weights[:, np.newaxis] * J, spare.forces / weights, rcond=1e-9)[0]
             as_if = twin.copy()
             as_if.data[-model.m :] = w
-            change = weights[:, np.newaxis] * self._rows_at(contacts, as_if)[1]
+            change = weights[:, np.newaxis] * self._rows_at(left, as_if)[1]
             by_state += weights[:, np.newaxis] * (N @ (N.T @ change))
         about = About(
             model,
@@ -515,7 +523,7 @@ class _Engine:
             read_only(outputs.forces),
             read_only(outputs.by_state),
             read_only(outputs.by_effort),
-            About(model, read_only(self.x), self._judge, self._geometry),
+            About(model, read_only(self.x), self._judge, self._geometry, self._rank),
             tuple(constraint.contact for constraint in self._constraints),
         )
 
@@ -525,16 +533,27 @@ class _Engine:
             return self._decide(self._state)[1]
         return self._again[0]()
 
+    def _rank(self) -> int:
+        """Return the rank of the result: all rows, where a bound spares their eigenvalues."""
+        if not (self.is_current and self._constraints):
+            return self._judge().rank
+        condition = contact_layout.condition_of(self._contacts, self._scales)
+        return len(self._rows) if RANK_TOLERANCE * condition < 0.1 else self._judge().rank
+
     def _geometry(self) -> Geometry:
         """Return J and its change as the kernel left them, where it can be read from there."""
         state, model = self._state, self._model
         if not self.is_current or not self._constraints:
             return geometry_of(model, self._constraints, state)
-        return Geometry(*self._rows_at(self._contacts, state), mass_matrix(model, state))
+        return Geometry(*self._rows_at(self._left, state), mass_matrix(model, state))
 
-    def _rows_at(self, contacts: contact_layout.Contacts, state: State) -> tuple[Array, Array]:
+    @cached_property
+    def _left(self) -> RowsLeft:
+        return RowsLeft(self._model, self._packed, self._contacts)
+
+    def _rows_at(self, left: RowsLeft, state: State) -> tuple[Array, Array]:
         """Return `rows_at` the pose where the kernel has just run with these contacts."""
-        found = rows_left(self._model, contacts, self.workspace, state)
+        found = left.at(self.workspace, state)
         return found or rows_at(self._model, self._constraints, state)
 
     @property
@@ -557,7 +576,7 @@ class _Engine:
                 f'contacts of robot {self._model.name!r} overflow, expected contact frames '
                 'within its reach; correct their placements'
             )
-        decision, asked = decide(mobilities * np.outer(weights, weights)), bias * weights
+        decision, asked = decide(mobilities * self._scales), bias * weights
         denied, size = decision.dropped.T @ asked, float(np.linalg.norm(asked))
         return decision, Redundancy(
             rows=self._rows,

@@ -51,6 +51,8 @@ class About:
     """(22 + n_q + n,) `State.data`."""
     dropped: Callable[[], Redundancy]
     geometry: Callable[[], Geometry]
+    rank: Callable[[], int] | None = None
+    """The quick way to it, if there is one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +134,7 @@ class Linearization:
     @property
     def rank(self) -> int:
         """Number of independent rows of J."""
-        return self.dropped.rank
+        return self.dropped.rank if self.about.rank is None else self.about.rank()
 
     @property
     def dropped(self) -> Redundancy:

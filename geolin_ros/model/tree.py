@@ -367,6 +367,11 @@ class TreeModel:
         )
 
     @cached_property
+    def actuated(self) -> IntArray:
+        """Which joint coordinates (n_u,) are actuated, in the order of the columns of B."""
+        return np.array([self.joint_index(name) for name in self.actuated_joints], dtype=np.int64)
+
+    @cached_property
     def body_of_joint(self) -> dict[str, int]:
         """The body that each moving joint of the description moves, by the joint's name."""
         found = {}

@@ -124,7 +124,7 @@ def test_certificate__never_passes_an_unstable_gain(kind, seed):
 
 def test_scipy__answers_where_doubling_loses_too_many_digits():
     A, B, Q, *_ = system(np.random.default_rng(5), 6, 4, True)
-    graded = np.diag(np.logspace(0.0, -12.0, 4))
+    graded = np.diag(np.logspace(0.0, -14.0, 4))
     found = solve_dare(A, B, Q, graded)
     assert found.method == 'scipy'
     assert found.residual < 1e-9

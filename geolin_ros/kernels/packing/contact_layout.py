@@ -10,6 +10,7 @@ After the rows of the contacts come those of mimic joints, r_dep - k r_master = 
 to `BLOCK_ROWS`. Their coefficients are eight numbers a body and block, one row a lane.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -344,33 +345,56 @@ def mobilities_of(contacts: Contacts) -> tuple[Array, Array]:
     return both[:own, :own], both[:own, rows]
 
 
+def condition_of(contacts: Contacts, scales: Array) -> float:
+    """Return a bound of the condition of J M^-1 J', times scales, of the rows that were kept.
+
+    Of the last call: what mimic joints give way makes J M^-1 J' smaller, and is in its inverse.
+    """
+    sites, work = contacts
+    own, stride = len(scales), int(sites[KEPT_MATRIX_ROW])
+    copy, inverse = (
+        work[int(sites[part]) :][: own * stride].reshape(own, stride)[:, :own]
+        for part in (MOBILITIES, KEPT_MATRIX)
+    )
+    copy, inverse = copy * scales, inverse / scales
+    return math.sqrt(np.vdot(copy, copy) * np.vdot(inverse, inverse))
+
+
 def site_table(contacts: Contacts) -> IntArray:
     """Return the integers of all sites, a row each."""
     sites = contacts.sites
     return sites[SITE_HEADER:][: sites[COUNT] * SITE_INTS].reshape(-1, SITE_INTS)
 
 
-def rows_of(contacts: Contacts, workspace: Array, nu: Array) -> tuple[Array, Array]:
-    """Return J (rows, 6 + n) of all sites where the last call was, and J nu by the positions.
+def places_of(contacts: Contacts, columns: int) -> IntArray:
+    """Return where in the workspace each entry of J (rows, columns) of all sites is.
+
+    Entries that are zero are in the last lane of a vector, which no row uses.
+    """
+    table = site_table(contacts)
+    places = np.full((int(table[:, WIDTH].sum()), columns), table[0, JACOBIAN] + LANES - 1)
+    for site in table:
+        own, support = np.arange(site[WIDTH]), contacts.sites[site[SUPPORT] :][: 6 + site[DEPTH]]
+        vectors = site[JACOBIAN] + LANES * np.arange(support.size)
+        places[np.ix_(site[FIRST] + own, support)] = np.add.outer(own, vectors)
+    return places
+
+
+def turning_of(contacts: Contacts, workspace: Array, J: Array, nu: Array) -> Array:
+    """Return J nu by the positions (rows, 6 + n) where the last call was, J of all sites.
 
     A site sees the same twist wherever the base is. A joint j before it changes that twist by
     Sd_j = V_p x S_j, its axis as it turns with the body before: d(J nu) / ds_j = W' Sd_j.
     """
-    table = site_table(contacts)
-    J, by_position = np.zeros((2, int(table[:, WIDTH].sum()), nu.size))
-    for site in table:
-        columns = contacts.sites[site[SUPPORT] :][: 6 + site[DEPTH]]
-        W = contacts.work[site[JACOBIAN] :][: LANES * columns.size].reshape(-1, LANES)
-        W = W[:, : site[WIDTH]]
+    by_position = np.zeros_like(J)
+    for site in site_table(contacts):
+        joints = contacts.sites[site[SUPPORT] :][6 : 6 + site[DEPTH]]
         own = slice(site[FIRST], site[FIRST] + site[WIDTH])
-        J[own, columns] = W.T
-        if nu.any():
-            records = WORK_HEADER + (columns[6:] - 5) * WORK_RECORD + S
-            axes = workspace[np.add.outer(records, SPATIAL)]
-            steps = axes * nu[columns[6:], np.newaxis]
-            Sd = _crossed(nu[:6] + np.cumsum(steps, axis=0) - steps, axes)
-            by_position[own, columns[6:]] = (Sd @ W[:6]).T
-    return J, by_position
+        axes = workspace[np.add.outer(WORK_HEADER + (joints - 5) * WORK_RECORD + S, SPATIAL)]
+        steps = axes * nu[joints, np.newaxis]
+        Sd = _crossed(nu[:6] + np.cumsum(steps, axis=0) - steps, axes)
+        by_position[own, joints] = J[own, :6] @ Sd.T
+    return by_position
 
 
 def _crossed(V: Array, X: Array) -> Array:

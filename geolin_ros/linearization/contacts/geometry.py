@@ -23,35 +23,57 @@ def geometry_of(model: TreeModel, constraints: Sequence[Constraint], state: Stat
     return Geometry(*rows_at(model, constraints, state), mass_matrix(model, state))
 
 
-def rows_left(
-    model: TreeModel, contacts: contact_layout.Contacts, workspace: Array, state: State
-) -> tuple[Array, Array] | None:
-    """Return what `rows_at` does, of what the engine, which was last there, has left behind.
+class RowsLeft:
+    """Reads what `rows_at` returns of what the engine, which was last there, has left behind.
 
-    The engine may have been there with other velocities. None for joints of several turns, whose
-    axes are no coordinates, and for loops that move.
+    Parameters
+    ----------
+    model, packed
+        The robot.
+    contacts
+        As the engine has them.
     """
-    packed, table = model.packed, contact_layout.site_table(contacts)
-    loops, velocity = table[:, contact_layout.LOOP], np.concatenate((state.v, state.r))
-    if packed is None or packed.groups or (loops.any() and velocity.any()):
-        return None
-    n, mimics = int(packed.ints[layout.NB]) - 1, packed.mimics
-    T = None
-    if not np.array_equal(mimics.leaders, np.arange(1, n + 1)):  # other joints, or another order
-        bodies = packed.ints[layout.INT_HEADER :][: (1 + n) * layout.BODY_INTS]
-        joints = bodies.reshape(1 + n, -1)[1:, layout.COORDINATE]
-        T = np.zeros((6 + n, 6 + model.n))
-        T[:6, :6] = np.eye(6)
-        T[6 + np.arange(n), 6 + mimics.masters[joints]] = mimics.rule[0, joints]
-        velocity = T @ velocity
-    J, by_position = contact_layout.rows_of(contacts, workspace, velocity)
-    if loops.any():
-        D = contact_layout.differences(table[:, contact_layout.WIDTH], loops)
-        J, by_position = D @ J, D @ by_position
-    if T is not None:
-        J, by_position = J @ T, by_position @ T
-    first = 6 + model.n - model.m
-    return J[:, first:], np.hstack((by_position[:, first:], J[:, first:]))
+
+    def __init__(
+        self, model: TreeModel, packed: layout.Packed, contacts: contact_layout.Contacts
+    ) -> None:
+        n, mimics = int(packed.ints[layout.NB]) - 1, packed.mimics
+        table = contact_layout.site_table(contacts)
+        self.contacts, self._places = contacts, contact_layout.places_of(contacts, 6 + n)
+        self._first, self._axes_are_coordinates = 6 + model.n - model.m, not packed.groups
+        loops, self._D, self._T = table[:, contact_layout.LOOP], None, None
+        if loops.any():
+            self._D = contact_layout.differences(table[:, contact_layout.WIDTH], loops)
+        if not np.array_equal(mimics.leaders, np.arange(1, n + 1)):  # other joints, or their order
+            bodies = packed.ints[layout.INT_HEADER :][: (1 + n) * layout.BODY_INTS]
+            joints = bodies.reshape(1 + n, -1)[1:, layout.COORDINATE]
+            self._T = np.zeros((6 + n, 6 + model.n))
+            self._T[:6, :6] = np.eye(6)
+            self._T[6 + np.arange(n), 6 + mimics.masters[joints]] = mimics.rule[0, joints]
+
+    def at(self, workspace: Array, state: State) -> tuple[Array, Array] | None:
+        """Return J and the derivative of J nu by z at a state, with its own velocities.
+
+        None for joints of several turns, whose axes are no coordinates, and for loops that move.
+        """
+        moves = state.data[16 + state.s.size :].any()
+        if not self._axes_are_coordinates or (self._D is not None and moves):
+            return None
+        J, by_position = self.contacts.work[self._places], None
+        if moves:
+            nu = np.concatenate((state.v, state.r))
+            nu = nu if self._T is None else self._T @ nu
+            by_position = self._own(contact_layout.turning_of(self.contacts, workspace, J, nu))
+        J = self._own(J if self._D is None else self._D @ J)
+        change = np.zeros((len(J), 2 * J.shape[1]))
+        change[:, J.shape[1] :] = J
+        if by_position is not None:
+            change[:, : J.shape[1]] = by_position
+        return J, change
+
+    def _own(self, rows: Array) -> Array:
+        """Return rows of the caller's velocities."""
+        return (rows if self._T is None else rows @ self._T)[:, self._first :]
 
 
 def rows_at(

@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError, UnsolvableError
-from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.linearization.discretization import (
     Discretization,
     Method,
@@ -51,6 +50,8 @@ class Bases(NamedTuple):
     """(m, k / 2) of velocities."""
     P: Array
     """(2 m, k) of displacements."""
+    at_rest: bool
+    """Whether P = blkdiag(N, N)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,37 +158,42 @@ def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> Re
     ConfigurationError
         If the reference of C is frozen while the state moves.
     """
-    geometry, dropped = C.geometry, C.dropped
+    geometry = C.geometry
     M = geometry.M
     m = M.shape[0]
-    if dropped.admissible == 0:
-        raise UnsolvableError(dropped.warnings[0])
-    if np.any(C.drift[:m]):
+    if C.reference == 'frozen' and C.drift[:m].any():
         raise ConfigurationError(
             "the reference is 'frozen' while the state moves, expected 'moving': displacements "
             'from a state that is left behind do not stay admissible'
         )
-    bases = None if previous is None else Bases(previous.N, previous.P)
-    N, P = _bases(geometry, dropped, bases)
+    bases = None
+    if previous is not None:
+        at_rest = np.array_equal(previous.P, _at_rest(previous.N))
+        bases = Bases(previous.N, previous.P, at_rest)
+    N, P, at_rest = _bases(C, geometry, bases)
+    if not N.size:
+        raise UnsolvableError(C.dropped.warnings[0])
     NM, k = N.T @ M, N.shape[1]
     W = np.asarray(np.linalg.solve(NM @ N, NM))
-    if _is_at_rest(Bases(N, P)) and not C.A[:m, :m].any():  # zeros that a discrete form skips
-        A, L = np.zeros((2 * k, 2 * k)), np.zeros_like(P.T)
-        A[:k, k:] = np.eye(k)
-        A[k:, :k], A[k:, k:] = (N.T @ C.A[m:, part] @ N for part in (slice(m), slice(m, None)))
+    if at_rest and not C.A[:m, :m].any():  # zeros that a discrete form skips
+        A, B, L = np.zeros((2 * k, 2 * k)), np.zeros((2 * k, C.B.shape[1])), np.zeros_like(P.T)
+        A.ravel()[k : 2 * k * k : 2 * k + 1] = 1.0
+        A[k:], B[k:] = N.T @ _on_halves(C.A[m:], N), N.T @ C.B[m:]
         L[:k, :m] = L[k:, m:] = W
+        wrench_by_state = _on_halves(C.wrench_by_state, N)
     else:
-        A, Mb_P = P.T @ C.A @ P, np.vstack((M @ P[:m], M @ P[m:]))
+        A, B, Mb_P = P.T @ C.A @ P, P.T @ C.B, np.vstack((M @ P[:m], M @ P[m:]))
         L = np.asarray(np.linalg.solve(P.T @ Mb_P, Mb_P.T))
+        wrench_by_state = C.wrench_by_state @ P
     return ReducedLinearization(
         A=A,
-        B=P.T @ C.B,
+        B=B,
         P=P,
         N=N,
         W=W,
         M=M,
         L=L,
-        wrench_by_state=C.wrench_by_state @ P,
+        wrench_by_state=wrench_by_state,
         wrench_by_tau=C.wrench_by_tau.copy(),
         full=C,
     )
@@ -195,25 +201,25 @@ def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> Re
 
 def admissible_bases(C: Linearization, previous: Bases | None = None) -> Bases:
     """Return what `reduce` reduces to; with no admissible motion they have no columns."""
-    return _bases(C.geometry, C.dropped, previous)
+    return _bases(C, C.geometry, previous)
 
 
-def _bases(geometry: Geometry, dropped: Redundancy, previous: Bases | None) -> Bases:
+def _bases(C: Linearization, geometry: Geometry, previous: Bases | None) -> Bases:
     J, velocity_by_state, M = geometry
-    m, rank = M.shape[0], dropped.rank
+    m, rank = M.shape[0], C.rank
     by_position = velocity_by_state[:, :m]
     if rank < len(J):  # independent combinations of the rows
-        kept = np.linalg.qr(dropped.dropped, mode='complete')[0][:, len(J) - rank :].T
+        kept = np.linalg.qr(C.dropped.dropped, mode='complete')[0][:, len(J) - rank :].T
         J, by_position = kept @ J, kept @ by_position
     Q, R = np.linalg.qr(J.T, mode='complete')
     N = Q[:, rank:]
     if previous is not None:
         N = _carried(N, previous.N)
     P, k = _at_rest(N), N.shape[1]
-    if not by_position.any() and (previous is None or _is_at_rest(previous)):
-        return Bases(N, P)
+    if not by_position.any() and (previous is None or previous.at_rest):
+        return Bases(N, P, True)
     P[m:, :k] = -Q[:, :rank] @ np.linalg.solve(R[:rank].T, by_position @ N)
-    return Bases(N, nearest_basis(P, _at_rest(N) if previous is None else previous.P))
+    return Bases(N, nearest_basis(P, _at_rest(N) if previous is None else previous.P), False)
 
 
 def _at_rest(N: Array) -> Array:
@@ -224,8 +230,9 @@ def _at_rest(N: Array) -> Array:
     return P
 
 
-def _is_at_rest(bases: Bases) -> bool:
-    return np.array_equal(bases.P, _at_rest(bases.N))
+def _on_halves(X: Array, N: Array) -> Array:
+    """Return X blkdiag(N, N)."""
+    return np.asarray((X.reshape(-1, len(N)) @ N).reshape(len(X), 2 * N.shape[1]))
 
 
 def nearest_basis(columns: Array, previous: Array) -> Array:
