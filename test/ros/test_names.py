@@ -39,7 +39,7 @@ QUADRUPED = {'robot_description_file': str(robots.path('quadruped'))}
     ids=['lqr_node', 'torque_estimator'],
 )
 def test_name_that_the_robot_has_not__is_refused(graph, tmp_path, module, parameters, cases):
-    process = Process(tmp_path, QUADRUPED | parameters, '/names', module=module)
+    process = Process(tmp_path, QUADRUPED | parameters, '/names', module=module, forked=True)
     service = f'/names/{module}/set_parameters_atomically'
     client = graph.node.create_client(SetParametersAtomically, service)
 

@@ -58,7 +58,7 @@ NEEDED = {
 @pytest.mark.parametrize('node', TABLES)
 def test_policy__allows_what_the_node_does_and_no_more(graph, tmp_path, node):
     values = {'use_sim_time': True} | NEEDED.get(node, {})
-    process = Process(tmp_path, values, NAMESPACE, module=node)
+    process = Process(tmp_path, values, NAMESPACE, module=node, forked=True)
     policy = allowed(node)
     heard = f'{NAMESPACE}/joint_states'
     try:

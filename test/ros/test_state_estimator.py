@@ -31,7 +31,7 @@ def standing(graph, tmp_path):
         'imu_link': 'imu',
         'contacts': [f'{foot} point' for foot in FEET],
     }
-    process = Process(tmp_path, parameters, place, module='state_estimator')
+    process = Process(tmp_path, parameters, place, module='state_estimator', forked=True)
     names, heard = TreeModel.from_urdf(QUADRUPED).joint_names, {}
     node, position = graph.node, np.tile((0.0, 0.7, -1.4), 4)
     imu, joints = (

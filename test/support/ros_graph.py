@@ -21,6 +21,7 @@ import pytest
 
 from support.environment import ROOT, with_checkout
 from support.messages import SECOND, fill, joint_state, odometry, random_quaternion
+from support.nursery import ENVIRONMENT, nursery, read_early
 
 rclpy = pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs.msg')
@@ -77,6 +78,8 @@ class Process:
         Command that runs it, in a place of its own.
     environment
         Changes of ours; None removes a variable.
+    forked
+        Whether it may be forked off a process that has imported what it takes.
     """
 
     def __init__(
@@ -88,6 +91,7 @@ class Process:
         module='linearization_node',
         wrapper=(),
         environment=None,
+        forked=False,
     ):
         self.folder = Path(folder)
         self.log_file = self.folder / 'log.txt'
@@ -96,17 +100,22 @@ class Process:
             json.dumps({'/**': {'ros__parameters': parameters}}) if parameters else ''
         )
         variables = with_checkout() | {'ROS_LOG_DIR': str(self.folder)} | (environment or {})
+        variables = {name: value for name, value in variables.items() if value is not None}
+        words = (
+            *('--ros-args', '-r', f'__ns:={namespace}'),
+            *(('--params-file', str(parameter_file)) if parameters else ()),
+            *arguments,
+        )
+        if forked and read_early(variables) == with_checkout(ENVIRONMENT):
+            self.log_file.write_text('')
+            self.process = nursery().start(module, words, variables, self.log_file)
+            return
         with self.log_file.open('w') as log:
             self.process = subprocess.Popen(
-                [
-                    *(*wrapper, sys.executable, *_program(module), '--ros-args'),
-                    *('-r', f'__ns:={namespace}'),
-                    *(('--params-file', str(parameter_file)) if parameters else ()),
-                    *arguments,
-                ],
+                [*wrapper, sys.executable, *_program(module), *words],
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={name: value for name, value in variables.items() if value is not None},
+                env=variables,
                 cwd=ROOT,
             )
 
@@ -344,6 +353,7 @@ class Client:
             arguments,
             self.module,
             environment=self.environment,
+            forked=True,
         )
         return self.process
 

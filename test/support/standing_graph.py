@@ -116,7 +116,7 @@ class StandingRobot:
         }
         self.process = Process(
             self.folder, defaults | parameters, self.namespace, arguments, 'lqr_node',
-            environment=self.graph.environment,
+            environment=self.graph.environment, forked=True,
         )  # fmt: skip
         self.wait_for(
             lambda: (

@@ -68,6 +68,7 @@ class Bench:
             },
             robot.namespace,
             environment=robot.graph.environment,
+            forked=True,
         )
 
     def end(self):
