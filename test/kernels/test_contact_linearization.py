@@ -68,7 +68,7 @@ class Held:
             np.array(references),
         )
         self.workspace = layout.make_workspace(self.packed)
-        self.outputs = contact_layout.make_outputs(model.n, sum(widths))
+        self.outputs = contact_layout.outputs_of(6 + model.n, model.n, sum(widths))
 
     def ours(self):
         """Return the status and the outputs, whose numbers were NaN before."""

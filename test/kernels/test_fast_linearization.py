@@ -16,7 +16,7 @@ from support.trees import gimbal, gram_link, random_description, random_model, t
 from geolin_ros import Linearizer, State, TreeModel, Wrench
 from geolin_ros.errors import ModelError, NotFiniteError, SingularInertiaError
 from geolin_ros.kernels.engine import linearization, own_results
-from geolin_ros.kernels.packing import layout
+from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.kernels.status import NOT_FINITE, OK
 from geolin_ros.model.wrenches import pack
@@ -25,13 +25,18 @@ WRENCH_KINDS = ('body', 'world', 'world_oriented')
 FAST = {'fast': linearization.linearize, 'plain': plain.linearize}
 
 
+def make_output(n):
+    """Return (out, A, B, nu_dot) without memory behind their end."""
+    out, A, B, nu_dot, *_ = contact_layout.outputs_of(6 + n, n, 0)
+    return out[: A.size + B.size + nu_dot.size], A, B, nu_dot
+
+
 def by_kernel(kernel, model, state, tau, wrenches=()):
     """Return A, B, nu_dot (6 + n rows each) in the order of the bodies, and the status."""
     packed = layout.pack(model.tree, model.gravity)
-    out, A, B, nu_dot = layout.make_output(model.n)
-    out[4 * (6 + model.n) ** 2 :] = np.nan
-    A[6 + model.n :] = np.nan
-    B[: 6 + model.n] = 0.0
+    out, A, B, nu_dot = make_output(model.n)
+    for part in (A[6 + model.n :], B[6 + model.n :], nu_dot):
+        part[...] = np.nan
     inputs = layout.make_inputs(packed, pack(model, wrenches))
     inputs[: model.n] = tau
     workspace = layout.make_workspace(packed)
@@ -309,7 +314,7 @@ results = [by_kernel(kernel, model, state, tau, wrenches) for kernel in FAST.val
 assert_same(model, *results, 1e-12)
 packed = layout.pack(model.tree, model.gravity)
 arrays = [packed.ints, packed.floats, state.data, layout.make_inputs(packed, pack(model, ()))]
-arrays += [layout.make_workspace(packed), layout.make_output(model.n)[0]]
+arrays += [layout.make_workspace(packed), make_output(model.n)[0]]
 for kernel in FAST.values():
     for short in (1, 2, 5):
         cut = [a[: a.size // 2] if k == short else a for k, a in enumerate(arrays)]

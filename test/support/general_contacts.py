@@ -24,7 +24,6 @@ from geolin_ros.dynamics.functions import failure, state_data
 from geolin_ros.errors import NotFiniteError
 from geolin_ros.kernels.cholesky import solve_rows
 from geolin_ros.kernels.packing.types import BODY_WRENCH, Wrenches, make_workspace
-from geolin_ros.kernels.recursions.forward_dynamics import forward_dynamics
 from geolin_ros.kernels.recursions.inverse_dynamics import propagate_motion
 from geolin_ros.kernels.recursions.inverse_dynamics_derivatives import differentiate_motion
 from geolin_ros.kernels.recursions.jacobians import propagate_jacobians
@@ -40,6 +39,7 @@ from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.model.wrenches import Wrench, pack
 from geolin_ros.spatial import se3
 from support import general_linearization
+from support.general_linearization import forward_dynamics
 
 
 class Referee:

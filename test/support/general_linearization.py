@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A and B of any tree: one derivative pass and a dense factorization [Bos 2022, Proposition 1].
 
-Referee of the engine.
+Referee of the engine; accelerations by [Featherstone 2008, chapter 6].
 """
 
 from geolin_ros.kernels._jit import kernel
-from geolin_ros.kernels.cholesky import solve_rows
+from geolin_ros.kernels.cholesky import factor, solve_rows
 from geolin_ros.kernels.packing.types import (
     BODY_WRENCH,
     PRODUCT,
@@ -15,15 +15,57 @@ from geolin_ros.kernels.packing.types import (
     Workspace,
     Wrenches,
 )
-from geolin_ros.kernels.recursions.forward_dynamics import forward_dynamics
-from geolin_ros.kernels.recursions.inverse_dynamics import project_wrenches, propagate_motion
+from geolin_ros.kernels.recursions.inverse_dynamics import (
+    place_wrenches,
+    project_wrenches,
+    propagate_motion,
+)
 from geolin_ros.kernels.recursions.inverse_dynamics_derivatives import (
     differentiate_motion,
     differentiate_wrenches,
 )
-from geolin_ros.kernels.recursions.mimic import expand_velocity, reduce_matrix
+from geolin_ros.kernels.recursions.joints import place_bodies
+from geolin_ros.kernels.recursions.mass_matrix import mass_matrix
+from geolin_ros.kernels.recursions.mimic import (
+    expand_state,
+    expand_velocity,
+    reduce_force,
+    reduce_matrix,
+)
 from geolin_ros.kernels.spatial import add_cross_motion, dot6
-from geolin_ros.kernels.status import OK
+from geolin_ros.kernels.status import NOT_FINITE, OK
+
+
+@kernel
+def forward_dynamics(tree: Tree, ws: Workspace, x_y, tau_y, gravity, wrenches: Wrenches, nu_dot_y):
+    """Fill nu_dot (6 + n,) at x = [H (16) | s | v | r]; return the status.
+
+    On the independent coordinates (suffix y): nu_dot = M^-1 ([0; tau] - h). Leaves the factor of
+    M in ``ws.chol`` and state, poses and wrenches of the tree in place for its derivatives.
+    """
+    m = nu_dot_y.shape[0]
+    first = 0 if tree.v_size[0] == 6 else 6
+    expand_state(tree, x_y, ws.x)
+    place_bodies(tree, ws, ws.x)
+    place_wrenches(tree, ws, wrenches)
+    mass_matrix(tree, ws, ws.M)
+    reduce_matrix(tree, ws.M, 1, ws.M_y)
+    failed = factor(ws.M_y, first, ws.chol)
+    if failed != 0:
+        return failed
+    ws.nu_dot[:] = 0.0
+    propagate_motion(tree, ws, ws.x, gravity, ws.nu_dot)
+    project_wrenches(tree, ws, ws.x, ws.nu_dot, ws.tau)
+    reduce_force(tree, ws.tau, ws.tau_y)
+    for row in range(m):
+        nu_dot_y[row] = (tau_y[row - 6] if row >= 6 else 0.0) - ws.tau_y[row]
+    if first == 6:
+        nu_dot_y[:6] = 0.0
+    solve_rows(ws.chol, first, nu_dot_y.reshape((m, 1)))
+    total = 0.0
+    for row in range(m):
+        total += nu_dot_y[row]
+    return OK if total - total == 0.0 else NOT_FINITE
 
 
 @kernel

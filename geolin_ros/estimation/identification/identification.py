@@ -23,8 +23,6 @@ WORTH = 0.9
 """What is left of the efforts kept aside, by the description's, must be less in the mean."""
 UNEXPLAINED = 0.7
 """More than this part of all efforts' variation left unexplained is no fit."""
-TOLD = 0.5
-"""The data tell of a number if they take more than this part of its variance away."""
 _TENSOR = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
 
 

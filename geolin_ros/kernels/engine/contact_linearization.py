@@ -86,7 +86,7 @@ def linearize_in_contact(ints, floats, sites, cw, x, inputs, ws, out):
     x, inputs, ws
         As of `linearization.linearize`.
     out
-        Of `contact_layout.make_outputs`.
+        Of `contact_layout.outputs_of`.
     """
     status = constrain(ints, floats, sites, cw, x, inputs, ws, out)
     if status == OK:

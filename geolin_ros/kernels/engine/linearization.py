@@ -80,9 +80,9 @@ def linearize(ints, floats, x, inputs, ws, out):
     ws
         Of `layout.make_workspace`.
     out
-        [A (k x k) | B (k x n) | nu_dot (m)] with m = 6 + n, k = 2 m, of `layout.make_output`;
-        rows and columns [H; s; v; r], joints in the order of the bodies. A fixed base keeps its
-        rows and columns and does not accelerate.
+        [A (k x k) | B (k x n) | nu_dot (m)] with m = 6 + n, k = 2 m, of `contact_layout`; rows and
+        columns [H; s; v; r], joints in the order of the bodies. A fixed base keeps its rows and
+        columns and does not accelerate.
     """
     status = reduce_to_base(ints, floats, x, inputs, ws)
     return status if status != OK else expand(ints, x, ws, out)

@@ -268,11 +268,6 @@ def pack_contacts(
     return contacts
 
 
-def make_outputs(n: int, rows: int) -> Outputs:
-    """Return views of fresh memory for a robot with n joints and a base, and contact rows."""
-    return outputs_of(6 + n, n, rows)
-
-
 def outputs_of(m: int, inputs: int, rows: int) -> Outputs:
     """Return views of fresh memory; what never changes of A is in place.
 
@@ -404,14 +399,6 @@ def _crossed(V: Array, X: Array) -> Array:
     linear = w[:, one] * x[:, two] - w[:, two] * x[:, one]
     linear += v[:, one] * y[:, two] - v[:, two] * y[:, one]
     return np.hstack((linear, w[:, one] * y[:, two] - w[:, two] * y[:, one]))
-
-
-def no_contacts(packed: Packed) -> Contacts:
-    """Return the constraints of a robot that nothing holds."""
-    none = np.zeros(0, np.int64)
-    return pack_contacts(
-        packed, none, none, np.zeros((0, 4, 4)), np.zeros((0, 2)), np.zeros((0, 4, 4))
-    )
 
 
 def _padded(size: int, block: int) -> int:

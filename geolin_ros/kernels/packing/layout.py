@@ -368,18 +368,6 @@ def _slots(packed: Packed) -> int:
     return int(packed.ints[INT_HEADER:][: nb * BODY_INTS].reshape(nb, -1)[:, SLOT].max()) + 1
 
 
-def make_output(n: int) -> tuple[Array, Array, Array, Array]:
-    """Return (out, A, B, nu_dot): the last three are views of the first.
-
-    The entries that never change, the zeros and ones of the rows of H and s, are in place.
-    """
-    m, k = 6 + n, 12 + 2 * n
-    out = aligned_zeros(k * k + k * n + m)
-    A, B = out[: k * k].reshape(k, k), out[k * k : k * k + k * n].reshape(k, n)
-    A[:m, m:] = np.eye(m)
-    return out, A, B, out[k * k + k * n :]
-
-
 def make_inputs(packed: Packed, wrenches: Wrenches) -> Array:
     """Return [tau (n, zeros) | wrenches], the wrenches in turned body frames."""
     n, count = int(packed.ints[NB]) - 1, wrenches.body.shape[0]

@@ -52,8 +52,7 @@ GROUP_NUMBERS = 3  # where its numbers begin
 GROUP_INTS = 4
 
 # --- numbers: multipliers (N) | offsets (N) | factors of ties | group joints | of blocks ---------
-SUBSPACE = 0  # 6 x 6: unit twists
-ROTATION = 36  # 3 x 3
+ROTATION = 36  # 3 x 3, behind 6 x 6 unit twists
 TRANSLATION = 45  # 3
 TURN = 48  # 3 x 3, see `layout.Group`
 GROUP_RECORD = 57
