@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import Queue, get_context
 
-JOBS = ('linearizer', 'robot')
+JOBS = ('demo',)
 MORE = ('commands', 'contacts', 'discretization', 'fixed base')
 PROCESSES = 2
 
@@ -30,18 +30,16 @@ def count(queue: Queue) -> None:
 
 
 def compile_for(job: str) -> None:
-    """Run each kernel of a process of the demo once, or of what else there is."""
-    if job == 'robot':
-        from geolin_demos.demo.flight import Flight
-
-        from geolin_ros import TreeModel, robots
-
-        Flight(TreeModel.from_urdf(robots.path('quadruped'))).advance(1e-3)
-        return
+    """Run each kernel of the demo once, or of what else there is."""
     from geolin_ros.stream import warm_up
 
+    if job == 'demo':
+        from geolin_demos.demo.flight import Flight
+
+        warm_up.warm_up()
+        Flight(warm_up.small_model()).advance(1e-3)
+        return
     {
-        'linearizer': warm_up.warm_up,
         'contacts': warm_up.warm_up_contacts,
         'discretization': warm_up.warm_up_discretization,
         'fixed base': warm_up.warm_up_fixed_base,

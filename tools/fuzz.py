@@ -38,7 +38,6 @@ sys.path.append(sysconfig.get_path('platlib', vars={'platbase': str(ROOT / '.ven
 def fuzz(name: str, arguments: list[str]) -> None:
     """Fuzz one target in this process until libFuzzer ends it."""
     import atheris
-    from geolin_demos.demo import integrator  # noqa: F401
 
     from geolin_ros import kernels
 

@@ -10,7 +10,7 @@ from geolin_demos.demo import flight as flights
 from geolin_demos.demo.flight import Flight
 from support.dense_reference import DenseReference
 
-from geolin_ros import TreeModel, robots, urdf
+from geolin_ros import Linearizer, TreeModel, robots, urdf
 
 BUNDLED = sorted(robots.ROBOTS)
 
@@ -96,10 +96,11 @@ def test_step__is_of_fourth_order(monkeypatch):
 
 
 def test_servo__gives_every_mode_the_same_natural_frequency(model):
-    servo = flights.make_servo(model)
+    linearizer = Linearizer(model)
+    servo = flights.make_servo(linearizer)
     state = model.neutral_state()
     state.s[:] = servo.middle
-    M = flights.free_flight_inertia(model, state)
+    M = flights.free_flight_inertia(linearizer, state)
     squares = np.linalg.eigvals(np.linalg.solve(M, servo.stiffness))
     assert np.sqrt(squares.real) == pytest.approx(flights.NATURAL_FREQUENCY, rel=1e-6)
     assert np.linalg.eigvalsh(M).min() > 0.0

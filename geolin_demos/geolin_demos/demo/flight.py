@@ -3,22 +3,21 @@
 """A robot thrown up again and again, tumbling through upside down while its joints move."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from geolin_demos.demo import integrator
-from geolin_ros.dynamics.functions import failure
 from geolin_ros.errors import GeolinError
-from geolin_ros.kernels.packing.types import make_workspace
-from geolin_ros.kernels.recursions.forward_dynamics import forward_dynamics
-from geolin_ros.kernels.status import OK
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import pack
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 THROW_PERIOD = 1.5  # [s]
 LONGEST_STEP = 1e-3  # [s]
+STAGES = ((0.0, 1.0 / 6.0), (0.5, 1.0 / 3.0), (0.5, 1.0 / 3.0), (1.0, 1.0 / 6.0))
+"""Nodes and weights of Runge and Kutta."""
 HEIGHT = 1.0  # of the throws [m]
 SPIN = 4.5  # [rad/s]: once around within a throw
 NATURAL_FREQUENCY = 2.0 * math.pi * 4.0  # of the servo [rad/s]
@@ -27,8 +26,35 @@ LARGEST_AMPLITUDE = 0.25  # of the postures [rad or m]
 GOLDEN_ANGLE = math.pi * (3.0 - math.sqrt(5.0))
 
 
+class Servo(NamedTuple):
+    """A PD law around postures middle + amplitude sin(frequency t + phase), each (n,)."""
+
+    middle: Array
+    """[rad or m]"""
+    amplitude: Array
+    """[rad or m]"""
+    frequency: Array
+    """[rad/s]"""
+    phase: Array
+    """[rad]"""
+    stiffness: Array
+    """(n, n) effort by position error."""
+    damping: Array
+    """(n, n) effort by rate error."""
+
+    def effort(self, t: float, state: State) -> Array:
+        """Return tau (n,) = K (s_d - s) + D (sdot_d - r) at time t [s]."""
+        angle = self.frequency * t + self.phase
+        s = self.middle + self.amplitude * np.sin(angle)
+        r = self.amplitude * self.frequency * np.cos(angle)
+        tau: Array = self.stiffness @ (s - state.s) + self.damping @ (r - state.r)
+        return tau
+
+
 class Flight:
     """Simulates the robot; time starts at zero with the first throw.
+
+    Runge and Kutta's fourth order on the manifold, with the kernels that linearize.
 
     Parameters
     ----------
@@ -46,14 +72,10 @@ class Flight:
     """
 
     def __init__(self, model: TreeModel) -> None:
-        self._model = model
-        self._servo = make_servo(model)
-        self._workspace = make_workspace(model.tree)
-        self._scratch = integrator.make_scratch(model.n)
-        self._no_wrenches = pack(model, ())
+        self._model, self._linearizer = model, Linearizer(model)
+        self._servo = make_servo(self._linearizer)
         self.state = model.neutral_state()
         self.state.s[:] = self._servo.middle + self._servo.amplitude * np.sin(self._servo.phase)
-        self.tau = np.zeros(model.n)
         self.time = 0.0
         self._throw(0)
 
@@ -67,28 +89,38 @@ class Flight:
         """
         throws = self._throws()
         steps = max(1, math.ceil(duration / LONGEST_STEP - 1e-6))
-        dt = duration / steps
-        for _ in range(steps):
-            status = integrator.step(
-                self._model.tree,
-                self._workspace,
-                self._scratch,
-                self._servo,
-                self._model.gravity,
-                self._no_wrenches,
-                self.time,
-                dt,
-                self.state.data,
-            )
-            if status != OK:
-                raise GeolinError(
-                    f'robot {self._model.name!r} cannot be simulated {self.time:.3f} s after the '
-                    'start, expected finite accelerations; check its masses and joint damping'
-                )
-            self.time += dt
+        try:
+            with np.errstate(over='ignore', invalid='ignore'):
+                for _ in range(steps):
+                    self._step(duration / steps)
+        except GeolinError as error:
+            raise GeolinError(
+                f'robot {self._model.name!r} cannot be simulated {self.time:.3f} s after the '
+                f'start: {error}; check its masses and joint damping'
+            ) from error
         if self._throws() != throws:
             self._throw(self._throws())
-        integrator.servo_effort(self._servo, self.time, self.state.data, self.tau)
+        self.tau = self._servo.effort(self.time, self.state)
+
+    def _step(self, dt: float) -> None:
+        """Four stages theta_i = c_i dt k_(i-1), g_i = g exp(theta_i) [Munthe-Kaas 1999].
+
+        k_i = f + [theta_i, f] / 2 + [theta_i, [theta_i, f]] / 12,  f = [v; r; nu_dot] at g_i;
+        g+  = g exp((dt/6) (k_1 + 2 k_2 + 2 k_3 + k_4))
+        """
+        rate = total = np.zeros(2 * self._model.m)
+        for node, weight in STAGES:
+            theta = node * dt * rate
+            at = self.state.retract(theta)
+            tau = self._servo.effort(self.time + node * dt, at)
+            nu_dot = self._linearizer.forward_dynamics(at, tau)
+            rate = np.concatenate((at.v, at.r, nu_dot))
+            ad = se3.cross(theta[:6])
+            bracket = ad @ at.v
+            rate[:6] += 0.5 * bracket + ad @ bracket / 12.0
+            total = total + weight * rate
+        self.state.data[:] = self.state.retract(dt * total).data
+        self.time += dt
 
     def _throws(self) -> int:
         return math.floor(self.time / THROW_PERIOD + 1e-9)
@@ -101,22 +133,23 @@ class Flight:
         v[:3] = -0.5 * THROW_PERIOD * self._model.gravity  # back at this height a period later
         angle = 0.7 + GOLDEN_ANGLE * count
         v[3:] = SPIN * np.array([math.cos(angle), math.sin(angle), 0.2])
-        integrator.servo_effort(self._servo, self.time, self.state.data, self.tau)
+        self.tau = self._servo.effort(self.time, self.state)
 
 
-def make_servo(model: TreeModel) -> integrator.Servo:
+def make_servo(linearizer: Linearizer) -> Servo:
     """Return slow postures well within limits, and gains that suit the robot.
 
     With K = w^2 M and D = 2 zeta w M, M the joints' inertia in free flight at the middle posture,
     every mode has the natural frequency w there, heavy legs and light hands alike.
     """
+    model = linearizer.model
     lower, upper = np.maximum(model.limits.lower, -np.pi), np.minimum(model.limits.upper, np.pi)
     middle = 0.5 * (lower + upper)
     state = model.neutral_state()
     state.s[:] = middle
-    M = free_flight_inertia(model, state)
+    M = free_flight_inertia(linearizer, state)
     c = np.arange(model.n, dtype=np.float64)
-    return integrator.Servo(
+    return Servo(
         middle=middle,
         amplitude=np.minimum(LARGEST_AMPLITUDE, 0.15 * (upper - lower)),
         frequency=2.0 * np.pi * (0.4 + 0.4 * np.modf(c * GOLDEN_ANGLE)[0]),
@@ -126,19 +159,13 @@ def make_servo(model: TreeModel) -> integrator.Servo:
     )
 
 
-def free_flight_inertia(model: TreeModel, state: State) -> Array:
+def free_flight_inertia(linearizer: Linearizer, state: State) -> Array:
     """Return M (n, n) = (d rdot / d tau)^-1: the base gives way to joint efforts.
 
     Forward dynamics is affine in the efforts; differences of its values are exact.
     """
-    workspace, none = make_workspace(model.tree), pack(model, ())
-    rates = np.zeros((1 + model.n, model.m))
-    for tau, nu_dot in zip(np.eye(1 + model.n, model.n, -1), rates, strict=True):
-        status = forward_dynamics(
-            model.tree, workspace, state.data, tau, model.gravity, none, nu_dot
-        )
-        if status != OK:
-            raise failure(model, status, state, {'tau': tau})
+    n = linearizer.model.n
+    rates = np.array([linearizer.forward_dynamics(state, tau) for tau in np.eye(1 + n, n, -1)])
     M = np.linalg.inv((rates[1:] - rates[0])[:, 6:])
     symmetric: Array = 0.5 * (M + M.T)
     return symmetric
