@@ -24,19 +24,22 @@ NODES = {
     'torque_estimator': {**QUADRUPED, 'imu_topics': ['imu base']},
 }
 ROUNDS = 7
+AS_USERS_DO = 2
 LEAVING = 5.0
 """Deadline [s]; a participant that was never destroyed stays for 20 s."""
 
 
 @pytest.fixture
-def processes(tmp_path):
-    """Four nodes that serve a robot, each as a process."""
+def processes(round_number, tmp_path):
+    """Four nodes that serve a robot, each as a process; in the first rounds as users start it."""
     started = {}
     for module, parameters in NODES.items():
         folder = tmp_path / module
         folder.mkdir()
         place = f'/exits{os.getpid()}'
-        started[f'{place}/{module}'] = Process(folder, parameters, place, module=module)
+        started[f'{place}/{module}'] = Process(
+            folder, parameters, place, module=module, forked=round_number >= AS_USERS_DO
+        )
     yield started
     for process in started.values():
         process.end()

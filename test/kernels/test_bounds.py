@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels compiled with every access checked: all are legal, and checks would find others."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+TEST = Path(__file__).resolve().parents[1]
+MODULES = (
+    'kernels/test_contact_linearization',
+    'kernels/test_fast_linearization',
+    'kernels/test_least_squares',
+    'batch/test_batch_linearization',
+    'control/test_stein',
+    'dynamics/test_packed_dynamics',
+    'test_discretization',
+)
+USE = """
+import importlib, sys
+for name in sys.argv[1:]:
+    print(name, flush=True)
+    importlib.import_module(name).access_everything()
+"""
+
+
+def test_every_access__is_within_bounds():
+    """In one process of its own: nothing so compiled is cached, and kernels share most of it."""
+    files = [TEST / module for module in MODULES]
+    folders = dict.fromkeys([TEST, *(file.parent for file in files)])
+    # Unoptimized machine code is compiled sooner and makes the same accesses.
+    checks = {'NUMBA_BOUNDSCHECK': '1', 'NUMBA_OPT': '0'}
+    path = os.pathsep.join([*map(str, folders), *sys.path])
+    done = subprocess.run(
+        [sys.executable, '-c', USE, *(file.name for file in files)],
+        env={**os.environ, **checks, 'PYTHONPATH': path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f'{done.stdout}{done.stderr[-2000:]}'
+    assert done.stdout.split() == [file.name for file in files]
