@@ -221,7 +221,7 @@ def regulate(
     plant = plant_of(reduced, price, dt, delay)
     K0 = None
     if previous is not None and _is_like(previous, point, dt, delay):
-        K0 = np.hstack((previous.K @ reduced.P, previous.K_past))
+        K0 = np.concatenate((previous.K @ reduced.P, previous.K_past), axis=1)
     solution = _solve(plant, dt, K0, model, point, reduced)
     k = reduced.P.shape[1]
     return Gains(
@@ -234,7 +234,7 @@ def regulate(
         state_labels(model),
         input_labels(model),
         dt,
-        plant.A - plant.B @ solution.K,
+        solution.F,
         solution,
     )
 
@@ -272,8 +272,9 @@ def complement(reduced: ReducedLinearization, bandwidth: float) -> Array:
     """
     factor, _ = lapack.dpotrf(reduced.M.T, lower=True)
     inertia = 1.0 / lapack.dpotri(factor, lower=True)[0].diagonal()
-    C = inertia[:, None] * (np.eye(len(reduced.M)) - reduced.N @ reduced.W)
-    return np.hstack((bandwidth**2 * C, 2.0 * bandwidth * C))
+    C = -inertia[:, None] * (reduced.N @ reduced.W)
+    C.ravel()[:: len(C) + 1] += inertia
+    return np.concatenate((bandwidth**2 * C, 2.0 * bandwidth * C), axis=1)
 
 
 def bandwidth_for(supports: Sequence[Support]) -> float:

@@ -61,6 +61,8 @@ class RiccatiSolution(NamedTuple):
     """(m, n) gain, u = -K x."""
     P: Array
     """(n, n) cost x'Px of the future."""
+    F: Array
+    """(n, n) closed loop A - BK."""
     residual: float
     """|E(K, P)| / |P|; of the continuous equation in units of |F|."""
     correction: float
@@ -271,7 +273,7 @@ def _accepted(
         raise _RefusedError(f'residual {residual:.1e} exceeds {limit:g}')
     if not loop.decays(P, decrease):
         raise _RefusedError('the closed loop does not decay')
-    return RiccatiSolution(K, P, residual, correction, method, iterations)
+    return RiccatiSolution(K, P, loop.F, residual, correction, method, iterations)
 
 
 def _newton_step(

@@ -182,7 +182,7 @@ def cost(
         by_state, by_tau = D @ reduced.wrench_by_state, D @ reduced.wrench_by_tau
         terms.append(by_state)
         S, R = by_state.T @ by_tau, R_effort + by_tau.T @ by_tau
-    stacked = np.vstack(terms)
+    stacked = np.concatenate(terms)
     return Cost(stacked.T @ stacked, S, R, R_effort)
 
 

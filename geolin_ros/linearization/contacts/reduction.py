@@ -174,7 +174,7 @@ def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> Re
     if not N.size:
         raise UnsolvableError(C.dropped.warnings[0])
     NM, k = N.T @ M, N.shape[1]
-    W = np.asarray(np.linalg.solve(NM @ N, NM))
+    W = np.asarray(np.linalg.inv(NM @ N) @ NM)
     if at_rest and not C.A[:m, :m].any():  # zeros that a discrete form skips
         A, B, L = np.zeros((2 * k, 2 * k)), np.zeros((2 * k, C.B.shape[1])), np.zeros_like(P.T)
         A.ravel()[k : 2 * k * k : 2 * k + 1] = 1.0
