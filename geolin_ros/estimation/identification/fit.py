@@ -57,16 +57,10 @@ class Fit:
         The numbers of `Parameters`.
     information : (p, p)
         J' J of the weighted equations alone; with the identity, the inverse of `covariance`.
-    noise : (m,)
-        Standard deviation of each row's residuals [N m or N].
-    lasting : (m,)
-        After how many samples residuals are no longer alike.
     """
 
     x: Array
     information: Array
-    noise: Array
-    lasting: Array
 
     @property
     def covariance(self) -> Array:
@@ -90,11 +84,11 @@ def fit(
     x = np.zeros(parameters.count)
     residual = features.residual(x)
     # first as if the robot could be met exactly: residuals of the description are no noise
-    noise = np.maximum(FIRST_NOISE * row_sizes(equations), 1e-12)
+    noise = np.maximum(FIRST_NOISE * row_sizes(equations), 1e-12) * np.ones_like(residual)
     lasting = np.ones_like(noise)
     for k in watch(range(ROUNDS), ROUNDS):
         outliers = _weights(residual, noise) if k else 1.0
-        weight = outliers / (noise * np.sqrt(lasting)) * np.ones_like(residual)
+        weight = outliers / (noise * np.sqrt(lasting))
         compressed = features.compress(x, np.where(np.isfinite(equations.measured), weight, 0.0))
         before, x = x, _solve(features, compressed, x)
         residual = features.residual(x)
@@ -104,7 +98,7 @@ def fit(
     weight = _weights(residual, noise) / (noise * np.sqrt(lasting))
     compressed = features.compress(x, np.where(np.isfinite(equations.measured), weight, 0.0))
     J = features.jacobian(compressed, x)
-    return Fit(x, J.T @ J, noise, lasting)
+    return Fit(x, J.T @ J)
 
 
 def predict(parameters: Parameters, equations: Equations, x: Array) -> Array:
@@ -319,28 +313,23 @@ def _solve(features: _Features, compressed: Any, x: Array) -> Array:
 
 
 def _noise(residual: Array, equations: Equations) -> tuple[Array, Array]:
-    """Return each row's standard deviation, and how many samples residuals last.
+    """Return standard deviations (N, m) of residuals, and how many samples they last.
 
-    That is their integrated autocorrelation up to its first negative value.
+    Both are those of a row of a recording: a slow one passed a lower filter, which leaves less
+    noise. How long is the integrated autocorrelation up to its first negative value.
     """
-    rows, size = residual.shape[1], row_sizes(equations)
-    noise, lasting = np.ones(rows), np.ones(rows)
-    ends = [*equations.start[1:], len(residual)]
-    for row in range(rows):
-        values = residual[:, row]
-        known = values[np.isfinite(values)]
-        if not known.size:
-            continue
-        spread = 1.4826 * float(np.median(np.abs(known - np.median(known))))
-        noise[row] = max(spread, LEAST_NOISE * size[row], 1e-12)
-        clipped = np.clip(values / noise[row], -OUTLIER, OUTLIER)
-        sums = []
-        for begin, end in zip(equations.start, ends, strict=True):
-            part = clipped[begin:end]
-            part = part[np.isfinite(part)]
-            if part.size > 8:
-                sums.append(_lasting(part))
-        lasting[row] = float(np.mean(sums)) if sums else 1.0
+    size = row_sizes(equations)
+    noise, lasting = np.ones_like(residual), np.ones_like(residual)
+    for begin, end in zip(equations.start, [*equations.start[1:], len(residual)], strict=True):
+        for row in range(residual.shape[1]):
+            values = residual[begin:end, row]
+            known = values[np.isfinite(values)]
+            if not known.size:
+                continue
+            spread = 1.4826 * float(np.median(np.abs(known - np.median(known))))
+            spread = max(spread, LEAST_NOISE * size[row], 1e-12)
+            noise[begin:end, row] = spread
+            lasting[begin:end, row] = _lasting(np.clip(known / spread, -OUTLIER, OUTLIER))
     return noise, lasting
 
 
