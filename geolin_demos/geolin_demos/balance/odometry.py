@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Let LQR stand on the odometry of the state estimator instead of the truth, pushed harder.
 
-Each case of `python -m geolin_demos.balance` that has gains for one posture, in one process: the
-largest impulse that LQR bears when it knows the state, and when the base is what the state
-estimator makes of a cheap IMU, joint positions and foot forces, or joint efforts. The exit status
-is 1 if it bears less than 0.7 of the impulse in a case.
+Each case of `python -m geolin_demos.balance`, in one process: the largest impulse that LQR bears
+when it knows the state, and when the base is what the state estimator makes of a cheap IMU, joint
+positions and foot forces, or joint efforts. The exit status is 1 if it bears less than 0.7 of the
+impulse in a case.
 """
 
 import argparse
@@ -38,8 +38,6 @@ def rows(options: argparse.Namespace) -> Iterator[tuple[str, str, list[float]]]:
         robot = argparse.Namespace(**{**vars(options), 'robot': name})
         simulator, _ = simulator_of(robot)
         for case in cases_of(simulator, plan_of(robot)).feasible:
-            if case.scheduled:
-                continue
             borne = []
             for sensors in (None, *(partial(Odometry, source=s) for s in ('forces', 'efforts'))):
                 first = run(simulator, case, ScheduledLqr, sensors)

@@ -23,6 +23,9 @@ TRUSTED = 0.3
 """So long the state is the true one: until then a robot is taken to be carried [s]."""
 ON, OFF = 0.3, 0.2
 """Thresholds of foot forces, in shares of what each foot carries when all do."""
+SLIP = {'point': 0.1, 'surface': 0.003}
+"""How points and soles slip, densities [m/s/sqrt(Hz)]: a foot in the air that scuffs the floor
+then counts little beside a sole that has stood."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,9 @@ class Odometry:
             sole=min(_half_width(support.points) for support in supports) or 0.05,
             foot_radius=supports[0].radius,
             deviations=Deviations(
-                gyro_bias=imu.gyro_bias, accelerometer_bias=imu.accelerometer_bias
+                gyro_bias=imu.gyro_bias,
+                accelerometer_bias=imu.accelerometer_bias,
+                slip=SLIP[supports[0].kind],
             ),
         )
         self.stream = BaseStream(model, settings)

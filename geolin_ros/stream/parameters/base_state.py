@@ -90,7 +90,7 @@ BASE_TABLE: tuple[Parameter, ...] = (
     _deviation(
         'accelerometer_walk', 'the random walk of the other bias, a density', 'm/s^3/sqrt(Hz)'
     ),
-    _deviation('slip', 'the slip of contacts, a density', 'm/s/sqrt(Hz)'),
+    _deviation('slip', 'the slip of contacts, a density; 0.003 for soles', 'm/s/sqrt(Hz)'),
     _deviation('joint', 'joint positions', 'rad or m'),
     _deviation('point', 'positions of contacts in the description', 'm'),
 )
