@@ -44,6 +44,7 @@ CASES = {
 OVERLAY = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}
 PEER = 'scipy.linalg.solve_discrete_are'
 COLD_US, WARM_US = 4e3, 1e3  # of humanoids: a gain each few steps of 2 ms
+DESIGN_US = {'humanoids, cold': 3e3}
 DESIGN_PEER = 'scipy: null_space, expm, solve_discrete_are'
 AGREEMENT = 1e-6
 """How far gains of a whole design may be from SciPy's, relatively."""
@@ -112,9 +113,12 @@ def measure(rounds: int, detail: bool = False, names: Collection[str] = CASES) -
         if not error < AGREEMENT:
             raise RuntimeError(f'{name}: designs differ by {error:.0e}, expected {AGREEMENT:g}')
         for what, previous in (('cold', None), ('warm', old)):
-            title = f'from a state to a gain, {kind}, {what}'
-            ours = partial(design, model, point, previous=previous)
-            rows.append(compare(title, name, ours, DESIGN_PEER, by_hand, min(rounds, 60)))
+            title, bound = (
+                f'from a state to a gain, {kind}, {what}',
+                DESIGN_US.get(f'{kind}, {what}'),
+            )
+            ours, turns = partial(design, model, point, previous=previous), min(rounds, 60)
+            rows.append(compare(title, name, ours, DESIGN_PEER, by_hand, turns, limit_us=bound))
         if detail:
             print_parts(model, point, reduced, price, here, K0)
     return rows

@@ -138,6 +138,9 @@ class Tuning:
             )
 
 
+_STANDARD = Tuning()
+
+
 class _Last(threading.local):
     """The linearizer of the robot and the supports that gains were last made for, a thread."""
 
@@ -206,7 +209,7 @@ def regulate(
     previous: Gains | None = None,
 ) -> Gains:
     """Do what `design` says, with a reduced system that is there already."""
-    tuning = tuning or Tuning()
+    tuning = tuning or _STANDARD
     dt, delay, bandwidth = tuning.dt, tuning.delay, tuning.bandwidth
     if bandwidth is None:
         bandwidth = bandwidth_for(point.supports)
@@ -221,7 +224,9 @@ def regulate(
     plant = plant_of(reduced, price, dt, delay)
     K0 = None
     if previous is not None and _is_like(previous, point, dt, delay):
-        K0 = np.concatenate((previous.K @ reduced.P, previous.K_past), axis=1)
+        K0 = previous.K @ reduced.P
+        if delay:
+            K0 = np.hstack((K0, previous.K_past))
     solution = _solve(plant, dt, K0, model, point, reduced)
     k = reduced.P.shape[1]
     return Gains(

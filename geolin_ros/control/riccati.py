@@ -381,10 +381,10 @@ def _checked(
         raise ShapeError(f'A and B have shapes {a.shape} and {b.shape}, expected two matrices')
     n, m = len(a), b.shape[1]
     s = np.zeros((n, m)) if S is None else np.asarray(S, dtype=np.float64)
-    expected = {'A': (n, n), 'B': (n, m), 'Q': (n, n), 'R': (m, m), 'S': (n, m)}
-    for (name, shape), X in zip(expected.items(), (a, b, q, r, s), strict=True):
-        if X.shape != shape:
-            raise ShapeError(f'{name} has shape {X.shape}, expected {shape}')
+    given = ('A', a, n, n), ('B', b, n, m), ('Q', q, n, n), ('R', r, m, m), ('S', s, n, m)
+    for name, X, rows, columns in given:
+        if X.shape != (rows, columns):
+            raise ShapeError(f'{name} has shape {X.shape}, expected ({rows}, {columns})')
         if not math.isfinite(np.vdot(X, X)) and not np.isfinite(X).all():
             raise NotFiniteError(f'{name} holds NaN or inf, expected finite numbers')
     q, r = _symmetric(q), _symmetric(r)
