@@ -408,7 +408,14 @@ accelerometer), both with the same contacts. Drift is over all segments of the g
 way, aligned in position and yaw at their starts; velocity is the root mean square of its error in
 base axes. go1_serow: motion capture without stamps, whose frames are put on the robot's clock by
 orientation and by the evenness of their own steps, in whole hundredths of a second. icub_walking:
-without the half second about the jump of its reference."""
+without the half second about the jump of its reference.
+
+Yaw of go1_serow drifts at a steady rate: 0.26 deg/s of leg odometry and 0.36 of the state
+estimator, 0.05 either way by their scatter over seven stretches. The first is the bias of the
+gyro. The second has 0.1 deg/s more by a bias that the filter believes to see, while its own
+standard deviation about the vertical stays 0.57 deg/s, that of the start: point feet that slip
+tell nothing of it, and before it walks the robot is not still enough to average its gyro. With
+deviation.gyro_bias 0.001 rad/s, of an IMU that calibrates itself, the ratio is 1.00."""
 
 
 def main():
