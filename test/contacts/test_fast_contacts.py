@@ -14,6 +14,7 @@ from support.trees import ALL_KINDS, TILTED_GRAVITY, every_kind_description, ran
 
 from geolin_ros import TreeModel, Wrench
 from geolin_ros.errors import NotFiniteError, ShapeError, SingularInertiaError
+from geolin_ros.kernels.packing import contact_layout
 from geolin_ros.linearization.contacts import Contact, Loop, anchored
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.geometry import rows_at
@@ -321,6 +322,27 @@ def test_geometry__that_the_engine_left_is_that_of_the_recursions(robot, moves):
     assert_close(found.J, J, 1e-12)
     assert_close(found.velocity_by_state, change, 1e-12)
     assert np.abs(J).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ('name', 'feet'),
+    [
+        ('go2', ('FL_calf', 'RR_foot')),
+        ('talos_full_v2', ('leg_left_6_link', 'gripper_left_fingertip_1_link')),
+    ],
+)
+def test_bound_of_the_condition__is_above_it_and_spares_eigenvalues(name, feet, monkeypatch):
+    model = TreeModel.from_urdf(example_robot(name))  # mimic joints exact
+    rng, contacts = default_rng(8), [Contact(feet[0], 'surface'), Contact(feet[1])]
+    linearizer = Linearizer(model, contacts, length=0.3)
+    C, engine = linearizer(model.random_state(rng), rng.normal(size=model.n)), linearizer._engine
+    mobilities, _ = contact_layout.mobilities_of(engine._contacts)
+    bound = contact_layout.condition_of(engine._contacts, engine._scales)
+    condition = np.linalg.cond(mobilities * engine._scales)
+    assert condition <= bound <= 1e3 * condition
+    assert C.rank == C.dropped.rank == 9
+    monkeypatch.setattr(engine, '_judge', None)
+    assert C.rank == 9
 
 
 def test_contacts__of_other_content_are_others_and_of_the_same_are_the_same():

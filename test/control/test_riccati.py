@@ -68,6 +68,15 @@ def test_cold_solution__equals_scipy(kind, n, m):
     assert decay(*problem[:2], found.K, discrete) < 0.0
 
 
+@pytest.mark.parametrize('dt', [2e-2, 2e-3, 2e-4, 2e-5])
+def test_doublings__are_no_more_at_a_high_sample_rate(dt):
+    problem = system(np.random.default_rng(12), 12, 12, True, dt)
+    found = solve_dare(*problem)
+    assert (found.method, found.iterations) == ('doubling', 6)
+    assert error(found.K, scipy_gain(*problem, True)) < 1e-8
+    assert np.array_equal(found.F, problem[0] - problem[1] @ found.K)
+
+
 @pytest.mark.parametrize('kind', SOLVERS)
 def test_warm_solution__follows_a_slowly_changing_system(kind):
     discrete = kind == 'discrete'
