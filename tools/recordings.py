@@ -411,10 +411,11 @@ orientation and by the evenness of their own steps, in whole hundredths of a sec
 without the half second about the jump of its reference.
 
 Yaw of go1_serow drifts at a steady rate: 0.26 deg/s of leg odometry and 0.36 of the state
-estimator, 0.05 either way by their scatter over seven stretches. The first is the bias of the
-gyro. The second has 0.1 deg/s more by a bias that the filter believes to see, while its own
-standard deviation about the vertical stays 0.57 deg/s, that of the start: point feet that slip
-tell nothing of it, and before it walks the robot is not still enough to average its gyro. With
+estimator, 0.05 either way by their scatter over seven stretches. What the first comes from is
+not known: standing after the walk the gyro reads 0.1 deg/s the other way. The second has 0.1
+deg/s more, which is what the filter corrects the gyro by. Its own standard deviation of the
+bias about the vertical stays 0.57 deg/s, that of the start: point feet that slip tell nothing
+of it, and before it walks the robot is not still enough to average its gyro. With
 deviation.gyro_bias 0.001 rad/s, of an IMU that calibrates itself, the ratio is 1.00."""
 
 
