@@ -19,6 +19,8 @@ LAST_JOBS = 3.0
 """What is left to processes after Ctrl-C [s]."""
 IN_FLIGHT = 3
 """Jobs that wait or run, for each worker: memory is bounded by them."""
+PATIENCE = 10.0
+"""Until a scheduler answers [s]."""
 
 
 class _Here(Executor):
@@ -99,7 +101,7 @@ def _cluster(address: str) -> Iterator[tuple[Executor, int]]:
     from distributed import Client
 
     try:
-        client = Client(address, timeout=10, set_as_default=False)
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise ConfigurationError(
             f'no Dask scheduler answers at {address!r}: {error}; expected one, as '

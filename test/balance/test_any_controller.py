@@ -150,10 +150,10 @@ def simulator(*arguments):
 
 
 def test_robot_without_controller__says_what_it_waits_for():
-    said, _ = simulator('--patience=9').communicate(timeout=300)
+    said, _ = simulator('--patience=4').communicate(timeout=300)
     topic = r'/joint_group_effort_controller/commands \(std_msgs/msg/Float64MultiArray\)'
     assert re.search(rf'^robot waits for a publisher of {topic}: start the', said, re.MULTILINE)
-    assert re.search(r'^simulator: no controller leads the robot within 9 s, which', said, re.M)
+    assert re.search(r'^simulator: no controller leads the robot within 4 s, which', said, re.M)
 
 
 def test_foreign_controller__keeps_the_robot_standing_by_what_is_published(tmp_path):

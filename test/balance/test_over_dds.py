@@ -61,34 +61,32 @@ def balance(*arguments):
 
 def test_quadruped__balances_in_three_processes(tmp_path):
     picture = tmp_path / 'balance.png'
-    found = balance('--robot=quadruped', '--pushes=1', '--cases=4 feet', f'--output={picture}')
+    cases = '4 feet', '4 - 3 - 4 feet'
+    found = balance('--robot=quadruped', '--pushes=1', f'--output={picture}', '--cases', *cases)
     assert found.returncode == 0, found.stdout + found.stderr
-    (row,) = re.findall(r'^quadruped, 0  .*$', found.stdout, re.MULTILINE)
+    row, three = re.findall(r'^quadruped, 0  .*$', found.stdout, re.MULTILINE)
+    assert cases[1] in three
+    assert re.search(r' ms +\d+ of \d+ +[1-9]\d* ', three)
     assert row.count('stands') == 2
     assert '500 Hz' in row
     missed, periods, made_of_messages = map(int, re.findall(r'\d+', row.split(' ms ')[1])[:3])
     assert missed <= 0.01 * periods
     assert periods == 1250
     assert made_of_messages > 0
-    assert 'PASS  1 of 1 cases stand' in found.stdout
+    for case in cases:
+        assert re.search(rf'^\[simulator\] PASS  {case}, J', found.stdout, re.MULTILINE)
+    assert 'PASS  2 of 2 cases stand' in found.stdout
     assert picture.read_bytes().startswith(b'\x89PNG')
 
 
-@pytest.mark.parametrize(
-    ('robot', 'case', 'gains'),
-    [
-        ('quadruped', '4 - 3 - 4 feet', r'[1-9]\d*'),
-        ('humanoid', '1 sole', r'[1-9]\d*'),
-        ('humanoid', 'squat 0.35 Hz', 'bank'),
-    ],
-)
-def test_robot__does_what_else_it_must_in_three_processes(robot, case, gains, tmp_path):
+@pytest.mark.parametrize(('case', 'gains'), [('1 sole', r'[1-9]\d*'), ('squat 0.35 Hz', 'bank')])
+def test_humanoid__does_what_else_it_must_in_three_processes(case, gains, tmp_path):
     output = f'--output={tmp_path / "balance.png"}'
-    found = balance(f'--robot={robot}', f'--cases={case}', '--pushes=1', output)
+    found = balance('--robot=humanoid', f'--cases={case}', '--pushes=1', output)
     assert found.returncode == 0, found.stdout + found.stderr
     assert re.search(rf'^\[simulator\] PASS  {case}, J', found.stdout, re.MULTILINE)
     assert re.search(
-        rf'^{robot}, 0 +{case} .* ms +\d+ of \d+ +{gains} ', found.stdout, re.MULTILINE
+        rf'^humanoid, 0 +{case} .* ms +\d+ of \d+ +{gains} ', found.stdout, re.MULTILINE
     )
     assert 'PASS  1 of 1 cases stand' in found.stdout
 

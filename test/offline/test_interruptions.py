@@ -17,7 +17,7 @@ from support.datasets import content, run
 
 from geolin_ros.cli import main
 from geolin_ros.errors import ConfigurationError, RecordingError
-from geolin_ros.offline import store
+from geolin_ros.offline import store, workers
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.thinning import Sampling
@@ -175,7 +175,8 @@ def test_cluster_that_loses_a_worker__gives_the_same_dataset(long_bag, expected,
     assert content(path) == expected
 
 
-def test_cluster_that_is_not_there__is_explained(long_bag, tmp_path):
+def test_cluster_that_is_not_there__is_explained(long_bag, tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, 'PATIENCE', 1.0)
     with pytest.raises(ConfigurationError, match='no Dask scheduler answers'):
         run(long_bag, tmp_path / 'out.zarr', scheduler='tcp://127.0.0.1:9')
 
