@@ -28,12 +28,14 @@ PROGRAMS = {
     'torque_estimator': 'torque_estimator',
 }
 READ_LATE = {
+    'KMP_DUPLICATE_LIB_OK',  # proxsuite sets it
+    'PYTEST_CURRENT_TEST',
     'FASTDDS_DEFAULT_PROFILES_FILE',
     'ROS_AUTOMATIC_DISCOVERY_RANGE',
     'ROS_DOMAIN_ID',
     'ROS_LOG_DIR',
 }
-"""Variables that are read after the imports: all others must be those of the nursery."""
+"""Variables that no import of a node reads: all others must be those of the nursery."""
 
 SERVER = """
 import sys
@@ -52,26 +54,27 @@ def nursery():
 
 def read_early(environment):
     """Return the variables that imports may read, which a nursery has read already."""
-    passing = {*READ_LATE, 'PYTEST_CURRENT_TEST'}
-    return {name: value for name, value in environment.items() if name not in passing}
-
-
-ENVIRONMENT = read_early(os.environ)
+    return {name: value for name, value in environment.items() if name not in READ_LATE}
 
 
 class Nursery:
     """Starts forked nodes and knows how they ended."""
 
     def __init__(self):
+        self._environment = read_early(with_checkout())
         self._server = subprocess.Popen(
             [sys.executable, '-c', SERVER, str(ROOT / 'test')],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=with_checkout(ENVIRONMENT),
+            env=self._environment,
             cwd=ROOT,
         )
         atexit.register(self._close)
         self._rest, self._started, self.ended = b'', [], {}
+
+    def suits(self, environment):
+        """Whether a process with this environment may be forked."""
+        return read_early(environment) == self._environment
 
     def start(self, module, arguments, environment, log):
         """Return a forked node: its standard output and error go to the file ``log``."""

@@ -21,7 +21,7 @@ import pytest
 
 from support.environment import ROOT, with_checkout
 from support.messages import SECOND, fill, joint_state, odometry, random_quaternion
-from support.nursery import ENVIRONMENT, nursery, read_early
+from support.nursery import nursery
 
 rclpy = pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs.msg')
@@ -106,7 +106,7 @@ class Process:
             *(('--params-file', str(parameter_file)) if parameters else ()),
             *arguments,
         )
-        if forked and read_early(variables) == with_checkout(ENVIRONMENT):
+        if forked and nursery().suits(variables):
             self.log_file.write_text('')
             self.process = nursery().start(module, words, variables, self.log_file)
             return
@@ -227,6 +227,7 @@ class Graph:
         )
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
+        nursery()  # before tests change the environment
 
     def wait_for(self, condition, timeout=PATIENCE, process=None):
         """Spin until ``condition()`` is true and return its value.
