@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short closed loops in one process: what must stand stands, pushed; and what PD bears."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from support.standing import standing_robot, urdf_of
 
 pytest.importorskip('mujoco')
 
-from geolin_demos.balance.laws import Pd, ScheduledLqr
+from geolin_demos.balance.laws import Pd, RedesignedLqr, ScheduledLqr
 from geolin_demos.balance.motions import lift_and_put_down, squat, stand
 from geolin_demos.sim.recording import Envelope, Recording
 from geolin_demos.sim.sensors import Noise, Sensors
@@ -143,14 +143,18 @@ def test_humanoid__shifts_to_one_sole_in_two_seconds_and_back(robot):
     assert recording.drift() < 0.005
 
 
-@pytest.mark.parametrize('robot', HUMANOIDS)
-def test_humanoid__squats_on_scheduled_gains(robot):
+@pytest.mark.parametrize(
+    ('robot', 'law'),
+    [(robot, ScheduledLqr) for robot in HUMANOIDS]
+    + [('humanoid', partial(RedesignedLqr, every=5))],
+)
+def test_humanoid__squats_on_gains_of_the_motion_and_of_its_posture(robot, law):
     simulator = simulator_of(robot)
     motion = squat(simulator, 0.15, 0.5, 3.2)
     heights = [motion.at(t).state.H[2, 3] for t in np.linspace(0.0, 3.2, 200)]
     assert np.ptp(heights) == pytest.approx(0.15, abs=1e-3)
     push = push_of(0.02, 1.0, 1.8, simulator.model.total_mass)
-    recording = run(robot, motion, pushes=[push])
+    recording = run(robot, motion, law, [push])
     assert recording.stands
     assert recording.peak_error() < 0.03
 

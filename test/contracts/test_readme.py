@@ -53,7 +53,10 @@ def test_make_targets__exist():
     [
         (
             'balance.md',
-            [f'geolin_demos.{name}' for name in ('balance', 'balance.robot', 'balance.odometry')],
+            [
+                'geolin_demos.balance',
+                *(f'geolin_demos.balance.{name}' for name in ('odometry', 'redesign', 'robot')),
+            ],
         ),
         ('mpc.md', ['geolin_demos.mpc', 'geolin_demos.mpc.robot']),
     ],

@@ -27,6 +27,7 @@ from geolin_demos.balance.cases import Case, cases_of, introduce
 from geolin_demos.balance.picture import draw
 from geolin_demos.balance.report import Refused, Row, markdown, verdict
 from geolin_demos.balance.robots import (
+    DESIGNS,
     add_robot_arguments,
     feet_of,
     node_parameters,
@@ -148,7 +149,7 @@ def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
         save_bank(made, simulator.model, bank)
     rotors = folder / 'overlay.json'
     rotors.write_text(overlay(robot.armature, robot.effort_limit))
-    nodes = node_parameters(simulator, robot.robot, rotors, robot.realtime, bank)
+    nodes = node_parameters(simulator, robot.robot, rotors, robot.realtime, bank, robot.designs)
     parameters = folder / 'parameters.yaml'
     parameters.write_text(
         json.dumps({name: {'ros__parameters': values} for name, values in nodes.items()})
@@ -186,6 +187,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         '--skip-largest',
         action='store_true',
         help='do not look for the largest impulses, which takes longest',
+    )
+    parser.add_argument(
+        '--designs', type=float, default=DESIGNS, help='of gains, at most [Hz] (%(default)g)'
     )
     parser.add_argument('--table', type=Path, help='file for the table, in Markdown')
     parser.add_argument(

@@ -121,22 +121,27 @@ def simulator_of(options: argparse.Namespace) -> tuple[Simulator, str]:
 
 
 def node_parameters(
-    simulator: Simulator, robot: str, overlay_file: Path, realtime: bool, bank: str = ''
+    simulator: Simulator,
+    robot: str,
+    overlay_file: Path,
+    realtime: bool,
+    bank: str = '',
+    designs: float = DESIGNS,
 ) -> dict[str, Any]:
     """Return the parameters of linearizer and LQR node, by program, for one robot.
 
     In lock step the LQR node has to wait for a simulator that waits for it. Without a file of
-    gains it makes them as it goes.
+    gains it makes them as it goes, ``designs`` a second.
     """
     shared = {'overlay_file': str(overlay_file), **file_parameter(locate(robot))}
     return {
-        'linearization_node': shared | {'max_rate': DESIGNS, 'contact_source': 'topic'},
+        'linearization_node': shared | {'max_rate': designs, 'contact_source': 'topic'},
         'lqr_node': {
             **shared,
             'supports': [text_of(support) for support in simulator.feet.values()],
             'publish_efforts': True,
             'gain_bank': bank,
-            'design_rate': DESIGNS,
+            'design_rate': designs,
             'input_timeout': 0.05 if realtime else 5.0,
         },
     }

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Let LQR stand with gains designed at each state, ten times a second, and for the motion alone.
+
+Each case of `python -m geolin_demos.balance`, in one process: the largest impulse borne, and how
+far the base is from its reference at the case's own impulse (root mean square).
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from geolin_demos.balance.baseline import largest_borne, run
+from geolin_demos.balance.cases import cases_of
+from geolin_demos.balance.laws import RedesignedLqr, ScheduledLqr
+from geolin_demos.balance.robots import DESIGNS, add_robot_arguments, plan_of, simulator_of
+from geolin_demos.sim.trial import PERIOD
+from geolin_ros.errors import GeolinError
+
+BUNDLED = ('quadruped', 'humanoid')
+LAGGING = round(1.0 / (DESIGNS * PERIOD))
+"""States from one design to the next where gains lag."""
+LAWS = (
+    ScheduledLqr,
+    partial(RedesignedLqr, every=LAGGING),
+    partial(RedesignedLqr, every=1),
+)
+GAINS = ('the motion', f'{DESIGNS:g} Hz', 'each state')
+HEAD = ('robot', 'case', *(f'{what}, {of}' for of in GAINS for what in ('J [s]', 'rms [mm]')))
+
+
+def rows(options: argparse.Namespace) -> Iterator[list[str]]:
+    """Yield the cells of each case."""
+    for name in [options.robot] if options.robot else BUNDLED:
+        robot = argparse.Namespace(**{**vars(options), 'robot': name})
+        simulator, _ = simulator_of(robot)
+        for case in cases_of(simulator, plan_of(robot)).feasible:
+            cells = [simulator.model.name, case.name]
+            for law in LAWS:
+                first = run(simulator, case, law)
+                off = np.linalg.norm(first.errors()[:, :3], axis=1)
+                borne = largest_borne(simulator, case, law, first.stands)
+                cells += [f'{borne:.3f}', f'{1e3 * np.sqrt(np.mean(off**2)):.2f}']
+            yield cells
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the table; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog='python -m geolin_demos.balance.redesign', description=__doc__
+    )
+    add_robot_arguments(parser)
+    options = parser.parse_args(arguments)
+    print(*(f'| {" | ".join(cells)} |' for cells in (HEAD, ['---'] * len(HEAD))), sep='\n')
+    try:
+        for cells in rows(options):
+            print(f'| {" | ".join(cells)} |', flush=True)
+    except (GeolinError, OSError) as error:
+        print(f'balance: {error}', file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
