@@ -142,21 +142,25 @@ class Cost:
 
 
 class Frames:
-    """Frames of a page, each when it is due."""
+    """Frames of a page, each when it is due, from the first one on."""
 
     def __init__(self, page: Page) -> None:
-        self._page, self._start, self.count = page, time.monotonic(), 0
+        self._page, self._start, self._end, self.count = page, 0.0, 0.0, 0
 
     @property
     def elapsed(self) -> float:
-        """Since the first frame [s]."""
-        return time.monotonic() - self._start
+        """From the first frame to the time at which one after the last is due [s]."""
+        return self._end - self._start
 
     def next(self) -> None:
         """Make the next frame."""
+        if not self.count:
+            self._start = time.monotonic()
         self._page.step()
         self.count += 1
-        time.sleep(max(0.0, self.count / FRAMES - self.elapsed))
+        due = self._start + self.count / FRAMES
+        time.sleep(max(0.0, due - time.monotonic()))
+        self._end = time.monotonic()
 
 
 def settle(page: Page, seconds: float) -> None:
