@@ -44,7 +44,13 @@ CASES = {
 OVERLAY = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}
 PEER = 'scipy.linalg.solve_discrete_are'
 COLD_US, WARM_US = 4e3, 1e3  # of humanoids: a gain each few steps of 2 ms
-DESIGN_US = {'humanoids, cold': 3e3}
+DESIGN = {
+    'quadrupeds, cold': 0.9,
+    'quadrupeds, warm': 0.55,
+    'humanoids, cold': 0.3,
+    'humanoids, warm': 0.2,
+}
+"""Limits of the ratio of a whole design."""
 DESIGN_PEER = 'scipy: null_space, expm, solve_discrete_are'
 AGREEMENT = 1e-6
 """How far gains of a whole design may be from SciPy's, relatively."""
@@ -113,12 +119,9 @@ def measure(rounds: int, detail: bool = False, names: Collection[str] = CASES) -
         if not error < AGREEMENT:
             raise RuntimeError(f'{name}: designs differ by {error:.0e}, expected {AGREEMENT:g}')
         for what, previous in (('cold', None), ('warm', old)):
-            title, bound = (
-                f'from a state to a gain, {kind}, {what}',
-                DESIGN_US.get(f'{kind}, {what}'),
-            )
+            title, limit = f'from a state to a gain, {kind}, {what}', DESIGN[f'{kind}, {what}']
             ours, turns = partial(design, model, point, previous=previous), min(rounds, 60)
-            rows.append(compare(title, name, ours, DESIGN_PEER, by_hand, turns, limit_us=bound))
+            rows.append(compare(title, name, ours, DESIGN_PEER, by_hand, turns, limit))
         if detail:
             print_parts(model, point, reduced, price, here, K0)
     return rows
