@@ -28,7 +28,9 @@ def test_estimator__finds_torques_and_a_push():
         timeout=400,
     )
     output = done.stdout + done.stderr
-    count, asked = map(int, re.search(r'(\d+) of (\d+) joint states answered', output).groups())
+    found = re.search(r'(\d+) of (\d+) joint states answered', output)
+    assert found, output
+    count, asked = map(int, found.groups())
     lost = count <= torques.ANSWERED * asked  # where other tests want the processor
     assert count > 0.5 * asked, output
     assert done.returncode == int(lost), output
