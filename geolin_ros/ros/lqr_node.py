@@ -162,10 +162,8 @@ class LqrNode(RobotNode):
         self._let_feed_back(False)
         result = super().on_deactivate(state)
         self._supervised = [
-            self.create_subscription(
-                given.kind, given.topic, given.take, **overridable(SENSOR_DATA)
-            )
-            for given in self._motion()
+            self.create_subscription(kind, topic, take, **overridable(SENSOR_DATA))
+            for kind, topic, take, _ in self._motion()
         ]
         return result
 

@@ -18,8 +18,6 @@ LATCHED_BY_MANY = QoSProfile(
 )
 # Sensor data with room for 40 ms at 500 Hz: a busy machine then loses nothing.
 SENSOR_DATA = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
-# Sensor data that waits: room for a second at 2 kHz.
-WAITING_DATA = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
 OVERRIDABLE = QoSOverridingOptions(
     (
         QoSPolicyKind.HISTORY,

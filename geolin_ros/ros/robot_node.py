@@ -9,7 +9,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,8 +72,6 @@ class Input(NamedTuple):
     topic: str
     take: Callable[[Any], None]
     qos: QoSProfile = SENSOR_DATA
-    waits: bool = False
-    """Whether messages wait for `RobotNode.take_waiting` instead of waking the executor each."""
 
 
 class Reading(NamedTuple):
@@ -155,7 +153,6 @@ class RobotNode(LifecycleNode):
         self._is_active = False
         self._waiting_since = time.monotonic()
         self._inputs: list[Any] = []
-        self._waiting: list[Any] = []
         self._outputs: tuple[Any, ...] = ()
         self._periodic: list[Any] = []
         self._warn_of_unknown_parameters()
@@ -306,31 +303,15 @@ class RobotNode(LifecycleNode):
         """Whether the node was asked to stop, or cannot do its work."""
         return self.asked_to_stop() or self.failure is not None
 
-    @property
-    def subscriptions(self) -> Iterator[Any]:
-        """Those that the executor looks after."""
-        return (one for one in super().subscriptions if one not in self._waiting)
-
-    def take_waiting(self) -> None:
-        """Take the messages of the inputs that wait, of each the oldest first."""
-        for subscription in self._waiting:
-            handle, kind, is_raw = subscription.handle, subscription.msg_type, subscription.raw
-            with handle:
-                while taken := handle.take_message(kind, is_raw):
-                    subscription.callback(taken[0])
-
     def _open_inputs(self) -> None:
         self._inputs = [self._open(given) for given in self.inputs()]
 
     def _open(self, given: Input) -> Any:
         is_raw = given.kind in VIEWS
         take = self._reading(given) if is_raw else given.take
-        subscription = self.create_subscription(
+        return self.create_subscription(
             given.kind, given.topic, take, raw=is_raw, **overridable(given.qos)
         )
-        if given.waits:
-            self._waiting.append(subscription)
-        return subscription
 
     def _reading(self, given: Input) -> Callable[[bytes], None]:
         """Return a callback that reads the bytes of a message and hands it on."""
@@ -354,7 +335,6 @@ class RobotNode(LifecycleNode):
         for subscription in self._inputs:
             self.destroy_subscription(subscription)
         self._inputs.clear()
-        self._waiting.clear()
 
     @contextmanager
     def _compiling(self) -> Generator[None, None, None]:

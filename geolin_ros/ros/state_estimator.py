@@ -14,14 +14,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 
 from geolin_msgs.msg import ContactState, ContactStates
 from geolin_ros.ros.command_line import Program, read_arguments
-from geolin_ros.ros.qos import WAITING_DATA
 from geolin_ros.ros.robot_node import Input, Pipeline, Reading, RobotNode, run
 from geolin_ros.stream.base_stream import BaseStream
 from geolin_ros.stream.outputs.base_messages import BaseMessages, BaseWriter
@@ -64,26 +62,11 @@ class StateEstimatorNode(RobotNode):
     def inputs(self) -> Sequence[Input]:
         """Return what is subscribed to."""
         settings = base_settings(self._values, '')
-        kinds: dict[str, type] = {}
+        kinds = {'joint_states': JointState, settings.imu.topic: Imu}
         if settings.contacts.source == 'topic':
             kinds['contact_states'] = ContactStates
         kinds |= {foot.topic: WrenchStamped for foot in settings.contacts.heard_feet}
-        take_imu = partial(self.take, settings.imu.topic)
-        return [
-            Input(JointState, 'joint_states', self._take_joint_state),
-            Input(Imu, settings.imu.topic, take_imu, WAITING_DATA, waits=True),
-            *(Input(kind, topic, partial(self.take, topic)) for topic, kind in kinds.items()),
-        ]
-
-    def _take_joint_state(self, message: Any) -> None:
-        """Take what the IMU said until now, then a joint state."""
-        self.take_waiting()
-        self.take('joint_states', message)
-
-    def report(self, waits_for: str | None) -> DiagnosticArray:
-        """Take what the IMU said without joint states, too."""
-        self.take_waiting()
-        return super().report(waits_for)
+        return [Input(kind, topic, partial(self.take, topic)) for topic, kind in kinds.items()]
 
     def make_stream(self, reading: Reading) -> BaseStream:
         """Return a stream; it looks up all links that parameters name."""
