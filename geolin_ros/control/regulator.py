@@ -154,7 +154,7 @@ class Regulator:
         if self.settings.weights is not None:
             self.settings.weights.deviations(model)  # which looks up what they name
         self._guard = EffortGuard(effort_limits(model), self.settings.guard)
-        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._actuated = model.actuated
         self._linearizer = Linearizer(model, [s.contact for s in supports])
         self._feedback: Feedback | None = None
         self._reference: Reference | None = None

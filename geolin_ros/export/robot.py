@@ -109,16 +109,15 @@ def pack_robot(
             f'{len(contacts)} contacts are given, expected at most {MOST_CONTACTS}: every set of '
             'them is part of the library'
         )
-    actuated = [model.joint_index(name) for name in model.actuated_joints]
     workspace = layout.make_workspace(packed)
     zero = [Wrench(w.link, kind=w.kind, point=w.point) for w in wrenches]
-    step = make_work(2 * model.m, len(actuated) + 1)
+    step = make_work(2 * model.m, len(model.actuated) + 1)
     return Robot(
         model,
         tuple(contacts),
         tuple(wrenches),
         packed,
-        pack_own(packed, model.base == 'floating', actuated),
+        pack_own(packed, model.base == 'floating', model.actuated),
         tuple(
             _contact_set(model, packed, [c for k, c in enumerate(contacts) if mask >> k & 1])
             for mask in range(1 << len(contacts))

@@ -127,8 +127,7 @@ class Batches:
         self._labels = state_labels(self.model), input_labels(self.model)
         if self._prepared is not None:
             m, places = 6 + self.model.n, self._prepared.rows
-            joints = [self.model.joint_index(name) for name in self.model.actuated_joints]
-            by_tau = 2 * m + places[self.model.m - self.model.n :][joints]
+            by_tau = 2 * m + places[self.model.m - self.model.n :][self.model.actuated]
             self._columns = np.concatenate((places, m + places)), by_tau
 
     @property

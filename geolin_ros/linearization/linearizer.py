@@ -370,13 +370,16 @@ class _Engine:
                 'bodies that are not numbered depth first; expected inertias [[m 1, -h x], '
                 '[h x, I]] with a symmetric I: make them from mass, centre of mass and inertia'
             )
-        actuated = [model.joint_index(name) for name in model.actuated_joints]
-        self._own = pack_own(packed, model.base == 'floating', actuated)
+        self._own = pack_own(packed, model.base == 'floating', model.actuated)
         self._model, self._packed, self._length = model, packed, length
         self._constraints, self._weights = constraints, weights_of(constraints, length)
         self._scales = np.outer(self._weights, self._weights)
         self._rows = wrench_labels(constraint.contact for constraint in constraints)
-        self._shape = model.m, len(actuated), sum(constraint.size for constraint in constraints)
+        self._shape = (
+            model.m,
+            len(model.actuated),
+            sum(constraint.size for constraint in constraints),
+        )
         self.workspace = layout.make_workspace(packed)
         self._state, self.tau = about
         self.inputs = self.tau

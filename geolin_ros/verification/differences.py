@@ -86,7 +86,7 @@ class Directional:
     ) -> None:
         self._model, self._form, self._dynamics, self._made_of = model, form, dynamics, made_of
         self._state, self._tau, self._step = state, tau, step
-        self._actuated = [model.joint_names.index(name) for name in model.actuated_joints]
+        self._actuated = model.actuated
         self._groups = groups_of(model)
         self.here = dynamics.at(state, tau)
 

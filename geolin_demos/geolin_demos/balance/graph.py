@@ -82,7 +82,7 @@ class RobotGraph:
         self.pushes: list[Array] = []
         self._is_stamped, self._said = bool(answers), (-1, np.empty(0))
         self._model = model
-        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._actuated = model.actuated
         self._executor = make_executor()
         self._executor.add_node(node)
         sensor = qos_profile_sensor_data

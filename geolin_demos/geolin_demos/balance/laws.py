@@ -25,7 +25,7 @@ class ScheduledLqr:
 
     def __init__(self, model: TreeModel, motion: Motion) -> None:
         self._model, self._motion = model, motion
-        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._actuated = model.actuated
         designed: dict[int, Array] = {}  # knots that return are the same objects
         for knot in motion.knots:
             if id(knot) not in designed:
@@ -86,7 +86,7 @@ class Pd:
         self, model: TreeModel, motion: Motion, gains: tuple[float, float] | None = None
     ) -> None:
         self._motion = motion
-        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._actuated = model.actuated
         per_effort, damping = gains or PD_GAINS[motion.knots[0].supports[0].kind][0]
         self._stiffness = per_effort * effort_limits(model)
         self._damping = damping * self._stiffness

@@ -73,7 +73,7 @@ class Run:
         self._period, self._realtime, self._late = period, is_realtime, is_late
         self._patience, self._stamp = patience, FIRST_STAMP
         model = simulator.model
-        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._actuated = model.actuated
         self._efforts = np.zeros(len(self._actuated))
         self._supports: tuple[Support, ...] = ()
 

@@ -89,7 +89,7 @@ class ModelPredictiveControl:
     ) -> None:
         self.unsolved = 0
         self._model, self._feet, self._settings = model, tuple(feet), settings
-        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._actuated = model.actuated
         self._limits = effort_limits(model)
         self._weight = model.total_mass * float(np.linalg.norm(model.gravity))
         self._weigh(posture)

@@ -122,7 +122,7 @@ class Simulator:
         self._q, self._v = (at[model.own_coordinate] for at in (self._q_of, self._v_of))
         self._floor = self.mujoco_model.geom(FLOOR).id
         self._feet = {self.mujoco_model.body(body_name(frame)).id: frame for frame in self.feet}
-        self._actuated = [model.joint_index(name) for name in model.actuated_joints]
+        self._actuated = model.actuated
         self._limit = model.limits.effort[self._actuated]
 
     @property

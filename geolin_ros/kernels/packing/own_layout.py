@@ -5,7 +5,6 @@
 Rows and columns are copied in runs of consecutive ones.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +66,7 @@ class Own(NamedTuple):
     """Whether it is all, in the order of the kernel: nothing needs to be copied."""
 
 
-def pack_own(packed: Packed, floating: bool, actuated: Sequence[int]) -> Own:
+def pack_own(packed: Packed, floating: bool, actuated: IntArray) -> Own:
     """Return the caller's view of a robot.
 
     Parameters
@@ -76,7 +75,7 @@ def pack_own(packed: Packed, floating: bool, actuated: Sequence[int]) -> Own:
         The robot.
     floating
         Whether the rows and columns of the base are part of it.
-    actuated
+    actuated : (n_u,)
         Coordinates of the joints whose efforts are inputs.
     """
     mimics, joints = packed.mimics, int(packed.ints[NB]) - 1
@@ -84,7 +83,7 @@ def pack_own(packed: Packed, floating: bool, actuated: Sequence[int]) -> Own:
     base = np.arange(first)
     columns = np.concatenate((base, 6 + leaders, 6 + joints + base, 12 + joints + leaders))
     rows = np.concatenate((base, 6 + leaders))
-    inputs = leaders[np.asarray(actuated, dtype=np.int64)]
+    inputs = leaders[actuated]
     place = {int(column): to for to, column in enumerate(columns)}
     ties = [
         (shift + 5 + follower, place[int(shift + 5 + leader)])

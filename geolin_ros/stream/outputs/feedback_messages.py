@@ -99,7 +99,7 @@ def read_reference(message: Any, model: TreeModel, posture: State | None) -> Ref
     ):
         raise InputError('reference holds NaN or inf, expected finite numbers')
     if efforts is not None:
-        efforts = efforts[[model.joint_index(name) for name in model.actuated_joints]]
+        efforts = efforts[model.actuated]
     return Reference(state, efforts)
 
 
