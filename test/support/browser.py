@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
@@ -43,7 +44,13 @@ def errors(browser):
 def wait(browser, condition, patience=PATIENCE):
     """Wait until something is so; what the page has not drawn yet may be missing."""
     ignored = Exception  # of scripts about elements that are not there yet
-    WebDriverWait(browser, patience, 0.2, [ignored]).until(lambda _: condition())
+    try:
+        WebDriverWait(browser, patience, 0.2, [ignored]).until(lambda _: condition())
+    except TimeoutException as error:
+        text = browser.find_element(By.TAG_NAME, 'body').text
+        raise AssertionError(
+            f'after {patience:g} s the page shows {text!r}, its console {errors(browser)}'
+        ) from error
 
 
 def click(browser, text):
