@@ -6,11 +6,14 @@ import time
 
 import numpy as np
 import pytest
+import viser
+from geometry_msgs.msg import WrenchStamped
+from support.view import free_port
 
 from geolin_ros import robots
 from geolin_ros.ros.watcher import Watcher
 from geolin_ros.stream.outputs.reading import read_linearization
-from geolin_ros.view.live import Live
+from geolin_ros.view.live import PUSH_TIME, Live
 
 
 @pytest.fixture
@@ -67,3 +70,26 @@ def test_latency_and_drops__are_those_of_the_node(robot, watcher):
     assert health.dropped >= 1
     assert 0.0 < health.latency < 10.0
     assert int(health.values['joint states']) >= 1
+
+
+def test_push__is_said_to_reach_nobody_until_somebody_takes_it(robot, watcher):
+    live, pushes = live_of(robot, watcher), []
+    server = viser.ViserServer('127.0.0.1', free_port(), verbose=False)
+    try:
+        live.add_controls(server.gui)
+        live.push('left', 0.04)
+        assert 'nobody takes pushes' in live._pushing.content
+        node = robot.graph.node
+        taker = node.create_subscription(WrenchStamped, robot.topic('push'), pushes.append, 10)
+        robot.wait_for(lambda: watcher.is_heard)
+        live.push('left', 0.04)
+        robot.wait_for(lambda: pushes)
+        node.destroy_subscription(taker)
+        robot.wait_for(lambda: not watcher.is_heard)
+        live.push('left', 0.04)
+        assert 'nobody takes pushes' in live._pushing.content
+    finally:
+        server.stop()
+    force = pushes[-1].wrench.force
+    expected = 0.04 * live.model.total_mass * 9.81 / PUSH_TIME
+    np.testing.assert_allclose((force.x, force.y, force.z), (0.0, expected, 0.0), atol=1e-9)

@@ -53,7 +53,12 @@ def wait(browser, condition, patience=PATIENCE):
         ) from error
 
 
+def button(text):
+    """Return the path of the button or folder of a name."""
+    return f"//div[text()='{text}'] | //button[normalize-space(.)='{text}']"
+
+
 def click(browser, text):
-    """Click the button or folder of a name; by a script, for the panel may be scrolled."""
-    path = f"//div[text()='{text}'] | //button[normalize-space(.)='{text}']"
-    browser.execute_script('arguments[0].click();', browser.find_element(By.XPATH, path))
+    """Click a button or folder; by a script, for the panel may be scrolled."""
+    found = browser.find_element(By.XPATH, button(text))
+    browser.execute_script('arguments[0].click();', found)

@@ -9,7 +9,8 @@ from support.browser import open_browser
 # xarray looks for a package of this name, and must not find the folder of tests.
 sys.modules.setdefault('sparse', None)
 
-WEBGL = 'use-angle=swiftshader', 'enable-unsafe-swiftshader'
+# Drawing in software on a busy machine takes longer than Chromium grants a graphics process.
+WEBGL = 'use-angle=swiftshader', 'enable-unsafe-swiftshader', 'disable-gpu-watchdog'
 LOOPBACK = 'MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'
 
 
