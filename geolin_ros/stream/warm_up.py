@@ -13,6 +13,7 @@ from geolin_ros.kernels.engine import stein
 from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
 from geolin_ros.kernels.se3 import quaternion, retract
 from geolin_ros.linearization.contacts import Contact
+from geolin_ros.linearization.contacts.reduction import admissible_bases
 from geolin_ros.linearization.discretization import Method
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import Base, TreeModel
@@ -66,6 +67,7 @@ def warm_up_contacts() -> None:
     wrenches = [Wrench('link9', np.ones(3))]
     for contacts in ([point], [point, Contact('link9', 'surface')]):
         C = Linearizer(model, contacts)(state, tau, wrenches=wrenches)
+    admissible_bases(C)
     Certifier(model, Form()).check(Claim(state, tau, C.A, C.B, C.nu_dot, wrenches, [point]))
 
 

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError, UnsolvableError
+from geolin_ros.kernels.engine.complement import orthogonal_complement
 from geolin_ros.linearization.discretization import (
     Discretization,
     Method,
@@ -174,7 +175,7 @@ def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> Re
     if not N.size:
         raise UnsolvableError(C.dropped.warnings[0])
     NM, k = N.T @ M, N.shape[1]
-    W = np.asarray(np.linalg.inv(NM @ N) @ NM)
+    W = np.asarray(np.linalg.solve(NM @ N, NM))
     if at_rest and not C.A[:m, :m].any():  # zeros that a discrete form skips
         A, B, L = np.zeros((2 * k, 2 * k)), np.zeros((2 * k, C.B.shape[1])), np.zeros_like(P.T)
         A.ravel()[k : 2 * k * k : 2 * k + 1] = 1.0
@@ -211,14 +212,15 @@ def _bases(C: Linearization, geometry: Geometry, previous: Bases | None) -> Base
     if rank < len(J):  # independent combinations of the rows
         kept = np.linalg.qr(C.dropped.dropped, mode='complete')[0][:, len(J) - rank :].T
         J, by_position = kept @ J, kept @ by_position
-    Q, R = np.linalg.qr(J.T, mode='complete')
-    N = Q[:, rank:]
+    N = np.empty((m, m - rank))
+    orthogonal_complement(np.array(J.T, order='C'), N, np.empty((2, m)))
     if previous is not None:
         N = _carried(N, previous.N)
     P, k = _at_rest(N), N.shape[1]
     if not by_position.any() and (previous is None or previous.at_rest):
         return Bases(N, P, True)
-    P[m:, :k] = -Q[:, :rank] @ np.linalg.solve(R[:rank].T, by_position @ N)
+    Q, R = np.linalg.qr(J.T)
+    P[m:, :k] = -Q @ np.linalg.solve(R.T, by_position @ N)
     return Bases(N, nearest_basis(P, _at_rest(N) if previous is None else previous.P), False)
 
 
