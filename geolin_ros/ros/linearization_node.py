@@ -38,7 +38,7 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.pipeline import Pipeline, make_pipeline
-from geolin_ros.ros.robot_node import Input, Reading, RobotNode, guarded, run
+from geolin_ros.ros.robot_node import Input, Output, Reading, RobotNode, guarded, run
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.ros.transforms import Transforms, check_transforms
 from geolin_ros.stream.analysis import Snapshot
@@ -91,17 +91,17 @@ class LinearizationNode(RobotNode):
         """Compile, or load from the cache, what every linearization needs."""
         warm_up()
 
-    def outputs(self) -> Sequence[tuple[type, str]]:
+    def outputs(self) -> Sequence[Output]:
         """Return what is published."""
-        outputs: list[tuple[type, str]] = [
-            (LinearizedDynamics, '~/linearization'),
-            (ForwardDynamics, '~/forward_dynamics'),
-            (LinearizationSummary, '~/summary'),
+        outputs = [
+            Output(LinearizedDynamics, '~/linearization'),
+            Output(ForwardDynamics, '~/forward_dynamics'),
+            Output(LinearizationSummary, '~/summary'),
         ]
         if self._values['marker_rate'] > 0.0:
             from visualization_msgs.msg import MarkerArray
 
-            outputs.append((MarkerArray, '~/markers'))
+            outputs.append(Output(MarkerArray, '~/markers'))
         return outputs
 
     def inputs(self) -> Sequence[Input]:

@@ -35,8 +35,8 @@ from geolin_ros.control.regulator import Command, Mode
 from geolin_ros.errors import GeolinError
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.executor import STEADY
-from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
-from geolin_ros.ros.robot_node import Input, Pipeline, Reading, RobotNode, guarded, run
+from geolin_ros.ros.qos import LATCHED, NEWEST, SENSOR_DATA, overridable
+from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded, run
 from geolin_ros.stream.feedback_stream import FeedbackStream
 from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.outputs.feedback_messages import GainsWriter
@@ -85,9 +85,9 @@ class LqrNode(RobotNode):
         warm_up()
         warm_up_discretization()
 
-    def outputs(self) -> Sequence[tuple[type, str]]:
+    def outputs(self) -> Sequence[Output]:
         """Return what is published."""
-        return ((FeedbackGains, '~/gains'),)
+        return (Output(FeedbackGains, '~/gains', LATCHED),)
 
     def inputs(self) -> Sequence[Input]:
         """Return what is subscribed to."""

@@ -74,6 +74,14 @@ class Input(NamedTuple):
     qos: QoSProfile = SENSOR_DATA
 
 
+class Output(NamedTuple):
+    """Type and topic of a publisher."""
+
+    kind: Any
+    topic: str
+    qos: QoSProfile = NEWEST
+
+
 class Reading(NamedTuple):
     """A model and what it was read from: both may have changed when it is asked for."""
 
@@ -174,8 +182,8 @@ class RobotNode(LifecycleNode):
         """Compile, or load from the cache, all kernels; runs in a thread of its own."""
         raise NotImplementedError
 
-    def outputs(self) -> Sequence[tuple[type, str]]:
-        """Return type and topic of what is published."""
+    def outputs(self) -> Sequence[Output]:
+        """Return what is published."""
         raise NotImplementedError
 
     def inputs(self) -> Sequence[Input]:
@@ -232,8 +240,8 @@ class RobotNode(LifecycleNode):
         self._warm_up()
         self.get_logger().info(f'kernels are ready after {time.monotonic() - start:.2f} s')
         self._outputs = tuple(
-            self.create_lifecycle_publisher(kind, topic, **overridable(NEWEST))
-            for kind, topic in self.outputs()
+            self.create_lifecycle_publisher(output.kind, output.topic, **overridable(output.qos))
+            for output in self.outputs()
         )
         self._diagnostics_publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._periodic = [self.create_timer(1.0, self._on_second, clock=STEADY)]

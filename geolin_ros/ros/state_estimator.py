@@ -20,7 +20,7 @@ from sensor_msgs.msg import Imu, JointState
 
 from geolin_msgs.msg import ContactState, ContactStates
 from geolin_ros.ros.command_line import Program, read_arguments
-from geolin_ros.ros.robot_node import Input, Pipeline, Reading, RobotNode, run
+from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, run
 from geolin_ros.stream.base_stream import BaseStream
 from geolin_ros.stream.outputs.base_messages import BaseMessages, BaseWriter
 from geolin_ros.stream.parameters.base_state import BASE_TABLE, base_settings
@@ -50,13 +50,13 @@ class StateEstimatorNode(RobotNode):
         """Compile, or load from the cache, what an estimate needs."""
         warm_up_base()
 
-    def outputs(self) -> Sequence[tuple[type, str]]:
+    def outputs(self) -> Sequence[Output]:
         """Return what is published."""
         return (
-            (Odometry, '~/odometry'),
-            (Imu, '~/imu_bias'),
-            (ContactStates, '~/contact_states'),
-            (JointState, '~/joint_states'),
+            Output(Odometry, '~/odometry'),
+            Output(Imu, '~/imu_bias'),
+            Output(ContactStates, '~/contact_states'),
+            Output(JointState, '~/joint_states'),
         )
 
     def inputs(self) -> Sequence[Input]:

@@ -20,7 +20,7 @@ from sensor_msgs.msg import Imu, JointState
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
 from geolin_ros.estimation.sparse import Estimator, forward_dynamics
 from geolin_ros.ros.command_line import Program, read_arguments
-from geolin_ros.ros.robot_node import Input, Pipeline, Reading, RobotNode, run
+from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, run
 from geolin_ros.stream.outputs.torque_messages import TorqueWriter
 from geolin_ros.stream.parameters.torque import TORQUE_TABLE, torque_settings
 from geolin_ros.stream.torque_stream import TorqueStream
@@ -47,9 +47,9 @@ class TorqueEstimatorNode(RobotNode):
         model = small_model()
         Estimator(model, forward_dynamics(model))
 
-    def outputs(self) -> Sequence[tuple[type, str]]:
+    def outputs(self) -> Sequence[Output]:
         """Return what is published."""
-        return ((TorqueEstimate, '~/estimate'),)
+        return (Output(TorqueEstimate, '~/estimate'),)
 
     def inputs(self) -> Sequence[Input]:
         """Return what is subscribed to."""

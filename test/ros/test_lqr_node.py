@@ -7,11 +7,11 @@ import signal
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
-from support.ros_graph import START
+from support.ros_graph import LATCHED, START
 from support.standing import SUPPORTS
 from support.standing_graph import PERIOD, StandingRobot, Transition
 
-from geolin_msgs.msg import ContactState, ContactStates
+from geolin_msgs.msg import ContactState, ContactStates, FeedbackGains
 from geolin_ros.control.lqr import design
 from geolin_ros.stream.outputs.feedback_messages import read_gains
 
@@ -30,7 +30,12 @@ def test_quadruped__stands_and_its_gains_are_those_of_the_library(robot):
     assert robot.live(1.0) < 0.01
     robot.check_efforts()
     robot.wait_for(lambda: robot.gains and robot.efforts)
-    message = robot.gains[0]
+    message, latched = robot.gains[0], []
+    node, topic = robot.graph.node, f'{robot.namespace}/lqr_node/gains'
+    late = node.create_subscription(FeedbackGains, topic, latched.append, LATCHED)
+    robot.wait_for(lambda: latched)
+    assert latched[0] == robot.gains[-1]
+    node.destroy_subscription(late)
     expected = design(robot.model, robot.point)
     state, feedforward, K, columns = read_gains(message)
     np.testing.assert_allclose(K, expected.K + expected.K_complement, rtol=1e-6, atol=1e-3)

@@ -169,7 +169,8 @@ def test_diagnostics__tell_rates_latencies_and_the_model(robot):
     for _ in range(10):
         robot.ask()
     level, text, values = robot.next_diagnostics()
-    assert level == DiagnosticStatus.OK, text
+    # random joint states may be beyond their limits, and a stretch of them is warned of
+    assert level in (DiagnosticStatus.OK, DiagnosticStatus.WARN), text
     assert values['robot'] == 'quadruped'
     assert values['model hash'] == robot.model.hash
     assert values['joint coordinates'] == '12'

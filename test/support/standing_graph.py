@@ -77,7 +77,7 @@ class StandingRobot:
             Float64MultiArray, f'{self.namespace}/joint_group_effort_controller/commands',
             lambda message: self.efforts.append(np.array(message.data)), many,
         )  # fmt: skip
-        node.create_subscription(FeedbackGains, self._of_node('gains'), self.gains.append, many)
+        node.create_subscription(FeedbackGains, self._of_node('gains'), self.gains.append, LATCHED)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, many)
         self.change_state = node.create_client(ChangeState, self._of_node('change_state'))
         self.parameters = node.create_client(
