@@ -125,9 +125,7 @@ def measure(rounds: int, detail: bool = False, names: Collection[str] = CASES) -
             rows.append(compare(title, name, ours, DESIGN_PEER, by_hand, turns, limit))
             if detail:
                 fastest, median = one_after_another(ours)
-                print(
-                    f'    one after another {1e6 * fastest:9.1f} us, median {1e6 * median:.1f} us'
-                )
+                print(f'    one after another {1e6 * fastest:.0f} us (median {1e6 * median:.0f})')
         if detail:
             print_parts(model, point, reduced, price, here, K0)
     return rows
