@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from selenium.webdriver.common.by import By
 from support.browser import PATIENCE, button, click, errors, wait
+from support.environment import own_domain
 from support.view import serving
 
 pytest.importorskip('mujoco')
@@ -103,6 +104,8 @@ class Motion:
 def url():
     """The page of the node of `make balance`, which has ended and will be run again."""
     with ExitStack() as stack:
+        domain = stack.enter_context(own_domain())  # where no other test had a robot
+        stack.enter_context(pytest.MonkeyPatch.context()).setenv('ROS_DOMAIN_ID', str(domain))
         with balancing():
             url = stack.enter_context(serving('--node', '/linearization_node'))
         yield url
