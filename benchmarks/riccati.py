@@ -3,8 +3,8 @@
 """Gains of standing robots, cold and warm, beside SciPy: ``python -m benchmarks.riccati``.
 
 The whole of a design too: linearization with contacts, reduction, discretization, cost, gains.
-The limits are times, for gains are made while a robot runs. On a machine with other work times are
-too long; the ratios hold, as contenders take turns.
+Limits of single gains are times, for gains are made while a robot runs; those of whole designs are
+ratios, which hold on a machine with other work too, as contenders take turns.
 """
 
 import time

@@ -13,7 +13,7 @@ MODULES = (
     'kernels/test_fast_linearization',
     'kernels/test_least_squares',
     'batch/test_batch_linearization',
-    'contacts/test_complement',
+    'contacts/test_complete_qr',
     'control/test_stein',
     'dynamics/test_packed_dynamics',
     'test_discretization',

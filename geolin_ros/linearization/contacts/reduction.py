@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError, UnsolvableError
-from geolin_ros.kernels.engine.complement import orthogonal_complement
+from geolin_ros.kernels.engine.complete_qr import complete_qr
 from geolin_ros.linearization.discretization import (
     Discretization,
     Method,
@@ -212,15 +212,15 @@ def _bases(C: Linearization, geometry: Geometry, previous: Bases | None) -> Base
     if rank < len(J):  # independent combinations of the rows
         kept = np.linalg.qr(C.dropped.dropped, mode='complete')[0][:, len(J) - rank :].T
         J, by_position = kept @ J, kept @ by_position
-    N = np.empty((m, m - rank))
-    orthogonal_complement(np.array(J.T, order='C'), N, np.empty((2, m)))
+    R, Q = np.array(J.T, order='C'), np.empty((m, m))
+    complete_qr(R, Q, np.empty((2, m)))
+    N = Q[:, rank:]
     if previous is not None:
         N = _carried(N, previous.N)
     P, k = _at_rest(N), N.shape[1]
     if not by_position.any() and (previous is None or previous.at_rest):
         return Bases(N, P, True)
-    Q, R = np.linalg.qr(J.T)
-    P[m:, :k] = -Q @ np.linalg.solve(R.T, by_position @ N)
+    P[m:, :k] = -Q[:, :rank] @ np.linalg.solve(np.triu(R[:rank]).T, by_position @ N)
     return Bases(N, nearest_basis(P, _at_rest(N) if previous is None else previous.P), False)
 
 

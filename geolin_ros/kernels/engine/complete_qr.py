@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An orthonormal basis of what a matrix maps to zero, by Householder reflections.
+"""The complete factorization of what a few rows J say, by Householder reflections.
 
     J' = Q [R; 0],   Q = H_1 ... H_r,   H_k = 1 - t_k v_k v_k'   [Golub 2013, section 5.2]
 
-of which the last columns span null(J). Loops run along rows of memory: a matrix of 12 x 18 takes a
+The last columns of Q span null(J). Loops run along rows of memory: a matrix of 12 x 18 takes a
 third of the time that it takes through NumPy.
 """
 
@@ -14,13 +14,15 @@ from geolin_ros.kernels._jit import lean_kernel
 
 
 @lean_kernel
-def orthogonal_complement(A, N, work):
-    """Fill N (m, m - r) with an orthonormal basis of what is orthogonal to the columns of A.
+def complete_qr(A, Q, work):
+    """Factor A = Q [R; 0].
 
     Parameters
     ----------
     A : (m, r)
         Of full rank; becomes R, and below its diagonal the reflections, whose first entry is 1.
+    Q : (m, m)
+        Is filled.
     work : (2, m)
         Memory for the factors t_k, and for sums over columns.
     """
@@ -38,10 +40,10 @@ def orthogonal_complement(A, N, work):
             A[i, k] *= scale
         reflect(A, k, factors[k], A, k + 1, r, sums)
     for i in range(m):
-        for j in range(m - r):
-            N[i, j] = 1.0 if i == j + r else 0.0
+        for j in range(m):
+            Q[i, j] = 1.0 if i == j else 0.0
     for k in range(r - 1, -1, -1):
-        reflect(A, k, factors[k], N, 0, m - r, sums)
+        reflect(A, k, factors[k], Q, k, m, sums)
 
 
 @lean_kernel
