@@ -73,7 +73,7 @@ def open_workers(
         yield _Here(), 1
         return
     context = multiprocessing.get_context('spawn')  # zarr's threads do not survive a fork
-    with _Pool(count, mp_context=context) as pool:
+    with _Pool(count, mp_context=context, initializer=_name_no_locks) as pool:
         try:
             yield pool, count
         except BrokenProcessPool as error:
@@ -86,6 +86,14 @@ def open_workers(
             if isinstance(error, KeyboardInterrupt):
                 _end_processes()
             raise
+
+
+def _name_no_locks() -> None:
+    """Let locks of this worker be without a name: nobody unlinks one if the worker is ended.
+
+    Compressors make such locks; nothing here starts a process.
+    """
+    multiprocessing.set_start_method('fork', force=True)
 
 
 def _end_processes() -> None:
@@ -120,17 +128,13 @@ def run(
     """Yield ``work(*job)`` of all jobs in the order in which they are ready, few at a time."""
     executor, count = workers
     running: set[Future[Any]] = set()
-    try:
-        for job in jobs:
-            running.add(executor.submit(work, *job))
-            if len(running) >= IN_FLIGHT * count:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        while running:
+    for job in jobs:
+        running.add(executor.submit(work, *job))
+        if len(running) >= IN_FLIGHT * count:
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 yield future.result()
-    finally:
-        for future in running:
-            future.cancel()
+    while running:
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield future.result()

@@ -47,10 +47,13 @@ def expected(long_bag, tmp_path_factory):
     return content(path)
 
 
-def start(bag, path, *options, **how):
+PROGRAM = 'import sys; from geolin_ros.cli import main; sys.exit(main())'
+
+
+def start(bag, path, *options, program=PROGRAM, **how):
     """Start `geolin linearize` as a process of its own."""
     command = [
-        *(sys.executable, '-c', 'import sys; from geolin_ros.cli import main; sys.exit(main())'),
+        *(sys.executable, '-c', program),
         *('linearize', str(bag), '-o', str(path), '--chunk', str(CHUNK), *options),
     ]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **how)
@@ -138,6 +141,20 @@ def test_interrupted_run__says_that_it_goes_on(seconds, long_bag, expected, tmp_
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGINT)
             time.sleep(0.05)
+        said = process.communicate(timeout=30)[1]
+    assert process.returncode == 130
+    assert said == 'geolin linearize: interrupted; the same command goes on\n'
+    run(long_bag, path, chunk=CHUNK)
+    assert content(path) == expected
+
+
+def test_worker_that_is_ended_at_work__leaves_nothing(long_bag, expected, tmp_path):
+    """As one that compiles for longer than Ctrl-C leaves it."""
+    path = tmp_path / 'out.zarr'
+    program = f'from geolin_ros.offline import workers; workers.LAST_JOBS = 0.0; {PROGRAM}'
+    with start(long_bag, path, '--workers', '2', program=program) as process:
+        wait_for(lambda: marks(path) >= 3, process)
+        process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=30)[1]
     assert process.returncode == 130
     assert said == 'geolin linearize: interrupted; the same command goes on\n'

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The linearization node as it is, and a note of each message that it takes, in its order.
 
-A program: each line of ``taken.txt``, beside the log, is a topic and the bytes of a message.
+A program: each line of ``taken.txt``, beside the log, is a topic and the bytes of a message. Once
+the node knows somebody who listens to each of its answers, there is a file ``matched`` too.
 """
 
 import os
@@ -16,14 +17,23 @@ from geolin_ros.ros.robot_node import run
 from geolin_ros.ros.serialized_input import VIEWS
 
 NOTES = 'taken.txt'
+MATCHED = 'matched'
+ANSWERS = 'linearization', 'forward_dynamics', 'summary'
 
 
 class RecordedNode(LinearizationNode):
     """Writes down what it hears, and the ticks of its timer."""
 
     def __init__(self, **options):
-        self._notes = (Path(os.environ['ROS_LOG_DIR']) / NOTES).open('w', buffering=1)
+        self._folder = Path(os.environ['ROS_LOG_DIR'])
+        self._notes = (self._folder / NOTES).open('w', buffering=1)
         super().__init__(**options)
+        self.create_timer(0.05, self._look_for_listeners)
+
+    def _look_for_listeners(self):
+        answers = [p for p in self.publishers if p.topic_name.rpartition('/')[2] in ANSWERS]
+        if len(answers) == len(ANSWERS) and all(p.get_subscription_count() for p in answers):
+            (self._folder / MATCHED).touch()
 
     def take(self, topic, message):
         if topic == 'timer':
