@@ -86,6 +86,7 @@ setup(
             'mcap-ros2-support>=0.5',
             'pin>=2.7',
             'pytest>=8',
+            'pytest-rerunfailures>=15',
             'pytest-xdist>=3.6',
             'selenium>=4.20',
             'yourdfpy',
