@@ -99,6 +99,67 @@ def test_demo__ends_on_ctrl_c_and_leaves_nothing_behind(tmp_path):
     assert not [child for child in children if Path(f'/proc/{child}').exists()]
 
 
+def is_over(pid):
+    """Whether a process is gone; where nobody asks for its status it stays as a zombie."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] == 'Z'
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def wait_until_over(children, patience=30.0):
+    """Return those of the processes that have not ended by themselves, which are killed."""
+    deadline = time.monotonic() + patience
+    while not all(map(is_over, children)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    left = [child for child in children if not is_over(child)]
+    for child in left:
+        os.kill(child, signal.SIGKILL)
+    return left
+
+
+@pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGHUP])
+def test_demo__that_is_killed_takes_its_processes_along(number, tmp_path):
+    """As by the end of a terminal, or of a test that took too long."""
+    process = start('geolin_demos.demo', '--output', tmp_path / 'picture.png')
+    try:
+        lines = iter(process.stdout.readline, '')
+        assert any('listening' in line for line in lines), 'no linearization within the time limit'
+        children = child_processes(process.pid)
+        assert len(children) == 3
+        process.send_signal(number)
+        process.communicate(timeout=60)
+        assert process.returncode == -number
+    finally:
+        end(process)
+    assert wait_until_over(children) == []
+
+
+FORGETFUL = """
+import os
+from geolin_demos.demo.processes import Child
+print(Child('robot', 'geolin_demos.demo.robot', [], {}).pid, flush=True)
+"""
+
+
+@pytest.mark.parametrize('ending', ['raise ValueError', 'pass', 'os._exit(1)', 'os.kill(0, 9)'])
+def test_robot__ends_with_whoever_forgets_it(ending):
+    process = subprocess.Popen(
+        [sys.executable, '-c', FORGETFUL + ending],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    robot = int(process.stdout.readline())
+    try:
+        process.communicate(timeout=30)
+    finally:
+        process.kill()
+        left = wait_until_over([robot])
+    assert left == []
+
+
 def test_demo__names_the_bundled_robots_where_one_is_unknown():
     status, output = run('geolin_demos.demo', '--robot', 'octopus')
     assert status == 1

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Child processes that speak through ours and end by SIGINT."""
+"""Child processes that speak through ours and end by SIGINT, or with us, however we end."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-PATIENCE = 15.0  # after SIGINT [s]
+from geolin_demos.demo.leash import PATIENCE
 
 
 class Child:
@@ -37,9 +37,9 @@ class Child:
         self.name = name
         self._prefix = f'[{name}] ' if prefix else ''
         self._process = subprocess.Popen(
-            [sys.executable, '-m', module, *arguments],
+            [sys.executable, '-m', 'geolin_demos.demo.leash', module, *arguments],
             env={**os.environ, **environment, 'PYTHONUNBUFFERED': '1'},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -47,7 +47,8 @@ class Child:
             start_new_session=True,  # Ctrl-C reaches us alone, and we pass it on
         )
         self._is_muted = False
-        self._reader = threading.Thread(target=self._repeat, args=(self._process.stdout,))
+        lines = self._process.stdout
+        self._reader = threading.Thread(target=self._repeat, args=(lines,), daemon=True)
         self._reader.start()
 
     def _repeat(self, lines: IO[str]) -> None:
@@ -80,7 +81,8 @@ class Child:
             self._process.kill()
             print(f'{self.name} did not end within {PATIENCE:g} s of SIGINT', file=sys.stderr)
         self._reader.join()
-        return self._process.wait()
+        with self._process:  # which closes the pipes
+            return self._process.wait()
 
 
 def start(words: Sequence[str]) -> 'subprocess.Popen[bytes]':
