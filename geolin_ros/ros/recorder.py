@@ -122,6 +122,16 @@ class Recorder(Node):
         )
         self._subscriptions_of[topic] = subscription, profile
 
+    def take_the_rest(self) -> None:
+        """Write what has come and waits to be taken."""
+        for topic, (subscription, _) in self._subscriptions_of.items():
+            with subscription.handle:
+                for _ in range(DEPTH):
+                    taken = subscription.handle.take_message(subscription.msg_type, True)
+                    if taken is None:
+                        break
+                    self._write(topic, taken[0])
+
     def _write(self, topic: str, data: bytes) -> None:
         self._writer.write_serialized(topic, time.time_ns(), data)
         self.counts[topic] += 1
@@ -176,6 +186,7 @@ def record(
 
         try:
             spin(recorder, is_over)
+            recorder.take_the_rest()
         finally:
             recorder.destroy_node()
             rclpy.try_shutdown()

@@ -3,15 +3,20 @@
 """`geolin record` beside a running node: what is in its bag, by the reader of rosbags."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 
 import pytest
+from rclpy.duration import Duration
+from std_msgs.msg import String
 from support.environment import ROOT, with_checkout
-from support.ros_graph import START
+from support.ros_graph import RELIABLE, START
 
 from geolin_ros.cli import main
+from geolin_ros.ros.recorder import record
+from geolin_ros.ros.signals import NUMBERS
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2')
 RUN = 'import sys; from geolin_ros.cli import main; sys.exit(main(sys.argv[1:]))'
@@ -29,23 +34,16 @@ def start(folder, *arguments, environment=None):
 
 
 def test_inputs_and_outputs_of_a_node__are_in_the_bag_without_a_gap(robot, tmp_path):
+    published, recorded = robot.joint_states, f'{robot.node_name}/linearization'
+    before = published.get_subscription_count()
     recorder = start(tmp_path / 'bag', '--node', robot.node_name)
     try:
-        published = robot.joint_states
-        before = published.get_subscription_count()
         robot.wait_for(lambda: published.get_subscription_count() > before, START)
         robot.wait_for(lambda: robot.odom.get_subscription_count() > before, START)
-        recorded = f'{robot.node_name}/linearization'
-        robot.wait_for(
-            lambda: any(
-                info.node_name == 'geolin_record'
-                for info in robot.graph.node.get_subscriptions_info_by_topic(recorded)
-            ),
-            START,
-        )
-        robot.ask()
-        robot.ask()  # endpoints know of each other by now
+        known = f'subscribers of {recorded}'  # to the node: the recorder knew of it before
+        robot.wait_for(lambda: int(robot.next_diagnostics()[2][known]) > 1, START)
         sent = [robot.ask() for _ in range(20)]
+        robot.next_diagnostics()  # the recorder has had time to hear the last ones
         recorder.send_signal(signal.SIGINT)
         said, errors = recorder.communicate(timeout=60)
     finally:
@@ -65,6 +63,37 @@ def test_inputs_and_outputs_of_a_node__are_in_the_bag_without_a_gap(robot, tmp_p
     assert len(stamps) == 20
     for topic in (robot.topic('joint_states'), robot.topic('odom'), recorded):
         assert counts[topic] >= 20, topic
+
+
+@pytest.fixture
+def default_signals():
+    """Signal handlers as they were, after a test whose programs ignore signals at their end."""
+    handlers = {number: signal.getsignal(number) for number in NUMBERS}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures('default_signals')
+def test_what_has_come_before_ctrl_c__is_in_the_bag(graph, tmp_path):
+    """Also what a busy recorder had no time to take."""
+    topic = f'/last_words{os.getpid()}'
+    publisher = graph.node.create_publisher(String, topic, RELIABLE)
+
+    def say_much_and_end(recorder):
+        if publisher.get_subscription_count():
+            for k in range(20):
+                publisher.publish(String(data=str(k)))
+            assert publisher.wait_for_all_acked(Duration(seconds=START))
+            signal.raise_signal(signal.SIGINT)
+
+    recorder = record(
+        tmp_path / 'bag', 'mcap', ['/nobody'], [topic], START, pytest.fail, say_much_and_end
+    )
+    graph.node.destroy_publisher(publisher)
+    assert recorder.counts == {topic: 20}
+    with rosbag2.Reader(tmp_path / 'bag') as bag:
+        assert [connection.msgcount for connection in bag.connections] == [20]
 
 
 def test_bag__can_be_inspected_and_linearized(robot, tmp_path, capsys):
@@ -98,9 +127,9 @@ def test_what_cannot_be_recorded__is_refused_at_once(arguments, says, tmp_path):
 
 def test_nothing_to_record__is_said_and_fails(own_graph, tmp_path):
     recorder = start(tmp_path / 'bag', environment=own_graph.environment)
-    line = recorder.stderr.readline()
+    waits = 'waiting for messages of a node that publishes geolin_msgs (Ctrl-C ends)\n'
+    assert waits in iter(recorder.stderr.readline, '')
     recorder.send_signal(signal.SIGINT)
     said, _ = recorder.communicate(timeout=60)
-    assert line == 'waiting for messages of a node that publishes geolin_msgs (Ctrl-C ends)\n'
     assert recorder.returncode == 1
     assert json.loads(said)['messages'] == {}
