@@ -7,7 +7,7 @@ import sys
 from xml.etree.ElementTree import fromstring
 
 import pytest
-from support.ros_graph import ROOT
+from support.ros_graph import ROOT, START
 
 from geolin_ros.stream.parameters.tables import TABLES
 
@@ -16,7 +16,7 @@ OF_ALL_NODES = {'/clock', '/parameter_events', '/rosout', '~/transition_event'}
 
 def run(node, *arguments):
     command = [sys.executable, '-m', f'geolin_ros.ros.{node}', *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30.0, cwd=ROOT)
+    return subprocess.run(command, capture_output=True, text=True, timeout=START, cwd=ROOT)
 
 
 @pytest.mark.parametrize('node', TABLES)
@@ -53,7 +53,7 @@ def test_node_without_ros__says_what_is_missing(tmp_path):
         'sys.exit(linearizer())\n'
     )
     said = subprocess.run(
-        [sys.executable, '-c', program], capture_output=True, text=True, timeout=60.0, cwd=ROOT
+        [sys.executable, '-c', program], capture_output=True, text=True, timeout=START, cwd=ROOT
     )
     assert said.returncode == 1
     assert said.stderr.startswith('linearizer: package rclpy is not installed, expected ROS 2')

@@ -72,7 +72,7 @@ def test_contacts_of_a_topic__hold_until_the_next_ones(robot):
             said = read_contact_dynamics(message.contact_dynamics)
             return message if said.active == tuple(held) else None
 
-        message = robot.wait_for(answered, 20.0)
+        message = robot.wait_for(answered)
         assert_held(robot, message, [Contact(foot) for foot in held], 'topic')
     robot.graph.node.destroy_publisher(publisher)
     set_and_wait(robot, {'contact_source': 'parameter'})
@@ -113,8 +113,8 @@ def test_foot_forces__switch_contacts(robot):
             robot.send(joints, robot.make_odometry(stamp))
             return robot.answer_soon(joints)
 
-        robot.wait_for(answered, 20.0)
-        message = robot.wait_for(answered, 20.0)
+        robot.wait_for(answered)
+        message = robot.wait_for(answered)
         assert_held(robot, message, [Contact(foot) for foot in held], 'forces')
         assert len(message.contact_dynamics.contacts) == 2
     set_and_wait(robot, {'contact_source': 'parameter', 'contacts': ['']})

@@ -74,12 +74,10 @@ def test_topic__is_waited_for_and_followed(client):
     lines = [line for line in client.process.log.splitlines() if 'waits for' in line]
     assert lines[0].startswith('[INFO]')
     assert lines[1].startswith('[ERROR]')
-    for _ in range(5):  # the node may not have heard of the publisher yet
-        client.send(client.make_joint_state(client.tick()))
-        drops = client.new_drops()
-        if drops:
-            break
-    assert drops == {Cause.NO_MODEL.value: 1}
+    client.wait_until_matched()
+    client.new_drops()
+    client.send(client.make_joint_state(client.tick()))
+    assert client.new_drops() == {Cause.NO_MODEL.value: 1}
     from geolin_msgs.srv import Linearize
 
     response = client.linearize(Linearize.Request())

@@ -25,14 +25,17 @@ NODES = {
 }
 ROUNDS = 7
 AS_USERS_DO = 2
-LEAVING = 5.0
+LEAVING = 10.0
 """Deadline [s]; a participant that was never destroyed stays for 20 s."""
 
 
 @pytest.fixture
 def processes(round_number, tmp_path):
-    """Four nodes that serve a robot, each as a process; in the first rounds as users start it."""
-    started = {}
+    """Four nodes that serve a robot, each as a process; in the first rounds as users start it.
+
+    And what was in /dev/shm before them.
+    """
+    others, started = set(os.listdir('/dev/shm')), {}
     for module, parameters in NODES.items():
         folder = tmp_path / module
         folder.mkdir()
@@ -40,7 +43,7 @@ def processes(round_number, tmp_path):
         started[f'{place}/{module}'] = Process(
             folder, parameters, place, module=module, forked=round_number >= AS_USERS_DO
         )
-    yield started
+    yield started, others
     for process in started.values():
         process.end()
 
@@ -48,7 +51,7 @@ def processes(round_number, tmp_path):
 @pytest.mark.parametrize('round_number', range(ROUNDS))
 def test_ended_nodes__are_not_listed_and_leave_no_file(graph, processes, round_number):
     """Twenty-eight exits in all."""
-    others = set(os.listdir('/dev/shm'))
+    processes, others = processes
     for name, process in processes.items():
         graph.wait_for(lambda p=process: 'serve quadruped' in p.log, START, process)
         graph.wait_for(lambda n=name: graph.listed(n), START, process)
@@ -65,7 +68,7 @@ def test_ended_nodes__are_not_listed_and_leave_no_file(graph, processes, round_n
     graph.wait_for(lambda: not left_behind(used), LEAVING)  # the test's own node closes ports too
 
 
-def test_interrupted_simulator__leaves_no_file(tmp_path):
+def test_interrupted_simulator__leaves_no_file(graph, tmp_path):
     """Its heap is frozen as well."""
     pytest.importorskip('mujoco')
     others, log = set(os.listdir('/dev/shm')), tmp_path / 'log.txt'
@@ -88,6 +91,6 @@ def test_interrupted_simulator__leaves_no_file(tmp_path):
             simulator.send_signal(number)
         assert simulator.wait(30) == INTERRUPTED
         assert 'Traceback' not in log.read_text()
-        assert not left_behind(own)
+        graph.wait_for(lambda: not left_behind(own), LEAVING)
     finally:
         simulator.kill()

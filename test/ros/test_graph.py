@@ -44,7 +44,7 @@ def test_description_published_without_durability__is_accepted_on_request(client
         client.describe(text)
         return 'serve quadruped' in client.process.log
 
-    client.wait_for(served, 30.0)
+    client.wait_for(served)
 
 
 def test_unknown_qos_override__ends_the_process_with_the_reason(client):

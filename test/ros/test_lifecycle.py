@@ -17,7 +17,7 @@ def test_node__is_driven_by_a_lifecycle_manager(client):
         assert client.state() == 'inactive'
         level, text, _ = client.next_diagnostics()
         assert (level, text) == (DiagnosticStatus.WARN, 'waits for activation')
-        assert client.joint_states.get_subscription_count() == 0
+        client.wait_for(lambda: client.joint_states.get_subscription_count() == 0)
         assert client.change_state('activate')
         client.wait_until_active()
         client.shake_hands()

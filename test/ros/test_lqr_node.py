@@ -71,10 +71,13 @@ def test_efforts__are_published_only_if_they_are_asked_for(robot):
 
 
 def test_silence__of_the_robot_lets_its_joints_go(robot):
-    robot.start(input_timeout=0.05)
+    robot.start()
     robot.begin()
     robot.live(0.1)
     robot.efforts.clear()
+    done = robot.set_parameters(input_timeout=0.05)  # not before: this side may be late too
+    robot.wait_for(done.done)
+    assert done.result().result.successful
     robot.wait_for(lambda: robot.efforts and not robot.efforts[-1].any())
     steps = np.abs(np.diff([robot.history[-1], *robot.efforts], axis=0))
     assert np.all(steps <= 2.0 * np.array(robot.model.limits.effort))

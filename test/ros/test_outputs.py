@@ -11,6 +11,7 @@ from support.ros_graph import DiagnosticStatus
 
 from geolin_ros import Linearizer, State
 from geolin_ros.spatial.se3 import rotation_from_quaternion
+from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.outputs.reading import read_linearization
 
 
@@ -73,8 +74,8 @@ def test_stamps__are_those_of_the_inputs(robot):
     message = robot.ask(joints, odometry)
     assert message.header.stamp == joints.header.stamp
     assert message.odometry_stamp == odometry.header.stamp
+    robot.wait_for(lambda: robot.forward_dynamics[-1].header.stamp == joints.header.stamp)
     robot.wait_for(lambda: robot.summaries[-1].header.stamp == joints.header.stamp)
-    assert robot.forward_dynamics[-1].header.stamp == joints.header.stamp
     assert robot.summaries[-1].odometry_age == pytest.approx(7e-3)
 
 
@@ -90,6 +91,7 @@ def test_newest_odometry__is_carried_to_the_joint_state(robot):
 
 def test_forward_dynamics_and_summary__go_with_the_linearization(robot):
     message = robot.ask()
+    robot.wait_for(lambda: robot.forward_dynamics[-1].header.stamp == message.header.stamp)
     robot.wait_for(lambda: robot.summaries[-1].header.stamp == message.header.stamp)
     accelerations, summary = robot.forward_dynamics[-1], robot.summaries[-1]
     linear, angular = (
@@ -106,11 +108,11 @@ def test_forward_dynamics_and_summary__go_with_the_linearization(robot):
 
 
 def test_analysis__follows_within_a_second_or_two(robot):
-    first = robot.ask()
+    first = nanoseconds(robot.ask().header.stamp)
 
     def analysed():
         robot.ask()
-        return robot.summaries[-1].spectrum_stamp.sec >= first.header.stamp.sec
+        return nanoseconds(robot.summaries[-1].spectrum_stamp) >= first
 
     robot.wait_for(analysed)
     summary = robot.summaries[-1]
@@ -166,9 +168,17 @@ def test_clock_that_was_set_back__is_followed(robot):
 
 def test_diagnostics__tell_rates_latencies_and_the_model(robot):
     robot.next_diagnostics()
-    for _ in range(10):
+    count = len(robot.diagnostics)
+
+    def is_asked_all_the_time():
         robot.ask()
-    level, text, values = robot.next_diagnostics()
+        rates = ('linearizations [1/s]', 'joint states [1/s]')
+        return robot.diagnostics[count:] and all(
+            float(robot.diagnostics[-1][2][name]) > 1.0 for name in rates
+        )
+
+    robot.wait_for(is_asked_all_the_time)
+    level, text, values = robot.diagnostics[-1]
     # random joint states may be beyond their limits, and a stretch of them is warned of
     assert level in (DiagnosticStatus.OK, DiagnosticStatus.WARN), text
     assert values['robot'] == 'quadruped'
@@ -179,8 +189,6 @@ def test_diagnostics__tell_rates_latencies_and_the_model(robot):
     assert float(values['total mass [kg]']) == pytest.approx(robot.model.total_mass, abs=1e-3)
     assert 0 < float(values['latency p50 [us]']) <= float(values['latency p99 [us]'])
     assert float(values['latency p99 [us]']) <= float(values['latency max [us]'])
-    assert float(values['linearizations [1/s]']) > 1.0
-    assert float(values['joint states [1/s]']) > 1.0
     assert float(values['joint state to odometry max [ms]']) == 0.0
     assert float(values['age of the newest joint state [s]']) > 1e6  # the test's own clock
     assert 'age of the newest odometry [s]' in values
@@ -269,8 +277,8 @@ class TestService:
     def test_flood_of_requests__is_refused_and_the_robot_still_served(self, robot):
         request, _ = self.request(robot)
         assert robot.set_parameters(service__rate=1)[0]
-        robot.wait_for(lambda: 'within a second' in robot.linearize(request).message, 10.0)
+        robot.wait_for(lambda: 'within a second' in robot.linearize(request).message)
         robot.ask()
         assert not robot.set_parameters(service__rate=0)[0]
         assert robot.set_parameters(service__rate=100)[0]
-        robot.wait_for(lambda: robot.linearize(request).success, 10.0)
+        robot.wait_for(lambda: robot.linearize(request).success)

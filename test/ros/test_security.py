@@ -63,7 +63,7 @@ def test_policy__allows_what_the_node_does_and_no_more(graph, tmp_path, node):
     heard = f'{NAMESPACE}/joint_states'
     try:
         graph.wait_for(lambda: heard in found(graph, node)['subscribe'], START, process)
-        graph.wait_for(lambda: found(graph, node) == policy, 10.0, process)
+        graph.wait_for(lambda: found(graph, node) == policy, process=process)
     except AssertionError:
         assert found(graph, node) == policy  # says what differs
         raise

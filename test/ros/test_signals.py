@@ -55,7 +55,7 @@ def test_compiling_node__stops_at_once_and_leaves_nothing(client, number, tmp_pa
     assert 'kernels are ready' not in client.process.log
     used = client.process.shared_memory() - others
     assert used
-    client.process.stop(number, timeout=10.0)
+    client.process.stop(number)
     assert 'kernels are ready' not in client.process.log
     client.graph.wait_for(lambda: not client.graph.listed(client.node_name))
     client.graph.wait_for(lambda: not left_behind(used))
@@ -76,7 +76,7 @@ def test_node_that_compiles_what_its_robot_alone_takes__says_so_and_stops(
     client.start(robot_description_file=str(robots.path('quadruped')), base='fixed')
     client.wait_for(lambda: 'compiles kernels for this machine' in client.process.log, START)
     assert 'kernels are ready' in client.process.log
-    client.process.stop(timeout=10.0)
+    client.process.stop()
     assert 'serve quadruped' not in client.process.log
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a node says of its own numbers and of its inputs, over DDS."""
 
+import re
 import time
 from pathlib import Path
 
@@ -33,17 +34,18 @@ def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys, for
     client.wait_until_active()
     client.wait_until_serving()
     client.shake_hands()
-    answers = len(client.linearizations)
 
     every, due = BY_NAME['certificate.every'].default, time.perf_counter()
+    deadline = due + START  # for a thread that a busy machine may let wait
     while not (message := client.ask()).trust.failed:
         assert message.trust.failures == 0
-        answers += 1
-        assert answers <= wrong_node.RIGHT + 2 * every + 10  # those of the handshake it lost
+        assert time.perf_counter() < deadline
         due = max(due + 0.002, time.perf_counter())
         client.wait_for(lambda due=due: time.perf_counter() >= due)
-    assert answers > wrong_node.RIGHT
+    assert len(client.linearizations) > wrong_node.RIGHT
     trust = message.trust
+    number = [one.header.stamp for one in client.linearizations].index(trust.stamp)
+    assert number <= wrong_node.RIGHT + 2 * every
     assert trust.checked
     assert trust.limit == pytest.approx(1e-6)
     assert trust.limit < trust.deviation < 1e-2
@@ -58,6 +60,7 @@ def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys, for
     assert 'in v by s' in text
     assert int(values['failed checks']) >= 1
 
+    client.wait_for(lambda: 'geolin recheck ' in client.process.log)
     line = next(line for line in client.process.log.splitlines() if 'A and B are wrong' in line)
     assert '[ERROR]' in line
     assert 's = [' in line  # the state
@@ -82,7 +85,7 @@ def test_failed_check_of_a_robot_that_was_described_anew__is_about_that_robot(cl
     client.shake_hands()
     client.wait_for(lambda: client.ask().trust.failed, START)
     client.wait_for(lambda: 'geolin recheck ' in client.process.log)
-    (path,) = client.folder.glob('failed-check-*.json')
+    path = Path(re.search('geolin recheck (.*)`', client.process.log)[1])
     assert path.name.startswith('failed-check-.._.._a_robot-')
     assert load_failed_check(path).model.hash == client.linearizations[-1].model_hash
     assert main(['recheck', str(path)]) == 0
@@ -120,7 +123,7 @@ def test_right_linearizations_in_contact__are_certified_and_counted(client):
     def certified():
         return client.ask().trust.checks >= 3
 
-    client.wait_for(certified, 20.0)
+    client.wait_for(certified)
     trust = client.linearizations[-1].trust
     assert (trust.checked, trust.failed, trust.failures) == (True, False, 0)
     assert trust.deviation < 1e-7
@@ -157,7 +160,7 @@ class Flying:
             turn = quaternion_from_rotation(state.H[:3, :3])
             odometry = client.make_odometry(stamp, place=state.H[:3, 3], turn=turn, twist_values=v)
             client.send(joints, odometry)
-            client.answer_soon(joints, 0.05)  # neither side runs ahead of the other
+            client.answer_soon(joints)  # neither side runs ahead of the other
             flight.advance(0.002)
 
     def until(self, words):
@@ -190,6 +193,7 @@ def test_twist_in_world_axes__is_said_until_the_parameter_says_it_too(flying):
         'odometry.twist_frame to world'
     )
     flying.until(words)
+    flying.client.wait_for(lambda: words in flying.client.process.log)
     log = flying.client.process.log
     assert log.count(words) == 1  # and not once a second
     assert '[WARN]' in next(line for line in log.splitlines() if words in line)

@@ -47,7 +47,7 @@ def ask_under(robot, publishers, values):
         robot.send(joints, robot.make_odometry(stamp))
         return robot.answer_soon(joints)
 
-    return robot.wait_for(answered, 20.0)
+    return robot.wait_for(answered)
 
 
 def test_wrenches__are_in_a_and_in_the_message(robot, publishers):
@@ -113,7 +113,7 @@ def test_measured_acceleration__follows_the_twists(robot):
         joints = robot.make_joint_state(stamp, velocity=(rates + 0.004 * k).tolist())
         base = robot.make_odometry(stamp, twist_values=np.full(6, 0.008 * k))
         robot.send(joints, base)
-        message = robot.answer_soon(joints)
+    message = robot.wait_for(lambda: robot.answer_to(joints))
     assert message.nu_dot_source == message.NU_DOT_MEASURED
     assert_close(np.array(message.nu_dot), np.repeat((2.0, 1.0), (6, 12)), 1e-6)
     _, _, values = robot.next_diagnostics()

@@ -49,11 +49,15 @@ from geolin_msgs.msg import (  # noqa: E402
     LinearizedDynamics,
 )
 from geolin_msgs.srv import Linearize  # noqa: E402
+from geolin_ros.ros.linearization_node import TOPIC_NAMES  # noqa: E402
 
+OUTPUTS = 'linearization', 'forward_dynamics', 'summary'
 START = 120.0
 """Deadline [s] of a start: kernels may have to be compiled."""
 PATIENCE = 60.0  # on a busy machine too
 """Deadline [s] of what happens at once, but for a machine that has much else to do."""
+AT_ONCE = 1.0
+"""Most that one look at a condition counts [s]."""
 LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
 )
@@ -152,7 +156,7 @@ class Process:
         (caught,) = (line.split()[1] for line in status.splitlines() if line[:7] == 'SigCgt:')
         return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
-    def interrupt_again_and_again(self, period=0.01, timeout=20.0):
+    def interrupt_again_and_again(self, period=0.01, timeout=PATIENCE):
         """Send SIGINT and SIGTERM by turns until the process has ended; return its status."""
         deadline = time.monotonic() + timeout
         for number in itertools.cycle((signal.SIGINT, signal.SIGTERM)):
@@ -233,16 +237,18 @@ class Graph:
         """Spin until ``condition()`` is true and return its value.
 
         A condition that spins itself, by another time limit, would starve subscriptions: rclpy
-        then begins anew with the first that has a message.
+        then begins anew with the first that has a message. Time in which this process itself had
+        to rest does not count.
         """
-        deadline = time.monotonic() + timeout
+        begin, left = time.monotonic(), timeout
         while not (value := condition()):
-            left = deadline - time.monotonic()
             if process is not None:
                 process.check_runs()
             log = '' if process is None else f':\n{process.log}'
             assert left > 0.0, f'{condition.__qualname__}: not within {timeout} s{log}'
             self.executor.spin_once(timeout_sec=0.02)
+            begin, before = time.monotonic(), begin
+            left -= min(begin - before, AT_ONCE)
         return value
 
     def call(self, client, request, process=None, timeout=10.0, attempts=4):
@@ -312,10 +318,11 @@ class Client:
         self.diagnostics, self.reported_at = [], 0
         self._known_drops = Counter()
         self.asked_again = 0
-        for kind, name, received in (
-            (LinearizedDynamics, 'linearization', self.linearizations),
-            (ForwardDynamics, 'forward_dynamics', self.forward_dynamics),
-            (LinearizationSummary, 'summary', self.summaries),
+        for kind, name, received in zip(
+            (LinearizedDynamics, ForwardDynamics, LinearizationSummary),
+            OUTPUTS,
+            (self.linearizations, self.forward_dynamics, self.summaries),
+            strict=True,
         ):
             topic = f'{self.node_name}/{name}'
             node.create_subscription(kind, topic, received.append, RELIABLE)
@@ -364,11 +371,10 @@ class Client:
 
     def wait_until_active(self):
         """Wait until inputs and outputs are connected."""
-        outputs = ('linearization', 'forward_dynamics', 'summary')
         subscriptions = [
             s for s in self.graph.node.subscriptions if s.topic_name.startswith(self.node_name)
         ]
-        assert len(subscriptions) >= len(outputs)
+        assert len(subscriptions) >= len(OUTPUTS)
 
         def connected():
             inputs = (self.joint_states, self.odom, self.efforts)
@@ -377,6 +383,18 @@ class Client:
             )
 
         self.wait_for(connected, START)
+
+    def wait_until_matched(self):
+        """Wait until the node knows our ends of inputs and outputs, as we know its."""
+        self.wait_until_active()
+        topics = [f'publishers of {self.topic(name)}' for name in ('joint_states', 'odom')]
+        topics += [f'subscribers of {self.node_name}/{name}' for name in OUTPUTS]
+
+        def matched():
+            values = self.next_diagnostics()[2]
+            return all(int(values.get(topic, 0)) for topic in topics)
+
+        self.wait_for(matched)
 
     def shake_hands(self):
         """Send until an answer comes: endpoints know of each other at different times."""
@@ -458,18 +476,20 @@ class Client:
 
     # ---- what the node says of itself
 
-    def _on_diagnostics(self, message):
+    def _on_diagnostics(self, message, info):
         for status in message.status:
             if status.name == self.node_name:
                 values = {item.key: item.value for item in status.values}
                 self.diagnostics.append((status.level, status.message, values))
-                stamp = message.header.stamp
-                self.reported_at = stamp.sec * SECOND + stamp.nanosec
+                self.reported_at = info['source_timestamp']
 
     def next_diagnostics(self):
-        """Wait for the next report; return level, message and values."""
-        count = len(self.diagnostics)
-        return self.wait_for(lambda: self.diagnostics[count:])[0]
+        """Wait for a report that is sent from now on; return level, message and values.
+
+        Earlier ones may still wait here to be read.
+        """
+        now = time.time_ns()
+        return self.wait_for(lambda: self.reported_at > now and self.diagnostics[-1])
 
     def new_drops(self):
         """Return the drops by cause since the last call.
@@ -560,6 +580,8 @@ def set_and_wait(client, values, timeout=START):
     client.wait_for(
         lambda: client.process.log.count(f'serve {client.model.name}') > served, timeout
     )
+    if TOPIC_NAMES & set(values):  # it has subscribed anew
+        client.wait_until_matched()
 
 
 def parameter_request(values):

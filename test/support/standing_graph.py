@@ -122,6 +122,7 @@ class StandingRobot:
             lambda: (
                 self.joint_states.get_subscription_count()
                 and self.odom.get_subscription_count()
+                and self.contacts.get_subscription_count()
                 and self.description.get_subscription_count()
             ),
             START,
@@ -215,6 +216,7 @@ class StandingRobot:
         return self.parameters.call_async(parameter_request(values))
 
     def transition(self, number):
+        self.wait_for(self.change_state.service_is_ready)
         future = self.change_state.call_async(
             ChangeState.Request(transition=Transition(id=number))
         )
