@@ -48,6 +48,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption('--udp-alone', action='store_true', help='do without shared memory')
 
 
+@pytest.fixture
+def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Generator[int]:
+    """Give a test, and what it starts, a domain where no other test had a robot."""
+    with own_domain() as domain:
+        monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
+        yield domain
+
+
 @pytest.fixture(scope='session')
 def evidence_folder(request: pytest.FixtureRequest) -> Path | None:
     """Where results are kept, or None."""

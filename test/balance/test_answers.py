@@ -32,7 +32,7 @@ EFFORTS = np.arange(12.0)
 
 
 @pytest.fixture
-def table():
+def table(ros_domain):
     """Return the robot's graph, and what sends an answer to a stamp and waits for its way."""
     rclpy.init()
     graph = RobotGraph(rclpy.create_node('robot'), MODEL, '<robot/>', ['FL_foot'])

@@ -25,12 +25,14 @@ from geometry_msgs.msg import WrenchStamped  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.context import Context  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
-from rclpy.qos import qos_profile_sensor_data  # noqa: E402
+from rclpy.qos import QoSProfile, ReliabilityPolicy  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
 from geolin_ros import robots  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures('ros_domain')
 
 FEET = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
 STIFFNESS, DAMPING = 8.0, 0.01  # in effort limits a radian; in s of that
@@ -66,7 +68,9 @@ class GravityCompensation:
         self._node = rclpy.create_node('gravity', context=context)
         self._executor = SingleThreadedExecutor(context=context)
         self._executor.add_node(self._node)
-        listen, best_effort = self._node.create_subscription, qos_profile_sensor_data
+        listen = self._node.create_subscription
+        # all that comes, also where this process has to rest
+        best_effort = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
         listen(Odometry, 'odom', self._on_base, best_effort)
         listen(JointState, 'joint_states', self._on_joints, best_effort)
         listen(Clock, '/clock', self._on_clock, best_effort)
@@ -86,10 +90,11 @@ class GravityCompensation:
         end = time.monotonic() + deadline
         while process.poll() is None and time.monotonic() < end:
             self._executor.spin_once(timeout_sec=0.05)
+        process.kill()  # unless it has ended
         self._executor.shutdown()
         self._node.destroy_node()
         self._node.context.try_shutdown()
-        return process.communicate(timeout=5)[0]
+        return process.communicate()[0]
 
     def _on_clock(self, message):
         self.clocks.add(message.clock.sec * 10**9 + message.clock.nanosec)
@@ -150,10 +155,10 @@ def simulator(*arguments):
 
 
 def test_robot_without_controller__says_what_it_waits_for():
-    said, _ = simulator('--patience=4').communicate(timeout=300)
+    said, _ = simulator('--patience=9').communicate(timeout=300)
     topic = r'/joint_group_effort_controller/commands \(std_msgs/msg/Float64MultiArray\)'
     assert re.search(rf'^robot waits for a publisher of {topic}: start the', said, re.MULTILINE)
-    assert re.search(r'^simulator: no controller leads the robot within 4 s, which', said, re.M)
+    assert re.search(r'^simulator: no controller leads the robot within 9 s, which', said, re.M)
 
 
 def test_foreign_controller__keeps_the_robot_standing_by_what_is_published(tmp_path):

@@ -150,6 +150,7 @@ def test_verdict__fails_for_each_reason(capsys):
     assert 'FAIL  90 of' in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures('ros_domain')
 def test_quadruped__shifts_and_bears_a_push_in_three_processes():
     command = [sys.executable, '-m', 'geolin_demos.mpc', '--pushes', '1']
     found = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT)

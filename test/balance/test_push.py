@@ -23,6 +23,7 @@ from geolin_ros.view.live import PUSH_TIME, Live
 
 
 @pytest.mark.ros
+@pytest.mark.usefixtures('ros_domain')
 def test_button__pushes_the_simulated_robot_for_a_tenth_of_a_second():
     model, supports = standing_robot('quadruped')
     watcher = Watcher('/linearization_node')  # it starts rclpy for both

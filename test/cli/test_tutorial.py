@@ -71,6 +71,7 @@ def test_setup__leaves_a_checkout_ready():
     run(SETUP, ROOT)
 
 
+@pytest.mark.usefixtures('ros_domain')
 def test_commands__lead_to_a_robot_that_stands(tmp_path):
     nodes, printed = [], ''
     try:

@@ -18,9 +18,8 @@ pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
 
 from geolin_demos.demo.__main__ import discovery
-from support.environment import own_domain
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('ros_domain')]
 
 
 def start(module, *arguments):
@@ -173,40 +172,37 @@ def test_demo__ends_with_the_message_of_a_robot_that_cannot_start(tmp_path):
     begin = time.monotonic()
     status, output = run('geolin_demos.demo', '--robot', urdf)
     assert status == 1
-    assert time.monotonic() - begin < 60.0
+    assert time.monotonic() - begin < 110.0, 'it waited for linearizations'
     assert '[robot] robot: ' in output
     assert 'demo: robot ended early' in output
     assert 'Traceback' not in output
 
 
-def test_consumer__says_which_topics_are_missing(tmp_path, monkeypatch):
-    with own_domain() as domain:  # not the one where other tests have had robots
-        monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
-        status, output = run(
-            'geolin_demos.demo.consumer', '--patience', 1, '--output', tmp_path / 'picture.png'
-        )
+def test_consumer__says_which_topics_are_missing(tmp_path):
+    picture = tmp_path / 'picture.png'
+    status, output = run('geolin_demos.demo.consumer', '--patience', 1, '--output', picture)
     assert status == 1
     assert 'FAIL  expected messages that did not come' in output
     for topic in ('/robot_description', '/odom', '/joint_states', '/linearization_node/summary'):
         assert f'{topic}: no publisher' in output
-    assert not (tmp_path / 'picture.png').exists()
+    assert not picture.exists()
 
 
 def test_consumer__tells_a_robot_without_linearizer(tmp_path):
     robot = start('geolin_demos.demo.robot')
     try:
         picture, missing = tmp_path / 'picture.png', '/joint_states'
+        theirs = '/joint_states', '/odom', '/robot_description'
         deadline = time.monotonic() + 120.0
-        while '/joint_states' in missing and time.monotonic() < deadline:  # it compiles
+        while any(topic in missing for topic in theirs) and time.monotonic() < deadline:
             options = '--patience', 2, '--output', picture
             status, output = run('geolin_demos.demo.consumer', *options)
             missing = output.partition('FAIL')[2]
         assert status == 1
         assert '/linearization_node/linearization: no publisher' in missing
-        assert '/robot_description' not in missing
-        assert '/joint_states' not in missing
+        assert not any(topic in missing for topic in theirs)
         robot.send_signal(signal.SIGINT)
-        output, _ = robot.communicate(timeout=20)
+        output, _ = robot.communicate(timeout=60)
         assert (robot.returncode, output) == (0, '')
     finally:
         end(robot)

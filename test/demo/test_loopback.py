@@ -36,6 +36,7 @@ def environments(pid):
     return [Path(f'/proc/{child}/environ').read_text().split('\0') for child in children]
 
 
+@pytest.mark.usefixtures('ros_domain')
 def test_processes_of_the_demo__are_told(tmp_path):
     pytest.importorskip('rclpy')
     environment = {name: value for name, value in os.environ.items() if name != RANGE}

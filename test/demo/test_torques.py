@@ -14,21 +14,19 @@ pytest.importorskip('geolin_msgs')
 pytest.importorskip('mujoco')
 
 from geolin_demos.demo import torques
-from support.environment import own_domain
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('ros_domain')]
 
 
 @pytest.mark.shows('Nori: - live')
 def test_estimator__finds_torques_and_a_push():
-    with own_domain() as domain:  # not the one where other tests have had robots
-        done = subprocess.run(
-            [sys.executable, '-m', 'geolin_demos.demo.torques', '--duration', '4'],
-            env={**os.environ, 'PYTHONUNBUFFERED': '1', 'ROS_DOMAIN_ID': str(domain)},
-            capture_output=True,
-            text=True,
-            timeout=400,
-        )
+    done = subprocess.run(
+        [sys.executable, '-m', 'geolin_demos.demo.torques', '--duration', '4'],
+        env={**os.environ, 'PYTHONUNBUFFERED': '1'},
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
     output = done.stdout + done.stderr
     found = re.search(r'(\d+) of (\d+) joint states answered', output)
     assert found, output

@@ -3,6 +3,7 @@
 """What the processes of tests get from their environment: a DDS domain, and this checkout."""
 
 import fcntl
+import itertools
 import os
 import tempfile
 from contextlib import contextmanager
@@ -17,14 +18,18 @@ UDP_ALONE = {
 """Loopback without shared memory."""
 
 
+_numbers = itertools.count()
+
+
 @contextmanager
 def own_domain():
     """Give a DDS domain that no other test of this machine uses meanwhile.
 
-    1 to 100: below the ports that the system hands out.
+    1 to 100: below the ports that the system hands out. Nor the one of the call before, where a
+    process that was killed stays on the graph for a while.
     """
-    for step in range(100):
-        domain = 1 + (os.getpid() + step) % 100
+    for _ in range(100):
+        domain = 1 + (os.getpid() + next(_numbers)) % 100
         lock = os.open(f'{tempfile.gettempdir()}/geolin_ros_domain_{domain}.lock', os.O_CREAT)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

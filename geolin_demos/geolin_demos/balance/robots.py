@@ -130,8 +130,8 @@ def node_parameters(
 ) -> dict[str, Any]:
     """Return the parameters of linearizer and LQR node, by program, for one robot.
 
-    In lock step the LQR node has to wait for a simulator that waits for it. Without a file of
-    gains it makes them as it goes, ``designs`` a second.
+    In lock step the LQR node has to wait for a simulator that waits for it, and for a linearizer
+    that nobody waits for. Without a file of gains it makes them as it goes, ``designs`` a second.
     """
     shared = {'overlay_file': str(overlay_file), **file_parameter(locate(robot))}
     return {
@@ -142,6 +142,6 @@ def node_parameters(
             'publish_efforts': True,
             'gain_bank': bank,
             'design_rate': designs,
-            'input_timeout': 0.05 if realtime else 5.0,
+            **({} if realtime else {'input_timeout': 10.0, 'gains_timeout': 10.0}),
         },
     }
