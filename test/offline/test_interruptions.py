@@ -48,6 +48,31 @@ def expected(long_bag, tmp_path_factory):
 
 
 PROGRAM = 'import sys; from geolin_ros.cli import main; sys.exit(main())'
+HELD = f"""
+import os, time
+from geolin_ros.offline import linearize
+
+run = linearize.run
+
+def until_the_middle(jobs):
+    for count, job in enumerate(jobs):
+        while count == 8 and os.path.exists(os.environ['GEOLIN_TEST_HOLD']):
+            time.sleep(0.01)
+        yield job
+
+linearize.run = lambda workers, work, jobs: run(workers, work, until_the_middle(jobs))
+{PROGRAM}
+"""
+"""The same, which goes no further than to the middle while there is a file: see `hold`."""
+
+
+@pytest.fixture
+def hold(tmp_path, monkeypatch):
+    """Keep a run in its middle until this file is removed, however late a blow comes."""
+    file = tmp_path / 'hold'
+    file.touch()
+    monkeypatch.setenv('GEOLIN_TEST_HOLD', str(file))
+    return file
 
 
 def start(bag, path, *options, program=PROGRAM, **how):
@@ -70,12 +95,13 @@ def wait_for(condition, process, timeout=60.0):
 
 def marks(path):
     """Return how many units of samples are finished."""
-    return len(list(path.glob('done_time/c/*')))
+    return sum(file.suffix != '.partial' for file in path.glob('done_time/c/*'))
 
 
+@pytest.mark.usefixtures('hold')
 def test_killed_run__goes_on_where_it_was(long_bag, expected, tmp_path):
     path = tmp_path / 'out.zarr'
-    with start(long_bag, path, '--workers', '1') as process:
+    with start(long_bag, path, '--workers', '1', program=HELD) as process:
         wait_for(lambda: marks(path) >= 3, process)
         process.kill()
     found = open_dataset(str(path))
@@ -118,23 +144,25 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
-def test_killed_worker__ends_the_run_with_an_explanation(long_bag, expected, tmp_path):
-    path = tmp_path / 'out.zarr'
-    with start(long_bag, path, '--workers', '2', start_new_session=True) as process:
+def test_killed_worker__ends_the_run_with_an_explanation(long_bag, expected, hold, tmp_path):
+    path, how = tmp_path / 'out.zarr', {'program': HELD, 'start_new_session': True}
+    with start(long_bag, path, '--workers', '2', **how) as process:
         wait_for(lambda: marks(path) >= 3, process)
         for worker in children(process.pid):
             os.kill(worker, signal.SIGKILL)
+        hold.unlink()
         assert process.wait(30) == 1
         assert 'a worker process was killed' in process.stderr.read()
     run(long_bag, path, chunk=CHUNK)
     assert content(path) == expected
 
 
+@pytest.mark.usefixtures('hold')
 @pytest.mark.parametrize('seconds', [0.0, 1.0])
 def test_interrupted_run__says_that_it_goes_on(seconds, long_bag, expected, tmp_path):
     """Ctrl-C goes to all processes of a terminal, also to those that are just coming up."""
-    path = tmp_path / 'out.zarr'
-    with start(long_bag, path, '--workers', '2', start_new_session=True) as process:
+    path, how = tmp_path / 'out.zarr', {'program': HELD, 'start_new_session': True}
+    with start(long_bag, path, '--workers', '2', **how) as process:
         wait_for(path.exists, process)
         time.sleep(seconds)
         for _ in range(3):
@@ -173,7 +201,7 @@ def children(pid):
     return found
 
 
-def test_cluster_that_loses_a_worker__gives_the_same_dataset(long_bag, expected, tmp_path):
+def test_cluster_that_loses_a_worker__gives_the_same_dataset(long_bag, expected, hold, tmp_path):
     from distributed import LocalCluster
 
     path = tmp_path / 'out.zarr'
@@ -181,13 +209,13 @@ def test_cluster_that_loses_a_worker__gives_the_same_dataset(long_bag, expected,
         n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     ) as cluster:
         victim = cluster.workers[1].process.process.pid
-        with start(
-            long_bag, path, '--scheduler', cluster.scheduler_address, start_new_session=True
-        ) as process:
+        how = {'program': HELD, 'start_new_session': True}
+        with start(long_bag, path, '--scheduler', cluster.scheduler_address, **how) as process:
             wait_for(lambda: marks(path) >= 3, process)
             os.kill(victim, signal.SIGKILL)
             assert process.poll() is None
             assert marks(path) < ROUNDS * 250 // CHUNK  # it was in the middle
+            hold.unlink()
             assert process.wait(120) == 0, process.stderr.read()
     assert content(path) == expected
 
