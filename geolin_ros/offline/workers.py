@@ -5,6 +5,7 @@
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -73,7 +74,7 @@ def open_workers(
         yield _Here(), 1
         return
     context = multiprocessing.get_context('spawn')  # zarr's threads do not survive a fork
-    with _Pool(count, mp_context=context, initializer=_name_no_locks) as pool:
+    with _Pool(count, mp_context=context, initializer=_begin) as pool:
         try:
             yield pool, count
         except BrokenProcessPool as error:
@@ -88,12 +89,28 @@ def open_workers(
             raise
 
 
-def _name_no_locks() -> None:
+def _begin() -> None:
     """Let locks of this worker be without a name: nobody unlinks one if the worker is ended.
 
     Compressors make such locks; nothing here starts a process.
     """
+    end_with_parent()
     multiprocessing.set_start_method('fork', force=True)
+
+
+def end_with_parent() -> None:
+    """End this worker with the process that started it, even if that is killed.
+
+    A worker holds both ends of the queue of jobs: it would wait there for ever.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def follow() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
 
 
 def _end_processes() -> None:

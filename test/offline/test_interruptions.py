@@ -158,6 +158,23 @@ def test_killed_worker__ends_the_run_with_an_explanation(long_bag, expected, hol
 
 
 @pytest.mark.usefixtures('hold')
+@pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGTERM])
+def test_run_that_is_killed__takes_its_workers_along(number, long_bag, expected, tmp_path):
+    path = tmp_path / 'out.zarr'
+    with start(long_bag, path, '--workers', '2', program=HELD) as process:
+        wait_for(lambda: marks(path) >= 3, process)
+        below = [psutil.Process(worker) for worker in children(process.pid)]
+        process.send_signal(number)
+        assert process.wait(30) == -number
+    _, left = psutil.wait_procs(below, timeout=30)
+    for worker in left:
+        worker.kill()
+    assert left == []
+    run(long_bag, path, chunk=CHUNK)
+    assert content(path) == expected
+
+
+@pytest.mark.usefixtures('hold')
 @pytest.mark.parametrize('seconds', [0.0, 1.0])
 def test_interrupted_run__says_that_it_goes_on(seconds, long_bag, expected, tmp_path):
     """Ctrl-C goes to all processes of a terminal, also to those that are just coming up."""

@@ -7,10 +7,12 @@ import json
 import os
 import signal
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +26,7 @@ from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import Law, Measure, simulate
 from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
@@ -36,6 +39,10 @@ PICTURES = 13
 
 MakeLaw = Callable[[TreeModel, Motion], Law]
 MakeSensors = Callable[[Simulator], Measure]
+
+
+class WorkerError(GeolinError, RuntimeError):
+    """A process that compares is no more."""
 
 
 class Job(NamedTuple):
@@ -57,24 +64,49 @@ def compare(jobs: Sequence[Job], stop: Event, with_largest: bool = True) -> list
 
     The largest impulses that either bears are looked for ``with_largest``. Each core takes one
     case after the other.
+
+    Raises
+    ------
+    WorkerError
+        If one of the processes that do this is killed.
     """
-    rows = []
-    with get_context('spawn').Pool(min(os.cpu_count() or 1, len(jobs)), _deafen) as pool:
-        running = [pool.apply_async(_compare, (job, with_largest)) for job in jobs]
-        for done, one in enumerate(running):
-            print(f'PD beside it: case {done + 1} of {len(running)}', end='\r', flush=True)
-            while not one.ready():
+    rows: list[Row] = []
+    count = min(os.cpu_count() or 1, len(jobs))
+    with ProcessPoolExecutor(count, get_context('spawn'), _begin) as pool:
+        running = [pool.submit(_compare, job, with_largest) for job in jobs]
+        try:
+            for done, one in enumerate(running):
+                print(f'PD beside it: case {done + 1} of {len(running)}', end='\r', flush=True)
+                while not (wait([one], 0.2).done or stop.is_set()):
+                    pass
                 if stop.is_set():
                     return []
-                one.wait(0.2)
-            rows.append(one.get())
+                rows.append(one.result())
+        except BrokenProcessPool as error:
+            raise WorkerError(
+                'a process that compares was killed, perhaps for lack of memory; '
+                'take fewer --cases'
+            ) from error
+        finally:
+            if len(rows) < len(jobs):
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in active_children():
+                    process.terminate()
     print()
     return rows
 
 
-def _deafen() -> None:
-    """Leave Ctrl-C to the parent."""
+def _begin() -> None:
+    """Leave Ctrl-C to the parent, but end with it: a worker would wait for jobs for ever."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_follow, daemon=True).start()
+
+
+def _follow() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _compare(job: Job, with_largest: bool) -> Row:
