@@ -5,8 +5,10 @@
 import contextlib
 import io
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,6 +65,8 @@ class Page:
             say(note)
         self._source = source
         self._instant: Instant | None = None
+        # of who looks at the page; viser hears of them in threads of its own
+        self._wishes: deque[Callable[[], object]] = deque()
         with _quiet():
             self._server = server = viser.ViserServer(host=host, port=port, verbose=False)
         found = server.get_port()
@@ -101,8 +105,10 @@ class Page:
                 'friction', min=0.05, max=1.5, step=0.05, initial_value=FRICTION
             )
             clear = gui.add_button('clear the trail')
-        friction.on_update(lambda event: self._set_friction(event.target.value))
-        clear.on_click(lambda _: self._scene.clear_trail())
+        friction.on_update(
+            lambda event: self._wishes.append(partial(self._set_friction, event.target.value))
+        )
+        clear.on_click(lambda _: self._wishes.append(self._scene.clear_trail))
         self._take(neutral)
 
     def _aim(self, instant: Instant) -> None:
@@ -136,6 +142,8 @@ class Page:
         newest = self._source.newest()
         posture = self._modes.posture()
         with self._server.atomic():
+            while self._wishes:
+                self._wishes.popleft()()
             if newest is not None:
                 self._take(newest)
             if posture is not None:

@@ -5,6 +5,8 @@
 import time
 from dataclasses import replace
 from io import BytesIO
+from threading import Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -96,6 +98,31 @@ def test_cones__stand_on_the_feet_and_open_by_the_friction(page):
                 close(rim[:, 2], np.full(len(rim), CONE))
                 tangential = np.linalg.norm(rim[:, :2], axis=1)
                 close(tangential, np.full(len(rim), friction * CONE))
+
+
+def use(page, label, value=None):
+    """Do what viser does in a thread of its own where somebody uses a part of the panel."""
+    parts = page._server.gui._gui_input_handle_from_uuid.values()
+    (part,) = (one for one in parts if getattr(one, 'label', '') == label)
+    event = SimpleNamespace(target=SimpleNamespace(value=value))
+    for callback in part._impl.update_cb:
+        thread = Thread(target=callback, args=(event,))
+        thread.start()
+        thread.join()
+
+
+def test_wishes__are_fulfilled_between_frames_by_who_draws_them(page):
+    """Else a part of the scene may go while it is drawn, which is an error of viser."""
+    for distance in STEPS:
+        page._scene.show(moved(page._instant, distance))
+    trail, narrow = node(page, '/trail'), np.array(node(page, '/forces/cones').points)
+    use(page, 'clear the trail')
+    use(page, 'friction', 1.2)
+    assert node(page, '/trail') is trail
+    close(node(page, '/forces/cones').points, narrow)
+    page.step()
+    assert '/trail' not in page._server.scene._handle_from_node_name
+    assert np.ptp(node(page, '/forces/cones').points[..., 1]) > np.ptp(narrow[..., 1])
 
 
 def test_centre_of_mass__is_over_the_polygon_of_the_feet_or_red(page):
