@@ -254,6 +254,10 @@ class Regulator:
         """Make the next gains of this linearization, if it is calm and for the same contacts."""
         self._newest = measured
 
+    def renew(self) -> None:
+        """Let the next `redesign` make gains where nothing has changed, too."""
+        self._designed_for = ()
+
     # ---- gains, in a thread of their own
 
     def redesign(self) -> bool:

@@ -302,6 +302,6 @@ class LinearizationNode(RobotNode):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM; return the exit status."""
+    """Run the node until a signal ends it; return the exit status."""
     read_arguments(PROGRAM, arguments)
     return run(LinearizationNode, PROGRAM.name, arguments)

@@ -150,9 +150,11 @@ class LqrNode(RobotNode):
 
     @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Regulate from now on."""
+        """Regulate from now on, and publish the gains: nobody heard of those made meanwhile."""
         self._stop_supervision()
         result = super().on_activate(state)
+        if self._pipeline is not None:
+            self._pipeline.stream.regulator.renew()
         self._let_feed_back(True)
         return result
 
@@ -306,7 +308,7 @@ class LqrNode(RobotNode):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM; return the exit status."""
+    """Run the node until a signal ends it; return the exit status."""
     read_arguments(PROGRAM, arguments)
     sys.setswitchinterval(SWITCH_INTERVAL)
     return run(LqrNode, PROGRAM.name, arguments)

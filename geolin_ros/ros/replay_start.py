@@ -20,7 +20,7 @@ from lifecycle_msgs.srv import GetState
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from geolin_ros.ros.signals import ignore_signals
+from geolin_ros.ros.signals import NUMBERS, ignore_signals
 
 INTERRUPTED = 130
 PLAYER, RECORDER = 'rosbag2_player', 'rosbag2_recorder'
@@ -171,7 +171,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Resume the player when all is ready; return 0, 1 if it never is, 130 if interrupted."""
     stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in NUMBERS:
         signal.signal(number, lambda *_: stop.set())
     options = parse(arguments)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)

@@ -649,9 +649,9 @@ def security_hint() -> str:
 def run(
     make_node: Callable[[], RobotNode], program: str, arguments: list[str] | None = None
 ) -> int:
-    """Run a node until SIGINT or SIGTERM; return the exit status of ``program``.
+    """Run a node until SIGINT, SIGTERM or SIGHUP; return the exit status of ``program``.
 
-    Ignores both afterwards: what is left to the process is to end.
+    Ignores them afterwards: what is left to the process is to end.
     """
     failure, node = None, None
     with handled_signals() as asked_to_stop:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""SIGINT and SIGTERM, from the first line of a program to the end of its process.
+"""SIGINT, SIGTERM and SIGHUP, from the first line of a program to the end of its process.
 
 Terminals and ``ros2 launch`` both send SIGINT, so that one Ctrl-C is two signals or more: only the
 first counts. A KeyboardInterrupt is left out: it would strike anywhere, in a callback from the
-compiler too.
+compiler too. SIGHUP comes where a terminal is closed or a connection lost; ``nohup`` ignores it.
 """
 
 import os
@@ -12,13 +12,17 @@ import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-NUMBERS = signal.SIGINT, signal.SIGTERM
+NUMBERS = tuple(
+    number
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
+)
 
 
 def ignore_signals() -> None:
-    """Ignore both until the process ends: Python itself would restore their defaults before.
+    """Ignore all until the process ends: Python itself would restore their defaults before.
 
-    Not for a handler that returns: Python prints an error about the other signal if it waits.
+    Not for a handler that returns: Python prints an error about another signal if it waits.
     """
     for number in NUMBERS:
         signal.signal(number, signal.SIG_IGN)

@@ -82,6 +82,6 @@ class TorqueEstimatorNode(RobotNode):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM; return the exit status."""
+    """Run the node until a signal ends it; return the exit status."""
     read_arguments(PROGRAM, arguments)
     return run(TorqueEstimatorNode, PROGRAM.name, arguments)

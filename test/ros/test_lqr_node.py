@@ -104,7 +104,8 @@ def test_deactivation__damps_and_activation_stands_again(robot):
 
 
 @pytest.mark.parametrize(
-    'end', [signal.SIGTERM, signal.SIGINT, Transition.TRANSITION_ACTIVE_SHUTDOWN]
+    'end',
+    [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, Transition.TRANSITION_ACTIVE_SHUTDOWN],
 )
 def test_end_of_the_node__lets_the_joints_go_as_slowly_as_ever(robot, end):
     """Effort controllers keep the last effort they were sent: it has to be zero."""
@@ -123,6 +124,23 @@ def test_end_of_the_node__lets_the_joints_go_as_slowly_as_ever(robot, end):
     assert len(steps) >= 0.06 / (2.0 * period / full_swing_time)
     assert steps.max() <= 2.0 * 0.02 / full_swing_time + 1e-9
     assert 'release: the node' in robot.process.log
+
+
+def test_gains__are_published_at_each_activation(robot):
+    """Some that were made meanwhile nobody would ever have heard of."""
+    robot.start()
+    robot.begin()
+    robot.wait_for(lambda: robot.gains)
+    robot.transition(Transition.TRANSITION_DEACTIVATE)
+    robot.transition(Transition.TRANSITION_ACTIVATE)
+    known = len(robot.gains)
+
+    def are_new():
+        robot.publish()
+        robot.simulator.data.time += PERIOD
+        return len(robot.gains) > known
+
+    robot.wait_for(are_new)
 
 
 def test_broken_states__are_dropped_and_counted(robot):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""SIGINT and SIGTERM end the node with status 0 and without a traceback, whatever it does."""
+"""Signals end the node with status 0 and without a traceback, whatever it does."""
 
 import os
 import shutil
@@ -36,6 +36,23 @@ def test_busy_node__stops(client, number):
     for _ in range(50):
         client.send(client.make_joint_state(client.tick(1)), client.make_odometry(client.time))
     client.process.stop(number)
+
+
+def test_node__stays_with_nohup_where_its_terminal_goes_and_ends_without(graph, tmp_path):
+    for wrapper, stays in ((('nohup',), True), (('env', '--default-signal=HUP'), False)):
+        folder = tmp_path / wrapper[0]
+        folder.mkdir()
+        process = Process(folder, PATIENT, f'/hangs{os.getpid()}_{stays}', wrapper=wrapper)
+        try:
+            graph.wait_for(lambda p=process: 'kernels are ready' in p.log, START, process)
+            process.process.send_signal(signal.SIGHUP)
+            if stays:
+                before = time.monotonic()
+                graph.wait_for(lambda t=before: time.monotonic() > t + 2.0, process=process)
+                process.stop()
+            assert_calm_end(process, process.wait())
+        finally:
+            process.end()
 
 
 @SIGNALS

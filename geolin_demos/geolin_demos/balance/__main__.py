@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
-from geolin_ros.ros.signals import end_early
+from geolin_ros.ros.signals import NUMBERS, end_early
 
 if __name__ == '__main__':
     end_early('balance', 130)  # while modules are imported
@@ -50,7 +50,7 @@ SEEDS = 3
 def main(arguments: list[str] | None = None) -> int:
     """Run all cases of all robots; return the exit status."""
     stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in NUMBERS:
         signal.signal(number, lambda *_: stop.set())
     options = parse(arguments)
     rows: list[Row] = []

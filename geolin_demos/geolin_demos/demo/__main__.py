@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 
-from geolin_ros.ros.signals import end_early
+from geolin_ros.ros.signals import NUMBERS, end_early
 
 if __name__ == '__main__':
     end_early('demo', 130)  # while modules are imported
@@ -36,7 +36,7 @@ FIRST_PORT, PORTS = 7400, 250  # UDP ports that DDS gives a domain
 def main(arguments: list[str] | None = None) -> int:
     """Run the demo; return the exit status."""
     stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in NUMBERS:
         signal.signal(number, lambda *_: stop.set())
     options = parse(arguments)
     try:

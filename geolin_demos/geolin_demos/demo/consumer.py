@@ -26,7 +26,7 @@ from geolin_demos.demo.report import report
 from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics
 from geolin_ros.errors import GeolinError
 from geolin_ros.ros.executor import make_executor
-from geolin_ros.ros.signals import ignore_signals
+from geolin_ros.ros.signals import NUMBERS, ignore_signals
 
 LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
@@ -105,7 +105,7 @@ def listen(
 def main(arguments: list[str] | None = None) -> int:
     """Listen and report; return 0 if every check passes, 1 if not, 130 if interrupted."""
     stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in NUMBERS:
         signal.signal(number, lambda *_: stop.set())
     options = parse(arguments)
     recording = Recording(options.duration)

@@ -55,7 +55,7 @@ class FlyingRobot:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the robot until SIGINT or SIGTERM; return the exit status."""
+    """Run the robot until a signal ends it; return the exit status."""
     return run_robot(
         lambda node, model, path: FlyingRobot(node, model), 'robot', 'quadruped', arguments
     )

@@ -22,7 +22,7 @@ from geolin_demos.demo.descriptions import published
 from geolin_ros.errors import ConfigurationError, GeolinError, ModelWarning
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.robots import locate
-from geolin_ros.ros.signals import ignore_signals
+from geolin_ros.ros.signals import NUMBERS, ignore_signals
 
 INTERRUPTED = 130
 LATCHED = QoSProfile(
@@ -49,7 +49,7 @@ def run_robot(
     default: str,
     arguments: list[str] | None = None,
 ) -> int:
-    """Run a robot until SIGINT or SIGTERM; return the exit status.
+    """Run a robot until a signal ends it; return the exit status.
 
     Its description is published once, before ``make_robot`` is called; nothing if it is MJCF.
     """
@@ -73,7 +73,7 @@ def run_robot(
             publisher.publish(String(data=description))
         robot = make_robot(node, model, path)
         stop = Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in NUMBERS:
             signal.signal(number, lambda *_: stop.set())
         in_real_time(PERIOD, robot, stop)
     except KeyboardInterrupt:  # while it compiles

@@ -152,7 +152,7 @@ class PublishedRobot:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the robot until SIGINT or SIGTERM; return the exit status."""
+    """Run the robot until a signal ends it; return the exit status."""
     return run_robot(PublishedRobot, 'standing', 'humanoid', arguments)
 
 

@@ -31,6 +31,7 @@ from geolin_demos.demo.standing import IMU, PUSH, SOLES, STEP
 from geolin_msgs.msg import TorqueEstimate
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.qos import SENSOR_DATA
+from geolin_ros.ros.signals import NUMBERS
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.typing import Array
 
@@ -165,7 +166,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f'--duration {options.duration:g}: expected {LEAST:g} s or more (one push)')
     os.environ.update(discovery())
     stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in NUMBERS:
         signal.signal(number, lambda *_: stop.set())
     parameters = [word for item in PARAMETERS.items() for word in ('-p', '{}:={}'.format(*item))]
     recording = Recording()

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from threading import Event
 
-from geolin_ros.ros.signals import end_early
+from geolin_ros.ros.signals import NUMBERS, end_early
 
 if __name__ == '__main__':
     end_early('mpc', 130)  # while modules are imported
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
         print(f'mpc: {error}', file=sys.stderr)
         return 1
     stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in NUMBERS:
         signal.signal(number, lambda *_: stop.set())
     environment = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
     with tempfile.TemporaryDirectory(prefix='geolin-mpc-') as folder:

@@ -121,7 +121,7 @@ class MpcNode(Node):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until SIGINT or SIGTERM; return the exit status."""
+    """Run until a signal ends it; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m geolin_demos.mpc.node', description=__doc__)
     parser.add_argument('--overlay', type=Path, help='overlay file, as of the linearizer')
     parser.add_argument('--robot', type=Path, help='MJCF file, which no topic brings')

@@ -28,6 +28,7 @@ from geolin_demos.sim.trial import push_of
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.ros.signals import NUMBERS, ignore_signals
 
 PERIOD = 0.01
 SHIFT, DURATION, NEAR = 0.05, 3.0, 0.01  # [m, s, m]
@@ -120,7 +121,7 @@ def main(arguments: list[str] | None = None) -> int:
     add_arguments(parser)
     parser.set_defaults(armature=ARMATURE, effort_limit=None)
     options = parser.parse_args(arguments)
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in NUMBERS:
         signal.signal(number, lambda *_: sys.exit(130))
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
@@ -142,6 +143,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f'simulator: {error}', file=sys.stderr)
         return 1
     finally:
+        ignore_signals()
         rclpy.try_shutdown()
 
 
