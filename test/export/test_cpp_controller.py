@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """examples/cpp_controller: a robot in MuJoCo stands and bears pushes under a program in C++."""
 
+import contextlib
 import ctypes
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from support.c_library import build, needs_tools
 
@@ -82,6 +86,26 @@ def test_program_that_does_not_answer__is_an_error(words, capfd, monkeypatch):
     monkeypatch.setattr(shared_memory, 'PATIENCE', 0.1)
     assert shared_memory.main([*words, '--pushes=1']) == 1
     assert 'does not answer, its exit status is' in capfd.readouterr().err
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
+def test_simulator_that_is_ended__leaves_neither_program_nor_file(controller, number):
+    words = '-m', 'geolin_demos.balance.shared_memory', str(controller), '--thorough'
+    with subprocess.Popen([sys.executable, *words], stderr=subprocess.PIPE, text=True) as process:
+        program = None
+        while program is None or program.num_ctx_switches().voluntary < 100:  # it answers
+            assert process.poll() is None
+            time.sleep(0.02)
+            with contextlib.suppress(psutil.NoSuchProcess):  # of another that has ended
+                below = psutil.Process(process.pid).children()
+                program = next((one for one in below if one.name() == controller.name), None)
+        file = program.cmdline()[-1]
+        process.send_signal(number)
+        said = process.communicate(timeout=30)[1]
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    assert 'Traceback' not in said
+    program.wait(timeout=30)
+    assert not os.path.exists(file)
 
 
 def test_memory_of_another_robot__is_refused(controller, tmp_path):

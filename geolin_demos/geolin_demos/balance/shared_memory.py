@@ -14,6 +14,7 @@ import ctypes
 import errno
 import mmap
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -30,8 +31,10 @@ from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import simulate
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.state import State
+from geolin_ros.ros.signals import NUMBERS
 from geolin_ros.typing import Array
 
+INTERRUPTED = 130
 PERIOD = 0.001  # [s]
 PATIENCE = 5.0  # with a program in lock step, and before it answers for the first time [s]
 CARRIES = 5.0  # force on a foot [N]
@@ -180,6 +183,7 @@ class ControllerProgram:
                     )
                 return False
         self.latencies.append(time.monotonic() - self._sent)
+        self._file.close()  # both have the memory: nothing is left behind, whoever is killed
         return True
 
 
@@ -244,6 +248,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run; return the exit status."""
+    for number in NUMBERS:
+        signal.signal(number, lambda *_: sys.exit(INTERRUPTED))
     try:
         recording, _ = run(parse(arguments))
         return int(not recording.stands)
