@@ -79,8 +79,7 @@ def test_bad_odometry__is_counted_said_once_and_the_one_before_kept(robot, cause
     for _ in range(3):
         robot.send(base=robot.make_odometry(robot.tick(1), **ODOMETRY[cause]))
     joints = robot.make_joint_state(robot.tick(1))
-    robot.send(joints)
-    message = robot.wait_for(lambda: robot.answer_to(joints))
+    message = robot.send_until_answered(joints)
     assert message.odometry_stamp == good.header.stamp
     assert robot.new_drops() == {cause.value: 3}
     assert robot.process.log.count(SAYS[cause]) == 1

@@ -88,8 +88,7 @@ def test_gravity__changes_accelerations_and_hash(robot, changed):
 def test_fixed_base__needs_no_odometry(robot, changed):
     with changed(base='fixed'):
         joints = robot.make_joint_state(robot.tick())
-        robot.send(joints)
-        received = read_linearization(robot.wait_for(lambda: robot.answer_to(joints)))
+        received = read_linearization(robot.send_until_answered(joints))
     model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
     np.testing.assert_array_equal(received.A, expected_answer(received, model).A)
     assert received.A.shape == (24, 24)
@@ -145,8 +144,7 @@ def test_newest_odometry__is_kept_when_parameters_change(robot, changed):
     first = robot.ask()
     with changed(reference='frozen'):
         joints = robot.make_joint_state(robot.tick())
-        robot.send(joints)
-        message = robot.wait_for(lambda: robot.answer_to(joints))
+        message = robot.send_until_answered(joints)
     assert message.odometry_stamp == first.odometry_stamp
 
 

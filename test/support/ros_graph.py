@@ -56,6 +56,8 @@ START = 120.0
 """Deadline [s] of a start: kernels may have to be compiled."""
 PATIENCE = 60.0  # on a busy machine too
 """Deadline [s] of what happens at once, but for a machine that has much else to do."""
+AGAIN = 10.0
+"""Until a message that was not answered is sent again [s]."""
 AT_ONCE = 1.0
 """Most that one look at a condition counts [s]."""
 LATCHED = QoSProfile(
@@ -457,8 +459,24 @@ class Client:
         """Publish a joint state with odometry of the same stamp; return the linearization."""
         stamp = self.tick()
         joints = joints or self.make_joint_state(stamp)
-        self.send(joints, base or self.make_odometry(stamp))
-        return self.wait_for(lambda: self.answer_to(joints), timeout)
+        return self.send_until_answered(joints, base or self.make_odometry(stamp), timeout)
+
+    def send_until_answered(self, joints, base=None, timeout=PATIENCE):
+        """Publish, and return the linearization with the stamp of the joint state.
+
+        Again after a while: shared memory loses messages best effort of and to a process that had
+        to rest for more than a second.
+        """
+        due = 0.0
+
+        def answered():
+            nonlocal due
+            if time.monotonic() > due:
+                due = time.monotonic() + AGAIN
+                self.send(joints, base)
+            return self.answer_to(joints)
+
+        return self.wait_for(answered, timeout)
 
     def answer_to(self, joints):
         """Return the linearization with the stamp of a joint state, or None."""
