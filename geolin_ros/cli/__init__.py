@@ -13,7 +13,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import argparse
@@ -41,6 +41,7 @@ COMMANDS = {
 }
 
 
+ENDS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 AT_ONCE = 1.0
 """Signals so soon after another are the same Ctrl-C [s]."""
 
@@ -48,14 +49,17 @@ AT_ONCE = 1.0
 def main(arguments: list[str] | None = None) -> int:
     """Run a subcommand; return its exit status, 1 for an error that it explains.
 
-    Like other commands it ends with 130 after Ctrl-C, and with 141 when nobody reads on. Without
-    ``arguments`` it is the whole program: no signal disturbs what Python does at its end.
+    Like other commands it ends with 130 after Ctrl-C, 143 after SIGTERM, 129 where its terminal
+    goes, and with 141 when nobody reads on; what it was writing is brought to an end or removed.
+    Without ``arguments`` it is the whole program: no signal disturbs what Python does at its end.
     """
-    usual, received = signal.getsignal(signal.SIGINT), list[float]()
-    is_heard = usual is signal.default_int_handler  # of jobs in the background it is ignored
-    after = signal.SIG_IGN if is_heard and arguments is None else usual
-    if is_heard:
-        signal.signal(signal.SIGINT, _leave)
+    usual, received = {number: signal.getsignal(number) for number in ENDS}, list[_Signal]()
+    # of jobs in the background SIGINT is ignored, with nohup SIGHUP
+    by_default = signal.default_int_handler, signal.SIG_DFL
+    heard = [number for number, handler in usual.items() if handler in by_default]
+    after = usual | dict.fromkeys(heard if arguments is None else (), signal.SIG_IGN)
+    for number in heard:
+        signal.signal(number, _leave)
     import logging
 
     from geolin_ros.errors import ModelWarning
@@ -66,7 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         options = _parsed(arguments)
         name, interrupted = f'geolin {options.command}', options.interrupted
-        signal.signal(signal.SIGINT, _once(received) if is_heard else usual)
+        for number in heard:
+            signal.signal(number, _once(received))
         with warnings.catch_warnings(), compile_line(name):
             warnings.simplefilter('ignore', ModelWarning)  # `info` and `lint-urdf` say them
             status = int(options.run(options))
@@ -81,9 +86,10 @@ def main(arguments: list[str] | None = None) -> int:
         logging.getLogger('asyncio').setLevel(logging.CRITICAL)
         warnings.filterwarnings('ignore', 'coroutine .* was never awaited', RuntimeWarning)
         print(f'{name}: {interrupted}', file=sys.stderr)
-        return 128 + signal.SIGINT
+        return 128 + (received[0].number if received else signal.SIGINT)
     finally:
-        signal.signal(signal.SIGINT, after)
+        for number, handler in after.items():
+            signal.signal(number, handler)
     return status
 
 
@@ -100,24 +106,29 @@ def _explained(error: BaseException, name: str) -> int:
     raise error
 
 
-def _once(received: list[float]) -> Callable[[int, object], None]:
+class _Signal(NamedTuple):
+    number: int
+    time: float
+
+
+def _once(received: list[_Signal]) -> Callable[[int, object], None]:
     """Return a handler that raises KeyboardInterrupt once for signals that come together."""
 
-    def interrupt(*_: object) -> None:
-        received.append(time.monotonic())
-        if len(received) == 1 or received[-1] - received[-2] > AT_ONCE:
+    def interrupt(number: int, frame: object) -> None:
+        received.append(_Signal(number, time.monotonic()))
+        if len(received) == 1 or received[-1].time - received[-2].time > AT_ONCE:
             raise KeyboardInterrupt
 
     return interrupt
 
 
-def _leave(*_: object) -> None:
+def _leave(number: int, frame: object) -> None:
     """End at once: while modules are imported there is nothing to clean up.
 
     An exception would end some imports in the middle, and be ignored by others.
     """
     os.write(2, b'geolin: interrupted\n')
-    os._exit(128 + signal.SIGINT)
+    os._exit(128 + number)
 
 
 def _parsed(arguments: list[str]) -> 'argparse.Namespace':

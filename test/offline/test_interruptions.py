@@ -16,6 +16,7 @@ from support.bags import FOLDER, Messages, write_bag
 from support.datasets import content, run
 
 from geolin_ros.cli import main
+from geolin_ros.cli.replay import INTERRUPTED
 from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.offline import store, workers
 from geolin_ros.offline.dataset import open_dataset
@@ -158,14 +159,16 @@ def test_killed_worker__ends_the_run_with_an_explanation(long_bag, expected, hol
 
 
 @pytest.mark.usefixtures('hold')
-@pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGTERM])
-def test_run_that_is_killed__takes_its_workers_along(number, long_bag, expected, tmp_path):
+@pytest.mark.parametrize(
+    ('number', 'status'), [(signal.SIGKILL, -9), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_run_that_is_killed__takes_its_workers_along(number, status, long_bag, expected, tmp_path):
     path = tmp_path / 'out.zarr'
     with start(long_bag, path, '--workers', '2', program=HELD) as process:
         wait_for(lambda: marks(path) >= 3, process)
         below = [psutil.Process(worker) for worker in children(process.pid)]
         process.send_signal(number)
-        assert process.wait(30) == -number
+        assert process.wait(30) == status
     _, left = psutil.wait_procs(below, timeout=30)
     for worker in left:
         worker.kill()
@@ -191,6 +194,34 @@ def test_interrupted_run__says_that_it_goes_on(seconds, long_bag, expected, tmp_
     assert said == 'geolin linearize: interrupted; the same command goes on\n'
     run(long_bag, path, chunk=CHUNK)
     assert content(path) == expected
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_replay_that_is_ended__leaves_a_bag_that_can_be_read(number, long_bag, tmp_path):
+    program = f"""
+import os
+from geolin_ros.offline import replay
+
+write = replay._Writer.write
+
+def until_the_middle(self, recorded, answer, counts, start):
+    write(self, recorded, answer, counts, start)
+    if counts.answered == 100:
+        os.kill(os.getpid(), {int(number)})
+
+replay._Writer.write = until_the_middle
+{PROGRAM}
+"""
+    path = tmp_path / 'out'
+    done = subprocess.run(
+        [sys.executable, '-c', program, 'replay', str(long_bag), '-o', str(path)],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (128 + number, '')
+    assert done.stderr == f'geolin replay: {INTERRUPTED}\n'
+    with Recording([path]) as found:
+        assert found.counts[LINEARIZATIONS] == 100
 
 
 def test_worker_that_is_ended_at_work__leaves_nothing(long_bag, expected, tmp_path):
