@@ -7,7 +7,7 @@ import signal
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
-from support.ros_graph import LATCHED, START
+from support.ros_graph import AGAIN, LATCHED, START
 from support.standing import SUPPORTS
 from support.standing_graph import PERIOD, StandingRobot, Transition
 
@@ -93,8 +93,8 @@ def test_deactivation__damps_and_activation_stands_again(robot):
     robot.live(0.02)
     rates = robot.simulator.state.r
     limits = np.array(robot.model.limits.effort)
-    stamp = robot.publish()
-    robot.wait_for(lambda: stamp in robot.commands)
+    robot.wait_for(lambda: robot.is_answered(robot.publish(), AGAIN))
+    stamp = max(robot.commands)
     expected = -0.05 * limits * rates
     np.testing.assert_allclose(robot.commands[stamp], expected, atol=0.01 * limits.max())
     assert 'damping: the node is not active' in robot.process.log
