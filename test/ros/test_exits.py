@@ -68,6 +68,39 @@ def test_ended_nodes__are_not_listed_and_leave_no_file(graph, processes, round_n
     graph.wait_for(lambda: not left_behind(used), LEAVING)  # the test's own node closes ports too
 
 
+IN_A_CALLBACK = """
+import os, runpy, signal, sys, weakref
+import rclpy.node
+
+class Thing:
+    pass
+
+class Interrupted(rclpy.node.Node):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        thing = Thing()
+        self._ref = weakref.ref(thing, lambda _: os.kill(os.getpid(), signal.SIGINT))
+        del thing
+
+rclpy.node.Node = Interrupted
+sys.argv[1:] = ['--robot=quadruped']
+runpy.run_module('geolin_demos.balance.robot', run_name='__main__', alter_sys=True)
+"""
+
+
+def test_simulator_that_is_interrupted_in_a_callback__ends_all_the_same():
+    """What a handler raises there is printed, and forgotten."""
+    pytest.importorskip('mujoco')
+    done = subprocess.run(
+        [sys.executable, '-c', IN_A_CALLBACK],
+        capture_output=True,
+        text=True,
+        env=with_checkout(),
+        timeout=START,
+    )
+    assert (done.returncode, done.stderr) == (INTERRUPTED, '')
+
+
 def test_interrupted_simulator__leaves_no_file(graph, tmp_path):
     """Its heap is frozen as well."""
     pytest.importorskip('mujoco')

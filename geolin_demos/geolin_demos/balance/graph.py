@@ -4,7 +4,7 @@
 
 import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -65,6 +65,8 @@ class RobotGraph:
         How many gains were made of the linearizer's A and B.
     pushes
         Forces (3,) in world axes that came on `PUSH` and were not taken yet [N].
+    asked_to_stop
+        Called to know whether to end; as it is made, never.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class RobotGraph:
         self.gains: FeedbackGains | None = None
         self.linearizations_used = 0
         self.pushes: list[Array] = []
+        self.asked_to_stop: Callable[[], bool] = lambda: False
         self._is_stamped, self._said = bool(answers), (-1, np.empty(0))
         self._model = model
         self._actuated = model.actuated
@@ -168,7 +171,15 @@ class RobotGraph:
         return 'efforts and gains that hold the robot where it is'
 
     def spin_until(self, deadline: float, stamp: int | None = None) -> bool:
-        """Listen until a state is answered or until a time.monotonic; return whether it was."""
+        """Listen until a state is answered or until a time.monotonic; return whether it was.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If it is asked to stop.
+        """
+        if self.asked_to_stop():
+            raise KeyboardInterrupt
         while self.answered != stamp:
             remaining = deadline - time.monotonic()
             if remaining <= 0.0:

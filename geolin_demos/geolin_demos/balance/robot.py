@@ -14,11 +14,15 @@ if the robot falls.
 import argparse
 import gc
 import json
-import signal
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from geolin_ros.ros.signals import end_early, handled_signals, ignore_signals
+
+if __name__ == '__main__':
+    end_early('simulator', 130)  # until there is a node
 
 import numpy as np
 import rclpy
@@ -34,7 +38,6 @@ from geolin_demos.sim.trial import PERIOD
 from geolin_msgs.msg import FeedbackGains
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.signals import NUMBERS, ignore_signals
 from geolin_ros.stream.compiling import compile_line
 from geolin_ros.stream.outputs.reading import read_state
 
@@ -159,37 +162,39 @@ def run_cases(options: argparse.Namespace) -> bool:
     if not options.period > 0.0:
         raise ConfigurationError(f'--period is {options.period:g} s, expected more than 0')
     noise = Noise(velocity=options.noise, angular_velocity=2.0 * options.noise)
-    node = rclpy.create_node('simulator', start_parameter_services=False)
-    is_ours = options.answers is None
-    stamped = STAMPED_COMMANDS if is_ours else options.answers
-    graph = RobotGraph(node, simulator.model, text, list(simulator.feet), stamped)
-    is_led = leads(graph, simulator.model) if is_ours else lambda _: True
-    run = Run(
-        simulator,
-        graph,
-        Sensors(noise, options.delay, options.seed),
-        period=options.period,
-        is_realtime=options.realtime,
-        patience=options.patience,
-    )
-    stood = []
-    introduce(simulator, found)
-    gc.collect()
-    gc.freeze()  # a collection that goes through all that was imported takes 50 periods
-    try:
-        for index, case in enumerate(cases):
-            simulator.pushes, used = list(case.pushes), graph.linearizations_used
-            run.hold(case.motion.at(0.0), is_led)
-            course = run.go(case.motion)
-            made = None if case.scheduled else graph.linearizations_used - used
-            outcome = outcome_of(case, course, options.period, simulator.clipped, made)
-            print(outcome.text(), flush=True)
-            stood.append(outcome.stands)
-            if options.output is not None:
-                save(options.output, index, case, outcome, course)
-    finally:  # nothing frozen is collected
-        graph.close()
-        node.destroy_node()
+    with handled_signals() as asked_to_stop:
+        node = rclpy.create_node('simulator', start_parameter_services=False)
+        is_ours = options.answers is None
+        stamped = STAMPED_COMMANDS if is_ours else options.answers
+        graph = RobotGraph(node, simulator.model, text, list(simulator.feet), stamped)
+        is_led = leads(graph, simulator.model) if is_ours else lambda _: True
+        graph.asked_to_stop = asked_to_stop
+        run = Run(
+            simulator,
+            graph,
+            Sensors(noise, options.delay, options.seed),
+            period=options.period,
+            is_realtime=options.realtime,
+            patience=options.patience,
+        )
+        stood = []
+        introduce(simulator, found)
+        gc.collect()
+        gc.freeze()  # a collection that goes through all that was imported takes 50 periods
+        try:
+            for index, case in enumerate(cases):
+                simulator.pushes, used = list(case.pushes), graph.linearizations_used
+                run.hold(case.motion.at(0.0), is_led)
+                course = run.go(case.motion)
+                made = None if case.scheduled else graph.linearizations_used - used
+                outcome = outcome_of(case, course, options.period, simulator.clipped, made)
+                print(outcome.text(), flush=True)
+                stood.append(outcome.stands)
+                if options.output is not None:
+                    save(options.output, index, case, outcome, course)
+        finally:  # nothing frozen is collected
+            graph.close()
+            node.destroy_node()
     return bool(stood) and all(stood)
 
 
@@ -236,19 +241,12 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Run the cases of a robot; return the exit status."""
     options = parse(arguments)
-    received: list[int] = []
-
-    def interrupt(number: int, frame: object) -> None:
-        received.append(number)
-        if len(received) == 1:
-            sys.exit(INTERRUPTED)
-
-    for number in NUMBERS:
-        signal.signal(number, interrupt)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
         with compile_line('simulator'):
             return int(not run_cases(options))
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except (GeolinError, OSError) as error:
         print(f'simulator: {error}', file=sys.stderr)
         return 1

@@ -10,8 +10,12 @@ one period in a hundred is missed.
 """
 
 import argparse
-import signal
 import sys
+
+from geolin_ros.ros.signals import end_early, handled_signals, ignore_signals
+
+if __name__ == '__main__':
+    end_early('simulator', 130)  # until there is a node
 
 import numpy as np
 import rclpy
@@ -28,7 +32,6 @@ from geolin_demos.sim.trial import push_of
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.errors import ConfigurationError, GeolinError
-from geolin_ros.ros.signals import NUMBERS, ignore_signals
 
 PERIOD = 0.01
 SHIFT, DURATION, NEAR = 0.05, 3.0, 0.01  # [m, s, m]
@@ -121,8 +124,6 @@ def main(arguments: list[str] | None = None) -> int:
     add_arguments(parser)
     parser.set_defaults(armature=ARMATURE, effort_limit=None)
     options = parser.parse_args(arguments)
-    for number in NUMBERS:
-        signal.signal(number, lambda *_: sys.exit(130))
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
         simulator, text = simulator_of(options)
@@ -132,13 +133,17 @@ def main(arguments: list[str] | None = None) -> int:
             push_of(IMPULSE, 0.25 * np.pi * k, FIRST_PUSH + EVERY * k, simulator.model.total_mass)
             for k in range(options.pushes)
         ]
-        node = rclpy.create_node('simulator', start_parameter_services=False)
-        graph = RobotGraph(node, simulator.model, text, list(simulator.feet), 'mpc/command')
-        run = Run(simulator, graph, period=PERIOD, is_realtime=options.realtime, is_late=True)
-        run.hold(motion.at(0.0))
-        course = run.go(motion)
-        graph.close()
-        return int(not verdict(course.recording, course.answers, options.pushes))
+        with handled_signals() as asked_to_stop:
+            node = rclpy.create_node('simulator', start_parameter_services=False)
+            graph = RobotGraph(node, simulator.model, text, list(simulator.feet), 'mpc/command')
+            graph.asked_to_stop = asked_to_stop
+            run = Run(simulator, graph, period=PERIOD, is_realtime=options.realtime, is_late=True)
+            run.hold(motion.at(0.0))
+            course = run.go(motion)
+            graph.close()
+            return int(not verdict(course.recording, course.answers, options.pushes))
+    except KeyboardInterrupt:
+        return 130
     except (GeolinError, OSError) as error:
         print(f'simulator: {error}', file=sys.stderr)
         return 1
