@@ -90,9 +90,10 @@ def open_workers(
 
 
 def _begin() -> None:
-    """Let locks of this worker be without a name: nobody unlinks one if the worker is ended.
+    """End with the parent, and let locks of this worker be without a name.
 
-    Compressors make such locks; nothing here starts a process.
+    Nobody would unlink them where a worker is ended. Compressors make such locks; nothing here
+    starts a process.
     """
     end_with_parent()
     multiprocessing.set_start_method('fork', force=True)

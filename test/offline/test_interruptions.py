@@ -254,7 +254,7 @@ def test_cluster_that_loses_a_worker__gives_the_same_dataset(long_bag, expected,
 
     path = tmp_path / 'out.zarr'
     with LocalCluster(
-        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=':0', silence_logs=50
     ) as cluster:
         victim = cluster.workers[1].process.process.pid
         how = {'program': HELD, 'start_new_session': True}

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import active_children, get_context
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.offline.workers import end_with_parent
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
@@ -97,16 +98,9 @@ def compare(jobs: Sequence[Job], stop: Event, with_largest: bool = True) -> list
 
 
 def _begin() -> None:
-    """Leave Ctrl-C to the parent, but end with it: a worker would wait for jobs for ever."""
+    """Leave Ctrl-C to the parent, but end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_follow, daemon=True).start()
-
-
-def _follow() -> None:
-    parent = parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+    end_with_parent()
 
 
 def _compare(job: Job, with_largest: bool) -> Row:
