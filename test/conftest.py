@@ -11,6 +11,7 @@ HYPOTHESIS_PROFILE=name  dev (default), ci, nightly
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Generator
@@ -54,6 +55,9 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Generator[int]:
     with own_domain() as domain:
         monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
         yield domain
+        ports = re.findall(r'fastdds_port(\d+)$', Path('/proc/self/maps').read_text(), re.M)
+        left = {port for port in ports if (int(port) - 7400) // 250 == domain}
+        assert not left, 'this process stays on the graph of the test: a node is not destroyed'
 
 
 @pytest.fixture(scope='session')

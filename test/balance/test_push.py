@@ -27,9 +27,10 @@ from geolin_ros.view.live import PUSH_TIME, Live
 def test_button__pushes_the_simulated_robot_for_a_tenth_of_a_second():
     model, supports = standing_robot('quadruped')
     watcher = Watcher('/linearization_node')  # it starts rclpy for both
+    node = rclpy.create_node('simulator')
     try:
         text = urdf_of('quadruped').read_text()
-        graph = RobotGraph(rclpy.create_node('simulator'), model, text, [])
+        graph = RobotGraph(node, model, text, [])
         simulator = Simulator(urdf_of('quadruped'), model, supports)
         simulator.reset(standing_posture(model, supports))
         live, run = Live(watcher, model, text), Run(simulator, graph)
@@ -49,5 +50,7 @@ def test_button__pushes_the_simulated_robot_for_a_tenth_of_a_second():
         simulator.advance(np.zeros(model.n), 0.1)
         assert simulator.state.v[1] - before > 0.1, 'it moves to its left'
         assert live._pushing.content == f'{impulse / PUSH_TIME:.0f} N for 0.1 s, left'
+        graph.close()
     finally:
+        node.destroy_node()  # or its description stays on the graph as long as this process
         watcher.close()
