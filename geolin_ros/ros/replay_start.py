@@ -7,7 +7,6 @@ which of them was first.
 """
 
 import argparse
-import signal
 import sys
 import time
 from threading import Event
@@ -20,7 +19,7 @@ from lifecycle_msgs.srv import GetState
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from geolin_ros.ros.signals import NUMBERS, ignore_signals
+from geolin_ros.ros.signals import ignore_signals, stop_on_signals
 
 INTERRUPTED = 130
 PLAYER, RECORDER = 'rosbag2_player', 'rosbag2_recorder'
@@ -170,9 +169,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> int:
     """Resume the player when all is ready; return 0, 1 if it never is, 130 if interrupted."""
-    stop = Event()
-    for number in NUMBERS:
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     options = parse(arguments)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:

@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from threading import Event
 
 NUMBERS = tuple(
     number
@@ -43,20 +44,31 @@ def end_early(program: str, status: int = 0) -> None:
         signal.signal(number, end)
 
 
+def stop_on_signals() -> Event:
+    """Return an event that is set by the first signal; for programs that look at it now and then.
+
+    Not for `Event.wait` in the main thread: handlers run in it, and would wait for its lock.
+    """
+    stop, received = Event(), list[int]()
+
+    def note(number: int, frame: object) -> None:
+        received.append(number)
+        if len(received) == 1:  # another signal may strike in the middle of `set`
+            stop.set()
+
+    for number in NUMBERS:
+        signal.signal(number, note)
+    return stop
+
+
 @contextmanager
 def handled_signals() -> Generator[Callable[[], bool], None, None]:
     """Note signals inside, ignore them after; yield a function that tells whether one came.
 
     Handlers of rclpy that are installed after this shut down its context as well.
     """
-    received: list[int] = []
-
-    def note(number: int, frame: object) -> None:
-        received.append(number)
-
-    for number in NUMBERS:
-        signal.signal(number, note)
+    stop = stop_on_signals()
     try:
-        yield lambda: bool(received)
+        yield stop.is_set
     finally:
         ignore_signals()

@@ -55,6 +55,15 @@ def child_processes(parent):
     return children
 
 
+def children_at_work(demo):
+    """Wait until linearizations come; return the process ids of what the demo has started."""
+    lines = iter(demo.stdout.readline, '')
+    assert any('listening' in line for line in lines), 'no linearization within the time limit'
+    children = child_processes(demo.pid)
+    assert len(children) == 3
+    return children
+
+
 def end(process):
     """End a process as users do, so that it ends what it has started; kill it if it does not."""
     if process.poll() is not None:
@@ -85,10 +94,7 @@ def test_demo__passes_and_saves_a_picture(tmp_path):
 def test_demo__ends_on_ctrl_c_and_leaves_nothing_behind(number, tmp_path):
     process = start('geolin_demos.demo', '--output', tmp_path / 'picture.png')
     try:
-        lines = iter(process.stdout.readline, '')
-        assert any('listening' in line for line in lines), 'no linearization within the time limit'
-        children = child_processes(process.pid)
-        assert len(children) == 3
+        children = children_at_work(process)
         process.send_signal(number)
         output, _ = process.communicate(timeout=60)
         assert process.returncode == 130
@@ -122,10 +128,7 @@ def test_demo__that_is_killed_takes_its_processes_along(tmp_path):
     """As by a test that took too long."""
     process = start('geolin_demos.demo', '--output', tmp_path / 'picture.png')
     try:
-        lines = iter(process.stdout.readline, '')
-        assert any('listening' in line for line in lines), 'no linearization within the time limit'
-        children = child_processes(process.pid)
-        assert len(children) == 3
+        children = children_at_work(process)
         process.kill()
         process.communicate(timeout=60)
     finally:

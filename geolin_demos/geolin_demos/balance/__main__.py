@@ -10,14 +10,13 @@ stand.
 
 import argparse
 import json
-import signal
 import sys
 import tempfile
 from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
-from geolin_ros.ros.signals import NUMBERS, end_early
+from geolin_ros.ros.signals import end_early, stop_on_signals
 
 if __name__ == '__main__':
     end_early('balance', 130)  # while modules are imported
@@ -49,9 +48,7 @@ SEEDS = 3
 
 def main(arguments: list[str] | None = None) -> int:
     """Run all cases of all robots; return the exit status."""
-    stop = Event()
-    for number in NUMBERS:
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     options = parse(arguments)
     rows: list[Row] = []
     refused: list[Refused] = []

@@ -12,13 +12,13 @@ import argparse
 import json
 import os
 import random
-import signal
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 
-from geolin_ros.ros.signals import NUMBERS, end_early
+from geolin_ros.ros.signals import end_early, stop_on_signals
 
 if __name__ == '__main__':
     end_early('demo', 130)  # while modules are imported
@@ -35,9 +35,7 @@ FIRST_PORT, PORTS = 7400, 250  # UDP ports that DDS gives a domain
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the demo; return the exit status."""
-    stop = Event()
-    for number in NUMBERS:
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     options = parse(arguments)
     try:
         robot = str(locate(options.robot).resolve())
@@ -70,7 +68,8 @@ def supervise(program: str, servers: list[Child], consumer: Child, stop: Event) 
     ``program`` opens each sentence.
     """
     ended = [server for server in servers if server.status is not None]
-    while not (ended or stop.wait(0.1) or consumer.status is not None):
+    while not (ended or stop.is_set() or consumer.status is not None):
+        time.sleep(0.1)
         ended = [server for server in servers if server.status is not None]
     statuses = {}
     for child in (consumer, *servers):  # the robot before the node, which then has nothing to do

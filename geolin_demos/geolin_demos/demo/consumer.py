@@ -3,7 +3,6 @@
 """The demo's consumer: listens to robot and node for a while and checks what it heard."""
 
 import argparse
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -26,7 +25,7 @@ from geolin_demos.demo.report import report
 from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics
 from geolin_ros.errors import GeolinError
 from geolin_ros.ros.executor import make_executor
-from geolin_ros.ros.signals import NUMBERS, ignore_signals
+from geolin_ros.ros.signals import ignore_signals, stop_on_signals
 
 LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
@@ -104,9 +103,7 @@ def listen(
 
 def main(arguments: list[str] | None = None) -> int:
     """Listen and report; return 0 if every check passes, 1 if not, 130 if interrupted."""
-    stop = Event()
-    for number in NUMBERS:
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     options = parse(arguments)
     recording = Recording(options.duration)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)

@@ -3,7 +3,6 @@
 """A simulated robot as a process: reads its description, publishes in real time until SIGINT."""
 
 import argparse
-import signal
 import sys
 import time
 import warnings
@@ -22,7 +21,7 @@ from geolin_demos.demo.descriptions import published
 from geolin_ros.errors import ConfigurationError, GeolinError, ModelWarning
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.robots import locate
-from geolin_ros.ros.signals import NUMBERS, ignore_signals
+from geolin_ros.ros.signals import ignore_signals, stop_on_signals
 
 INTERRUPTED = 130
 LATCHED = QoSProfile(
@@ -72,9 +71,7 @@ def run_robot(
             publisher = node.create_publisher(String, 'robot_description', LATCHED)
             publisher.publish(String(data=description))
         robot = make_robot(node, model, path)
-        stop = Event()
-        for number in NUMBERS:
-            signal.signal(number, lambda *_: stop.set())
+        stop = stop_on_signals()
         in_real_time(PERIOD, robot, stop)
     except KeyboardInterrupt:  # while it compiles
         return INTERRUPTED

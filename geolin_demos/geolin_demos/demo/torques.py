@@ -10,12 +10,10 @@ passes.
 
 import argparse
 import os
-import signal
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Event
 
 import numpy as np
 import rclpy
@@ -31,7 +29,7 @@ from geolin_demos.demo.standing import IMU, PUSH, SOLES, STEP
 from geolin_msgs.msg import TorqueEstimate
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.qos import SENSOR_DATA
-from geolin_ros.ros.signals import NUMBERS
+from geolin_ros.ros.signals import stop_on_signals
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.typing import Array
 
@@ -165,9 +163,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not options.duration >= LEAST:
         parser.error(f'--duration {options.duration:g}: expected {LEAST:g} s or more (one push)')
     os.environ.update(discovery())
-    stop = Event()
-    for number in NUMBERS:
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     parameters = [word for item in PARAMETERS.items() for word in ('-p', '{}:={}'.format(*item))]
     recording = Recording()
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)

@@ -7,13 +7,11 @@ pushes, and 99 of 100 problems are solved within a period.
 """
 
 import argparse
-import signal
 import sys
 import tempfile
 from pathlib import Path
-from threading import Event
 
-from geolin_ros.ros.signals import NUMBERS, end_early
+from geolin_ros.ros.signals import end_early, stop_on_signals
 
 if __name__ == '__main__':
     end_early('mpc', 130)  # while modules are imported
@@ -38,9 +36,7 @@ def main(arguments: list[str]) -> int:
     except GeolinError as error:
         print(f'mpc: {error}', file=sys.stderr)
         return 1
-    stop = Event()
-    for number in NUMBERS:
-        signal.signal(number, lambda *_: stop.set())
+    stop = stop_on_signals()
     environment = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
     with tempfile.TemporaryDirectory(prefix='geolin-mpc-') as folder:
         rotors = Path(folder) / 'overlay.json'
