@@ -3,7 +3,7 @@
 """Everything the package raises: one tree, messages name source, value, expectation, fix."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -94,7 +94,16 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> list[str]:
     return [names[near] for near in found]
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return the question "did you mean" for one near name, else nothing."""
-    near = nearest(name, known, 0.7)[:1]
+    near = nearest(name, known, 0.7)[:1] if isinstance(name, str) else ()
     return f'did you mean {near[0]!r}? ' if near else ''
+
+
+def check_choice(what: str, value: object, choices: Sequence[str]) -> None:
+    """Raise `ConfigurationError`, which lists the choices, unless an option is one of them."""
+    if not isinstance(value, str) or value not in choices:
+        hint = f'; {did_you_mean(value, choices)}'.rstrip('; ')
+        raise ConfigurationError(
+            f'{what} is {value!r}, expected one of {", ".join(map(repr, choices))}{hint}'
+        )

@@ -491,7 +491,7 @@ def test_unknown_reference__is_named():
     ('wrench', 'error', 'words'),
     [
         (Wrench('FL_foo'), UnknownNameError, "link 'FL_foo' .* did you mean .*'FL_foot'"),
-        (Wrench('base', kind='wrold'), ConfigurationError, "kind 'wrold', expected one of body"),
+        (Wrench('base', kind='wrold'), ConfigurationError, "'wrold', .* mean 'world'"),
         (Wrench('base', force=(1.0, 2.0)), ShapeError, r"force on link 'base' has shape \(2,\)"),
         (Wrench('base', moment=np.eye(3)), ShapeError, 'moment on link'),
         (Wrench('base', point=4.0, kind='world_oriented'), ShapeError, 'point on link'),

@@ -226,7 +226,7 @@ def test_convert__leaves_its_argument_alone(case):
 def test_unknown_representation__is_named(case):
     L = case.lin(case.state, case.tau)
     fixed = Linearizer(TreeModel.from_urdf(robots.path('quadruped'), base='fixed'))
-    words = "representation is 'spatial', expected one of body, inertial, mixed"
+    words = "representation is 'spatial', expected one of 'body', 'inertial', 'mixed'"
     for call in (
         lambda: twist_from_body(np.eye(4), np.zeros(6), 'spatial'),
         lambda: twist_to_body(np.eye(4), np.zeros(6), 'spatial'),

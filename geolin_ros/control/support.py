@@ -4,12 +4,13 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.errors import ConfigurationError, ShapeError
+from geolin_ros.errors import ConfigurationError, ShapeError, check_choice
 from geolin_ros.linearization.contacts import Contact, ContactKind
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.optional import optional
@@ -64,10 +65,7 @@ class Support:
             raise ShapeError(
                 f'placement in {self.frame!r} has shape {placement.shape}, expected (4, 4)'
             )
-        if self.kind not in ('point', 'surface'):
-            raise ConfigurationError(
-                f"support {self.frame!r} is of kind {self.kind!r}, expected 'point' or 'surface'"
-            )
+        check_choice(f'kind of support {self.frame!r}', self.kind, get_args(ContactKind))
         if self.radius < 0.0 or (self.radius and self.kind != 'point'):
             raise ConfigurationError(
                 f'support {self.frame!r} is a {self.kind} of radius {self.radius:g} m, expected '

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.errors import ConfigurationError, InputError, NotFiniteError
+from geolin_ros.errors import ConfigurationError, InputError, NotFiniteError, check_choice
 from geolin_ros.kernels.engine import exponential
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.state import State
@@ -367,10 +367,7 @@ def check_step(dt: float) -> None:
 
 def _check_options(dt: float, method: str, reference: str, next_reference: State | None) -> None:
     check_step(dt)
-    if method not in get_args(Method):
-        raise ConfigurationError(
-            f'method is {method!r}, expected one of {", ".join(get_args(Method))}'
-        )
+    check_choice('method', method, get_args(Method))
     if reference not in ('moving', 'frozen'):
         raise ConfigurationError(f"reference is {reference!r}, expected 'moving' or 'frozen'")
     if reference == 'frozen' and next_reference is not None:

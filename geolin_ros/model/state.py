@@ -33,7 +33,7 @@ class State:
     ----------
     data : (22 + n_q + n,)
         All numbers in one array, [H by rows (16) | s | v | r]. ``H``, ``s``, ``v`` and ``r`` are
-        views into it: write into them to change the state in place.
+        views into it for good: what is assigned to one of them is written into ``data``.
 
     Raises
     ------
@@ -44,6 +44,12 @@ class State:
     """
 
     __slots__ = ('H', 'data', 'positions', 'r', 's', 'v')
+    H: Array
+    s: Array
+    v: Array
+    r: Array
+    data: Array
+    positions: Positions | None
 
     def __init__(
         self,
@@ -55,8 +61,7 @@ class State:
     ) -> None:
         pose = _array('H', H, (4, 4))
         place, twist, rates = _array('s', s, None), _array('v', v, (6,)), _array('r', r, None)
-        if np.any(pose[3] != (0.0, 0.0, 0.0, 1.0)):
-            raise ShapeError(f'H has last row {pose[3].tolist()}, expected [0, 0, 0, 1]')
+        _check_pose(pose)
         if positions is not None and (place.size, rates.size) != (positions.n_q, positions.n):
             raise ShapeError(
                 f's has {place.size} and r {rates.size} entries, expected {positions.n_q} and '
@@ -65,17 +70,37 @@ class State:
         self._adopt(np.concatenate((pose.ravel(), place, twist, rates)), place.size, positions)
 
     def _adopt(self, data: Array, n_q: int, positions: Positions | None) -> None:
-        self.data, self.positions = data, positions
-        self.H = data[:16].reshape(4, 4)
-        self.s = data[16 : 16 + n_q]
-        self.v = data[16 + n_q : 22 + n_q]
-        self.r = data[22 + n_q :]
+        keep = object.__setattr__
+        keep(self, 'data', data)
+        keep(self, 'positions', positions)
+        keep(self, 'H', data[:16].reshape(4, 4))
+        keep(self, 's', data[16 : 16 + n_q])
+        keep(self, 'v', data[16 + n_q : 22 + n_q])
+        keep(self, 'r', data[22 + n_q :])
+
+    def __setattr__(self, name: str, value: ArrayLike) -> None:
+        """Write into a part; the views stay what they are."""
+        if name not in ('H', 's', 'v', 'r', 'data'):
+            raise AttributeError(f'a state has H, s, v, r and data to assign to, not {name!r}')
+        part: Array = getattr(self, name)
+        values = _array(name, value, part.shape)
+        if name in ('H', 'data'):
+            _check_pose(values.ravel()[:16].reshape(4, 4))
+        part[...] = values
+
+    def __getstate__(self) -> tuple[Array, int, Positions | None]:
+        return self.data, self.s.size, self.positions
+
+    def __setstate__(self, state: tuple[Array, int, Positions | None]) -> None:
+        self._adopt(*state)
 
     def copy(self) -> 'State':
         """Return a state with arrays of its own."""
         twin = object.__new__(State)
         twin._adopt(self.data.copy(), self.s.size, self.positions)
         return twin
+
+    __copy__ = copy
 
     def at_rest(self) -> 'State':
         """Return the same pose and joint positions, without velocities."""
@@ -166,6 +191,11 @@ class State:
         """Return the four parts, one a line."""
         with np.printoptions(precision=4, suppress=True):
             return f'State(H=\n{self.H},\n s={self.s},\n v={self.v},\n r={self.r})'
+
+
+def _check_pose(H: Array) -> None:
+    if np.any(H[3] != (0.0, 0.0, 0.0, 1.0)):
+        raise ShapeError(f'H has last row {H[3].tolist()}, expected [0, 0, 0, 1]')
 
 
 def _array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:

@@ -8,14 +8,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros import mjcf, urdf
 from geolin_ros.description import SINGLE_AXIS_KINDS, Description, apply_overlay, lock_joints
-from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError, unknown_name
+from geolin_ros.errors import (
+    ConfigurationError,
+    NotFiniteError,
+    ShapeError,
+    check_choice,
+    unknown_name,
+)
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.types import Tree
 from geolin_ros.model.joint_kinds import KINDS
@@ -176,6 +182,8 @@ class TreeModel:
 
         Raises
         ------
+        ConfigurationError
+            If an option is none of its choices, or a joint is actuated twice.
         ModelError
             If the links and joints are no tree, a joint has no inertia to move, or a mimic joint
             follows none; the message names the element.
@@ -188,9 +196,7 @@ class TreeModel:
             description = apply_overlay(description, overlay)
         numbered, locked = _numbered(description, **of_joints)
         names = numbered.joint_names
-        for name in actuated_joints or ():
-            if name not in names:
-                raise unknown_name('joint', name, names, f'robot {description.name!r}')
+        _check_actuated(description, actuated_joints or (), names)
         measured = {
             joint.name: (joint.effort_scale, joint.effort_offset) for joint in description.joints
         }
@@ -477,6 +483,8 @@ def _numbered(
     coulomb_friction: bool = False,
 ) -> tuple[Numbered, dict[str, float]]:
     """Return the tree with names, and where the joints are that are no part of it."""
+    check_choice('base', base, get_args(Base))
+    check_choice('mimic', mimic, get_args(MimicReading))
     locked = dict(locked_joints or {})
     if joints is not None:
         locked |= _unlisted(description, joints, locked, mimic)
@@ -509,6 +517,19 @@ def _unlisted(
         ):
             found[joint.name] = float(np.clip(0.0, joint.limits.lower, joint.limits.upper))
     return found
+
+
+def _check_actuated(
+    description: Description, actuated: Sequence[str], names: Sequence[str]
+) -> None:
+    for k, name in enumerate(actuated):
+        if name not in names:
+            raise unknown_name('joint', name, names, f'robot {description.name!r}')
+        if name in actuated[:k]:
+            raise ConfigurationError(
+                f'actuated_joints names joint {name!r} twice, expected each once: it has one '
+                'column of B; remove one'
+            )
 
 
 def _gravity(values: Sequence[float]) -> Array:

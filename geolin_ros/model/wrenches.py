@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
+from geolin_ros.errors import NotFiniteError, ShapeError, check_choice
 from geolin_ros.kernels.packing.types import (
     BODY_WRENCH,
     WORLD_ORIENTED_WRENCH,
@@ -71,11 +71,7 @@ def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
     )
     for w, wrench in enumerate(wrenches):
         frame = model.frame(wrench.link)
-        if wrench.kind not in _CODES:
-            raise ConfigurationError(
-                f'wrench on link {wrench.link!r} has kind {wrench.kind!r}, expected one of '
-                f'{", ".join(_CODES)}'
-            )
+        check_choice(f'kind of the wrench on link {wrench.link!r}', wrench.kind, tuple(_CODES))
         force = np.asarray(wrench.force, dtype=np.float64)
         moment = np.asarray(wrench.moment, dtype=np.float64)
         point = np.asarray(wrench.point, dtype=np.float64)

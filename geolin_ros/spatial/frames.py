@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.errors import ConfigurationError
+from geolin_ros.errors import check_choice
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
@@ -60,16 +60,10 @@ def expression_frame(B: MovingFrame, expressed_in: Expression) -> MovingFrame:
     """
     if isinstance(expressed_in, MovingFrame):
         return expressed_in
+    check_choice('representation', expressed_in, get_args(Representation))
     if expressed_in == 'body':
         return B
-    if expressed_in == 'inertial':
-        return WORLD
-    if expressed_in == 'mixed':
-        return mixed(B)
-    raise ConfigurationError(
-        f'representation is {expressed_in!r}, expected one of '
-        f'{", ".join(get_args(Representation))}, or a MovingFrame'
-    )
+    return WORLD if expressed_in == 'inertial' else mixed(B)
 
 
 def twist_map(B: MovingFrame, C: MovingFrame) -> Array:

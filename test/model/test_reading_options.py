@@ -4,6 +4,7 @@
 
 import dataclasses
 import re
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -14,8 +15,11 @@ from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
 
 from geolin_ros import Linearizer, State, TreeModel, robots, urdf
+from geolin_ros.cli import main
 from geolin_ros.description import Description, Mimic, apply_overlay, attach_payloads
-from geolin_ros.errors import ModelError, UnknownNameError
+from geolin_ros.errors import ConfigurationError, ModelError, UnknownNameError
+from geolin_ros.stream.parameters.file import checked, default_values
+from geolin_ros.stream.parameters.model_reading import read_model
 
 pytestmark = pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')
 
@@ -416,3 +420,28 @@ def test_gear_ratio__comes_from_the_transmission():
 def test_unknown_joint_in_the_order__has_a_suggestion_that_exists():
     with pytest.raises(UnknownNameError, match=r"'FL_hip' .* did you mean 'FL_hip_joint'"):
         TreeModel.from_urdf(robots.path('quadruped'), joints=['FL_hip'])
+
+
+@pytest.mark.parametrize(
+    ('options', 'words'),
+    [
+        ({'base': 'Floating'}, r"base is 'Floating', expected .*'fixed'; did you mean 'floating'"),
+        ({'base': 'free'}, r"base is 'free', expected one of 'floating', 'fixed'$"),
+        ({'base': ['fixed']}, r'base is .* expected one of'),
+        ({'mimic': 'Exact'}, r"mimic is 'Exact', .* did you mean 'exact'"),
+        ({'actuated_joints': ['FL_hip_joint'] * 2}, "'FL_hip_joint' twice, expected each once"),
+    ],
+)
+def test_misspelled_options__are_refused_with_the_choices(options, words):
+    path = robots.path('quadruped')
+    with pytest.raises(ConfigurationError, match=words):
+        TreeModel.from_urdf(path, **options)
+    if 'actuated_joints' not in options and isinstance(next(iter(options.values())), str):
+        with pytest.raises(ConfigurationError, match=f'parameter {words}'):
+            checked(*next(iter(options.items())))
+        with pytest.raises(SystemExit, match='2'):
+            main(['info', str(path), *(f'--{name}={value}' for name, value in options.items())])
+    elif 'actuated_joints' in options:
+        values = default_values() | options
+        with pytest.raises(ConfigurationError, match=words):
+            read_model(Path(path), values, print)

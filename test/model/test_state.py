@@ -1,5 +1,8 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +11,7 @@ from support import finite_difference
 from support.close import assert_close
 from support.states import rotation_about
 
-from geolin_ros import State
+from geolin_ros import Linearizer, State, TreeModel, robots
 from geolin_ros.errors import NotFiniteError, ShapeError
 
 N = 4
@@ -34,6 +37,46 @@ def test_state__copy_is_independent():
     twin.s[0] += 1.0
     assert twin.s[0] == state.s[0] + 1.0
     assert np.array_equal(twin.H, state.H)
+
+
+@pytest.mark.parametrize(
+    'through',
+    [lambda x: x, copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), State.copy],
+    ids=['itself', 'copy', 'deepcopy', 'pickle', 'State.copy'],
+)
+def test_state__assigned_parts_are_written_into_its_data(through):
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    there = model.random_state(np.random.default_rng(0))
+    state = through(model.neutral_state())
+    state.H, state.s, state.v, state.r = there.H, there.s, there.v, there.r
+    np.testing.assert_array_equal(state.data, there.data)
+    state.s += 0.25
+    state.r[:] = 0.5
+    there.data[16:28], there.data[34:] = there.s + 0.25, 0.5
+    np.testing.assert_array_equal(state.data, there.data)
+    lin, tau = Linearizer(model), np.zeros(model.n)
+    nu_dot = lin(state, tau).nu_dot.copy()
+    np.testing.assert_array_equal(nu_dot, lin(there, tau).nu_dot)
+    state.data = model.neutral_state().data
+    assert not state.s.any()
+
+
+@pytest.mark.parametrize(
+    ('part', 'value', 'error', 'words'),
+    [
+        ('s', np.zeros(3), ShapeError, r's has shape \(3,\), expected \(2,\)'),
+        ('H', np.zeros(16), ShapeError, r'H has shape \(16,\), expected \(4, 4\)'),
+        ('H', np.ones((4, 4)), ShapeError, 'last row'),
+        ('r', [np.nan, 0.0], NotFiniteError, r'r\[0\] is nan'),
+        ('q', np.zeros(2), AttributeError, 'q'),
+    ],
+)
+def test_state__a_wrong_part_is_not_taken(part, value, error, words):
+    state = State(np.eye(4), [0.1, 0.2], np.zeros(6), [0.3, 0.4])
+    before = state.data.copy()
+    with pytest.raises(error, match=words):
+        setattr(state, part, value)
+    np.testing.assert_array_equal(state.data, before)
 
 
 def test_state__takes_no_ownership_of_its_arguments():

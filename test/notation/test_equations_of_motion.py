@@ -236,7 +236,7 @@ def test_free_flight__keeps_the_momentum_in_inertial_coordinates():
 
 def test_unknown_representation__is_named():
     model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
-    with pytest.raises(ConfigurationError, match="'spatial', expected one of body, inertial"):
+    with pytest.raises(ConfigurationError, match="'spatial', expected one of 'body', 'inertial'"):
         equations_of_motion(model, model.neutral_state(), 'spatial')
 
 

@@ -341,7 +341,7 @@ def test_frame__stands_still_by_default(B):
 
 
 def test_wrong_arguments__are_named(B):
-    with pytest.raises(ConfigurationError, match="'spatial', expected one of body, inertial, m"):
+    with pytest.raises(ConfigurationError, match="'spatial', expected one of 'body', 'inertial'"):
         frames.expression_frame(B, 'spatial')
     with pytest.raises(ShapeError, match=r'pose has shape \(3, 3\), expected \(4, 4\)'):
         frames.twist(B, MovingFrame(np.eye(3)))

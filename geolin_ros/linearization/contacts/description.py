@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError, unknown_name
+from geolin_ros.errors import (
+    ConfigurationError,
+    NotFiniteError,
+    ShapeError,
+    check_choice,
+    unknown_name,
+)
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.spatial import se3
@@ -184,11 +190,7 @@ def check(contact: Closure) -> None:
         If the kind is none of the two, a gain is negative or infinite, or a contact in
         force has a stiffness and no reference.
     """
-    if contact.kind not in SIZES:
-        raise ConfigurationError(
-            f'contact {contact.name!r} has kind {contact.kind!r}, expected one of '
-            f'{", ".join(get_args(ContactKind))}'
-        )
+    check_choice(f'kind of contact {contact.name!r}', contact.kind, get_args(ContactKind))
     for name in ('stiffness', 'damping'):
         gain = getattr(contact, name)
         if not 0.0 <= gain < np.inf:

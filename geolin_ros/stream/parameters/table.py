@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from geolin_ros.errors import ConfigurationError
+from geolin_ros.errors import ConfigurationError, check_choice
 
 T = TypeVar('T')
 Value = str | int | float | bool | list[float] | list[str]
@@ -47,11 +47,8 @@ class Parameter:
 
     def check(self, value: Any) -> None:
         """Raise `ConfigurationError` if ``value`` is not allowed."""
-        if self.choices and value not in self.choices:
-            raise ConfigurationError(
-                f'parameter {self.name} is {value!r}, expected one of '
-                f'{", ".join(map(repr, self.choices))}'
-            )
+        if self.choices:
+            check_choice(f'parameter {self.name}', value, self.choices)
         if self.bounds is not None and not self.bounds[0] <= value <= self.bounds[1]:
             low, high = self.bounds
             expected = f'{low:g} to {high:g} {self.unit}'.rstrip()
