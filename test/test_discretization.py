@@ -11,13 +11,15 @@ from support.finite_difference import (
     linearization,
     retract,
 )
+from support.trees import tree_description
 
-from geolin_ros import Linearizer, TreeModel, Wrench, robots
+from geolin_ros import Contact, Linearizer, Loop, TreeModel, Wrench, robots
 from geolin_ros.errors import (
     ConfigurationError,
     InputError,
     NotFiniteError,
     ShapeError,
+    UnknownNameError,
 )
 from geolin_ros.linearization.discretization import zero_order_hold
 from geolin_ros.linearization.trajectory import transition
@@ -471,3 +473,117 @@ def test_small_steps__recover_the_linearization(floating):
         found = floating.step(1e-7, method)
         assert_close((found.Phi - np.eye(floating.width)) / 1e-7, A, 1e-5)
         assert_close(found.Gamma / 1e-7, B, 1e-5)
+
+
+def trajectory_of(model, rng, count=6):
+    """Return nodes that are no motion of a robot, efforts and times."""
+    width = 2 * model.m
+    states = [model.random_state(rng)]
+    if model.base == 'fixed':
+        states[0].v[:] = 0.0
+    for _ in range(count):
+        states.append(states[-1].retract(0.02 * rng.normal(size=width)))
+    times = np.cumsum([0.0, *rng.uniform(0.005, 0.03, count)])
+    return states, rng.normal(size=(count, model.n)), times
+
+
+def quadruped_on(sets, base='floating'):
+    feet = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
+    model = TreeModel.from_urdf(robots.path('quadruped'), base=base)
+    lin = Linearizer(model, [Contact(foot, damping=40.0) for foot in feet])
+    return lin, [[feet[k] for k in numbers] for numbers in sets]
+
+
+def humanoid_on_soles():
+    model = TreeModel.from_urdf(robots.path('humanoid'))
+    contacts = [Contact(name, 'surface', damping=40.0) for name in model.frames if 'sole' in name]
+    names = [contact.name for contact in contacts]
+    assert len(names) == 2
+    return Linearizer(model, contacts), [names, names[:1], names[1:], names, [], names]
+
+
+def quadruped_on_a_loop():
+    lin, _ = quadruped_on([])
+    lin.contacts = [Contact('FL_foot'), Loop('RL_foot', 'FR_foot', 'point')]
+    names = [contact.name for contact in lin.contacts]
+    return lin, [names, names[:1], names[1:]] * 2
+
+
+def quadruped_on_dependent_points():
+    """Two points of one body: of their six rows five are independent."""
+    lin, _ = quadruped_on([])
+    lin.contacts = [Contact('FL_foot'), Contact('FL_calf'), Contact('RR_foot')]
+    return lin, [('FL_foot', 'FL_calf'), ('RR_foot',), ('FL_calf', 'RR_foot')] * 2
+
+
+def robot_with_joints_of_several_axes():
+    kinds = 'spherical', 'revolute', 'universal'
+    robot = tree_description(np.random.default_rng(2), (0, 1, 0), kinds)
+    return Linearizer(TreeModel.from_description(robot)), [()] * 6
+
+
+ALONG = {
+    'trot': lambda: quadruped_on([(0, 3), (0, 1, 2, 3), (1, 2), (), (0, 3), (2,)]),
+    'fixed base': lambda: quadruped_on([(), (), (0,), (), (), (1, 2)], 'fixed'),
+    'soles': humanoid_on_soles,
+    'loops': quadruped_on_a_loop,
+    'dependent points': quadruped_on_dependent_points,
+    'joints of several axes': robot_with_joints_of_several_axes,
+}
+
+
+@pytest.mark.shows('The fast linearization: Intervals of a trajectory')
+@pytest.mark.parametrize('name', ALONG)
+def test_along__equals_discretize_node_by_node(name):
+    lin, sets = ALONG[name]()
+    states, tau, times = trajectory_of(lin.model, np.random.default_rng(3))
+    lin.along(states, tau + 1.0, times, sets[::-1])
+    plan = lin.along(states, tau, times, sets, out=lin.along.room(9))
+    assert len(plan) == 6
+    assert plan.in_force == tuple(map(tuple, sets))
+    for k, names in enumerate(sets):
+        lin.activate(names)
+        dt = times[k + 1] - times[k]
+        step = lin.discretize(states[k], tau[k], dt, 'zoh', next_reference=states[k + 1])
+        assert_close(plan.A[k], step.Phi, 1e-12)
+        assert_close(plan.B[k], step.Gamma, 1e-12)
+        assert_close(plan.c[k], step.defect, 1e-12)
+        L = lin(states[k], tau[k])
+        assert_close(plan.nu_dot[k], L.nu_dot, 1e-12)
+        own = [plan.first[contact.name] for contact in L.contacts]
+        size = plan.wrenches.shape[1] // max(1, len(lin.contacts))
+        rows = [row + e for row in own for e in range(size)]
+        assert_close(plan.wrenches[k, rows], L.wrenches, 1e-12)
+        assert_close(plan.wrench_by_state[k, rows], L.wrench_by_state, 1e-12)
+        assert_close(plan.wrench_by_tau[k, rows], L.wrench_by_tau, 1e-12)
+        others = np.setdiff1d(np.arange(plan.wrenches.shape[1]), rows)
+        assert not plan.wrenches[k, others].any()
+        assert not plan.wrench_by_state[k, others].any()
+
+
+def test_along__names_what_is_wrong():
+    lin, _ = quadruped_on([])
+    states, tau, times = trajectory_of(lin.model, np.random.default_rng(3))
+    with pytest.raises(ConfigurationError, match='numbers that increase'):
+        lin.along(states, tau, times[::-1])
+    with pytest.raises(ShapeError, match=r'times have shape \(6,\)'):
+        lin.along(states, tau, times[1:])
+    with pytest.raises(ShapeError, match='2 sets, expected 6'):
+        lin.along(states, tau, times, [(), ()])
+    with pytest.raises(UnknownNameError, match='FL_paw'):
+        lin.along(states, tau, times, [('FL_paw',)] * 6)
+    with pytest.raises(ShapeError, match='room for 2 intervals'):
+        lin.along(states, tau, times, out=lin.along.room(2))
+    with pytest.raises(ShapeError, match='other contacts'):
+        lin.along(states, tau, times, out=Linearizer(lin.model).along.room(6))
+    tau[3, 0] = 1e300
+    with pytest.raises(NotFiniteError, match='node 3: '):
+        lin.along(states, tau, times)
+    lin.contacts = [Contact('FL_foot'), Contact('FL_foot')]
+    with pytest.raises(ConfigurationError, match='expected different names'):
+        lin.along(states, tau, times)
+    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
+    moving = model.neutral_state()
+    moving.v[0] = 1.0
+    with pytest.raises(InputError, match='base twist'):
+        Linearizer(model).along([moving, moving], np.zeros((1, model.n)), [0.0, 0.1])

@@ -19,6 +19,7 @@ from geolin_ros.kernels.engine.own_results import linearize_own, pose_groups
 from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.own_layout import pack_own
 from geolin_ros.kernels.status import NOT_FINITE, OK, REDUNDANT, SINGULAR
+from geolin_ros.linearization.along import Along
 from geolin_ros.linearization.batch import Batches
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import Closure, activated, content
@@ -77,6 +78,8 @@ class Linearizer:
         What was linearized about last; write into their arrays, then call `run`.
     batch
         Linearizes about many states: ``linearizer.batch(states, taus)``, see `Batches`.
+    along
+        Linearizes along a trajectory: ``linearizer.along(states, taus, times)``, see `Along`.
 
     Raises
     ------
@@ -148,6 +151,11 @@ class Linearizer:
     def batch(self) -> Batches:
         """Linearizes about many states in one call."""
         return Batches(self)
+
+    @cached_property
+    def along(self) -> Along:
+        """Linearizes along trajectories through sets of contacts in one call."""
+        return Along(self, self._length)
 
     def __call__(
         self,

@@ -1,0 +1,336 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A and B along a trajectory through sets of contacts, in one call.
+
+What model predictive control and time-varying gains need: for the intervals between nodes x_0,
+x_1, ..., x_N, each with its own contacts in force,
+
+    z_{k+1} = A_k z_k + B_k dtau_k + c_k,   f_k = f0_k + F_z z_k + F_u dtau_k,
+    z_k = log(x_k^-1 g_k)
+
+The nodes need not be a motion of the robot; c_k is by how much they are not.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.dynamics.samples import States, rows, state_rows, zeros_together
+from geolin_ros.errors import ConfigurationError, GeolinError, InputError, ShapeError
+from geolin_ros.kernels.engine import along as kernels
+from geolin_ros.kernels.engine.exponential import make_work
+from geolin_ros.kernels.packing import contact_layout, layout
+from geolin_ros.kernels.packing.own_layout import pack_own
+from geolin_ros.kernels.status import OK
+from geolin_ros.linearization.contacts.constraints import Constraint
+from geolin_ros.linearization.contacts.description import SIZES, activated
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.wrenches import pack
+from geolin_ros.typing import Array, IntArray
+
+if TYPE_CHECKING:
+    from geolin_ros.linearization.linearizer import Linearizer
+
+Names = tuple[str, ...]
+ARRAYS = ('A', 'B', 'c', 'nu_dot', 'wrenches', 'wrench_by_state', 'wrench_by_tau')
+
+
+@dataclass(eq=False)
+class LinearizedTrajectory:
+    """z+ = A z + B dtau + c over the N intervals of a trajectory, and the contact forces.
+
+    Forces have a place for every contact of the linearizer, in their order; those that are not in
+    force in an interval are zero there. Arrays are overwritten by a call that is given this one as
+    ``out``.
+
+    Attributes
+    ----------
+    A : (N, 2 m, 2 m)
+    B : (N, 2 m, n_u)
+    c : (N, 2 m)
+        The defect: log(x_{k+1}^-1 g_{k+1}) of the motion from x_k under tau_k.
+    nu_dot : (N, m)
+        Forward dynamics at the nodes, as in `Linearization`.
+    wrenches : (N, rows)
+        Contact forces at the nodes, in contact axes [N, N m].
+    wrench_by_state : (N, rows, 2 m)
+        F_z, derivative by z_k.
+    wrench_by_tau : (N, rows, n_u)
+        F_u, derivative by the efforts of the actuated joints.
+    in_force
+        Names of the contacts in force in each interval.
+    first
+        The first row of each contact by name.
+    """
+
+    A: Array
+    B: Array
+    c: Array
+    nu_dot: Array
+    wrenches: Array
+    wrench_by_state: Array
+    wrench_by_tau: Array
+    in_force: tuple[Names, ...]
+    first: dict[str, int]
+
+    def __len__(self) -> int:
+        """Return N."""
+        return len(self.A)
+
+
+class _Sets(NamedTuple):
+    """Sets of contacts one behind the other, as `kernels.along` reads them."""
+
+    table: IntArray
+    places: IntArray
+    sites: IntArray
+    work: Array
+    outs: Array
+
+
+class Along:
+    """Linearizes one robot along trajectories, as `Linearizer.along`.
+
+    Parameters
+    ----------
+    linearizer
+        Its robot and contacts, those not in force included; they must have different names. The
+        scratch belongs to it, so calls must not overlap.
+    length
+        See `Linearizer`.
+
+    Examples
+    --------
+    A leg in the air for the second of two intervals of 20 ms:
+
+    >>> from geolin_ros import Contact, Linearizer, TreeModel, robots
+    >>> model = TreeModel.from_urdf(robots.path('quadruped'))
+    >>> feet = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
+    >>> lin = Linearizer(model, [Contact(foot) for foot in feet])
+    >>> states, tau = [model.neutral_state()] * 3, np.zeros((2, model.n))
+    >>> plan = lin.along(states, tau, [0.0, 0.02, 0.04], [feet, feet[1:]])
+    >>> plan.A.shape, plan.B.shape, plan.wrenches.shape
+    ((2, 36, 36), (2, 36, 12), (2, 12))
+    """
+
+    def __init__(self, linearizer: 'Linearizer', length: float) -> None:
+        self._linearizer, self.model, self._length = linearizer, linearizer.model, length
+        packed = self.model.packed
+        self._of: object = None
+        self._numbers: dict[Names, int] = {}
+        self._linearizers: dict[Names, Linearizer] = {}
+        self._sets: _Sets | None = None
+        if packed is not None and not packed.groups:
+            own = pack_own(packed, self.model.base == 'floating', self.model.actuated)
+            self._robot = packed.ints, packed.floats, own.ints, own.floats
+            k, n_u = 2 * self.model.m, len(self.model.actuated)
+            self._memory = (
+                layout.make_inputs(packed, pack(self.model, ())),
+                layout.make_workspace(packed),
+                *make_work(k, n_u + 1),
+                np.zeros(kernels.SCRATCH),
+            )
+
+    def room(self, count: int) -> LinearizedTrajectory:
+        """Return memory for ``count`` intervals, see ``out`` of a call."""
+        model, contacts = self.model, self._linearizer.contacts
+        k, n_u = 2 * model.m, len(model.actuated)
+        ends = np.cumsum([0, *(SIZES[contact.kind] for contact in contacts)]).tolist()
+        A, B, c, nu_dot, f, f_z, f_u = zeros_together(
+            *((count, k, k), (count, k, n_u), (count, k), (count, model.m)),
+            *((count, ends[-1]), (count, ends[-1], k), (count, ends[-1], n_u)),
+        )
+        first = {contact.name: at for contact, at in zip(contacts, ends, strict=False)}
+        return LinearizedTrajectory(A, B, c, nu_dot, f, f_z, f_u, (), first)
+
+    def __call__(
+        self,
+        states: States,
+        tau: ArrayLike,
+        times: ArrayLike,
+        contacts: Sequence[Iterable[str]] | None = None,
+        out: LinearizedTrajectory | None = None,
+    ) -> LinearizedTrajectory:
+        """Linearize along a trajectory.
+
+        Parameters
+        ----------
+        states : (N + 1, 22 + n_q + n)
+            Nodes: rows of `State.data`, or N + 1 states.
+        tau : (N, n)
+            Joint efforts, constant from node to node [N m or N].
+        times : (N + 1,)
+            Of the nodes, increasing [s].
+        contacts
+            Names of the contacts in force in each of the N intervals; by default those that are
+            now.
+        out
+            Of `room` for at least N intervals, to be overwritten; its first N are returned.
+
+        Returns
+        -------
+        LinearizedTrajectory
+            Equal to `Linearizer.discretize` by ``'zoh'`` with the next node as next reference.
+
+        Raises
+        ------
+        ShapeError
+            If an array has not the size of the robot or of the trajectory.
+        ConfigurationError
+            If times do not increase, or two contacts have the same name.
+        UnknownNameError
+            If no contact has one of the names.
+        InputError
+            If the base is fixed and a state gives it a twist.
+        NotFiniteError, SingularInertiaError
+            As `Linearizer.discretize`, about the first such node.
+        """
+        model, linearizer = self.model, self._linearizer
+        data = state_rows(model, states)
+        count = len(data) - 1
+        efforts = rows('tau', tau, model.n, model, count)
+        at = np.ascontiguousarray(times, dtype=np.float64)
+        if at.shape != (count + 1,):
+            raise ShapeError(f'times have shape {at.shape}, expected ({count + 1},), one a node')
+        if not np.all(np.diff(at) > 0.0):
+            raise ConfigurationError(
+                f'times are {at.tolist()}, expected numbers that increase [s]'
+            )
+        if model.base == 'fixed' and np.any(data[:, 16 + model.n_q : 22 + model.n_q]):
+            raise InputError(
+                f'a state has a base twist, expected zeros: the base of robot {model.name!r} is '
+                'fixed'
+            )
+        if contacts is None:
+            names = tuple(contact.name for contact in linearizer.contacts if contact.active)
+            in_force: tuple[Names, ...] = (names,) * count
+        else:
+            in_force = tuple(map(tuple, contacts))
+        if len(in_force) != count:
+            raise ShapeError(
+                f'contacts are {len(in_force)} sets, expected {count}, one a interval'
+            )
+        plan = self._first(self.room(count) if out is None else out, count, in_force)
+        plan.wrenches[:], plan.wrench_by_state[:], plan.wrench_by_tau[:] = 0.0, 0.0, 0.0
+        self._fill(plan, data, efforts, at)
+        return plan
+
+    def _first(
+        self, room: LinearizedTrajectory, count: int, in_force: tuple[Names, ...]
+    ) -> LinearizedTrajectory:
+        """Return the first intervals of a room."""
+        model, rows_ = self.model, sum(SIZES[c.kind] for c in self._linearizer.contacts)
+        if room.wrench_by_state.shape[1:] != (rows_, 2 * model.m):
+            raise ShapeError(
+                f'out is of another robot than {model.name!r} or of other contacts, expected one '
+                'of room()'
+            )
+        if len(room) < count:
+            raise ShapeError(f'out has room for {len(room)} intervals, expected at least {count}')
+        arrays = {name: getattr(room, name)[:count] for name in ARRAYS}
+        return dataclasses.replace(room, **arrays, in_force=in_force)
+
+    def _fill(self, plan: LinearizedTrajectory, data: Array, tau: Array, times: Array) -> None:
+        self._forget_others()
+        begin, count = 0, len(plan)
+        while begin < count:
+            failed = begin
+            if self.model.packed is not None and not self.model.packed.groups:
+                sets = self._packed(plan.in_force)
+                numbers = np.array([self._numbers[names] for names in plan.in_force])
+                failed, status = kernels.linearize_along(
+                    self._robot,
+                    *sets,
+                    self._memory,
+                    begin,
+                    (data, tau, times, numbers),
+                    *(plan.A, plan.B, plan.c, plan.nu_dot),
+                    *(plan.wrenches, plan.wrench_by_state, plan.wrench_by_tau),
+                )
+                if status == OK:
+                    return
+            self._fill_one(plan, failed, data, tau, times)
+            begin = failed + 1
+
+    def _forget_others(self) -> None:
+        """Forget sets of contacts that the linearizer no longer has."""
+        contacts = self._linearizer.contacts
+        if self._of is contacts:
+            return
+        names = [contact.name for contact in contacts]
+        if len(set(names)) < len(names):
+            raise ConfigurationError(
+                f'contacts of robot {self.model.name!r} are called {names}, expected different '
+                'names to tell which are in force'
+            )
+        self._of, self._numbers, self._linearizers, self._sets = contacts, {}, {}, None
+
+    def _packed(self, in_force: Iterable[Names]) -> _Sets:
+        """Return all sets of contacts seen so far, packed."""
+        seen = list(dict.fromkeys((*self._numbers, *in_force)))
+        if self._sets is None or len(seen) > len(self._numbers):
+            self._sets = _pack(self._linearizer, seen)
+            self._numbers = {names: number for number, names in enumerate(seen)}
+        return self._sets
+
+    def _fill_one(
+        self, plan: LinearizedTrajectory, k: int, data: Array, tau: Array, times: Array
+    ) -> None:
+        """Fill one interval by `Linearizer.discretize`: dependent rows, joints of several axes."""
+        names = plan.in_force[k]
+        if names not in self._linearizers:
+            contacts = activated(self._linearizer.contacts, names)
+            self._linearizers[names] = type(self._linearizer)(self.model, contacts, self._length)
+        one, state = self._linearizers[names], self.model.neutral_state()
+        following = state.copy()
+        state.data[:], following.data[:] = data[k], data[k + 1]
+        try:
+            L = one(state, tau[k])
+            places = _places(self._linearizer, names)
+            plan.wrenches[k, places] = L.wrenches
+            plan.wrench_by_state[k, places] = L.wrench_by_state
+            plan.wrench_by_tau[k, places] = L.wrench_by_tau
+            dt = float(times[k + 1] - times[k])
+            step = one.discretize(state, tau[k], dt, 'zoh', next_reference=following)
+        except GeolinError as error:
+            raise type(error)(f'node {k}: {error}') from error
+        plan.A[k], plan.B[k], plan.c[k] = step.Phi, step.Gamma, step.defect
+        plan.nu_dot[k] = step.nu_dot
+
+
+def _places(linearizer: 'Linearizer', names: Names) -> IntArray:
+    """Return the rows that contacts with these names have among those of all."""
+    sizes = [SIZES[contact.kind] for contact in linearizer.contacts]
+    active = [contact.name in names for contact in linearizer.contacts]
+    return np.flatnonzero(np.repeat(active, sizes))
+
+
+def _pack(linearizer: 'Linearizer', sets: Sequence[Names]) -> _Sets:
+    """Pack sets of contacts, each part at the beginning of a cache line."""
+    from geolin_ros.linearization.linearizer import pack_constraints
+
+    model: TreeModel = linearizer.model
+    packed = model.packed
+    assert packed is not None
+    table = np.zeros((len(sets), kernels.SET_INTS), np.int64)
+    parts: tuple[list[Any], ...] = ([], [], [], [])
+    for s, names in enumerate(sets):
+        contacts = activated(linearizer.contacts, names)
+        constraints = [Constraint(model, contact) for contact in contacts if contact.active]
+        found = pack_constraints(packed, constraints)
+        places = _places(linearizer, names)
+        outputs = contact_layout.outputs_of(model.m, len(model.actuated), len(places))
+        table[s, kernels.ROWS] = len(places)
+        of_set = (found.sites, found.work, outputs.out, places)
+        columns = kernels.SITES, kernels.WORK, kernels.OUT, kernels.PLACES
+        for part, array, column in zip(parts, of_set, columns, strict=True):
+            table[s, column] = sum(map(len, part))
+            part.append(np.concatenate((array, np.zeros(-len(array) % 8, array.dtype))))
+    sites, work, outs, places = map(np.concatenate, parts)
+    aligned = [layout.aligned_zeros(len(array)) for array in (work, outs)]
+    aligned[0][:], aligned[1][:] = work, outs
+    return _Sets(table, places, sites, *aligned)
