@@ -91,13 +91,13 @@ def run(options: argparse.Namespace) -> int:
     """Identify, and write the overlay; 1 without one if the recordings cannot tell."""
     import yaml
 
-    from geolin_ros import urdf
     from geolin_ros.control.whole_file import whole_file
     from geolin_ros.description.stored import is_stored
     from geolin_ros.estimation.identification import Prior, identify, overlay_of
     from geolin_ros.offline.identification_page import write_identification
     from geolin_ros.offline.joint_log import joint_signals
     from geolin_ros.stream.parameters.model_reading import from_text
+    from geolin_ros.urdf.writer import write
 
     if not options.trust > 0.0:
         raise ConfigurationError(f'--trust is {options.trust:g}, expected more than 0, as 0.3')
@@ -135,7 +135,7 @@ def run(options: argparse.Namespace) -> int:
         file.write(text.encode())
     if options.urdf_out is not None:
         with whole_file(options.urdf_out) as file:
-            file.write(urdf.write(description, overlay).encode())
+            file.write(write(description, overlay).encode())
     if options.report is not None:
         write_identification(found, [str(bag) for bag in bags], options.report)
     if options.json:

@@ -5,7 +5,7 @@
 import argparse
 
 from geolin_ros.stream.parameters.table import as_markdown, as_parameter_file
-from geolin_ros.stream.parameters.tables import TABLES
+from geolin_ros.stream.parameters.tables import NODES, table_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'node',
         nargs='?',
-        choices=tuple(TABLES),
+        choices=NODES,
         default='linearization_node',
         help='the node (default: %(default)s)',
     )
@@ -27,6 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the table."""
-    table = TABLES[options.node]
+    table = table_of(options.node)
     print(as_parameter_file(table) if options.format == 'yaml' else as_markdown(table), end='')
     return 0

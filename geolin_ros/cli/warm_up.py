@@ -9,11 +9,11 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels import _jit
 from geolin_ros.stream.warm_up import (
     warm_up,
-    warm_up_commands,
     warm_up_contacts,
     warm_up_discretization,
     warm_up_fixed_base,
 )
+from geolin_ros.stream.warm_up_commands import warm_up_commands
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.control.lqr import Gains
-from geolin_ros.dynamics.functions import vector
+from geolin_ros.dynamics.arguments import vector
 from geolin_ros.model.state import State
 from geolin_ros.typing import Array
 

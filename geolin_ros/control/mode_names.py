@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.dynamics.momentum import centroidal
-from geolin_ros.model.labels import state_labels
+from geolin_ros.model.labels import entry_words, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
@@ -16,20 +16,6 @@ from geolin_ros.typing import Array
 
 linalg = optional('scipy.linalg', extra='control')
 
-_BASE = {
-    'H.x': 'base position x',
-    'H.y': 'base position y',
-    'H.z': 'base position z',
-    'H.rx': 'base roll',
-    'H.ry': 'base pitch',
-    'H.rz': 'base yaw',
-    'v.x': 'base velocity x',
-    'v.y': 'base velocity y',
-    'v.z': 'base velocity z',
-    'v.wx': 'base roll rate',
-    'v.wy': 'base pitch rate',
-    'v.wz': 'base yaw rate',
-}
 _STEP = 1e-5  # of differences [m, rad, m/s, rad/s]
 _SAME = 1e-6  # sine of the angle between a direction and what its words stand for
 _SMALL = 0.02  # shares that a mixture leaves out
@@ -41,14 +27,6 @@ class Named(NamedTuple):
     words: str
     covector: Array
     """What it measures, by the entries of z (2 m,), or of other coordinates (k,)."""
-
-
-def entry_words(name: str) -> str:
-    """Return words for an entry of the state by its label's name."""
-    if name in _BASE:
-        return _BASE[name]
-    part, joint = name.split('.', 1)
-    return f'position of {joint}' if part == 's' else f'rate of {joint}'
 
 
 def known_directions(model: TreeModel, state: State) -> list[Named]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.mode_names import Named, entry_words, known_directions, words_for
+from geolin_ros.control.mode_names import Named, known_directions, words_for
 from geolin_ros.control.staircase import Staircase, staircase
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.functions import bias_force, mass_matrix
@@ -29,7 +29,7 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InputError
 from geolin_ros.linearization.contacts import ReducedLinearization, reduce
 from geolin_ros.linearization.linearizer import Linearizer
-from geolin_ros.model.labels import state_labels
+from geolin_ros.model.labels import entry_words, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array

@@ -20,13 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics import functions
-from geolin_ros.dynamics.functions import (
-    HybridProblem,
-    failure,
-    placed,
-    truth,
-    vector,
-)
+from geolin_ros.dynamics.arguments import failure, truth, vector
+from geolin_ros.dynamics.functions import HybridProblem, placed
 from geolin_ros.errors import (
     ConfigurationError,
     InfeasibleError,

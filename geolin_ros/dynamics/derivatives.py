@@ -14,14 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.functions import (
-    HybridProblem,
-    failure,
-    placed,
-    state_data,
-    vector,
-    with_base,
-)
+from geolin_ros.dynamics.arguments import failure, state_data, vector, with_base
+from geolin_ros.dynamics.functions import HybridProblem, placed
 from geolin_ros.errors import InputError, ShapeError, unknown_name
 from geolin_ros.kernels.packing.types import PRODUCT, SINGLE_AXIS, Direction
 from geolin_ros.kernels.recursions import mimic

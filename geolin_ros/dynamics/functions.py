@@ -12,24 +12,19 @@ the independent joints, by a dense factorization where forces are given.
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geolin_ros.dynamics.arguments import failure, state_data, truth, vector, with_base
 from geolin_ros.dynamics.workspace import prepare, workspace_of
-from geolin_ros.errors import (
-    GeolinError,
-    InputError,
-    NotFiniteError,
-    ShapeError,
-    SingularInertiaError,
-)
+from geolin_ros.errors import ShapeError
 from geolin_ros.kernels.packing.types import Tree, Workspace, Wrenches, make_workspace
 from geolin_ros.kernels.recursions import hybrid_dynamics as kernels
 from geolin_ros.kernels.recursions.mass_matrix import reduced_mass_matrix
-from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
+from geolin_ros.kernels.status import NOT_FINITE, OK
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, pack
@@ -355,66 +350,3 @@ def placed(
     """Return what recursions begin with: tree, scratch, state, gravity, wrenches."""
     external = pack(model, wrenches or ())
     return model.tree, workspace(model), state_data(model, state), model.gravity, external
-
-
-def state_data(model: TreeModel, state: State) -> Array:
-    """Return the numbers of a state, whose sizes must be the robot's."""
-    if (state.s.size, state.r.size) != (model.n_q, model.n):
-        raise wrong_state(model, state)
-    return state.data
-
-
-def wrong_state(model: TreeModel, state: State) -> ShapeError:
-    """Return the error for a state of another size."""
-    return ShapeError(
-        f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
-        f'{model.n_q} and {model.n} for robot {model.name!r}'
-    )
-
-
-def vector(name: str, values: ArrayLike, size: int, robot: str) -> Array:
-    """Return ``values`` as an array, which must have one dimension and ``size`` entries."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape != (size,):
-        raise ShapeError(f'{name} has shape {array.shape}, expected ({size},) for robot {robot!r}')
-    return array
-
-
-def truth(name: str, values: ArrayLike, model: TreeModel) -> BoolArray:
-    """Return truth values (n,), one a joint coordinate."""
-    mask = np.asarray(values)
-    if mask.shape != (model.n,):
-        raise ShapeError(
-            f'{name} has shape {mask.shape}, expected ({model.n},), one entry a joint coordinate '
-            f'of robot {model.name!r}'
-        )
-    if mask.dtype != np.bool_ and not np.all((mask == 0) | (mask == 1)):
-        raise InputError(f'{name} is {mask.tolist()}, expected truth values')
-    chosen: BoolArray = mask != 0
-    return chosen
-
-
-def with_base(model: TreeModel, values: Array) -> Array:
-    """Return (6 + n,) from (m,): zeros in front where the base is fixed."""
-    full = np.zeros(6 + model.n)
-    full[6 + model.n - model.m :] = values
-    return full
-
-
-def failure(
-    model: TreeModel, status: int, state: State, inputs: Mapping[str, Array]
-) -> GeolinError:
-    """Return the error for a status other than OK; a NaN among the inputs is its cause."""
-    arrays = {'H': state.H, 's': state.s, 'v': state.v, 'r': state.r, **inputs}
-    bad = [name for name, array in arrays.items() if not np.all(np.isfinite(array))]
-    if bad or status == NOT_FINITE:
-        return NotFiniteError(
-            f'{" and ".join(bad) or "the accelerations"} of robot {model.name!r} '
-            'hold NaN or inf, expected finite numbers'
-        )
-    velocity = status - SINGULAR
-    part = 'the base' if velocity < 6 else f'joint {model.joint_names[velocity - 6]!r}'
-    return SingularInertiaError(
-        f'robot {model.name!r}: singular mass matrix: {part} has no inertia to move at this '
-        'state, expected some; check the masses behind it'
-    )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.functions import failure
+from geolin_ros.dynamics.arguments import failure
 from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
 from geolin_ros.kernels.engine.batch import differentiate_samples, evaluate_samples, mass_matrices
 from geolin_ros.kernels.packing import layout

@@ -16,7 +16,6 @@ equilibrium, for the moving reference:
 
 import dataclasses
 import math
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
@@ -25,7 +24,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError, InputError, NotFiniteError, check_choice
-from geolin_ros.kernels.engine import exponential
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -231,8 +229,10 @@ def step_zoh(rate: Rate, dt: float) -> Step:
 
     For theta the reference does not matter: A differs by (1/2) ad_f, and ad_f f = 0.
     """
+    from geolin_ros.linearization.zero_order_hold import held  # few take this method
+
     k = rate.f.size
-    E = _held(dt, rate.A, rate.B, rate.f[:, np.newaxis])
+    E = held(dt, rate.A, rate.B, rate.f[:, np.newaxis])
     return Step(E[:, -1].copy(), E[:, :k].copy(), E[:, k:-1].copy())
 
 
@@ -310,41 +310,6 @@ def carry_into_chart(step: Step, defect: Array, groups: Sequence[Group]) -> None
     for group in groups:
         J, rows = group.of(se3.right_jacobian_inverse, defect), group.rows
         step.Phi[rows], step.Gamma[rows] = J @ step.Phi[rows], J @ step.Gamma[rows]
-
-
-class _Memory(threading.local):
-    """What exponentials are computed in, by size: fresh pages cost more than a small one."""
-
-    def __init__(self) -> None:
-        self.of_size: dict[tuple[int, int], tuple[Array, IntArray, Array]] = {}
-
-
-_memory = _Memory()
-
-
-def zero_order_hold(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
-    """Return exp(dt A) (k, k) and the integral of exp(t A) B over 0 <= t <= dt (k, n).
-
-    By a series that multiplies the rows of accelerations alone, with scaling and squaring: see
-    `geolin_ros.kernels.engine.exponential`.
-    """
-    E, k = _held(dt, A, B), A.shape[0]
-    return E[:, :k].copy(), E[:, k:].copy()
-
-
-def _held(dt: float, A: Array, *columns: Array) -> Array:
-    """Return [exp(dt A) | integrals for the columns], a view that the next call overwrites."""
-    k, n = A.shape[0], sum(part.shape[1] for part in columns)
-    if (k, n) not in _memory.of_size:
-        work, lists = exponential.make_work(k, n)
-        _memory.of_size[k, n] = work, lists, exponential.parts_of(work, k)
-    work, lists, parts = _memory.of_size[k, n]
-    at = 0
-    for part in (A, *columns):
-        exponential.fill(work, k, at, part, float(dt))
-        at += part.shape[1]
-    found: int = exponential.exponential(work, lists, k, n)
-    return parts[found, :k, : k + n]
 
 
 def _field(state: State, nu_dot: Array) -> Array:

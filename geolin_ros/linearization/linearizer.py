@@ -5,13 +5,13 @@
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.functions import failure, mass_matrix, vector, wrong_state
+from geolin_ros.dynamics.arguments import failure, vector, wrong_state
 from geolin_ros.errors import ModelError, NotFiniteError, ShapeError
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
 from geolin_ros.kernels.engine.linearization import linearize
@@ -19,8 +19,6 @@ from geolin_ros.kernels.engine.own_results import linearize_own, pose_groups
 from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.own_layout import pack_own
 from geolin_ros.kernels.status import NOT_FINITE, OK, REDUNDANT, SINGULAR
-from geolin_ros.linearization.along import Along
-from geolin_ros.linearization.batch import Batches
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import Closure, activated, content
 from geolin_ros.linearization.contacts.geometry import RowsLeft, geometry_of, rows_at
@@ -32,12 +30,6 @@ from geolin_ros.linearization.contacts.rank import (
     weights_of,
 )
 from geolin_ros.linearization.contacts.redundancy import Redundancy
-from geolin_ros.linearization.discretization import (
-    Discretization,
-    Method,
-    Options,
-    discretize,
-)
 from geolin_ros.linearization.result import (
     About,
     Geometry,
@@ -52,6 +44,11 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, pack
 from geolin_ros.typing import Array, IntArray
+
+if TYPE_CHECKING:  # imported when they are first used: who wants A and B alone needs neither
+    from geolin_ros.linearization.along import Along
+    from geolin_ros.linearization.batch import Batches
+    from geolin_ros.linearization.discretization import Discretization, Method
 
 NO_MEMORY_OF_FLOATS = (TypeError, ValueError, NotImplementedError, BufferError)
 """What a memoryview says to it."""
@@ -148,13 +145,17 @@ class Linearizer:
         return self._tau
 
     @cached_property
-    def batch(self) -> Batches:
+    def batch(self) -> 'Batches':
         """Linearizes about many states in one call."""
+        from geolin_ros.linearization.batch import Batches
+
         return Batches(self)
 
     @cached_property
-    def along(self) -> Along:
+    def along(self) -> 'Along':
         """Linearizes along trajectories through sets of contacts in one call."""
+        from geolin_ros.linearization.along import Along
+
         return Along(self, self._length)
 
     def __call__(
@@ -264,11 +265,11 @@ class Linearizer:
         state: State,
         tau: ArrayLike,
         dt: float,
-        method: Method = 'midpoint',
+        method: 'Method' = 'midpoint',
         reference: Reference = 'moving',
         wrenches: Sequence[Wrench] = (),
         next_reference: State | None = None,
-    ) -> Discretization:
+    ) -> 'Discretization':
         """Step over ``dt`` with constant efforts, and linearize the step.
 
         Parameters
@@ -302,6 +303,8 @@ class Linearizer:
         ShapeError, NotFiniteError, SingularInertiaError
             As for a linearization; NotFiniteError also if the step overflows.
         """
+        from geolin_ros.linearization.discretization import Options, discretize
+
         options = Options(dt, method, reference)
         return discretize(self, state, tau, options, wrenches, next_reference)
 
@@ -556,7 +559,7 @@ class _Engine:
         state, model = self._state, self._model
         if not self.is_current or not self._constraints:
             return geometry_of(model, self._constraints, state)
-        return Geometry(*self._rows_at(self._left, state), mass_matrix(model, state))
+        return geometry_of(model, self._constraints, state, self._rows_at(self._left, state))
 
     @cached_property
     def _left(self) -> RowsLeft:

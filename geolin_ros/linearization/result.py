@@ -5,28 +5,21 @@
 import dataclasses
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.contacts.description import SIZES, Closure
 from geolin_ros.linearization.contacts.redundancy import Redundancy
-from geolin_ros.linearization.discretization import (
-    Discretization,
-    Options,
-    Rate,
-    check_step,
-    discretized,
-    step_euler,
-    step_zoh,
-)
-from geolin_ros.linearization.representation import convert
 from geolin_ros.model.labels import Label, rate_label
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial.frames import Representation
 from geolin_ros.typing import Array
+
+if TYPE_CHECKING:  # imported when they are first used
+    from geolin_ros.linearization.discretization import Discretization
 
 Reference = Literal['moving', 'frozen']
 
@@ -168,9 +161,11 @@ class Linearization:
 
     def in_representation(self, representation: Representation) -> 'Linearization':
         """Return the same with the base twist in another representation, see `convert`."""
+        from geolin_ros.linearization.representation import convert
+
         return convert(self, self.state, representation)
 
-    def discretize(self, dt: float, method: Literal['euler', 'zoh'] = 'zoh') -> Discretization:
+    def discretize(self, dt: float, method: Literal['euler', 'zoh'] = 'zoh') -> 'Discretization':
         """Return the step over ``dt`` of these A, B and drift, efforts constant.
 
         Other methods look at the robot elsewhere too, see `Linearizer.discretize`.
@@ -180,13 +175,16 @@ class Linearization:
         ConfigurationError
             If dt is not positive, or the method is none of the two.
         """
+        from geolin_ros.linearization import discretization as steps
+
         if method not in ('euler', 'zoh'):
             raise ConfigurationError(f"method is {method!r}, expected 'euler' or 'zoh'")
-        check_step(dt)
+        steps.check_step(dt)
         f = np.concatenate((self._velocity(), self.nu_dot))
-        step = (step_euler if method == 'euler' else step_zoh)(Rate(f, self.A, self.B), dt)
-        options = Options(dt, method, self.reference)
-        return discretized(self.about.model, self.state, step, f, options)
+        rate = steps.Rate(f, self.A, self.B)
+        step = (steps.step_euler if method == 'euler' else steps.step_zoh)(rate, dt)
+        options = steps.Options(dt, method, self.reference)
+        return steps.discretized(self.about.model, self.state, step, f, options)
 
     def _velocity(self) -> Array:
         """Return [v; r] (m,), of a fixed base [r]."""

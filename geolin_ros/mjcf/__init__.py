@@ -2,6 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """From an MJCF file, by MuJoCo's own reader, to a description (extra ``mujoco``)."""
 
-from geolin_ros.mjcf.reader import Reading, is_mjcf, read, read_shapes
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from geolin_ros.mjcf.recognition import is_mjcf
+
+if TYPE_CHECKING:
+    from geolin_ros.mjcf.reader import Reading, read, read_shapes
 
 __all__ = ['Reading', 'is_mjcf', 'read', 'read_shapes']
+
+
+def __getattr__(name: str) -> Any:
+    """Import the reader when one of its names is first used [PEP 562]."""
+    if name not in __all__:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    value = getattr(importlib.import_module('geolin_ros.mjcf.reader'), name)
+    globals()[name] = value
+    return value

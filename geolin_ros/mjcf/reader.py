@@ -14,6 +14,7 @@ import numpy as np
 
 from geolin_ros.description import Description, Joint, Limits, Link, Mimic
 from geolin_ros.errors import ModelError
+from geolin_ros.mjcf.recognition import is_mjcf
 from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
@@ -21,7 +22,6 @@ from geolin_ros.urdf.shapes import Shape
 
 mujoco = optional('mujoco', extra='mujoco')
 
-_HEAD = 4096  # bytes, in which the first element of a file is looked for
 _TO_JOINTS = (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
 _KINDS = ('floating', 'spherical', 'prismatic', 'revolute')  # in the order of mjtJoint
 
@@ -36,21 +36,6 @@ class Reading(NamedTuple):
     description: Description
     base: Literal['floating', 'fixed']
     gravity: tuple[float, ...]
-
-
-def is_mjcf(source: object) -> bool:
-    """Whether a path or a text is one of MJCF, by its first element."""
-    if isinstance(source, str) and source.lstrip('\ufeff \t\r\n').startswith('<'):
-        head = source[:_HEAD]
-    elif isinstance(source, str | Path) and Path(source).suffix in ('.xml', '.mjcf'):
-        try:
-            with Path(source).open('rb') as file:
-                head = file.read(_HEAD).decode('utf-8', 'replace')
-        except OSError:
-            return False
-    else:
-        return False
-    return '<mujoco' in head and '<robot' not in head
 
 
 def read(source: str | Path) -> Reading:

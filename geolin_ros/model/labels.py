@@ -19,6 +19,21 @@ _TWIST = (
     ('wz', 'rad/s'),
 )
 
+_WORDS = {
+    'H.x': 'base position x',
+    'H.y': 'base position y',
+    'H.z': 'base position z',
+    'H.rx': 'base roll',
+    'H.ry': 'base pitch',
+    'H.rz': 'base yaw',
+    'v.x': 'base velocity x',
+    'v.y': 'base velocity y',
+    'v.z': 'base velocity z',
+    'v.wx': 'base roll rate',
+    'v.wy': 'base pitch rate',
+    'v.wz': 'base yaw rate',
+}
+
 
 class Label(NamedTuple):
     """Name and unit of one row or column."""
@@ -88,3 +103,11 @@ def joint_units(model: TreeModel) -> tuple[str, ...]:
     """Return ``rad`` or ``m`` for each joint coordinate."""
     turns = (model.tree.subspace[model.own_coordinate, 3:] != 0.0).any(axis=1)
     return tuple('rad' if turn else 'm' for turn in turns)
+
+
+def entry_words(name: str) -> str:
+    """Return words for an entry of the state by its label's name."""
+    if name in _WORDS:
+        return _WORDS[name]
+    part, joint = name.split('.', 1)
+    return f'position of {joint}' if part == 's' else f'rate of {joint}'

@@ -42,7 +42,6 @@ from geolin_ros.ros.robot_node import Input, Output, Reading, RobotNode, guarded
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.ros.transforms import Transforms, check_transforms
 from geolin_ros.stream.analysis import Snapshot
-from geolin_ros.stream.failed_check import failed_check_report, save_failed_check
 from geolin_ros.stream.inputs.plausibility import Window
 from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
 from geolin_ros.stream.parameters.linearizer import TABLE, stream_settings
@@ -259,6 +258,8 @@ class LinearizationNode(RobotNode):
 
     def _keep(self, pipeline: Pipeline, sample: Sample, verdict: Verdict) -> str:
         """Save a linearization that failed its check; return what to say of it."""
+        from geolin_ros.stream.failed_check import failed_check_report, save_failed_check
+
         folder = Path(self._values['certificate.folder'] or get_logging_directory()).expanduser()
         try:
             if verdict.failures > MOST_FAILED_CHECK_FILES:

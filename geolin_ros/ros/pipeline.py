@@ -5,6 +5,7 @@
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from geometry_msgs.msg import Point
 
@@ -15,7 +16,6 @@ from geolin_ros.ros.robot_node import Reading
 from geolin_ros.stream.analysis import Analyst, Snapshot
 from geolin_ros.stream.inputs.plausibility import Finding, Window, findings
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.outputs.markers import MarkerWriter, shown_modes
 from geolin_ros.stream.outputs.messages import (
     ForwardDynamicsWriter,
     LinearizationWriter,
@@ -23,6 +23,9 @@ from geolin_ros.stream.outputs.messages import (
     empty_linearization,
 )
 from geolin_ros.stream.requests import RequestAnswerer
+
+if TYPE_CHECKING:  # imported where markers are asked for
+    from geolin_ros.stream.outputs.markers import MarkerWriter
 
 
 @dataclass
@@ -36,7 +39,7 @@ class Pipeline:
     requests: RequestAnswerer
     analyst: Analyst
     reading: Reading
-    markers: MarkerWriter | None = None
+    markers: 'MarkerWriter | None' = None
     """None if nobody asked for them."""
     warnings: Sequence[Finding] = ()
     """About the inputs of the last second or so."""
@@ -50,7 +53,7 @@ class Pipeline:
         """Analyse an earlier answer for the next summaries; takes a while."""
         self.summary.analysis = self.analyst.analyse(snapshot)
         if self.markers is not None:
-            self.markers.modes = shown_modes(self.model, self.stream.settings, snapshot)
+            self.markers.show_modes(self.stream.settings, snapshot)
 
     def judge(self, window: Window) -> None:
         """Judge a stretch of inputs."""
@@ -86,11 +89,13 @@ def make_pipeline(
     )
 
 
-def _markers(rate: float, model: TreeModel) -> MarkerWriter | None:
+def _markers(rate: float, model: TreeModel) -> 'MarkerWriter | None':
     """Return what draws for RViz at a rate [Hz]; None at 0."""
     if not rate > 0.0:
         return None
     from visualization_msgs.msg import Marker, MarkerArray
+
+    from geolin_ros.stream.outputs.markers import MarkerWriter
 
     return MarkerWriter(MarkerArray, Marker, Point, model, 1.0 / rate)
 

@@ -24,7 +24,7 @@ from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNod
 from geolin_ros.stream.base_stream import BaseStream
 from geolin_ros.stream.outputs.base_messages import BaseMessages, BaseWriter
 from geolin_ros.stream.parameters.base_state import BASE_TABLE, base_settings
-from geolin_ros.stream.warm_up import warm_up_base
+from geolin_ros.stream.warm_up_commands import warm_up_base
 
 PROGRAM = Program(
     'state_estimator',

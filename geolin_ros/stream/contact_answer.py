@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an answer says of the contacts it obeys."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from geolin_ros.linearization.contacts import Redundancy
 from geolin_ros.linearization.contacts.description import Closure
-from geolin_ros.linearization.contacts.reduction import Bases, admissible_bases, nearest_basis
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.representation import TwistChange
 from geolin_ros.linearization.result import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.spatial.frames import Representation
 from geolin_ros.typing import Array
+
+if TYPE_CHECKING:
+    from geolin_ros.linearization.contacts.reduction import Bases
 
 
 class ContactAnswer(NamedTuple):
@@ -65,6 +67,8 @@ class ContactReporter:
         turns = representation != 'body' and by_state.shape[1] != 2 * state.r.size
         change = TwistChange(state, representation) if turns else None
         if self._asked:
+            from geolin_ros.linearization.contacts.reduction import admissible_bases, nearest_basis
+
             self._previous = admissible_bases(C, self._previous)
             basis = self._previous.P
             if change is not None:

@@ -7,21 +7,14 @@ from typing import get_args
 import numpy as np
 
 from geolin_ros.description import Description, Joint, Link
-from geolin_ros.dynamics.batch import mass_matrix
 from geolin_ros.dynamics.conditioning import conditioning
-from geolin_ros.kernels.engine import stein
 from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
 from geolin_ros.kernels.se3 import quaternion, retract
 from geolin_ros.linearization.contacts import Contact
-from geolin_ros.linearization.contacts.reduction import admissible_bases
-from geolin_ros.linearization.discretization import Method
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import Base, TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.spatial.se3 import exp, log, rotation_from_quaternion
-from geolin_ros.stream.base_stream import BaseSettings, BaseStream
-from geolin_ros.stream.inputs.contact_input import ContactSettings
-from geolin_ros.stream.inputs.imu_input import ImuTopic
+from geolin_ros.spatial.se3 import exp, log
 from geolin_ros.verification.certificate import Certifier, Claim
 from geolin_ros.verification.differences import Form
 
@@ -49,6 +42,8 @@ def warm_up() -> None:
 
 def warm_up_discretization() -> None:
     """Run what steps over a period take."""
+    from geolin_ros.linearization.discretization import Method
+
     model = small_model()
     for method in get_args(Method):
         Linearizer(model).discretize(model.neutral_state(), np.zeros(model.n), 1e-3, method)
@@ -62,6 +57,8 @@ def warm_up_fixed_base() -> None:
 
 def warm_up_contacts() -> None:
     """Run the kernels of contacts, independent and redundant, and of external wrenches as well."""
+    from geolin_ros.linearization.contacts.reduction import admissible_bases
+
     model = small_model()
     state, tau, point = model.neutral_state(), np.zeros(model.n), Contact('link9')
     wrenches = [Wrench('link9', np.ones(3))]
@@ -69,26 +66,6 @@ def warm_up_contacts() -> None:
         C = Linearizer(model, contacts)(state, tau, wrenches=wrenches)
     admissible_bases(C)
     Certifier(model, Form()).check(Claim(state, tau, C.A, C.B, C.nu_dot, wrenches, [point]))
-
-
-def warm_up_commands() -> None:
-    """Run what commands take beside: many samples at once, bases in a posture, differences."""
-    model = small_model()
-    state = model.neutral_state()
-    Linearizer(model).batch([state], np.zeros((1, model.n)))
-    mass_matrix(model, [state])
-    work, _, numbers = stein.make_work(model.m)
-    stein.stein(work, numbers, 1e-9, 1)
-    warm_up_base()
-    state.difference(state)
-    rotation_from_quaternion([0.0, 0.0, 0.0, 1.0])
-
-
-def warm_up_base() -> None:
-    """Run the kernels of the state estimator."""
-    model = small_model()
-    foot = ContactSettings(contacts=(Contact(model.body_names[-1]),))
-    BaseStream(model, BaseSettings(ImuTopic('imu', model.base_link), foot)).warm_up()
 
 
 def small_model(base: Base = 'floating') -> TreeModel:

@@ -3,6 +3,5 @@
 """From URDF (text, file or parsed object) to a `Description`; the only package that sees XML."""
 
 from geolin_ros.urdf.reader import examine, read, read_text
-from geolin_ros.urdf.writer import write
 
-__all__ = ['examine', 'read', 'read_text', 'write']
+__all__ = ['examine', 'read', 'read_text']

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,38 @@ def test_layers__notice_a_wrong_import(
     done = lint_imports(tmp_path)
     assert done.returncode == 1, done.stdout
     assert f'{broken} BROKEN' in ' '.join(done.stdout.split())
+
+
+LOADED = """
+import sys
+from pathlib import Path
+{statement}
+own = [module for name, module in sys.modules.items() if name.partition('.')[0] == 'geolin_ros']
+files = {{module.__file__ for module in own if module.__file__}}
+print(sum(len(Path(file).read_text(encoding='utf-8').splitlines()) for file in files))
+"""
+
+
+@pytest.mark.parametrize(
+    ('statement', 'most'),
+    [
+        ('from geolin_ros import Linearizer', 13_000),
+        pytest.param(
+            'import geolin_ros.ros.linearization_node',
+            22_000,
+            marks=pytest.mark.skipif(find_spec('rclpy') is None, reason='needs ROS 2'),
+        ),
+    ],
+)
+def test_import__loads_what_it_is_about_alone(
+    statement: str, most: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = LOADED.format(statement=statement)
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with capsys.disabled():
+        sys.stdout.write(f'\n{statement}: {int(done.stdout)} lines, at most {most}\n')
+    assert 5000 < int(done.stdout) <= most
 
 
 def test_rooms__are_those_of_the_page_about_the_design() -> None:

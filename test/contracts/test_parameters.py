@@ -11,7 +11,7 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.linearizer import BY_NAME, MODEL_NAMES, TABLE, stream_settings
 from geolin_ros.stream.parameters.table import as_markdown, as_parameter_file, check_all
-from geolin_ros.stream.parameters.tables import TABLES
+from geolin_ros.stream.parameters.tables import NODES, table_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {
@@ -28,7 +28,7 @@ def test_parameter_file__is_the_table(node, file):
     text = (ROOT / 'config' / file).read_text()
     header, _, body = text.partition('/**:')
     assert all(line.startswith('#') for line in header.splitlines())
-    expected = as_parameter_file(TABLES[node])
+    expected = as_parameter_file(table_of(node))
     assert '/**:' + body == expected, f'make it anew with `geolin parameters {node}`'
 
 
@@ -36,14 +36,14 @@ def test_parameter_file__is_the_table(node, file):
 def test_parameter_file__holds_every_default(node, file):
     yaml = pytest.importorskip('yaml')
     values = yaml.safe_load((ROOT / 'config' / file).read_text())
-    defaults = {parameter.name: parameter.default for parameter in TABLES[node]}
+    defaults = {parameter.name: parameter.default for parameter in table_of(node)}
     assert values == {'/**': {'ros__parameters': defaults}}
     for name, value in values['/**']['ros__parameters'].items():
         assert type(value) is type(defaults[name])
 
 
 def test_parameter_files__are_there_for_every_node():
-    assert set(FILES) == set(TABLES)
+    assert set(FILES) == set(NODES)
 
 
 def test_page_of_the_node__holds_the_table():
@@ -55,7 +55,7 @@ def test_page_of_the_node__holds_the_table():
 
 
 def test_files__are_named_at_the_start_alone():
-    fixed = {row.name for table in TABLES.values() for row in table if not row.live}
+    fixed = {row.name for node in NODES for row in table_of(node) if not row.live}
     named = {'robot_description_file', 'overlay_file', 'gain_bank', 'certificate.folder'}
     assert fixed == named | {'autostart', 'marker_rate'}
 
@@ -65,7 +65,7 @@ def test_names__are_unique():
     assert set(MODEL_NAMES) <= set(BY_NAME)
 
 
-EVERY = [parameter for table in TABLES.values() for parameter in table]
+EVERY = [parameter for node in NODES for parameter in table_of(node)]
 
 
 @pytest.mark.parametrize('parameter', EVERY, ids=lambda parameter: parameter.name)
@@ -108,5 +108,5 @@ def test_document_of_the_lqr_node__holds_its_own_rows():
     table = text.partition('<!-- begin parameters -->\n')[2].partition('<!-- end parameters -->')[
         0
     ]
-    own = [row for row in TABLES['lqr_node'] if row not in TABLE]
+    own = [row for row in table_of('lqr_node') if row not in TABLE]
     assert table == as_markdown(own)

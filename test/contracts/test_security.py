@@ -12,7 +12,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from geolin_ros.stream.parameters.tables import TABLES
+from geolin_ros.stream.parameters.tables import NODES, table_of
 
 ROOT = Path(__file__).resolve().parents[2]
 POLICIES = sorted((ROOT / 'config' / 'security').glob('*.xml'))
@@ -38,7 +38,7 @@ def policy(request):
 
 
 def test_every_node__has_a_policy_of_its_own():
-    assert [path.name for path in POLICIES] == sorted(f'{n}.policy.xml' for n in TABLES)
+    assert [path.name for path in POLICIES] == sorted(f'{n}.policy.xml' for n in NODES)
     for path in POLICIES:
         root, node = fromstring(path.read_text()), path.name.partition('.')[0]
         (enclave,) = root.iter('enclave')
@@ -78,7 +78,7 @@ def test_guide__says_what_parameters_add():
         'base_source', 'contact_source', 'foot_force_topics', 'imu_topics',
         'robot_description_node', 'wrench_topics', 'use_sim_time',
     )  # fmt: skip
-    known = {parameter.name for table in TABLES.values() for parameter in table}
+    known = {parameter.name for node in NODES for parameter in table_of(node)}
     for name in adding:
         assert name in known | {'use_sim_time'}
         assert f'`{name}`' in guide

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from support.ros_graph import ROOT, START
 
-from geolin_ros.stream.parameters.tables import TABLES
+from geolin_ros.stream.parameters.tables import NODES
 
 OF_ALL_NODES = {'/clock', '/parameter_events', '/rosout', '~/transition_event'}
 
@@ -19,7 +19,7 @@ def run(node, *arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=START, cwd=ROOT)
 
 
-@pytest.mark.parametrize('node', TABLES)
+@pytest.mark.parametrize('node', NODES)
 def test_help__says_topics_and_where_parameters_are(node):
     said = run(node, '--help', '--ros-args', '-p', 'autostart:=false')
     assert said.returncode == 0, said.stderr

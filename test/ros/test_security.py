@@ -12,7 +12,7 @@ import pytest
 from rclpy.node import NodeNameNonExistentError
 from support.ros_graph import ROOT, START, Process
 
-from geolin_ros.stream.parameters.tables import TABLES
+from geolin_ros.stream.parameters.tables import NODES
 
 NAMESPACE = '/secured'
 
@@ -55,7 +55,7 @@ NEEDED = {
 """Parameters of a node that does all that its policy allows."""
 
 
-@pytest.mark.parametrize('node', TABLES)
+@pytest.mark.parametrize('node', NODES)
 def test_policy__allows_what_the_node_does_and_no_more(graph, tmp_path, node):
     values = {'use_sim_time': True} | NEEDED.get(node, {})
     process = Process(tmp_path, values, NAMESPACE, module=node, forked=True)
@@ -74,7 +74,7 @@ def test_policy__allows_what_the_node_does_and_no_more(graph, tmp_path, node):
 SECURED = {'ROS_SECURITY_ENABLE': 'true', 'ROS_SECURITY_STRATEGY': 'Enforce'}
 
 
-@pytest.mark.parametrize('node', TABLES)
+@pytest.mark.parametrize('node', NODES)
 @pytest.mark.parametrize('keystore', ['none', 'elsewhere', 'of another node'])
 def test_node_that_must_be_secure__does_not_start_without_its_keys(tmp_path, node, keystore):
     environment = {k: v for k, v in os.environ.items() if not k.startswith('ROS_SECURITY')}

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from geolin_ros.dynamics.functions import failure
+from geolin_ros.dynamics.arguments import failure
 from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.kernels.status import OK
 from geolin_ros.model.wrenches import pack

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.dynamics.functions import failure, state_data
+from geolin_ros.dynamics.arguments import failure, state_data
 from geolin_ros.errors import NotFiniteError
 from geolin_ros.kernels.cholesky import solve_rows
 from geolin_ros.kernels.packing.types import BODY_WRENCH, Wrenches, make_workspace

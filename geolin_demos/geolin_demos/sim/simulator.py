@@ -15,7 +15,7 @@ from geolin_demos.sim.world import FLOOR, Floor, body_name, compile_world
 from geolin_ros import mjcf
 from geolin_ros.control.soles import read_feet
 from geolin_ros.control.support import Support
-from geolin_ros.dynamics.functions import vector
+from geolin_ros.dynamics.arguments import vector
 from geolin_ros.dynamics.kinematics import Kinematics, check_state
 from geolin_ros.errors import ConfigurationError, NotFiniteError
 from geolin_ros.model.state import State

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.kernels.recursions.inverse_dynamics_derivatives import differentiate_motion
@@ -18,9 +17,16 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 
 
-def geometry_of(model: TreeModel, constraints: Sequence[Constraint], state: State) -> Geometry:
-    """Return what the constraints admit at a state."""
-    return Geometry(*rows_at(model, constraints, state), mass_matrix(model, state))
+def geometry_of(
+    model: TreeModel,
+    constraints: Sequence[Constraint],
+    state: State,
+    rows: tuple[Array, Array] | None = None,
+) -> Geometry:
+    """Return what the constraints admit at a state; their `rows_at` it may be known."""
+    from geolin_ros.dynamics.functions import mass_matrix  # few ask for it
+
+    return Geometry(*(rows or rows_at(model, constraints, state)), mass_matrix(model, state))
 
 
 class RowsLeft:

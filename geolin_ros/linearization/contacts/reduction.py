@@ -33,10 +33,10 @@ from geolin_ros.linearization.discretization import (
     Discretization,
     Method,
     check_step,
-    zero_order_hold,
 )
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.result import Geometry, Linearization
+from geolin_ros.linearization.zero_order_hold import zero_order_hold
 from geolin_ros.model.state import State
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state of a robot from joint states and odometry, for every node that needs one."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -13,8 +13,10 @@ from geolin_ros.stream.inputs.joint_parts import JointParts
 from geolin_ros.stream.inputs.pairing import BaseSample, make_pairing
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import starts_anew
-from geolin_ros.stream.inputs.transform_input import TransformInput
 from geolin_ros.typing import Array
+
+if TYPE_CHECKING:  # imported where the base comes from transforms
+    from geolin_ros.stream.inputs.transform_input import TransformInput
 
 
 class StateInput:
@@ -42,7 +44,9 @@ class StateInput:
         self._odometry = BaseInput(model, settings)
         self._transforms: TransformInput | None = None
         if settings.base_source == 'tf' and model.base == 'floating':
-            self._transforms = TransformInput(model, settings)
+            from geolin_ros.stream.inputs import transform_input
+
+            self._transforms = transform_input.TransformInput(model, settings)
         self._fixed_frame = settings.frame_prefix + model.base_link
         self._last_stamp: int | None = None
         self.newest_base: BaseSample | None = None

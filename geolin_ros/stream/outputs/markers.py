@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.control.mode_names import entry_words
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.model.labels import state_labels
+from geolin_ros.model.labels import entry_words, state_labels
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.analysis import Snapshot, leading_modes
 from geolin_ros.stream.geometry import write_stamp
@@ -106,6 +105,10 @@ class MarkerWriter:
         self._weight = model.total_mass * (float(np.linalg.norm(model.gravity)) or 9.81)
         self._last: int | None = None
         self.modes: Sequence[ShownMode] = ()
+
+    def show_modes(self, settings: StreamSettings, snapshot: Snapshot) -> None:
+        """Find the modes of a linearization for the next arrays; takes a while."""
+        self.modes = shown_modes(self._model, settings, snapshot)
 
     def is_due(self, answer: Answer) -> bool:
         """Return whether it is time for another array; a clock that was set back starts anew."""

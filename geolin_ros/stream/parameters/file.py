@@ -9,14 +9,14 @@ from typing import Any
 from geolin_ros.description.safe_yaml import read_yaml
 from geolin_ros.errors import ConfigurationError, InputError, unknown_name
 from geolin_ros.stream.parameters.table import Parameter
-from geolin_ros.stream.parameters.tables import TABLES
+from geolin_ros.stream.parameters.tables import table_of
 
 NODE = 'linearization_node'
 
 
 def default_values(node: str = NODE) -> dict[str, Any]:
     """Return the default of every parameter of a node."""
-    return {parameter.name: parameter.default for parameter in TABLES[node]}
+    return {parameter.name: parameter.default for parameter in table_of(node)}
 
 
 def merged_values(
@@ -69,7 +69,7 @@ def checked(name: str, value: Any, node: str = NODE) -> Any:
     UnknownNameError
         If there is no such parameter.
     """
-    rows = {parameter.name: parameter for parameter in TABLES[node]}
+    rows = {parameter.name: parameter for parameter in table_of(node)}
     if name not in rows:
         raise unknown_name('parameter', name, rows, f'the parameters of {node}')
     parameter = rows[name]
