@@ -229,10 +229,10 @@ def step_zoh(rate: Rate, dt: float) -> Step:
 
     For theta the reference does not matter: A differs by (1/2) ad_f, and ad_f f = 0.
     """
-    from geolin_ros.linearization.zero_order_hold import held  # few take this method
+    from geolin_ros.linearization.zero_order_hold import integrals  # few take this method
 
     k = rate.f.size
-    E = held(dt, rate.A, rate.B, rate.f[:, np.newaxis])
+    E = integrals(dt, rate.A, rate.B, rate.f[:, np.newaxis])
     return Step(E[:, -1].copy(), E[:, :k].copy(), E[:, k:-1].copy())
 
 

@@ -24,11 +24,11 @@ def zero_order_hold(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
     By a series that multiplies the rows of accelerations alone, with scaling and squaring: see
     `geolin_ros.kernels.engine.exponential`.
     """
-    E, k = held(dt, A, B), A.shape[0]
+    E, k = integrals(dt, A, B), A.shape[0]
     return E[:, :k].copy(), E[:, k:].copy()
 
 
-def held(dt: float, A: Array, *columns: Array) -> Array:
+def integrals(dt: float, A: Array, *columns: Array) -> Array:
     """Return [exp(dt A) | integrals for the columns], a view that the next call overwrites."""
     k, n = A.shape[0], sum(part.shape[1] for part in columns)
     if (k, n) not in _memory.of_size:
