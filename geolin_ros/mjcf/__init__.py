@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From an MJCF file, by MuJoCo's own reader, to a description (extra ``mujoco``)."""
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from geolin_ros.mjcf.recognition import is_mjcf
@@ -17,6 +16,6 @@ def __getattr__(name: str) -> Any:
     """Import the reader when one of its names is first used [PEP 562]."""
     if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    value = getattr(importlib.import_module('geolin_ros.mjcf.reader'), name)
-    globals()[name] = value
-    return value
+    from geolin_ros.mjcf import reader
+
+    return getattr(reader, name)

@@ -1,24 +1,32 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of every node, by the node's name."""
+"""The parameters of every node, by the node's name.
 
-import importlib
+A table is imported when it is asked for: with it comes what its node stands on.
+"""
 
 from geolin_ros.stream.parameters.table import Parameter
 
-_HOMES = {
-    'linearization_node': ('linearizer', 'TABLE'),
-    'lqr_node': ('lqr', 'LQR_TABLE'),
-    'state_estimator': ('base_state', 'BASE_TABLE'),
-    'torque_estimator': ('torque', 'TORQUE_TABLE'),
-}
-NODES = tuple(_HOMES)
+NODES = 'linearization_node', 'lqr_node', 'state_estimator', 'torque_estimator'
 
 
 def table_of(node: str) -> tuple[Parameter, ...]:
-    """Return the parameters of a node; those of others, and what they stand on, are not loaded."""
-    module, name = _HOMES[node]
-    table: tuple[Parameter, ...] = getattr(
-        importlib.import_module(f'geolin_ros.stream.parameters.{module}'), name
-    )
-    return table
+    """Return the parameters of a node, one of `NODES`."""
+    match node:
+        case 'linearization_node':
+            from geolin_ros.stream.parameters.linearizer import TABLE
+
+            return TABLE
+        case 'lqr_node':
+            from geolin_ros.stream.parameters.lqr import LQR_TABLE
+
+            return LQR_TABLE
+        case 'state_estimator':
+            from geolin_ros.stream.parameters.base_state import BASE_TABLE
+
+            return BASE_TABLE
+        case 'torque_estimator':
+            from geolin_ros.stream.parameters.torque import TORQUE_TABLE
+
+            return TORQUE_TABLE
+    raise KeyError(node)
