@@ -85,6 +85,7 @@ setup(
             'idyntree>=15; python_version < "3.14" and platform_machine == "x86_64"',
             'mcap-ros2-support>=0.5',
             'pin>=2.7',
+            'piqp>=0.6',
             'pytest>=8',
             'pytest-rerunfailures>=15',
             'pytest-xdist>=3.6',

@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Quadratic programs over the horizon of a linear time-varying system, with their gains.
+
+    minimize    sum_k z_k'Q_k z_k/2 + q_k'z_k + w_k'S_k z_k + w_k'R_k w_k/2 + r_k'w_k
+                + z_N'Q_N z_N/2 + q_N'z_N
+    subject to  z_{k+1} = A_k z_k + B_k w_k + c_k,    z_0 given,
+                C_k z_k + D_k w_k + e_k <= 0,    lower_k <= w_k <= upper_k
+
+One Riccati recursion a Newton step, with an augmented Lagrangian for the inequalities: see
+`geolin_ros.kernels.engine.stages`. Its gains K_k are what the law between two solutions needs.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from geolin_ros.errors import ConfigurationError, ShapeError
+from geolin_ros.kernels.engine import stages as kernels
+from geolin_ros.typing import Array
+
+WORDS = {
+    kernels.SOLVED: 'solved',
+    kernels.UNSETTLED: 'unsettled: the set of active rows still changes; allow more newton_steps',
+    kernels.INDEFINITE: "no unique minimum: R_k + B_k'P B_k is not positive definite at a stage; "
+    'weigh all inputs',
+    kernels.OVERFLOWED: 'overflow: the system grows beyond finite numbers over the horizon',
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What the solver found; arrays are copies.
+
+    Attributes
+    ----------
+    is_finite
+        Whether z, w and K may be used at all.
+    status
+        In words; ``'solved'`` is said of the problem as penalized: see the violations.
+    z : (N + 1, n_x)
+    w : (N, n_u)
+    K : (N, n_u, n_x)
+        w = w_k + K_k (z - z_k), with the inequalities that are active kept so.
+    multipliers : (N, rows)
+    row_violation, bound_violation
+        Largest of C z + D w + e, and of w beyond its bounds; 0 if none is violated.
+    steps
+        Riccati recursions.
+    """
+
+    is_finite: bool
+    status: str
+    z: Array
+    w: Array
+    K: Array
+    multipliers: Array
+    row_violation: float
+    bound_violation: float
+    steps: int
+
+
+class StageProblem:
+    """A problem of fixed sizes, solved again and again in memory of its own.
+
+    Write into its arrays, then call `solve`. All are zero at first, bounds infinite.
+
+    Parameters
+    ----------
+    N, n_x, n_u
+        Numbers of stages, states, inputs.
+    rows
+        Number of inequalities a stage; rows of zeros are none.
+
+    Attributes
+    ----------
+    A : (N, n_x, n_x)
+    B : (N, n_x, n_u)
+    c : (N, n_x)
+    Q : (N + 1, n_x, n_x)
+    q : (N + 1, n_x)
+    S : (N, n_u, n_x)
+    R : (N, n_u, n_u)
+    r : (N, n_u)
+    C : (N, rows, n_x)
+    D : (N, rows, n_u)
+    e : (N, rows)
+    lower, upper : (N, n_u)
+    row_weights : (rows,)
+        mu of the rows: squares of them are added to the cost times mu/2.
+    bound_weights : (n_u,)
+
+    Raises
+    ------
+    ConfigurationError
+        If a number is not possible.
+
+    Examples
+    --------
+    A cart of 1 kg at 1 m, pushed back by at most 0.5 N:
+
+    >>> problem = StageProblem(30, 2, 1)
+    >>> problem.A[:], problem.B[:] = [[1.0, 0.1], [0.0, 1.0]], [[0.0], [0.1]]
+    >>> problem.Q[:], problem.R[:] = np.eye(2), 0.1
+    >>> problem.lower[:], problem.upper[:], problem.bound_weights[:] = -0.5, 0.5, 100.0
+    >>> solution = problem.solve([1.0, 0.0], rounds=10)
+    >>> solution.status, round(float(solution.w.min()), 3)
+    ('solved', -0.5)
+    """
+
+    def __init__(self, N: int, n_x: int, n_u: int, rows: int = 0) -> None:
+        if min(N, n_x, n_u) < 1 or rows < 0:
+            raise ConfigurationError(
+                f'a problem has {N} stages, {n_x} states, {n_u} inputs and {rows} rows, expected '
+                'at least one of the first three'
+            )
+        self._sizes = sizes = kernels.sizes_of(N, n_x, n_u, rows)
+        self._memory = memory = kernels.make_memory(sizes)
+        z, w, last = slice(0, n_x), slice(n_x, n_x + n_u), n_x + n_u
+        F = _matrices(memory.F, N, sizes.F, sizes.stride)
+        self.A, self.B, self.c = F[:, :n_x, z], F[:, :n_x, w], F[:, :n_x, last]
+        H = _matrices(memory.H, N + 1, sizes.H, sizes.stride)
+        self.Q, self.q = H[:, z, z], H[:, z, last]
+        self.S, self.R, self.r = H[:N, w, z], H[:N, w, w], H[:N, w, last]
+        G = _matrices(memory.G, N, sizes.G, sizes.stride)
+        self.C, self.D, self.e = G[:, :rows, z], G[:, :rows, w], G[:, :rows, last]
+        self.lower, self.upper = memory.lower.reshape(N, n_u), memory.upper.reshape(N, n_u)
+        self.row_weights, self.bound_weights = memory.mu[:rows], memory.mu[rows:]
+        self._x = memory.x.reshape(N + 1, sizes.stride)
+        self._z, self.w = self._x[:, z], self._x[:N, w]
+        self._K = _matrices(memory.K, N, sizes.K, sizes.stride)[:, :n_u, z]
+        self._multipliers = memory.multipliers.reshape(N, -1)
+
+    def shift(self, stages: int) -> None:
+        """Start the next solution from this one, so many stages later, its end repeated."""
+        if stages > 0:
+            for array in (self.w, self._multipliers):
+                array[:-stages] = array[stages:].copy()
+                array[-stages:] = array[-1]
+
+    def forget(self) -> None:
+        """Start the next solution from nothing."""
+        self.w[:], self._multipliers[:] = 0.0, 0.0
+
+    def solve(self, z0: ArrayLike, rounds: int = 2, newton_steps: int = 5) -> Solution:
+        """Solve from the inputs and multipliers of the last solution.
+
+        Parameters
+        ----------
+        z0 : (n_x,)
+            The first state.
+        rounds
+            Updates of the multipliers: violations shrink with each.
+        newton_steps
+            The largest number of recursions in a round.
+
+        Returns
+        -------
+        Solution
+            One that is not finite makes this problem `forget`.
+
+        Raises
+        ------
+        ShapeError
+            If z0 has another size.
+        """
+        first, sizes = np.asarray(z0, dtype=np.float64), self._sizes
+        if first.shape != (sizes.n_x,):
+            raise ShapeError(f'z0 has shape {first.shape}, expected ({sizes.n_x},)')
+        self._z[0] = first
+        status, steps = kernels.solve(sizes, self._memory, rounds, newton_steps)
+        g = self._memory.g.reshape(sizes.N, -1)
+        arrays = self._z, self.w, self._K, self._multipliers, g[:, : sizes.rows]
+        is_finite = status in (kernels.SOLVED, kernels.UNSETTLED) and all(
+            bool(np.isfinite(array).all()) for array in arrays
+        )
+        found = Solution(
+            is_finite,
+            WORDS[status if is_finite or status > kernels.UNSETTLED else kernels.OVERFLOWED],
+            self._z.copy(),
+            self.w.copy(),
+            self._K.copy(),
+            self._multipliers[:, : sizes.rows].copy(),
+            float(g[:, : sizes.rows].max(initial=0.0)),
+            float(g[:, sizes.rows :].max(initial=0.0)),
+            steps,
+        )
+        if not is_finite:
+            self._x[:], self._multipliers[:] = 0.0, 0.0
+        return found
+
+
+def _matrices(memory: Array, count: int, size: int, stride: int) -> Array:
+    """Return the matrices of all stages as a view (count, rows, columns)."""
+    return memory[: count * size].reshape(count, size // stride, stride)
