@@ -5,7 +5,6 @@
 import multiprocessing
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -15,6 +14,7 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from geolin_ros.errors import ConfigurationError, RecordingError
+from geolin_ros.processes import end_with_parent
 
 LAST_JOBS = 3.0
 """What is left to processes after Ctrl-C [s]."""
@@ -97,21 +97,6 @@ def _begin() -> None:
     """
     end_with_parent()
     multiprocessing.set_start_method('fork', force=True)
-
-
-def end_with_parent() -> None:
-    """End this worker with the process that started it, even if that is killed.
-
-    A worker holds both ends of the queue of jobs: it would wait there for ever.
-    """
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def follow() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=follow, daemon=True).start()
 
 
 def _end_processes() -> None:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.set_up import SOURCES, setup_of
 
 from tools import evidence
 
@@ -110,54 +111,6 @@ def test_checks__are_installed_beside_the_product_once(target, tmp_path):
         assert again[0].endswith(' .venv/bin/python'), 'what is listed is the product'
     if target == 'audit':
         assert ' --strict ' in again[0], 'what cannot be looked up would count as good'
-
-
-PIP = """#!/bin/sh
-case "$*" in
-    *"import numpy"*) echo 2.0 ;;
-    *get_paths*) echo "$PWD/site" ;;
-    *"-m venv"*) mkdir -p .venv/bin site; cp fake .venv/bin/python ;;
-    *) echo "ran $*" ;;
-esac
-"""
-
-
-def setup_of(folder, *what):
-    """Return what tools/setup.sh installs and compiles in a copy, by a Python that only tells."""
-    if not (folder / 'tools').exists():
-        (folder / 'tools').mkdir()
-        for name in ('setup.sh', 'check_packages.sh', 'environment_hook.py', 'build_messages.py'):
-            shutil.copy(ROOT / 'tools' / name, folder / 'tools')
-        shutil.copy(ROOT / 'tools' / 'compile_kernels.py', folder / 'tools')
-        (folder / 'tools' / 'check_packages.sh').write_text('#!/bin/sh\n')
-        shutil.copytree(ROOT / 'requirements', folder / 'requirements')
-        shutil.copytree(ROOT / 'geolin_msgs', folder / 'geolin_msgs')
-        for name in ('setup.py', 'setup.cfg'):
-            shutil.copy(ROOT / name, folder)
-        for name in SOURCES:
-            (folder / name).mkdir(parents=True)
-            (folder / name / 'some.py').touch()
-        shutil.copy(ROOT / 'geolin_demos' / 'setup.py', folder / 'geolin_demos')
-        (folder / 'fake').write_text(PIP)
-        (folder / 'fake').chmod(0o755)
-    environment = {'PATH': os.environ['PATH'], 'PYTHON': './fake'}
-    done = subprocess.run(
-        ['bash', 'tools/setup.sh', *what],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    ran = [line for line in done.stdout.splitlines() if line.startswith('ran ')]
-    return done, ran
-
-
-def sources_of_kernels():
-    (line,) = re.findall(r'step kernels (.*?) &\n', (ROOT / 'tools' / 'setup.sh').read_text())
-    return [name for name in line.split() if not name.endswith('.py')]
-
-
-SOURCES = sources_of_kernels()
 
 
 def test_demo__installs_no_tests_and_no_simulator_and_compiles_once(tmp_path):

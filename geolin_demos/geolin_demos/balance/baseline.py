@@ -29,7 +29,7 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.workers import end_with_parent
+from geolin_ros.processes import end_with_parent
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
