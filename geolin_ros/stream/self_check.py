@@ -22,7 +22,7 @@ from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.typing import Array
 from geolin_ros.verification.certificate import Certificate, Certifier, Claim
-from geolin_ros.verification.differences import Form
+from geolin_ros.verification.directional import Form
 
 IMPOSSIBLE = GeolinError, np.linalg.LinAlgError
 """What a check raises where it has no answer."""

@@ -16,7 +16,7 @@ from geolin_ros.model.tree import Base, TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.spatial.se3 import exp, log
 from geolin_ros.verification.certificate import Certifier, Claim
-from geolin_ros.verification.differences import Form
+from geolin_ros.verification.directional import Form
 
 
 def warm_up() -> None:

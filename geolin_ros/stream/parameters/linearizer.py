@@ -340,7 +340,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'certificate.every',
         250,
-        'Every N-th linearization is checked against independent finite differences, and its '
+        'Every N-th linearization is checked against independent equations, and its '
         'posture for singularity; 0: none.',
         bounds=(0, 1_000_000),
     ),

@@ -1,0 +1,228 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Accelerations, contact-constrained or free, from inverse dynamics and one dense matrix.
+
+    K x = -r(0),   K = [M  -J'],   x = [nu_dot],   r(x) = [ID(nu_dot) - [0; tau] - J' lam]
+                       [J   0 ]       [lam   ]          [J nu_dot + gamma               ]    (1)
+
+[Featherstone 2008, chapter 8], with ID, M and the twists of `bodies`. At a point that moves by
+i h, x moves by -i K^-1 Im r(x): r is zero here, so that how K changes does not count.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.linearization.contacts.description import Closure, Contact
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.typing import Array
+from geolin_ros.verification import group
+from geolin_ros.verification.bodies import Bodies, Motion, Point
+
+
+class PrescribedAccelerations:
+    """Solves (1) under wrenches and the contacts that are in force.
+
+    Parameters
+    ----------
+    bodies
+        The robot.
+    contacts
+        Constraints on it; those that are not active do not count.
+    wrenches
+        External ones.
+
+    Raises
+    ------
+    UnknownNameError, ShapeError, NotFiniteError
+        If a contact does not fit the robot.
+    """
+
+    def __init__(
+        self, bodies: Bodies, contacts: Sequence[Closure], wrenches: Sequence[Wrench] = ()
+    ) -> None:
+        self.bodies, self._wrenches = bodies, wrenches
+        self._contacts = [
+            _ActiveContact(bodies, contact) for contact in contacts if contact.active
+        ]
+        self._newest: tuple[bytes, Array, Array] | None = None
+        self._solved: tuple[bytes, Array, Array] | None = None
+
+    def matrices(self, at: Point) -> tuple[Array, Array]:
+        """Return M (m, m) and J (rows, m) at a real point; those of the newest one are kept."""
+        key = b''.join(part.tobytes() for part in at)
+        if self._newest is None or self._newest[0] != key:
+            moving = self.bodies.motion(at, at.G[0, 0, :3, 3])
+            M = self.bodies.mass_matrix(moving)
+            still = moving._replace(V=0.0 * moving.V, bias=0.0 * moving.bias)
+            unit = self.bodies.acceleration(still, np.vstack((np.eye(len(M)), np.zeros(len(M)))))
+            rows = [c.rows(*c.ends(still, unit, at.G[0, 0, :3, 3])) for c in self._contacts]
+            J = np.hstack([np.zeros((len(M) + 1, 0)), *rows])
+            self._newest = key, M, (J[:-1] - J[-1]).T
+        return self._newest[1:]
+
+    def conditions(self, at: Point) -> tuple[float, float]:
+        """Return the condition numbers of M and of J M^-1 J', which is 1 without contacts.
+
+        With rows that depend on each other the latter is near 1 / eps: (1) has no unique forces.
+        """
+        M, J = self.matrices(at)
+        redundancy = float(np.linalg.cond(J @ np.linalg.solve(M, J.T))) if len(J) else 1.0
+        return float(np.linalg.cond(M)), redundancy
+
+    def rate(self, at: Point, tau: Array) -> Array:
+        """Return f (k, 2 m) at points that differ by imaginary parts alone, efforts tau (k, n).
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If K is singular.
+        """
+        m = self.bodies.model.m
+        here = at.map(lambda part: np.ascontiguousarray(part[:1].real))
+        x, inverse = self._solve(here, tau[:1].real)
+        nu_dot = np.broadcast_to(x[:m], (len(tau), m))
+        if np.iscomplexobj(at.s):
+            nu_dot = nu_dot - 1j * (self._residual(at, tau, x).imag @ inverse.T)[:, :m]
+        return np.hstack((np.broadcast_to(at.nu, nu_dot.shape), nu_dot))
+
+    def without_efforts(self, at: Point, tau: Array) -> Array:
+        """Return nu_dot (m,) at a real point if efforts tau (1, n) were zero."""
+        x, inverse = self._solve(at, tau)
+        m = self.bodies.model.m
+        found: Array = x[:m] - inverse[:m, m - tau.shape[1] : m] @ tau[0]
+        return found
+
+    def _solve(self, at: Point, tau: Array) -> tuple[Array, Array]:
+        """Return x and K^-1 at a real point; those of the newest one are kept."""
+        key = b''.join(part.tobytes() for part in (*at, tau))
+        if self._solved is None or self._solved[0] != key:
+            M, J = self.matrices(at)
+            m, size = len(M), len(M) + len(J)
+            K, x = np.zeros((size, size)), np.zeros(size)
+            K[:m, :m], K[:m, m:], K[m:, :m] = M, -J.T, J
+            inverse = np.asarray(np.linalg.inv(K), dtype=np.float64)
+            for _ in range(2):  # the second one mends the rounding of the first
+                x = x - inverse @ self._residual(at, tau, x)[0]
+            self._solved = key, x, inverse
+        return self._solved[1:]
+
+    def _residual(self, at: Point, tau: Array, x: Array) -> Array:
+        """Return r(x) (k, m + rows) of Eq. (1)."""
+        bodies, m, about = self.bodies, self.bodies.model.m, at.G[0, 0, :3, 3].real
+        moving = bodies.motion(at, about)
+        nu_dot = np.broadcast_to(x[:m], (len(tau), m))
+        A = bodies.acceleration(moving, nu_dot)
+        applied = np.zeros_like(moving.V)
+        for wrench in self._wrenches:
+            _apply(bodies, moving, about, wrench, applied)
+        rows, row = [], m
+        for contact in self._contacts:
+            ends = contact.ends(moving, A, about)
+            rows.append(contact.rows(*ends))
+            row_end = row + rows[-1].shape[1]
+            contact.push(ends, x[row:row_end], applied)
+            row = row_end
+        force = bodies.inverse_dynamics(at, moving, nu_dot, applied)
+        force[:, m - tau.shape[1] :] -= tau
+        return np.hstack((force, *rows))
+
+
+def _apply(bodies: Bodies, moving: Motion, about: Array, wrench: Wrench, applied: Array) -> None:
+    """Add a wrench, in world axes about ``about``, to those on its body."""
+    frame = bodies.model.frame(wrench.link)
+    step = bodies.step_of_body[frame.body]
+    H = moving.H[:, step] @ frame.placement
+    force, moment = (np.asarray(part, dtype=np.float64) for part in (wrench.force, wrench.moment))
+    R, place = H[:, :3, :3], H[:, :3, 3]
+    if wrench.kind == 'body':
+        f, t = R @ force, R @ moment
+    else:
+        f, t = np.broadcast_to(force, place.shape), np.broadcast_to(moment, place.shape)
+    if wrench.kind == 'world':
+        place = np.broadcast_to(-about, place.shape)
+    if wrench.kind == 'world_oriented':
+        place = place + R @ np.asarray(wrench.point, dtype=np.float64)
+    applied[:, step, :3] += f
+    applied[:, step, 3:] += t + group.cross(place, f)
+
+
+class _End(NamedTuple):
+    """A frame as it moves: step of its body, pose, twist and its rate about the fixed place."""
+
+    step: int
+    H: Array
+    V: Array
+    A: Array
+
+
+class _ActiveContact:
+    """One contact in force: rows of a point in world axes, of a surface in its own."""
+
+    def __init__(self, bodies: Bodies, contact: Closure) -> None:
+        self._contact = contact
+        if isinstance(contact, Contact):
+            names, poses = [contact.frame], [contact.placement]
+            self._anchor = contact.reference
+        else:
+            names, poses = [contact.frame_a, contact.frame_b], [None, contact.reference]
+            self._anchor = None
+        self._frames = []
+        for name, pose in zip(names, poses, strict=True):
+            frame = bodies.model.frame(name)
+            placement = frame.placement
+            if pose is not None:
+                placement = placement @ np.asarray(pose, dtype=np.float64)
+            self._frames.append((bodies.step_of_body[frame.body], placement))
+        self._is_point = contact.kind == 'point'
+
+    def ends(self, moving: Motion, A: Array, about: Array) -> list[_End]:
+        """Return its frames; of a contact with the world the second one stands still."""
+        found = [
+            _End(step, moving.H[:, step] @ placement, moving.V[:, step], A[:, step])
+            for step, placement in self._frames
+        ]
+        if len(found) == 1:
+            still = np.zeros_like(found[0].V)
+            H = np.array(found[0].H.real)
+            if self._anchor is not None:
+                H[:] = np.asarray(self._anchor, dtype=np.float64)
+                H[:, :3, 3] -= about
+            found.append(_End(-1, H, still, still))
+        return found
+
+    def rows(self, one: _End, two: _End) -> Array:
+        """Return J nu_dot + gamma (k, rows)."""
+        kp, kd = self._contact.stiffness, self._contact.damping
+        if self._is_point:
+            v, a = (x - y for x, y in zip(_of_origin(one), _of_origin(two), strict=True))
+            return a + kd * v + kp * (one.H[:, :3, 3] - two.H[:, :3, 3])
+        c = one.A - two.A + group.motion_cross(one.V, two.V) + kd * (one.V - two.V)
+        c = (group.adjoint(group.inverse(one.H)) @ c[..., np.newaxis])[..., 0]
+        if kp:
+            c = c + kp * np.array([group.log(H) for H in group.inverse(two.H) @ one.H])
+        return c
+
+    def push(self, ends: Sequence[_End], lam: Array, applied: Array) -> None:
+        """Add the forces lam on the first link, and minus these on the second one."""
+        one, two = ends
+        if self._is_point:
+            for end, sign in ((one, 1.0), (two, -1.0)):
+                if end.step >= 0:
+                    force = np.broadcast_to(sign * lam, end.V[:, :3].shape)
+                    applied[:, end.step, :3] += force
+                    applied[:, end.step, 3:] += group.cross(end.H[:, :3, 3], force)
+            return
+        X = group.adjoint(group.inverse(one.H))
+        wrench = np.swapaxes(X, -1, -2) @ lam
+        applied[:, one.step] += wrench
+        if two.step >= 0:
+            applied[:, two.step] -= wrench
+
+
+def _of_origin(end: _End) -> tuple[Array, Array]:
+    """Return velocity and acceleration (k, 3) of a frame's origin, in world axes."""
+    o, w = end.H[:, :3, 3], end.V[:, 3:]
+    v = end.V[:, :3] + group.cross(w, o)
+    return v, end.A[:, :3] + group.cross(end.A[:, 3:], o) + group.cross(w, v)
