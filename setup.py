@@ -15,6 +15,7 @@ OFFLINE = [
         'dask>=2024.8',
         'distributed>=2024.8',
         'fsspec>=2024.6',
+        'h5py>=3.11',
         'rosbags>=0.11',
         'tqdm>=4.60',
         'xacro>=2.0',

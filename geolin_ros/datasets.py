@@ -5,10 +5,12 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from xarray import Dataset
 
 
-def open_dataset(path: str, chunks: Any = None) -> 'Dataset':
+def open_dataset(path: 'str | Path', chunks: Any = None) -> 'Dataset':
     """Open a dataset of linearizations; nothing is read before it is used.
 
     Parameters

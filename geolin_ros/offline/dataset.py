@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Datasets opened with the full A, B and drift, which are put together when they are used."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from geolin_ros.typing import Array
 MATRICES = {'A': ('row', 'col'), 'B': ('row', 'input'), 'drift': ('row',)}
 
 
-def open_dataset(path: str, chunks: Any = None) -> xr.Dataset:
+def open_dataset(path: str | Path, chunks: Any = None) -> xr.Dataset:
     """See `geolin_ros.open_dataset`."""
+    path = str(path)
     group = store.open_group(path, 'r')
     rows = _finished(group, 'time')
     spectra = _finished(group, 'spectrum')

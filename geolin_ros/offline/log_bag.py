@@ -45,7 +45,7 @@ def write_log(
             bag.add_topic(DESCRIPTION, STRING)
             described = empty_message(STRING)
             described.data = log.description
-            bag.write(DESCRIPTION, int(stamps.min(initial=0)), described)
+            bag.write(DESCRIPTION, int(stamps.min()), described)
         for name, topic in log.topics.items():
             bag.add_topic(name, TYPES[topic.kind])
         for k in watch(range(stamps.size), stamps.size):

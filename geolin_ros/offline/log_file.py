@@ -3,7 +3,7 @@
 """Logs of other kinds than bags, by a mapping that says which column is what: docs/import.md."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,11 @@ import numpy as np
 
 from geolin_ros.description.safe_yaml import read_yaml
 from geolin_ros.errors import InputError, RecordingError, unknown_name
+from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
+
+h5py = optional('h5py', extra='offline')
 
 DEGREE = np.pi / 180.0
 TIMES = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
@@ -58,6 +61,9 @@ FIELDS: dict[str, dict[str, Quantity]] = {
 ABOUT = ('type', 'names', 'frame', 'child_frame')
 COLUMNS = ('from', 'file', 'unit', 'scale', 'width')
 KEYS = ('robot_description', 'file', 'time', 'topics')
+HDF5 = ('.h5', '.hdf5', '.mat')
+MISSING = 3.0
+"""Times that are made even have no step of more periods."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,7 @@ def read_log(mapping: str | Path, data: str | Path) -> Log:
         said = _mapping(where, read_yaml(mapping), KEYS)
     except InputError as error:
         raise RecordingError(f'{where}: {error}') from error
-    time = _mapping(f'{where}: time', said.get('time'), (*COLUMNS, 'rate', 'common'))
+    time = _mapping(f'{where}: time', said.get('time'), (*COLUMNS, 'rate', 'common', 'even'))
     files = _Files(where, Path(data), said.get('file'))
     described = _mapping(where, said.get('topics'), None)
     if time.get('common'):
@@ -133,6 +139,11 @@ def read_log(mapping: str | Path, data: str | Path) -> Log:
                 f'{where}: topic {name} has {count} rows, expected {stamps.size}, one for each '
                 'time; cut the files, or say common: true with the time if all have it'
             )
+    if time.get('even'):
+        stamps = _even(f'{where}: time', stamps)
+    for name, topic in topics.items():
+        if topic.kind == 'odometry':
+            topics[name] = _with_twist(f'{where}: topic {name}', topic, stamps)
     return Log(stamps, topics, files.text(said.get('robot_description')))
 
 
@@ -156,6 +167,48 @@ def _stamps(where: str, files: '_Files', time: Mapping[str, Any], count: int) ->
     if not np.isfinite(values).all() or values.min(initial=0.0) < 0.0:
         raise RecordingError(f'{where} holds {values.min()}, expected finite numbers from 0 on')
     return np.asarray(values)
+
+
+def _even(where: str, times: Array) -> Array:
+    """Return times (N,) an even period apart, as close to those of arrival as can be."""
+    steps, index = np.diff(times), np.arange(times.size)
+    period = float(np.median(steps)) if steps.size else 0.0
+    if not steps.size or period <= 0.0 or steps.max() > MISSING * period:
+        longest = float(steps.max()) if steps.size else 0.0
+        raise RecordingError(
+            f'{where} is to be even, but a step of {longest:.4g} s stands beside a median of '
+            f'{period:.4g} s, expected none above {MISSING:g} times that: samples are missing '
+            'there; leave even out, or cut the file'
+        )
+    return np.asarray(np.polyval(np.polyfit(index, times, 1), index))
+
+
+def _with_twist(where: str, topic: Topic, times: Array) -> Topic:
+    """Return odometry whose twist, where it has none, is the derivative of its pose.
+
+    Central differences on SE(3), in axes of the child frame.
+    """
+    fields = dict(topic.fields)
+    names = ('linear_velocity', 'angular_velocity')
+    if all(name in fields for name in names):
+        return topic
+    if times.size < 2 or np.diff(times).min() <= 0.0:
+        raise RecordingError(
+            f'{where} has no {" and ".join(n for n in names if n not in fields)}, and times that '
+            'do not rise cannot give its derivative; give the twist, or sort the rows'
+        )
+    H = np.tile(np.eye(4), (times.size, 1, 1))
+    H[:, :3, :3] = [se3.rotation_from_quaternion(q) for q in fields['orientation']]
+    H[:, :3, 3] = fields['position']
+    last = times.size - 1
+    twists = np.empty((times.size, 6))
+    for k in range(times.size):
+        before, after = max(k - 1, 0), min(k + 1, last)
+        step = se3.log(np.linalg.solve(H[before], H[after]))
+        twists[k] = step / (times[after] - times[before])
+    for name, part in zip(names, (twists[:, :3], twists[:, 3:]), strict=True):
+        fields.setdefault(name, np.ascontiguousarray(part))
+    return replace(topic, fields=fields)
 
 
 def _topic(where: str, files: '_Files', values: Mapping[str, Any]) -> Topic:
@@ -191,7 +244,7 @@ def _in_si(
             f'{where} has unit {unit!r}, expected one of {", ".join(quantity.units)}'
             f'{advice if quantity.units is FORCES else ""}'
         )
-    values = values * (quantity.units[unit] * _number(f'{where}: scale', column.get('scale', 1.0)))
+    values = np.ascontiguousarray(values * (quantity.units[unit] * _scale(where, column, values)))
     if quantity.units is FORCES and width == 3 and values.shape[1] == 1:
         values = np.hstack((np.zeros((len(values), 2)), values))  # sensors of the normal force
     if unit == 'rpy':
@@ -203,6 +256,19 @@ def _in_si(
     if unit == 'wxyz':
         return values[:, [1, 2, 3, 0]]
     return _quaternions(values) if unit == 'rpy' else values
+
+
+def _scale(where: str, column: Mapping[str, Any], values: Array) -> Array | float:
+    """Return the factor of all columns, or one of each."""
+    scale = column.get('scale', 1.0)
+    if not isinstance(scale, list):
+        return _number(f'{where}: scale', scale)
+    if len(scale) != values.shape[1]:
+        raise RecordingError(
+            f'{where}: scale has {len(scale)} numbers, expected one, or {values.shape[1]}: one '
+            'for each column'
+        )
+    return np.array([_number(f'{where}: scale', one) for one in scale])
 
 
 def _quaternions(angles: Array) -> Array:
@@ -275,13 +341,41 @@ class _Files:
         if name not in self._tables:
             path = self._folder / name
             try:
-                self._tables[name] = _arrays(path) if path.suffix == '.npz' else _text(path)
+                self._tables[name] = read_table(path)
             except (OSError, ValueError, KeyError) as error:
                 raise RecordingError(
-                    f'{path} cannot be read: {error}, expected npz with numbers, or text with '
-                    'columns of numbers, below a line of names or none'
+                    f'{path} cannot be read: {error}, expected npz or HDF5 (MATLAB: save with '
+                    '-v7.3) with numbers, or text with columns of numbers, below a line of names '
+                    'or none'
                 ) from error
         return self._tables[name]
+
+
+def read_table(path: Path) -> Mapping[str, Array]:
+    """Return the arrays or columns (N, k) of a file by name.
+
+    Raises
+    ------
+    OSError, ValueError, KeyError
+        If it cannot be read.
+    """
+    if path.suffix == '.npz':
+        return _arrays(path)
+    return _datasets(path) if path.suffix in HDF5 else _text(path)
+
+
+def _datasets(path: Path) -> Mapping[str, Array]:
+    """Return the data sets (N, k) of an HDF5 file by path; MATLAB writes them transposed."""
+    found: dict[str, Array] = {}
+
+    def keep(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and item.ndim in (1, 2) and item.dtype.kind in 'fiu':
+            values = np.asarray(item[()], dtype=np.float64).reshape(item.shape[0], -1)
+            found[name] = values.T if 'MATLAB_class' in item.attrs else values
+
+    with h5py.File(path, 'r') as file:
+        file.visititems(keep)
+    return found
 
 
 def _arrays(path: Path) -> Mapping[str, Array]:

@@ -12,7 +12,13 @@ pytest.importorskip('scipy')
 
 from geolin_ros import TreeModel, inverse_dynamics
 from geolin_ros.errors import RecordingError
-from geolin_ros.estimation.identification import Signals, examine, find_delay, identify
+from geolin_ros.estimation.identification import (
+    Signals,
+    examine,
+    find_delay,
+    identification,
+    identify,
+)
 
 ARM = """<robot name="arm"><link name="base"/>
   <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="{mass}"/>
@@ -78,6 +84,30 @@ def test_identify__takes_out_a_delay_that_it_found():
     with_delay, without = (identify(arm(), [signals], delay=delay) for delay in (0.0, None))
     assert without.delay == pytest.approx(LATE, abs=1e-3)
     assert (without.after < 0.5 * with_delay.after).all()
+
+
+def test_find_delay__is_refused_where_joints_do_not_agree():
+    late, early = motion(late=0.05), motion(late=-0.05)
+    effort = np.stack((late.effort[:, 0], early.effort[:, 1]), axis=1)
+    with pytest.raises(RecordingError, match='joints that agree'):
+        find_delay(arm(), dataclasses.replace(late, effort=effort))
+
+
+def test_identify__takes_out_no_delay_that_leaves_more_unexplained(monkeypatch):
+    monkeypatch.setattr(identification, 'find_delay', lambda model, signals, cutoff: 0.05)
+    assert identify(arm(), [motion()], delay=None).delay == 0.0
+
+
+def test_identify__takes_joints_that_hardly_move_and_efforts_that_nobody_measured():
+    signals, rng = motion(), np.random.default_rng(0)
+    small = 0.012 / np.abs(signals.position[:, 1]).max()  # 24 mrad, rates full of noise
+    position, rate = signals.position * [1.0, small], signals.rate * [1.0, small]
+    rate[:, 1] += 0.2 * rng.normal(size=len(rate))
+    position[:, 1] += 0.004 * rng.normal(size=len(rate))
+    changed = dataclasses.replace(
+        signals, position=position, rate=rate, effort=signals.effort * [1.0, np.nan]
+    )
+    assert 'elbow' not in {name for name, _ in identify(arm(), [changed]).joint_values()}
 
 
 def test_find_delay__does_not_guess_from_one_frequency():

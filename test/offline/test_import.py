@@ -9,8 +9,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from geolin_ros.cli import main
+from geolin_ros.errors import RecordingError
 from geolin_ros.offline.log_file import FIELDS, read_log
 from geolin_ros.offline.recording import Recording
+from geolin_ros.spatial import se3
 
 ARM = '<robot name="arm"><link name="base"/></robot>'
 CSV = """
@@ -116,6 +118,76 @@ topics:
     position: {file: q.dat, from: 1, unit: rad}
     effort: {file: tau.dat, from: 1, unit: N m}
 """
+
+
+def joint_log(path, **time):
+    topic = {
+        'type': 'joint_states',
+        'names': ['a', 'b'],
+        'position': {'from': 'q', 'unit': 'rad', 'scale': [1.0, -2.0]},
+    }
+    mapping = path.with_suffix('.yaml')
+    said = {'time': {'from': 't', 'unit': 's'} | time, 'topics': {'/joint_states': topic}}
+    mapping.write_text(json.dumps(said))
+    return mapping
+
+
+@pytest.mark.parametrize('name', ['log.npz', 'log.h5', 'log.mat'])
+def test_import__reads_arrays_of_any_order_and_scales_each_column(tmp_path, name):
+    h5py = pytest.importorskip('h5py')
+    path, t = tmp_path / name, np.arange(20) * 0.01 + 5.0
+    q = np.asfortranarray(np.stack((t, t**2), axis=1))
+    if name == 'log.npz':
+        np.savez(path, t=t, q=q)
+    else:
+        with h5py.File(path, 'w') as file:
+            for key, values in (('t', t[:, np.newaxis]), ('q', q)):
+                is_mat = name == 'log.mat'
+                one = file.create_dataset(key, data=values.T if is_mat else values)
+                if is_mat:
+                    one.attrs['MATLAB_class'] = b'double'
+    bag = tmp_path / 'bag'
+    arguments = [str(joint_log(path)), str(path), '-o', str(bag), '--quiet']
+    assert main(['import', *arguments]) == 0
+    found = np.array([message.position for message in messages(bag, 'joint_states')])
+    assert np.array_equal(found, q * [1.0, -2.0])
+
+
+def test_import__makes_stamps_of_arrival_even_on_request(tmp_path):
+    path, rng = tmp_path / 'log.npz', np.random.default_rng(0)
+    t = np.arange(200) * 0.01
+    np.savez(path, t=t + 0.002 * rng.random(200), q=np.zeros((200, 2)))
+    even = read_log(joint_log(path, even=True), path).time
+    assert np.ptp(np.diff(even)) < 1e-12
+    assert np.abs(even - t - 0.001).max() < 5e-4
+    np.savez(path, t=np.r_[t, t[-1] + 1.0], q=np.zeros((201, 2)))
+    with pytest.raises(RecordingError, match=r'step of 1 s .* samples are missing'):
+        read_log(joint_log(path, even=True), path)
+
+
+def test_import__differentiates_odometry_without_a_twist(tmp_path):
+    path, twist = tmp_path / 'log.npz', np.array([0.3, -0.1, 0.05, 0.4, 0.2, -0.7])
+    t = np.arange(50) * 0.01 + 1e9
+    H = [se3.exp(twist * (x - t[0])) for x in t]
+    q = [Rotation.from_matrix(h[:3, :3]).as_quat() for h in H]
+    np.savez(path, t=t, p=[h[:3, 3] for h in H], q=q)
+    topic = {
+        'type': 'odometry',
+        'position': {'from': 'p', 'unit': 'm'},
+        'orientation': {'from': 'q', 'unit': 'xyzw'},
+    }
+    said = {'time': {'from': 't', 'unit': 's'}, 'topics': {'/odom': topic}}
+    (tmp_path / 'map.yaml').write_text(json.dumps(said | {'robot_description': 'arm.urdf'}))
+    (tmp_path / 'arm.urdf').write_text(ARM)
+    bag = tmp_path / 'bag'
+    assert main(['import', str(tmp_path / 'map.yaml'), str(path), '-o', str(bag), '--quiet']) == 0
+    for message in messages(bag, 'odometry'):
+        part = message.twist.twist
+        found = [*vars(part.linear).values(), *vars(part.angular).values()]
+        assert np.allclose([x for x in found if isinstance(x, float)], twist, atol=1e-5)
+    with Recording([bag]) as recording:
+        (described,) = recording.messages(['robot_description'])
+        assert described.time == round(t[0] * 1e9)
 
 
 def test_import__keeps_the_times_that_all_files_have(tmp_path):

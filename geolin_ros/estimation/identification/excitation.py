@@ -29,6 +29,8 @@ PLAIN = 1.2
 """A delay is clear if without it so many times as much stays unexplained,"""
 EXPLAINED = 0.5
 """and with it less than this part of the efforts."""
+AGREED = 2.0
+"""Delays of single joints lie within so many steps of the delay of all, in the median."""
 ALIKE = 0.7
 """Correlation from which on efforts of a joint can be compared in size."""
 OFF = 2.0
@@ -95,7 +97,7 @@ def find_delay(model: TreeModel, signals: Signals, cutoff: float | None = None) 
     """Return by how much the efforts of a recording come after its motion [s].
 
     The delay is where the equations of motion, with friction and rotors, explain most of the
-    efforts: their multiple correlation.
+    efforts: their multiple correlation. Joints have to agree on it.
 
     Raises
     ------
@@ -109,7 +111,7 @@ def find_delay(model: TreeModel, signals: Signals, cutoff: float | None = None) 
     if np.isnan(late):
         raise RecordingError(
             f'{signals.name} does not tell by how much efforts come after the motion, expected '
-            'motions of several frequencies; give the delay in seconds'
+            'motions of several frequencies, and joints that agree; give the delay in seconds'
         )
     return late
 
@@ -123,13 +125,16 @@ def _delay(equations: Equations, motion: Motion, signals: Signals) -> float:
         return np.nan
     six = equations.measured.shape[1] - equations.position.shape[1]
     size = row_sizes(equations)[six:]
-    left = np.zeros(lags.size)
+    of_joints = np.zeros((lags.size, len(bases)))
     for k, lag in enumerate(lags):
         efforts = delayed_efforts(signals, motion, lag)
-        for c, Q in bases.items():
+        for j, (c, Q) in enumerate(bases.items()):
             effort = efforts[:, c] / max(float(size[c]), 1e-12)
-            left[k] += float(np.mean((effort - Q @ (Q.T @ effort)) ** 2)) / len(bases)
+            of_joints[k, j] = float(np.mean((effort - Q @ (Q.T @ effort)) ** 2))
+    left = of_joints.mean(axis=1)
     best = int(left.argmin())
+    if np.median(np.abs(of_joints.argmin(axis=0) - best)) > AGREED:
+        return np.nan
     if not 0 < best < lags.size - 1 or np.sqrt(left[best]) > EXPLAINED:
         return np.nan
     before, at, after = left[best - 1 : best + 2]

@@ -231,7 +231,8 @@ def identify(
     prior
         What is believed of the robot before; see `Prior`.
     cutoff, delay
-        See `prepare`; a delay of None is found, see `find_delay`.
+        See `prepare`; a delay of None is found, see `find_delay`, and taken out if that leaves
+        less of the efforts kept aside.
 
     Raises
     ------
@@ -260,20 +261,40 @@ def identify(
     if not aside:
         train = [signals.between(0.0, 1.0 - KEPT_ASIDE) for signals in recordings]
         aside = [signals.between(1.0 - KEPT_ASIDE, 1.0) for signals in recordings]
+    prior = prior or Prior()
     if delay is None:
-        delay = float(np.mean([find_delay(model, signals, cutoff) for signals in train]))
+        late = float(np.mean([find_delay(model, signals, cutoff) for signals in train]))
+        results = [_fitted(model, train, aside, prior, cutoff, d, watch) for d in (0.0, late)]
+        result = min(results, key=_unexplained)
+    else:
+        result = _fitted(model, train, aside, prior, cutoff, delay, watch)
+    _check(result, ', '.join(signals.name for signals in recordings))
+    return result
+
+
+def _fitted(
+    model: TreeModel,
+    train: Sequence[Signals],
+    aside: Sequence[Signals],
+    prior: Prior,
+    cutoff: float | None,
+    delay: float,
+    watch: Callable[[Iterable[int], int], Iterable[int]],
+) -> Identification:
     motions = [prepare(signals, model, cutoff, delay) for signals in train]
     highest = max(motion.cutoff for motion in motions)
     trained = equations_of(model, motions)
     tests = [prepare(signals, model, highest, delay) for signals in aside]
     tried = equations_of(model, tests)
-    trust, springs, scales = prior or Prior()
-    joints = model.joint_names if springs else ()
-    parameters = Parameters(model, trained, trust, joints, scales)
+    joints = model.joint_names if prior.springs else ()
+    parameters = Parameters(model, trained, prior.trust, joints, prior.scales)
     found = fit(parameters, trained, watch)
-    result = Identification(model, parameters, found, trained, tried, highest, delay)
-    _check(result, ', '.join(signals.name for signals in recordings))
-    return result
+    return Identification(model, parameters, found, trained, tried, highest, delay)
+
+
+def _unexplained(result: Identification) -> float:
+    """Return what is left of the efforts kept aside, in the mean over the rows measured."""
+    return float(np.nanmean(result.after / np.where(result.effort > 0.0, result.effort, np.nan)))
 
 
 def _require_inputs(signals: Signals, model: TreeModel) -> None:

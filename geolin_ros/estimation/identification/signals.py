@@ -22,6 +22,8 @@ FEWEST = 150
 """Least number of its samples."""
 STILL = 0.02
 """A joint that stays within this [rad or m] does not move."""
+CLEAR = 0.9
+"""Correlation from which on rates and positions of a joint that hardly moves can be compared."""
 GAP = 0.25
 """A recording must not be silent for longer [s]."""
 MOTION_POWER = 0.99
@@ -238,8 +240,9 @@ def _check_motion(signals: Signals, model: TreeModel) -> None:
         )
     if signals.rate is None:
         return
-    slope = rate_slopes(signals)
-    for c in np.flatnonzero((moved > STILL) & ~((slope > 0.7) & (slope < 1.4))):
+    slope, alike = rate_slopes(signals)
+    tells = (moved > 5.0 * STILL) | ((moved > STILL) & (np.abs(alike) > CLEAR))
+    for c in np.flatnonzero(tells & ~((slope > 0.7) & (slope < 1.4))):
         factor, unit = float(slope[c]), ''
         if abs(np.log(abs(factor) * 180.0 / np.pi)) < 0.35:
             unit = ' as if rates were in rad/s and positions in degrees'
@@ -251,10 +254,11 @@ def _check_motion(signals: Signals, model: TreeModel) -> None:
         )
 
 
-def rate_slopes(signals: Signals) -> Array:
-    """Return, for each joint, the rates by the derivative of positions; NaN where it is still.
+def rate_slopes(signals: Signals) -> tuple[Array, Array]:
+    """Return, for each joint, the rates by the derivative of positions, and their correlation.
 
-    Both are averaged over about 0.1 s: noise of positions would make it too small.
+    NaN where it is still. Both are averaged over about 0.1 s: noise of positions would make it
+    too small.
     """
     assert signals.rate is not None
     time = signals.time
@@ -269,9 +273,10 @@ def rate_slopes(signals: Signals) -> Array:
     )
     by_rate = travelled[step:] - travelled[:-step]
     by_position = signals.position[step:] - signals.position[:-step]
-    square = (by_position**2).sum(axis=0)
+    product = (by_rate * by_position).sum(axis=0)
+    square, other = (by_position**2).sum(axis=0), (by_rate**2).sum(axis=0)
     with np.errstate(divide='ignore', invalid='ignore'):
-        return np.asarray((by_rate * by_position).sum(axis=0) / square)
+        return product / square, product / np.sqrt(square * other)
 
 
 def _check_finite(name: str, what: str, values: Array, model: TreeModel) -> None:
