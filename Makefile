@@ -87,6 +87,7 @@ lint: setup  ## style, types, layers and words
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	.venv/bin/lint-imports --config geolin_tools/.importlinter
 	.venv/bin/lint-imports --config geolin_demos/.importlinter
 	.venv/bin/python tools/vocabulary.py
 
@@ -94,16 +95,16 @@ docs: setup-documentation  ## the documentation site into build/docs; warnings a
 	.venv/bin/python -m sphinx -W --keep-going docs build/docs
 
 docs-live: setup-documentation  ## the same, served on this machine and built again at each change
-	.venv/bin/sphinx-autobuild docs build/docs --ignore '*/docs/api/*' --watch geolin_ros
+	.venv/bin/sphinx-autobuild docs build/docs --ignore '*/docs/api/*' --watch geolin_ros --watch geolin_tools
 
 build: setup  ## all packages with colcon, into install/
-	PATH="$(CURDIR)/.venv/bin:$$PATH" colcon build --base-paths . geolin_msgs geolin_demos \
+	PATH="$(CURDIR)/.venv/bin:$$PATH" colcon build --base-paths . geolin_msgs geolin_tools geolin_demos \
 	    --cmake-args -DPython3_EXECUTABLE=$(CURDIR)/.venv/bin/python -DBUILD_TESTING=OFF
 
 bench: setup  ## speed against Pinocchio
 	.venv/bin/python -m benchmarks
 
-dist: setup  ## wheel and sdist into dist/, the same bytes from the same commit
+dist: setup  ## wheels and sdists into dist/, the same bytes from the same commit
 	.venv/bin/python tools/dist.py
 
 licences: setup  ## docs/licences.md anew
@@ -124,4 +125,4 @@ $(CHECKS): requirements/checks.txt requirements/constraints.txt | setup
 	touch $@
 
 clean:  ## remove what the targets above made, except .venv
-	rm -rf build install log dist docs/api .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache geolin_demos/build
+	rm -rf build install log dist docs/api .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache geolin_demos/build geolin_tools/build

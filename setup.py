@@ -51,8 +51,7 @@ setup(
     packages=find_packages(include=[name, f'{name}.*']),
     package_data={
         name: [
-            *('py.typed', 'robots/*.urdf', 'offline/msg/*.msg', 'offline/page/*'),
-            *('export/templates/*', 'export/templates/*/*'),
+            *('py.typed', 'robots/*.urdf', 'offline/msg/*.msg'),
         ]
     },
     data_files=[
@@ -77,6 +76,7 @@ setup(
     extras_require={
         **EXTRAS,
         's3': S3,
+        'tools': ['geolin_tools', *EXTRAS['control'], *OFFLINE, *EXTRAS['view']],
         'test': [
             *(requirement for extra in EXTRAS.values() for requirement in extra),
             *S3,

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from geolin_tools.export import Build, export
 
 from geolin_ros import Contact, Linearizer, State, TreeModel
-from geolin_ros.export import Build, export
 from geolin_ros.typing import Array
 
 

@@ -26,10 +26,10 @@ import numpy as np
 import psutil
 from geolin_demos.demo.__main__ import discovery
 from geolin_demos.demo.processes import Child
+from geolin_tools.view.live import Live
+from geolin_tools.view.page import Page
 
 from benchmarks.node_latency import path_of
-from geolin_ros.view.live import Live
-from geolin_ros.view.page import Page
 
 NODE = '/linearization_node'
 AUTOGROUP = Path('/proc/self/autogroup')

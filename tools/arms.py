@@ -5,11 +5,11 @@
 from typing import NamedTuple
 
 import numpy as np
+from geolin_tools.identification import Signals, identify
+from geolin_tools.identification.joint_log import joint_signals
 from recordings import FOLDER, joints_of, logged
 
 from geolin_ros import TreeModel
-from geolin_ros.estimation.identification import Signals, identify
-from geolin_ros.offline.joint_log import joint_signals
 from geolin_ros.offline.source import open_source
 
 PANDA_LEFT = np.array((0.27, 0.44, 0.32, 0.28, 0.07, 0.05, 0.04))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Build wheel and sdist into dist/, the same bytes from the same commit wherever it is done."""
+"""Build wheels and sdists into dist/, the same bytes from the same commit wherever it is done."""
 
 import gzip
 import hashlib
@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = '.', 'geolin_tools', 'geolin_demos'
 
 
 def commit_time() -> int:
@@ -54,8 +55,10 @@ def main() -> None:
     os.umask(0o022)
     with tempfile.TemporaryDirectory() as folder:
         export(Path(folder))
-        build = [sys.executable, '-m', 'build', '--no-isolation', '--outdir', str(target), folder]
-        subprocess.run(build, check=True, env=environment, stdout=subprocess.DEVNULL)
+        build = [sys.executable, '-m', 'build', '--no-isolation', '--outdir', str(target)]
+        for package in PACKAGES:
+            command = [*build, str(Path(folder, package))]
+            subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
     for file in sorted(target.iterdir()):
         if file.name.endswith('.tar.gz'):
             normalize(file, time)

@@ -76,10 +76,10 @@ def pushed(robot: str, feet: tuple[str, ...], impulse: float, distance: float) -
     from geolin_demos.balance.motions import stand
     from geolin_demos.sim.simulator import Simulator
     from geolin_demos.sim.trial import PERIOD, push_of
+    from geolin_tools.view.bodies import drawn
 
     from geolin_ros import TreeModel, robots
     from geolin_ros.control.posture import centre_of_mass
-    from geolin_ros.view.bodies import drawn
 
     path = robots.path(robot)
     overlay = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}
@@ -118,8 +118,7 @@ class Figure:
 
     def __init__(self, simulator: Any, figure: Any) -> None:
         import mujoco
-
-        from geolin_ros.view.scene import BASE, LIMB, OTHER
+        from geolin_tools.view.scene import BASE, LIMB, OTHER
 
         self._mujoco, self._simulator = mujoco, simulator
         spec = mujoco.MjSpec()
@@ -223,10 +222,10 @@ class Moments:
     def newest(self) -> Any:
         """Return the next instant; None once all is still."""
         from geolin_demos.sim.trial import PERIOD
+        from geolin_tools.view.instant import Instant
 
         from geolin_ros.dynamics.kinematics import Kinematics
         from geolin_ros.stream.outputs.forces import Force, contact_forces
-        from geolin_ros.view.instant import Instant
 
         if self.is_still:
             return None
@@ -255,11 +254,11 @@ class Moments:
 
 def view() -> None:
     """Film the page of a pushed quadruped, then two modes of its posture."""
+    from geolin_tools.view.page import Page
     from selenium.webdriver.common.by import By
     from selenium.webdriver.support.wait import WebDriverWait
 
     from benchmarks.watcher import browser
-    from geolin_ros.view.page import Page
 
     frames: list[Any] = []
     moments = Moments(VIEW_SECONDS)

@@ -17,6 +17,7 @@ import evidence
 import numpy as np
 import recordings
 from arms import ARMS
+from geolin_tools.identification import identify, overlay_of
 from recordings import FOLDER
 from scipy.integrate import cumulative_trapezoid
 from scipy.linalg import expm
@@ -27,7 +28,6 @@ from geolin_ros import Contact, Linearizer, TreeModel, urdf
 from geolin_ros.dynamics.functions import inverse_dynamics
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ModelWarning
-from geolin_ros.estimation.identification import identify, overlay_of
 
 TRIED = ('panda_gaz, last third', 'UR10, second half', 'kuka_lwr4, run 2')
 """Of the arms."""

@@ -19,6 +19,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
+from geolin_tools.importers.log_file import read_log
 from scipy.optimize import least_squares
 from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation, Slerp
@@ -26,7 +27,6 @@ from scipy.spatial.transform import Rotation, Slerp
 from geolin_ros import TreeModel
 from geolin_ros.errors import ModelWarning
 from geolin_ros.estimation.base_state import Feet
-from geolin_ros.offline.log_file import read_log
 from geolin_ros.stream.base_stream import BaseStream
 from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.inputs.differentiation import Differentiator

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-# Make .venv: Python packages, geolin_msgs, and both packages in editable form. Without a sourced
+# Make .venv: Python packages, geolin_msgs, and our packages in editable form. Without a sourced
 # ROS 2 its wheels are installed too; with one, its Python packages and NumPy are used. Each step is
 # done again only when what it is made from has changed.
 #
@@ -71,7 +71,7 @@ install() {
 packages() {
     install pip setuptools wheel  # before what needs them to be built
     install -r requirements/build.txt --no-build-isolation \
-        --editable '.[plot]' --editable ./geolin_demos
+        --editable '.[plot]' --editable ./geolin_tools --editable ./geolin_demos
     local site
     site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
     cp tools/environment_hook.py "$site/geolin_environment_hook.py"
@@ -120,7 +120,7 @@ if [ -x .venv/bin/python ]; then
 else
     environment
 fi
-made_from='setup.py setup.cfg geolin_demos/setup.py requirements tools/setup.sh'
+made_from='setup.py setup.cfg geolin_demos/setup.py geolin_tools/setup.py requirements tools/setup.sh'
 step packages $made_from tools/environment_hook.py
 if [ "${1:-}" = demo ]; then  # beside what follows, to use all processors
     step kernels tools/compile_kernels.py geolin_ros/kernels geolin_demos/geolin_demos/demo &

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``geolin`` command: one file a subcommand, each imported when it is asked for.
 
+Other packages add theirs by an entry point of the group `VERBS`: a package with a table as
+`COMMANDS`, and a file for each.
+
 A file has ``add_arguments(parser)`` and ``run(options)``, which returns the exit status. Its
 ``INTERRUPTED``, if any, is what is said after Ctrl-C.
 """
@@ -22,24 +25,21 @@ COMMANDS = {
     'analyze-modes': 'find modes and controllability of a standing or flying robot',
     'compare': 'compare two datasets, or two robots',
     'estimate': 'estimate the base of a walking robot from IMU, joints and contacts in a bag',
-    'export': 'write a robot as a C library, which needs no Python: A, B, dynamics, contacts',
     'gain-bank': 'design gains of a standing robot for heights and contacts, into a file',
     'gains': 'design gains for the contacts and postures in a bag',
-    'identify': 'identify masses, rotors, friction and springs of a robot from bags',
-    'import': 'convert CSV or npz files to a bag, by a mapping file that describes the columns',
     'info': 'print the model of a robot description: joints, bodies, mass, warnings',
-    'inspect': 'check a bag: rates, gaps, clocks, frames, and inputs that would be dropped',
     'linearize': 'linearize about all samples of a bag, into a dataset',
     'lint-urdf': 'find errors and unusual values in a robot description, and how to fix them',
     'parameters': 'print the parameters of a node, as a file to start from',
     'recheck': 'repeat a check of A and B that failed in a node',
     'record': 'record inputs and outputs of nodes into a bag, without ros2 bag',
     'replay': 'write the bag of linearizations that a node would have published',
-    'report': 'write a report of a dataset: eigenvalues, matrices, residuals, modes',
-    'view': 'show a robot in the browser: of a running node, of a bag, or standing still',
     'warm-up': 'compile all kernels into the cache, before the first start',
 }
 
+VERBS = 'geolin.verbs'
+OF_TOOLS = 'export', 'identify', 'import', 'inspect', 'report', 'view'
+"""What the package geolin_tools adds."""
 
 ENDS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 AT_ONCE = 1.0
@@ -131,17 +131,35 @@ def _leave(number: int, frame: object) -> None:
     os._exit(128 + number)
 
 
+def all_commands() -> dict[str, tuple[str, str]]:
+    """Return the package and the text of each subcommand, by name."""
+    from importlib.metadata import entry_points
+
+    found = {name: ('geolin_ros.cli', text) for name, text in COMMANDS.items()}
+    for entry in entry_points(group=VERBS):
+        found |= {name: (entry.value, text) for name, text in entry.load().COMMANDS.items()}
+    return dict(sorted(found.items()))
+
+
 def _parsed(arguments: list[str]) -> 'argparse.Namespace':
     import argparse
+
+    from geolin_ros.errors import ConfigurationError
 
     parser = argparse.ArgumentParser(
         prog='geolin', description='Geometric linearization of moving-base robots.'
     )
     commands = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
-    for name, text in COMMANDS.items():
+    known = all_commands()
+    if arguments[:1] and arguments[0] in OF_TOOLS and arguments[0] not in known:
+        raise ConfigurationError(
+            f'{arguments[0]} is a command of the package geolin_tools, which is not installed: '
+            'pip install "geolin_ros[tools]", or build it beside geolin_ros'
+        )
+    for name, (package, text) in known.items():
         command = commands.add_parser(name, help=text, description=f'{text[0].upper()}{text[1:]}.')
         if name in arguments[:1]:
-            module = importlib.import_module(f'geolin_ros.cli.{name.replace("-", "_")}')
+            module = importlib.import_module(f'{package}.{name.replace("-", "_")}')
             module.add_arguments(command)
             said = getattr(module, 'INTERRUPTED', 'interrupted')
             command.set_defaults(run=module.run, interrupted=said)

@@ -16,10 +16,10 @@ import rclpy
 from geolin_demos.balance.graph import RobotGraph
 from geolin_demos.balance.run import Run
 from geolin_demos.sim.simulator import Simulator
+from geolin_tools.view.live import PUSH_TIME, Live
 
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.ros.watcher import Watcher
-from geolin_ros.view.live import PUSH_TIME, Live
 
 
 @pytest.mark.ros

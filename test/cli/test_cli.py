@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from geolin_ros import robots
-from geolin_ros.cli import COMMANDS, main
+from geolin_ros.cli import COMMANDS, OF_TOOLS, all_commands, main
 from geolin_ros.kernels import _jit
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
 from geolin_ros.kernels.engine.linearization import linearize
@@ -23,9 +23,12 @@ QUADRUPED = str(robots.path('quadruped'))
 FEET = [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]
 
 
-@pytest.mark.parametrize('name', COMMANDS)
+ALL = all_commands()
+
+
+@pytest.mark.parametrize('name', ALL)
 def test_commands__have_a_file_and_a_help(name, capsys):
-    module = importlib.import_module(f'geolin_ros.cli.{name.replace("-", "_")}')
+    module = importlib.import_module(f'{ALL[name][0]}.{name.replace("-", "_")}')
     assert callable(module.run)
     with pytest.raises(SystemExit) as end:
         main([name, '--help'])
@@ -40,11 +43,22 @@ def test_help__lists_the_commands_and_imports_none(capsys):
         'except SystemExit: print(*sys.modules)'
     )
     done = subprocess.run([sys.executable, '-c', use], capture_output=True, text=True, check=True)
-    for name in COMMANDS:
+    for name in ALL:
         assert name in done.stdout
     modules = done.stdout.splitlines()[-1].split()
-    assert [name for name in modules if name.startswith('geolin_ros.cli.')] == []
+    assert [name for name in modules if '.cli.' in name] == []
     assert 'rclpy' not in modules
+
+
+def test_commands_of_the_tools__are_named_where_these_are_missing(capsys, monkeypatch):
+    assert set(OF_TOOLS) == set(ALL) - set(COMMANDS)
+    monkeypatch.setattr('importlib.metadata.entry_points', lambda group='': ())
+    for name in OF_TOOLS:
+        assert main([name]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f'geolin: {name} is a command of the package geolin_tools, which')
+        assert 'pip install "geolin_ros[tools]"' in line
+    assert main(['info', QUADRUPED]) == 0
 
 
 def test_info__prints_the_summary(capsys):

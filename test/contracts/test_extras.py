@@ -13,8 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import geolin_ros
-
 ROOT = Path(__file__).resolve().parents[2]
 CORE = """
 import json, sys
@@ -149,7 +147,7 @@ def test_commands_of_an_extra__name_it_in_one_sentence(command, extra, others):
 def asked_for() -> list[tuple[str, str, Path]]:
     """Return (package, extra, file) of every call of `optional` and `require`."""
     found = []
-    for file in Path(geolin_ros.__file__).parent.rglob('*.py'):
+    for file in (*ROOT.glob('geolin_ros/**/*.py'), *ROOT.glob('geolin_tools/**/*.py')):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, 'id', '') in (
                 'optional',

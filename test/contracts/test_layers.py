@@ -17,17 +17,18 @@ LINT = 'import sys; from importlinter.cli import lint_imports; sys.exit(lint_imp
 
 
 def lint_imports(folder: Path, config: str = 'pyproject.toml') -> subprocess.CompletedProcess[str]:
+    paths = [str(folder / name) for name in ('', 'geolin_demos', 'geolin_tools')]
     return subprocess.run(
         [sys.executable, '-c', LINT, config],
         cwd=folder,
-        env={**os.environ, 'PYTHONPATH': f'{folder}{os.pathsep}{folder / "geolin_demos"}'},
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join(paths)},
         capture_output=True,
         text=True,
     )
 
 
 def test_layers__are_kept() -> None:
-    for config in ('pyproject.toml', 'geolin_demos/.importlinter'):
+    for config in ('pyproject.toml', 'geolin_tools/.importlinter', 'geolin_demos/.importlinter'):
         done = lint_imports(ROOT, config)
         assert done.returncode == 0, done.stdout
 
@@ -38,7 +39,8 @@ def test_layers__are_kept() -> None:
         ('kernels', 'import geolin_ros.model', 'layers point downwards'),
         ('kernels', 'import scipy', 'kernels know only numpy and numba'),
         ('ros', 'from geolin_ros.kernels import se3', 'ROS adapters contain no math'),
-        ('control', 'import geolin_demos.sim', 'the library knows nothing of its demos'),
+        ('control', 'import geolin_demos.sim', 'the library knows nothing of its tools and demos'),
+        ('cli', 'import geolin_tools.view', 'the library knows nothing of its tools and demos'),
         ('stream', 'import rclpy', 'only ROS adapters know ROS'),
         ('stream', 'import geolin_msgs.msg', 'only ROS adapters know ROS'),
     ],

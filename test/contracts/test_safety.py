@@ -7,7 +7,10 @@ import functools
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ROOT / 'geolin_ros', ROOT / 'geolin_demos' / 'geolin_demos'
+PACKAGES = tuple(
+    ROOT / folder
+    for folder in ('geolin_ros', 'geolin_tools/geolin_tools', 'geolin_demos/geolin_demos')
+)
 MODULES = {'pickle', 'cPickle', 'dill', 'cloudpickle', 'joblib', 'marshal', 'shelve', 'code'}
 MODULES |= {'urllib', 'http', 'requests', 'socket', 'ftplib', 'telnetlib', 'xmlrpc'}
 CALLS = {'eval', 'exec', 'compile', '__import__', 'system', 'popen', 'import_module'}

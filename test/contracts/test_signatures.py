@@ -40,7 +40,7 @@ def functions(path: Path) -> Iterator[tuple[str, int]]:
 def test_functions__have_at_most_seven_parameters() -> None:
     files = [
         path
-        for room in ('geolin_ros', 'geolin_demos', 'tools')
+        for room in ('geolin_ros', 'geolin_demos', 'geolin_tools', 'tools')
         for path in (ROOT / room).rglob('*.py')
         if 'kernels' not in path.parts
     ]

@@ -10,15 +10,16 @@ import pytest
 
 pytest.importorskip('scipy')
 
-from geolin_ros import TreeModel, inverse_dynamics
-from geolin_ros.errors import RecordingError
-from geolin_ros.estimation.identification import (
+from geolin_tools.identification import (
     Signals,
     examine,
     find_delay,
     identification,
     identify,
 )
+
+from geolin_ros import TreeModel, inverse_dynamics
+from geolin_ros.errors import RecordingError
 
 ARM = """<robot name="arm"><link name="base"/>
   <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="{mass}"/>

@@ -7,6 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
+from geolin_tools.identification import Prior, Signals, identify, overlay_of, prepare
+from geolin_tools.identification.bodies import Body, is_physical
 from support.mujoco_oracle import bodies_only
 from support.robots import example_robot
 
@@ -15,8 +17,6 @@ from geolin_ros.description import Link
 from geolin_ros.dynamics.derivatives import inertial_parameters
 from geolin_ros.dynamics.functions import inverse_dynamics
 from geolin_ros.errors import GeolinError, ModelWarning, RecordingError, UnsolvableError
-from geolin_ros.estimation.identification import Prior, Signals, identify, overlay_of, prepare
-from geolin_ros.estimation.identification.bodies import Body, is_physical
 from geolin_ros.model.inertia_check import mass_properties
 
 mujoco = pytest.importorskip('mujoco')
@@ -193,8 +193,8 @@ def test_bad_recordings_end_with_a_sentence(arm_truth, kind, says):
 
 def test_whatever_is_identified_from_random_recordings_can_exist(monkeypatch):
     """Recordings of nothing: positions, rates and efforts that have nothing to do with a robot."""
-    from geolin_ros.estimation.identification import fit as rounds_of_fit
-    from geolin_ros.estimation.identification import identification
+    from geolin_tools.identification import fit as rounds_of_fit
+    from geolin_tools.identification import identification
 
     monkeypatch.setattr(rounds_of_fit, 'ROUNDS', 2)
     monkeypatch.setattr(identification, '_check', lambda *_: None)  # which refuses all of them

@@ -7,12 +7,12 @@ import warnings
 
 import numpy as np
 import pytest
+from geolin_tools.identification import identify, overlay_of
+from geolin_tools.identification.bodies import is_physical
 from support.environment import ROOT
 
 from geolin_ros import urdf
 from geolin_ros.errors import ModelWarning
-from geolin_ros.estimation.identification import identify, overlay_of
-from geolin_ros.estimation.identification.bodies import is_physical
 
 pytest.importorskip('rosbags')
 pytest.importorskip('scipy')

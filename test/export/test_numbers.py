@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from geolin_tools.export import Build, export
 from support.c_library import Library, build, deviation, needs_tools, same_bytes
 from support.robots import example_robot
 from support.trees import every_kind_description
@@ -11,7 +12,6 @@ from support.trees import every_kind_description
 from geolin_ros import Contact, Linearizer, TreeModel, Wrench, robots
 from geolin_ros.dynamics.functions import forward_dynamics, inverse_dynamics, mass_matrix
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.export import Build, export
 
 NATIVE = Build(['native'])
 

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from geolin_tools.importers.log_file import FIELDS, read_log
 from scipy.spatial.transform import Rotation
 
 from geolin_ros.cli import main
 from geolin_ros.errors import RecordingError
-from geolin_ros.offline.log_file import FIELDS, read_log
 from geolin_ros.offline.recording import Recording
 from geolin_ros.spatial import se3
 

@@ -5,13 +5,13 @@ import json
 
 import numpy as np
 import pytest
+from geolin_tools.reports.inspection import inspect
 from support.bags import FOLDER, START, Messages, Sample, flight, write_bag
 from support.datasets import run
 from support.robots import example_robot
 
 from geolin_ros.cli import main
 from geolin_ros.offline.dataset import open_dataset
-from geolin_ros.offline.inspection import inspect
 from geolin_ros.offline.source import open_source
 
 MS = 1_000_000

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 import zarr
+from geolin_tools.reports import report
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -19,7 +20,6 @@ from support.datasets import run
 
 from geolin_ros import urdf
 from geolin_ros.cli import main
-from geolin_ros.offline import report
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.modes import AMPLITUDE, Skeleton, slow_or_unstable
 from geolin_ros.offline.thinning import Sampling

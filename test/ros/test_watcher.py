@@ -7,13 +7,13 @@ import time
 import numpy as np
 import pytest
 import viser
+from geolin_tools.view.live import PUSH_TIME, Live
 from geometry_msgs.msg import WrenchStamped
 from support.view import free_port
 
 from geolin_ros import robots
 from geolin_ros.ros.watcher import Watcher
 from geolin_ros.stream.outputs.reading import read_linearization
-from geolin_ros.view.live import PUSH_TIME, Live
 
 
 @pytest.fixture

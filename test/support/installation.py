@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ROS2 = [sys.executable, '-c', 'import sys; from ros2cli.cli import main; sys.exit(main())']
 NOT_HERE = 'launch_ros and ros2cli are in no package index: source ROS 2 or an overlay'
+BESIDE = 'geolin_tools', 'geolin_demos'
 PATIENCE = 240.0
 """Longest wait on a busy machine [s]."""
 
@@ -29,8 +30,8 @@ def install(folder):
     done = subprocess.run(
         [
             *(colcon, '--log-base', f'{folder}/log', 'build'),
-            *('--base-paths', str(ROOT), str(ROOT / 'geolin_demos'), '--merge-install'),
-            *('--packages-select', 'geolin_ros', 'geolin_demos'),
+            *('--base-paths', str(ROOT), *(str(ROOT / name) for name in BESIDE)),
+            *('--merge-install', '--packages-select', 'geolin_ros', *BESIDE),
             *('--build-base', f'{folder}/build'),
             *('--install-base', f'{folder}/install'),
         ],

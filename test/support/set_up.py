@@ -50,7 +50,9 @@ def setup_of(folder, *what):
         for name in SOURCES:
             (folder / name).mkdir(parents=True)
             (folder / name / 'some.py').touch()
-        shutil.copy(ROOT / 'geolin_demos' / 'setup.py', folder / 'geolin_demos')
+        for name in ('geolin_demos', 'geolin_tools'):
+            (folder / name).mkdir(exist_ok=True)
+            shutil.copy(ROOT / name / 'setup.py', folder / name)
         (folder / 'fake').write_text(PIP)
         (folder / 'fake').chmod(0o755)
     environment = {'PATH': os.environ['PATH'], 'PYTHON': './fake'}

@@ -21,11 +21,12 @@ pytest.importorskip('mujoco')
 pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs.msg')
 
+from geolin_tools.view.live import PUSH_TIME
+
 from geolin_ros import TreeModel, robots
 from geolin_ros.ros.watcher import Watcher
 from geolin_ros.stream.geometry import read_pose
 from geolin_ros.stream.inputs.stamps import nanoseconds
-from geolin_ros.view.live import PUSH_TIME
 
 IMPULSE = 0.04
 """Of the slider as it is at the start [m g s]."""

@@ -10,6 +10,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from geolin_tools.view.page import Page
+from geolin_tools.view.scene import ARROW, CONE, INSIDE, OUTSIDE
+from geolin_tools.view.standing import Standing
 from PIL import Image
 from scipy.spatial import ConvexHull
 from support.browser import errors
@@ -18,9 +21,6 @@ from support.view import free_port
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.control.soles import read_feet
-from geolin_ros.view.page import Page
-from geolin_ros.view.scene import ARROW, CONE, INSIDE, OUTSIDE
-from geolin_ros.view.standing import Standing
 
 FEET = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
 BALL = 0.02

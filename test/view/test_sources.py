@@ -6,6 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from geolin_tools.view.bag import Bag
+from geolin_tools.view.bodies import drawn
+from geolin_tools.view.modes import describe, displaced
+from geolin_tools.view.page import Page
+from geolin_tools.view.standing import Standing
 from support.close import assert_close
 from support.standing import urdf_of
 from support.view import free_port
@@ -16,11 +21,6 @@ from geolin_ros.control.stabilizability import analyze_modes
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.offline.source import open_source
-from geolin_ros.view.bag import Bag
-from geolin_ros.view.bodies import drawn
-from geolin_ros.view.modes import describe, displaced
-from geolin_ros.view.page import Page
-from geolin_ros.view.standing import Standing
 
 FEET = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
 BAGS = Path(__file__).resolve().parents[1] / 'bags'

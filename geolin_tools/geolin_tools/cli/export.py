@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin export``: a robot as a C library."""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from geolin_ros.cli._robots import (
+    CONTACTS_HELP,
+    add_base_argument,
+    add_mimic_argument,
+    add_overlay_argument,
+    add_robot_argument,
+    joint_position,
+    of_base,
+    read_model,
+    read_supports,
+)
+from geolin_ros.description import parse_overlay
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.robots import locate
+from geolin_tools.export import FUNCTIONS, Build, export
+from geolin_tools.export.targets import NAMES, Target, default_names
+
+INTERRUPTED = 'interrupted, nothing is written'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_robot_argument(parser)
+    parser.add_argument(
+        '-o', '--output', type=Path, required=True, metavar='FOLDER', help='a new folder'
+    )
+    parser.add_argument('--name', help='name of the library (default: that of the robot)')
+    parser.add_argument(
+        '--target',
+        nargs='+',
+        default=default_names(),
+        metavar='LEVEL',
+        help=f'processors: some of {", ".join(NAMES)}; the best one that a processor has is '
+        'chosen when the library is loaded (default: all of this kind of processor)',
+    )
+    parser.add_argument(
+        '--functions',
+        nargs='*',
+        default=list(FUNCTIONS),
+        metavar='FUNCTION',
+        help=f'beside A, B and nu_dot: some of {", ".join(FUNCTIONS)} (default: all)',
+    )
+    parser.add_argument(
+        '--contacts',
+        nargs='+',
+        default=[],
+        metavar='FRAME',
+        help=f'{CONTACTS_HELP}; the active ones are chosen at run time',
+    )
+    parser.add_argument(
+        '--wrenches',
+        nargs='+',
+        default=[],
+        type=_wrench,
+        metavar='LINK[:KIND][@x,y,z]',
+        help='links of external wrenches, with values given at run time; KIND is body '
+        '(default; in link axes), world (about the world origin) or world_oriented (in world '
+        'axes, about the point x,y,z of the link [m])',
+    )
+    add_base_argument(parser)
+    add_mimic_argument(parser)
+    parser.add_argument(
+        '--joints', nargs='+', metavar='JOINT', help='order of the joints; others are locked'
+    )
+    parser.add_argument(
+        '--locked',
+        nargs='+',
+        default=[],
+        type=joint_position,
+        metavar='JOINT=POSITION',
+        help='joints that do not move [rad or m]',
+    )
+    parser.add_argument(
+        '--actuated', nargs='+', metavar='JOINT', help='the columns of B (default: all joints)'
+    )
+    add_overlay_argument(parser)
+    parser.add_argument(
+        '--payload',
+        nargs='+',
+        default=[],
+        type=_payload,
+        metavar='LINK=MASS[@x,y,z]',
+        help='masses on links [kg]; x,y,z is the position of their centre in the link [m]',
+    )
+    parser.add_argument('--quiet', action='store_true', help='no progress bar')
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the folder, and print what is in it."""
+    file = locate(options.urdf)
+    if options.output.exists():  # said before anything is compiled
+        raise ConfigurationError(
+            f'{options.output} exists, expected a new folder; remove it, or choose another one'
+        )
+    model = _model(options, file)
+
+    def bar(targets: Iterable[Target]) -> Iterable[Target]:
+        shown: Iterable[Target] = targets
+        if not options.quiet and sys.stderr.isatty():
+            from tqdm import tqdm
+
+            shown = tqdm(targets, desc='compiling', unit=' level')
+        return shown
+
+    name = export(
+        model,
+        options.output,
+        name=options.name,
+        contacts=[support.contact for support in read_supports(file, model, options.contacts)],
+        wrenches=options.wrenches,
+        build=Build(options.target, options.functions, bar),
+    )
+    objects = sorted(options.output.glob('lib/*/*.o'))
+    size = sum(path.stat().st_size for path in objects) / 1024
+    print(
+        f'{options.output}: library {name} of {model.name}, {model.n} joints, model {model.hash}; '
+        f'code for {", ".join(path.stem for path in objects)}, {size:.0f} KiB'
+    )
+    print(f'build it: cmake -S {options.output} -B build && cmake --build build')
+    return 0
+
+
+def _model(options: argparse.Namespace, file: Path) -> TreeModel:
+    overlay: Any = options.overlay
+    if options.payload:
+        overlay = {} if overlay is None else dict(parse_overlay(overlay.read_text(), str(overlay)))
+        overlay['payloads'] = [*(overlay.get('payloads') or ()), *options.payload]
+    return read_model(
+        file,
+        mimic=options.mimic,
+        joints=options.joints,
+        locked_joints=dict(options.locked),
+        actuated_joints=options.actuated,
+        overlay=overlay,
+        **of_base(options),
+    )
+
+
+def _wrench(text: str) -> Wrench:
+    """Return the place of ``link``, ``link:kind`` or ``link:world_oriented@x,y,z``."""
+    match = re.fullmatch(r'([^:@]+)(?::(body|world|world_oriented))?(?:@(.+))?', text)
+    if match is None or (match[3] and match[2] != 'world_oriented'):
+        raise argparse.ArgumentTypeError(
+            f'{text!r} is not LINK, LINK:body, LINK:world or LINK:world_oriented@x,y,z'
+        )
+    kind: Any = match[2] or 'body'
+    return Wrench(match[1], kind=kind, point=_numbers(match[3] or '0,0,0', 3, text))
+
+
+def _payload(text: str) -> dict[str, Any]:
+    """Return ``link=mass@x,y,z`` as an overlay has it."""
+    match = re.fullmatch(r'([^=]+)=([^@]+)(?:@(.+))?', text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f'{text!r} is not LINK=MASS or LINK=MASS@x,y,z')
+    (mass,) = _numbers(match[2], 1, text)
+    return {'frame': match[1], 'mass': mass, 'com': _numbers(match[3] or '0,0,0', 3, text)}
+
+
+def _numbers(numbers: str, count: int, text: str) -> list[float]:
+    try:
+        found = [float(number) for number in numbers.split(',')]
+    except ValueError:
+        found = []
+    if len(found) != count:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} has {numbers!r}, expected {count} number{"s" * (count > 1)}'
+        )
+    return found

@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin identify``: masses, rotors, friction and springs from recordings, as an overlay."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from geolin_ros.cli._recordings import (
+    Progress,
+    add_bag_arguments,
+    add_output_arguments,
+    open_bags,
+    print_json,
+)
+from geolin_ros.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from geolin_tools.identification import Change, Identification
+
+CERTAIN = 3.0
+"""Quantities that moved by more standard deviations are printed."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_bag_arguments(parser)
+    parser.add_argument(
+        '-o',
+        '--output',
+        type=Path,
+        default=Path('overlay.yaml'),
+        help='overlay to write, for overlay_file of the nodes (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--urdf-out',
+        type=Path,
+        metavar='FILE',
+        help='write the URDF too, with the masses, damping and friction that were found',
+    )
+    parser.add_argument(
+        '--report',
+        type=Path,
+        metavar='FILE',
+        help='write a page too: efforts over time, what is left of them, what moved, what is told',
+    )
+    parser.add_argument(
+        '--aside',
+        action='append',
+        default=[],
+        type=Path,
+        metavar='BAG',
+        help='bag for validation (default: the last quarter of each bag)',
+    )
+    parser.add_argument(
+        '--cutoff',
+        type=float,
+        metavar='HZ',
+        help='cut-off of the filter (default: from the motion)',
+    )
+    parser.add_argument(
+        '--delay',
+        type=_delay,
+        default=0.0,
+        metavar='SECONDS',
+        help='delay of the efforts behind the motion, or auto: by correlation (0)',
+    )
+    parser.add_argument(
+        '--trust',
+        type=float,
+        default=0.3,
+        help='relative standard deviation of the inertias in the description (0.3)',
+    )
+    parser.add_argument('--no-springs', action='store_true', help='joints have no springs')
+    parser.add_argument(
+        '--scale',
+        action='append',
+        default=[],
+        metavar='JOINT',
+        help='also identify a scale factor of the efforts of this joint',
+    )
+    add_output_arguments(parser)
+
+
+def _delay(text: str) -> float | None:
+    return None if text == 'auto' else float(text)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Identify, and write the overlay; 1 without one if the recordings cannot tell."""
+    import yaml
+
+    from geolin_ros.control.whole_file import whole_file
+    from geolin_ros.description.stored import is_stored
+    from geolin_ros.stream.parameters.model_reading import from_text
+    from geolin_ros.urdf.writer import write
+    from geolin_tools.identification import Prior, identify, overlay_of
+    from geolin_tools.identification.joint_log import joint_signals
+    from geolin_tools.reports.identification_page import write_identification
+
+    if not options.trust > 0.0:
+        raise ConfigurationError(f'--trust is {options.trust:g}, expected more than 0, as 0.3')
+    # a floating base is told by -p base:=floating; its odometry is best taken between its messages
+    defaults = ['base:=fixed', 'pairing:=interpolate']
+    options.values = [*defaults, *options.values, 'coulomb_friction:=true']
+    bags, recordings = options.bags, []
+    for bag in (*bags, *options.aside):
+        options.bags = [bag]
+        with open_bags(options) as source:
+            recordings.append(joint_signals(source, Progress(options)))
+            model, description = source.model, source.description
+    if options.urdf_out is not None and is_stored(description):
+        raise ConfigurationError(
+            f'--urdf-out is {options.urdf_out}, but the robot is of an MJCF file, expected a '
+            'URDF; leave it out: the overlay serves MJCF files too'
+        )
+    if model.effort_scale:
+        raise ConfigurationError(
+            'the overlay of the parameters has effort_scale or effort_offset, expected none: they '
+            'are what is to be found; leave the overlay out'
+        )
+    found = identify(
+        model,
+        recordings[: len(bags)],
+        recordings[len(bags) :],
+        prior=Prior(options.trust, not options.no_springs, options.scale),
+        cutoff=options.cutoff,
+        delay=options.delay,
+        watch=Progress(options, ' rounds'),
+    )
+    overlay = overlay_of(found, from_text(description))
+    text = yaml.safe_dump(overlay, sort_keys=False, default_flow_style=None, width=99)
+    with whole_file(options.output) as file:
+        file.write(text.encode())
+    if options.urdf_out is not None:
+        with whole_file(options.urdf_out) as file:
+            file.write(write(description, overlay).encode())
+    if options.report is not None:
+        write_identification(found, [str(bag) for bag in bags], options.report)
+    if options.json:
+        print_json(_report(found) | {'output': str(options.output)})
+    else:
+        print('\n'.join(_lines(found)))
+        print(
+            f'{options.output}: for overlay_file of the nodes, with coulomb_friction: true for '
+            'friction to act'
+        )
+        if options.urdf_out is not None:
+            print(
+                f'{options.urdf_out}: what a URDF can hold of it; the overlay still goes with it'
+            )
+    return 0
+
+
+def _report(found: 'Identification') -> dict[str, Any]:
+    return {
+        'robot': found.model.name,
+        'cutoff': found.cutoff,
+        'delay': found.delay,
+        'samples': len(found.trained.measured),
+        'aside': {
+            name: {'effort': float(e), 'before': float(b), 'after': float(a)}
+            for name, e, b, a in zip(
+                found.rows, found.effort, found.before, found.after, strict=True
+            )
+        },
+        'rank': found.rank,
+        'numbers': found.parameters.count,
+        'changes': [change._asdict() | {'moved': change.moved} for change in found.changes()],
+    }
+
+
+def _lines(found: 'Identification') -> Iterator[str]:
+    yield (
+        f'robot {found.model.name}: {len(found.trained.measured)} samples, filtered at '
+        f'{found.cutoff:.3g} Hz; {found.rank} of {found.parameters.count} combinations are told '
+        'by the data'
+    )
+    if found.delay:
+        yield f'efforts came {found.delay * 1e3:.1f} ms after the motion, which was taken out'
+    yield 'on data kept aside, root mean square [N m or N]:'
+    yield f'  {"":24} {"effort":>9} {"before":>9} {"after":>9}'
+    for name, *values in zip(found.rows, found.effort, found.before, found.after, strict=True):
+        yield f'  {name:24} ' + ' '.join(f'{value:9.3g}' for value in values)
+    changes = found.changes()
+    moved = sorted((c for c in changes if c.moved > CERTAIN), key=lambda c: -c.moved)
+    yield f'{len(moved)} of {len(changes)} quantities moved by more than {CERTAIN:g} deviations:'
+    yield from (f'  {_sentence(change)}' for change in moved)
+
+
+def _sentence(change: 'Change') -> str:
+    return (
+        f'{change.of} {change.name}: {change.before:.4g} -> {change.after:.4g} +- '
+        f'{change.deviation:.2g} {change.unit}'.rstrip()
+    )

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin inspect``: what is in a bag, and what would be left out of it."""
+
+import argparse
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from geolin_ros.cli._recordings import (
+    Progress,
+    add_bag_arguments,
+    add_output_arguments,
+    exit_status,
+    open_bags,
+    show,
+)
+
+ANOTHER_CLOCK = 86_400.0
+"""Stamps farther from their recording [s] are of another clock: a simulation's."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_bag_arguments(parser)
+    parser.add_argument(
+        '--for-identify',
+        action='store_true',
+        help='say too what geolin identify can learn: excitation, delay of efforts, units '
+        '(-p base:=fixed for an arm)',
+    )
+    add_output_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the findings; 1 if no sample could be linearized, 2 if inputs would be dropped."""
+    from geolin_tools.reports.inspection import examine, inspect
+
+    with open_bags(options) as source:
+        report = inspect(source, Progress(options))
+        if options.for_identify:
+            report['identify'] = examine(source, Progress(options))
+            report['problems'] += report['identify'].pop('problems')
+    show(options, report, '\n'.join(_lines(report)))
+    return exit_status(report['linearizable'], report['dropped'])
+
+
+def _lines(report: dict[str, Any]) -> Iterator[str]:
+    clock = ', simulated time' if report['sim_time'] else ''
+    yield f'{", ".join(report["bags"])}: {report["duration"]:.3f} s{clock}'
+    for topic, found in report['topics'].items():
+        role = f'  <- {found["role"]}' if found['role'] else ''
+        rate = f'{found["rate"]:.1f} Hz' if found['rate'] else 'once'
+        count = f'{found["count"]:>9} {rate:>12}'
+        yield f'  {count}  {topic} ({found["type"]}){role}'
+    robot, joints = report['robot'], report['joints']
+    matches = 'names match' if not joints['missing'] else f'{len(joints["missing"])} missing'
+    others = f', others: {", ".join(joints["unknown"])}' if joints['unknown'] else ''
+    yield f'robot {robot["name"]}: {robot["joints"]} joints, {matches}{others}'
+    for role, timing in report['timing'].items():
+        if 'rate' in timing:
+            stamped = f'recorded {timing["delay"] * 1e3:+.1f} ms after the stamp'
+            if report['sim_time'] or abs(timing['delay']) > ANOTHER_CLOCK:
+                stamped = 'stamped in simulated time'
+            yield (
+                f'{role}: {timing["rate"]:.1f} Hz in the median, '
+                f'jitter {timing["jitter"] * 1e3:.3f} ms, {stamped}'
+            )
+    for part, off in report['odometry']['deviation'].items():
+        verdict = report['odometry']['twist_frame'] or 'not clear'
+        yield (
+            f'{part} odometry twist against its pose: {off["child"]:.1%} off in child axes, '
+            f'{off["world"]:.1%} in world axes: {verdict}'
+        )
+    for part, reason in report['odometry']['not_judged'].items():
+        yield f'{part} odometry twist against its pose: cannot be told, {reason}'
+    total = report['linearizable'] + report['left_out_by_max_rate']
+    yield f'{report["linearizable"]} of {total} usable joint states would be linearized'
+    found = report.get('identify')
+    if found:
+        yield (
+            f'for identify: {found["told"]} of {found["possible"]} combinations of masses told, '
+            f'condition number {found["condition"]:.3g}; {found["rate"]:.4g} samples a second, '
+            f'{found["needed_rate"]:.4g} asked for by the motion; {_delay(found["delay"])}'
+        )
+    yield from (f'! {problem}' for problem in report['problems'])
+
+
+def _delay(seconds: float) -> str:
+    if math.isnan(seconds):
+        return 'the delay of efforts cannot be told'
+    return f'efforts {seconds * 1e3:+.1f} ms after the motion'

@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``geolin view``: a page in the browser about a robot."""
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geolin_ros.cli._recordings import Progress, add_bag_options, open_bags
+from geolin_ros.cli._robots import CONTACTS_HELP, joint_position, read_model, read_supports
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.optional import require
+from geolin_ros.robots import locate
+
+if TYPE_CHECKING:
+    from geolin_tools.view.source import Source
+
+BAGS = ('.mcap', '.db3', '.bag')
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        'what',
+        nargs='?',
+        metavar='ROBOT|BAG',
+        help='a URDF, xacro or MJCF file or a bundled robot (standing still, with sliders), or a '
+        'bag (with a time slider); without it a running node is shown',
+    )
+    parser.add_argument(
+        '--host',
+        default='127.0.0.1',
+        help='address to listen on (%(default)s: this machine alone)',
+    )
+    parser.add_argument('--port', type=int, default=8080, help='(default: %(default)s)')
+    live = parser.add_argument_group('of a running node')
+    live.add_argument('--node', default='/linearization_node', help='the linearizer (%(default)s)')
+    live.add_argument(
+        '--remap',
+        action='append',
+        default=[],
+        metavar='FROM:=TO',
+        help='another name for joint_states, odom, robot_description or push',
+    )
+    robot = parser.add_argument_group('standing still')
+    robot.add_argument(
+        '--contacts',
+        nargs='+',
+        default=[],
+        metavar='FRAME',
+        help=f'{CONTACTS_HELP}; without it the robot is in the air',
+    )
+    robot.add_argument(
+        '--posture',
+        nargs='+',
+        default=[],
+        type=joint_position,
+        metavar='JOINT=POSITION',
+        help='desired joint positions [rad or m]',
+    )
+    robot.add_argument('--height', type=float, help='height of the base above the feet [m]')
+    robot.add_argument('--base', choices=('floating', 'fixed'), help='whether the root link moves')
+    parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
+    add_bag_options(parser.add_argument_group('of a bag'))
+    parser.set_defaults(quiet=False, json=False)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C."""
+    require('viser', 'plotly', extra='view')
+    from geolin_ros.ros.signals import handled_signals
+    from geolin_tools.view.page import Page
+
+    with handled_signals() as interrupted, _source(options, interrupted) as source:
+        if source is None:
+            return 0
+        page = Page(source, options.host, options.port, _say)
+        try:
+            print(f'{source.model.name}: {page.url} (Ctrl-C ends)', flush=True)
+            page.run(interrupted)
+        finally:
+            page.close()
+    return 0
+
+
+@contextlib.contextmanager
+def _source(
+    options: argparse.Namespace, interrupted: Callable[[], bool]
+) -> Iterator['Source | None']:
+    """Open what is asked for."""
+    if options.what is None:
+        yield _live(options, interrupted)
+    elif Path(options.what).is_dir() or Path(options.what).suffix in BAGS:
+        from geolin_tools.view.bag import Bag
+
+        options.bags = [Path(options.what)]
+        with open_bags(options) as opened:
+            bag = Bag(opened, Progress(options))
+        yield bag
+    else:
+        yield _standing(options)
+
+
+def _live(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'Source | None':
+    if find_spec('rclpy') is None:
+        raise ConfigurationError(
+            'package rclpy is not installed, expected ROS 2 to watch a node: source its '
+            'installation, or name a robot or a bag'
+        )
+    from geolin_ros.ros.watcher import NICE, Watcher
+    from geolin_tools.view.live import Live
+
+    os.nice(NICE)
+    watcher = Watcher(f'/{options.node.lstrip("/")}', options.remap)
+    urdf = None if options.urdf is None else locate(options.urdf)
+    domain = os.environ.get('ROS_DOMAIN_ID', '0')
+    found = Live.wait_for(
+        watcher,
+        urdf,
+        options.overlay,
+        lambda words: _say(f'{words} {options.node} on ROS_DOMAIN_ID {domain}'),
+        interrupted,
+    )
+    if found is None:
+        watcher.close()
+    return found
+
+
+def _standing(options: argparse.Namespace) -> 'Source':
+    from geolin_tools.view.standing import Standing
+
+    urdf = locate(options.what)
+    reading = {} if options.base is None else {'base': options.base}
+    model = read_model(urdf, overlay=options.overlay, **reading)
+    supports = read_supports(urdf, model, options.contacts)
+    return Standing(model, urdf, supports, dict(options.posture), options.height)
+
+
+def _say(sentence: str) -> None:
+    print(f'geolin view: {sentence}', file=sys.stderr, flush=True)

@@ -1,0 +1,301 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of a C library: sources from templates, arrays, and object files."""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.kernels.engine.exponential import parts_of
+from geolin_ros.kernels.packing import layout, own_layout
+from geolin_ros.model.labels import Label, input_labels, state_labels
+from geolin_tools.export.kernel_set import FUNCTIONS, kernels_of
+from geolin_tools.export.machine_code import Kernel, object_code
+from geolin_tools.export.robot import Robot
+from geolin_tools.export.targets import Target
+
+TEMPLATES = Path(__file__).parent / 'templates'
+_BLOCK = re.compile(r'^//: (?!end)(\w+)\n(.*?)^//: end\n', re.MULTILINE | re.DOTALL)
+_PLACE = re.compile(r'\{\{(\w+)\}\}')
+
+
+def identifier_of(name: str) -> str:
+    """Return a name as an identifier of C, in small letters."""
+    word = re.sub(r'\W+', '_', name, flags=re.ASCII).strip('_').lower() or 'robot'
+    return f'robot_{word}' if word[0].isdigit() else word
+
+
+def check_identifier(name: str) -> str:
+    """Return a name that is an identifier of C.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is not.
+    """
+    if not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII):
+        raise ConfigurationError(
+            f'name is {name!r}, expected a letter, then letters, digits and _; for '
+            f'example {identifier_of(name)}'
+        )
+    return name
+
+
+def write_folder(
+    robot: Robot,
+    folder: Path,
+    name: str,
+    targets: Sequence[Target],
+    functions: tuple[str, ...] = FUNCTIONS,
+    progress: Callable[[Iterable[Target]], Iterable[Target]] = iter,
+) -> None:
+    """Write the library, all of it or nothing.
+
+    Parameters
+    ----------
+    robot
+        What to write.
+    folder
+        Where; it must not exist.
+    name
+        What files and functions begin with.
+    targets
+        Processors, best first.
+    functions
+        Some of `kernel_set.FUNCTIONS`.
+    progress
+        Gets the targets and returns them, counted.
+
+    Raises
+    ------
+    ConfigurationError
+        If the folder exists, or a name, target or function cannot be used.
+    """
+    check_identifier(name)
+    if folder.exists() or folder.is_symlink():
+        raise ConfigurationError(
+            f'{folder} exists, expected a new folder; remove it, or choose another one'
+        )
+    kernels = kernels_of(robot, functions)
+    files = _sources(robot, name, targets, functions, kernels)
+    for target in progress(targets):
+        files[f'lib/{target.architecture}/{target.symbol}.o'] = object_code(
+            kernels, target, f'{name}__'
+        )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f'.{folder.name}-', dir=folder.parent))
+    try:
+        for path, content in files.items():
+            (draft / path).parent.mkdir(parents=True, exist_ok=True)
+            (draft / path).write_bytes(content)
+        draft.chmod(0o777 & ~_umask())
+        os.rename(draft, folder)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _sources(
+    robot: Robot,
+    name: str,
+    targets: Sequence[Target],
+    functions: tuple[str, ...],
+    kernels: Mapping[str, Kernel],
+) -> dict[str, bytes]:
+    """Return the texts by their paths."""
+    words = {**_words(robot, name, targets), **_levels(name, targets, kernels)}
+    blocks = {*functions}
+    blocks |= {'contacts'} if robot.contacts else set()
+    blocks |= {'wrenches'} if robot.wrenches else set()
+    blocks |= {'dynamics'} if {'inverse_dynamics', 'mass_matrix'} & blocks else set()
+    files = {}
+    for template in sorted(TEMPLATES.rglob('*')):
+        if template.is_file() and '__pycache__' not in template.parts:
+            text = _BLOCK.sub(lambda m: m[2] if m[1] in blocks else '', template.read_text())
+            path = str(template.relative_to(TEMPLATES)).replace('name.', f'{name}.')
+            files[path] = _PLACE.sub(lambda m: words[m[1]], text).encode()
+    files['src/data.h'] = _data(robot, name, kernels).encode()
+    return files
+
+
+def _words(robot: Robot, name: str, targets: Sequence[Target]) -> dict[str, str]:
+    """Return what stands in braces in the templates."""
+    model = robot.model
+    floating = model.base == 'floating'
+    gravity = [float(g).hex() for g in model.gravity]
+    return {
+        'name': name,
+        'NAME': name.upper(),
+        'robot': re.sub(r'["\\*\r\n<&]', '_', model.name),
+        'version': version('geolin_ros'),
+        'hash': model.hash,
+        'n': str(model.n),
+        'm': str(model.m),
+        'k': str(2 * model.m),
+        'x': str(22 + 2 * model.n),
+        'inputs': str(len(model.actuated_joints)),
+        'contacts': str(len(robot.contacts)),
+        'contact_rows': str(robot.contact_sets[-1].rows),
+        'wrenches': str(len(robot.wrenches)),
+        'floating': str(int(floating)),
+        'plus6': ' + 6' if floating else ', the base is fixed',
+        'fixed': '' if floating else '; zero: the base is fixed',
+        'z': ', [H; s; v; r]' if floating else ', [s; r]',
+        'nu_dot': 'the rate of v, then joint accelerations' if floating else 'joint accelerations',
+        'memory': str(-(-(8 * (_room(robot) + 44 + 3 * model.n) + 512) // 64) * 64),
+        'targets': ', '.join(target.name for target in targets),
+        'architectures': ', '.join(sorted({target.architecture for target in targets})),
+        'actuated': ', '.join(json.dumps(joint) for joint in model.actuated_joints),
+        'gravity_x': gravity[0],
+        'gravity_y': gravity[1],
+        'gravity_z': gravity[2],
+    }
+
+
+def _sizes(robot: Robot) -> dict[str, int]:
+    """Return the sizes of the memory of an instance, in numbers."""
+    return {
+        'WORK': robot.work,
+        'INPUT_SIZE': robot.inputs.size,
+        'OUT': max(one.out for one in robot.contact_sets),
+        'WORK_OF_CONTACTS': max(one.work for one in robot.contact_sets),
+        'STEP_WORK': robot.step_work,
+        'STEP_LISTS': robot.step_lists,
+    }
+
+
+def _room(robot: Robot) -> int:
+    """Return how many numbers these are, each part at the begin of a cache line."""
+    sizes = _sizes(robot).values()
+    return sum(sizes) + 8 * (len(sizes) + 1)
+
+
+def _levels(name: str, targets: Sequence[Target], kernels: Mapping[str, Kernel]) -> dict[str, str]:
+    """Return the table of levels, and what asks the processor."""
+    asking, rows = [], []
+    for architecture in sorted({target.architecture for target in targets}):
+        if architecture == 'aarch64' or architecture == 'x86_64':
+            asking.append(f'#if defined(__{architecture}__)')
+            rows.append(f'#if defined(__{architecture}__)')
+        for target in (t for t in targets if t.architecture == architecture):
+            test = 'NULL'
+            if target.asks:
+                test = f'has_{target.symbol}'
+                asked = ' && '.join(f'__builtin_cpu_supports("{what}")' for what in target.asks)
+                asking.append(
+                    f'static int {test}(void) {{\n  __builtin_cpu_init();\n  return {asked};\n}}'
+                )
+            codes = ', '.join(f'{name}__{kernel}_{target.symbol}' for kernel in kernels)
+            rows.append(f'  {{"{target.name}", {test}, {codes}}},')
+        if architecture == 'aarch64' or architecture == 'x86_64':
+            asking.append('#endif')
+            rows.append('#endif')
+    declared = [
+        f'int64_t {name}__{kernel}_{target.symbol}({code.prototype});'
+        for target in targets
+        for kernel, code in kernels.items()
+    ]
+    return {'supported': '\n'.join(declared + asking), 'levels': '\n'.join(rows)}
+
+
+def _data(robot: Robot, name: str, kernels: Mapping[str, Kernel]) -> str:
+    """Return the arrays of a robot as a header."""
+    model, own = robot.model, robot.own
+    limits = model.limits
+    constants = {
+        **_sizes(robot),
+        'ROOM': 8 * _room(robot),
+        'IS_PLAIN': int(robot.is_plain),
+        'IS_TIED': int(robot.is_tied),
+        'TREE_JOINTS': int(robot.packed.ints[layout.NB]) - 1,
+        'WRENCH_RECORD': layout.WRENCH_RECORD,
+        'WRENCH_VALUE': layout.WRENCH_VALUE,
+        'STEP_ROWS': 2 * model.m + layout.ROW_BLOCK,
+        'STEP_STRIDE': parts_of(np.zeros(robot.step_work), 2 * model.m).shape[2],
+        'ROBOT_INTS': robot.packed.ints.size,
+        'ROBOT_FLOATS': robot.packed.floats.size,
+        'OWN_INTS': own.ints.size,
+        'OWN_FLOATS': own.floats.size,
+    }
+    places = [f'{wrench.link}:{wrench.kind}' for wrench in robot.wrenches]
+    lines = [
+        '/* The robot, written by geolin export. */',
+        *(f'#define {key} {value}' for key, value in constants.items()),
+        '#define ROBOT robot_ints, ROBOT_INTS, robot_floats, ROBOT_FLOATS',
+        '#define OWN own_ints, OWN_INTS, own_floats, OWN_FLOATS',
+        f'#define MASTER(c) own_ints[own_ints[{own_layout.MASTERS}] + (c)]',
+        '#define FACTOR(c) own_floats[c]',
+        '#define OFFSET(c) own_floats[TREE_JOINTS + (c)]',
+        'typedef struct {',
+        '  const char *name;',
+        '  int (*runs_here)(void);',
+        *(f'  int64_t (*{kernel})({code.prototype});' for kernel, code in kernels.items()),
+        '} level_t;',
+        'typedef struct {',
+        '  const int64_t *sites, *places;',
+        '  const double *values;',
+        '  int64_t size, filled, rows;',
+        '} contact_set_t;',
+        _array('int64_t', 'robot_ints', robot.packed.ints),
+        _array('double', 'robot_floats', robot.packed.floats),
+        _array('int64_t', 'own_ints', own.ints),
+        _array('double', 'own_floats', own.floats),
+        _array('double', 'work_header', robot.work_header),
+        _array('double', 'first_inputs', robot.inputs),
+        _array('double', 'wrench_maps', robot.wrench_maps),
+    ]
+    rows = []
+    for k, one in enumerate(robot.contact_sets):
+        lines.append(_array('int64_t', f'sites_{k}', one.sites))
+        lines.append(_array('int64_t', f'places_{k}', one.places))
+        lines.append(_array('double', f'values_{k}', one.values))
+        sizes = f'{one.sites.size}, {one.places.size}, {one.rows}'
+        rows.append(f'  {{sites_{k}, places_{k}, values_{k}, {sizes}}},')
+    lines += ['static const contact_set_t contact_sets[] = {', *rows, '};']
+    states: Sequence[Label] = state_labels(model)
+    for what, texts in {
+        'joint_names': model.joint_names,
+        'input_names': [label.name.partition('.')[2] for label in input_labels(model)],
+        'state_names': [label.name for label in states],
+        'state_units': [label.unit for label in states],
+        'contact_names': [contact.name for contact in robot.contacts],
+        'wrench_names': places,
+    }.items():
+        strings = ''.join(f'{json.dumps(text)}, ' for text in texts)
+        lines.append(f'const char *const {name}_{what}[] = {{{strings}NULL}};')
+    lines.append(f'const char *const {name}_base_link = {json.dumps(model.base_link)};')
+    for what in ('lower', 'upper', 'velocity', 'effort'):
+        numbers = ''.join(f'{_number(value)}, ' for value in getattr(limits, what))
+        lines.append(f'const double {name}_{what}[] = {{{numbers}0}};')
+    return '\n'.join(lines) + '\n'
+
+
+def _array(kind: str, name: str, values: np.ndarray) -> str:
+    """Return an array as C; one without entries gets one, which C asks for."""
+    texts = [_number(value) for value in values.ravel()] or ['0']
+    lines = [', '.join(texts[k : k + 8]) for k in range(0, len(texts), 8)]
+    body = ',\n  '.join(lines)
+    return f'static const {kind} {name}[] = {{\n  {body}\n}};'
+
+
+def _number(value: float) -> str:
+    """Return a number as C reads it without rounding."""
+    if isinstance(value, np.integer):
+        return str(value)
+    if not np.isfinite(value):
+        return 'INFINITY' if value > 0.0 else '-INFINITY'
+    return '0' if str(value) == '0.0' else float(value).hex()

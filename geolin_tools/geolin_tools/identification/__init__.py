@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Masses, rotors, friction and springs of a robot from what was measured on it."""
+
+from geolin_tools.identification.excitation import Excitation, examine, find_delay
+from geolin_tools.identification.identification import (
+    Change,
+    Combination,
+    Identification,
+    Prior,
+    identify,
+)
+from geolin_tools.identification.overlay import overlay_of
+from geolin_tools.identification.signals import Motion, Signals, check, prepare
+
+__all__ = [
+    'Change',
+    'Combination',
+    'Excitation',
+    'Identification',
+    'Motion',
+    'Prior',
+    'Signals',
+    'check',
+    'examine',
+    'find_delay',
+    'identify',
+    'overlay_of',
+    'prepare',
+]

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Equations of motion along recordings: what the description predicts, and how that changes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from geolin_ros.dynamics.derivatives import inverse_dynamics_regressor
+from geolin_ros.dynamics.functions import inverse_dynamics
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.typing import Array, IntArray
+from geolin_tools.identification.signals import Motion, Track
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Rows of inverse dynamics, m a sample: those of the base, if it floats, then the joints'.
+
+    Attributes
+    ----------
+    measured : (N, m)
+        Efforts, NaN where none were measured; of a floating base zero, as only the measured
+        wrenches, which are in ``described``, act on it.
+    described : (N, m)
+        What the description predicts.
+    regressor : (N, m, 10 nb)
+        Its derivative by the inertial parameters of all bodies.
+    position, rate, acceleration : (N, n)
+        Of the joints.
+    friction : (N, n)
+        The part of ``described`` that is Coulomb friction.
+    start : (k,)
+        First sample of each recording.
+    motions
+        The recordings.
+    """
+
+    measured: Array
+    described: Array
+    regressor: Array
+    position: Array
+    rate: Array
+    acceleration: Array
+    friction: Array
+    start: IntArray
+    motions: tuple[Motion, ...]
+
+    def of_rate(self, joint: int, function: Callable[[Array], Array]) -> Array:
+        """Return a function (N,) of a joint's rate, filtered after it was computed.
+
+        Friction changes faster than the filter lets through.
+        """
+        parts = [motion.smooth(function(motion.all_rates[:, joint])) for motion in self.motions]
+        return np.concatenate(parts)
+
+
+def equations_of(model: TreeModel, motions: Sequence[Motion]) -> Equations:
+    """Return the equations along motions, one after the other."""
+    parts = [_along(model, motion) for motion in motions]
+    start = np.cumsum([0, *(len(motion.time) for motion in motions[:-1])])
+    joined = [np.concatenate(group) for group in zip(*parts, strict=True)]
+    return Equations(
+        measured=joined[0],
+        described=joined[1],
+        regressor=joined[2],
+        position=joined[3],
+        rate=joined[4],
+        acceleration=joined[5],
+        friction=joined[6],
+        start=start,
+        motions=tuple(motions),
+    )
+
+
+def states_of(model: TreeModel, motion: Track) -> list[State]:
+    """Return the states of a motion; a base without pose rests at the origin."""
+    count = len(motion.time)
+    H = np.broadcast_to(np.eye(4), (count, 4, 4)) if motion.pose is None else motion.pose
+    v = np.zeros((count, 6)) if motion.twist is None else motion.twist
+    return [model.state(H[k], motion.position[k], v[k], motion.rate[k]) for k in range(count)]
+
+
+def wrenches_at(motion: Track, k: int) -> list[Wrench]:
+    """Return the measured wrenches at a sample."""
+    return [
+        Wrench(link, values[k, :3], values[k, 3:], 'world')
+        for link, values in motion.forces.items()
+    ]
+
+
+def _along(model: TreeModel, motion: Motion) -> tuple[Array, ...]:
+    """Return the equations along a motion: computed along the sharp one, then filtered."""
+    track, grid, six = motion.sharp, motion.sharp_grid, model.m - model.n
+    count = len(track.time)
+    acceleration = track.acceleration
+    if six:
+        assert track.twist_dot is not None
+        acceleration = np.hstack((track.twist_dot, acceleration))
+    described = np.empty((count, model.m))
+    regressor = np.empty((count, model.m, 10 * len(model.body_names)))
+    for k, state in enumerate(states_of(model, track)):
+        described[k] = inverse_dynamics(model, state, acceleration[k], wrenches_at(track, k))
+        regressor[k] = inverse_dynamics_regressor(model, state, acceleration[k])
+    own, tree = model.own_coordinate, model.tree
+    friction = tree.friction[own] * np.tanh(track.rate / tree.friction_speed[own])
+    measured = np.hstack((np.zeros((len(motion.time), six)), motion.effort))
+    rows = [grid.smooth(regressor[:, row]) for row in range(model.m)]  # each at a time: memory
+    return (
+        measured,
+        grid.smooth(described),
+        np.stack(rows, axis=1),
+        motion.position,
+        motion.rate,
+        motion.acceleration,
+        grid.smooth(friction),
+    )

@@ -1,0 +1,270 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a recording can tell about a robot, before anything is identified of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from geolin_ros.dynamics.derivatives import inverse_dynamics_regressor
+from geolin_ros.errors import RecordingError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+from geolin_tools.identification.equations import Equations, equations_of
+from geolin_tools.identification.fit import FIRST_NOISE, row_sizes
+from geolin_tools.identification.parameters import Parameters
+from geolin_tools.identification.signals import (
+    STILL,
+    Motion,
+    Signals,
+    delayed_efforts,
+    needed_rate,
+    prepare,
+)
+
+LATEST, FINEST = 0.1, 0.004
+"""Efforts are looked for within this of their motion, in steps not below that [s]."""
+PLAIN = 1.2
+"""A delay is clear if without it so many times as much stays unexplained,"""
+EXPLAINED = 0.5
+"""and with it less than this part of the efforts."""
+AGREED = 2.0
+"""Delays of single joints lie within so many steps of the delay of all, in the median."""
+ALIKE = 0.7
+"""Correlation from which on efforts of a joint can be compared in size."""
+OFF = 2.0
+"""Efforts so many times too large or too small are in another unit."""
+DEGREES = 180.0 / np.pi
+POOR = 0.3
+"""A recording that tells less than this part of what a robot's motion can tell is poor."""
+
+
+@dataclass(frozen=True)
+class Excitation:
+    """What a recording can tell.
+
+    Attributes
+    ----------
+    rate, needed_rate
+        Samples a second, and how many the motion asks for [Hz].
+    told, possible
+        How many combinations of inertial parameters the recording tells, if efforts are good to
+        2 %, and how many any motion of the robot could.
+    condition
+        Condition number of the regressor of the possible ones: in units of what the description
+        may be off, rows by the size of their efforts.
+    delay
+        By how much efforts come after the motion [s]; NaN where that cannot be told.
+    factors : (n,)
+        Measured by described effort of each joint; NaN where they are not alike.
+    problems
+        What to fix, a sentence each.
+    """
+
+    rate: float
+    needed_rate: float
+    told: int
+    possible: int
+    condition: float
+    delay: float
+    factors: Array
+    problems: tuple[str, ...]
+
+
+def examine(model: TreeModel, signals: Signals) -> Excitation:
+    """Return what a recording, which passed `check`, can tell of a robot."""
+    motion = prepare(signals, model)
+    equations = equations_of(model, [motion])
+    rate = 1.0 / float(np.median(np.diff(signals.time)))
+    needed = needed_rate(signals)
+    values = _information(model, equations)
+    possible = _possible(model, equations)
+    told = int((values > 1.0).sum())
+    condition = float(np.sqrt(values[0] / max(values[possible - 1], 1e-300)))
+    late = np.nan if signals.effort is None else _delay(equations, motion, signals)
+    factors = _factors(model, equations)
+    problems = (
+        *_of_sampling(signals, rate, needed),
+        *_of_units(model, signals, factors),
+        *_of_motion(model, signals, told, possible),
+        *_of_delay(late, rate),
+    )
+    return Excitation(rate, needed, told, possible, condition, late, factors, problems)
+
+
+def find_delay(model: TreeModel, signals: Signals, cutoff: float | None = None) -> float:
+    """Return by how much the efforts of a recording come after its motion [s].
+
+    The delay is where the equations of motion, with friction and rotors, explain most of the
+    efforts: their multiple correlation. Joints have to agree on it.
+
+    Raises
+    ------
+    RecordingError
+        If the recording has no efforts, or does not tell.
+    """
+    if signals.effort is None:
+        raise RecordingError(f'{signals.name} has no efforts, expected some to find a delay of')
+    motion = prepare(signals, model, cutoff)
+    late = _delay(equations_of(model, [motion]), motion, signals)
+    if np.isnan(late):
+        raise RecordingError(
+            f'{signals.name} does not tell by how much efforts come after the motion, expected '
+            'motions of several frequencies, and joints that agree; give the delay in seconds'
+        )
+    return late
+
+
+def _delay(equations: Equations, motion: Motion, signals: Signals) -> float:
+    """Return the delay [s], NaN if none is clearly better than others."""
+    step = max(float(np.median(np.diff(signals.time))), FINEST)
+    lags = np.arange(-round(LATEST / step), round(LATEST / step) + 1) * step
+    bases = {int(c): _explaining(equations, int(c)) for c in np.flatnonzero(_measured(equations))}
+    if not bases:
+        return np.nan
+    six = equations.measured.shape[1] - equations.position.shape[1]
+    size = row_sizes(equations)[six:]
+    of_joints = np.zeros((lags.size, len(bases)))
+    for k, lag in enumerate(lags):
+        efforts = delayed_efforts(signals, motion, lag)
+        for j, (c, Q) in enumerate(bases.items()):
+            effort = efforts[:, c] / max(float(size[c]), 1e-12)
+            of_joints[k, j] = float(np.mean((effort - Q @ (Q.T @ effort)) ** 2))
+    left = of_joints.mean(axis=1)
+    best = int(left.argmin())
+    if np.median(np.abs(of_joints.argmin(axis=0) - best)) > AGREED:
+        return np.nan
+    if not 0 < best < lags.size - 1 or np.sqrt(left[best]) > EXPLAINED:
+        return np.nan
+    before, at, after = left[best - 1 : best + 2]
+    if left.max() < PLAIN**2 * at + 1e-12:
+        return np.nan
+    bend = before - 2.0 * at + after
+    return float(lags[best] + 0.5 * step * (before - after) / bend)
+
+
+def _explaining(equations: Equations, c: int) -> Array:
+    """Return an orthonormal basis of what can explain the effort of a joint."""
+    six = equations.measured.shape[1] - equations.position.shape[1]
+    rate = equations.rate[:, c]
+    speed = 0.1 * float(np.sqrt(np.mean(rate**2))) + 1e-9
+    columns = np.column_stack(
+        (
+            equations.regressor[:, six + c],
+            equations.acceleration[:, c],
+            rate,
+            equations.of_rate(c, lambda r: np.asarray(np.tanh(r / speed))),
+            np.ones(len(rate)),
+        )
+    )
+    columns = columns[:, np.abs(columns).max(axis=0) > 0.0]
+    U, s, _ = np.linalg.svd(columns / np.linalg.norm(columns, axis=0), full_matrices=False)
+    return np.asarray(U[:, s > 1e-6 * s[0]])
+
+
+def _information(model: TreeModel, equations: Equations) -> Array:
+    """Return how much is told of combinations of inertial parameters, the most first.
+
+    Eigenvalues of J' J: above 1 the efforts say more than the description.
+    """
+    parameters = Parameters(model, equations)
+    weight = 1.0 / np.maximum(FIRST_NOISE * row_sizes(equations), 1e-12)
+    weight = np.where(np.isfinite(equations.measured).all(axis=0), weight, 0.0)
+    rows = (equations.regressor * weight[:, np.newaxis]).reshape(-1, equations.regressor.shape[2])
+    J = rows @ _spreads(parameters)
+    return np.asarray(np.linalg.eigvalsh(J.T @ J)[::-1])
+
+
+def _possible(model: TreeModel, equations: Equations) -> int:
+    """Return how many combinations the same efforts could tell of any motion."""
+    rng = np.random.default_rng(0)
+    spreads = _spreads(Parameters(model, equations))
+    known = np.isfinite(equations.measured).all(axis=0)
+    rows = []
+    for _ in range(2 + 2 * spreads.shape[1] // max(int(known.sum()), 1)):
+        state, acceleration = model.random_state(rng, 2.0), rng.normal(size=model.m) * 5.0
+        rows.append(inverse_dynamics_regressor(model, state, acceleration)[known])
+    return int(np.linalg.matrix_rank(np.concatenate(rows) @ spreads, tol=1e-8))
+
+
+def _spreads(parameters: Parameters) -> Array:
+    """Return inertial parameters (10 nb) by the numbers of bodies, at the description."""
+    x = np.zeros(parameters.count)
+    found = np.zeros((parameters.described.size, 10 * len(parameters.bodies)))
+    for body, part, block in parameters.inertial_jacobians(x):
+        found[10 * body : 10 * body + 10, part] = block
+    return found
+
+
+def _measured(equations: Equations) -> Array:
+    n = equations.position.shape[1]
+    return np.asarray(np.isfinite(equations.measured[:, -n:]).all(axis=0))
+
+
+def _factors(model: TreeModel, equations: Equations) -> Array:
+    found = np.full(model.n, np.nan)
+    six = model.m - model.n
+    for c in np.flatnonzero(_measured(equations)):
+        measured, described = equations.measured[:, six + c], equations.described[:, six + c]
+        a, b = measured - measured.mean(), described - described.mean()
+        product, sizes = float(a @ b), float(np.sqrt((a @ a) * (b @ b)))
+        if sizes > 0.0 and abs(product) > ALIKE * sizes:
+            found[c] = product / float(b @ b)
+    return found
+
+
+# ---- sentences
+
+
+def _of_sampling(signals: Signals, rate: float, needed: float) -> Iterator[str]:
+    if rate < 0.9 * needed:
+        yield (
+            f'{signals.name} has {rate:.4g} samples a second, the motion asks for {needed:.4g}: '
+            'accelerations and friction are smoothed away; record faster, or move more slowly'
+        )
+
+
+def _of_units(model: TreeModel, signals: Signals, factors: Array) -> Iterator[str]:
+    farthest = np.abs(signals.position).max(axis=0)
+    bound = np.maximum(np.abs(model.limits.lower), np.abs(model.limits.upper))
+    bound = np.where(np.isfinite(bound) & (bound > 0.0), bound, 2.0 * np.pi)
+    for c in np.flatnonzero((farthest > 2.0 * bound) & (farthest / DEGREES < 1.1 * bound)):
+        yield (
+            f'positions of joint {model.joint_names[c]!r} reach {farthest[c]:.4g}, its range is '
+            f'{bound[c]:.3g} rad: they look like degrees; convert positions and rates to rad'
+        )
+    for c in np.flatnonzero((factors > OFF) | (factors < 1.0 / OFF)):
+        name, factor = model.joint_names[c], float(factors[c])
+        if factor < 0.0:
+            yield (
+                f'efforts of joint {name!r} have the sign opposite to the description; turn them, '
+                'or the axis of the joint'
+            )
+        else:
+            yield (
+                f'efforts of joint {name!r} are {factor:.3g} times what the description expects: '
+                'amperes, or torques of the motor before its gear? convert them to N m, or let '
+                f'identify --scale {name} find the factor'
+            )
+
+
+def _of_motion(model: TreeModel, signals: Signals, told: int, possible: int) -> Iterator[str]:
+    still = np.flatnonzero(np.ptp(signals.position, axis=0) < STILL)
+    if still.size:
+        names = ', '.join(model.joint_names[c] for c in still)
+        yield f'joints {names} do not move: nothing is told of their rotors and friction'
+    if told < POOR * possible:
+        yield (
+            f'{signals.name} tells {told} of {possible} combinations of masses, centres of mass '
+            'and inertias, expected a third or more; move all joints at once, farther, at '
+            'different speeds'
+        )
+
+
+def _of_delay(late: float, rate: float) -> Iterator[str]:
+    if abs(late) > 1.0 / rate:
+        yield (
+            f'efforts come {late * 1e3:.1f} ms after the motion they belong to; take that out '
+            'with identify --delay auto'
+        )

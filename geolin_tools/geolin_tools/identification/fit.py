@@ -1,0 +1,366 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The most probable numbers, given the description and the measured efforts.
+
+Least squares with the description as prior: residuals over their standard deviation, and numbers
+that have mean 0 and variance 1. How large residuals are, how long they last (consecutive
+residuals of a model that is not exact are alike, and count less often), and which samples are
+outliers is found from the residuals and used in the next round.
+
+The equations are linear in inertial parameters, so that all samples are compressed, each round,
+to as many rows as there are coefficients; the scipy solver works on those.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.errors import UnsolvableError
+from geolin_ros.optional import optional
+from geolin_ros.typing import Array
+from geolin_tools.identification.bodies import NUMBERS
+from geolin_tools.identification.equations import Equations
+from geolin_tools.identification.parameters import Parameters
+from geolin_tools.identification.signals import KEPT_RATE
+
+optimize = optional('scipy.optimize', extra='estimation')
+
+ROUNDS = 8
+OUTLIER = 2.5
+"""Residuals beyond so many standard deviations weigh less [Huber 1964]."""
+SETTLED = 1e-2
+"""Rounds end when no number changes by more, in standard deviations of the prior."""
+INSIDE = 0.02
+"""How far from its bounds a number starts."""
+STEP = 1.0
+"""Most that the logarithm of a friction speed changes in a round."""
+FIRST_NOISE = 0.02
+"""The same in the first round."""
+LONGEST = KEPT_RATE
+"""Residuals of noise that passed the filter last half as many samples. What lasts longer is a
+robot that the model cannot be; it must not hide what the data tell."""
+LEAST_NOISE = 1e-6
+"""Least standard deviation of residuals, as a part of the effort's."""
+
+Watch = Callable[[Iterable[int], int], Iterable[int]]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What was found.
+
+    Attributes
+    ----------
+    x : (p,)
+        The numbers of `Parameters`.
+    information : (p, p)
+        J' J of the weighted equations alone; with the identity, the inverse of `covariance`.
+    """
+
+    x: Array
+    information: Array
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance (p, p) of the numbers when all is measured."""
+        return np.asarray(np.linalg.inv(self.information + np.eye(len(self.x))))
+
+
+def fit(
+    parameters: Parameters,
+    equations: Equations,
+    watch: Watch = lambda rounds, total: rounds,
+) -> Fit:
+    """Return the most probable numbers.
+
+    Raises
+    ------
+    UnsolvableError
+        If the solver finds none.
+    """
+    features = _Features(parameters, equations)
+    x = np.zeros(parameters.count)
+    residual = features.residual(x)
+    # first as if the robot could be met exactly: residuals of the description are no noise
+    noise = np.maximum(FIRST_NOISE * row_sizes(equations), 1e-12) * np.ones_like(residual)
+    lasting = np.ones_like(noise)
+    for k in watch(range(ROUNDS), ROUNDS):
+        outliers = _weights(residual, noise) if k else 1.0
+        weight = outliers / (noise * np.sqrt(lasting))
+        compressed = features.compress(x, np.where(np.isfinite(equations.measured), weight, 0.0))
+        before, x = x, _solve(features, compressed, x)
+        residual = features.residual(x)
+        noise, lasting = _noise(residual, equations)
+        if np.abs(x - before).max(initial=0.0) < SETTLED:
+            break
+    weight = _weights(residual, noise) / (noise * np.sqrt(lasting))
+    compressed = features.compress(x, np.where(np.isfinite(equations.measured), weight, 0.0))
+    J = features.jacobian(compressed, x)
+    return Fit(x, J.T @ J)
+
+
+def predict(parameters: Parameters, equations: Equations, x: Array) -> Array:
+    """Return the efforts (N, m) that would be measured with numbers ``x``."""
+    return _Features(parameters, equations).predict(x)
+
+
+class _Features:
+    """Rows of equations as coefficients: (described + features @ coefficients(x)) / scale.
+
+    Coefficients: changes of inertial parameters of identified bodies, then for each joint number
+    its own; Coulomb friction is linearized in the logarithm of its speed, see `compress`.
+    """
+
+    def __init__(self, parameters: Parameters, equations: Equations) -> None:
+        self._p, self._e = parameters, equations
+        model = parameters.model
+        self._six = model.m - model.n
+        self._inertial = NUMBERS * len(parameters.bodies)
+        columns = [NUMBERS * i + k for i in parameters.bodies for k in range(NUMBERS)]
+        self._regressor = equations.regressor[:, :, columns]
+        self._own = model.own_coordinate
+        self._scaled = {n.joint for n in parameters.joints if n.kind == 'scale'}
+        self._speed_at = {
+            n.joint: self._inertial + k
+            for k, n in enumerate(parameters.joints)
+            if n.kind == 'friction_speed'
+        }
+        self._origin = parameters.described[list(parameters.bodies)].ravel()
+
+    def predict(self, x: Array) -> Array:
+        change = self._inertial_change(x)
+        found = self._e.described + self._regressor @ change
+        values = self._p.joint_values(x)
+        for number in self._p.joints:
+            c = number.joint
+            at = self._six + c
+            change_of = values[c, number.kind] - number.start
+            if number.kind == 'rotor':
+                found[:, at] += change_of * self._e.acceleration[:, c]
+            elif number.kind == 'damping':
+                found[:, at] += change_of * self._e.rate[:, c]
+            elif number.kind == 'stiffness':
+                found[:, at] += change_of * self._stretch(c)
+            elif number.kind == 'offset':
+                found[:, at] += change_of
+            elif number.kind == 'friction':
+                speed = values[c, 'friction_speed']
+                found[:, at] += values[c, 'friction'] * self._e.of_rate(c, _sign(speed))
+                found[:, at] -= self._described_friction(c)
+        for c in self._scaled:
+            found[:, self._six + c] /= values[c, 'scale']
+        return found
+
+    def residual(self, x: Array) -> Array:
+        """Return predicted minus measured efforts (N, m), NaN where not measured."""
+        return self.predict(x) - self._e.measured
+
+    def compress(self, x: Array, weight: Array) -> list[tuple[Array, int | None, Array]]:
+        """Return few rows, about ``x``, with the same squared residuals as all weighted ones.
+
+        Each element has rows [features, described, measured], the joint whose scale divides them,
+        and the speeds of friction about which the features are linearized.
+        """
+        values = self._p.joint_values(x)
+        rows = self._e.measured.shape[1]
+        one = [r for r in range(rows) if r - self._six not in self._scaled]
+        groups: list[tuple[list[int], int | None]] = [(one, None)] if one else []
+        groups += [([self._six + c], c) for c in sorted(self._scaled)]
+        found = []
+        for members, scaled in groups:
+            gram = np.zeros((self._p.count + 2, self._p.count + 2))
+            for row in members:
+                F = self._row_features(row, values)
+                F *= weight[:, row, np.newaxis]
+                F = F[weight[:, row] > 0.0]
+                gram += F.T @ F
+            found.append((_root(gram), scaled, x))
+        return found
+
+    def coefficients(self, x: Array, about: Array) -> Array:
+        """Return the coefficients (p,) of the features."""
+        values = self._p.joint_values(x)
+        own = np.zeros(len(self._p.joints))
+        for k, number in enumerate(self._p.joints):
+            c = number.joint
+            own[k] = values[c, number.kind] - number.start
+            if number.kind == 'friction':
+                own[k] = values[c, 'friction']
+            elif number.kind == 'friction_speed':
+                at = self._speed_at[c]
+                own[k] = values[c, 'friction'] * number.spread * (x[at] - about[at])
+            elif number.kind == 'scale':
+                own[k] = 0.0
+        return np.concatenate((self._inertial_change(x), own))
+
+    def coefficient_jacobian(self, x: Array, about: Array) -> Array:
+        """Return the derivative (p, p) of `coefficients`."""
+        J = np.zeros((self._p.count, self._p.count))
+        for p, (_, part, block) in enumerate(self._p.inertial_jacobians(x)):
+            J[NUMBERS * p : NUMBERS * (p + 1), part] = block
+        values = self._p.joint_values(x)
+        friction_at = 0
+        for k, number in enumerate(self._p.joints):
+            at = self._inertial + k
+            if number.kind == 'friction':
+                friction_at = at
+            if number.kind == 'friction_speed':
+                friction = values[number.joint, 'friction']
+                J[at, at] = friction * number.spread
+                slope = self._p.joints[friction_at - self._inertial].slope(x[friction_at])
+                J[at, friction_at] = slope * number.spread * (x[at] - about[at])
+            elif number.kind != 'scale':
+                J[at, at] = number.slope(x[at])
+        return J
+
+    def compressed_residual(
+        self, compressed: list[tuple[Array, int | None, Array]], x: Array
+    ) -> Array:
+        """Return the residuals of compressed rows."""
+        values = self._p.joint_values(x)
+        parts = []
+        for R, scaled, about in compressed:
+            scale = 1.0 if scaled is None else values[scaled, 'scale']
+            coefficients = self.coefficients(x, about) / scale
+            parts.append(R[:, :-2] @ coefficients + R[:, -2] / scale - R[:, -1])
+        return np.concatenate(parts)
+
+    def jacobian(self, compressed: list[tuple[Array, int | None, Array]], x: Array) -> Array:
+        """Return the derivative of `compressed_residual`."""
+        values, parts = self._p.joint_values(x), []
+        for R, scaled, about in compressed:
+            scale = 1.0 if scaled is None else values[scaled, 'scale']
+            J = R[:, :-2] @ self.coefficient_jacobian(x, about) / scale
+            for k, number in enumerate(self._p.joints):
+                if number.kind == 'scale' and number.joint == scaled:
+                    torque = R[:, :-2] @ self.coefficients(x, about) + R[:, -2]
+                    J[:, self._inertial + k] = -torque / scale * number.spread
+            parts.append(J)
+        return np.concatenate(parts)
+
+    def speeds(self) -> list[int]:
+        """Return where x has the logarithms of friction speeds."""
+        return list(self._speed_at.values())
+
+    def _inertial_change(self, x: Array) -> Array:
+        return np.asarray(self._p.inertial(x)[list(self._p.bodies)].ravel() - self._origin)
+
+    def _row_features(self, row: int, values: dict[tuple[int, str], float]) -> Array:
+        e, c = self._e, row - self._six
+        F = np.zeros((len(e.measured), self._p.count + 2))
+        F[:, : self._inertial] = self._regressor[:, row]
+        F[:, -2], F[:, -1] = e.described[:, row], np.nan_to_num(e.measured[:, row])
+        for k, number in enumerate(self._p.joints):
+            if number.joint != c:
+                continue
+            at = self._inertial + k
+            if number.kind == 'rotor':
+                F[:, at] = e.acceleration[:, c]
+            elif number.kind == 'damping':
+                F[:, at] = e.rate[:, c]
+            elif number.kind == 'stiffness':
+                F[:, at] = self._stretch(c)
+            elif number.kind == 'offset':
+                F[:, at] = 1.0
+            elif number.kind == 'friction':
+                F[:, at] = e.of_rate(c, _sign(values[c, 'friction_speed']))
+                F[:, -2] -= self._described_friction(c)
+            elif number.kind == 'friction_speed':
+                F[:, at] = e.of_rate(c, _sign_by_speed(values[c, 'friction_speed']))
+        return F
+
+    def _stretch(self, c: int) -> Array:
+        rest = self._p.model.tree.rest[self._own[c]]
+        return np.asarray(self._e.position[:, c] - rest)
+
+    def _described_friction(self, c: int) -> Array:
+        return np.asarray(self._e.friction[:, c])
+
+
+def _sign(speed: float) -> Callable[[Array], Array]:
+    return lambda rate: np.asarray(np.tanh(rate / speed))
+
+
+def _sign_by_speed(speed: float) -> Callable[[Array], Array]:
+    """Return the derivative of `_sign` by the logarithm of the speed."""
+    return lambda rate: np.asarray(-rate / speed * (1.0 - np.tanh(rate / speed) ** 2))
+
+
+def _solve(features: _Features, compressed: Any, x: Array) -> Array:
+    """Return the numbers that solve a round."""
+    p = features._p
+    lower, upper = p.lower.copy(), np.full(p.count, np.inf)
+    for at in features.speeds():
+        reach = STEP / p.joints[at - NUMBERS * len(p.bodies)].spread
+        lower[at], upper[at] = x[at] - reach, x[at] + reach
+    # from within: the solver goes nowhere from a bound
+    start = np.clip(x, lower + INSIDE, upper - INSIDE)
+    found = optimize.least_squares(
+        lambda x: np.concatenate((features.compressed_residual(compressed, x), x)),
+        start,
+        lambda x: np.vstack((features.jacobian(compressed, x), np.eye(p.count))),
+        bounds=(lower, upper),
+        x_scale=1.0,
+        max_nfev=60,
+    )
+    if not np.isfinite(found.x).all() or found.status < 0:
+        raise UnsolvableError(
+            f'robot {p.model.name!r}: no inertias were found ({found.message}); give more data'
+        )
+    return np.asarray(found.x)
+
+
+def _noise(residual: Array, equations: Equations) -> tuple[Array, Array]:
+    """Return standard deviations (N, m) of residuals, and how many samples they last.
+
+    Both are those of a row of a recording: a slow one passed a lower filter, which leaves less
+    noise. How long is the integrated autocorrelation up to its first negative value.
+    """
+    size = row_sizes(equations)
+    noise, lasting = np.ones_like(residual), np.ones_like(residual)
+    for begin, end in zip(equations.start, [*equations.start[1:], len(residual)], strict=True):
+        for row in range(residual.shape[1]):
+            values = residual[begin:end, row]
+            known = values[np.isfinite(values)]
+            if not known.size:
+                continue
+            spread = 1.4826 * float(np.median(np.abs(known - np.median(known))))
+            spread = max(spread, LEAST_NOISE * size[row], 1e-12)
+            noise[begin:end, row] = spread
+            lasting[begin:end, row] = _lasting(np.clip(known / spread, -OUTLIER, OUTLIER))
+    return noise, lasting
+
+
+def row_sizes(equations: Equations) -> Array:
+    """Return how large the efforts (m,) are that are to be met; of a base those described."""
+    measured = np.where(np.isfinite(equations.measured), equations.measured, 0.0).std(axis=0)
+    return np.asarray(np.where(measured > 0.0, measured, equations.described.std(axis=0)))
+
+
+def _lasting(values: Array) -> float:
+    count = values.size
+    centred = values - values.mean()
+    power = np.abs(np.fft.rfft(centred, 2 * count)) ** 2
+    correlation = np.fft.irfft(power)[:count]
+    if correlation[0] <= 0.0:
+        return 1.0
+    correlation /= correlation[0]
+    negative = np.flatnonzero(correlation < 0.0)
+    last = int(negative[0]) if negative.size else count
+    return float(np.clip(2.0 * correlation[:last].sum() - 1.0, 1.0, LONGEST))
+
+
+def _weights(residual: Array, noise: Array) -> Array:
+    """Return the roots of Huber's weights."""
+    size = np.abs(np.nan_to_num(residual)) / noise
+    return np.sqrt(np.where(size > OUTLIER, OUTLIER / np.maximum(size, 1e-300), 1.0))
+
+
+def _root(gram: Array) -> Array:
+    """Return R with R' R = gram, which is positive semidefinite; rows of rounding are left out."""
+    scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
+    kept = values > 1e-14 * values[-1]
+    return np.asarray(np.sqrt(values[kept])[:, np.newaxis] * vectors[:, kept].T * scale)

@@ -1,0 +1,359 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot identified from recordings, tried on data kept aside."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.errors import RecordingError, UnsolvableError, UnsupportedJointError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+from geolin_tools.identification.bodies import NUMBERS, is_physical, of_mass
+from geolin_tools.identification.equations import Equations, equations_of
+from geolin_tools.identification.excitation import find_delay
+from geolin_tools.identification.fit import Fit, fit, predict
+from geolin_tools.identification.parameters import UNITS, JointNumber, Parameters
+from geolin_tools.identification.signals import Signals, check, prepare
+
+KEPT_ASIDE = 0.25
+WORTH = 0.9
+"""What is left of the efforts kept aside, by the description's, must be less in the mean."""
+UNEXPLAINED = 0.7
+"""More than this part of all efforts' variation left unexplained is no fit."""
+_TENSOR = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
+
+
+class Prior(NamedTuple):
+    """What is believed of a robot before it is measured."""
+
+    trust: float = 0.3
+    """Relative standard deviation of what the description says about bodies."""
+    springs: bool = True
+    """Whether joints may turn out to have springs; what pulls at cables does."""
+    scales: Sequence[str] = ()
+    """Joints whose measured efforts are torques but for an unknown factor."""
+
+
+class Change(NamedTuple):
+    """One quantity, before and after.
+
+    ``deviation`` is its standard deviation after, ``told`` the part of its variance that the data
+    took away: 0 if they say nothing about it.
+    """
+
+    of: str
+    name: str
+    unit: str
+    before: float
+    after: float
+    deviation: float
+    told: float
+
+    @property
+    def moved(self) -> float:
+        """By how many standard deviations it moved."""
+        return abs(self.after - self.before) / self.deviation if self.deviation > 0.0 else 0.0
+
+
+class Combination(NamedTuple):
+    """A direction of the numbers, and what is left of its standard deviation (1: nothing told)."""
+
+    left: float
+    shares: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Identification:
+    """What recordings say about a robot.
+
+    Attributes
+    ----------
+    model
+        The description.
+    parameters, fit
+        Its numbers, and what was found.
+    trained, aside
+        Equations of the data used and of those kept aside.
+    cutoff
+        Of the filter [Hz].
+    delay
+        By how much efforts came after the motion [s]; it was taken out.
+    """
+
+    model: TreeModel
+    parameters: Parameters
+    fit: Fit
+    trained: Equations
+    aside: Equations
+    cutoff: float
+    delay: float
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of the rows of `before` and `after`."""
+        base = tuple(f'base {name}' for name in ('fx', 'fy', 'fz', 'mx', 'my', 'mz'))
+        return (*(base if self.model.base == 'floating' else ()), *self.model.joint_names)
+
+    @property
+    def before(self) -> Array:
+        """Root mean square (m,) that the description leaves of the efforts kept aside."""
+        return _rms(self.aside.described - self.aside.measured)
+
+    @property
+    def after(self) -> Array:
+        """The same of what was found."""
+        return _rms(self.predicted - self.aside.measured)
+
+    @property
+    def effort(self) -> Array:
+        """Standard deviation (m,) of the efforts kept aside."""
+        measured = self.aside.measured
+        known = np.isfinite(measured).all(axis=0)
+        found = np.full(measured.shape[1], np.nan)
+        found[known] = measured[:, known].std(axis=0)
+        return found
+
+    @property
+    def predicted(self) -> Array:
+        """Efforts (N, m) predicted of the data kept aside."""
+        return predict(self.parameters, self.aside, self.fit.x)
+
+    @property
+    def inertial(self) -> Array:
+        """Ten parameters of each body (nb, 10), see `inverse_dynamics_regressor`."""
+        return self.parameters.inertial(self.fit.x)
+
+    def changes(self) -> list[Change]:
+        """Return every quantity: of bodies, then of joints."""
+        return [*self._bodies(), *self._joints()]
+
+    def combinations(self) -> list[Combination]:
+        """Return the directions of the numbers, best known first.
+
+        Each names what takes most part in it.
+        """
+        values, vectors = np.linalg.eigh(self.fit.information)
+        names, found = self._names(), []
+        for value, vector in zip(values[::-1], vectors.T[::-1], strict=True):
+            share: dict[str, float] = {}
+            for name, part in zip(names, vector**2, strict=True):
+                share[name] = share.get(name, 0.0) + float(part)
+            most = sorted(share.items(), key=lambda item: -item[1])[:3]
+            left = 1.0 / np.sqrt(1.0 + max(float(value), 0.0))
+            found.append(Combination(left, tuple(most)))
+        return found
+
+    @property
+    def rank(self) -> int:
+        """How many combinations the data tell."""
+        return int((np.linalg.eigvalsh(self.fit.information) > 1.0).sum())
+
+    def _names(self) -> list[str]:
+        bodies = [self.model.body_names[i] for i in self.parameters.bodies]
+        joints = [
+            f'{self.model.joint_names[number.joint]} {number.kind}'
+            for number in self.parameters.joints
+        ]
+        return [*(name for name in bodies for _ in range(NUMBERS)), *joints]
+
+    def _bodies(self) -> Iterator[Change]:
+        x, covariance = self.fit.x, self.fit.covariance
+        none = np.zeros_like(x)
+        earlier = {i: J for i, _, J in self.parameters.inertial_jacobians(none)}
+        origin = self.parameters.inertial(none)
+        for i, part, J in self.parameters.inertial_jacobians(x):
+            after, before = self.inertial[i], self.parameters.described[i]
+            slope, first = _quantity_slopes(after), _quantity_slopes(origin[i])
+            variance = np.diag(slope @ J @ covariance[part, part] @ J.T @ slope.T)
+            prior = np.diag(first @ earlier[i] @ earlier[i].T @ first.T)
+            units = ('kg', *('m',) * 3, *('kg m^2',) * 6)
+            names = ('mass', 'x', 'y', 'z', *_TENSOR)
+            for k, (name, unit) in enumerate(zip(names, units, strict=True)):
+                yield Change(
+                    self.model.body_names[i],
+                    name,
+                    unit,
+                    float(_quantities(before)[k]),
+                    float(_quantities(after)[k]),
+                    float(np.sqrt(variance[k])),
+                    float(np.clip(1.0 - variance[k] / max(prior[k], 1e-300), 0.0, 1.0)),
+                )
+
+    def _joints(self) -> Iterator[Change]:
+        first = NUMBERS * len(self.parameters.bodies)
+        variances = np.diag(self.fit.covariance)[first:]
+        for number, x, variance in zip(
+            self.parameters.joints, self.fit.x[first:], variances, strict=True
+        ):
+            yield Change(
+                self.model.joint_names[number.joint],
+                number.kind,
+                UNITS[number.kind],
+                number.start,
+                number.value(float(x)),
+                float(abs(number.slope(float(x))) * np.sqrt(variance)),
+                float(np.clip(1.0 - variance, 0.0, 1.0)),
+            )
+
+    def joint_values(self) -> dict[tuple[str, str], tuple[JointNumber, float]]:
+        """Return what was found of joints, by name and kind."""
+        first = NUMBERS * len(self.parameters.bodies)
+        return {
+            (self.model.joint_names[number.joint], number.kind): (number, number.value(float(x)))
+            for number, x in zip(self.parameters.joints, self.fit.x[first:], strict=True)
+        }
+
+
+def identify(
+    model: TreeModel,
+    recordings: Sequence[Signals],
+    aside: Sequence[Signals] = (),
+    *,
+    prior: Prior | None = None,
+    cutoff: float | None = None,
+    delay: float | None = 0.0,
+    watch: Callable[[Iterable[int], int], Iterable[int]] = lambda rounds, total: rounds,
+) -> Identification:
+    """Return what recordings say about a robot.
+
+    Parameters
+    ----------
+    model
+        The description, read with ``coulomb_friction=True``.
+    recordings
+        What was measured; with a fixed base efforts, with a floating one pose and twist of it,
+        and every wrench that the surroundings exert, with or without efforts.
+    aside
+        Recordings on which the result is tried; by default the last quarter of each.
+    prior
+        What is believed of the robot before; see `Prior`.
+    cutoff, delay
+        See `prepare`; a delay of None is found, see `find_delay`, and taken out if that leaves
+        less of the efforts kept aside.
+
+    Raises
+    ------
+    RecordingError
+        If the recordings cannot tell anything; says which and why.
+    UnsolvableError
+        If what was found does not predict data kept aside better than the description.
+    UnsupportedJointError
+        If a joint has several axes.
+
+    References
+    ----------
+    [Rucker 2022], [Wensing 2018], [Lee 2018], [Atkeson 1986].
+    """
+    if model.positions.groups:
+        raise UnsupportedJointError(
+            f'robot {model.name!r} has joints with several axes, expected joints with one; lock '
+            'them'
+        )
+    if not recordings:
+        raise RecordingError('no recording was given, expected at least one')
+    for signals in (*recordings, *aside):
+        check(signals, model)
+        _require_inputs(signals, model)
+    train = list(recordings)
+    if not aside:
+        train = [signals.between(0.0, 1.0 - KEPT_ASIDE) for signals in recordings]
+        aside = [signals.between(1.0 - KEPT_ASIDE, 1.0) for signals in recordings]
+    prior = prior or Prior()
+    if delay is None:
+        late = float(np.mean([find_delay(model, signals, cutoff) for signals in train]))
+        results = [_fitted(model, train, aside, prior, cutoff, d, watch) for d in (0.0, late)]
+        result = min(results, key=_unexplained)
+    else:
+        result = _fitted(model, train, aside, prior, cutoff, delay, watch)
+    _check(result, ', '.join(signals.name for signals in recordings))
+    return result
+
+
+def _fitted(
+    model: TreeModel,
+    train: Sequence[Signals],
+    aside: Sequence[Signals],
+    prior: Prior,
+    cutoff: float | None,
+    delay: float,
+    watch: Callable[[Iterable[int], int], Iterable[int]],
+) -> Identification:
+    motions = [prepare(signals, model, cutoff, delay) for signals in train]
+    highest = max(motion.cutoff for motion in motions)
+    trained = equations_of(model, motions)
+    tests = [prepare(signals, model, highest, delay) for signals in aside]
+    tried = equations_of(model, tests)
+    joints = model.joint_names if prior.springs else ()
+    parameters = Parameters(model, trained, prior.trust, joints, prior.scales)
+    found = fit(parameters, trained, watch)
+    return Identification(model, parameters, found, trained, tried, highest, delay)
+
+
+def _unexplained(result: Identification) -> float:
+    """Return what is left of the efforts kept aside, in the mean over the rows measured."""
+    return float(np.nanmean(result.after / np.where(result.effort > 0.0, result.effort, np.nan)))
+
+
+def _require_inputs(signals: Signals, model: TreeModel) -> None:
+    if model.base == 'fixed':
+        if signals.effort is None or np.isnan(signals.effort).all(axis=0).all():
+            raise RecordingError(
+                f'{signals.name} has no efforts, expected those of some joints: without them a '
+                'robot on a fixed base tells nothing about its masses'
+            )
+    elif signals.pose is None or signals.twist is None:
+        raise RecordingError(
+            f'{signals.name} has no odometry, expected pose and twist of the base of robot '
+            f"{model.name!r}; give it, or identify with base 'fixed'"
+        )
+
+
+def _check(result: Identification, name: str) -> None:
+    """Raise `UnsolvableError` unless the result is better where it was not trained."""
+    for i in result.parameters.bodies:
+        if not is_physical(result.inertial[i]):
+            raise UnsolvableError(
+                f'{name}: link {result.model.body_names[i]!r} came out as a body that cannot '
+                'exist by rounding; lower trust'
+            )
+    before, after, effort = result.before, result.after, result.effort
+    known = np.isfinite(after) & (before > 0.0)
+    left = float(np.mean(after[known] / before[known]))
+    if left > WORTH and float(np.max(after[known])) > 1e-6:
+        raise UnsolvableError(
+            f'{name}: what was identified leaves {left:.0%} of the residuals of the description '
+            f'on data kept aside, expected less than {WORTH:.0%}: either the description is as '
+            'good as these data can tell, or they are wrong (units, order of joints, forces that '
+            'were not given)'
+        )
+    moving = known & (effort > 1e-9)
+    unexplained = float(np.median(after[moving] / effort[moving])) if moving.any() else 0.0
+    if unexplained > UNEXPLAINED:
+        raise UnsolvableError(
+            f'{name}: {unexplained:.0%} of the efforts kept aside stay unexplained in the median '
+            f'joint, expected less than {UNEXPLAINED:.0%}: efforts and motion do not belong '
+            'together (order of joints, units, a delay, forces that were not given)'
+        )
+
+
+def _quantities(parameters: Array) -> Array:
+    """Return mass, centre of mass and inertia about it, (10,)."""
+    mass, com, tensor = of_mass(parameters)
+    return np.array([mass, *com, *(tensor['xyz'.index(n[1]), 'xyz'.index(n[2])] for n in _TENSOR)])
+
+
+def _quantity_slopes(parameters: Array) -> Array:
+    """Return the derivative (10, 10) of `_quantities`, by central differences."""
+    scale = np.maximum(np.abs(parameters), 1e-3 * np.abs(parameters).max()) * 1e-6
+    columns = [
+        (_quantities(parameters + step) - _quantities(parameters - step)) / (2.0 * size)
+        for size, step in zip(scale, np.diag(scale), strict=True)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _rms(values: Array) -> Array:
+    return np.asarray(np.sqrt(np.mean(values**2, axis=0)))

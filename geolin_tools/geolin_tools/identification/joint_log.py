@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a bag holds of a robot's motion and of the forces on it, as arrays."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import ConfigurationError, RecordingError
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.source import Source
+from geolin_ros.stream.drops import EARLY, Cause, DroppedInput
+from geolin_ros.stream.inputs.joint_input import JointInput
+from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.typing import Array
+from geolin_tools.identification import Signals
+
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
+FIELDS = ('position', 'velocity', 'effort')
+
+
+def joint_signals(source: Source, watch: Watch = lambda items, total: items) -> Signals:
+    """Return what a bag holds for the joints of its robot, and for its base if that floats.
+
+    Times are the stamps of the joint states. With a fixed base rates and efforts are None if the
+    first joint state has none. With a floating one all is paired as a node pairs it; forces are
+    those of ``wrench_topics``, and efforts None if ``torque_source`` is zero.
+
+    Raises
+    ------
+    RecordingError
+        If there are no joint states, a joint of the robot is missing, or a number not finite; with
+        a floating base if any message had to be dropped.
+    ConfigurationError
+        If parameters name contacts, or efforts that nobody measured.
+    """
+    if source.model.base == 'floating':
+        return _floating_signals(source, watch)
+    recording, model = source.recording, source.model
+    topic = recording.topic('joint_states')
+    reader, name = JointInput(model), recording.name
+    times: list[int] = []
+    rows: dict[str, list[Array]] = {field: [] for field in FIELDS}
+    messages = recording.messages(['joint_states'])
+    for recorded in watch(messages, recording.counts[topic]):
+        message = recorded.message
+        for field in FIELDS:
+            if times and not rows[field]:
+                continue  # the first joint state had none
+            if field != 'position' and not times and not len(getattr(message, field)):
+                continue
+            out = np.empty(model.n)
+            try:
+                reader.read(message, field, out, Cause.LENGTH)
+            except DroppedInput as drop:
+                # NaN throughout is an effort that nobody measured: what else it is, `check` finds
+                if field != 'effort' or drop.cause is not Cause.NOT_FINITE:
+                    raise RecordingError(f'{name}: joint state {len(times)}: {drop}') from None
+            rows[field].append(out)
+        times.append(nanoseconds(message.header.stamp))
+    if not times:
+        raise RecordingError(f'{name} has no message on {topic}, expected joint states')
+    position, rate, effort = (np.array(rows[field]) if rows[field] else None for field in FIELDS)
+    assert position is not None
+    return Signals(name, _seconds(times), position, rate, effort)
+
+
+def _floating_signals(source: Source, watch: Watch) -> Signals:
+    name, values = source.recording.name, source.values
+    if source.settings.contacts.are_expected:
+        raise ConfigurationError(
+            'parameters name contacts, expected none: which forces act is what masses are found '
+            'of; leave contacts out, and name topics of measured forces in wrench_topics'
+        )
+    if values['torque_source'] == 'inverse_dynamics':
+        raise ConfigurationError(
+            "parameter torque_source is 'inverse_dynamics', expected efforts that were measured; "
+            'set it to effort or topic, or to zero if there are none'
+        )
+    source.require_inputs()
+    rows = list(_paired(source, watch))
+    if not rows:
+        raise RecordingError(f'{name} has no joint state with odometry near it, expected some')
+    stamps, states, tau, wrenches = zip(*rows, strict=True)
+    forces = {
+        link: np.array(
+            [_sum_on(link, source.model, state, acting) for _, state, _, acting in rows]
+        )
+        for link in sorted({wrench.link for wrench in wrenches[0]})
+    }
+    return Signals(
+        name,
+        _seconds(stamps),
+        np.array([state.s for state in states]),
+        np.array([state.r for state in states]),
+        None if values['torque_source'] == 'zero' else np.array(tau),
+        np.array([state.H for state in states]),
+        np.array([state.v for state in states]),
+        forces,
+    )
+
+
+def _paired(
+    source: Source, watch: Watch
+) -> Iterator[tuple[int, State, Array, tuple[Wrench, ...]]]:
+    """Yield stamp, state, efforts and wrenches of each joint state, as a node pairs them."""
+    name = source.recording.name
+
+    def refuse(drop: DroppedInput) -> None:
+        if drop.cause not in EARLY:
+            raise RecordingError(f'{name}: {drop}')
+
+    stream = OperatingPoints(source.model, source.settings)
+    feed = Feed(stream, refuse)
+    for recorded in watch(source.recording.messages(source.inputs), source.message_count):
+        for answer in feed.answers(recorded):
+            tau, wrenches = stream.forces
+            yield answer.stamp, answer.state.copy(), tau.copy(), tuple(wrenches)
+
+
+def _sum_on(link: str, model: TreeModel, state: State, wrenches: Sequence[Wrench]) -> Array:
+    """Return the wrench (6,) on a link about the origin of the world, in world axes."""
+    H, total = Kinematics(model, state).pose(link), np.zeros(6)
+    for wrench in wrenches:
+        if wrench.link != link:
+            continue
+        force, moment = np.asarray(wrench.force), np.asarray(wrench.moment)
+        if wrench.kind == 'body':
+            force, moment = H[:3, :3] @ force, H[:3, :3] @ moment
+        if wrench.kind != 'world':
+            moment = moment + np.cross(H[:3, 3], force)
+        total += np.concatenate((force, moment))
+    return total
+
+
+def _seconds(stamps: Sequence[int]) -> Array:
+    """Return times [s] after the first of stamps [ns]."""
+    return np.array([stamp - stamps[0] for stamp in stamps], dtype=np.float64) * 1e-9

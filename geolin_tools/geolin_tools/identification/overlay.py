@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What was identified as an overlay of the description."""
+
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.description import Description
+from geolin_ros.typing import Array
+from geolin_tools.identification.bodies import (
+    inertial_parameters_of,
+    is_physical,
+    of_mass,
+    pseudo_inertia,
+)
+from geolin_tools.identification.identification import Identification
+
+KEYS = {
+    'damping': 'damping',
+    'friction': 'friction',
+    'friction_speed': 'friction_speed',
+    'stiffness': 'stiffness',
+    'offset': 'effort_offset',
+    'scale': 'effort_scale',
+}
+
+
+def overlay_of(found: Identification, description: Description) -> dict[str, dict[str, Any]]:
+    """Return the overlay, see `description.overlay`, whose reading gives the identified robot.
+
+    Efforts tell of a body as a whole, which is a link with all that is fixed to it. The other
+    links stay as described where what is left for the first is a body that can exist; else they
+    become massless, and the first is all of it.
+    """
+    links: dict[str, Any] = {}
+    model = found.model
+    described = {link.name: _parameters(link.inertia) for link in description.links}
+    for i in found.parameters.bodies:
+        root = model.body_names[i]
+        others = [
+            name
+            for name, frame in model.frames.items()
+            if frame.body == i and name != root and described[name][0] > 0.0
+        ]
+        whole = pseudo_inertia(found.inertial[i])
+        left = whole.copy()
+        for name in others:
+            T = model.frames[name].placement
+            left -= T @ pseudo_inertia(described[name]) @ T.T
+        kept = is_physical(inertial_parameters_of(left))
+        links[root] = _entry(inertial_parameters_of(left if kept else whole))
+        if not kept:
+            links |= {name: {'mass': 0.0} for name in others}
+    joints: dict[str, dict[str, float]] = {}
+    gears = {joint.name: joint.gear_ratio for joint in description.joints}
+    for (name, kind), (_, value) in found.joint_values().items():
+        row = joints.setdefault(name, {})
+        if kind == 'rotor':
+            row['rotor_inertia'] = _short(value / gears.get(name, 1.0) ** 2)
+        else:
+            row[KEYS[kind]] = _short(value)
+    return {'links': links, 'joints': joints}
+
+
+def _parameters(inertia: Array) -> Array:
+    M = inertia
+    tensor = (M[3, 3], M[3, 4], M[4, 4], M[3, 5], M[4, 5], M[5, 5])
+    return np.array([M[0, 0], M[5, 1], M[3, 2], M[4, 0], *tensor])
+
+
+def _entry(parameters: Array) -> dict[str, Any]:
+    mass, com, tensor = of_mass(parameters)
+    order = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+    return {
+        'mass': _short(mass),
+        'com': [_short(value) for value in com],
+        'inertia': [_short(tensor[i, j]) for i, j in order],
+    }
+
+
+def _short(value: float) -> float:
+    """Return a number with nine significant digits: a body stays one that can exist."""
+    return float(f'{value:.9g}')

@@ -1,0 +1,328 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One page about a dataset."""
+
+import itertools
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from geolin_ros.errors import ConfigurationError, RecordingError
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.offline.dataset import open_dataset
+from geolin_ros.offline.job import SPECTRA
+from geolin_ros.offline.modes import Skeleton, rates, slow_or_unstable
+from geolin_ros.stream.analysis import STILL
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.parameters.file import default_values
+from geolin_ros.stream.parameters.linearizer import stream_settings
+from geolin_ros.stream.parameters.model_reading import from_text, read_model
+from geolin_ros.typing import Array, IntArray
+from geolin_tools.reports.web_page import rounded, write_page
+
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
+INSTANTS = 6
+POINTS = 400
+"""Most points of a curve."""
+TRACES = 300
+"""Most points of a curve of joints, base or contacts."""
+SLOW = 0.1
+"""A robot whose rates and accelerations [SI units] are less than this in the median is at rest:
+only there do eigenvalues say whether it stays where it is."""
+LARGE = 0.5
+"""Residuals beyond this part of the predicted accelerations ask for an explanation."""
+
+
+def write_report(
+    path: str,
+    output: str | Path,
+    instants: int = INSTANTS,
+    at: Sequence[float] = (),
+    watch: Watch = lambda items, total: items,
+) -> None:
+    """Write the page about a dataset.
+
+    Parameters
+    ----------
+    path
+        Dataset of `linearize`.
+    output
+        The html file.
+    instants
+        How many matrices are shown, evenly over the run,
+    at
+        or when they are [s] after the start: the nearest samples.
+    watch
+        Wraps the parts of the run as they are read, of which there are ``total``.
+
+    Raises
+    ------
+    RecordingError
+        If there is no dataset, or nothing in it.
+    ConfigurationError
+        If ``instants`` is not positive, or ``at`` not within the run.
+    OSError
+        If the page cannot be written; one that was there before stays.
+    """
+    if instants < 1:
+        raise ConfigurationError(f'instants is {instants}, expected at least 1')
+    dataset = open_dataset(path)
+    if not dataset.sizes['time']:
+        raise RecordingError(f'{path} has no finished samples, expected some; run linearize again')
+    content = _content(dataset, _chosen(dataset, instants, at), watch)
+    title = f'{dataset.attrs["robot"]}: {", ".join(dataset.attrs["bags"])}'
+    write_page(output, 'report', title, content)
+
+
+def _chosen(dataset: xr.Dataset, instants: int, at: Sequence[float]) -> IntArray:
+    """Return the samples whose matrices are shown."""
+    seconds = (dataset.time.values.astype('int64') - int(dataset.time[0].astype('int64'))) * 1e-9
+    if not at:
+        return np.unique(np.linspace(0, len(seconds) - 1, instants).round().astype(np.int64))
+    outside = [time for time in at if not 0.0 <= time <= seconds[-1]]
+    if outside:
+        raise ConfigurationError(
+            f'instant {outside[0]} s is outside of the run, expected 0 to {seconds[-1]:g} s'
+        )
+    return np.unique([np.abs(seconds - time).argmin() for time in at])
+
+
+def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]:
+    attributes = dataset.attrs
+    parts = from_text(attributes['description'])
+    model = read_model(parts, attributes['parameters'], lambda sentence: None)
+    time = dataset.time.values.astype('int64')
+    start = int(time[0])
+    skeleton = Skeleton(model, parts)
+    residuals = _residuals(dataset, watch)
+    return {
+        'robot': attributes['robot'],
+        'bags': attributes['bags'],
+        'samples': len(time),
+        'duration': rounded((time[-1] - start) * 1e-9),
+        'complete': attributes['complete'],
+        'hash': attributes['model_hash'],
+        'joints': len(attributes['joints']),
+        'mass': rounded(model.total_mass),
+        'form': attributes['settings']['form'],
+        'reference': attributes['settings']['reference'],
+        'representation': attributes['settings']['representation'],
+        'drops': attributes.get('drops', {}),
+        'skipped': attributes.get('left_out_by_max_rate', 0),
+        'columns': attributes['columns'],
+        'rows': attributes['rows'],
+        'inputs': attributes['inputs'],
+        'spectrum': _spectrum(dataset, start),
+        'still': _is_still(dataset),
+        'course': _course(dataset, model, start),
+        'parameters': _parameters(attributes['parameters']),
+        'residuals': residuals,
+        'hint': _hint(residuals, stream_settings(attributes['parameters'])),
+        'edges': skeleton.edges,
+        'instants': [_instant(dataset, model, skeleton, int(k), start) for k in chosen],
+    }
+
+
+def _traced(dataset: xr.Dataset) -> xr.Dataset:
+    """Return the samples that curves are drawn of, evenly over the run."""
+    total = dataset.sizes['time']
+    chosen = np.unique(np.linspace(0, total - 1, min(total, TRACES)).round().astype(np.int64))
+    names = ['H', 's', 'v', 'r', 'tau', 'nu_dot', 'contact_active', 'contact_load']
+    return dataset[[name for name in names if name in dataset]].isel(time=chosen)
+
+
+def _is_still(dataset: xr.Dataset) -> bool:
+    """Whether the robot is at rest, most of the time."""
+    found = _traced(dataset)
+    values = np.concatenate([found[name].values for name in ('v', 'r', 'nu_dot')], axis=1)
+    known = np.abs(values[np.isfinite(values).all(axis=1)]).max(axis=1, initial=0.0)
+    return bool(known.size and np.median(known) < SLOW)
+
+
+def _course(dataset: xr.Dataset, model: TreeModel, start: int) -> dict[str, Any]:
+    """Return the course of joints, base and contacts: groups of curves, each with names."""
+    found = _traced(dataset)
+    time = found.time.values.astype('int64')
+    joints = list(dataset.attrs['joints'])
+
+    def curves(unit: str, names: Sequence[str], values: Array) -> dict[str, Any]:
+        return {
+            'unit': unit,
+            'names': list(names),
+            'values': [rounded(column, 4) for column in values.T],
+        }
+
+    groups: dict[str, dict[str, Any]] = {
+        'joints': {
+            'position': curves('rad or m', dataset.attrs['positions'], found.s.values),
+            'rate': curves('rad/s or m/s', joints, found.r.values),
+            'effort': curves('N m or N', joints, found.tau.values),
+        }
+    }
+    if model.base == 'floating':
+        R = found.H.values[:, :3, :3]
+        angles = np.stack(
+            (
+                np.unwrap(np.arctan2(R[:, 2, 1], R[:, 2, 2])),
+                -np.arcsin(np.clip(R[:, 2, 0], -1.0, 1.0)),
+                np.unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0])),
+            ),
+            axis=1,
+        )
+        groups['base'] = {
+            'position': curves('m', 'xyz', found.H.values[:, :3, 3]),
+            'orientation': curves('rad', ('roll', 'pitch', 'yaw'), angles),
+            'velocity in base axes': curves('m/s', 'xyz', found.v.values[:, :3]),
+            'angular velocity in base axes': curves('rad/s', 'xyz', found.v.values[:, 3:]),
+        }
+    contacts: list[dict[str, Any]] = []
+    if 'contact_active' in found:
+        active, names = found.contact_active.values, found.contact.values.tolist()
+        used = active.any(axis=0)
+        contacts = [
+            {'name': names[c], 'active': active[:, c].tolist()} for c in np.flatnonzero(used)
+        ]
+        loads = found.contact_load.values[:, used]
+        if np.isfinite(loads).any():
+            groups['forces'] = {
+                'force': curves('N', [contact['name'] for contact in contacts], loads)
+            }
+    return {'time': rounded((time - start) * 1e-9), 'groups': groups, 'contacts': contacts}
+
+
+def _parameters(values: dict[str, Any]) -> list[list[Any]]:
+    """Return name, value and whether it is the default, the changed ones first."""
+    known = default_values()
+    shown = {name: value for name, value in values.items() if name != 'robot_description'}
+    rows = [[name, json.dumps(value), value == known.get(name)] for name, value in shown.items()]
+    return sorted(rows, key=lambda row: row[2])
+
+
+def _spectrum(dataset: xr.Dataset, start: int) -> dict[str, Any]:
+    """Return the worst of all eigenvalues in each bin of the run, and of the whole run.
+
+    The eigenvalues that are shown of a bin are those with the fastest growth.
+    """
+    total = dataset.sizes['spectrum']
+    if not total:
+        return {'time': []}
+    growth, damping = np.empty(total), np.empty(total)
+    for begin in range(0, total, SPECTRA):
+        part = slice(begin, begin + SPECTRA)
+        found = _rates(dataset, part)
+        swinging = np.where(np.abs(found.imag) > STILL, found, np.nan)
+        with np.errstate(invalid='ignore'):
+            damping[part] = _least(-swinging.real / np.abs(swinging))
+        growth[part] = -_least(-found.real)
+    condition = dataset.mass_matrix_condition.values
+    edges = _edges(total, POINTS)
+    known = np.nan_to_num(growth, nan=-np.inf)
+    worst = [b + int(known[b:e].argmax()) for b, e in itertools.pairwise(edges)]
+    shown = _rates(dataset, worst)
+    return {
+        'time': rounded((dataset.spectrum_time.values[worst].astype('int64') - start) * 1e-9),
+        'real': rounded(shown.real, 4),
+        'imag': rounded(shown.imag, 4),
+        'largest': rounded(growth[worst], 5),
+        'damping': rounded(np.fmin.reduceat(damping, edges[:-1]), 4),
+        'condition': rounded(np.fmax.reduceat(condition, edges[:-1]), 5),
+        'fastest': rounded(known.max(), 5),
+        'median_damping': rounded(_median(damping), 4),
+        'median_condition': rounded(_median(condition), 5),
+    }
+
+
+def _rates(dataset: xr.Dataset, part: slice | list[int]) -> Any:
+    return rates(dataset.eigenvalues[part].values, dataset.attrs['settings'])
+
+
+def _edges(total: int, most: int) -> IntArray:
+    """Return the edges of at most so many bins, about equal."""
+    return np.linspace(0, total, min(total, most) + 1).round().astype(np.int64)
+
+
+def _median(values: Array) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if known.size else np.nan
+
+
+def _least(values: Array) -> Array:
+    """Return the least number of each row, NaN aside; NaN where there is none."""
+    least = np.where(np.isnan(values), np.inf, values).min(axis=1, initial=np.inf)
+    return np.where(np.isfinite(least), least, np.nan)
+
+
+def _residuals(dataset: xr.Dataset, watch: Watch) -> list[dict[str, Any]]:
+    """Return, for each acceleration, RMS of residual and prediction, and the course in bins."""
+    total = dataset.sizes['time']
+    edges = _edges(total, POINTS // 4)
+    squares, predicted, counts = [], [], []
+    for begin, end in watch(itertools.pairwise(edges), len(edges) - 1):
+        residual = dataset.residual[begin:end].values
+        known = ~np.isnan(residual)
+        squares.append((np.where(known, residual, 0.0) ** 2).sum(axis=0))
+        predicted.append(np.nansum(dataset.nu_dot[begin:end].values ** 2, axis=0))
+        counts.append(known.sum(axis=0))
+    squares_, counts_ = np.array(squares), np.maximum(np.array(counts), 1)
+    rms = np.sqrt(squares_.sum(axis=0) / np.maximum(counts_.sum(axis=0), 1))
+    scale = np.sqrt(np.array(predicted).sum(axis=0) / total)
+    course = np.sqrt(squares_ / counts_)
+    names, units = dataset.acceleration.values, dataset.acceleration_unit.values
+    return [
+        {
+            'name': str(name),
+            'unit': str(unit),
+            'rms': rounded(rms[k], 4),
+            'predicted': rounded(scale[k], 4),
+            'course': rounded(course[:, k], 3),
+        }
+        for k, (name, unit) in enumerate(zip(names, units, strict=True))
+    ]
+
+
+def _hint(residuals: list[dict[str, Any]], settings: StreamSettings) -> str:
+    """Return what a user should know who sees large residuals."""
+    shares = [found['rms'] / found['predicted'] for found in residuals if found['predicted']]
+    if settings.contacts.are_expected or not shares or np.median(shares) <= LARGE:
+        return ''
+    return (
+        f'Half of the accelerations are off by {np.median(shares):.0%} or more of what is '
+        'predicted, and no contacts are named. If the robot stood or walked, what is missing are '
+        'the forces on its feet: linearize again with -p "contacts:=[FRAME point, ...]".'
+    )
+
+
+def _instant(
+    dataset: xr.Dataset,
+    model: TreeModel,
+    skeleton: Skeleton,
+    k: int,
+    start: int,
+) -> dict[str, Any]:
+    at = dataset.isel(time=k)
+    state = State(at.H.values, at.s.values, at.v.values, at.r.values, model.positions)
+    A = at.A.values
+    modes = []
+    if np.isfinite(A).all():
+        modes = slow_or_unstable(model, skeleton, state, A, dataset.attrs['settings'])
+    return {
+        'time': rounded((int(at.time.values.astype('int64')) - start) * 1e-9),
+        'A': rounded(A, 4),
+        'B': rounded(at.B.values, 4),
+        'pose': rounded(skeleton.points(state) - state.H[:3, 3], 4),
+        'modes': [
+            {
+                'real': rounded(mode.eigenvalue.real, 4),
+                'imag': rounded(mode.eigenvalue.imag, 4),
+                'kind': mode.kind,
+                'strongest': mode.strongest,
+                'frames': rounded(mode.frames, 3),
+            }
+            for mode in modes
+        ],
+    }

@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A recorded run with a slider for the time."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import NotFiniteError, RecordingError, SingularInertiaError
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.points import PointBatches
+from geolin_ros.offline.sampling import join, tabulate
+from geolin_ros.offline.source import Source
+from geolin_ros.offline.thinning import Thinning
+from geolin_ros.stream.drops import DroppedInput
+from geolin_ros.stream.linearization_stream import Answer, fill
+from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.outputs.forces import contact_forces, external_forces
+from geolin_tools.view.feet import Feet
+from geolin_tools.view.health import Health
+from geolin_tools.view.instant import Instant
+
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
+RATE = 100.0
+"""Samples of a bag that can be shown [Hz]."""
+
+
+class Bag:
+    """The joint states of a bag, paired as by the node and linearized when they are looked at.
+
+    Parameters
+    ----------
+    source
+        An open bag with its robot.
+    watch
+        Wraps the messages while they are read, of which there are ``total``.
+
+    Raises
+    ------
+    RecordingError
+        If an input is missing, the bag is damaged, or nothing of it can be used.
+    """
+
+    def __init__(self, source: Source, watch: Watch = lambda items, total: items) -> None:
+        source.require_inputs()
+        self.model = source.model
+        self.description: str | Path = source.description
+        self._settings = source.settings
+        self._drops: Counter[str] = Counter()
+        stream = OperatingPoints(self.model, self._settings)
+        feed, thinning = Feed(stream, self._on_drop), Thinning(rate=RATE)
+
+        def answers() -> Iterator[Answer]:
+            messages = source.recording.messages(source.inputs)
+            for recorded in watch(messages, source.message_count):
+                yield from feed.answers(recorded)
+
+        tables = [
+            table.part(thinning.choose(table.stamp)) for table in tabulate(stream, answers())
+        ]
+        tables = [table for table in tables if table.size]
+        if not tables:
+            raise RecordingError(
+                f'{source.recording.name} holds no joint state that can be used: '
+                f'{dict(self._drops) or "see geolin inspect"}'
+            )
+        self._samples = join(tables)
+        self._times = (self._samples.stamp - self._samples.stamp[0]) * 1e-9
+        self._slots = PointBatches(self.model, self._settings, 1).slots
+        self._linearizer = Linearizer(self.model)
+        self._answer = Answer()
+        self._answer.state = self.model.neutral_state()
+        self._feet = Feet(self.model, source.description)
+        self._shown = -1
+        self._slider: Any = None
+        self._play: Any = None
+        self._last = time.monotonic()
+
+    def _on_drop(self, drop: DroppedInput) -> None:
+        self._drops[drop.cause.value] += 1
+
+    @property
+    def duration(self) -> float:
+        """From the first sample to the last [s]."""
+        return float(self._times[-1])
+
+    def add_controls(self, gui: Any) -> None:
+        """Add the time slider, and whether it moves by itself."""
+        with gui.add_folder('bag'):
+            self._slider = gui.add_slider(
+                'time [s]',
+                min=0.0,
+                max=max(self.duration, 1e-3),
+                step=max(self.duration, 1e-3) / 2000.0,
+                initial_value=0.0,
+            )
+            self._play = gui.add_checkbox('play', initial_value=False)
+
+    def newest(self) -> Instant | None:
+        """Return the sample at the slider if it is another one; let the time go by if it plays."""
+        now = time.monotonic()
+        elapsed, self._last = now - self._last, now
+        if self._play.value:
+            later = self._slider.value + elapsed
+            self._slider.value = later if later < self.duration else 0.0
+        index = int(np.searchsorted(self._times, self._slider.value, side='right')) - 1
+        if index == self._shown:
+            return None
+        self._shown = index
+        return self.at(index)
+
+    def at(self, index: int) -> Instant:
+        """Return the instant of a sample."""
+        points, answer, settings = self._samples.points, self._answer, self._settings
+        answer.state.data[:] = points.states[index]
+        state, contacts = answer.state.copy(), points.contacts[index]
+        at, when = Kinematics(self.model, state), float(self._times[index])
+        supports = self._feet.supports(contacts)
+        wrenches = [
+            Wrench(link, value[:3], value[3:], kind)
+            for (link, kind), value in zip(self._slots, points.wrenches[index], strict=True)
+        ]
+        forces = external_forces(at, wrenches)
+        self._linearizer.contacts = contacts
+        try:
+            fill(answer, self._linearizer, settings, points.tau[index], wrenches)
+        except (SingularInertiaError, NotFiniteError) as error:
+            return Instant(when, state, forces=forces, supports=supports, remark=str(error))
+        if answer.contact_wrenches is not None:
+            forces += contact_forces(at, contacts, answer.contact_wrenches)
+        dt = settings.dt if settings.form == 'discrete' else 0.0
+        return Instant(when, state, answer.A.copy(), answer.B.copy(), dt, forces, supports)
+
+    def health(self) -> Health | None:
+        """Return what was dropped; nobody measures latencies."""
+        values = {f'dropped: {cause}': str(count) for cause, count in self._drops.items()}
+        samples = {'samples shown': str(len(self._times)), 'duration [s]': f'{self.duration:.3f}'}
+        dropped = sum(self._drops.values())
+        return Health(self._slider.value, float('nan'), dropped, samples | values)
+
+    def close(self) -> None:
+        """Nothing is open: the samples are in memory."""

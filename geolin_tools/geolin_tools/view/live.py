@@ -1,0 +1,233 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot on the graph: its joint states, and what the linearizer publishes about it."""
+
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.geometry import read_pose
+from geolin_ros.stream.inputs.contact_state import read_contact
+from geolin_ros.stream.inputs.joint_input import JointInput
+from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.outputs.forces import Force, contact_forces, external_forces
+from geolin_ros.stream.outputs.messages import WRENCH_KINDS
+from geolin_ros.stream.outputs.reading import ReceivedLinearization, read_linearization
+from geolin_tools.view.feet import Feet
+from geolin_tools.view.health import Health
+from geolin_tools.view.instant import Instant
+
+if TYPE_CHECKING:
+    from geolin_ros.ros.watcher import Watcher
+
+_KINDS = {code: kind for kind, code in WRENCH_KINDS.items()}
+WORD = 3.0
+"""From one sentence about what is waited for to the next [s]."""
+DIRECTIONS = {'forward': (1.0, 0.0), 'back': (-1.0, 0.0), 'left': (0.0, 1.0), 'right': (0.0, -1.0)}
+PUSH_TIME = 0.1
+"""How long a push lasts [s]."""
+
+
+class Live:
+    """What is newest on the graph.
+
+    Parameters
+    ----------
+    watcher
+        The subscriptions.
+    model, description
+        The robot, see `Source`.
+    """
+
+    def __init__(self, watcher: 'Watcher', model: TreeModel, description: str | Path) -> None:
+        self.model, self.description = model, description
+        self._watcher = watcher
+        self._joints = JointInput(model)
+        self._feet = Feet(model, description)
+        self._state = model.neutral_state()
+        self._counts: dict[str, int] = {}
+        self._forces: tuple[Force, ...] = ()
+        self._contacts: tuple[Any, ...] = ()
+        self._world = ''
+        self._pushing: Any = None
+
+    @classmethod
+    def wait_for(
+        cls,
+        watcher: 'Watcher',
+        urdf: Path | None,
+        overlay: Path | None,
+        say: Callable[[str], object],
+        is_over: Callable[[], bool] = lambda: False,
+    ) -> 'Live | None':
+        """Return the robot as soon as its description and a linearization have come.
+
+        Parameters
+        ----------
+        watcher
+            The subscriptions.
+        urdf
+            Description instead of the topic's.
+        overlay
+            Rotors, gears, friction: what the node reads beside the description.
+        say
+            Is told every few seconds what is waited for.
+        is_over
+            Ends the wait; None is returned.
+        """
+        word = time.monotonic() + WORD
+        while not is_over():
+            watcher.wait(0.1)
+            newest = watcher.newest
+            known = urdf is not None or 'robot_description' in newest
+            if known and 'linearization' in newest:
+                description = urdf if urdf is not None else newest['robot_description'].data
+                model = model_of(newest['linearization'], description, overlay)
+                return cls(watcher, model, description)
+            if time.monotonic() > word:
+                missing = [] if known else ['robot_description']
+                missing += [] if 'linearization' in newest else ['the linearizer']
+                say(f'waits for {" and ".join(missing)}')
+                word = time.monotonic() + WORD
+        return None
+
+    def add_controls(self, gui: Any) -> None:
+        """Add the buttons that push."""
+        with gui.add_folder('push'):
+            size = gui.add_slider(
+                'impulse [m g s]', min=0.0, max=0.15, step=0.005, initial_value=0.04
+            )
+            buttons = gui.add_button_group('push', tuple(DIRECTIONS))
+            self._pushing = gui.add_markdown('')
+        buttons.on_click(lambda event: self.push(event.target.value, size.value))
+
+    def push(self, direction: str, impulse: float) -> None:
+        """Ask the simulator for a push of an impulse [m g s] in a direction of the base."""
+        force = impulse * self.model.total_mass * 9.81 / PUSH_TIME
+        forward = self._state.H[:2, 0] / max(float(np.linalg.norm(self._state.H[:2, 0])), 1e-9)
+        along, left = DIRECTIONS[direction]
+        x, y = along * forward + left * np.array([-forward[1], forward[0]])
+        self._watcher.push(self._world, (force * x, force * y, 0.0))
+        if not self._watcher.is_heard:
+            self._pushing.content = 'nobody takes pushes: they are for `make balance`'
+        else:
+            self._pushing.content = f'{force:.0f} N for {PUSH_TIME:g} s, {direction}'
+
+    def newest(self) -> Instant | None:
+        """Return the newest state; with A and B if there is a new linearization."""
+        self._watcher.poll()
+        counts, newest = dict(self._watcher.counts), self._watcher.newest
+        fresh = {name for name, count in counts.items() if count != self._counts.get(name)}
+        self._counts = counts
+        if not fresh & {'linearization', 'joint_states', 'odom'}:
+            return None
+        received = None
+        if 'linearization' in fresh:
+            received = read_linearization(newest['linearization'])
+            self._state = received.state
+            self._take_forces(newest['linearization'], received)
+        if 'joint_states' in fresh:
+            self._take_joints(newest)
+        stamp = nanoseconds(newest['linearization'].header.stamp)
+        if 'joint_states' in newest:
+            stamp = max(stamp, nanoseconds(newest['joint_states'].header.stamp))
+        supports = self._feet.supports(self._contacts)
+        if received is None:
+            return Instant(
+                stamp * 1e-9, self._state.copy(), forces=self._forces, supports=supports
+            )
+        return Instant(
+            stamp * 1e-9,
+            self._state.copy(),
+            received.A.copy(),
+            received.B.copy(),
+            received.dt,
+            self._forces,
+            supports,
+        )
+
+    def _take_joints(self, newest: dict[str, Any]) -> None:
+        """Take joint states and odometry where they are newer than the linearization."""
+        joints, odometry = newest['joint_states'], newest.get('odom')
+        if nanoseconds(joints.header.stamp) <= nanoseconds(newest['linearization'].header.stamp):
+            return
+        positions = self._state.s.copy()
+        with contextlib.suppress(DroppedInput):  # of other joints, or a part of them
+            self._joints.read(joints, 'position', positions, Cause.LENGTH)
+            self._state.s[:] = positions
+            if odometry is not None and self.model.base == 'floating':
+                with contextlib.suppress(GeolinError):
+                    self._state.H[:] = read_pose(odometry.pose.pose)
+
+    def _take_forces(self, message: Any, received: ReceivedLinearization) -> None:
+        at = Kinematics(self.model, received.state)
+        contacts = message.contact_dynamics
+        self._world = received.world_frame
+        self._contacts = tuple(read_contact(self.model, contact) for contact in contacts.contacts)
+        wrenches = [
+            Wrench(
+                one.link,
+                [one.wrench.force.x, one.wrench.force.y, one.wrench.force.z],
+                kind=_KINDS[one.kind],
+                point=[one.point.x, one.point.y, one.point.z],
+            )
+            for one in message.external_wrenches
+        ]
+        self._forces = contact_forces(
+            at, self._contacts, np.array(contacts.wrenches)
+        ) + external_forces(at, wrenches)
+
+    def health(self) -> Health | None:
+        """Return what summary and diagnostics say."""
+        newest = self._watcher.newest
+        summary, diagnostics = newest.get('summary'), newest.get('diagnostics')
+        if summary is None:
+            return None
+        values = {}
+        if diagnostics is not None:
+            (status, *_) = diagnostics.status
+            values = {'node': status.message} | {one.key: one.value for one in status.values}
+        stamp = nanoseconds(summary.header.stamp) * 1e-9
+        return Health(stamp, summary.latency, summary.dropped, values)
+
+    def close(self) -> None:
+        """Leave the graph."""
+        self._watcher.close()
+
+
+def model_of(message: Any, description: str | Path, overlay: Path | None) -> TreeModel:
+    """Return the robot of a geolin_msgs/LinearizedDynamics, read as its publisher reads it.
+
+    Raises
+    ------
+    ConfigurationError
+        If the description has other joints than the message.
+    """
+    g = message.gravity
+    options: dict[str, Any] = {
+        'base': 'floating' if message.floating_base else 'fixed',
+        'gravity': (g.x, g.y, g.z),
+        'mimic': 'exact' if message.dependent_joints else 'independent',
+        'overlay': overlay,
+        'locked_joints': {joint.name: joint.position for joint in message.locked_joints},
+    }
+    read = TreeModel.from_file if isinstance(description, Path) else TreeModel.from_urdf
+    model = read(description, **options)
+    names = tuple(message.joint_names)
+    if model.joint_names != names:
+        model = read(description, **options, joints=names)
+    if model.joint_names != names:
+        raise ConfigurationError(
+            f'the linearizer has joints {", ".join(names)}, its description '
+            f'{", ".join(model.joint_names)}; give the right one by --urdf'
+        )
+    return model

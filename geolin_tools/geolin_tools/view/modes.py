@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Modes of `control.stabilizability.analyze_modes`, animated on the robot."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.control.stabilizability import Mode, analyze_modes
+from geolin_ros.errors import GeolinError
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_tools.view.instant import Instant
+
+NONE = 'none'
+SHOWN = 0.7
+"""Swings a second on the page, whatever the mode's frequency is [Hz]."""
+
+
+def describe(mode: Mode) -> str:
+    """Return name, frequency and time constant of a mode in Markdown."""
+    swings = mode.frequency / (2.0 * np.pi)
+    lasting = f'{mode.time_constant:.3g} s' if np.isfinite(mode.time_constant) else 'for ever'
+    return (
+        f'**{mode.words}**\n\n'
+        f'{mode.trend} · frequency {swings:.3g} Hz · time constant {lasting} · '
+        f'damping {mode.damping:+.2f}'
+    )
+
+
+def displaced(model: TreeModel, state: State, mode: Mode, amplitude: float, phase: float) -> State:
+    """Return a state moved along a mode.
+
+    Parameters
+    ----------
+    model, state
+        The robot at rest.
+    mode
+        Its eigenvector is turned so that the largest position is real.
+    amplitude
+        Of the largest position [rad or m].
+    phase
+        [rad]
+    """
+    position = mode.shape[: model.m]
+    largest = position[np.argmax(np.abs(position))]
+    step = np.zeros(2 * model.m)
+    if largest != 0.0:
+        step[: model.m] = (position / largest * np.exp(1j * phase)).real * amplitude
+    return state.retract(step)
+
+
+class ModePanel:
+    """A button that analyses the posture of now, and a list of its modes.
+
+    Parameters
+    ----------
+    gui
+        Of viser.
+    model
+        The robot.
+    newest
+        Returns what is shown now, or None.
+
+    Attributes
+    ----------
+    phase
+        Of the mode that is shown [rad]; None lets it swing.
+    """
+
+    def __init__(self, gui: Any, model: TreeModel, newest: Callable[[], Instant | None]) -> None:
+        self._model, self._newest = model, newest
+        self._modes: dict[str, Mode] = {}
+        self._state: State | None = None
+        self.phase: float | None = None
+        button = gui.add_button('analyse the posture of now')
+        self._choice = gui.add_dropdown('mode', (NONE,))
+        self._amplitude = gui.add_slider(
+            'amplitude [rad, m]', min=0.0, max=0.5, step=0.01, initial_value=0.2
+        )
+        self._text = gui.add_markdown('Modes about the posture at rest, on what it stands on.')
+        button.on_click(lambda _: self.analyse())
+        self._choice.on_update(lambda _: self._describe())
+
+    def analyse(self) -> None:
+        """Find the modes about the posture of now, at rest; say it where there are none."""
+        instant = self._newest()
+        if instant is None:
+            return
+        state = instant.state.at_rest()
+        try:
+            report = analyze_modes(self._model, state, instant.supports)
+        except GeolinError as error:
+            self._modes, self._state = {}, None
+            self._choice.options = (NONE,)
+            self._text.content = str(error)
+            return
+        self._state = state
+        self._modes = {
+            f'{number}: {mode.words}'[:60]: mode for number, mode in enumerate(report.modes, 1)
+        }
+        self._choice.options = (NONE, *self._modes)
+        self._text.content = report.text().splitlines()[0]
+
+    def _describe(self) -> None:
+        mode = self._modes.get(self._choice.value)
+        if mode is not None:
+            self._text.content = describe(mode)
+
+    def posture(self) -> State | None:
+        """Return where the chosen mode has the robot now, None if none is chosen."""
+        mode = self._modes.get(self._choice.value)
+        if mode is None or self._state is None:
+            return None
+        phase = self.phase
+        if phase is None:
+            phase = 2.0 * np.pi * SHOWN * time.monotonic()
+        return displaced(self._model, self._state, mode, self._amplitude.value, phase)

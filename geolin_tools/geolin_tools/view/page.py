@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The page: a viser server that shows what a source says, thirty times a second."""
+
+import contextlib
+import io
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.optional import optional
+from geolin_ros.typing import Array
+from geolin_tools.view.bodies import drawn
+from geolin_tools.view.health import HealthPanel
+from geolin_tools.view.instant import Instant
+from geolin_tools.view.matrices import HeatMap, Spectrum
+from geolin_tools.view.modes import ModePanel
+from geolin_tools.view.scene import Scene
+from geolin_tools.view.source import Source
+
+viser = optional('viser', extra='view')
+LOOPBACK = '127.0.0.1'
+PORT = 8080
+RATE = 30.0
+"""Frames a second."""
+PERIODS = {'spectrum': 0.25, 'matrices': 1.0, 'health': 0.5}
+"""Least time from one look of a panel to the next [s]."""
+FRICTION = 0.8
+
+
+class Page:
+    """Serves the page of one source until it is closed.
+
+    Parameters
+    ----------
+    source
+        What is shown.
+    host, port
+        Where it listens; a port that is taken is an error.
+    say
+        Is told what is drawn otherwise than described.
+
+    Raises
+    ------
+    ConfigurationError
+        If the extra is not installed, or the port is taken.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        host: str = LOOPBACK,
+        port: int = PORT,
+        say: Callable[[str], object] = lambda sentence: None,
+    ) -> None:
+        figure = drawn(source.model, source.description)
+        for note in figure.notes:
+            say(note)
+        self._source = source
+        self._instant: Instant | None = None
+        # of who looks at the page; viser hears of them in threads of its own
+        self._wishes: deque[Callable[[], object]] = deque()
+        with _quiet():
+            self._server = server = viser.ViserServer(host=host, port=port, verbose=False)
+        found = server.get_port()
+        if found != port:
+            with _quiet():
+                server.stop()
+            raise ConfigurationError(
+                f'port {port} of {host} is taken, expected a free one; give --port {found}'
+            )
+        server.gui.configure_theme(show_logo=False, show_share_button=False, dark_mode=False)
+        server.gui.set_panel_label(source.model.name)
+        self._due = dict.fromkeys(PERIODS, 0.0)
+        self._shown: dict[str, Array] = {}
+        self._fill(figure)
+
+    def _fill(self, figure: Any) -> None:
+        """Add scene and panels; the first instant says where the ground is."""
+        source, gui = self._source, self._server.gui
+        self._remark = gui.add_markdown('')
+        source.add_controls(gui)
+        first = source.newest()
+        neutral = Instant(0.0, source.model.neutral_state()) if first is None else first
+        self._scene = Scene(self._server, source.model, figure, _ground(source, neutral), FRICTION)
+        self._aim(neutral)
+        tabs = gui.add_tab_group()
+        with tabs.add_tab('spectrum'):
+            self._spectrum = Spectrum(gui)
+        with tabs.add_tab('A, B'):
+            self._matrices = HeatMap(gui, source.model)
+        with tabs.add_tab('modes'):
+            self._modes = ModePanel(gui, source.model, lambda: self._instant)
+        with tabs.add_tab('node'):
+            self._health = HealthPanel(gui)
+        with tabs.add_tab('scene'):
+            friction = gui.add_slider(
+                'friction', min=0.05, max=1.5, step=0.05, initial_value=FRICTION
+            )
+            clear = gui.add_button('clear the trail')
+        friction.on_update(
+            lambda event: self._wishes.append(partial(self._set_friction, event.target.value))
+        )
+        clear.on_click(lambda _: self._wishes.append(self._scene.clear_trail))
+        self._take(neutral)
+
+    def _aim(self, instant: Instant) -> None:
+        """Look at the robot from ahead, from its left and from above."""
+        places = Kinematics(self._source.model, instant.state).H[:, :3, 3]
+        middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
+        size = max(float(np.linalg.norm(np.ptp(places, axis=0))), 0.5)
+        self._server.initial_camera.look_at = tuple(middle)
+        self._server.initial_camera.position = tuple(middle + size * np.array([1.1, 1.2, 0.6]))
+
+    def _set_friction(self, value: float) -> None:
+        self._scene.friction = value
+        if self._instant is not None:
+            self._scene.show(self._instant)
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds the page."""
+        return f'http://{self._server.get_host()}:{self._server.get_port()}'
+
+    def run(self, is_over: Callable[[], bool]) -> None:
+        """Show what the source says until it is over."""
+        due = time.monotonic()
+        while not is_over():
+            self.step()
+            due = max(due + 1.0 / RATE, time.monotonic())
+            time.sleep(max(0.0, due - time.monotonic()))
+
+    def step(self) -> None:
+        """Draw one frame, and the panel that is due longest."""
+        newest = self._source.newest()
+        posture = self._modes.posture()
+        with self._server.atomic():
+            while self._wishes:
+                self._wishes.popleft()()
+            if newest is not None:
+                self._take(newest)
+            if posture is not None:
+                self._scene.pose(posture)
+        self._show_panels()
+
+    def _take(self, newest: Instant) -> None:
+        """Show an instant; A and B stay those that came last."""
+        before = self._instant
+        if before is not None and not newest.A.size:
+            newest = replace(newest, A=before.A, B=before.B, dt=before.dt)
+        self._instant = newest
+        self._scene.show(newest)
+        if newest.remark != self._remark.content:
+            self._remark.content = newest.remark
+
+    def _show_panels(self) -> None:
+        """Show the first panel whose time has come: one a frame, so that none is late."""
+        now, instant = time.monotonic(), self._instant
+        for name, period in PERIODS.items():
+            if now < self._due[name]:
+                continue
+            self._due[name] = now + period
+            if name == 'health':
+                health = self._source.health()
+                if health is not None:
+                    self._health.show(health)
+                break
+            if instant is not None and instant.A.size and self._is_new(name, instant):
+                (self._spectrum if name == 'spectrum' else self._matrices).show(instant)
+                break
+
+    def _is_new(self, name: str, instant: Instant) -> bool:
+        """Return whether a panel has not shown these matrices yet."""
+        is_new = self._shown.get(name) is not instant.A
+        self._shown[name] = instant.A
+        return is_new
+
+    def close(self) -> None:
+        """End server and source."""
+        with _quiet():
+            self._server.stop()
+        self._source.close()
+
+
+def _quiet() -> contextlib.AbstractContextManager[Any]:
+    """Keep viser's own words off standard output."""
+    return contextlib.redirect_stdout(io.StringIO())
+
+
+def _ground(source: Source, instant: Instant) -> float:
+    """Return the height of the supports, else that of the lowest body [m]."""
+    at = Kinematics(source.model, instant.state)
+    if instant.supports:
+        return float(min(one.world_points(at)[:, 2].min() for one in instant.supports))
+    return float(at.H[:, 2, 3].min())
