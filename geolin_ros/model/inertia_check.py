@@ -8,6 +8,7 @@ import numpy as np
 
 from geolin_ros.description import Description, Finding, Link, raise_errors
 from geolin_ros.errors import SingularInertiaError
+from geolin_ros.kernels.packing.ballast import ballast_of_ties
 from geolin_ros.kernels.packing.types import Tree
 from geolin_ros.typing import Array
 
@@ -55,13 +56,16 @@ def _without_inertia(tree: Tree, names: list[str]) -> Iterator[Finding]:
     """Yield the bodies whose joint has no inertia to move.
 
     Articulated inertias at a generic posture [Featherstone 2008, section 7.3]: the share
-    S' IA S of each joint, and the base's whole matrix, must be positive.
+    S' IA S of each joint, and the base's whole matrix, must be positive. A joint that moves with
+    others by mimicry may have the inertia of those.
     """
     nb = tree.parent.shape[0]
     articulated, composite = tree.inertia.copy(), tree.inertia.copy()
+    lent, _ = ballast_of_ties(tree)
     for i in range(nb - 1, 0, -1):
         S = tree.subspace[tree.v_start[i] : tree.v_start[i] + tree.v_size[i]].T
-        rotor = np.diag(tree.armature[tree.v_start[i] : tree.v_start[i] + tree.v_size[i]])
+        own = slice(tree.v_start[i], tree.v_start[i] + tree.v_size[i])
+        rotor = np.diag(tree.armature[own] + lent[own])
         U = articulated[i] @ S
         D = S.T @ U + rotor
         scale = float(np.trace(S.T @ composite[i] @ S + rotor))

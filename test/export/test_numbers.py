@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from geolin_tools.export import Build, export
 from support.c_library import Library, build, deviation, needs_tools, same_bytes
+from support.light_robots import gripper
 from support.robots import example_robot
 from support.trees import every_kind_description
 
@@ -55,7 +56,13 @@ def panda():
     return model, [], ()
 
 
-@pytest.fixture(scope='module', params=(quadruped, humanoid, solo, talos, panda))
+def light_gripper():
+    """A drive of a microgram beside its fingers, on a wrist of 0.1 mg that is held."""
+    model = TreeModel.from_description(gripper(1e-9, 'revolute', chain=True, wrist=1e-7))
+    return model, [Contact('wrist', 'surface')], ()
+
+
+@pytest.fixture(scope='module', params=(quadruped, humanoid, solo, talos, panda, light_gripper))
 def both(request, tmp_path_factory):
     """A library for this very processor, the model, contacts and wrenches."""
     model, contacts, wrenches = request.param()

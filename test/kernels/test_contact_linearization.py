@@ -2,18 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fast linearization with contacts against Pinocchio's constrained dynamics."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from support.close import assert_close
+from support.constrained_reference import TiedReference
+from support.light_robots import standing
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
 
+from geolin_ros import Contact, Linearizer, Loop, TreeModel
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
 from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.status import NOT_FINITE, OK, REDUNDANT, SINGULAR
 from geolin_ros.model.wrenches import pack
 
 POINT, SURFACE = 3, 6
+OFFSET = np.eye(4)
+OFFSET[:3, 3] = 0.02, 0.01, -0.03
 
 
 class Held:
@@ -215,3 +222,46 @@ def access_everything():
         cut = [a[: a.size // 2] if k == short else a for k, a in enumerate(arrays)]
         with pytest.raises(IndexError):
             linearize_in_contact(*cut)
+
+
+GAINS = {'stiffness': 30.0, 'damping': 9.0, 'reference': np.eye(4)}
+HELD = {
+    'a sole': (1, 1, [Contact('leg0_{last}', 'surface', damping=3.0)]),
+    'a sole that is pulled': (1, 1, [Contact('leg0_{last}', 'surface', **GAINS)]),
+    'a point': (1, 1, [Contact('leg0_{last}', placement=OFFSET)]),
+    'a sole and a hand': (3, 1, [Contact('leg0_{last}', 'surface'), Contact('arm')]),
+    'a loop of points': (2, 2, [Loop('leg0_{last}', 'leg1_{last}', 'point')]),
+    'a loop of surfaces': (3, 2, [Loop('leg0_{last}', 'leg1_{last}', 'surface', damping=1.0)]),
+    'a loop to a heavy link': (2, 1, [Loop('arm', 'leg0_{last}', 'point')]),
+}
+"""Least joints a leg, legs, contacts; the last link of a leg has its number filled in."""
+
+
+@pytest.mark.parametrize(
+    ('held', 'joints'),
+    [(h, j) for j in (1, 2, 3) for h, (least, *_) in HELD.items() if j >= least],
+)
+def test_light_links__are_as_exact_as_what_they_hold(held, joints):
+    """The motions that contacts leave have the same inertia, whatever a foot weighs."""
+    _, legs, patterns = HELD[held]
+    fill = {'last': joints - 1}
+    for mass in (1.0, 1e-2, 1e-3, 1e-4, 1e-5, 1e-7, 1e-9):
+        contacts = []
+        for pattern in patterns:
+            names = ('frame',) if isinstance(pattern, Contact) else ('frame_a', 'frame_b')
+            named = {name: getattr(pattern, name).format(**fill) for name in names}
+            contacts.append(dataclasses.replace(pattern, **named))
+        description = standing(mass, joints, legs)
+        model = TreeModel.from_description(description)
+        rng = np.random.default_rng(joints)
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        reference = TiedReference(description, model, contacts)
+        A, B, nu_dot, forces, by_state, rank, condition = reference.linearization(state, tau)
+        L = Linearizer(model, contacts)(state, tau)
+        limit = max(1e-8, 10.0 * np.finfo(float).eps * condition)
+        for name, found, expected in (
+            *(('A', L.A, A), ('B', L.B, B), ('nu_dot', L.nu_dot, nu_dot)),
+            *(('forces', L.wrenches, forces), ('their derivative', L.wrench_by_state, by_state)),
+        ):
+            assert_close(found, expected, limit, f'{name} with links of {mass} kg')
+        assert L.rank == rank == sum(3 if c.kind == 'point' else 6 for c in contacts)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from support import general
 from support.close import assert_close
+from support.constrained_reference import TiedReference
 from support.general_contacts import Referee
+from support.light_robots import gripper
 from support.robots import example_robot
 from support.trees import random_description
 
@@ -102,6 +104,57 @@ def test_mimic_joints_in_contact__equal_the_general_algorithm():
         assert_close(getattr(found, name), getattr(dense, name), 1e-10, name)
     assert found.rank == dense.rank
     assert found.dropped.smallest_kept == pytest.approx(dense.dropped.smallest_kept, rel=1e-6)
+
+
+MASSES = (1.0, 1e-3, 1e-6, 1e-9, 1e-11, 1e-12, 0.0)
+
+
+@pytest.mark.parametrize('wrist', [None, 0.3, 1e-7])
+@pytest.mark.parametrize('chain', [False, True], ids=['both follow the drive', 'one the other'])
+@pytest.mark.parametrize('kind', ['prismatic', 'revolute'])
+def test_light_drive_of_a_gripper__has_the_inertia_of_its_fingers(kind, chain, wrist):
+    """Pinocchio's M of all joints, tied: its condition does not depend on the drive."""
+    for mass in MASSES:
+        description = gripper(mass, kind, chain, wrist)
+        model = TreeModel.from_description(description)
+        rng = np.random.default_rng(9)
+        state, tau = model.random_state(rng), rng.normal(size=model.n)
+        A, B, nu_dot, *_, condition = TiedReference(description, model).linearization(state, tau)
+        assert condition < 2e4
+        linearizer = Linearizer(model)
+        L, batch = linearizer(state, tau), linearizer.batch([state] * 2, [tau] * 2)
+        for found in (L.A, batch.A[1]):
+            assert_close(found, A, 1e-11, f'A with a drive of {mass} kg')
+        for found in (L.B, batch.B[1]):
+            assert_close(found, B, 1e-11, f'B with a drive of {mass} kg')
+        assert_close(L.nu_dot, nu_dot, 1e-11, f'nu_dot with a drive of {mass} kg')
+        assert_close(linearizer.forward_dynamics(state, tau), nu_dot, 1e-11, 'forward dynamics')
+
+
+@pytest.mark.parametrize('mass', MASSES)
+def test_light_drive_of_a_gripper_in_contact__has_the_inertia_of_its_fingers(mass):
+    description = gripper(mass, 'revolute', chain=True, wrist=0.3)
+    model, contacts = TreeModel.from_description(description), [Contact('left', damping=2.0)]
+    rng = np.random.default_rng(10)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    reference = TiedReference(description, model, contacts)
+    A, B, nu_dot, forces, by_state, rank, condition = reference.linearization(state, tau)
+    assert condition < 2e4
+    L = Linearizer(model, contacts)(state, tau)
+    for name, found, expected in (
+        *(('A', L.A, A), ('B', L.B, B), ('nu_dot', L.nu_dot, nu_dot)),
+        *(('forces', L.wrenches, forces), ('their derivative', L.wrench_by_state, by_state)),
+    ):
+        assert_close(found, expected, 1e-8, name)
+    assert L.rank == rank == 3
+
+
+def test_gripper_without_inertia__is_refused():
+    description = gripper(0.0)
+    links = tuple(dataclasses.replace(k, inertia=0.0 * k.inertia) for k in description.links[1:])
+    description = dataclasses.replace(description, links=(description.links[0], *links))
+    with pytest.raises(SingularInertiaError, match='no inertia for the joint that moves it'):
+        TreeModel.from_description(description)
 
 
 def test_mimic_joints__have_the_derivatives_of_forward_dynamics():

@@ -33,11 +33,13 @@ from geolin_ros.kernels.engine.contact_rows import (
 )
 from geolin_ros.kernels.engine.linearization import (
     bias_columns,
+    coordinate,
     entries,
     expand,
     parent,
+    place,
     put_rows8,
-    reduce_to_base,
+    reduce,
     response,
     rows8,
     times_minus_G,
@@ -47,6 +49,7 @@ from geolin_ros.kernels.engine.loop_rows import loop_rows, turn_loops
 from geolin_ros.kernels.engine.mimic_rows import (
     add_bias,
     apply_efforts,
+    follower,
     mimic_rows,
     rates_of_mimics,
     spatial,
@@ -54,7 +57,7 @@ from geolin_ros.kernels.engine.mimic_rows import (
 from geolin_ros.kernels.packing import contact_layout as on
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.contact_layout import CONTACT_RECORD, SMALLEST_PIVOT
-from geolin_ros.kernels.packing.layout import LANES
+from geolin_ros.kernels.packing.layout import LANES, SMALLEST_SHARE
 from geolin_ros.kernels.simd.product import add_product, clear_after, copy_rows
 from geolin_ros.kernels.simd.spatial_vectors import dot, minus, plus
 from geolin_ros.kernels.simd.vector import (
@@ -70,7 +73,7 @@ from geolin_ros.kernels.simd.vector import (
     store_lanes,
     with_lane,
 )
-from geolin_ros.kernels.status import OK, REDUNDANT
+from geolin_ros.kernels.status import OK, REDUNDANT, SINGULAR
 
 
 @lean_kernel
@@ -99,9 +102,7 @@ def linearize_in_contact(ints, floats, sites, cw, x, inputs, ws, out):
 @lean_kernel
 def constrain(ints, floats, sites, cw, x, inputs, ws, out):
     """Fill nu_dot, and A and B at constant forces, E and Y; return the status."""
-    status = reduce_to_base(ints, floats, x, inputs, ws)
-    if status != OK:
-        return status
+    place(ints, floats, x, inputs, ws)
     contacts = range(get_int(sites, on.COUNT))
     for c in contacts:
         end = get_int(sites, site(c) + on.LOOP)
@@ -109,12 +110,18 @@ def constrain(ints, floats, sites, cw, x, inputs, ws, out):
             contact_rows(x, ws, sites, cw, c)
         elif end == 1:
             loop_rows(ws, sites, cw, c)
+        elif end == on.OF_BALLAST:
+            ballast_rows(ws, sites, cw, c)
+    status = reduce(ints, floats, ws)
+    if status != OK:
+        return status
+    for c in contacts:
         rise(ws, sites, cw, c)
     for c in contacts:
         respond(ints, ws, sites, cw, c)
     mimic_rows(ints, ws, sites, cw)
     combine_matrix(sites, cw)
-    status = solve_forces(sites, cw)
+    status = solve_forces(ints, sites, cw)
     if status != OK:
         return status
     combine_forces(sites, cw)
@@ -151,6 +158,22 @@ def lane_rows(cw, k, r):
 
 
 # --- forces -----------------------------------------------------------------------------------
+
+
+@lean_kernel
+def ballast_rows(ws, sites, cw, c):
+    """Fill the rows W of ballast, those of its contact, and add W times it times W' to I."""
+    to, source = get_int(sites, site(c) + on.JACOBIAN), get_int(sites, site(c) + on.PARTNER)
+    source = get_int(sites, site(source) + on.JACOBIAN)
+    ballast = load8(cw, c * CONTACT_RECORD + on.BALLAST)
+    rows = work(get_int(sites, site(c) + on.BODY)) + at.ROWS
+    for e in range(6):
+        row = load8(cw, source + 8 * e)
+        store8(cw, to + 8 * e, row)
+        for f in range(6):
+            k = rows + 12 * e + at.AXES[f]
+            share = lane_sum(row * (ballast * load8(cw, source + 8 * f)))
+            put(ws, k, get(ws, k) + share)
 
 
 @lean_kernel
@@ -236,29 +259,38 @@ def respond(ints, ws, sites, cw, c):
 
 
 @lean_kernel
-def solve_forces(sites, cw):
+def solve_forces(ints, sites, cw):
     """Invert -Lambda in place and find the forces; return the status.
 
     Exchange steps as in `linearization.base_solve`, with the right-hand side J nu_dot_free +
     gamma as one more column. A pivot is what is left of the mobility of a row when those before it
-    are fixed; mimic joints, always independent, come first. A copy of what was inverted remains.
+    are fixed; mimic joints, always independent, come first, and rows of ballast, whose mobility
+    less W^-1 is negative by then, last. A copy of what was inverted remains.
     """
     rows, stride = get_int(sites, on.KEPT_ROWS), get_int(sites, on.KEPT_MATRIX_ROW)
     matrix, forces = get_int(sites, on.KEPT_MATRIX), get_int(sites, on.KEPT_FORCES)
     copy = get_int(sites, on.MOBILITIES) - matrix
+    ballast = get_int(sites, on.BALLAST_MOBILITIES)
     for r in range(rows):
         row = matrix + r * stride
         put(cw, row + rows, get(cw, forces + r))
         put(cw, forces + r, SMALLEST_PIVOT * get(cw, row + r))
+        put(cw, row + r, get(cw, row + r) + get(cw, ballast + r))
         for v in range(row, row + rows + 1, LANES):
             store8(cw, copy + v, load8(cw, v))
     one, zero = splat8(1.0), splat8(0.0)
+    order = get_int(sites, on.PIVOTS)
     for step in range(rows):
-        k = (step + get_int(sites, on.KEPT_CONTACT_ROWS)) % rows
+        k = get_int(sites, order + step)
         pivot_row = matrix + k * stride
-        pivot = get(cw, pivot_row + k)
-        if not pivot < get(cw, forces + k):  # both are negative; NaN too
-            return REDUNDANT
+        pivot, lent = get(cw, pivot_row + k), get(cw, ballast + k)
+        if lent > 0.0:
+            if not pivot > SMALLEST_SHARE * lent:  # NaN too
+                return SINGULAR + 6 + coordinate(ints, held_body(sites, k))
+        elif not pivot < get(cw, forces + k):  # both are negative; NaN too
+            if k < get_int(sites, on.KEPT_CONTACT_ROWS):
+                return REDUNDANT
+            return SINGULAR + 6 + coordinate(ints, held_body(sites, k))
         own, bit = k - k % LANES, 1 << (k % LANES)
         store8(cw, pivot_row + own, select(bit, one, load8(cw, pivot_row + own)))
         for v in range(0, rows + 1, LANES):
@@ -273,6 +305,18 @@ def solve_forces(sites, cw):
     for r in range(rows):
         put(cw, forces + r, get(cw, matrix + r * stride + rows))
     return OK
+
+
+@lean_kernel
+def held_body(sites, k):
+    """Return the body of a row that is kept behind those of contacts: of ballast or a mimic."""
+    row = k + get_int(sites, on.ROWS) - get_int(sites, on.KEPT_ROWS)
+    if row >= get_int(sites, on.CONTACT_ROWS):
+        return follower(sites, row)
+    c = get_int(sites, on.COUNT) - 1
+    while row < get_int(sites, site(c) + on.FIRST):
+        c -= 1
+    return get_int(sites, site(c) + on.BODY)
 
 
 @lean_kernel

@@ -91,6 +91,13 @@ def linearize(ints, floats, x, inputs, ws, out):
 @lean_kernel
 def reduce_to_base(ints, floats, x, inputs, ws):
     """Run the passes up to the motion of the base; return the status."""
+    place(ints, floats, x, inputs, ws)
+    return reduce(ints, floats, ws)
+
+
+@lean_kernel
+def place(ints, floats, x, inputs, ws):
+    """Run the passes before any joint is eliminated."""
     turn_joints(ints, floats, x, ws)
     load_joints(ints, floats, x, inputs, ws)
     place_bodies(ints, floats, x, ws)
@@ -98,6 +105,11 @@ def reduce_to_base(ints, floats, x, inputs, ws):
     body_rows(ints, floats, ws)
     n = get_int(ints, at.NB) - 1
     put(ws, at.WRENCH_BLOCKS, apply_wrenches(ints, x, inputs, n, ws, displacement(ws, 0)))
+
+
+@lean_kernel
+def reduce(ints, floats, ws):
+    """Eliminate the joints; return the status."""
     status = eliminate(ints, floats, ws)
     return status if status != OK else base_solve(ints, ws)
 
@@ -439,7 +451,7 @@ def eliminate(ints, floats, ws):
         S = entries(ws, here + at.S)
         U, Fu = dot(S, r8), dot(S, r4)
         Fu = with_lane(Fu, 3, lane(Fu, 3) - get(ws, here + at.EFFORT))
-        D = lane_sum(U * load8(ws, here + at.S)) + get(floats, linkage(i) + at.ARMATURE)
+        D = lane_sum(U * load8(ws, here + at.S)) + get(floats, linkage(i) + at.BALLASTED)
         mass, trace = get(ws, here + at.CARRIED_MASS), get(ws, here + at.CARRIED_TRACE)
         bound = 2.0 * mass * (S[0] * S[0] + S[1] * S[1] + S[2] * S[2])
         bound += trace * (S[3] * S[3] + S[4] * S[4] + S[5] * S[5])

@@ -6,8 +6,10 @@ A contact holds up to six *rows*, directions in which its frame may not accelera
 own axes at a point, and the turns about them on a surface. Spatial vectors of all rows are kept as
 six vectors of eight lanes, one row a lane; the lanes that a contact does not use are zero.
 
-After the rows of the contacts come those of mimic joints, r_dep - k r_master = 0, in blocks of up
-to `BLOCK_ROWS`. Their coefficients are eight numbers a body and block, one row a lane.
+After the rows of the contacts come those of ballast, as of sites of their own, then those of
+mimic joints, r_dep - k r_master = 0, in blocks of up to `BLOCK_ROWS`, and of their ballast, whose
+master is the base with k = 0. Their coefficients are eight numbers a body and block, one row a
+lane.
 """
 
 import math
@@ -30,7 +32,8 @@ from geolin_ros.kernels.packing.layout import (
     S,
     aligned_zeros,
 )
-from geolin_ros.typing import Array, IntArray
+from geolin_ros.kernels.packing.site_ballast import ballast_of_sites
+from geolin_ros.typing import Array, BoolArray, IntArray
 
 BLOCK_ROWS = 6  # rows of mimic joints in a block; the seventh lane carries the free motion
 SMALLEST_PIVOT = 1e-9  # of its diagonal entry: contacts below it are redundant
@@ -62,7 +65,7 @@ TREE_STATE = 21  # the state of all joints
 TREE_RESULTS = 22  # A, B and nu_dot of all joints
 COMBINED = 23  # 1 if the rows that are kept are combinations of those of the sites
 KEPT_ROWS = 24  # number of rows that are kept; what follows is theirs, and named as above
-KEPT_CONTACT_ROWS = 25
+KEPT_CONTACT_ROWS = 25  # without those of ballast
 KEPT_FORCES = 26
 KEPT_MATRIX = 27
 KEPT_MATRIX_ROW = 28
@@ -81,6 +84,9 @@ LIFT = 40  # their rows of C'
 LIFT_ROW = 41
 LIFTED = 42  # CHANGES of these rows
 LIFTED_FORCES = 43
+BALLAST_ROWS = 44  # number of rows of ballast of contacts, the last of CONTACT_ROWS
+PIVOTS = 45  # offset of the rows that are kept in the order in which they are eliminated
+BALLAST_MOBILITIES = 46  # offset in the workspace: W^-1 of rows of ballast, zero of others
 SITE_HEADER = 48
 
 BODY = 0
@@ -92,10 +98,13 @@ SUPPORT = 5  # offset of the velocities that move it: 0..5, then one per joint f
 DEPTH = 6  # number of these joints
 JACOBIAN = 7  # offset of J' in the workspace: a velocity that moves it after another, a row a lane
 LOOP = 8  # 0: against the world; 1: first frame of a loop; 2: its second one, the next site
+OF_BALLAST = 3  # 3: ballast of another site, the partner
+PARTNER = 9
 SITE_INTS = 10
 
 # --- workspace: contacts | Jacobians and projected rows | parts named above ----------------------
 AXES = 0  # columns x y z o of the contact frame in the turned body, four doubles each
+BALLAST = AXES  # of a site of ballast: 8, one a row
 STIFFNESS = 16
 DAMPING = 17
 REFERENCE = 20  # 3 x 4: inverse of the reference pose
@@ -170,27 +179,37 @@ def pack_contacts(
     loops = np.zeros(len(bodies), np.int64) if loops is None else loops
     if combination is None and loops.any():
         combination = differences(widths, loops)
-    nb, count, contact_rows = int(packed.ints[NB]), len(bodies), int(np.sum(widths))
-    mimics = packed.mimics
-    n, rows = nb - 1, contact_rows + len(mimics.bodies)
-    blocks = -(-len(mimics.bodies) // BLOCK_ROWS)
+    seen = np.repeat(loops < 2, widths)
+    partners, W = ballast_of_sites(packed, bodies, widths, poses)
+    bodies, widths = np.append(bodies, bodies[partners]), np.append(widths, widths[partners])
+    loops = np.append(loops, np.full(partners.size, OF_BALLAST))
+    mimics, nb, count = packed.mimics, int(packed.ints[NB]), len(bodies)
+    contact_rows, ballast_rows = int(np.sum(widths)), int(np.sum(widths[loops == OF_BALLAST]))
+    pairs_of_mimics = np.vstack(
+        (mimics.bodies, np.column_stack((mimics.ballasted, np.zeros_like(mimics.ballasted))))
+    )
+    multipliers = np.append(mimics.multipliers, np.zeros(mimics.ballasted.size))
+    n, rows = nb - 1, contact_rows + len(pairs_of_mimics)
+    blocks = -(-len(pairs_of_mimics) // BLOCK_ROWS)
     touched, ends_of_blocks = [], [0]
-    for begin in range(0, len(mimics.bodies), BLOCK_ROWS):
-        moved = mimics.bodies[begin : begin + BLOCK_ROWS].ravel().tolist()
+    for begin in range(0, len(pairs_of_mimics), BLOCK_ROWS):
+        moved = pairs_of_mimics[begin : begin + BLOCK_ROWS].ravel().tolist()
         touched += sorted({i for body in moved for i in _path(packed, body)}, reverse=True)
         ends_of_blocks.append(len(touched))
     paths = [_path(packed, int(body)) for body in bodies]
     identity = SITE_HEADER + count * SITE_INTS
-    supports = identity + rows + np.cumsum([0, *(6 + len(path) for path in paths)])
+    kept = rows
+    if combination is not None:
+        kept = len(combination) + ballast_rows + len(pairs_of_mimics)
+    pivots = identity + rows
+    supports = pivots + kept + np.cumsum([0, *(6 + len(path) for path in paths)])
     jacobians = count * CONTACT_RECORD + LANES * np.cumsum(
         [0, *(6 + 2 * len(path) for path in paths)]
     )
     pairs = int(supports[-1])
-    sites = np.zeros(pairs + 2 * len(mimics.bodies) + len(touched) + blocks + 1, np.int64)
+    sites = np.zeros(pairs + pairs_of_mimics.size + len(touched) + blocks + 1, np.int64)
     by_effort = _padded(12 + 2 * n, COLUMN_BLOCK)
     rate_row, matrix_row = by_effort + _padded(n, COLUMN_BLOCK), _padded(rows + LANES, LANES)
-    kept = rows if combination is None else len(combination) + len(mimics.bodies)
-    seen = int(np.sum(widths[loops < 2]))
     kept_row = matrix_row if combination is None else _padded(kept + LANES, COLUMN_BLOCK)
     sizes = {
         FORCES: _padded(rows + LANES, LANES),
@@ -206,7 +225,9 @@ def pack_contacts(
         TREE_STATE: _padded(22 + 2 * n, LANES),
         TREE_RESULTS: _padded((12 + 2 * n) * (12 + 3 * n) + 6 + n + LANES, LANES),
         MOBILITIES: _padded(kept, ROW_BLOCK) * kept_row,
+        BALLAST_MOBILITIES: _padded(kept, LANES),
     }
+    out_rows = int(np.sum(seen))
     if combination is not None:
         half_row = _padded(rows + 1, COLUMN_BLOCK)
         sizes |= {
@@ -217,16 +238,21 @@ def pack_contacts(
             COMBINATION: _padded(kept, ROW_BLOCK) * half_row,
             TRANSPOSED: _padded(rows, ROW_BLOCK) * kept_row,
             HALF: _padded(kept, ROW_BLOCK) * half_row,
-            LIFT: _padded(seen, ROW_BLOCK) * kept_row,
-            LIFTED: (seen + ROW_BLOCK) * rate_row,
-            LIFTED_FORCES: _padded(seen, LANES),
+            LIFT: _padded(out_rows, ROW_BLOCK) * kept_row,
+            LIFTED: (out_rows + ROW_BLOCK) * rate_row,
+            LIFTED_FORCES: _padded(out_rows, LANES),
         }
     ends = jacobians[-1] + np.cumsum(list(sizes.values()))
     for part, end in zip(sizes, ends, strict=True):
         sites[part] = end - sizes[part]
     sites[[COUNT, ROWS, IDENTITY, BY_EFFORT]] = count, rows, identity, by_effort
     sites[[MATRIX_ROW, RESPONSE_ROW, RATE_ROW]] = matrix_row, matrix_row, rate_row
-    sites[[KEPT_ROWS, KEPT_CONTACT_ROWS, OUT_ROWS]] = kept, kept - len(mimics.bodies), seen
+    own = kept - len(pairs_of_mimics) - ballast_rows
+    sites[[KEPT_ROWS, KEPT_CONTACT_ROWS, OUT_ROWS]] = kept, own, out_rows
+    sites[[BALLAST_ROWS, PIVOTS]] = ballast_rows, pivots
+    ties = own + ballast_rows + len(mimics.bodies)
+    order = np.r_[own + ballast_rows : ties, : own + ballast_rows, ties:kept]
+    sites[pivots : pivots + kept] = order
     sites[[KEPT_MATRIX_ROW, KEPT_RESPONSE_ROW]] = kept_row
     if combination is None:
         sites[[KEPT_FORCES, KEPT_MATRIX, KEPT_RESPONSES, KEPT_RATES]] = sites[
@@ -236,9 +262,9 @@ def pack_contacts(
         sites[[COMBINED, COMBINATION_ROW, HALF_ROW]] = 1, half_row, half_row
         sites[[TRANSPOSED_ROW, LIFT_ROW]] = kept_row
     sites[[CONTACT_ROWS, MIMICS]] = contact_rows, pairs
-    sites[[TOUCHED, TOUCHED_BLOCKS]] = sites.size - len(touched), pairs + 2 * len(mimics.bodies)
+    sites[[TOUCHED, TOUCHED_BLOCKS]] = sites.size - len(touched), pairs + pairs_of_mimics.size
     ends_of_blocks = [int(sites[TOUCHED]) + end for end in ends_of_blocks]
-    sites[pairs:] = [*mimics.bodies.ravel(), *ends_of_blocks, *touched]
+    sites[pairs:] = [*pairs_of_mimics.ravel(), *ends_of_blocks, *touched]
     sites[identity : identity + rows] = np.arange(rows)
     work = aligned_zeros(int(ends[-1]))
     ends_of_bodies = _branch_ends(packed)
@@ -251,20 +277,29 @@ def pack_contacts(
         )
         sites[supports[c] : supports[c + 1]] = [*range(6), *(5 + i for i in path)]
         record = work[c * CONTACT_RECORD :][:CONTACT_RECORD]
+        if loops[c] == OF_BALLAST:
+            site[PARTNER] = partners[c - len(poses)]
+            record[BALLAST : BALLAST + 6] = W
+            continue
         turned = packed.turns[bodies[c]].T @ poses[c][:3]
         record[AXES : AXES + 16].reshape(4, 4)[:, :3] = turned.T
         record[STIFFNESS], record[DAMPING] = gains[c]
         record[REFERENCE : REFERENCE + 12] = np.linalg.inv(references[c])[:3].ravel()
         record[MISMATCH + 15] = 1.0
     coefficients = work[sites[COEFFICIENTS] :][: blocks * nb * LANES].reshape(blocks, nb, LANES)
-    for row, (follower, master) in enumerate(mimics.bodies):
+    for row, (follower, master) in enumerate(pairs_of_mimics):
         block, lane = divmod(row, BLOCK_ROWS)
         coefficients[block, follower, lane] = 1.0
-        coefficients[block, master, lane] = -mimics.multipliers[row]
+        coefficients[block, master, lane] = -multipliers[row]
+    mobilities = work[sites[BALLAST_MOBILITIES] :][:kept]
+    for c in range(len(poses), count):
+        first = own + int(np.sum(widths[len(poses) : c]))
+        mobilities[first : first + widths[c]] = 1.0 / W[: widths[c]]
+    mobilities[ties:] = 1.0 / mimics.ballast
     sites.setflags(write=False)
     contacts = Contacts(sites, work)
     if combination is not None:
-        combine(contacts, combination, np.repeat(loops < 2, widths))
+        combine(contacts, combination, seen)
     return contacts
 
 
@@ -298,21 +333,21 @@ def differences(widths: IntArray, loops: IntArray) -> Array:
     return np.delete(found, seconds, axis=0)
 
 
-def combine(contacts: Contacts, combination: Array, seen: Array) -> None:
+def combine(contacts: Contacts, combination: Array, seen: BoolArray) -> None:
     """Set the combinations of rows that are kept, as many as contacts were packed for.
 
     Parameters
     ----------
-    combination : (kept, rows of all)
-    seen : (rows of all,)
+    combination : (kept, rows of contacts)
+    seen : (rows of contacts,)
         Whether the caller sees the force of a row.
     """
     sites, work = contacts
-    rows, kept, contact_rows = (int(sites[k]) for k in (ROWS, KEPT_ROWS, CONTACT_ROWS))
-    mimics = rows - contact_rows
+    rows, kept, own = (int(sites[k]) for k in (ROWS, KEPT_ROWS, KEPT_CONTACT_ROWS))
+    contact_rows = rows - kept + own
     whole = np.zeros((kept, rows))
-    whole[: kept - mimics, :contact_rows] = combination
-    whole[kept - mimics :, contact_rows:] = np.eye(mimics)
+    whole[:own, :contact_rows] = combination
+    whole[own:, contact_rows:] = np.eye(kept - own)
     lift = whole[:, :contact_rows][:, seen].T
     for part, row, value in (
         (COMBINATION, COMBINATION_ROW, whole),
@@ -327,16 +362,18 @@ def combine(contacts: Contacts, combination: Array, seen: Array) -> None:
 def mobilities_of(contacts: Contacts) -> tuple[Array, Array]:
     """Return J M^-1 J' and J nu_dot + gamma of the free robot, of the rows that were kept.
 
-    Of the last call; what mimic joints give way is taken out.
+    Of the last call; what mimic joints give way is taken out. Light bodies count with their
+    ballast, which does not change which rows are independent.
     """
     sites, work = contacts
     rows, own, stride = (int(sites[k]) for k in (KEPT_ROWS, KEPT_CONTACT_ROWS, KEPT_MATRIX_ROW))
     copy = work[int(sites[MOBILITIES]) :][: rows * stride].reshape(rows, stride)
-    both = copy[:, : rows + 1].copy()
+    ties = own + int(sites[BALLAST_ROWS])
+    both = np.delete(copy[:, : rows + 1], np.s_[own:ties], axis=0)
     both[:, :rows] *= -1.0
-    if own < rows:
-        ties = both[own:, own:rows]
-        both = both[:own] - both[:own, own:rows] @ np.linalg.solve(ties, both[own:])
+    if ties < rows:
+        given = np.linalg.solve(both[own:, ties:rows], both[own:])
+        both = both[:own] - both[:own, ties:rows] @ given
     return both[:own, :own], both[:own, rows]
 
 
@@ -356,9 +393,11 @@ def condition_of(contacts: Contacts, scales: Array) -> float:
 
 
 def site_table(contacts: Contacts) -> IntArray:
-    """Return the integers of all sites, a row each."""
+    """Return the integers of all sites but those of ballast, a row each."""
     sites = contacts.sites
-    return sites[SITE_HEADER:][: sites[COUNT] * SITE_INTS].reshape(-1, SITE_INTS)
+    table = sites[SITE_HEADER:][: sites[COUNT] * SITE_INTS].reshape(-1, SITE_INTS)
+    count = np.count_nonzero(table[:, LOOP] != OF_BALLAST)
+    return table[:count]
 
 
 def places_of(contacts: Contacts, columns: int) -> IntArray:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geolin_ros.kernels.packing.ballast import ballast_of_ties
 from geolin_ros.kernels.packing.types import (
     BASE,
     BODY_WRENCH,
@@ -82,6 +83,7 @@ FRICTION = 37
 FRICTION_SPEED = 38
 STIFFNESS = 39
 REST = 40
+BALLASTED = 41  # armature and what `ballast` lends
 SPARE = 48  # 12: where group joints stand in their frames
 MODEL_RECORD = 64
 
@@ -173,6 +175,10 @@ class Mimics(NamedTuple):
     """(2, N) multiplier and offset to it."""
     positions: IntArray
     """(N,) the own position that a joint follows; -1 for the axes of group joints."""
+    ballasted: IntArray
+    """Bodies of joints that are followed and were lent inertia, with their followers."""
+    ballast: Array
+    """How much of it, seen there, see `ballast`."""
 
 
 class Group(NamedTuple):
@@ -249,18 +255,21 @@ def pack(tree: Tree, gravity: Array) -> Packed | None:
         return None
     floats = np.zeros(MODEL_HEADER + nb * MODEL_RECORD)
     floats[GRAVITY : GRAVITY + 3] = gravity
+    lent, total = ballast_of_ties(tree)
     turns = np.tile(np.eye(3), (nb, 1, 1))
     for i in range(nb):
         record = floats[MODEL_HEADER + i * MODEL_RECORD :][:MODEL_RECORD]
         if i > 0 and not _pack_joint(tree, chains, i, turns, record):
             return None
+        if i > 0:
+            record[BALLASTED] = record[ARMATURE] + lent[chains.rate[i]]
         b = chains.owner[i]
         if chains.last[b] == i and not _pack_inertia(tree.inertia[b], turns[i], record):
             return None
     ints = _pack_topology(chains, ends, tree.v_size[0] == 6)
     for array in (ints, floats):
         array.setflags(write=False)
-    mimics, groups = _mimics(tree, chains), _groups(tree, chains, turns)
+    mimics, groups = _mimics(tree, chains, total), _groups(tree, chains, turns)
     return Packed(ints, floats, turns, chains.last, groups, mimics)
 
 
@@ -304,7 +313,7 @@ def _groups(tree: Tree, chains: _Chains, turns: Array) -> tuple[Group, ...]:
     return tuple(found)
 
 
-def _mimics(tree: Tree, chains: _Chains) -> Mimics:
+def _mimics(tree: Tree, chains: _Chains, ballast: Array) -> Mimics:
     """Return the joints that follow another one of multiplier 1, which any of these may be."""
     count = chains.parent.size - 1
     body, position = np.zeros(count, np.int64), np.zeros(count, np.int64)
@@ -316,13 +325,16 @@ def _mimics(tree: Tree, chains: _Chains) -> Mimics:
     pairs = [(body[c], body[leaders[int(tree.master[c])]]) for c in followers]
     numbers = position >= 0
     offsets = np.where(numbers, np.append(tree.offset, 0.0)[position], 0.0)
+    own = body[[leaders[c] for c in range(len(leaders))]]
     return Mimics(
         np.array(pairs, np.int64).reshape(-1, 2),
         tree.multiplier[followers],
-        body[[leaders[c] for c in range(len(leaders))]],
+        own,
         tree.master,
         np.array((tree.multiplier, offsets)),
         np.where(numbers, np.append(tree.position_master, -1)[position], -1),
+        own[ballast > 0.0],
+        ballast[ballast > 0.0],
     )
 
 
