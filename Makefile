@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHON
 CHECKS = .venv/checks/made
 
-.PHONY: help setup setup-demo setup-simulation setup-documentation setup-view demo balance view balance-all mpc test faults robots recordings fuzz soak lint docs docs-live build bench clean dist licences sbom audit
+.PHONY: help setup setup-demo setup-simulation setup-documentation setup-view demo balance view balance-all mpc check test faults robots recordings fuzz soak lint docs docs-live build bench clean dist licences sbom audit
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,9 @@ balance-all: setup  ## three seeds, more pushes and motions, two more robots; ta
 mpc: setup-simulation  ## a quadruped under model predictive control in MuJoCo (ROBOT= FEET= REALTIME=1)
 	.venv/bin/python -m geolin_demos.mpc $(if $(ROBOT),--robot $(ROBOT)) \
 	    $(if $(FEET),--feet $(FEET)) $(if $(REALTIME),--realtime)
+
+check: setup  ## what needs no processes and no browser: after each change of a line
+	HYPOTHESIS_PROFILE=check .venv/bin/python -m pytest -q -n 2 -m 'not processes and not soak'
 
 test: setup  ## the whole test suite
 	.venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder

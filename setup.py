@@ -88,7 +88,6 @@ setup(
             'pin>=2.7',
             'piqp>=0.6',
             'pytest>=8',
-            'pytest-rerunfailures>=15',
             'pytest-xdist>=3.6',
             'selenium>=4.20',
             'yourdfpy',

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds for every test: a graph of its own, warm kernels, and no skip where all is required.
 
-A failed test of real processes is repeated once, and the reason is printed: their order is that
-of the machine. More than a few such tests fail the run. ``-p no:rerunfailures`` repeats nothing.
+No test is repeated, and none hangs: see `support.limit`.
 
 GEOLIN_REQUIRE=all       a skip is a failure, except for what no package index has, and iDynTree
-HYPOTHESIS_PROFILE=name  dev (default), ci, nightly
+HYPOTHESIS_PROFILE=name  dev (default), check, ci, nightly
 """
 
 import contextlib
@@ -21,6 +20,8 @@ import pytest
 from hypothesis import settings
 from support.environment import UDP_ALONE, own_domain
 
+pytest_plugins = ['support.limit']
+settings.register_profile('check', max_examples=5, deadline=None)
 settings.register_profile('dev', max_examples=20, deadline=None)
 settings.register_profile('ci', max_examples=50, deadline=None, derandomize=True)
 settings.register_profile('nightly', max_examples=1000, deadline=None)
@@ -28,9 +29,7 @@ settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))
 
 EVIDENCE = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
 PROCESSES = 'balance', 'cli', 'cpp_consumer', 'demo', 'installation', 'offline', 'ros', 'view'
-"""Folders whose tests run nodes, browsers and programs beside each other."""
-MOST_REPEATED = 3
-"""Tests that may pass when repeated, of a run."""
+"""Folders whose tests run nodes, browsers and programs."""
 NEVER_REQUIRED = ('launch_ros', 'recordings of real robots', 'ros2_control')
 
 
@@ -84,36 +83,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         subprocess.run([sys.executable, str(tool), '--all'], check=True)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let tests of processes be repeated once."""
-    if not config.pluginmanager.hasplugin('rerunfailures'):
-        return
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what starts processes, by its folder or its imports."""
     for item in items:
-        if item.path.relative_to(Path(__file__).parent).parts[0] in PROCESSES:
-            item.add_marker(pytest.mark.flaky(reruns=1))
-
-
-def _repeated(config: pytest.Config) -> list[pytest.TestReport]:
-    reporter = config.pluginmanager.get_plugin('terminalreporter')
-    return reporter.stats.get('rerun', []) if reporter else []
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print why tests were repeated: it may be a defect that strikes one time in a thousand."""
-    repeated = _repeated(terminalreporter.config)
-    for report in repeated:
-        terminalreporter.section(f'repeated: {report.nodeid}')
-        terminalreporter.write_line(report.longreprtext)
-    if len(repeated) > MOST_REPEATED:
-        said = f'{len(repeated)} tests were repeated, expected at most {MOST_REPEATED}'
-        terminalreporter.section(said, red=True)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run that had to repeat too many tests."""
-    if len(_repeated(session.config)) > MOST_REPEATED and not session.exitstatus:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        of_folder = item.path.relative_to(Path(__file__).parent).parts[0] in PROCESSES
+        if of_folder or hasattr(getattr(item, 'module', None), 'subprocess'):
+            item.add_marker(pytest.mark.processes)
 
 
 def _forbid_skip(report: pytest.TestReport | pytest.CollectReport) -> None:

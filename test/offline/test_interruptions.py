@@ -85,12 +85,14 @@ def start(bag, path, *options, program=PROGRAM, **how):
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **how)
 
 
-def wait_for(condition, process, timeout=60.0):
-    """Wait until something is true while a process runs."""
+def wait_for(condition, process, timeout=240.0):
+    """Wait until something is true while a process runs; one that waits in vain is ended."""
     deadline = time.monotonic() + timeout
     while not condition():
         assert process.poll() is None, process.stderr.read()
-        assert time.monotonic() < deadline
+        if time.monotonic() > deadline:
+            process.kill()
+            pytest.fail(f'nothing of what is waited for within {timeout:g} s')
         time.sleep(0.002)
 
 
