@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.kernels.engine import fast_dynamics as kernels
+from geolin_ros.kernels.entry import machine_code
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.status import OK
 from geolin_ros.model.state import State
@@ -50,13 +50,7 @@ class Workspace:
         return self._entry(kernels.mass_matrix, self._workspace, self._M)
 
     def _entry(self, kernel: Any, *others: Array) -> Callable[..., int]:
-        """Return the machine code of a kernel.
-
-        Called itself, a kernel would look at the types of its arguments first, for 0.1 us.
-        """
-        arrays = self._ints, self._floats, np.zeros(self._size), *others
-        machine_code: Callable[..., int] = kernel.compile(tuple(map(numba.typeof, arrays)))
-        return machine_code
+        return machine_code(kernel, (self._ints, self._floats, np.zeros(self._size), *others))
 
     def inverse_dynamics(self, state: State, acceleration: ArrayLike) -> Array | None:
         """Return the forces (m,) that produce an acceleration (m,)."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -16,6 +15,7 @@ from geolin_ros.errors import ModelError, NotFiniteError, ShapeError
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
 from geolin_ros.kernels.engine.linearization import linearize
 from geolin_ros.kernels.engine.own_results import linearize_own, pose_groups
+from geolin_ros.kernels.entry import machine_code
 from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.own_layout import pack_own
 from geolin_ros.kernels.status import NOT_FINITE, OK, REDUNDANT, SINGULAR
@@ -405,9 +405,17 @@ class _Engine:
         self._tau, self._wrenches = np.zeros(model.n), NO_WRENCHES
         self.is_current = False
         self.result = self._make_result()
-        self.run = self._runner(self._contacts)
-        self.run_here = partial(self.run, self.x, self.inputs, self.workspace, self.outputs.out)
         self._independent: dict[int, tuple[Any, RowsLeft]] = {}
+
+    @cached_property
+    def run(self) -> Callable[[Array, Array, Array, Array], int]:
+        """See above; compiled when first used."""
+        return self._runner(self._contacts)
+
+    @cached_property
+    def run_here(self) -> Callable[[], int]:
+        """See above."""
+        return partial(self.run, self.x, self.inputs, self.workspace, self.outputs.out)
 
     def _runner(
         self, contacts: contact_layout.Contacts
@@ -421,10 +429,9 @@ class _Engine:
             kernel, robot = linearize_in_contact, (*robot, *contacts)
         others = (self.inputs, self.workspace, self.outputs.out)
         if self._own.is_all:
-            code = kernel.compile(tuple(map(numba.typeof, (*robot, self.x, *others))))
-            return partial(code, *robot)
+            return partial(machine_code(kernel, (*robot, self.x, *others)), *robot)
         efforts = self.tau
-        code = kernel.compile(tuple(map(numba.typeof, (*robot, self.x, efforts, *others))))
+        code = machine_code(kernel, (*robot, self.x, efforts, *others))
 
         def run(x: Array, inputs: Array, workspace: Array, out: Array) -> int:
             status: int = code(*robot, x, efforts, inputs, workspace, out)

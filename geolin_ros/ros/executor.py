@@ -47,13 +47,19 @@ def init(arguments: list[str] | None) -> None:
     )
 
 
-def spin(node: Any, is_over: Callable[[], bool] = lambda: False) -> None:
-    """Spin ``node`` until ``is_over()`` or the end of its context.
+def spin(
+    node: Any,
+    is_over: Callable[[], bool] = lambda: False,
+    first: Callable[[], object] | None = None,
+) -> None:
+    """Spin ``node`` until ``is_over()`` or the end of its context; do ``first`` before all else.
 
     `spin_once` with a time limit, because the events executor's `spin` ignores signals.
     """
     executor = make_executor()
     executor.add_node(node)
+    if first is not None:
+        executor.create_task(first)
     try:
         while rclpy.ok() and not is_over():
             executor.spin_once(timeout_sec=0.2)

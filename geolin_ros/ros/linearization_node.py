@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
@@ -40,13 +40,15 @@ from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.pipeline import Pipeline, make_pipeline
 from geolin_ros.ros.robot_node import Input, Output, Reading, RobotNode, guarded, run
 from geolin_ros.ros.statistics import ThrottledLog
-from geolin_ros.ros.transforms import Transforms, check_transforms
 from geolin_ros.stream.analysis import Snapshot
 from geolin_ros.stream.inputs.plausibility import Window
 from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
 from geolin_ros.stream.parameters.linearizer import TABLE, stream_settings
 from geolin_ros.stream.self_check import Sample, Verdict
 from geolin_ros.stream.warm_up import warm_up
+
+if TYPE_CHECKING:  # they are loaded where they are wanted
+    from geolin_ros.ros.transforms import Transforms
 
 BACKWARDS = JumpThreshold(
     min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False
@@ -79,8 +81,9 @@ class LinearizationNode(RobotNode):
     def __init__(self, **options: Any) -> None:
         self._analyst = ThreadPoolExecutor(1, thread_name_prefix='eigenvalues')
         self._checker = ThreadPoolExecutor(1, thread_name_prefix='certificate')
+        self._answerer = ThreadPoolExecutor(1, thread_name_prefix='requests')
         super().__init__('linearization_node', TABLE, **options)
-        self._transforms = Transforms(self.take)
+        self._transforms: Transforms | None = None
         # rclpy takes one severity a line of code: this line is for errors
         self._complain = ThrottledLog(lambda words: self.get_logger().error(words))
         self._warn = ThrottledLog(self.get_logger().warning, WARNING_PERIOD)
@@ -112,7 +115,7 @@ class LinearizationNode(RobotNode):
             Input(Odometry, 'odom', partial(self.take, 'odom')),
         ]
         if settings.base_source == 'tf':
-            inputs += self._transforms.inputs()
+            inputs += self._take_transforms().inputs()
         if settings.contacts.source == 'topic':
             heard = partial(self.take, 'contact_states')
             inputs.append(Input(ContactStates, 'contact_states', heard))
@@ -125,20 +128,33 @@ class LinearizationNode(RobotNode):
         present = {row.name: self.get_parameter(row.name).value for row in TABLE}
         stream_settings(present | dict(values))
         if values.get('base_source') == 'tf':
-            check_transforms()
+            self._take_transforms().inputs()  # which look for the package
         if values.get('marker_rate') and find_spec('visualization_msgs') is None:
             raise ConfigurationError(
                 f'parameter marker_rate is {values["marker_rate"]:g} Hz, but package '
                 'visualization_msgs is not installed; install it, or set marker_rate to 0'
             )
 
+    def _take_transforms(self) -> 'Transforms':
+        """Return what hears transforms, kept for all robots to come."""
+        if self._transforms is None:
+            from geolin_ros.ros.transforms import Transforms
+
+            self._transforms = Transforms(self.take)
+        return self._transforms
+
     def make_stream(self, reading: Reading) -> LinearizationStream:
         """Return a stream; it looks up all frames that parameters name."""
         return LinearizationStream(reading.model, stream_settings(reading.values), self._counts)
 
-    def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
-        """Return stream and writers; they go on with the newest inputs of the earlier ones."""
-        return make_pipeline(reading, self.make_stream(reading), earlier)
+    def make_pipeline(self, reading: Reading) -> Pipeline:
+        """Return stream and writers."""
+        return make_pipeline(reading, self.make_stream(reading))
+
+    def adopt(self, pipeline: Pipeline, earlier: Pipeline | None) -> None:
+        """Start with the newest inputs of the earlier one."""
+        if earlier is not None:
+            pipeline.stream.resume(earlier.stream)
 
     # ---- lifecycle
 
@@ -175,8 +191,8 @@ class LinearizationNode(RobotNode):
         return result
 
     def destroy_node(self) -> None:
-        """Wait for eigenvalues and certificate, then go."""
-        for thread in (self._analyst, self._checker):
+        """Wait for eigenvalues, certificate and requests, then go."""
+        for thread in (self._analyst, self._checker, self._answerer):
             thread.shutdown(wait=True, cancel_futures=True)
         super().destroy_node()
 
@@ -208,14 +224,18 @@ class LinearizationNode(RobotNode):
             snapshot = Snapshot(answer.stamp, answer.A.copy(), answer.state.copy())
             self._latest = pipeline, snapshot
 
-    def _on_request(self, request: Any, response: Any) -> Any:
-        if self._pipeline is None:
+    async def _on_request(self, request: Any, response: Any) -> Any:
+        """Answer in a thread of its own: what nobody has asked for yet is compiled first."""
+        pipeline = self._pipeline
+        if pipeline is None:
             response.success, response.message = False, f'waits for {self.waits_for()}'
             return response
-        pipeline = self._pipeline
-        return pipeline.requests.answer(
-            request, response, self.get_clock().now().nanoseconds, pipeline.stream.world_frame
-        )
+        now, frame = self.get_clock().now().nanoseconds, pipeline.stream.world_frame
+
+        def answer() -> Any:
+            return pipeline.requests.answer(request, response, now, frame)
+
+        return await self.aside(self._answerer, answer)
 
     def _on_clock_jump(self, jump: TimeJump) -> None:
         """Start anew with a simulation or a bag that does."""
@@ -239,7 +259,8 @@ class LinearizationNode(RobotNode):
 
     def report(self, waits_for: str | None) -> DiagnosticArray:
         """Return rates, latencies, drops and what the model is."""
-        self._transforms.repeat()
+        if self._transforms is not None:
+            self._transforms.repeat()
         stream = None if self._pipeline is None else self._pipeline.stream
         errors, warnings = [], []
         if self._pipeline is not None and self._is_active:

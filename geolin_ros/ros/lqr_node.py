@@ -58,8 +58,6 @@ WATCH_PERIOD = 0.005
 """How often the age of the newest state is looked at [s]."""
 REPETITIONS = 3
 """How often motors are told that they have no effort any more, before the node goes."""
-SWITCH_INTERVAL = 5e-4
-"""How long the design may keep the interpreter from the feedback [s]."""
 
 
 class LqrNode(RobotNode):
@@ -100,7 +98,7 @@ class LqrNode(RobotNode):
 
     def make_stream(self, reading: Reading) -> FeedbackStream:
         """Return a stream; it looks up all frames and joints that parameters name."""
-        model, values = reading.model, default_values() | reading.values
+        model, values = reading.model, default_values() | dict(reading.values)
         return FeedbackStream(
             model,
             supports_of(values),
@@ -111,15 +109,25 @@ class LqrNode(RobotNode):
             values['contact_dwell'],
         )
 
-    def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
-        """Return a regulator that goes on where the one of the ``earlier`` pipeline is."""
+    def make_pipeline(self, reading: Reading) -> Pipeline:
+        """Return a regulator that has made gains once, and the writer of its messages."""
         stream = self.make_stream(reading)
-        made = Pipeline(stream, GainsWriter(FeedbackGains, ContactState, reading.model))
+        stream.warm_up()
+        return Pipeline(stream, GainsWriter(FeedbackGains, ContactState, reading.model))
+
+    def adopt(self, pipeline: Pipeline, earlier: Pipeline | None) -> None:
+        """Go on where the regulator of the earlier one is."""
+        stream = pipeline.stream
         stream.is_active = self._is_active
-        stream.is_obeyed = reading.values['publish_efforts']
-        if earlier is not None:  # last: what it hears after this is lost
+        stream.is_obeyed = self._values['publish_efforts']
+        if earlier is not None:
             stream.resume(earlier.stream)
-        return made
+
+    async def until_ready(self) -> None:
+        """Wait for a robot, too, and for the kernels of its gains: active is who can act."""
+        await self.until_settled()
+        while self._pipeline is None:
+            await self.next_news()
 
     def on_changed(self, names: set[str]) -> None:
         """Ramp efforts down before they are published no more."""
@@ -310,5 +318,4 @@ class LqrNode(RobotNode):
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit status."""
     read_arguments(PROGRAM, arguments)
-    sys.setswitchinterval(SWITCH_INTERVAL)
     return run(LqrNode, PROGRAM.name, arguments)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """All that belongs to one robot description, built at once and replaced as a whole."""
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from geometry_msgs.msg import Point
@@ -22,10 +22,10 @@ from geolin_ros.stream.outputs.messages import (
     SummaryWriter,
     empty_linearization,
 )
-from geolin_ros.stream.requests import RequestAnswerer
 
-if TYPE_CHECKING:  # imported where markers are asked for
+if TYPE_CHECKING:  # imported where they are asked for
     from geolin_ros.stream.outputs.markers import MarkerWriter
+    from geolin_ros.stream.requests import RequestAnswerer
 
 
 @dataclass
@@ -36,7 +36,6 @@ class Pipeline:
     linearization: LinearizationWriter
     forward_dynamics: ForwardDynamicsWriter
     summary: SummaryWriter
-    requests: RequestAnswerer
     analyst: Analyst
     reading: Reading
     markers: 'MarkerWriter | None' = None
@@ -48,6 +47,14 @@ class Pipeline:
     def model(self) -> TreeModel:
         """The robot."""
         return self.stream.model
+
+    @cached_property
+    def requests(self) -> 'RequestAnswerer':
+        """What answers requests; made by the first."""
+        from geolin_ros.stream.requests import RequestAnswerer
+
+        make = partial(make_message, self.model)
+        return RequestAnswerer(self.model, self.stream.settings, make, msg.ContactState)
 
     def analyse(self, snapshot: Snapshot) -> None:
         """Analyse an earlier answer for the next summaries; takes a while."""
@@ -61,17 +68,10 @@ class Pipeline:
         self.warnings = findings(window, self.model, settings.twist_frame, settings.max_skew)
 
 
-def make_pipeline(
-    reading: Reading, stream: LinearizationStream, earlier: Pipeline | None
-) -> Pipeline:
-    """Return a pipeline that is ready to run: everything it needs is allocated and compiled.
-
-    It starts with the newest inputs of an ``earlier`` one.
-    """
+def make_pipeline(reading: Reading, stream: LinearizationStream) -> Pipeline:
+    """Return a pipeline that is ready to run: everything it needs is allocated and compiled."""
     model, settings = stream.model, stream.settings
     stream.warm_up()
-    if earlier is not None:
-        stream.resume(earlier.stream)
     return Pipeline(
         stream,
         LinearizationWriter(
@@ -82,7 +82,6 @@ def make_pipeline(
         ),
         ForwardDynamicsWriter(ForwardDynamics(), model, settings.frame_prefix),
         SummaryWriter(LinearizationSummary(), model),
-        RequestAnswerer(model, settings, functools.partial(make_message, model), msg.ContactState),
         Analyst(model, settings),
         reading,
         _markers(reading.values['marker_rate'], model),

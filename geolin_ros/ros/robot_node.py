@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from lifecycle_msgs import msg
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import (
     FloatingPointRange,
@@ -28,12 +29,15 @@ from rcl_interfaces.msg import (
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.qos import QoSProfile
+from rclpy.task import Future
 
 from geolin_ros.errors import ConfigurationError, GeolinError, did_you_mean
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
 from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.executor import STEADY, init, spin
+from geolin_ros.ros.model_server import Building, ModelServer, Refused, Wanted
+from geolin_ros.ros.parameter_services import ParameterServices
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.serialized_input import VIEWS, InputReader
 from geolin_ros.ros.signals import handled_signals
@@ -47,6 +51,16 @@ from geolin_ros.stream.topics import Counts
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
+SWITCH_INTERVAL = 5e-4
+"""How long another thread, a compiler, may keep the interpreter from the executor's [s]."""
+NAMES_OF_TRANSITIONS = {
+    msg.Transition.TRANSITION_CONFIGURE: 'configure',
+    msg.Transition.TRANSITION_ACTIVATE: 'activate',
+}
+
+
+class _NotBuiltError(Exception):
+    """What could not be used to build a pipeline; the cause says why."""
 
 
 def guarded(transition: Transition) -> Transition:
@@ -87,7 +101,7 @@ class Reading(NamedTuple):
 
     model: TreeModel
     description: str | Path
-    values: dict[str, Any]
+    values: Mapping[str, Any]
     """Of all parameters."""
 
 
@@ -108,9 +122,9 @@ class Pipeline:
 class RobotNode(LifecycleNode):
     """Reads a robot description, prepares a pipeline for it, and feeds it while active.
 
-    The executor's thread does the work of each input. Another one reads descriptions and prepares
-    pipelines; until the swap the old pipeline serves. A node says what it is by the six methods
-    that raise NotImplementedError here.
+    The executor's thread does the work of each input, and nothing that may compile: a
+    `ModelServer` reads descriptions and prepares pipelines in a thread of its own. A node says
+    what it is by the six methods that raise NotImplementedError here.
 
     Parameters
     ----------
@@ -136,11 +150,12 @@ class RobotNode(LifecycleNode):
 
     def __init__(self, name: str, table: Sequence[Parameter], **options: Any) -> None:
         # first: rclpy destroys a node of which a parameter could not be declared
-        self._builder = ThreadPoolExecutor(1, thread_name_prefix='description')
-        self._pipeline: Any = None
+        self._server = ModelServer(
+            self._build, self._post, self._on_built, self._on_refused, self._take_back
+        )
         self.is_compiling = False
         self.asked_to_stop: Callable[[], bool] = lambda: False
-        super().__init__(name, **options)
+        super().__init__(name, start_parameter_services=False, **options)
         self._table = {parameter.name: parameter for parameter in table}
         for parameter in table:
             self.declare_parameter(parameter.name, parameter.default, _descriptor(parameter))
@@ -148,17 +163,14 @@ class RobotNode(LifecycleNode):
         self._diagnostics = Diagnostics(*about)
         self.failure: str | None = None
         self._values: dict[str, Any] = {}
-        self._build_waits = False
-        self._revision = 0  # of the parameters
-        self._served: tuple[str | Path, int] | None = None  # description and revision
-        self._served_values: dict[str, Any] = {}
-        self._refusal = ''  # why what is newest is not served
         self._counts = Counts()
         self._description: str | Path | None = None
         self._model: tuple[tuple[Any, ...], TreeModel] | None = None
         self._warn = ThrottledLog(self.get_logger().warning)
         self._source: DescriptionSource | None = None
         self._is_active = False
+        self._rebuild_waits = False
+        self._news: Future[None] | None = None
         self._waiting_since = time.monotonic()
         self._inputs: list[Any] = []
         self._outputs: tuple[Any, ...] = ()
@@ -166,6 +178,16 @@ class RobotNode(LifecycleNode):
         self._warn_of_unknown_parameters()
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._apply_parameters)
+        self._parameter_service = ParameterServices(self)
+        self._transitions = self._service_change_state.callback
+        self._service_change_state.callback = self._change_state
+        self._compiled = self._server.submit(self._compile)
+        self._compiled.add_done_callback(lambda _: self._post(self._tell))
+
+    @property
+    def _pipeline(self) -> Any:
+        """What answers now, or None."""
+        return self._server.pipeline
 
     def _warn_of_unknown_parameters(self) -> None:
         """Say which of the parameters given, on the command line or in files, are none."""
@@ -198,12 +220,15 @@ class RobotNode(LifecycleNode):
         """
         raise NotImplementedError
 
-    def make_pipeline(self, reading: Reading, earlier: Any) -> Any:
-        """Return all that belongs to one model, ready to run; may take a while.
+    def make_pipeline(self, reading: Reading) -> Any:
+        """Return all that belongs to one model, ready to run: nothing is compiled any more.
 
-        ``earlier`` is the pipeline that will be replaced, or None.
+        May take minutes; runs in a thread of its own.
         """
         raise NotImplementedError
+
+    def adopt(self, pipeline: Any, earlier: Any) -> None:
+        """Let a pipeline go on from the ``earlier`` one, or None, just before it serves."""
 
     def publish(self, pipeline: Any, answer: Any, start: float) -> None:
         """Publish an answer of the pipeline's stream; its input came at ``start``.
@@ -236,9 +261,7 @@ class RobotNode(LifecycleNode):
         except ConfigurationError as error:
             return self._fail(str(error))
         self._values, self._counts = values, Counts()
-        start = time.monotonic()
-        self._warm_up()
-        self.get_logger().info(f'kernels are ready after {time.monotonic() - start:.2f} s')
+        self._wait_until_compiled()
         self._outputs = tuple(
             self.create_lifecycle_publisher(output.kind, output.topic, **overridable(output.qos))
             for output in self.outputs()
@@ -249,10 +272,6 @@ class RobotNode(LifecycleNode):
         self._source = DescriptionSource(self, values, self._on_description)
         if self._description is None:
             self.get_logger().info(f'waits for {self._source.waits_for}')
-        if self._description is not None:  # a bad one ends the process at its start
-            self._wait_for_the_builder()
-            if self.failure is not None:
-                return FAILURE
         return SUCCESS
 
     @guarded
@@ -281,9 +300,7 @@ class RobotNode(LifecycleNode):
         for publisher in self._outputs:
             self.destroy_lifecycle_publisher(publisher)
         self._description = None
-        self._wait_for_the_builder()  # what is being built is not wanted any more
-        self._pipeline = self._served = None
-        self._refusal = ''
+        self._server.forget()
         return SUCCESS
 
     @guarded
@@ -297,15 +314,75 @@ class RobotNode(LifecycleNode):
 
     def destroy_node(self) -> None:
         """Wait for the builder, but not for a compilation, then go."""
-        self._builder.shutdown(wait=not self.is_compiling, cancel_futures=True)
+        self._server.close(wait=not self.is_compiling)
         super().destroy_node()
         # rclpy leaves it to the garbage collector, and with it the participant of the middleware
         self._state_machine.destroy_when_not_in_use()
 
-    def autostart(self) -> None:
+    async def autostart(self) -> None:
         """Configure and activate, if the parameter says so and nothing is wrong."""
-        if self.get_parameter('autostart').value and self.trigger_configure() == SUCCESS:
-            self.trigger_activate()
+        if not self.get_parameter('autostart').value:
+            return
+        await self.until_settled()
+        if not self.is_over() and self.trigger_configure() == SUCCESS:
+            await self.until_ready()
+            if not self.is_over():
+                self.trigger_activate()
+
+    async def until_settled(self) -> None:
+        """Wait, and leave the executor to others, while kernels or a robot are being built."""
+        while not self._compiled.done() or isinstance(self._server.state, Building):
+            await self.next_news()
+
+    async def until_ready(self) -> None:
+        """Wait until the node may become active."""
+        await self.until_settled()
+
+    async def aside(
+        self, thread: ThreadPoolExecutor, work: Callable[..., Any], *about: Any
+    ) -> Any:
+        """Return what a call in another thread returns; the executor goes on meanwhile."""
+        done: Future[Any] = Future(executor=self.executor)
+        ended = thread.submit(work, *about)
+        ended.add_done_callback(lambda _: self._post(lambda: done.set_result(None)))
+        await done
+        return ended.result()
+
+    async def next_news(self) -> None:
+        """Wait until kernels are compiled, or a robot is served or refused."""
+        if self._news is None:
+            self._news = Future(executor=self.executor)
+        await self._news
+
+    def _tell(self) -> None:
+        news, self._news = self._news, None
+        if news is not None:
+            news.set_result(None)
+
+    def _post(self, job: Callable[[], object]) -> None:
+        """Have the executor's thread call a function soon; from any thread."""
+
+        def guarded_job() -> None:
+            try:
+                job()
+            except Exception as error:
+                self.get_logger().error(traceback.format_exc())
+                self.failure = f'{type(error).__name__}: {error}'
+
+        if self.executor is not None:  # else nobody waits for it yet
+            self.executor.create_task(guarded_job)
+
+    async def _change_state(self, request: Any, response: Any) -> Any:
+        """Change the lifecycle state; what takes up work waits for what is being compiled."""
+        label = request.transition.label or NAMES_OF_TRANSITIONS.get(request.transition.id)
+        if label == 'configure':
+            await self.until_settled()
+        elif label == 'activate':
+            await self.until_ready()
+        response = self._transitions(request, response)
+        if label == 'configure':
+            await self.until_settled()
+        return response
 
     def is_over(self) -> bool:
         """Whether the node was asked to stop, or cannot do its work."""
@@ -345,8 +422,11 @@ class RobotNode(LifecycleNode):
         self._inputs.clear()
 
     @contextmanager
-    def _compiling(self) -> Generator[None, None, None]:
-        """Say once that kernels are compiled inside, if any are; the end does not wait for it."""
+    def _compiling(self) -> Generator[list[str], None, None]:
+        """Say once that kernels are compiled inside, if any are; the end does not wait for it.
+
+        Yields the list that their names go to.
+        """
         compiled: list[str] = []
 
         def begins(kernel: str) -> None:
@@ -360,94 +440,86 @@ class RobotNode(LifecycleNode):
         self.is_compiling = True
         with heard(begins):
             try:
-                yield
+                yield compiled
             finally:
                 self.is_compiling = False
 
     def _compile(self) -> None:
+        """Compile what every robot takes: the first that the builder's thread does."""
+        start = time.monotonic()
         with self._compiling():
             self.compile()
-
-    def _warm_up(self) -> None:
-        self._wait_for_the_builder(self._compile)
+        self.get_logger().info(f'kernels are ready after {time.monotonic() - start:.2f} s')
         gc.collect()
         gc.freeze()  # no later collection goes through what is imported by now: it takes 0.1 s
 
-    def _wait_for_the_builder(self, work: Callable[[], object] = lambda: None) -> None:
-        """Have it work, after all that it has to do, until it is asked to stop.
-
-        A compilation cannot be stopped, but it can be left alone.
-        """
-        end = self._builder.submit(work)
-        while concurrent.futures.wait([end], timeout=0.1).not_done:
+    def _wait_until_compiled(self) -> None:
+        """For those who configure a node themselves; a compilation can be left alone."""
+        while concurrent.futures.wait([self._compiled], timeout=0.1).not_done:
             if self.asked_to_stop():
                 raise KeyboardInterrupt  # which rclpy lets pass
-        end.result()
+        self._compiled.result()
 
     # ---- description and parameters
 
     def _on_description(self, description: str | Path) -> None:
         self._description = description
-        self._rebuild()
+        self._server.want(description, self._values)
 
     def _rebuild(self) -> None:
-        """Build soon; one that waits will see the newest description and parameters anyway."""
-        if not self._build_waits:
-            self._build_waits = True
-            self._builder.submit(self._build)
+        """Serve the newest parameters, once for all that are set together."""
+        self._rebuild_waits = False
+        if self._description is not None:
+            self._server.want(self._description, self._values)
 
-    def _build(self) -> None:
-        """Make the pipeline of the present description and parameters, then swap it in.
+    def _build(self, wanted: Wanted) -> Any:
+        """Return the pipeline of a robot; runs in the builder's thread.
 
-        Runs beside the executor; until the swap the old pipeline serves. A description that is
-        served already changes nothing. One that cannot be used ends the process only where there
-        is no old one; else that takes the parameters that have changed since. Those that it cannot
-        take either are set back.
+        Meanwhile no garbage is collected: a compiler leaves so much that a collection would hold
+        up the executor's thread for tenths of a second. What it leaves stays.
         """
-        self._build_waits = False
-        revision, values, description = self._revision, dict(self._values), self._description
-        if description is None or self._served == (description, revision):
-            return
-        if self._serve(description, values, revision):
-            self._refusal = ''
-        elif self._served is not None:
-            served, with_revision = self._served
-            if with_revision == revision:
-                return
-            if served == description or not self._serve(served, values, revision):
-                assert self.executor is not None  # it has set the parameters, in its thread
-                self.executor.create_task(self._take_back)
-
-    def _serve(self, description: str | Path, values: dict[str, Any], revision: int) -> bool:
-        """Make a pipeline and swap it in; return whether that could be done."""
         what = 'the robot description'
+        gc.disable()
         try:
-            model = self._read(description, values)
+            model = self._read(*wanted)
             what = f'the parameters for robot {model.name!r}'
-            reading = Reading(model, description, values)
-            with self._compiling():  # what only this robot and its parameters take
-                pipeline = self.make_pipeline(reading, self._pipeline)
-            pipeline.stream.on_drop = self._on_drop
-            self._pipeline = pipeline
-            self._served, self._served_values = (description, revision), values
+            with self._compiling() as compiled:  # what only this robot and its parameters take
+                pipeline = self.make_pipeline(Reading(model, *wanted))
+            if compiled:
+                gc.freeze()
         except Exception as error:
-            if not isinstance(error, (GeolinError, OSError)):
-                self.get_logger().error(traceback.format_exc())
-            if self._pipeline is None:
-                self._fail(f'cannot use {what}: {error}')
-            else:
-                what = what.replace('the robot', 'the new robot')
-                if self._served is not None and self._served[0] == description:
-                    what = 'the new parameters'
-                self._refusal = f'cannot use {what}: {error}'
-                self.get_logger().error(
-                    f'keep the model {self._pipeline.model.hash}, {self._refusal}'
-                )
-            return False
-        self.get_logger().info(f'serve {model.summary().splitlines()[0]}')
-        return True
+            raise _NotBuiltError(what) from error
+        finally:
+            gc.enable()
+        pipeline.stream.on_drop = self._on_drop
+        return pipeline
 
-    def _read(self, description: str | Path, values: dict[str, Any]) -> TreeModel:
+    def _on_built(self, earlier: Any, pipeline: Any) -> None:
+        self.adopt(pipeline, earlier)
+        self.get_logger().info(f'serve {pipeline.model.summary().splitlines()[0]}')
+        self._tell()
+
+    def _on_refused(self, wanted: Wanted, failed: Exception, is_another: bool) -> str:
+        """Return why a robot is not served; the process ends with it if there is no other."""
+        what, error = str(failed), failed.__cause__
+        if not isinstance(error, (GeolinError, OSError)):
+            self.get_logger().error(''.join(traceback.format_exception(failed)))
+        served = self._server.served
+        if served is not None:
+            what = what.replace('the robot', 'the new robot')
+            if served.wanted.description == wanted.description:
+                what = 'the new parameters'
+        reason = f'cannot use {what}: {error}'
+        if served is not None:
+            self.get_logger().error(f'keep the model {self._pipeline.model.hash}, {reason}')
+        elif is_another:
+            self.get_logger().error(reason)
+        else:
+            self._fail(reason)
+        self._tell()
+        return reason
+
+    def _read(self, description: str | Path, values: Mapping[str, Any]) -> TreeModel:
         """Return the model, read anew if it is not the one that was read last."""
         key = (description, *(str(values[name]) for name in MODEL_NAMES))
         last = self._model  # another thread may change it
@@ -477,16 +549,18 @@ class RobotNode(LifecycleNode):
         if not changed:
             return
         values = present | changed
+        served = self._server.served
         if changed.get('robot_description'):
             known = [changed['robot_description']]
-        elif self._served is not None:
-            known = list(dict.fromkeys((self._description or self._served[0], self._served[0])))
+        elif served is not None:
+            newest = self._description or served.wanted.description
+            known = list(dict.fromkeys((newest, served.wanted.description)))
         else:
             known = [given] if (given := self._description or _given(present)) else []
         problems = [self._problem(description, values) for description in known]
         if not all(problems):
             return
-        if self._served is None and not changed.get('robot_description'):
+        if served is None and not changed.get('robot_description'):
             problems = [p for p in problems if not self._problem(known[0], present)]
         if problems:
             raise ConfigurationError(problems[-1])
@@ -503,28 +577,33 @@ class RobotNode(LifecycleNode):
 
     def _take_back(self) -> None:
         """Set parameters back that could not be applied, unless others have been set since."""
-        served = self._served_values
-        back = [name for name, value in self._values.items() if str(value) != str(served[name])]
-        if self._build_waits or not back:
+        served = self._server.served
+        assert served is not None
+        values = served.wanted.values
+        back = [name for name, value in self._values.items() if value != values[name]]
+        if self._rebuild_waits or not back:
             return
-        self.get_logger().error(f'set back {", ".join(back)}: {self._refusal}')
+        self.get_logger().error(f'set back {", ".join(back)}: {self._server.pending}')
         types = {name: self.get_parameter(name).type_ for name in back}
-        self.set_parameters([RosParameter(name, types[name], served[name]) for name in back])
+        self.set_parameters([RosParameter(name, types[name], values[name]) for name in back])
 
     def _apply_parameters(self, parameters: list[Any]) -> None:
-        changed = {parameter.name: parameter.value for parameter in parameters}
-        changed = {name: value for name, value in changed.items() if name in self._values}
+        changed = {
+            parameter.name: parameter.value
+            for parameter in parameters
+            if parameter.name in self._values and parameter.value != self._values[parameter.name]
+        }
         if not changed:
             return
         self._values |= changed
-        self._revision += 1
         self.on_changed(set(changed))
         source = {name: changed.get(name, '') for name in SOURCE_NAMES}
         if self._source is not None and any(source.values()):
             self._source.close()
             self._source = DescriptionSource(self, source, self._on_description)
-        elif self._description is not None:
-            self._rebuild()
+        elif self._description is not None and not self._rebuild_waits:
+            self._rebuild_waits = True
+            self._post(self._rebuild)
 
     # ---- inputs
 
@@ -562,9 +641,12 @@ class RobotNode(LifecycleNode):
         self._warn_of_other_types()
         report = self.report(waits_for)
         report.status[0].values += self._connections()
-        report.status[0].values.append(KeyValue(key='pending', value=self._pending() or 'nothing'))
-        if self._refusal and report.status[0].level == DiagnosticStatus.OK:
-            report.status[0].level, report.status[0].message = DiagnosticStatus.WARN, self._refusal
+        report.status[0].values.append(
+            KeyValue(key='pending', value=self._server.pending or 'nothing')
+        )
+        state = self._server.state
+        if isinstance(state, Refused) and report.status[0].level == DiagnosticStatus.OK:
+            report.status[0].level, report.status[0].message = DiagnosticStatus.WARN, state.reason
         self._diagnostics_publisher.publish(report)
 
     def _warn_of_other_types(self) -> None:
@@ -590,14 +672,6 @@ class RobotNode(LifecycleNode):
             name = f'subscribers of {publisher.topic_name}'
             counts[name] = publisher.get_subscription_count()
         return [KeyValue(key=name, value=str(count)) for name, count in counts.items()]
-
-    def _pending(self) -> str:
-        """Return what is known and not served yet, or cannot be; empty if there is none."""
-        newest = self._description, self._revision
-        if self._refusal or self._description is None or self._served == newest:
-            return self._refusal
-        is_new = self._served is None or self._served[0] != self._description
-        return 'a new robot description' if is_new else 'new parameters'
 
     def waits_for(self) -> str:
         """Return what a node without a description waits for."""
@@ -654,14 +728,14 @@ def run(
     Ignores them afterwards: what is left to the process is to end.
     """
     failure, node = None, None
+    sys.setswitchinterval(SWITCH_INTERVAL)
     with handled_signals() as asked_to_stop:
         try:
             init(arguments)
             node = make_node()
             node.asked_to_stop = asked_to_stop
-            node.autostart()
+            spin(node, node.is_over, node.autostart)
             if not asked_to_stop():
-                spin(node, node.is_over)
                 failure = node.failure
         except KeyboardInterrupt:
             pass

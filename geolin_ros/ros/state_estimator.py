@@ -73,7 +73,7 @@ class StateEstimatorNode(RobotNode):
         settings = base_settings(reading.values, reading.model.base_link)
         return BaseStream(reading.model, settings, self._counts)
 
-    def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
+    def make_pipeline(self, reading: Reading) -> Pipeline:
         """Return stream and writer."""
         stream = self.make_stream(reading)
         stream.warm_up()

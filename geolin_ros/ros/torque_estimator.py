@@ -66,7 +66,7 @@ class TorqueEstimatorNode(RobotNode):
         """Return a stream; it looks up all links that parameters name."""
         return TorqueStream(reading.model, torque_settings(reading.values), self._counts)
 
-    def make_pipeline(self, reading: Reading, earlier: Any) -> Pipeline:
+    def make_pipeline(self, reading: Reading) -> Pipeline:
         """Return stream and writer."""
         stream = self.make_stream(reading)
         stream.warm_up()

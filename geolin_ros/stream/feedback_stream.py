@@ -11,6 +11,7 @@ import numpy as np
 
 from geolin_ros.control.gain_bank import GainBank, SteadyContacts
 from geolin_ros.control.lqr import Gains
+from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Command, Reference, Regulator, RegulatorSettings
 from geolin_ros.control.support import Support
 from geolin_ros.errors import GeolinError, InputError
@@ -79,6 +80,7 @@ class FeedbackStream(TopicStream[Command]):
             'reference': self._take_reference,
         }
         self.regulator = Regulator(model, supports, settings, bank)
+        self._made_of = supports, settings, bank
         self._steady = SteadyContacts(self.regulator.standing_on, contact_dwell)
         self._felt = self.regulator.standing_on
         self.is_active = self.is_obeyed = False
@@ -110,6 +112,18 @@ class FeedbackStream(TopicStream[Command]):
     def silence(self) -> float:
         """For how long [s] no state has come; 0 before the first."""
         return 0.0 if self._heard_at is None else time.monotonic() - self._heard_at
+
+    def warm_up(self) -> None:
+        """Stand once, with gains made cold and warm, so that no state waits for a compilation."""
+        supports, settings, bank = self._made_of
+        trial = Regulator(self.model, supports, settings, bank)
+        with contextlib.suppress(GeolinError):  # of this stance, not of others
+            stance = standing_posture(self.model, supports)
+            trial.follow(Reference(stance))
+            for k in range(3):
+                trial.renew()
+                trial.redesign()
+                trial.command(k * settings.dt, stance)
 
     def resume(self, earlier: 'FeedbackStream') -> None:
         """Go on where an earlier stream is.

@@ -13,15 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
+from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.representation import convert
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
+from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.contact_answer import ContactAnswer, ContactReporter
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.given_acceleration import forces_for, with_base_wrench
-from geolin_ros.stream.inputs.acceleration import MeasuredAcceleration
 from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.settings import StreamSettings
@@ -157,7 +158,11 @@ class LinearizationStream(TopicStream[Answer]):
             settings.missing_wrench,
             settings.frame_prefix,
         )
-        self._acceleration = MeasuredAcceleration(model.base, settings.nu_dot_cutoff)
+        self._acceleration: Any = None  # MeasuredAcceleration, where it is wanted
+        if settings.nu_dot == 'measured':
+            from geolin_ros.stream.inputs.acceleration import MeasuredAcceleration
+
+            self._acceleration = MeasuredAcceleration(model.base, settings.nu_dot_cutoff)
         self._least_gap = 0.999e9 / settings.max_rate if settings.max_rate > 0.0 else 0.0
         self._last_answered: int | None = None
         self._waiting: deque[_Waiting] = deque()
@@ -187,7 +192,7 @@ class LinearizationStream(TopicStream[Answer]):
     def details(self) -> dict[str, str]:
         """What the diagnostics say: how late filtered signals are, and of checks."""
         delays = {}
-        if self.settings.nu_dot == 'measured':
+        if self._acceleration is not None:
             delays['measured accelerations'] = self._acceleration.delay
         if self.settings.base_source == 'tf':
             delays['the linear velocity of the base'] = self._states.base_velocity_delay
@@ -219,7 +224,8 @@ class LinearizationStream(TopicStream[Answer]):
         self._wrenches.forget()
         if self._held is not None:
             self._held.contacts.forget()
-        self._acceleration.forget()
+        if self._acceleration is not None:
+            self._acceleration.forget()
         self._waiting.clear()
         self._odometry = self._last_answered = self._newest = None
 
@@ -313,7 +319,7 @@ class LinearizationStream(TopicStream[Answer]):
 
     def _note_acceleration(self) -> None:
         sample = self._states.newest_base
-        if self.settings.nu_dot == 'measured' and sample is not None:
+        if self._acceleration is not None and sample is not None:
             self._acceleration.add_base(sample.stamp, sample.v)
 
     def _take_effort(self, message: Any) -> None:
@@ -327,7 +333,7 @@ class LinearizationStream(TopicStream[Answer]):
         answer.odometry_age = self._states.read(message, stamp, answer.state)
         floating = self.model.base == 'floating'
         answer.odometry_stamp = stamp - round(answer.odometry_age * 1e9) if floating else 0
-        if settings.nu_dot == 'measured':
+        if self._acceleration is not None:
             self._acceleration.add_joints(stamp, answer.state.r)
         if settings.torque_source == 'effort':
             self._states.read_efforts(message, answer.tau)
@@ -355,10 +361,20 @@ class LinearizationStream(TopicStream[Answer]):
         """Linearize once at rest, so that the first joint state pays for nothing."""
         answer = self._result
         with contextlib.suppress(SingularInertiaError):  # of this posture, not of others
+            if self._held is not None:
+                self._warm_up_contacts(self._held)
             self._linearize_under(answer, answer.tau, ())
             self.self_check.warm_up(answer.state, answer.A, answer.B)
-        if self._held is not None:
-            self._held.reporter.forget()
+
+    def _warm_up_contacts(self, part: _Held) -> None:
+        """Linearize once on contacts, on dependent ones too, whatever is in force later."""
+        answer, frame = self._result, self.model.link_names[-1]
+        for contacts in ((Contact(frame),), (Contact(frame), Contact(frame, 'surface'))):
+            part.linearizer.contacts = contacts
+            self._linearize_under(answer, answer.tau, ())
+        part.linearizer.contacts = ()
+        part.reporter.forget()
+        rotation_from_quaternion((0.0, 0.0, 0.0, 1.0))  # for references in messages
 
     def _fill(self, answer: Answer) -> None:
         """Linearize; what the robot cannot answer is a drop like any other."""
@@ -387,7 +403,7 @@ class LinearizationStream(TopicStream[Answer]):
         if settings.nu_dot == 'predicted':
             return answer.tau, answer.wrenches
         nu_dot = np.zeros(model.m)
-        if settings.nu_dot == 'measured':
+        if self._acceleration is not None:
             nu_dot = self._acceleration.nu_dot()
         needed = forces_for(model, state, nu_dot, answer.wrenches)
         if needed.base is not None:
