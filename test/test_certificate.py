@@ -4,6 +4,9 @@
 
 import itertools
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -21,6 +24,7 @@ from geolin_ros.spatial.frames import Representation
 from geolin_ros.verification.certificate import Certifier, Claim
 from geolin_ros.verification.directional import Form
 
+ROOT = Path(__file__).parents[1]
 METHODS = ('none', *get_args(Method))
 REFERENCES = ('moving', 'frozen')
 REPRESENTATIONS = get_args(Representation)
@@ -229,3 +233,20 @@ def test_fast_motion__passes(robot) -> None:
         L = Linearizer(model)(claim.state, claim.tau)
         found = certifier.check(claim._replace(A=L.A, B=L.B, nu_dot=L.nu_dot))
         assert not found.failed, found
+
+
+PLANTED = (
+    'record[T : T',
+    'bodies[1:, COORDINATE]',
+    'cos * ey - sin',
+    'record[DAMPING]',
+    'turned_wrench',
+)
+
+
+def test_planted_errors__are_found() -> None:
+    """Of packing, placements and passes; ``make planted-errors`` runs all of them."""
+    command = [sys.executable, str(ROOT / 'tools' / 'planted_errors.py'), *PLANTED]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f'{len(PLANTED) + 2} of {len(PLANTED) + 2} planted errors found' in done.stdout

@@ -155,7 +155,7 @@ class Certifier:
         for i, rows in enumerate(self._rows):
             for j, name in enumerate(self._columns):
                 found[f'{rows} by {name}'] = by_rows[i, both.shape[1] + j] / sizes[i, j]
-        return {block: off if off == off else np.inf for block, off in found.items()}
+        return {block: float(off) if off == off else np.inf for block, off in found.items()}
 
 
 def _largest(values: Array) -> float:

@@ -91,7 +91,7 @@ def test_imports__are_declared(package: str, folder: Path) -> None:
 def test_imports_of_the_offline_part__are_in_its_extra() -> None:
     lines = [line for line in requires('geolin_ros') if 'extra == "offline"' in line]
     in_extra = {re.split(r'[^\w-]', line)[0] for line in lines}
-    assert in_extra == OF_OFFLINE
+    assert in_extra - {'h5py'} == OF_OFFLINE  # geolin_tools imports that
     others = [file for file in ROOT.glob('geolin_ros/*') if file.name not in ('offline', 'cli')]
     elsewhere = imported(*(f'geolin_ros/{file.name}/**/*.py' for file in others if file.is_dir()))
     assert elsewhere & OF_OFFLINE == {'xacro'}
