@@ -40,6 +40,11 @@ DATA = $(shell .venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("
 balance: setup-simulation  ## robots stand, pushed, in MuJoCo (ROBOT=path FEET=frame,frame,... REALTIME=1)
 	$(BALANCE)
 
+.PHONY: walk
+walk: setup-simulation  ## a quadruped trots in MuJoCo, pushed (ROBOT=path FEET=frame,frame,...)
+	.venv/bin/python -m geolin_demos.walk $(if $(ROBOT),--robot $(ROBOT)) \
+	    $(if $(FEET),--feet $(FEET))
+
 ASKED = $(or $(BAG),$(ROBOT),$(NODE))
 view: setup-view  ## a page in the browser: ROBOT=path FEET=frame,frame,..., BAG=folder or NODE=/linearization_node
 	.venv/bin/geolin view $(if $(ASKED),$(or $(BAG),$(ROBOT)),quadruped) \
@@ -95,6 +100,7 @@ lint: setup  ## style, types, layers and words
 	.venv/bin/lint-imports
 	.venv/bin/lint-imports --config geolin_tools/.importlinter
 	.venv/bin/lint-imports --config geolin_demos/.importlinter
+	.venv/bin/lint-imports --config geolin_walking/.importlinter
 	.venv/bin/python tools/vocabulary.py
 
 docs: setup-documentation  ## the documentation site into build/docs; warnings are errors
@@ -104,7 +110,7 @@ docs-live: setup-documentation  ## the same, served on this machine and built ag
 	.venv/bin/sphinx-autobuild docs build/docs --ignore '*/docs/api/*' --watch geolin_ros --watch geolin_tools
 
 build: setup  ## all packages with colcon, into install/
-	PATH="$(CURDIR)/.venv/bin:$$PATH" colcon build --base-paths . geolin_msgs geolin_tools geolin_demos \
+	PATH="$(CURDIR)/.venv/bin:$$PATH" colcon build --base-paths . geolin_msgs geolin_tools geolin_demos geolin_walking \
 	    --cmake-args -DPython3_EXECUTABLE=$(CURDIR)/.venv/bin/python -DBUILD_TESTING=OFF
 
 bench: setup  ## speed against Pinocchio
@@ -131,4 +137,4 @@ $(CHECKS): requirements/checks.txt requirements/constraints.txt | setup
 	touch $@
 
 clean:  ## remove what the targets above made, except .venv
-	rm -rf build install log dist docs/api .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache geolin_demos/build geolin_tools/build
+	rm -rf build install log dist docs/api .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache geolin_demos/build geolin_tools/build geolin_walking/build

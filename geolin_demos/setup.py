@@ -27,5 +27,5 @@ setup(
     ],
     zip_safe=False,
     install_requires=['geolin_ros[plot]', 'numpy>=1.26'],
-    extras_require={'simulation': ['geolin_ros[control,mujoco]']},
+    extras_require={'simulation': ['geolin_ros[control,mujoco]', 'geolin_walking[control]']},
 )

@@ -6,7 +6,7 @@
 # done again only when what it is made from has changed.
 #
 #     tools/setup.sh demo         what `make demo` needs, its kernels compiled
-#     tools/setup.sh simulation   what `make balance` and `make mpc` need
+#     tools/setup.sh simulation   what `make balance`, `make mpc` and `make walk` need
 #     tools/setup.sh documentation  what `make docs` needs
 #     tools/setup.sh view        what `make view` needs
 #     tools/setup.sh              everything: tests, style
@@ -71,7 +71,7 @@ install() {
 packages() {
     install pip setuptools wheel  # before what needs them to be built
     install -r requirements/build.txt --no-build-isolation \
-        --editable '.[plot]' --editable ./geolin_tools --editable ./geolin_demos
+        --editable '.[plot]' --editable ./geolin_tools --editable ./geolin_walking --editable ./geolin_demos
     local site
     site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
     cp tools/environment_hook.py "$site/geolin_environment_hook.py"
@@ -120,7 +120,7 @@ if [ -x .venv/bin/python ]; then
 else
     environment
 fi
-made_from='setup.py setup.cfg geolin_demos/setup.py geolin_tools/setup.py requirements tools/setup.sh'
+made_from='setup.py setup.cfg geolin_demos/setup.py geolin_tools/setup.py geolin_walking/setup.py requirements tools/setup.sh'
 step packages $made_from tools/environment_hook.py
 if [ "${1:-}" = demo ]; then  # beside what follows, to use all processors
     step kernels tools/compile_kernels.py geolin_ros/kernels geolin_demos/geolin_demos/demo &

@@ -14,7 +14,7 @@ The nodes need not be a motion of the robot; c_k is by how much they are not.
 import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,12 +28,10 @@ from geolin_ros.kernels.packing.own_layout import pack_own
 from geolin_ros.kernels.status import OK
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import SIZES, activated
+from geolin_ros.linearization.linearizer import Linearizer, pack_constraints
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import pack
 from geolin_ros.typing import Array, IntArray
-
-if TYPE_CHECKING:
-    from geolin_ros.linearization.linearizer import Linearizer
 
 Names = tuple[str, ...]
 ARRAYS = ('A', 'B', 'c', 'nu_dot', 'wrenches', 'wrench_by_state', 'wrench_by_tau')
@@ -117,7 +115,7 @@ class Along:
     ((2, 36, 36), (2, 36, 12), (2, 12))
     """
 
-    def __init__(self, linearizer: 'Linearizer', length: float) -> None:
+    def __init__(self, linearizer: Linearizer, length: float) -> None:
         self._linearizer, self.model, self._length = linearizer, linearizer.model, length
         packed = self.model.packed
         self._of: object = None
@@ -284,7 +282,7 @@ class Along:
         names = plan.in_force[k]
         if names not in self._linearizers:
             contacts = activated(self._linearizer.contacts, names)
-            self._linearizers[names] = type(self._linearizer)(self.model, contacts, self._length)
+            self._linearizers[names] = Linearizer(self.model, contacts, self._length)
         one, state = self._linearizers[names], self.model.neutral_state()
         following = state.copy()
         state.data[:], following.data[:] = data[k], data[k + 1]
@@ -302,17 +300,33 @@ class Along:
         plan.nu_dot[k] = step.nu_dot
 
 
-def _places(linearizer: 'Linearizer', names: Names) -> IntArray:
+def differences(states: Array, others: Array) -> Array:
+    """Return log(x_k^-1 y_k) (N, 12 + 2 n) of rows (N, 22 + 2 n) of `State.data`.
+
+    For robots whose joints have single axes; `State.difference` is for all.
+    """
+    z = np.empty((len(states), states.shape[1] - 10))
+    kernels.difference_along(states, others, np.empty(16), z)
+    return z
+
+
+def retracted(states: Array, z: Array) -> Array:
+    """Return the rows x_k exp(z_k) (N, 22 + 2 n), see `differences`."""
+    found = np.zeros(states.shape)
+    found[:, 15] = 1.0
+    kernels.retract_along(states, z, found)
+    return found
+
+
+def _places(linearizer: Linearizer, names: Names) -> IntArray:
     """Return the rows that contacts with these names have among those of all."""
     sizes = [SIZES[contact.kind] for contact in linearizer.contacts]
     active = [contact.name in names for contact in linearizer.contacts]
     return np.flatnonzero(np.repeat(active, sizes))
 
 
-def _pack(linearizer: 'Linearizer', sets: Sequence[Names]) -> _Sets:
+def _pack(linearizer: Linearizer, sets: Sequence[Names]) -> _Sets:
     """Pack sets of contacts, each part at the beginning of a cache line."""
-    from geolin_ros.linearization.linearizer import pack_constraints
-
     model: TreeModel = linearizer.model
     packed = model.packed
     assert packed is not None

@@ -17,7 +17,7 @@ LINT = 'import sys; from importlinter.cli import lint_imports; sys.exit(lint_imp
 
 
 def lint_imports(folder: Path, config: str = 'pyproject.toml') -> subprocess.CompletedProcess[str]:
-    paths = [str(folder / name) for name in ('', 'geolin_demos', 'geolin_tools')]
+    paths = [str(folder / name) for name in ('', 'geolin_demos', 'geolin_tools', 'geolin_walking')]
     return subprocess.run(
         [sys.executable, '-c', LINT, config],
         cwd=folder,
@@ -28,7 +28,8 @@ def lint_imports(folder: Path, config: str = 'pyproject.toml') -> subprocess.Com
 
 
 def test_layers__are_kept() -> None:
-    for config in ('pyproject.toml', 'geolin_tools/.importlinter', 'geolin_demos/.importlinter'):
+    packages = 'geolin_tools', 'geolin_demos', 'geolin_walking'
+    for config in ('pyproject.toml', *(f'{name}/.importlinter' for name in packages)):
         done = lint_imports(ROOT, config)
         assert done.returncode == 0, done.stdout
 

@@ -157,6 +157,7 @@ def test_sources_of_the_first_compile__exist():
         ('demo', 'demo'),
         ('balance', 'simulation'),
         ('mpc', 'simulation'),
+        ('walk', 'simulation'),
         ('docs', 'documentation'),
         ('view', 'view'),
         ('test', ''),

@@ -49,6 +49,7 @@ def test_versions__agree() -> None:
         manifest(ROOT / 'geolin_msgs').version,
         manifest(ROOT / 'geolin_demos').version,
         manifest(ROOT / 'geolin_tools').version,
+        manifest(ROOT / 'geolin_walking').version,
         version('geolin_tools'),
         version('geolin_ros'),
     }

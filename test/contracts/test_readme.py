@@ -59,6 +59,7 @@ def test_make_targets__exist():
             ],
         ),
         ('mpc.md', ['geolin_demos.mpc', 'geolin_demos.mpc.robot']),
+        ('walk.md', ['geolin_demos.walk']),
     ],
 )
 def test_options_of_pages__are_those_of_the_programs(page, programs):

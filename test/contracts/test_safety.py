@@ -9,7 +9,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = tuple(
     ROOT / folder
-    for folder in ('geolin_ros', 'geolin_tools/geolin_tools', 'geolin_demos/geolin_demos')
+    for folder in (
+        'geolin_ros',
+        'geolin_tools/geolin_tools',
+        'geolin_demos/geolin_demos',
+        'geolin_walking/geolin_walking',
+    )
 )
 MODULES = {'pickle', 'cPickle', 'dill', 'cloudpickle', 'joblib', 'marshal', 'shelve', 'code'}
 MODULES |= {'urllib', 'http', 'requests', 'socket', 'ftplib', 'telnetlib', 'xmlrpc'}

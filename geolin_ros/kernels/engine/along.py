@@ -124,3 +124,24 @@ def write_step(E, stride, first, x, x_next, scratch, A, B, c):
         for j in range(size):
             total += A[i, j]
     return total - total == 0.0
+
+
+@lean_kernel
+def difference_along(states, others, scratch, z):
+    """Fill log(x_k^-1 y_k) (N, 12 + 2 n) of [H | s | v | r] whose joints have single axes."""
+    G = scratch[:16].reshape(4, 4)
+    for k in range(states.shape[0]):
+        x, y = states[k], others[k]
+        se3.difference(x[:16].reshape(4, 4), y[:16].reshape(4, 4), G, z[k, :6])
+        for e in range(16, states.shape[1]):
+            z[k, e - 10] = y[e] - x[e]
+
+
+@lean_kernel
+def retract_along(states, z, found):
+    """Fill x_k exp(z_k) (N, 22 + 2 n)."""
+    for k in range(states.shape[0]):
+        x = found[k]
+        se3.retract(states[k, :16].reshape(4, 4), z[k, :6], x[:16].reshape(4, 4))
+        for e in range(16, states.shape[1]):
+            x[e] = states[k, e] + z[k, e - 10]

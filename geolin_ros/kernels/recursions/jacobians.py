@@ -78,6 +78,15 @@ def place_points(tree: Tree, ws: Workspace, x_y, bodies, places, h, J):
 
 
 @kernel
+def place_points_along(tree: Tree, ws: Workspace, states, bodies, places, h, R, J):
+    """Fill h and J of `place_points`, and the axes R (N, K, 3, 3) of the bodies, at N states."""
+    for k in range(states.shape[0]):
+        place_points(tree, ws, states[k], bodies, places, h[k], J[k])
+        for i in range(bodies.shape[0]):
+            R[k, i] = ws.world_R[bodies[i]]
+
+
+@kernel
 def _point_jacobian(tree: Tree, ws: Workspace, body, point, J):
     """Fill J (6, m_y) of a point (3,) of the world on a body, joint by joint down to the base.
 

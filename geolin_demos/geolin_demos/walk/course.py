@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated robot under commands, cycle after cycle, and what came of it."""
+
+import time as clock
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from geolin_walking.reference import Command
+from geolin_walking.walker import Plan, Walker, walker_for
+
+from geolin_demos.sim.simulator import Simulator
+from geolin_demos.sim.trial import PERIOD
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.model.tree import STANDARD_GRAVITY
+from geolin_ros.typing import Array
+
+CYCLE = 0.02
+"""From a plan to the next [s]."""
+TOUCHES = 0.02
+"""A foot that carries more touches the ground, of the weight."""
+FALLEN = 0.9
+"""Tilt [rad] of a robot that has fallen;"""
+LOW = 0.6
+"""height, of what it stands at."""
+
+CommandAt = Callable[[float], Command]
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A part of a tour: a command for some time [s]."""
+
+    words: str
+    command: Command
+    duration: float
+
+
+@dataclass
+class Course:
+    """What a robot did.
+
+    Attributes
+    ----------
+    times, places, yaws, velocities, tilts
+        After each cycle: [s], base (3,) [m], [rad], base (3,) in its own heading [m/s], [rad].
+    cycles
+        Processor time of each plan [s].
+    fallen
+        When it fell [s], or None.
+    violation
+        Largest violation of a friction cone in a plan, of the weight.
+    """
+
+    times: list[float] = field(default_factory=list)
+    places: list[Array] = field(default_factory=list)
+    yaws: list[float] = field(default_factory=list)
+    velocities: list[Array] = field(default_factory=list)
+    tilts: list[float] = field(default_factory=list)
+    cycles: list[float] = field(default_factory=list)
+    fallen: float | None = None
+    violation: float = 0.0
+
+    def mean_velocity(self, begin: float, end: float) -> Array:
+        """Return (vx, vy, yaw rate) in the robot's heading, over some time [s]."""
+        times, yaws = np.array(self.times), np.unwrap(self.yaws)
+        own = np.flatnonzero((times > begin) & (times <= end))
+        mean = np.mean([self.velocities[k] for k in own], axis=0)
+        turned = (yaws[own[-1]] - yaws[own[0]]) / (times[own[-1]] - times[own[0]])
+        return np.array([mean[0], mean[1], turned])
+
+    def percentile(self, share: float) -> float:
+        """Return a percentile of the cycles but the first, which compiles [s]."""
+        return float(np.percentile(self.cycles[1:], share))
+
+
+def prepare(simulator: Simulator) -> Walker:
+    """Put a robot on its feet; return who makes it walk.
+
+    Raises
+    ------
+    ConfigurationError
+        If it has neither four points nor two soles.
+    InfeasibleError
+        If it has no posture to stand in.
+    """
+    supports = list(simulator.feet.values())
+    posture = standing_posture(simulator.model, supports)
+    simulator.reset(posture)
+    return walker_for(simulator.model, supports, posture)
+
+
+def walk(
+    simulator: Simulator, walker: Walker, command_at: CommandAt, duration: float, course: Course
+) -> Iterator[Plan]:
+    """Yield each plan after its first period of 2 ms; go on until the time is over or it falls."""
+    model = simulator.model
+    weight = model.total_mass * float(np.linalg.norm(STANDARD_GRAVITY))
+    height = simulator.state.H[2, 3]
+    per_cycle = round(CYCLE / PERIOD)
+    for _ in range(round(duration / CYCLE)):
+        time, state = simulator.time, simulator.state
+        forces = simulator.wrenches()
+        touching = [
+            bool(np.linalg.norm(forces[frame][:3]) > TOUCHES * weight)
+            for frame in walker.planner.names
+        ]
+        begin = clock.process_time()
+        plan = walker.plan(time, state, touching, command_at(time))
+        course.cycles.append(clock.process_time() - begin)
+        if plan is None:
+            course.fallen = time
+            return
+        course.violation = max(course.violation, plan.solution.row_violation)
+        for k in range(per_cycle):
+            simulator.advance(plan.law(simulator.time, simulator.state), PERIOD)
+            if k == 0:
+                yield plan
+        state = simulator.state
+        H, yaw = state.H, float(np.arctan2(state.H[1, 0], state.H[0, 0]))
+        v = H[:3, :3] @ state.v[:3]
+        c, s = np.cos(yaw), np.sin(yaw)
+        course.times.append(simulator.time)
+        course.places.append(H[:3, 3].copy())
+        course.yaws.append(yaw)
+        course.velocities.append(np.array([c * v[0] + s * v[1], c * v[1] - s * v[0], v[2]]))
+        course.tilts.append(float(np.arccos(np.clip(H[2, 2], -1.0, 1.0))))
+        ground = min(walker.planner.stood[:, 2])
+        if course.tilts[-1] > FALLEN or H[2, 3] - ground < LOW * height:
+            course.fallen = simulator.time
+            return
+
+
+def at_times(tour: list[Leg]) -> CommandAt:
+    """Return the commands of a tour."""
+    ends = np.cumsum([leg.duration for leg in tour])
+
+    def command_at(time: float) -> Command:
+        return tour[min(int(np.searchsorted(ends, time + 1e-9, 'right')), len(tour) - 1)].command
+
+    return command_at

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the ground can do to feet along a trajectory, as rows C z + D w + e <= 0.
+
+    point   |f_x|, |f_y| <= mu f_z,   f_z >= f_min            in world axes, z up           (1)
+    sole    (1) in its own axes, its centre of pressure within its edges,  |m_z| <= nu f_z  (2)
+
+with f = f0 + F_z z + F_u w of `LinearizedTrajectory`. In world axes forces turn with their foot:
+
+    d(R f) = R (F_z z + F_u w) + (J_angular z) x R f0                                       (3)
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.control.support import Support
+from geolin_ros.dynamics.points import Places
+from geolin_ros.linearization.along import LinearizedTrajectory
+from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
+from geolin_ros.typing import Array
+
+POINT_ROWS, SOLE_ROWS = 5, 11
+
+
+class Rows(NamedTuple):
+    """C (N, rows, 2 m), D (N, rows, n_u) and e (N, rows), forces as shares of the weight."""
+
+    C: Array
+    D: Array
+    e: Array
+
+
+class Cones:
+    """The rows of a robot's feet; those of feet in the air are zero.
+
+    Parameters
+    ----------
+    model, supports
+        The robot and its feet, in the order of the contacts of its linearizer.
+    friction
+        mu to plan with, below that of most floors.
+    least
+        f_min, as a share of the weight.
+    edge
+        Share of a sole within which its centre of pressure stays.
+    twist
+        nu of the moment about the normal of a sole [m].
+    """
+
+    def __init__(
+        self,
+        model: TreeModel,
+        supports: Sequence[Support],
+        friction: float = 0.5,
+        least: float = 0.03,
+        edge: float = 0.85,
+        twist: float = 0.05,
+    ) -> None:
+        self.supports = tuple(supports)
+        self._weight = model.total_mass * float(np.linalg.norm(STANDARD_GRAVITY))
+        self._least, self._maps = least, [_map(s, friction, edge, twist) for s in supports]
+        self.rows = sum(len(rows) for rows in self._maps)
+
+    def __call__(self, plan: LinearizedTrajectory, places: Places) -> Rows:
+        """Return the rows of all intervals.
+
+        Parameters
+        ----------
+        plan
+            Of a linearizer with these contacts.
+        places
+            The contact frames at the nodes, at least those at which intervals begin.
+        """
+        N, _, n_x = plan.wrench_by_state.shape
+        found = Rows(
+            np.zeros((N, self.rows, n_x)),
+            np.zeros((N, self.rows, plan.B.shape[2])),
+            np.zeros((N, self.rows)),
+        )
+        at, m = 0, n_x // 2
+        for number, (support, L) in enumerate(zip(self.supports, self._maps, strict=True)):
+            own, rows = plan.first[support.frame], slice(at, at + len(L))
+            forces = slice(own, own + support.rows)
+            f, f_z, f_u = (
+                plan.wrenches[:, forces],
+                plan.wrench_by_state[:, forces],
+                plan.wrench_by_tau[:, forces],
+            )
+            if support.kind == 'point':
+                R, J = places.R[:N, number], places.J[:N, number]
+                f = (R @ f[..., None])[..., 0]
+                f_z, f_u = R @ f_z, R @ f_u
+                f_z[..., :m] -= _cross(f) @ J[:, 3:]
+            stands = np.array([support.frame in names for names in plan.in_force])
+            found.C[:, rows] = L @ f_z / self._weight
+            found.D[:, rows] = L @ f_u / self._weight
+            found.e[:, rows] = f @ L.T / self._weight
+            found.e[:, at + 4] += self._least * stands
+            at += len(L)
+        return found
+
+
+def _cross(f: Array) -> Array:
+    """Return the matrices f^ (N, 3, 3)."""
+    found = np.zeros((len(f), 3, 3))
+    found[:, 0, 1], found[:, 0, 2], found[:, 1, 2] = -f[:, 2], f[:, 1], -f[:, 0]
+    return found - found.transpose(0, 2, 1)
+
+
+def _map(support: Support, friction: float, edge: float, twist: float) -> Array:
+    """Return L of L f <= 0; its fifth row is -f_z."""
+    pyramid = [[1, 0, -friction], [-1, 0, -friction], [0, 1, -friction], [0, -1, -friction]]
+    L = np.array([*pyramid, [0, 0, -1]], dtype=np.float64)
+    if support.kind == 'point':
+        return L
+    points = np.asarray(support.points)
+    centre = 0.5 * (points.max(axis=0) + points.min(axis=0))
+    upper, lower = (centre + edge * (end(points, axis=0) - centre) for end in (np.max, np.min))
+    moments = [
+        [0, 0, -upper[0], 0, -1, 0],
+        [0, 0, lower[0], 0, 1, 0],
+        [0, 0, -upper[1], 1, 0, 0],
+        [0, 0, lower[1], -1, 0, 0],
+        [0, 0, -twist, 0, 0, 1],
+        [0, 0, -twist, 0, 0, -1],
+    ]
+    return np.vstack((np.hstack((L, np.zeros((5, 3)))), moments))

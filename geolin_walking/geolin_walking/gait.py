@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which feet are in the air when: swings, in ticks of the plan's time step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Gait:
+    """Groups of feet that swing one after another.
+
+    Attributes
+    ----------
+    groups
+        Numbers of the feet that swing together, in turn.
+    dt
+        Time step of the plan; feet lift and land at multiples of it [s].
+    half
+        Ticks from the lift of a group to that of the next.
+    swing
+        Ticks in the air; for the others of ``half`` all feet stand.
+    shift
+        Ticks on all feet before the first lift.
+    horizon
+        Intervals of the plan.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    dt: float
+    half: int
+    swing: int
+    shift: int
+    horizon: int = 25
+
+    @property
+    def stance(self) -> float:
+        """Time a foot stands between two swings [s]."""
+        return (len(self.groups) * self.half - self.swing) * self.dt
+
+
+def trot(fore_left: int = 0, fore_right: int = 1, hind_left: int = 2, hind_right: int = 3) -> Gait:
+    """Return diagonal pairs of four feet, 0.2 s in the air, 40 ms on all of them."""
+    return Gait(((fore_left, hind_right), (fore_right, hind_left)), 0.02, 12, 10, 2)
+
+
+def steps(left: int = 0, right: int = 1) -> Gait:
+    """Return one foot after the other, 0.33 s in the air, 90 ms on both."""
+    return Gait(((left,), (right,)), 0.03, 14, 11, 27)
+
+
+@dataclass
+class Swing:
+    """Feet in the air from the tick ``lift`` to the tick ``land``."""
+
+    group: tuple[int, ...]
+    lift: int
+    land: int
+
+
+class Schedule:
+    """The swings there are and those to come, while the robot walks.
+
+    Parameters
+    ----------
+    gait
+        What repeats.
+
+    Attributes
+    ----------
+    swings
+        In order; those that are over are forgotten.
+    """
+
+    def __init__(self, gait: Gait) -> None:
+        self.gait = gait
+        self.swings: list[Swing] = []
+        self._turn = 0
+
+    @property
+    def walks(self) -> bool:
+        """Whether any foot is in the air, or will be."""
+        return bool(self.swings)
+
+    def extend(self, tick: int, goes_on: bool) -> None:
+        """Forget what is over at a tick, and plan swings to the end of the horizon.
+
+        Where the robot shall not go on, swings that have begun end, and no others begin.
+        """
+        gait = self.gait
+        last = self.swings[-1] if self.swings else None
+        self.swings = [swing for swing in self.swings if swing.land > tick]
+        if not goes_on:
+            begun = [swing for swing in self.swings if swing.lift <= tick]
+            self._turn -= len(self.swings) - len(begun)
+            self.swings = begun
+            return
+        begin = tick + gait.shift if last is None else max(last.lift + gait.half, tick + 1)
+        while begin <= tick + 2 * gait.horizon:
+            group = gait.groups[self._turn % len(gait.groups)]
+            self.swings.append(Swing(group, begin, begin + gait.swing))
+            self._turn, begin = self._turn + 1, begin + gait.half
+
+    def swing_of(self, foot: int, tick: int) -> Swing | None:
+        """Return the swing that a foot is in during the interval from a tick on."""
+        for swing in self.swings:
+            if foot in swing.group and swing.lift <= tick < swing.land:
+                return swing
+        return None
+
+    def next_swing(self, foot: int, tick: int) -> Swing | None:
+        """Return the first swing of a foot that ends after a tick."""
+        for swing in self.swings:
+            if foot in swing.group and swing.land > tick:
+                return swing
+        return None
+
+    def delay(self, swing: Swing, ticks: int) -> None:
+        """Let a swing last longer, and those after it begin later."""
+        at = self.swings.index(swing)
+        swing.land += ticks
+        for later in self.swings[at + 1 :]:
+            if later.lift > swing.lift:
+                later.lift, later.land = later.lift + ticks, later.land + ticks
+
+
+def feet_in_force(names: Sequence[str], schedule: Schedule, tick: int) -> tuple[str, ...]:
+    """Return the feet that stand during the interval from a tick on."""
+    return tuple(name for k, name in enumerate(names) if schedule.swing_of(k, tick) is None)

@@ -1,0 +1,344 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where base and feet should be over the horizon: a kinematic reference with its efforts.
+
+Feet stand where they are measured, then where they were planned. It need not be possible: what it
+asks of the dynamics is the defect of its linearization.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.control.support import Support
+from geolin_ros.dynamics import batch
+from geolin_ros.dynamics.points import Places
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+from geolin_walking.gait import Gait, Schedule, Swing, feet_in_force
+from geolin_walking.legs import Legs
+
+ACCELERATION = 2.0
+"""Of the command [m/s^2], and [rad/s^2] of its turning."""
+LEASH, YAW_LEASH = 0.1, 0.3
+"""How far the reference may be from where the robot is [m], [rad]."""
+CAPTURE, FARTHEST = 0.2, 0.15
+"""Footholds move by so much of the excess of velocity [s], at most so far [m]."""
+HEIGHT, BELOW = 0.07, 0.005
+"""Of a swing, and how far below the ground it aims [m]."""
+DESCENT, LATEST = 0.3, 0.1
+"""A foot that has not landed goes down so fast [m/s], for so long [s]."""
+EARLIEST = 0.6
+"""Share of a swing from which on a touch is the landing."""
+STILL = 0.02
+"""A command, and a velocity of the reference, below it is a stop [m/s, rad/s]."""
+
+
+class Command(NamedTuple):
+    """Velocity in the robot's own heading [m/s, m/s, rad/s]."""
+
+    vx: float = 0.0
+    vy: float = 0.0
+    yaw_rate: float = 0.0
+
+
+class Reference(NamedTuple):
+    """Nodes t_0 ... t_N of a horizon."""
+
+    times: Array
+    states: Array
+    """(N + 1, 22 + 2 n) rows of `State.data`."""
+    efforts: Array
+    """(N, n) [N m or N]."""
+    in_force: tuple[tuple[str, ...], ...]
+    """Of each interval."""
+    p: Array
+    """(N + 1, K, 3) feet in the world [m]."""
+    R: Array
+    """(N + 1, K, 3, 3)"""
+    v: Array
+    """(N + 1, K, 6) their velocities in world axes [m/s, rad/s]."""
+    swinging: Array
+    """(N + 1, K) whether a foot comes from the air or goes into it."""
+    loads: Array
+    """(N, K) share of the weight that each foot should carry."""
+
+
+class Path(NamedTuple):
+    """The base seen from above at the nodes."""
+
+    xy: Array
+    yaw: Array
+    v: Array
+    """(N + 1, 3) in the world: x, y, yaw."""
+
+
+class Planner:
+    """Makes the reference of a robot, cycle after cycle.
+
+    Parameters
+    ----------
+    model, supports
+        The robot and its feet.
+    gait
+        How it walks.
+    posture
+        How it stands: height of the base, feet below it, positions of other joints.
+
+    Raises
+    ------
+    ConfigurationError
+        If joints have several axes.
+    """
+
+    def __init__(
+        self, model: TreeModel, supports: Sequence[Support], gait: Gait, posture: State
+    ) -> None:
+        if model.n_q != model.n:
+            raise ConfigurationError(
+                f'robot {model.name!r} has joints with several axes, expected single ones to walk'
+            )
+        self.model, self.supports, self.gait = model, tuple(supports), gait
+        self.names = [support.frame for support in supports]
+        self.legs, self.schedule = Legs(model, supports), Schedule(gait)
+        self._posture = posture
+        stood = self.legs.points([posture])
+        H = posture.H
+        self.home: Array = stood.p[0] - H[:3, 3]
+        """(K, 3) feet seen from the base."""
+        self._turns = stood.R[0]
+        self.stood: Array = stood.p[0].copy()
+        """(K, 3) where feet stand or stood last."""
+        self._start = stood.p[0].copy()
+        self._began: dict[int, int] = {}
+        self._at = np.array([*H[:2, 3], 0.0])
+        self._v = np.zeros(3)
+        self._time: float | None = None
+
+    def __call__(
+        self, time: float, state: State, touching: Sequence[bool], command: Command
+    ) -> Reference:
+        """Return the reference from a measured state on.
+
+        Parameters
+        ----------
+        time
+            Now [s].
+        state
+            Measured.
+        touching
+            Which feet press on the ground.
+        command
+            Where to go.
+        """
+        gait = self.gait
+        tick = int(np.ceil(time / gait.dt + 0.3 - 1e-9)) - 1
+        times = np.concatenate(([time], (tick + 1 + np.arange(gait.horizon)) * gait.dt))
+        self._follow(time, state, command)
+        p = self.legs.points([state]).p[0]
+        self._sense(tick, p, touching)
+        moves = max(np.abs(command)) > STILL or np.abs(self._v).max() > STILL
+        self.schedule.extend(tick, self._goes_on(bool(moves), p))
+        for foot in range(len(self.names)):
+            if self.schedule.swing_of(foot, tick) is None:
+                self.stood[foot] = p[foot]
+        path = self._path(times, state, command)
+        feet, turns, v = self._swing(times, tick, path, state)
+        data = self._base(path)
+        ticks = range(tick, tick + gait.horizon)
+        in_force = tuple(feet_in_force(self.names, self.schedule, k) for k in ticks)
+        stands = np.array([[name in names for name in self.names] for names in in_force])
+        at = self.legs.bend(data, feet, turns)
+        self.legs.move(data, at, v)
+        swinging = ~np.vstack((stands, stands[-1:]))
+        swinging[1:] |= ~stands
+        loads = self._loads(times, stands)
+        return Reference(
+            times,
+            data,
+            self._efforts(data[:-1], at, stands),
+            in_force,
+            *(feet, turns, v),
+            swinging,
+            loads,
+        )
+
+    def _follow(self, time: float, state: State, command: Command) -> None:
+        """Move the reference on by what has passed, and not far from the robot."""
+        elapsed = 0.0 if self._time is None else time - self._time
+        yaw = np.arctan2(state.H[1, 0], state.H[0, 0])
+        if self._time is None:
+            self._at = np.array([*state.H[:2, 3], yaw])
+        self._time = time
+        self._v += np.clip(command - self._v, -ACCELERATION * elapsed, ACCELERATION * elapsed)
+        self._at += elapsed * _in_world(self._v, self._at[2])
+        away = self._at[:2] - state.H[:2, 3]
+        far = np.linalg.norm(away)
+        if far > LEASH:
+            self._at[:2] = state.H[:2, 3] + LEASH / far * away
+        turned = (self._at[2] - yaw + np.pi) % (2.0 * np.pi) - np.pi
+        self._at[2] = yaw + np.clip(turned, -YAW_LEASH, YAW_LEASH)
+
+    def _sense(self, tick: int, p: Array, touching: Sequence[bool]) -> None:
+        """End swings of feet that touch early, and prolong those of feet that do not."""
+        for swing in list(self.schedule.swings):
+            if swing.lift > tick:
+                continue
+            for foot in swing.group:
+                if self._began.get(foot) != swing.lift:
+                    self._began[foot] = swing.lift
+                    self._start[foot] = self.stood[foot]
+            share = (tick - swing.lift) / self.gait.swing
+            down = [touching[foot] for foot in swing.group]
+            if share > EARLIEST and all(down):
+                swing.land = min(swing.land, tick)
+            elif swing.land <= tick and not any(down):
+                late = (swing.land - swing.lift - self.gait.swing) * self.gait.dt
+                if late < LATEST:
+                    self.schedule.delay(swing, 1)
+
+    def _goes_on(self, moves: bool, p: Array) -> bool:
+        """Return whether further swings are planned; to a stop, feet come back below the hips."""
+        if moves:
+            return True
+        heading = _yaw(self._at[2])
+        centre = p.mean(axis=0) - heading @ self.home.mean(axis=0)
+        away = p - centre - self.home @ heading.T
+        return bool(self.schedule.walks and np.abs(away[:, :2]).max() > 0.04)
+
+    def _path(self, times: Array, state: State, command: Command) -> Path:
+        """Return the base at the nodes, by the command."""
+        at, v = self._at.copy(), self._v.copy()
+        found = [(at.copy(), _in_world(v, at[2]))]
+        for dt in np.diff(times):
+            v += np.clip(command - v, -ACCELERATION * dt, ACCELERATION * dt)
+            at += dt * _in_world(v, at[2] + 0.5 * dt * v[2])
+            found.append((at.copy(), _in_world(v, at[2])))
+        places, rates = (np.array(part) for part in zip(*found, strict=True))
+        return Path(places[:, :2], places[:, 2], rates)
+
+    def _base(self, path: Path) -> Array:
+        """Return states of a level base above the ground, joints as they stand."""
+        n, count = self.model.n, len(path.yaw)
+        data = np.tile(self._posture.data, (count, 1))
+        H = data[:, :16].reshape(count, 4, 4)
+        R = _yaw(path.yaw)
+        H[:, :3, :3] = R
+        H[:, :2, 3] = path.xy
+        H[:, 2, 3] = self._ground(path.xy) - self.home[:, 2].mean()
+        v = np.column_stack((path.v[:, :2], self._slope(path)))
+        data[:, 16 + n : 19 + n] = (R.transpose(0, 2, 1) @ v[..., None])[..., 0]
+        data[:, 21 + n] = path.v[:, 2]
+        return data
+
+    def _plane(self) -> Array:
+        """Return (a, b, c) of the height a + b x + c y of the feet that stand or stood last."""
+        centre = self.stood.mean(axis=0)
+        away = self.stood - centre
+        M = away[:, :2].T @ away[:, :2] + (1e-3 if len(away) > 2 else 1e3) * np.eye(2)
+        slope = np.linalg.solve(M, away[:, :2].T @ away[:, 2])
+        return np.array([centre[2] - slope @ centre[:2], *slope])
+
+    def _ground(self, xy: Array) -> Array:
+        """Return the height of feet that stand at places (..., 2)."""
+        a, b, c = self._plane()
+        found: Array = a + xy[..., 0] * b + xy[..., 1] * c
+        return found
+
+    def _slope(self, path: Path) -> Array:
+        _, b, c = self._plane()
+        found: Array = path.v[:, 0] * b + path.v[:, 1] * c
+        return found
+
+    def _foothold(self, foot: int, node: int, path: Path, state: State) -> Array:
+        """Return where a foot lands at a node: below its hip, ahead by half a stance."""
+        v = path.v[node, :2]
+        excess = (state.H[:3, :3] @ state.v[:3])[:2] - path.v[0, :2]
+        R = _yaw(path.yaw[node])
+        lead = 0.5 * self.gait.stance
+        turned = _yaw(path.yaw[node] + lead * path.v[node, 2])
+        catch = CAPTURE * excess
+        catch *= min(1.0, FARTHEST / max(float(np.linalg.norm(catch)), 1e-9))
+        xy = path.xy[node] + (0.5 * (R + turned) @ self.home[foot])[:2] + lead * v + catch
+        return np.array([*xy, self._ground(xy)])
+
+    def _swing(
+        self, times: Array, tick: int, path: Path, state: State
+    ) -> tuple[Array, Array, Array]:
+        """Return positions, axes and velocities of the feet at the nodes."""
+        count, feet, dt = len(times), len(self.names), self.gait.dt
+        p = np.repeat(self.stood[None], count, axis=0)
+        v = np.zeros((count, feet, 6))
+        for foot in range(feet):
+            start = self.stood[foot]
+            for swing in self.schedule.swings:
+                if foot not in swing.group or swing.lift * dt > times[-1]:
+                    continue
+                if swing.lift <= tick:
+                    start = self._start[foot]
+                node = int(np.clip(np.searchsorted(times, swing.land * dt), 0, count - 1))
+                goal = self._foothold(foot, node, path, state)
+                own = times >= swing.lift * dt - 1e-9
+                if swing.lift <= tick:
+                    own[:] = True
+                p[own, foot], v[own, foot, :3] = self._fly(swing, times[own], start, goal)
+                start = goal
+        R = _yaw(path.yaw)[:, None] @ self._turns[None]
+        return p, R, v
+
+    def _fly(self, swing: Swing, times: Array, start: Array, goal: Array) -> tuple[Array, Array]:
+        """Return positions and velocities along a swing, at its end from there on."""
+        begin, length = swing.lift * self.gait.dt, self.gait.swing * self.gait.dt
+        elapsed = times - begin
+        s = np.clip(elapsed / length, 0.0, 1.0)[:, None]
+        along, rate = s**3 * (10.0 - 15.0 * s + 6.0 * s * s), 30.0 * (s * (1.0 - s)) ** 2
+        rise, climb = 64.0 * (s * (1.0 - s)) ** 3, 192.0 * (s * (1.0 - s)) ** 2 * (1.0 - 2.0 * s)
+        up, aim = np.array([0.0, 0.0, HEIGHT]), goal - [0.0, 0.0, BELOW]
+        p = start + along * (aim - start) + rise * up
+        v = (rate * (aim - start) + climb * up) / length
+        landed = times >= swing.land * self.gait.dt - 1e-9
+        late = (elapsed > length + 1e-9) & ~landed
+        p[late, 2] -= DESCENT * (elapsed[late] - length)
+        v[late, 2] = -DESCENT
+        p[landed] = goal
+        v[landed] = 0.0
+        return p, v
+
+    def _loads(self, times: Array, stands: Array) -> Array:
+        return np.asarray(stands / np.maximum(stands.sum(axis=1, keepdims=True), 1))
+
+    def _efforts(self, data: Array, at: Places, stands: Array) -> Array:
+        """Return inverse dynamics without acceleration, less the least forces of feet."""
+        model, count = self.model, len(data)
+        h = batch.inverse_dynamics(model, data, np.zeros((count, model.m)))
+        rows = [
+            at.J[:-1, k, : support.rows] * stands[:, k, None, None]
+            for k, support in enumerate(self.supports)
+        ]
+        J = np.concatenate(rows, axis=1)
+        J_b = J[..., :6].transpose(0, 2, 1)
+        M = J_b @ J_b.transpose(0, 2, 1) + 1e-6 * np.eye(6)
+        f = J_b.transpose(0, 2, 1) @ np.linalg.solve(M, h[:, :6, None])
+        efforts = h[:, 6:] - (J[..., 6:].transpose(0, 2, 1) @ f)[..., 0]
+        limit = model.limits.effort
+        return np.asarray(np.clip(efforts, -limit, limit))
+
+
+def _yaw(angle: Array | float) -> Array:
+    """Return turns (..., 3, 3) about z."""
+    angle = np.asarray(angle)
+    R = np.zeros((*angle.shape, 3, 3))
+    R[..., 0, 0] = R[..., 1, 1] = np.cos(angle)
+    R[..., 1, 0] = np.sin(angle)
+    R[..., 0, 1] = -R[..., 1, 0]
+    R[..., 2, 2] = 1.0
+    return R
+
+
+def _in_world(v: Array, yaw: float) -> Array:
+    """Return (vx, vy, yaw rate) in world axes."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]])

@@ -1,0 +1,347 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Model predictive control of a walking robot, about its own last plan.
+
+    z_{k+1} = A_k z_k + B_k w_k + c_k   about x_k, u_k: the last plan, moved on in time
+    minimize    |log(ref_k^-1 x_k) + z_k|^2_Q + |u_k + w_k - u_ref|^2_R + feet in the air
+    subject to  friction cones of the feet that stand, effort limits
+
+One step of Newton's method on the nonlinear problem each cycle [Diehl 2005]. The law until the
+next plan feeds back deviations from it, and what contacts forbid by an impedance:
+
+    tau = u_0 + K_0 log(x_want^-1 g) - S (Kp C z_q + Kd C z_v)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from geolin_ros.control.cones import Cones
+from geolin_ros.control.effort_guard import effort_limits
+from geolin_ros.control.stages import Solution, StageProblem
+from geolin_ros.control.support import Support
+from geolin_ros.dynamics.functions import mass_matrix
+from geolin_ros.dynamics.points import Places
+from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.linearization.along import LinearizedTrajectory, differences, retracted
+from geolin_ros.linearization.contacts.description import Contact
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
+from geolin_ros.typing import Array
+from geolin_walking.gait import trot
+from geolin_walking.reference import Command, Planner, Reference
+from geolin_walking.weights import QUADRUPED, WalkingWeights
+
+CONTACT_DAMPING = 40.0
+"""Of the contacts in the model: a foot that still moves is at rest soon [1/s]."""
+FORCE_WEIGHT, BOUND_WEIGHT = 300.0, 1000.0
+"""Of violated cones, as shares of the weight, and of violated limits, as shares of their mean."""
+BANDWIDTH = 80.0
+"""Of the impedance of what contacts forbid [rad/s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A plan and its law.
+
+    Attributes
+    ----------
+    times : (N + 1,)
+        Of the nodes [s].
+    states : (N + 1, 22 + 2 n)
+        Rows of `State.data`.
+    efforts : (N, n)
+    gains : (n_u, 2 m)
+        K_0 of the first interval.
+    complement : (n_u, 2 m)
+        The impedance of what its contacts forbid.
+    in_force
+        Feet that stand in each interval.
+    reference
+        What it should be.
+    solution
+        Of the quadratic program.
+    from_last
+        Whether it is about the last plan, not about the reference.
+    """
+
+    times: Array
+    states: Array
+    efforts: Array
+    gains: Array
+    complement: Array
+    in_force: tuple[tuple[str, ...], ...]
+    reference: Reference
+    solution: Solution
+    from_last: bool
+    limit: Array
+    """(n_u,) of the efforts."""
+    model: TreeModel
+
+    def state_at(self, time: float) -> Array:
+        """Return where the plan is at a time, between its nodes by retraction."""
+        times = self.times
+        k = int(np.clip(np.searchsorted(times, time, 'right') - 1, 0, len(times) - 2))
+        share = float(np.clip((time - times[k]) / (times[k + 1] - times[k]), 0.0, 1.0))
+        first = self.states[k : k + 1]
+        way = differences(first, self.states[k + 1 : k + 2])
+        return np.asarray(retracted(first, share * way)[0])
+
+    def law(self, time: float, state: State) -> Array:
+        """Return the efforts (n_u,) at a time of the first interval, within their limits."""
+        z = differences(self.state_at(time)[None], state.data[None])[0]
+        tau = self.efforts[0][self.model.actuated] + self.gains @ z - self.complement @ z
+        return np.asarray(np.clip(tau, -self.limit, self.limit))
+
+
+class Walker:
+    """Plans again and again.
+
+    Parameters
+    ----------
+    planner
+        Makes the reference of the robot.
+    weights
+        What costs how much.
+    friction
+        Coefficient to plan with.
+    about_last_plan
+        Whether to linearize about the last plan, or about the reference.
+
+    Attributes
+    ----------
+    failures
+        How often a plan about the last one could not be used, and how often no plan.
+    """
+
+    def __init__(
+        self,
+        planner: Planner,
+        weights: WalkingWeights,
+        friction: float = 0.5,
+        about_last_plan: bool = True,
+    ) -> None:
+        self.planner, self.weights = planner, weights
+        self.model = model = planner.model
+        self.supports: Sequence[Support] = planner.supports
+        contacts = [
+            Contact(s.frame, s.kind, damping=CONTACT_DAMPING, placement=s.placement)
+            for s in self.supports
+        ]
+        self.linearizer = Linearizer(model, contacts)
+        N, k = planner.gait.horizon, 2 * model.m
+        self._room = self.linearizer.along.room(N)
+        self._cones = Cones(model, self.supports, friction)
+        self._problem = StageProblem(N, k, len(model.actuated), self._cones.rows)
+        self._limit = effort_limits(model)
+        self._problem.row_weights[:] = FORCE_WEIGHT
+        self._problem.bound_weights[:] = BOUND_WEIGHT / np.mean(self._limit) ** 2
+        self._prices = weights.state(model)
+        self._about_last = about_last_plan
+        self._last: Plan | None = None
+        self.failures = [0, 0]
+
+    def plan(
+        self, time: float, state: State, touching: Sequence[bool], command: Command
+    ) -> Plan | None:
+        """Return the plan from a measured state on, or None where there is none: a fall.
+
+        Parameters
+        ----------
+        time
+            Now [s].
+        state
+            Measured.
+        touching
+            Which feet press on the ground.
+        command
+            Where to go.
+        """
+        reference = self.planner(time, state, touching, command)
+        last = self._last
+        found = None
+        if self._about_last and last is not None:
+            about = self._moved_on(last, reference, state)
+            self._problem.shift(int(np.searchsorted(last.times, time + 1e-9)) - 1)
+            found = self._solve(reference, *about, True)
+            self.failures[0] += found is None
+        elif last is not None:
+            self._problem.shift(int(np.searchsorted(last.times, time + 1e-9)) - 1)
+        if found is None:
+            if self._about_last:
+                self._problem.forget()
+            found = self._solve(
+                reference, reference.states.copy(), reference.efforts, False, state
+            )
+            self.failures[1] += found is None
+        self._last = found
+        return found
+
+    def _moved_on(self, last: Plan, reference: Reference, state: State) -> tuple[Array, Array]:
+        """Return states and efforts of the last plan at the new nodes, beyond it the reference."""
+        states, efforts = reference.states.copy(), reference.efforts.copy()
+        k = np.searchsorted(last.times, reference.times + 1e-9, 'right') - 1
+        known = k < len(last.efforts)
+        k = k[known]
+        share = (reference.times[known] - last.times[k]) / (last.times[k + 1] - last.times[k])
+        way = differences(last.states[k], last.states[k + 1])
+        states[known] = retracted(last.states[k], share[:, None] * way)
+        efforts[known[:-1]] = last.efforts[k[: known[:-1].sum()]]
+        states[0] = state.data
+        return states, efforts
+
+    def _solve(
+        self,
+        reference: Reference,
+        states: Array,
+        efforts: Array,
+        from_last: bool,
+        measured: State | None = None,
+    ) -> Plan | None:
+        """Return the plan about states and efforts, None if the numbers overflow."""
+        model = self.model
+        try:
+            L = self.linearizer.along(
+                states, efforts, reference.times, reference.in_force, self._room
+            )
+        except GeolinError:
+            return None
+        at = self.planner.legs.points(states)
+        self._fill(L, at, reference, states, efforts)
+        z0 = np.zeros(2 * model.m)
+        if measured is not None:
+            z0 = differences(states[:1], measured.data[None])[0]
+        solution = self._problem.solve(z0)
+        if not solution.is_finite or np.abs(solution.z).max() > 1e3:
+            self._problem.forget()
+            return None
+        planned = retracted(states, solution.z)
+        tau = efforts.copy()
+        tau[:, model.actuated] += solution.w
+        complement = self._complement(planned[0], reference.in_force[0])
+        return Plan(
+            *(reference.times, planned, tau, solution.K[0], complement, reference.in_force),
+            *(reference, solution, from_last, self._limit, model),
+        )
+
+    def _fill(
+        self,
+        L: LinearizedTrajectory,
+        at: Places,
+        reference: Reference,
+        states: Array,
+        efforts: Array,
+    ) -> None:
+        """Write the quadratic program."""
+        problem, model, weights = self._problem, self.model, self.weights
+        m, N = model.m, len(L)
+        problem.A[:], problem.B[:], problem.c[:] = L.A, L.B, L.c
+        share = np.append(np.diff(reference.times), self.planner.gait.dt)
+        share /= self.planner.gait.dt
+        prices = np.tile(self._prices, (N + 1, 1)) * share[:, None]
+        prices[N, :6] *= weights.end
+        prices[N, m : m + 6] *= weights.end
+        away = differences(reference.states, states)
+        problem.Q[:], problem.q[:] = prices[..., None] * np.eye(2 * m), prices * away
+        self._add_feet(at, reference, states, share)
+        R = share[:N, None] / (weights.efforts * self._limit) ** 2
+        problem.R[:] = R[..., None] * np.eye(len(self._limit))
+        own = efforts[:, model.actuated]
+        problem.r[:] = R * (own - reference.efforts[:, model.actuated])
+        problem.S[:] = 0.0
+        if weights.force is not None:
+            self._add_forces(L, reference, share[:N])
+        rows = self._cones(L, at)
+        problem.C[:], problem.D[:], problem.e[:] = rows
+        problem.lower[:], problem.upper[:] = -self._limit - own, self._limit - own
+
+    def _add_feet(self, at: Places, reference: Reference, states: Array, share: Array) -> None:
+        """Add what feet in the air cost, positions and velocities in world axes."""
+        problem, weights, m = self._problem, self.weights, self.model.m
+        size = 6 if self.supports[0].kind == 'surface' else 3
+        J = at.J[:, :, :size]
+        nu = states[:, None, -m:, None]
+        missing = at.p - reference.p
+        if size == 6:
+            turned = at.R @ reference.R.swapaxes(-1, -2)
+            axes = 0.5 * (turned - turned.swapaxes(-1, -2))
+            turn = np.stack((axes[..., 2, 1], axes[..., 0, 2], axes[..., 1, 0]), axis=-1)
+            missing = np.concatenate((missing, turn), axis=-1)
+        moving = (J @ nu)[..., 0] - reference.v[..., :size]
+        rotation = [weights.foot_rotation] * (size - 3)
+        for part, error, deviations in (
+            (slice(0, m), missing, (*weights.foot, *rotation)),
+            (slice(m, 2 * m), moving, (*weights.foot_velocity, *np.multiply(10.0, rotation))),
+        ):
+            price = np.array(deviations) ** -2.0 * (reference.swinging * share[:, None])[..., None]
+            weighted = (J * price[..., None]).reshape(len(J), -1, m).transpose(0, 2, 1)
+            problem.Q[:, part, part] += weighted @ J.reshape(len(J), -1, m)
+            problem.q[:, part] += (weighted @ error.reshape(len(J), -1, 1))[..., 0]
+
+    def _add_forces(self, L: LinearizedTrajectory, reference: Reference, share: Array) -> None:
+        """Add what forces on soles cost that are not those wanted."""
+        problem, weights = self._problem, self.weights
+        weight = self.model.total_mass * float(np.linalg.norm(STANDARD_GRAVITY))
+        wanted = np.zeros_like(L.wrenches)
+        prices = np.zeros(wanted.shape[1])
+        for k, support in enumerate(self.supports):
+            first = L.first[support.frame]
+            wanted[:, first + 2] = weight * reference.loads[:, k]
+            half = 0.5 * np.ptp(np.asarray(support.points), axis=0)
+            arm = np.array([half[1], half[0], np.hypot(*half[:2])]) * weights.moment
+            assert weights.force is not None
+            units = np.array([weights.force, weights.force, weights.normal_force, *arm]) * weight
+            prices[first : first + 6] = units[: support.rows] ** -2.0
+        W = prices * share[:, None]
+        by_z = (L.wrench_by_state * W[..., None]).transpose(0, 2, 1)
+        by_u = (L.wrench_by_tau * W[..., None]).transpose(0, 2, 1)
+        error = (L.wrenches - wanted)[..., None]
+        problem.Q[:-1] += by_z @ L.wrench_by_state
+        problem.S[:] += by_u @ L.wrench_by_state
+        problem.R[:] += by_u @ L.wrench_by_tau
+        problem.q[:-1] += (by_z @ error)[..., 0]
+        problem.r[:] += (by_u @ error)[..., 0]
+
+    def _complement(self, data: Array, names: tuple[str, ...]) -> Array:
+        """Return the impedance of C = M^-1 J' (J M^-1 J')^-1 J, rows of actuated joints."""
+        model, m = self.model, self.model.m
+        state = model.neutral_state()
+        state.data[:] = data
+        at = self.planner.legs.points([state])
+        rows = [at.J[0, k, : s.rows] for k, s in enumerate(self.supports) if s.frame in names]
+        found = np.zeros((m, 2 * m))
+        if rows:
+            J, inverse = np.vstack(rows), np.linalg.inv(mass_matrix(model, state))
+            MJ = inverse @ J.T
+            C = MJ @ np.linalg.solve(J @ MJ + 1e-9 * np.eye(len(J)), J)
+            inertia = 1.0 / np.diag(inverse)[:, None]
+            found[:, :m] = BANDWIDTH**2 * inertia * C
+            found[:, m:] = 2.0 * BANDWIDTH * inertia * C
+        return found[6:][model.actuated]
+
+
+def walker_for(model: TreeModel, supports: Sequence[Support], posture: State) -> Walker:
+    """Return who makes a robot walk from a posture: four points trot.
+
+    Raises
+    ------
+    ConfigurationError
+        If its feet are others, or joints have several axes.
+    """
+    kinds = [support.kind for support in supports]
+    planner = Planner(model, supports, trot(), posture)
+    if kinds != ['point'] * 4:
+        raise ConfigurationError(
+            f'robot {model.name!r} has feet of kinds {kinds}, expected four points to trot on'
+        )
+    fore, left = planner.home[:, 0] > planner.home[:, 0].mean(), planner.home[:, 1] > 0.0
+    corners = [np.flatnonzero((fore == f) & (left == s)) for f in (1, 0) for s in (1, 0)]
+    if any(len(corner) != 1 for corner in corners):
+        raise ConfigurationError(
+            f'feet of robot {model.name!r} stand at {np.round(planner.home, 3).tolist()} from the '
+            'base, expected one at each corner'
+        )
+    gait = trot(*(int(corner[0]) for corner in corners))
+    return Walker(Planner(model, supports, gait, posture), QUADRUPED)

@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Robots that walk in MuJoCo, and the parts that make them."""
+
+import numpy as np
+import pytest
+from geolin_walking.gait import Schedule, trot
+from geolin_walking.legs import Legs
+from geolin_walking.reference import Command
+from geolin_walking.walker import walker_for
+
+from geolin_ros import Linearizer, TreeModel, robots
+from geolin_ros.control.cones import Cones
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.support import Support
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.dynamics.points import Points
+from geolin_ros.errors import ConfigurationError
+
+mujoco = pytest.importorskip('mujoco')
+
+from geolin_demos.sim.simulator import Simulator  # noqa: E402
+from geolin_demos.sim.trial import push_of  # noqa: E402
+from geolin_demos.walk.course import Course, prepare, walk  # noqa: E402
+
+FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
+ROTORS = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}
+
+
+def simulated(name, feet):
+    path = robots.path(name)
+    return Simulator(path, TreeModel.from_urdf(path, overlay=ROTORS), feet)
+
+
+def mean_velocity(simulator, command, duration, begin):
+    walker, course = prepare(simulator), Course()
+    for _ in walk(simulator, walker, lambda _: command, duration, course):
+        pass
+    assert course.fallen is None
+    return course, course.mean_velocity(begin, duration)
+
+
+def test_quadruped__trots_as_it_is_told():
+    course, found = mean_velocity(simulated('quadruped', FEET), Command(0.5), 2.5, 0.8)
+    assert np.abs(found - [0.5, 0.0, 0.0]).max() < 0.03
+    assert np.degrees(max(course.tilts)) < 2.0
+    assert course.violation < 0.03
+
+
+def test_quadruped__turns_sideways_under_a_push():
+    simulator = simulated('quadruped', FEET)
+    simulator.pushes = [push_of(0.1, 2.0, 0.6, simulator.model.total_mass)]
+    course, found = mean_velocity(simulator, Command(0.0, 0.2, 0.6), 2.5, 1.5)
+    assert np.abs(found - [0.0, 0.2, 0.6]).max() < 0.08
+    assert 1.0 < np.degrees(max(course.tilts)) < 20.0
+
+
+def test_schedule__puts_pairs_in_the_air_by_turns_and_stops():
+    gait = trot()
+    schedule = Schedule(gait)
+    schedule.extend(0, False)
+    assert not schedule.walks
+    schedule.extend(0, True)
+    assert [swing.group for swing in schedule.swings[:3]] == [(0, 3), (1, 2), (0, 3)]
+    for tick in range(60):
+        schedule.extend(tick, True)
+        up = [foot for foot in range(4) if schedule.swing_of(foot, tick) is not None]
+        assert up in ([], [0, 3], [1, 2])
+    begun = schedule.swing_of(0, 60) or schedule.swing_of(1, 60)
+    schedule.extend(60, False)
+    assert schedule.swings == ([] if begun is None else [begun])
+
+
+def test_legs__reach_their_feet():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    supports = [Support(foot) for foot in FEET]
+    legs, posture = Legs(model, supports), standing_posture(model, supports)
+    data = np.tile(posture.data, (3, 1))
+    goal = legs.points(data).p + np.random.default_rng(0).uniform(-0.03, 0.03, (3, 4, 3))
+    at = legs.bend(data, goal, np.zeros((3, 4, 3, 3)))
+    assert np.abs(at.p - goal).max() < 1e-4
+    state = model.neutral_state()
+    for k in range(3):
+        state.data[:] = data[k]
+        for number, foot in enumerate(FEET):
+            np.testing.assert_allclose(
+                Kinematics(model, state).pose(foot)[:3, 3], at.p[k, number], atol=1e-12
+            )
+
+
+def test_points__are_those_of_kinematics():
+    model = TreeModel.from_urdf(robots.path('humanoid'))
+    rng = np.random.default_rng(1)
+    states = [model.random_state(rng) for _ in range(3)]
+    names = 'left_sole', 'right_hand'
+    at = Points(model, [model.frame(name) for name in names])(states)
+    for k, state in enumerate(states):
+        one = Kinematics(model, state)
+        for number, name in enumerate(names):
+            np.testing.assert_allclose(at.p[k, number], one.pose(name)[:3, 3], atol=1e-12)
+            np.testing.assert_allclose(at.R[k, number], one.pose(name)[:3, :3], atol=1e-12)
+            J = one.jacobian(name, 'mixed')
+            np.testing.assert_allclose(at.J[k, number], J, atol=1e-12)
+
+
+def cones_by_hand(model, supports, state, tau):
+    """Return (1) and (2) of `cones` from the forces of one linearization, shares of the weight."""
+    L = Linearizer(model, [support.contact for support in supports])(state, tau)
+    at, found, first = Kinematics(model, state), [], 0
+    for support in supports:
+        f = L.wrenches[first : first + support.rows] / (9.81 * model.total_mass)
+        first += support.rows
+        if support.kind == 'point':
+            f = at.pose(support.at(model))[:3, :3] @ f
+        x, y, z = f[:3]
+        found += [x - 0.5 * z, -x - 0.5 * z, y - 0.5 * z, -y - 0.5 * z, 0.03 - z]
+        if support.kind == 'surface':
+            length, width, _ = 0.85 * 0.5 * np.ptp(np.asarray(support.points), axis=0)
+            found += [-f[4] - length * z, f[4] - length * z, f[3] - width * z, -f[3] - width * z]
+            found += [f[5] - 0.05 * z, -f[5] - 0.05 * z]
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    ('robot', 'supports'),
+    [
+        ('quadruped', [Support(foot) for foot in FEET]),
+        ('humanoid', [Support.sole(f'{side}_sole', 0.2, 0.1) for side in ('left', 'right')]),
+    ],
+)
+def test_cones__are_those_of_the_forces_and_move_with_them(robot, supports):
+    model = TreeModel.from_urdf(robots.path(robot))
+    rng = np.random.default_rng(2)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    lin = Linearizer(model, [support.contact for support in supports])
+    plan = lin.along([state, state], tau[None], [0.0, 0.02])
+    places = Points(model, [support.at(model) for support in supports])([state])
+    rows = Cones(model, supports)(plan, places)
+    np.testing.assert_allclose(rows.e[0], cones_by_hand(model, supports, state, tau), atol=1e-9)
+    z, w = rng.normal(size=2 * model.m), rng.normal(size=model.n)
+    ends = [
+        cones_by_hand(model, supports, state.retract(h * z), tau + h * w) for h in (1e-5, -1e-5)
+    ]
+    change = (ends[0] - ends[1]) / 2e-5
+    found = rows.C[0] @ z + rows.D[0] @ w
+    np.testing.assert_allclose(found, change, atol=1e-6 * np.abs(change).max())
+
+
+def test_walker__names_feet_it_cannot_walk_on():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    supports = [Support(foot) for foot in FEET[:3]]
+    with pytest.raises(ConfigurationError, match='expected four points'):
+        walker_for(model, supports, standing_posture(model, supports))
