@@ -14,7 +14,10 @@ found:
     E(K, P) = Q - SK - K'S' + K'RK + F'PF - P,  F = A - BK     is small beside P
     P > 0 and P - F'PF > 0                                     by Cholesky, or by eigenvalues
 
-and otherwise SciPy's solver is asked, under the same checks. A gain is what to keep and to start
+and otherwise SciPy's solver is asked, under the same checks. |E| / |P| does not tell what a gain
+is worth: 1e-7 was found with gains 1 % off. A warm solution has to keep E below what a step costs,
+W = Q - SK - K'S' + K'RK: where -e W < E < e W a further step changes P by e P at most, and the
+gain by a bound that takes two traces. A gain is what to keep and to start
 from, never P: with B R^-1 B' of order 1e7 a gain made of yesterday's P is wrong by as much as
 itself.
 """
@@ -40,14 +43,16 @@ RESIDUAL = 1e-9
 WARM_CORRECTION = 0.01
 """Largest |dK| / |K| of the last warm step: what remains was found to be its square times 1
 (quadrupeds) to 20 (humanoids)."""
-WARM_RESIDUAL = 1e-5
-"""Largest |E| / |P| of a warm solution, which is of the order of the square of the correction."""
+WARM_ERROR = 0.05
+"""Largest bound of |dK| / |K| of what a further step would change; it was found to be 3 times that
+at least, 100 times in the middle."""
 WARM_STEPS = 3
 """More steps than these cost more than to solve cold."""
 MARGIN = 1e-7
 """How much slower than not at all the closed loop may decay: 1 - rho^2 per step, or relative."""
 FASTEST_SHIFT = 0.5
 """Largest |z - 1| / 2 that a discrete equation is shifted by."""
+_ROUNDING = 1e-14
 _SETTLED = 1e-6  # doubling is quadratic: what follows is of the order of 1e-12
 _DOUBLINGS, _SQUARINGS = 40, 24
 
@@ -236,14 +241,38 @@ def _warm(problem: _Problem, K: Array) -> RiccatiSolution:
     for step in range(1, WARM_STEPS + 1):
         P, K, correction = _newton_step(problem, K)
         if correction <= WARM_CORRECTION:
-            return _accepted(problem, P, K, correction, 'warm', step, WARM_RESIDUAL)
+            try:
+                return _accepted(problem, P, K, correction, 'warm', step)
+            except _RefusedError:
+                if step == WARM_STEPS:
+                    raise
     raise _RefusedError(f'correction {correction:.1e} after {WARM_STEPS} steps')
+
+
+def _is_near(problem: _Problem, loop: _ClosedLoop, decrease: Array, P: Array, K: Array) -> bool:
+    """Return whether a further Newton step would change the gain by `WARM_ERROR` of it at most.
+
+    The change of P solves X = F'XF + E. With |E| < e W, W the cost of a step, |X| < e P, and
+
+        dK = G X F,   G = (R + B'PB)^-1 B';   |dK|^2 <= e^2 tr(G P G') tr(F'PF)              (1)
+
+    of the continuous equation G = R^-1 B', and tr(P) in place of the last one.
+    """
+    R, left = problem.R, float(np.trace(P))
+    if problem.discrete:
+        R, left = R + problem.B.T @ P @ problem.B, left - float(np.trace(decrease))
+    G = _solve_positive(R, problem.B.T)
+    reach = math.sqrt(max(float(np.vdot(G @ P, G)) * left, 0.0))
+    allowed = (WARM_ERROR * _size(K) / max(reach, np.finfo(np.float64).tiny)) * loop.cost
+    allowed.ravel()[:: len(P) + 1] += _ROUNDING * _size(P) * loop.rate()
+    E = loop.cost - decrease
+    return _is_positive(allowed + E) and _is_positive(allowed - E)
 
 
 def _cold(problem: _Problem) -> RiccatiSolution:
     P, doublings = _double(*_cayley(*_without_cross_cost(problem), problem.discrete))
     P, K, correction = _newton_step(problem, problem.gain(P), P)
-    return _accepted(problem, P, K, correction, 'doubling', doublings, RESIDUAL)
+    return _accepted(problem, P, K, correction, 'doubling', doublings)
 
 
 def _scipy(problem: _Problem) -> RiccatiSolution:
@@ -254,7 +283,7 @@ def _scipy(problem: _Problem) -> RiccatiSolution:
         P = _symmetric(scale * solve(problem.A, problem.B, Q, R, s=S))
     except ValueError as error:  # it gives up so too
         raise _RefusedError(str(error)) from error
-    return _accepted(problem, P, problem.gain(P), np.nan, 'scipy', 0, RESIDUAL)
+    return _accepted(problem, P, problem.gain(P), np.nan, 'scipy', 0)
 
 
 def _accepted(
@@ -264,13 +293,15 @@ def _accepted(
     correction: float,
     method: Method,
     iterations: int,
-    limit: float,
 ) -> RiccatiSolution:
     loop = problem.close(K)
     decrease = loop.decrease(P)
     residual = _size(loop.cost - decrease) / (loop.rate() * _size(P))
-    if not residual <= limit:
-        raise _RefusedError(f'residual {residual:.1e} exceeds {limit:g}')
+    if method == 'warm':
+        if not _is_near(problem, loop, decrease, P, K):
+            raise _RefusedError(f'residual {residual:.1e} may be of a gain that is off')
+    elif not residual <= RESIDUAL:
+        raise _RefusedError(f'residual {residual:.1e} exceeds {RESIDUAL:g}')
     if not loop.decays(P, decrease):
         raise _RefusedError('the closed loop does not decay')
     return RiccatiSolution(K, P, loop.F, residual, correction, method, iterations)
