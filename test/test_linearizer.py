@@ -32,10 +32,13 @@ from support.trees import (
     with_tree,
 )
 
-from geolin_ros import Contact, Joint, Linearizer, Link, State, TreeModel, Wrench, robots
+from geolin_ros import Contact, Dynamics, Joint, Linearizer, Link, State, TreeModel, Wrench, robots
+from geolin_ros.control.support import Support
+from geolin_ros.dynamics.functions import forward_dynamics, inverse_dynamics
 from geolin_ros.errors import (
     ConfigurationError,
     GeolinError,
+    InputError,
     NotFiniteError,
     ShapeError,
     SingularInertiaError,
@@ -461,6 +464,54 @@ def test_numbers_that_are_none__are_named(part, value):
     for call in (lin, lin.forward_dynamics):
         with pytest.raises(NotFiniteError, match=f"^{part} of robot 'quadruped' hold NaN or inf"):
             call(state, tau)
+
+
+@pytest.mark.parametrize(
+    'R', [2.0 * np.eye(3), -np.eye(3), np.zeros((3, 3)), np.diag([2.0, 0.5, 1.0]), np.ones((3, 3))]
+)
+def test_H_that_is_no_pose__is_refused_at_each_door(R):
+    lin, dynamics, tau = Linearizer(QUADRUPED), Dynamics(QUADRUPED), np.zeros(12)
+    nu_dot = np.zeros(QUADRUPED.m)
+    in_contact = Linearizer(QUADRUPED, [Contact('FL_foot')])
+    state = QUADRUPED.neutral_state()
+    good = state.copy()
+    state.H[:3, :3] = R
+    lin(good, tau)
+    lin.state.H[:3, :3] = R
+    for call in (
+        lin.run,
+        lambda: lin(state, tau),
+        lambda: lin(state, tau, wrenches=[Wrench('base')]),
+        lambda: in_contact(state, tau),
+        lambda: lin.forward_dynamics(state, tau),
+        lambda: lin.discretize(state, tau, 1e-3),
+        lambda: lin.batch([good, state], [tau, tau]),
+        lambda: dynamics.inverse_dynamics(state, nu_dot),
+        lambda: dynamics.forward_dynamics(state, tau),
+        lambda: dynamics.mass_matrix(state),
+        lambda: inverse_dynamics(QUADRUPED, state, nu_dot, [Wrench('base')]),
+        lambda: State(state.H, state.s, state.v, state.r),
+        lambda: setattr(good, 'H', state.H),
+        lambda: Linearizer(QUADRUPED, [Contact('FL_foot', placement=state.H)]),
+        lambda: Support('FL_foot', placement=state.H),
+    ):
+        with pytest.raises(InputError, match='is no pose: det R is'):
+            call()
+    assert np.isfinite(lin(good, tau).A).all()
+
+
+def test_state__of_parts_whose_sizes_add_up_is_refused():
+    tau, shape = np.zeros(12), 'state has 13 joint positions and 11 rates, expected 12 and 12'
+    state = State(np.eye(4), np.zeros(13), np.zeros(6), np.zeros(11))
+    lin = Linearizer(QUADRUPED)
+    for call in (
+        lambda: lin(state, tau),
+        lambda: lin.forward_dynamics(state, tau),
+        lambda: lin.batch([state], [tau]),
+        lambda: forward_dynamics(QUADRUPED, state, tau),
+    ):
+        with pytest.raises(ShapeError, match=shape):
+            call()
 
 
 def test_error__leaves_the_linearizer_usable():

@@ -56,14 +56,11 @@ class Support:
 
     def __post_init__(self) -> None:
         """Refuse what is no point or pose, and keep what nobody changes."""
-        points, placement = np.array(self.points), np.array(self.placement)
+        points = np.array(self.points, dtype=np.float64)
+        placement = se3.check_pose(self.placement, f'placement in {self.frame!r}').copy()
         if points.ndim != 2 or points.shape[1] != 3 or not len(points):
             raise ShapeError(
                 f'points of {self.frame!r} have shape {points.shape}, expected (k, 3)'
-            )
-        if placement.shape != (4, 4):
-            raise ShapeError(
-                f'placement in {self.frame!r} has shape {placement.shape}, expected (4, 4)'
             )
         check_choice(f'kind of support {self.frame!r}', self.kind, get_args(ContactKind))
         if self.radius < 0.0 or (self.radius and self.kind != 'point'):

@@ -26,11 +26,13 @@ from geolin_ros.description.findings import (
 from geolin_ros.description.locking import lock_joints
 from geolin_ros.description.overlay import apply_overlay, attach_payloads, parse_overlay
 from geolin_ros.description.topology import check_tree, tree_findings
+from geolin_ros.description.values import SHORTEST_AXIS, check_values
 
 __all__ = [
     'JOINT_KINDS',
     'SEVERAL_AXES_KINDS',
     'SEVERITIES',
+    'SHORTEST_AXIS',
     'SINGLE_AXIS_KINDS',
     'Description',
     'Finding',
@@ -43,6 +45,7 @@ __all__ = [
     'apply_overlay',
     'attach_payloads',
     'check_tree',
+    'check_values',
     'lock_joints',
     'merged',
     'parse_overlay',

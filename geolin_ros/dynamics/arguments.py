@@ -14,9 +14,10 @@ from geolin_ros.errors import (
     ShapeError,
     SingularInertiaError,
 )
-from geolin_ros.kernels.status import NOT_FINITE, SINGULAR
+from geolin_ros.kernels.status import NOT_A_POSE, NOT_FINITE, SINGULAR
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, BoolArray
 
 
@@ -24,6 +25,8 @@ def state_data(model: TreeModel, state: State) -> Array:
     """Return the numbers of a state, whose sizes must be the robot's."""
     if (state.s.size, state.r.size) != (model.n_q, model.n):
         raise wrong_state(model, state)
+    if np.all(np.isfinite(state.H)):  # else the kernels find it, and what else is none
+        se3.check_pose(state.H, f'H of robot {model.name!r}')
     return state.data
 
 
@@ -75,6 +78,8 @@ def failure(
             f'{" and ".join(bad) or "the accelerations"} of robot {model.name!r} '
             'hold NaN or inf, expected finite numbers'
         )
+    if status == NOT_A_POSE:
+        se3.check_pose(state.H, f'H of robot {model.name!r}')
     velocity = status - SINGULAR
     part = 'the base' if velocity < 6 else f'joint {model.joint_names[velocity - 6]!r}'
     return SingularInertiaError(

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import failure
+from geolin_ros.dynamics.arguments import failure, wrong_state
 from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
+from geolin_ros.kernels import se3 as kernels
 from geolin_ros.kernels.engine.batch import differentiate_samples, evaluate_samples, mass_matrices
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.layout import LANES, Packed
@@ -23,6 +24,7 @@ from geolin_ros.kernels.status import OK
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, pack
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
 
 States = Sequence[State] | ArrayLike
@@ -208,8 +210,15 @@ def state_rows(model: TreeModel, states: States) -> Array:
     """Return states as the rows of an array, (N, 22 + n_q + n)."""
     data: Any = states
     if not isinstance(states, np.ndarray):
+        for state in data:
+            if isinstance(state, State) and len(state.r) != model.n:
+                raise wrong_state(model, state)
         data = [state.data if isinstance(state, State) else state for state in data]
-    return rows('states', data, 22 + model.n_q + model.n, model)
+    found = rows('states', data, 22 + model.n_q + model.n, model)
+    bad = kernels.first_without_pose(found.reshape(-1), found.shape[1])
+    if bad < len(found) and np.all(np.isfinite(found[bad, :16])):  # NaN is found by the kernels
+        se3.check_pose(found[bad, :16].reshape(4, 4), f'H of sample {bad}')
+    return found
 
 
 def rows(name: str, values: ArrayLike, size: int, model: TreeModel, count: int = -1) -> Array:

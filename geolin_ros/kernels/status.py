@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel returns: `OK`, `NOT_FINITE`, or `SINGULAR` + the first velocity without inertia.
+"""What a kernel returns: `OK`, `SINGULAR` + the first velocity without inertia, or why not.
 
 Velocities count 0..5 for the base and 6 + c for joint coordinate c. `REDUNDANT`: contacts that
 depend on each other, so that the kernel has to be given independent combinations of their rows.
+`NOT_A_POSE`: H holds no rotation.
 """
 
 OK = 0
 NOT_FINITE = -1
 REDUNDANT = -2
+NOT_A_POSE = -3
 SINGULAR = 1

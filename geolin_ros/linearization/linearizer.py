@@ -103,7 +103,7 @@ class Linearizer:
     ) -> None:
         check_length(length)
         self.model, self._length = model, length
-        self._state, self._tau = model.neutral_state(), np.zeros(model.n)
+        self._state, self._tau, self._n = model.neutral_state(), np.zeros(model.n), model.n
         self._x_memory = memoryview(self._state.data)  # type: ignore[arg-type]
         self._tau_memory = memoryview(self._tau)  # type: ignore[arg-type]
         self._known: list[tuple[object, ...]] | None = None
@@ -199,6 +199,8 @@ class Linearizer:
         """
         if contacts is not None and contacts is not self._contacts:
             self.contacts = tuple(contacts)
+        if len(state.r) != self._n:  # its parts may add up all the same
+            raise wrong_state(self.model, state)
         try:
             self._x_memory[:] = state.data  # type: ignore[call-overload]
             self._tau_memory[:] = tau  # type: ignore[assignment]
@@ -247,7 +249,7 @@ class Linearizer:
 
         Same arguments and errors as a linearization; the array is the caller's.
         """
-        if state.data.size != self._state.data.size:
+        if (state.s.size, state.r.size) != (self.model.n_q, self._n):
             raise wrong_state(self.model, state)
         efforts, engine = vector('tau', tau, self.model.n, self.model.name), self._engine
         engine.tau[:] = efforts  # the whole linearization costs less than a factorization

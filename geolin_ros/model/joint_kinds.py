@@ -5,13 +5,13 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from geolin_ros.description import SINGLE_AXIS_KINDS, Joint
+from geolin_ros.description import SHORTEST_AXIS, SINGLE_AXIS_KINDS, Joint
 from geolin_ros.errors import ModelError
 from geolin_ros.kernels.packing.types import FLOATING, PLANAR, PRODUCT, SINGLE_AXIS, SPHERICAL
 from geolin_ros.typing import Array
 
-SHORTEST_AXIS = 1e-9
 _TURN = ('rx', 'ry', 'rz')
 _QUATERNION = ('qx', 'qy', 'qz', 'qw')
 
@@ -62,7 +62,7 @@ def motion_subspace(source: str, joint: Joint) -> Array:
         return np.eye(6)[3:]
     if joint.kind == 'floating':
         return np.eye(6)
-    axis = unit_axis(source, joint)
+    axis = unit_axis(joint.axis)
     along, about = np.concatenate((axis, np.zeros(3))), np.concatenate((np.zeros(3), axis))
     if joint.kind == 'prismatic':
         return along[np.newaxis]
@@ -72,7 +72,7 @@ def motion_subspace(source: str, joint: Joint) -> Array:
         x, y = plane_axes(axis)
         return np.array([[*x, 0.0, 0.0, 0.0], [*y, 0.0, 0.0, 0.0], about])
     if joint.kind == 'universal':
-        second = unit_axis(source, joint, second=True)
+        second = unit_axis(joint.second_axis)
         if not np.linalg.norm(np.cross(axis, second)) > SHORTEST_AXIS:
             raise ModelError(
                 f'{source}: universal joint {joint.name!r} has parallel axes {axis.tolist()} and '
@@ -84,16 +84,9 @@ def motion_subspace(source: str, joint: Joint) -> Array:
     return twist[np.newaxis]
 
 
-def unit_axis(source: str, joint: Joint, second: bool = False) -> Array:
-    """Return the joint's axis, or its second one, as a unit vector."""
-    axis = np.asarray(joint.second_axis if second else joint.axis, dtype=np.float64)
-    norm = float(np.linalg.norm(axis))
-    if not norm > SHORTEST_AXIS:
-        raise ModelError(
-            f'{source}: joint {joint.name!r} has an axis of norm {norm:g}, expected more than '
-            f'{SHORTEST_AXIS:g}; set <axis xyz="..."/>'
-        )
-    unit: Array = axis / norm
+def unit_axis(axis: ArrayLike) -> Array:
+    """Return an axis (3,) as a unit vector."""
+    unit: Array = np.asarray(axis, dtype=np.float64) / np.linalg.norm(axis)
     return unit
 
 

@@ -112,7 +112,7 @@ def _expand_planar_joints(description: Description) -> Description:
         if joint.kind != 'planar':
             joints.append(joint)
             continue
-        normal = unit_axis(description.source, joint)
+        normal = unit_axis(joint.axis)
         along_x, along_y = plane_axes(normal)
         middle = [f'{joint.name}/x_link', f'{joint.name}/y_link']
         links += [Link(name) for name in middle]

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from geolin_ros.errors import NotFiniteError, ShapeError
 from geolin_ros.kernels import se3
 from geolin_ros.model.positions import Positions
+from geolin_ros.spatial import se3 as poses
 from geolin_ros.typing import Array
 
 
@@ -41,6 +42,8 @@ class State:
         If an array has another shape, or the last row of ``H`` is not [0, 0, 0, 1].
     NotFiniteError
         If a number is NaN or inf.
+    InputError
+        If ``H`` holds no rotation, see `spatial.se3.check_pose`.
     """
 
     __slots__ = ('H', 'data', 'positions', 'r', 's', 'v')
@@ -61,7 +64,7 @@ class State:
     ) -> None:
         pose = _array('H', H, (4, 4))
         place, twist, rates = _array('s', s, None), _array('v', v, (6,)), _array('r', r, None)
-        _check_pose(pose)
+        poses.check_pose(pose)
         if positions is not None and (place.size, rates.size) != (positions.n_q, positions.n):
             raise ShapeError(
                 f's has {place.size} and r {rates.size} entries, expected {positions.n_q} and '
@@ -85,7 +88,7 @@ class State:
         part: Array = getattr(self, name)
         values = _array(name, value, part.shape)
         if name in ('H', 'data'):
-            _check_pose(values.ravel()[:16].reshape(4, 4))
+            poses.check_pose(values.ravel()[:16].reshape(4, 4))
         part[...] = values
 
     def __getstate__(self) -> tuple[Array, int, Positions | None]:
@@ -191,11 +194,6 @@ class State:
         """Return the four parts, one a line."""
         with np.printoptions(precision=4, suppress=True):
             return f'State(H=\n{self.H},\n s={self.s},\n v={self.v},\n r={self.r})'
-
-
-def _check_pose(H: Array) -> None:
-    if np.any(H[3] != (0.0, 0.0, 0.0, 1.0)):
-        raise ShapeError(f'H has last row {H[3].tolist()}, expected [0, 0, 0, 1]')
 
 
 def _array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:

@@ -14,7 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros import mjcf, urdf
-from geolin_ros.description import SINGLE_AXIS_KINDS, Description, apply_overlay, lock_joints
+from geolin_ros.description import (
+    SINGLE_AXIS_KINDS,
+    Description,
+    apply_overlay,
+    check_values,
+    lock_joints,
+)
 from geolin_ros.errors import (
     ConfigurationError,
     NotFiniteError,
@@ -185,7 +191,8 @@ class TreeModel:
         ConfigurationError
             If an option is none of its choices, or a joint is actuated twice.
         ModelError
-            If the links and joints are no tree, a joint has no inertia to move, or a mimic joint
+            If the links and joints are no tree, a number is none that a body or joint can have
+            (mass, axis, placement, coefficient), a joint has no inertia to move, or a mimic joint
             follows none; the message names the element.
         UnknownNameError
             If a name is not part of the description.
@@ -194,6 +201,7 @@ class TreeModel:
         """
         if overlay is not None:
             description = apply_overlay(description, overlay)
+        check_values(description)
         numbered, locked = _numbered(description, **of_joints)
         names = numbered.joint_names
         _check_actuated(description, actuated_joints or (), names)

@@ -10,9 +10,38 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.errors import InputError, ShapeError
+from geolin_ros.errors import InputError, NotFiniteError, ShapeError
 from geolin_ros.kernels import se3 as kernels
 from geolin_ros.typing import Array
+
+
+def check_pose(H: ArrayLike, what: str = 'H') -> Array:
+    """Return a pose (4, 4).
+
+    Raises
+    ------
+    ShapeError
+        If it is not (4, 4), or its last row is not [0, 0, 0, 1].
+    NotFiniteError
+        If a number is NaN or inf.
+    InputError
+        If it holds no rotation: scaled, mirrored, zero, or off by more than about 1e-5.
+    """
+    pose = np.asarray(H, dtype=np.float64)
+    if pose.shape != (4, 4):
+        raise ShapeError(f'{what} has shape {pose.shape}, expected (4, 4)')
+    if not np.all(np.isfinite(pose)):
+        raise NotFiniteError(f'{what} holds NaN or inf, expected finite numbers')
+    if np.any(pose[3] != (0.0, 0.0, 0.0, 1.0)):
+        raise ShapeError(f'{what} has last row {pose[3].tolist()}, expected [0, 0, 0, 1]')
+    if not kernels.is_pose(np.ascontiguousarray(pose).reshape(16)):
+        R = pose[:3, :3]
+        raise InputError(
+            f"{what} is no pose: det R is {np.linalg.det(R):.6g}, R R' off the identity by "
+            f'{np.abs(R @ R.T - np.eye(3)).max():.2g}, expected a rotation; make R orthonormal, '
+            'for example by se3.rotation_from_quaternion'
+        )
+    return pose
 
 
 def exp(z: ArrayLike) -> Array:

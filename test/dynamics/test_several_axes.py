@@ -428,7 +428,7 @@ class TestReading:
             (
                 {'kind': 'universal', 'second_axis': np.zeros(3)},
                 ModelError,
-                'axis of norm 0',
+                r'second_axis is \[0.0, 0.0, 0.0\]',
             ),
         ],
     )

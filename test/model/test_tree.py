@@ -251,8 +251,53 @@ def test_point_mass_turning_about_itself__is_refused():
 def test_zero_axis__is_refused_by_the_joints_name(kind):
     rng = np.random.default_rng(11)
     joint = Joint('knee', kind, 'a', 'b', axis=np.array([0.0, 1e-12, 0.0]), pitch=0.1)
-    with pytest.raises(ModelError, match=r"joint 'knee' has an axis of norm 1e-12, .*set <axis"):
+    with pytest.raises(
+        ModelError,
+        match=r"joint 'knee': axis is .*, expected three numbers of norm above 1e-09; set <axis",
+    ):
         TreeModel.from_description(described(links_of(rng, 'a', 'b'), [joint]))
+
+
+@pytest.mark.parametrize(
+    ('changes', 'words'),
+    [
+        ({'axis': np.full(3, np.nan)}, "joint 'knee': axis is"),
+        ({'axis': np.zeros(3)}, "joint 'knee': axis is"),
+        ({'axis': np.zeros(2)}, "joint 'knee': axis is"),
+        ({'placement': 2.0 * np.eye(4)}, "joint 'knee': placement has last row"),
+        ({'placement': np.diag([2.0, 2.0, 2.0, 1.0])}, "joint 'knee': placement is no pose"),
+        ({'placement': np.diag([1.0, 1.0, -1.0, 1.0])}, 'no pose: det R is -1'),
+        ({'placement': np.diag([0.0, 0.0, 0.0, 1.0])}, 'no pose: det R is 0'),
+        ({'friction_speed': 0.0}, 'friction_speed is 0.0, expected a number above 0'),
+        ({'friction_speed': -0.1}, 'friction_speed'),
+        ({'damping': np.nan}, 'damping is nan, expected a finite number'),
+        ({'gear_ratio': 0.0}, 'gear_ratio is 0.0'),
+        ({'rotor_inertia': -1e-3}, 'rotor_inertia is -0.001'),
+        ({'limits': Limits(lower=np.nan)}, 'a limit is NaN'),
+    ],
+)
+def test_numbers_that_no_joint_has__are_refused_by_its_name(changes, words):
+    links = links_of(np.random.default_rng(11), 'a', 'b')
+    joint = dataclasses.replace(Joint('knee', 'revolute', 'a', 'b', friction=0.1), **changes)
+    description = described(links, [joint])
+    for options in ({}, {'locked_joints': {'knee': 0.1}}, {'coulomb_friction': True}):
+        with pytest.raises(ModelError, match=f'knee.*{words}' if 'knee' not in words else words):
+            TreeModel.from_description(description, **options)
+
+
+@pytest.mark.parametrize(
+    ('inertia', 'words'),
+    [
+        (-np.eye(6), "link 'b': mass is -1.0 kg"),
+        (np.eye(3), "link 'b': inertia has shape"),
+        (np.full((6, 6), np.nan), "link 'b': inertia has shape"),
+        (np.triu(np.ones((6, 6))), "link 'b': inertia is not symmetric"),
+    ],
+)
+def test_inertia_that_no_body_has__is_refused_by_its_link(inertia, words):
+    links = [*links_of(np.random.default_rng(11), 'a'), Link('b', inertia)]
+    with pytest.raises(ModelError, match=words):
+        TreeModel.from_description(described(links, [Joint('j', 'revolute', 'a', 'b')]))
 
 
 @given(seed=st.integers(0, 2**32 - 1), length=st.floats(1e-6, 1e6))

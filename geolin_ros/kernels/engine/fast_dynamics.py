@@ -25,6 +25,7 @@ from geolin_ros.kernels.engine.linearization import (
 )
 from geolin_ros.kernels.engine.passes import passive_torque
 from geolin_ros.kernels.packing import layout as at
+from geolin_ros.kernels.se3 import is_pose
 from geolin_ros.kernels.simd.vector import (
     get,
     get_int,
@@ -42,12 +43,14 @@ from geolin_ros.kernels.simd.vector import (
     store8,
     with_lane,
 )
-from geolin_ros.kernels.status import NOT_FINITE, OK
+from geolin_ros.kernels.status import NOT_A_POSE, NOT_FINITE, OK
 
 
 @lean_kernel
 def forward_dynamics(ints, floats, x, tau, ws, out):
     """Fill ``out`` (m,) with the accelerations by ``tau`` (n,); return the status."""
+    if not is_pose(x):
+        return NOT_A_POSE
     turn_joints(ints, floats, x, ws)
     load_joints(ints, floats, x, tau, ws)
     place_bodies(ints, floats, x, ws)
@@ -78,6 +81,8 @@ def inverse_dynamics(ints, floats, x, given, ws, out):
     a = a_p + S qdd;     F = I A + V x* (I V) + sum of F over the children              (1)
     tau = S' F + armature qdd + passive torque                                          (2)
     """
+    if not is_pose(x):
+        return NOT_A_POSE
     turn_joints(ints, floats, x, ws)
     place_bodies(ints, floats, x, ws)
     move_bodies(ints, floats, x, ws)
@@ -184,6 +189,8 @@ def mass_matrix(ints, floats, x, ws, out):
 
         P = I S = (m u + w x h; h x u + Ibar w);     M_ij = S_i' P          (1)
     """
+    if not is_pose(x):
+        return NOT_A_POSE
     turn_joints(ints, floats, x, ws)
     place_bodies(ints, floats, x, ws)
     n, order = get_int(ints, at.NB) - 1, get_int(ints, at.ORDER)

@@ -33,6 +33,7 @@ from geolin_ros.kernels.packing.layout import (
     WORK_HEADER,
     WORK_RECORD,
 )
+from geolin_ros.kernels.se3 import is_pose
 from geolin_ros.kernels.simd.spatial_vectors import dot, minus, plus
 from geolin_ros.kernels.simd.trigonometry import cos_sin_of_eight
 from geolin_ros.kernels.simd.vector import (
@@ -62,7 +63,7 @@ from geolin_ros.kernels.simd.vector import (
     store_lanes,
     with_lane,
 )
-from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
+from geolin_ros.kernels.status import NOT_A_POSE, NOT_FINITE, OK, SINGULAR
 
 
 @lean_kernel
@@ -91,6 +92,8 @@ def linearize(ints, floats, x, inputs, ws, out):
 @lean_kernel
 def reduce_to_base(ints, floats, x, inputs, ws):
     """Run the passes up to the motion of the base; return the status."""
+    if not is_pose(x):
+        return NOT_A_POSE
     place(ints, floats, x, inputs, ws)
     return reduce(ints, floats, ws)
 

@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import (
     ConfigurationError,
-    NotFiniteError,
-    ShapeError,
     check_choice,
     unknown_name,
 )
@@ -206,14 +204,7 @@ def check(contact: Closure) -> None:
 
 def pose_of(contact: Closure, name: str, value: ArrayLike) -> Array:
     """Return a pose (4, 4) of a contact, checked."""
-    pose = np.asarray(value, dtype=np.float64)
-    if pose.shape != (4, 4):
-        raise ShapeError(
-            f'contact {contact.name!r}: {name} has shape {pose.shape}, expected (4, 4)'
-        )
-    if not np.all(np.isfinite(pose)):
-        raise NotFiniteError(f'contact {contact.name!r}: {name} holds NaN or inf')
-    return pose
+    return se3.check_pose(value, f'contact {contact.name!r}: {name}')
 
 
 def _placed(model: TreeModel, frame: str, pose: ArrayLike | None, contact: Closure) -> Frame:
