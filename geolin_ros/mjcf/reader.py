@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from geolin_ros.description import Description, Joint, Limits, Link, Mimic
+from geolin_ros.description import Description, Finding, Joint, Limits, Link, Mimic
 from geolin_ros.errors import ModelError
 from geolin_ros.mjcf.recognition import is_mjcf
 from geolin_ros.optional import optional
@@ -56,7 +56,7 @@ def read(source: str | Path) -> Reading:
         armature, damping (times gear squared) and limits of force count, of motors those of
         control too: efforts are those of joints. Several joints of a body are a chain with
         massless links, ``body@joint``, between. An equality of two joints is a mimic joint:
-        exact, where MuJoCo's is soft.
+        exact, where MuJoCo's is soft. What <flag> disables is left out.
 
     Raises
     ------
@@ -123,6 +123,10 @@ class _Reader:
         self._m, self._source = compiled, source
         self._joint_names = [_name(compiled.joint(j), 'joint', j) for j in range(compiled.njnt)]
         self._body_names = [_name(compiled.body(b), 'body', b) for b in range(compiled.nbody)]
+        self._springs = not self._disables('SPRING')
+        self._dampers = not self._disables('DAMPER')
+        self._has_passive_forces = self._springs or self._dampers  # MuJoCo computes none then
+        self._findings: list[Finding] = []
         self._check()
 
     def read(self) -> Reading:
@@ -141,12 +145,17 @@ class _Reader:
                 between, chain = self._joints(body, self._body_names[parent], mimics)
                 links += between
                 joints += chain
-        gravity = np.array(m.opt.gravity)
-        if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY:
-            gravity[:] = 0.0
+        gravity = np.array(m.opt.gravity) * (not self._disables('GRAVITY'))
         name = m.names.partition(b'\0')[0].decode() or 'robot'
-        description = Description(name, tuple(links), tuple(joints), self._source)
+        description = Description(
+            name, tuple(links), tuple(joints), self._source, tuple(self._findings)
+        )
         return Reading(description, 'floating' if root else 'fixed', tuple(gravity.tolist()))
+
+    def _disables(self, *flags: str) -> bool:
+        """Whether <flag> disables one of them; older releases of MuJoCo have fewer."""
+        bits = (getattr(mujoco.mjtDisableBit, f'mjDSBL_{flag}', 0) for flag in flags)
+        return any(bool(self._m.opt.disableflags & int(bit)) for bit in bits)
 
     def _root(self) -> int:
         """Return the body with the free joint, or the world, 0."""
@@ -206,7 +215,7 @@ class _Reader:
             twist = np.zeros(6)
             twist[slice(0, 3) if kind == 'prismatic' else slice(3, 6)] = back
             placement = placement @ se3.exp(twist)
-            if m.jnt_limited[j]:
+            if m.jnt_limited[j] and not self._disables('LIMIT', 'CONSTRAINT'):
                 lower, upper = m.jnt_range[j]
         armature, damping, effort = self._of_actuators(j)
         return Joint(
@@ -217,10 +226,11 @@ class _Reader:
             placement,
             axis,
             limits=Limits(float(lower), float(upper), effort=effort),
-            damping=float(m.dof_damping[dof]) + damping,
-            friction=float(m.dof_frictionloss[dof]),
+            damping=(float(m.dof_damping[dof]) + damping) * self._dampers,
+            friction=float(m.dof_frictionloss[dof])
+            * (not self._disables('FRICTIONLOSS', 'CONSTRAINT')),
             rotor_inertia=float(m.dof_armature[dof]) + armature,
-            stiffness=float(m.jnt_stiffness[j]),
+            stiffness=float(m.jnt_stiffness[j]) * self._springs,
             rest=rest,
             mimic=mimic,
         )
@@ -234,7 +244,8 @@ class _Reader:
                 armature += gear**2 * float(self._all('actuator_armature', m.nu)[i])
                 damping += gear**2 * float(self._all('actuator_damping', m.nu)[i])
                 limits = [m.actuator_forcerange[i]] if m.actuator_forcelimited[i] else []
-                if m.actuator_ctrllimited[i] and self._is_motor(i):
+                is_clamped = m.actuator_ctrllimited[i] and not self._disables('CLAMPCTRL')
+                if is_clamped and self._is_motor(i):
                     limits.append(m.actuator_gainprm[i, 0] * m.actuator_ctrlrange[i])
                 if limits:
                     efforts.append(abs(gear) * float(np.abs(limits).max(axis=1).min()))
@@ -255,6 +266,8 @@ class _Reader:
     def _mimics(self) -> Iterator[tuple[int, Mimic]]:
         """Return the joints that equalities of two joints make follow another."""
         m = self._m
+        if self._disables('EQUALITY', 'CONSTRAINT'):
+            return
         for e in range(m.neq):
             if not m.eq_active0[e]:
                 continue
@@ -280,6 +293,7 @@ class _Reader:
     def _check(self) -> None:
         """Refuse what acts on the joints and cannot be read."""
         m, option = self._m, self._m.opt
+        gravity = option.gravity * (not self._disables('GRAVITY'))
         joints = [(f'joint {name!r}', j) for j, name in enumerate(self._joint_names)]
         dofs = [(f'joint {self._joint_names[j]!r}', i) for i, j in enumerate(m.dof_jntid)]
         bodies = [(f'body {name!r}', b) for b, name in enumerate(self._body_names)]
@@ -293,33 +307,50 @@ class _Reader:
             for what, i in actuators
             if m.actuator_trntype[i] in _TO_JOINTS and m.jnt_type[m.actuator_trnid[i, 0]] <= 1
         ]
-        for field, named, what in (
-            ('jnt_stiffness', of_ball, 'a spring about several axes'),
-            ('dof_damping', of_free, 'damping of a free base'),
-            ('dof_armature', of_free, 'armature of a free base'),
-            ('jnt_stiffnesspoly', joints, 'a spring that is not linear'),
-            ('dof_dampingpoly', dofs, 'damping that is not linear'),
-            ('jnt_plasticadr', joints, 'a spring that yields'),
-            ('body_gravcomp', bodies, 'gravity compensation'),
-            ('tendon_stiffness', tendons, 'a spring'),
-            ('tendon_stiffnesspoly', tendons, 'a spring'),
-            ('tendon_damping', tendons, 'damping'),
-            ('tendon_dampingpoly', tendons, 'damping'),
-            ('tendon_armature', tendons, 'armature'),
-            ('tendon_frictionloss', tendons, 'dry friction'),
-            ('actuator_armature', elsewhere, 'armature on what is no single joint'),
-            ('actuator_damping', elsewhere, 'damping on what is no single joint'),
-            ('actuator_dampingpoly', actuators, 'damping that is not linear'),
+        springs, dampers, passive = self._springs, self._dampers, self._has_passive_forces
+        losses = not self._disables('FRICTIONLOSS', 'CONSTRAINT')
+        for field, named, acts, what in (
+            ('jnt_stiffness', of_ball, springs, 'a spring about several axes'),
+            ('dof_armature', of_free, True, 'armature of a free base'),
+            ('jnt_stiffnesspoly', joints, springs, 'a spring that is not linear'),
+            ('dof_dampingpoly', dofs, dampers, 'damping that is not linear'),
+            ('jnt_plasticadr', joints, springs, 'a spring that yields'),
+            ('body_gravcomp', bodies, passive and np.any(gravity), 'gravity compensation'),
+            ('body_plugin', bodies, passive, 'a plugin'),
+            ('tendon_stiffness', tendons, springs, 'a spring'),
+            ('tendon_stiffnesspoly', tendons, springs, 'a spring'),
+            ('tendon_damping', tendons, dampers, 'damping'),
+            ('tendon_dampingpoly', tendons, dampers, 'damping'),
+            ('tendon_armature', tendons, True, 'armature'),
+            ('tendon_frictionloss', tendons, losses, 'dry friction'),
+            ('actuator_armature', elsewhere, True, 'armature on what is no single joint'),
+            ('actuator_damping', elsewhere, dampers, 'damping on what is no single joint'),
+            ('actuator_dampingpoly', actuators, dampers, 'damping that is not linear'),
         ):
-            values = getattr(m, field, None)  # older releases have fewer
-            if field == 'jnt_plasticadr' and values is not None:
+            values = getattr(m, field, None) if acts else None  # older releases have fewer
+            if field in ('jnt_plasticadr', 'body_plugin') and values is not None:
                 values = np.asarray(values) + 1  # -1 for none
             for name, index in named:
                 if values is not None and np.any(values[index]):
                     fix = 'set it to zero, or give it as torque'
                     raise self._refusal(f'{what} of {name}', 'none', fix)
+        for attribute, values, acts in (
+            ('damping', m.dof_damping, dampers),
+            ('frictionloss', m.dof_frictionloss, losses),
+        ):
+            for name, index in of_free[:1]:
+                if acts and values[index]:
+                    self._findings.append(
+                        Finding(
+                            'warning',
+                            name,
+                            f'has {attribute} {values[index]:g}, left out: the base moves freely',
+                            f'set {attribute}="0", or give the force as a wrench',
+                        )
+                    )
+        fluid = passive and (option.density or option.viscosity)
         for present, what in (
-            (option.density or option.viscosity, 'a fluid (density or viscosity of <option>)'),
+            (fluid, 'a fluid (density or viscosity of <option>)'),
             (m.nflex, 'deformable bodies (<flex>)'),
         ):
             if present:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.description import Description, Joint, Link, check_tree, merged
+from geolin_ros.description import Description, Finding, Joint, Link, check_tree, merged
 from geolin_ros.errors import ModelError, ModelWarning, UnsupportedJointError, unknown_name
 from geolin_ros.kernels.packing.types import BASE, Tree
 from geolin_ros.model.inertia_check import (
@@ -68,12 +68,14 @@ def number_bodies(
     children: dict[str, list[Joint]] = {name: [] for name in links}
     for joint in description.joints:
         children[joint.parent].append(joint)
-    root = _root_link(description, base, children)
+    root, heavy = _root_link(description, base, links, children)
     bodies, frames = _merge_fixed_joints(description, root, links, children)
     moving = [body.joint for body in bodies[1:] if body.joint is not None]
     for joint in moving:
         _check_kind(description, joint)
-    taken = [f'{description.source}: {found.sentence}' for found in description.findings]
+    taken = [
+        f'{description.source}: {found.sentence}' for found in (*description.findings, *heavy)
+    ]
     implausible = [
         f'{description.source}: {found.sentence}'
         for found in merged(negative_moments(description))
@@ -136,14 +138,25 @@ def _expand_planar_joints(description: Description) -> Description:
     return dataclasses.replace(description, links=tuple(links), joints=tuple(joints))
 
 
-def _root_link(description: Description, base: str, children: dict[str, list[Joint]]) -> str:
-    """Return the base link; a world link with one floating joint is not part of the robot."""
+def _root_link(
+    description: Description, base: str, links: dict[str, Link], children: dict[str, list[Joint]]
+) -> tuple[str, list[Finding]]:
+    """Return the base link; a massless link with one floating joint is the world above it."""
     moved = {joint.child for joint in description.joints}
     root = next(link.name for link in description.links if link.name not in moved)
     joints = children[root]
-    if base == 'floating' and len(joints) == 1 and joints[0].kind == 'floating':
-        return joints[0].child
-    return root
+    if base != 'floating' or len(joints) != 1 or joints[0].kind != 'floating':
+        return root, []
+    if not links[root].inertia.any():
+        return joints[0].child, []
+    heavy = Finding(
+        'warning',
+        f'link {root!r}',
+        f'has mass {links[root].inertia[0, 0]:g} kg above floating joint {joints[0].name!r}: it '
+        f'is the base, and {joints[0].child!r} moves apart from it',
+        'remove its <inertial> if it is the world',
+    )
+    return root, [heavy]
 
 
 def _merge_fixed_joints(

@@ -209,7 +209,6 @@ def test_equality_of_two_joints__is_a_mimic_joint():
         ),
         ('', HINGE, '<equality><joint joint1="j" name="still"/></equality>', 'still'),
         ('', '<joint name="j" type="ball" stiffness="3"/>', '', "axes of joint 'j'"),
-        ('', '<joint name="j" type="free" damping="3"/>', '', "free base of joint 'j'"),
         ('', '<joint name="j" type="free" armature="3"/>', '', "free base of joint 'j'"),
         ('', '', '', 'no joint'),
         ('<body name="o"><freejoint/><geom size="1"/></body>', HINGE, '', "'o', 'a'"),
@@ -222,7 +221,7 @@ def test_equality_of_two_joints__is_a_mimic_joint():
         ),
     ],
     ids=[
-        *('loop', 'locked', 'ball spring', 'base damping', 'base armature', 'nothing', 'two'),
+        *('loop', 'locked', 'ball spring', 'base armature', 'nothing', 'two'),
         *('fluid', 'tendon'),
     ],
 )
@@ -230,6 +229,85 @@ def test_what_cannot_be_meant__is_refused_by_name(before, inside, after, says):
     with pytest.raises(ModelError, match=re.escape(says)) as caught:
         TreeModel.from_mjcf(ARM.format(before, inside, after))
     assert ', expected ' in str(caught.value)
+
+
+FLAGS = """<mujoco><option {option}><flag {flags}/></option><worldbody>
+<body name="a" gravcomp="{gravcomp}"><joint name="j" axis="0 1 0" stiffness="7" springref="30"
+  damping="0.7" limited="true" range="-40 50" frictionloss="0.3"/><geom size=".1" pos=".3 0 0"/>
+  <body name="b" pos=".3 0 0"><joint name="k" type="slide" damping="0.4"/><geom size=".07"/></body>
+</body></worldbody>
+<tendon><fixed name="t" stiffness="{spring}" damping="{damper}" springlength="0.3">
+  <joint joint="j" coef="1"/></fixed></tendon>
+<actuator><motor joint="j" armature="0.5" damping=".3" ctrllimited="true" ctrlrange="-2 2"/>
+</actuator>
+<equality><joint joint1="k" joint2="j" polycoef="0 .2 0 0 0" active="{tied}"/></equality>
+</mujoco>"""
+PLAIN = {'option': '', 'flags': '', 'gravcomp': 0, 'spring': 0, 'damper': 0, 'tied': 'false'}
+
+
+def flagged(**changes):
+    return FLAGS.format(**PLAIN | changes)
+
+
+@pytest.mark.parametrize(
+    'changes',
+    [
+        {},
+        {'flags': 'gravity="disable"'},
+        {'flags': 'gravity="disable"', 'gravcomp': 1},
+        {'flags': 'spring="disable"'},
+        {'flags': 'spring="disable"', 'spring': 3},
+        {'flags': 'damper="disable"'},
+        {'flags': 'damper="disable"', 'damper': 3},
+        {'flags': 'spring="disable" damper="disable"', 'gravcomp': 1, 'option': 'density="900"'},
+        {'flags': 'equality="disable"', 'tied': 'true'},
+        {'flags': 'constraint="disable"', 'tied': 'true'},
+        {'flags': 'actuation="disable"'},
+        {'flags': 'eulerdamp="disable" island="disable"', 'option': 'timestep="0.1"'},
+        {'option': 'gravity="1 2 -3" integrator="implicitfast" actuatorgroupdisable="0"'},
+    ],
+    ids=str,
+)
+def test_flags_and_options__are_obeyed_as_mujoco_does(changes):
+    text = flagged(**changes)
+    model = TreeModel.from_mjcf(text)
+    referee, rng = Referee(text, model), np.random.default_rng(6)
+    for _ in range(3):
+        state, tau = model.random_state(rng), rng.normal(size=2)
+        _, _, qacc = referee.at(state, tau)
+        assert_close(forward_dynamics(model, state, tau), qacc, 1e-11)
+
+
+def test_flags_of_limits_and_friction__are_obeyed():
+    off = 'limit="disable" frictionloss="disable" clampctrl="disable"'
+    for flags, upper, effort, friction in (
+        ('', np.radians(50.0), 2.0, 0.3),
+        (off, np.inf, np.inf, 0.0),
+    ):
+        model = TreeModel.from_mjcf(flagged(flags=flags), coulomb_friction=True)
+        found = model.limits.upper[0], model.limits.effort[0], model.tree.friction[0]
+        assert found == (upper, effort, friction)
+
+
+@pytest.mark.parametrize(
+    ('changes', 'says'),
+    [
+        ({'flags': 'damper="disable"', 'spring': 3}, "spring of tendon 't'"),
+        ({'flags': 'spring="disable"', 'damper': 3}, "damping of tendon 't'"),
+        ({'flags': 'spring="disable"', 'gravcomp': 1}, "gravity compensation of body 'a'"),
+        ({'flags': 'damper="disable"', 'option': 'viscosity="1"'}, 'fluid'),
+    ],
+)
+def test_what_flags_leave_in_force__is_refused_by_name(changes, says):
+    with pytest.raises(ModelError, match=says):
+        TreeModel.from_mjcf(flagged(**changes))
+
+
+def test_damping_of_a_free_base__is_a_warning():
+    text = ARM.format('', '<joint name="j" type="free" damping="3"/>', '')
+    model = TreeModel.from_mjcf(text)
+    assert model.base == 'floating'
+    assert [w for w in model.warnings if "joint 'j': has damping 3, left out" in w]
 
 
 def test_inactive_loop__is_none():

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.close import assert_close
 from support.dense_reference import DenseReference, adjoint
+from support.pinocchio_oracle import pin
 from support.states import rotation_about
 from support.trees import descriptions, physical_link, random_pose, tree_description
 
-from geolin_ros import Description, Joint, Linearizer, Link, TreeModel, robots
+from geolin_ros import Description, Joint, Linearizer, Link, TreeModel, mass_matrix, robots
 from geolin_ros.description import Limits
 from geolin_ros.errors import (
     ModelError,
@@ -26,6 +27,7 @@ from geolin_ros.errors import (
     UnknownNameError,
 )
 from geolin_ros.kernels.engine.linearization import linearize
+from geolin_ros.spatial import se3
 
 KINDS = ('revolute', 'prismatic', 'helical', 'fixed')
 
@@ -131,13 +133,35 @@ def test_floating_joint_below_world__makes_its_child_the_base():
     assert_close(Linearizer(model)(state, tau).A, Linearizer(plain)(state, tau).A, 0.0)
 
 
+def test_root_with_mass_above_a_floating_joint__is_the_base():
+    text = """<robot name="two"><link name="ship"><inertial><mass value="2"/>
+    <inertia ixx=".3" iyy=".2" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <link name="drone"><inertial><origin xyz=".1 .2 .3"/><mass value="4"/>
+    <inertia ixx=".3" iyy=".4" izz=".5" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="free" type="floating"><parent link="ship"/><child link="drone"/>
+    <origin xyz="1 0 .5" rpy=".1 .2 .3"/></joint></robot>"""
+    model = TreeModel.from_urdf(text)
+    assert (model.base_link, model.total_mass) == ('ship', 6.0)
+    assert [w for w in model.warnings if "link 'ship': has mass 2 kg above floating" in w]
+    theirs = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
+    assert pin.computeTotalMass(theirs) == 6.0
+    state = model.random_state(np.random.default_rng(0))
+    q = np.empty(theirs.nq)
+    for at, pose in ((0, state.H), (7, None)):
+        q[at : at + 3] = state.s[:3] if pose is None else pose[:3, 3]
+        turn = state.s[3:] if pose is None else se3.quaternion_from_rotation(pose[:3, :3])
+        q[at + 3 : at + 7] = turn
+    M = pin.crba(theirs, theirs.createData(), q)
+    assert_close(mass_matrix(model, state), np.triu(M) + np.triu(M, 1).T, 1e-12)
+
+
 def test_floating_joint__elsewhere_is_an_inner_one():
     rng = np.random.default_rng(4)
     links = links_of(rng, 'world', 'robot', 'other')
     free = Joint('free', 'floating', 'world', 'robot')
     second = Joint('second', 'floating', 'robot', 'other')
     beside = Joint('beside', 'revolute', 'world', 'other')
-    above = TreeModel.from_description(described(links, [free, second]))
+    above = TreeModel.from_description(described([Link('world'), *links[1:]], [free, second]))
     assert (above.base_link, above.n, above.n_q) == ('robot', 6, 7)
     below = TreeModel.from_description(described(links, [free, beside]))
     assert (below.base_link, below.n, below.n_q) == ('world', 7, 8)
