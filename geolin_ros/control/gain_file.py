@@ -2,8 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gain bank as a file: YAML, or NumPy's .npz; docs/gains.md says what is in it."""
 
+import io
 import json
+import struct
 import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,7 +20,7 @@ from geolin_ros.control.lqr import Gains
 from geolin_ros.control.support import Support
 from geolin_ros.control.whole_file import whole_file
 from geolin_ros.description.safe_yaml import parse_yaml
-from geolin_ros.errors import InputError
+from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.model.labels import input_labels, state_labels
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
@@ -23,7 +28,12 @@ from geolin_ros.typing import Array
 FORMAT, VERSION = 'geolin_ros gain bank', 1
 MOST_BYTES = 1_000_000_000  # of a bank in YAML; the .npz of the same gains is smaller and faster
 _YAML = ('.yaml', '.yml')
-_MALFORMED = (ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile)
+_MALFORMED = (
+    *(ValueError, KeyError, TypeError, AttributeError, ArithmeticError, GeolinError),
+    *(EOFError, OSError, MemoryError, RecursionError, NotImplementedError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
+"""What readers of YAML, JSON, NumPy and zip end in with bytes that no bank has."""
 
 
 def save_bank(bank: GainBank, model: TreeModel, path: str | Path) -> None:
@@ -62,19 +72,28 @@ def load_bank(path: str | Path, model: TreeModel) -> GainBank:
     OSError
         If there is no such file.
     """
-    try:
-        header, arrays = (_read_yaml if Path(path).suffix in _YAML else _read_npz)(Path(path))
+    content = Path(path).read_bytes()
+    with _named(path):
+        header, arrays = (_read_yaml if Path(path).suffix in _YAML else _read_npz)(content)
         if header.get('format') != FORMAT or header.get('version') != VERSION:
             raise ValueError(f'format {header.get("format")!r}, version {header.get("version")!r}')
-        _check_hash(header['model_hash'], model, str(path))
+        found = str(header['model_hash'])
+    _check_hash(found, model, str(path))
+    with _named(path):
         routes = [_route(*parts, model) for parts in zip(header['routes'], arrays, strict=True)]
+        return GainBank(model.hash, {frozenset(r.knots[0].contacts): r for r in routes})
+
+
+@contextmanager
+def _named(path: str | Path) -> Iterator[None]:
+    """Raise `InputError` with the path for what is malformed."""
+    try:
+        yield
     except _MALFORMED as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(
-            f'{path} is no gain bank of version {VERSION}: {error}; make one with save_bank'
+            f'{path} is no gain bank of version {VERSION}: {error or type(error).__name__}; make '
+            'one with save_bank'
         ) from error
-    return GainBank(model.hash, {frozenset(r.knots[0].contacts): r for r in routes})
 
 
 def _write_yaml(file: IO[bytes], header: dict[str, Any], arrays: list[dict[str, Array]]) -> None:
@@ -87,11 +106,8 @@ def _write_yaml(file: IO[bytes], header: dict[str, Any], arrays: list[dict[str, 
     yaml.dump(document, file, _Dumper, encoding='utf-8', **layout)
 
 
-def _read_yaml(path: Path) -> tuple[dict[str, Any], list[dict[str, Array]]]:
-    try:
-        header = parse_yaml(path.read_text(encoding='utf-8'), MOST_BYTES)
-    except InputError as error:  # does not know whose text it is
-        raise ValueError(str(error)) from error
+def _read_yaml(content: bytes) -> tuple[dict[str, Any], list[dict[str, Array]]]:
+    header = parse_yaml(content.decode('utf-8'), MOST_BYTES)
     routes = header.get('routes', ())
     return header, [
         {name: np.array(entry[name], dtype=np.float64) for name in _SHAPES} for entry in routes
@@ -107,8 +123,12 @@ def _write_npz(file: IO[bytes], header: dict[str, Any], arrays: list[dict[str, A
     np.savez(file, header=np.array(json.dumps(header)), **stacks)
 
 
-def _read_npz(path: Path) -> tuple[dict[str, Any], list[dict[str, Array]]]:
-    with np.load(path, allow_pickle=False) as file:
+def _read_npz(content: bytes) -> tuple[dict[str, Any], list[dict[str, Array]]]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+    if size > MOST_BYTES:
+        raise ValueError(f'it unpacks to {size} bytes, expected at most {MOST_BYTES}')
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
         header = json.loads(str(file['header']))
         return header, [
             {name: file[f'route{index}/{name}'] for name in _SHAPES}

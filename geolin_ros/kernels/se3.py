@@ -12,7 +12,6 @@ follows from its Rodrigues formula on rotations, F = p0 1 + p1(x) w^ + p2(x) w^ 
 import math
 
 from geolin_ros.kernels._jit import lean_kernel
-from geolin_ros.kernels.simd.vector import get
 
 POSE_TOLERANCE = 1e-5
 SERIES_BELOW = 0.25  # of the squared angle: the closed forms lose digits below it
@@ -24,9 +23,9 @@ def is_pose(x):
 
     Then the squares of the singular values of R have the same geometric and arithmetic mean, 1.
     """
-    a, b, c = get(x, 0), get(x, 1), get(x, 2)
-    d, e, f = get(x, 4), get(x, 5), get(x, 6)
-    g, h, i = get(x, 8), get(x, 9), get(x, 10)
+    a, b, c = x[0], x[1], x[2]
+    d, e, f = x[4], x[5], x[6]
+    g, h, i = x[8], x[9], x[10]
     volume = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
     squares = (a * a + b * b + c * c) + (d * d + e * e + f * f) + (g * g + h * h + i * i)
     return abs(volume - 1.0) < POSE_TOLERANCE and abs(squares - 3.0) < POSE_TOLERANCE

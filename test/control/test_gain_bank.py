@@ -4,7 +4,9 @@
 
 import dataclasses
 import json
+import struct
 import subprocess
+import zipfile
 from functools import cache
 from itertools import pairwise
 
@@ -196,17 +198,35 @@ def test_unusable_file__is_explained(two_sets, tmp_path):
         load_bank(path, other)
     with pytest.raises(InputError, match='the bank is for model'):
         save_bank(bank, other, tmp_path / 'x.npz')
-    text = tmp_path / 'text.npz'
-    text.write_text('no archive')
-    with pytest.raises(InputError, match='no gain bank of version 1'):
-        load_bank(text, model)
     with np.load(path) as file:
         content = dict(file)
+    text, archive = tmp_path / 'text.npz', path.read_bytes()
+    huge = np.lib.format.magic(1, 0) + struct.pack('<H', 118)
+    huge += b"{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,), }".ljust(118)
+    damaged = [b'', b'no archive', archive[: len(archive) // 2], archive[:40] + archive[44:], huge]
+    for entry, data in (
+        ('header.npy', huge),
+        ('header.npy', huge.replace(b'<f8', b'<U8')),
+        ('header.npy', huge.replace(b'10000000000000', b'99999999999999999999')),
+        ('route0/K.npy', huge),
+    ):
+        with zipfile.ZipFile(text, 'w') as made:
+            made.writestr(entry, data)
+            if entry != 'header.npy':
+                np.lib.format.write_array(made.open('header.npy', 'w'), content['header'])
+        damaged.append(text.read_bytes())
+    for data in damaged:
+        text.write_bytes(data)
+        with pytest.raises(InputError, match='no gain bank of version 1'):
+            load_bank(text, model)
     for name, value in (
         ('route0/K', content['route0/K'][:, :, :-1]),
         ('route0/s', np.nan * content['route0/s']),
         ('header', np.array('{"format": "geolin_ros gain bank", "version": 2}')),
         ('header', np.array('[]')),
+        ('header', np.array('[' * 100_000)),
+        ('header', np.array('1' * 5000)),
+        ('route0/H', 2.0 * content['route0/H']),
     ):
         broken = tmp_path / 'broken.npz'
         np.savez(broken, **(content | {name: value}))
