@@ -11,6 +11,7 @@ import zarr
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
+from geolin_ros.errors import RecordingError
 from geolin_ros.model.labels import Label, rate_label
 from geolin_ros.offline import store
 from geolin_ros.offline.job import SPECTRA, varying
@@ -24,9 +25,24 @@ def open_dataset(path: str | Path, chunks: Any = None) -> xr.Dataset:
     """See `geolin_ros.open_dataset`."""
     path = str(path)
     group = store.open_group(path, 'r')
+    if group.attrs.get('format') != store.FORMAT:
+        raise RecordingError(
+            f'{path} has format {group.attrs.get("format")!r}, expected {store.FORMAT!r}, which '
+            '`geolin linearize` writes'
+        )
+    try:
+        return _opened(path, group, chunks)
+    except (KeyError, TypeError, ValueError, AssertionError, AttributeError) as error:
+        raise RecordingError(
+            f'{path} is a damaged dataset ({type(error).__name__}: {error}), expected what '
+            '`geolin linearize` has written; write it again'
+        ) from error
+
+
+def _opened(path: str, group: zarr.Group, chunks: Any) -> xr.Dataset:
     rows = _finished(group, 'time')
     spectra = _finished(group, 'spectrum')
-    stored: xr.Dataset = xr.open_zarr(path, chunks=None, consolidated=False)
+    stored: xr.Dataset = xr.open_zarr(path, chunks=None, consolidated=False, zarr_format=3)
     tables = {name for name in stored if str(name).endswith(('_constant', '_entries'))}
     marks = {name for name in stored if str(name).startswith(store.DONE)}
     hidden = {varying(name) for name in MATRICES} | {'eigenvalues_real', 'eigenvalues_imag'}

@@ -21,6 +21,8 @@ from geolin_ros.errors import GeolinError, RecordingError
 from geolin_ros.typing import Array, IntArray
 
 FORMAT = 'geolin_ros dataset 1'
+CODECS = frozenset(('blosc', 'bytes', 'transpose', 'zstd'))
+"""Of arrays that are read. Others, of objects above all, might run what is stored."""
 DONE = 'done'
 CHUNK_BYTES = 1 << 23
 """Chunks of the largest array are about this long, before compression."""
@@ -48,15 +50,25 @@ def open_group(path: str, mode: Any) -> zarr.Group:
     Raises
     ------
     RecordingError
-        If there is no dataset, or the store cannot be reached.
+        If there is no dataset, it has arrays with other codecs than `CODECS`, or the store cannot
+        be reached.
     """
     try:
         with reached(path):
-            return zarr.open_group(path, mode=mode, storage_options=_options(path))
-    except (FileNotFoundError, KeyError) as error:
+            group = zarr.open_group(path, mode=mode, zarr_format=3, storage_options=_options(path))
+            members: Any = {} if mode == 'w' else dict(group.arrays())
+    except (FileNotFoundError, KeyError, TypeError, ValueError) as error:
         raise RecordingError(
             f'{path} is no dataset, expected one that `geolin linearize` has written'
         ) from error
+    for name, member in members.items():
+        codecs = {codec['name'] for codec in member.metadata.to_dict()['codecs']}
+        if codecs - CODECS:
+            raise RecordingError(
+                f'{path}: array {name!r} is stored by {", ".join(sorted(codecs - CODECS))}, '
+                f'expected {", ".join(sorted(CODECS))}: it is not one of `geolin linearize`'
+            )
+    return group
 
 
 @contextmanager

@@ -3,8 +3,11 @@
 """The page of a report, looked at in a browser."""
 
 import json
+import pickle
 import re
+from pathlib import Path
 
+import numcodecs
 import numpy as np
 import pytest
 import zarr
@@ -20,6 +23,7 @@ from support.datasets import run
 
 from geolin_ros import urdf
 from geolin_ros.cli import main
+from geolin_ros.offline import store
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.modes import AMPLITUDE, Skeleton, slow_or_unstable
 from geolin_ros.offline.thinning import Sampling
@@ -450,6 +454,46 @@ def test_worst_moment__is_in_the_curves_however_short(bag, tmp_path, monkeypatch
     assert spectrum['damping'][0] == pytest.approx(-1.0, abs=1e-4)
     assert spectrum['condition'][0] == 1e7
     assert spectrum['median_condition'] < 1e6
+
+
+class Runs:
+    """Writes a file where it is unpickled."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def __reduce__(self):
+        return Path.write_text, (Path(self.file), 'ran')
+
+
+@pytest.mark.parametrize('verb', ['report', 'compare'])
+def test_foreign_zarr__is_named_and_never_unpickled(tmp_path, capsys, verb, monkeypatch):
+    monkeypatch.setattr(numcodecs.pickles, 'ALLOW_UNSAFE_PICKLE_DECODE', True, raising=False)
+    proof = tmp_path / 'proof'
+    with_objects = zarr.open_group(tmp_path / 'objects', mode='w', zarr_format=2)
+    with_objects.attrs['format'] = store.FORMAT
+    (tmp_path / 'objects' / 'time').mkdir()
+    described = {'zarr_format': 2, 'shape': [1], 'chunks': [1], 'dtype': '|O', 'order': 'C'}
+    described |= {'fill_value': None, 'compressor': None, 'filters': [{'id': 'pickle'}]}
+    (tmp_path / 'objects/time/.zarray').write_text(json.dumps(described))
+    (tmp_path / 'objects/time/0').write_bytes(pickle.dumps(Runs(proof), protocol=4))
+    foreign = zarr.open_group(tmp_path / 'foreign', mode='w')
+    foreign.create_array('temperature', data=np.zeros(3))
+    damaged = zarr.open_group(tmp_path / 'damaged', mode='w')
+    damaged.attrs.update({'format': store.FORMAT, 'complete': True})
+    text = zarr.open_group(tmp_path / 'text', mode='w')
+    text.attrs['format'] = store.FORMAT
+    text.create_array('time', shape=(2,), dtype=str)
+    for name, said in (
+        ('objects', 'is no dataset'),
+        ('foreign', "has format None, expected 'geolin_ros dataset 1'"),
+        ('damaged', 'is a damaged dataset'),
+        ('text', "array 'time' is stored by vlen-utf8, expected"),
+    ):
+        paths = [str(tmp_path / name)] * (2 if verb == 'compare' else 1)
+        assert main([verb, *paths]) == 1
+        assert said in capsys.readouterr().err
+    assert not proof.exists()
 
 
 def test_nothing__is_no_report(tmp_path, capsys):
