@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gain bank as a header of C, for controllers that read no files."""
 
-import json
 import re
 from pathlib import Path
 
@@ -75,7 +74,7 @@ def save_header(bank: GainBank, model: TreeModel, path: str | Path) -> None:
     rows: list[str] = []
     knots: list[Gains] = []
     for route in bank.routes.values():
-        contacts = json.dumps('+'.join(route.knots[0].contacts))
+        contacts = c_string('+'.join(route.knots[0].contacts))
         rows.append(f'  {{{contacts}, {len(knots)}, {len(route.knots)}}},')
         knots += route.knots
     steps, inputs = knots[0].K_past.shape[1], knots[0].feedforward.size
@@ -108,6 +107,15 @@ def save_header(bank: GainBank, model: TreeModel, path: str | Path) -> None:
     )
     with whole_file(path) as file:
         file.write(text.encode())
+
+
+def c_string(text: str) -> str:
+    """Return a literal of C for a text in UTF-8, whatever its letters."""
+    letters = (
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else f'\\{byte:03o}'
+        for byte in text.encode()
+    )
+    return f'"{"".join(letters)}"'
 
 
 def _nested(values: Array) -> str:

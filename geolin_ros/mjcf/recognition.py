@@ -2,21 +2,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a file or a text is one of MJCF."""
 
+import re
 from pathlib import Path
 
-_HEAD = 4096  # bytes, in which the first element of a file is looked for
+_ROOTS = ('mujoco', 'mujocoinclude')
+_BEFORE = (('<!--', '-->'), ('<?', '?>'), ('<!', '>'))
 
 
 def is_mjcf(source: object) -> bool:
     """Whether a path or a text is one of MJCF, by its first element."""
     if isinstance(source, str) and source.lstrip('\ufeff \t\r\n').startswith('<'):
-        head = source[:_HEAD]
+        text = source
     elif isinstance(source, str | Path) and Path(source).suffix in ('.xml', '.mjcf'):
         try:
-            with Path(source).open('rb') as file:
-                head = file.read(_HEAD).decode('utf-8', 'replace')
+            text = Path(source).read_text('utf-8', 'replace')
         except OSError:
             return False
     else:
         return False
-    return '<mujoco' in head and '<robot' not in head
+    return _first_element(text) in _ROOTS
+
+
+def _first_element(text: str) -> str:
+    """Return the name of the first element of XML, behind comments however long."""
+    at = 0
+    while True:
+        at = len(text) - len(text[at:].lstrip('\ufeff \t\r\n'))
+        for begin, end in _BEFORE:
+            if text.startswith(begin, at):
+                closed = text.find(end, at + len(begin))
+                if closed < 0:
+                    return ''
+                at = closed + len(end)
+                break
+        else:
+            found = re.compile(r'<([\w:.-]+)').match(text, at)
+            return found[1] if found else ''

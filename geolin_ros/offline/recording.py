@@ -157,6 +157,7 @@ class Recording:
             # the types. What the caller does with a message is outside.
             try:
                 connection, time, data = next(raw)
+                time = int(time)  # of a damaged row sqlite may return REAL
                 message = decode[connection.topic](data, connection.msgtype)
             except StopIteration:
                 return

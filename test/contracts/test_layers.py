@@ -72,7 +72,7 @@ print(sum(len(Path(file).read_text(encoding='utf-8').splitlines()) for file in f
 @pytest.mark.parametrize(
     ('statement', 'most'),
     [
-        ('from geolin_ros import Linearizer', 13_000),
+        ('from geolin_ros import Linearizer', 13_150),
         pytest.param(
             'import geolin_ros.ros.linearization_node',
             22_500,

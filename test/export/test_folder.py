@@ -12,10 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from geolin_tools.export import Build, export
 from support.c_library import Library, build, deviation, needs_tools, run
 
-from geolin_ros import Contact, Linearizer, TreeModel, robots
+from geolin_ros import Contact, Description, Joint, Linearizer, Link, TreeModel, robots
 from geolin_ros.cli import main
+from geolin_ros.errors import ConfigurationError
 
 PROGRAMS = Path(__file__).parent / 'programs'
 LEGS = 'FL', 'FR', 'RL', 'RR'
@@ -102,6 +104,31 @@ def test_bad_arguments__are_statuses_with_a_text(installed):
     assert library('discretize', *step) == -3
     texts = {library('status_text', k, result=ctypes.c_char_p) for k in range(-5, 2)}
     assert len(texts) == 7
+
+
+@pytest.mark.parametrize(
+    'name',
+    ['double', 'size', 'int', 'class', 'main', 'all', 'level', 'use', 'std', 'Namespace', 'm'],
+)
+def test_name_that_C_has__is_refused(name, tmp_path):
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    with pytest.raises(ConfigurationError, match=f"name is '{name}', .* for example robot_{name}"):
+        export(model, tmp_path / 'new', name=name, build=Build(['native']))
+    assert not list(tmp_path.iterdir())
+
+
+@needs_tools
+def test_robot_and_joints_of_any_letters__make_a_library(tmp_path):
+    joint, link = 'j\U0001f600 "\\??/é', 'müde\U0001f9be'
+    links = [Link.from_mass(name, 1.0, np.zeros(3), np.eye(3)) for name in ('base', link)]
+    description = Description('double', tuple(links), (Joint(joint, 'revolute', 'base', link),))
+    model = TreeModel.from_description(description)
+    name = export(model, tmp_path / 'new', build=Build(['native'], ()))
+    assert name == 'robot_double'
+    built = build(tmp_path / 'new', tmp_path / 'built', '-DCMAKE_C_FLAGS=-std=c99 -Wall -Werror')
+    library = ctypes.CDLL(str(built / 'librobot_double.so'))
+    (found,) = (ctypes.c_char_p * 1).in_dll(library, 'robot_double_joint_names')
+    assert found.decode() == joint
 
 
 @needs_tools

@@ -182,6 +182,39 @@ def test_batch__is_one_after_another(both):
     assert same_bytes(A[2], library.A)
 
 
+def test_what_is_no_number_and_no_pose__has_its_own_status(both):
+    library, contacts, _ = both
+    model, tau = library.model, np.zeros(library.model.n)
+    if contacts:
+        assert library('set_contacts', library.robot, (1 << len(contacts)) - 1) == 0
+    out, M = np.empty(model.m), np.empty((model.m, model.m))
+
+    def statuses(state, efforts):
+        x = state.data
+        step = library.robot, x, efforts, 1e-3, 2, None, None, np.empty_like(x)
+        yield library.linearize(state, efforts)
+        yield library('forward_dynamics', library.robot, x, efforts, out)
+        yield library('discretize', *step)
+        if efforts is tau:
+            yield library('inverse_dynamics', library.robot, x, np.zeros(model.m), out)
+            yield library('mass_matrix', library.robot, x, M)
+
+    rng = np.random.default_rng(9)
+    for bad in (np.nan, np.inf):
+        for part in ('H', 's', 'r'):
+            for k in range(3):
+                state = model.random_state(rng)
+                getattr(state, part).flat[k] = bad
+                found = list(statuses(state, tau))
+                assert found[: 3 if part == 'r' else 5] == [-1] * (3 if part == 'r' else 5), part
+        assert set(statuses(model.random_state(rng), np.full(model.n, bad))) == {-1}
+    for R in (1.01 * np.eye(3), -np.eye(3), np.zeros((3, 3))):
+        state = model.random_state(rng)
+        state.data[:16].reshape(4, 4)[:3, :3] = R
+        assert set(statuses(state, tau)) == {-3}
+    assert set(statuses(model.random_state(rng), tau)) <= {0, -2}
+
+
 def several_axes(*kinds):
     """Return a robot with joints of some kinds, in an order of its own."""
     rng = np.random.default_rng(5)

@@ -14,6 +14,7 @@ from support.robots import example_robot, mjcf_of
 from geolin_ros import Linearizer, TreeModel, bias_force, forward_dynamics, mass_matrix, robots
 from geolin_ros.control.soles import read_feet
 from geolin_ros.errors import ConfigurationError, ModelError
+from geolin_ros.mjcf import is_mjcf
 
 mujoco = pytest.importorskip('mujoco')
 
@@ -350,6 +351,11 @@ def test_feet__are_balls_and_soles_of_geoms(tmp_path):
 
 
 def test_file__is_read_by_its_content(tmp_path):
-    (tmp_path / 'hopper.xml').write_text(HOPPER)
-    assert TreeModel.from_file(tmp_path / 'hopper.xml').name == 'hopper'
+    licence = f'<?xml version="1.0"?>\n<!-- {"<robot> " * 1000} -->\n<!DOCTYPE mujoco>\n<!-- -->'
+    for before in ('', licence):
+        (tmp_path / 'hopper.xml').write_text(before + HOPPER)
+        assert TreeModel.from_file(tmp_path / 'hopper.xml').name == 'hopper'
+        assert is_mjcf(before + HOPPER)
+    for text in ('', '<!-- <mujoco>', '<robot/><mujoco/>', '<!--' * 10_000, '<mujocos/>'):
+        assert not is_mjcf(f'<!-- <mujoco/> -->{text}')
     assert TreeModel.from_file(robots.path('quadruped')).n == 12

@@ -12,6 +12,7 @@ import yaml
 from rosbags.rosbag2 import StoragePlugin, Writer
 from support.bags import START, Messages, write_bag, write_ros1_bag
 
+from geolin_ros.cli import main
 from geolin_ros.errors import RecordingError, UnknownNameError
 from geolin_ros.offline import bag_writer
 from geolin_ros.offline.bag_writer import BagWriter
@@ -129,6 +130,28 @@ def test_versions_of_bags__are_read_alike(version, bag, robot, expected, tmp_pat
     assert read(path) == expected
     with Recording([path]) as recording:
         assert recording.description() == robot[1]
+
+
+def test_time_that_sqlite_keeps_as_a_float__is_a_time(bag, robot, expected, tmp_path, capsys):
+    with Recording([bag]) as recording:
+        messages = list(recording.messages(INPUTS))
+    path = write_bag(tmp_path / 'bag', messages, robot[1], storage='sqlite3')
+    (file,) = path.glob('*.db3')
+    with closing(sqlite3.connect(file)) as database:
+        (column,) = database.execute(
+            "SELECT sql FROM sqlite_master WHERE name = 'messages'"
+        ).fetchone()
+        database.executescript(
+            'ALTER TABLE messages RENAME TO old;'
+            + column.replace('timestamp INTEGER', 'timestamp REAL')
+            + ';INSERT INTO messages SELECT * FROM old; DROP TABLE old;'
+        )
+        (kind,) = database.execute('SELECT typeof(timestamp) FROM messages').fetchone()
+        assert kind == 'real'
+    with Recording([path]) as recording:
+        assert all(type(m.time) is int for m in recording.messages(INPUTS))
+    assert main(['inspect', str(path)]) == 0
+    assert 'joint_states' in capsys.readouterr().out
 
 
 CUSTOM = 'robot_msgs/msg/Reading'

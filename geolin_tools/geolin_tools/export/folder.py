@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The folder of a C library: sources from templates, arrays, and object files."""
 
-import json
 import os
 import re
 import shutil
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from geolin_ros.control.gain_header import c_string
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels.engine.exponential import parts_of
 from geolin_ros.kernels.packing import layout, own_layout
@@ -23,6 +23,31 @@ from geolin_tools.export.robot import Robot
 from geolin_tools.export.targets import Target
 
 TEMPLATES = Path(__file__).parent / 'templates'
+_RESERVED = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8 char16 char32
+    char8_t char16_t char32_t class compl complex concept const consteval constexpr constinit
+    const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast
+    else enum explicit export extern false final float for friend goto if imaginary import inline
+    int long module mutable namespace new noexcept not not_eq nullptr operator or or_eq override
+    private protected public register reinterpret_cast requires restrict return short signed
+    sizeof static static_assert static_cast struct switch template this thread_local throw true
+    try typedef typeid typename typeof typeof_unqual union unsigned using virtual void volatile
+    wchar wchar_t while xor xor_eq
+
+    clock div dev errno fpos gid id ino int8 int16 int32 int64 intmax intptr key ldiv lldiv locale
+    max_align mbstate mode nlink off pid ptrdiff quad sig_atomic sigset size ssize std time uid
+    uint uint8 uint16 uint32 uint64 uintmax uintptr useconds va wctrans wctype wint
+
+    linux main null unix c dl eigen geolin_msgs m pthread rt util
+
+    contact_set level use
+
+    all clean depend edit_cache help install list_install_components none package rebuild_cache
+    test
+"""
+RESERVED = frozenset(_RESERVED.split())
+"""Keywords of C and C++, types that end in _t, macros, libraries, targets of CMake and what the
+library itself is made of."""
 _BLOCK = re.compile(r'^//: (?!end)(\w+)\n(.*?)^//: end\n', re.MULTILINE | re.DOTALL)
 _PLACE = re.compile(r'\{\{(\w+)\}\}')
 
@@ -30,17 +55,22 @@ _PLACE = re.compile(r'\{\{(\w+)\}\}')
 def identifier_of(name: str) -> str:
     """Return a name as an identifier of C, in small letters."""
     word = re.sub(r'\W+', '_', name, flags=re.ASCII).strip('_').lower() or 'robot'
-    return f'robot_{word}' if word[0].isdigit() else word
+    return f'robot_{word}' if word[0].isdigit() or word in RESERVED else word
 
 
 def check_identifier(name: str) -> str:
-    """Return a name that is an identifier of C.
+    """Return a name that functions, types, a namespace and a target of CMake may begin with.
 
     Raises
     ------
     ConfigurationError
-        If it is not.
+        If it is no identifier of C, or means something else already.
     """
+    if name in RESERVED or name.lower() in RESERVED:
+        raise ConfigurationError(
+            f'name is {name!r}, which C, C++, their libraries or CMake have for something else, '
+            f'expected another one; for example robot_{name}'
+        )
     if not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII):
         raise ConfigurationError(
             f'name is {name!r}, expected a letter, then letters, digits and _; for '
@@ -159,7 +189,7 @@ def _words(robot: Robot, name: str, targets: Sequence[Target]) -> dict[str, str]
         'memory': str(-(-(8 * (_room(robot) + 44 + 3 * model.n) + 512) // 64) * 64),
         'targets': ', '.join(target.name for target in targets),
         'architectures': ', '.join(sorted({target.architecture for target in targets})),
-        'actuated': ', '.join(json.dumps(joint) for joint in model.actuated_joints),
+        'actuated': ', '.join(c_string(joint) for joint in model.actuated_joints),
         'gravity_x': gravity[0],
         'gravity_y': gravity[1],
         'gravity_z': gravity[2],
@@ -275,9 +305,9 @@ def _data(robot: Robot, name: str, kernels: Mapping[str, Kernel]) -> str:
         'contact_names': [contact.name for contact in robot.contacts],
         'wrench_names': places,
     }.items():
-        strings = ''.join(f'{json.dumps(text)}, ' for text in texts)
+        strings = ''.join(f'{c_string(text)}, ' for text in texts)
         lines.append(f'const char *const {name}_{what}[] = {{{strings}NULL}};')
-    lines.append(f'const char *const {name}_base_link = {json.dumps(model.base_link)};')
+    lines.append(f'const char *const {name}_base_link = {c_string(model.base_link)};')
     for what in ('lower', 'upper', 'velocity', 'effort'):
         numbers = ''.join(f'{_number(value)}, ' for value in getattr(limits, what))
         lines.append(f'const double {name}_{what}[] = {{{numbers}0}};')

@@ -29,8 +29,8 @@ def write_page(output: str | Path, kind: str, title: str, content: Any) -> None:
         ('{main}', (PAGE / f'{kind}.html').read_text()),
         ('/* style */', (PAGE / 'report.css').read_text()),
         ('/* script */', scripts),
-        ('"content"', text.replace('</', '<\\/')),
         ('{title}', html.escape(title)),
+        ('"content"', text.replace('<', '\\u003c')),  # a name may look like a tag
     ):
         page = page.replace(mark, inside)
     with whole_file(output) as file:

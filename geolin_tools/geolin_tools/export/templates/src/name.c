@@ -98,15 +98,23 @@ const char *{{name}}_status_text(int status) {
     case {{NAME}}_OK: return "success";
     case {{NAME}}_NOT_FINITE: return "an input or a result holds NaN or inf";
     case {{NAME}}_REDUNDANT: return "contacts in force depend on each other; take one out of the set";
-    case {{NAME}}_BAD_ARGUMENT: return "a pointer is NULL, or a number is out of range";
+    case {{NAME}}_BAD_ARGUMENT: return "a pointer is NULL, a number is out of range, or H is no pose";
     case {{NAME}}_NO_PROCESSOR: return "no such level of the library runs on this processor";
     case {{NAME}}_NO_MEMORY: return "there are less than {{NAME}}_MEMORY bytes";
     default: return status >= {{NAME}}_SINGULAR ? "a joint moves no inertia at this state" : "unknown status";
   }
 }
 
-/* A velocity of all joints is one of the caller's: that of its leader. */
-static int own_status(int64_t status) {
+static int all_finite(const double *values, int count) {
+  for (int i = 0; i < count; i++)
+    if (!isfinite(values[i])) return 0;
+  return 1;
+}
+
+/* NaN in what is given looks like a joint without inertia, or like contacts that depend on each other.
+ * A velocity of all joints is one of the caller's: that of its leader. */
+static int own_status(int64_t status, const double *x, const double *given, int count) {
+  if (status != {{NAME}}_OK && !(all_finite(x, {{NAME}}_X) && all_finite(given, count))) return {{NAME}}_NOT_FINITE;
   return (int)(status > 6 ? 7 + MASTER(status - 7) : status);
 }
 
@@ -121,14 +129,14 @@ static int run({{name}}_t *robot, const double *x, const double *tau) {
 #if {{NAME}}_CONTACTS
   if (in_force->rows > 0)
     return own_status(code->linearize_in_contact(ROBOT, in_force->sites, in_force->size, robot->cw, WORK_OF_CONTACTS,
-        robot->x, {{NAME}}_X, robot->inputs, INPUT_SIZE, robot->ws, WORK, robot->out, OUT));
+        robot->x, {{NAME}}_X, robot->inputs, INPUT_SIZE, robot->ws, WORK, robot->out, OUT), x, tau, N);
 #endif
   return own_status(code->linearize(ROBOT, robot->x, {{NAME}}_X, robot->inputs, INPUT_SIZE, robot->ws, WORK,
-      robot->out, OUT));
+      robot->out, OUT), x, tau, N);
 #else
   memcpy(robot->tau, tau, N * sizeof *tau);
   return own_status(code->linearize_own(ROBOT, in_force->sites, in_force->size, robot->cw, WORK_OF_CONTACTS, OWN,
-      robot->x, {{NAME}}_X, robot->tau, N, robot->inputs, INPUT_SIZE, robot->ws, WORK, robot->out, OUT));
+      robot->x, {{NAME}}_X, robot->tau, N, robot->inputs, INPUT_SIZE, robot->ws, WORK, robot->out, OUT), x, tau, N);
 #endif
 }
 
@@ -208,7 +216,7 @@ int {{name}}_forward_dynamics({{name}}_t *robot, const double *x, const double *
     memcpy(robot->x, x, sizeof robot->x);
     memcpy(robot->tau, tau, N * sizeof *tau);
     return own_status(robot->level->forward_dynamics(ROBOT, robot->x, {{NAME}}_X, robot->tau, N, robot->ws, WORK,
-        nu_dot, M));
+        nu_dot, M), x, tau, N);
   }
 #endif
   return {{name}}_linearize(robot, x, tau, NULL, NULL, nu_dot);
@@ -229,11 +237,12 @@ int {{name}}_inverse_dynamics({{name}}_t *robot, const double *x, const double *
   memcpy(forces, found, BASE * sizeof *found);
   memset(forces + BASE, 0, N * sizeof *forces);
   for (int c = 0; c < TREE_JOINTS; c++) forces[BASE + MASTER(c)] += FACTOR(c) * found[BASE + c];
-  return own_status(status);
+  return own_status(status, x, nu_dot, M);
 #else
   memcpy(robot->x, x, sizeof robot->x);
   memcpy(given, nu_dot, M * sizeof *nu_dot);
-  return own_status(robot->level->inverse_dynamics(ROBOT, robot->x, {{NAME}}_X, given, M, robot->ws, WORK, forces, M));
+  return own_status(robot->level->inverse_dynamics(ROBOT, robot->x, {{NAME}}_X, given, M, robot->ws, WORK, forces, M),
+      x, nu_dot, M);
 #endif
 }
 
@@ -254,10 +263,10 @@ int {{name}}_mass_matrix({{name}}_t *robot, const double *x, double *result) {
       double factor = (i < BASE ? 1.0 : FACTOR(i - BASE)) * (j < BASE ? 1.0 : FACTOR(j - BASE));
       result[row * M + column] += factor * found[i * ALL + j];
     }
-  return own_status(status);
+  return own_status(status, x, NULL, 0);
 #else
   memcpy(robot->x, x, sizeof robot->x);
-  return own_status(robot->level->mass_matrix(ROBOT, robot->x, {{NAME}}_X, robot->ws, WORK, result, M * M));
+  return own_status(robot->level->mass_matrix(ROBOT, robot->x, {{NAME}}_X, robot->ws, WORK, result, M * M), x, NULL, 0);
 #endif
 }
 
