@@ -18,7 +18,7 @@ TREES = re.findall(r'```\{toctree\}\n((?:.|\n)*?)```', INDEX)
 
 def test_pages__are_listed_once():
     listed = [entry for tree in TREES for entry in re.findall(r'^[\w/]+$', tree, re.MULTILINE)]
-    pages = {path.stem for path in DOCS.glob('*.md')} | {'api', 'decisions/index'}
+    pages = {path.stem for path in DOCS.glob('*.md')} | {'api'}
     pages |= {f'notebooks/{path.stem}' for path in (DOCS / 'notebooks').glob('*.md')}
     assert sorted(listed) == sorted(pages - {'index'} | {'evidence/index'})
 

@@ -241,6 +241,7 @@ HELD = {
     ('held', 'joints'),
     [(h, j) for j in (1, 2, 3) for h, (least, *_) in HELD.items() if j >= least],
 )
+@pytest.mark.shows('The fast linearization: Light links that heavy ones hold')
 def test_light_links__are_as_exact_as_what_they_hold(held, joints):
     """The motions that contacts leave have the same inertia, whatever a foot weighs."""
     _, legs, patterns = HELD[held]

@@ -109,6 +109,7 @@ def test_mimic_joints_in_contact__equal_the_general_algorithm():
 MASSES = (1.0, 1e-3, 1e-6, 1e-9, 1e-11, 1e-12, 0.0)
 
 
+@pytest.mark.shows('The fast linearization: Light links that heavy ones hold')
 @pytest.mark.parametrize('wrist', [None, 0.3, 1e-7])
 @pytest.mark.parametrize('chain', [False, True], ids=['both follow the drive', 'one the other'])
 @pytest.mark.parametrize('kind', ['prismatic', 'revolute'])
