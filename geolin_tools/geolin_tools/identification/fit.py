@@ -41,6 +41,8 @@ FIRST_NOISE = 0.02
 LONGEST = KEPT_RATE
 """Residuals of noise that passed the filter last half as many samples. What lasts longer is a
 robot that the model cannot be; it must not hide what the data tell."""
+BLOCKS = 20
+"""A recording is cut into so many to see how far its residuals agree with each other."""
 LEAST_NOISE = 1e-6
 """Least standard deviation of residuals, as a part of the effort's."""
 
@@ -56,7 +58,8 @@ class Fit:
     x : (p,)
         The numbers of `Parameters`.
     information : (p, p)
-        J' J of the weighted equations alone; with the identity, the inverse of `covariance`.
+        J' J of the equations alone, weighted by what each row is worth; with the identity, the
+        inverse of `covariance`.
     """
 
     x: Array
@@ -96,8 +99,9 @@ def fit(
         if np.abs(x - before).max(initial=0.0) < SETTLED:
             break
     weight = _weights(residual, noise) / (noise * np.sqrt(lasting))
-    compressed = features.compress(x, np.where(np.isfinite(equations.measured), weight, 0.0))
-    J = features.jacobian(compressed, x)
+    weight = np.where(np.isfinite(equations.measured), weight, 0.0)
+    worth = weight / np.sqrt(_inflation(features, equations, x, weight * np.nan_to_num(residual)))
+    J = features.jacobian(features.compress(x, worth), x)
     return Fit(x, J.T @ J)
 
 
@@ -350,6 +354,30 @@ def _lasting(values: Array) -> float:
     negative = np.flatnonzero(correlation < 0.0)
     last = int(negative[0]) if negative.size else count
     return float(np.clip(2.0 * correlation[:last].sum() - 1.0, 1.0, LONGEST))
+
+
+def _inflation(features: _Features, equations: Equations, x: Array, residual: Array) -> Array:
+    """Return by how much (N, m) the variance of numbers exceeds that of independent residuals.
+
+    Of a row of a recording: the squares of what blocks of it ask of the numbers, in the directions
+    that the row tells at all, by what they would be of independent weighted residuals (N, m). It
+    sees a robot that the model cannot be, whose residuals last as long as its motion [Liang 1986].
+    """
+    found = np.ones_like(residual)
+    values = features._p.joint_values(x)
+    slopes = features.coefficient_jacobian(x, x)
+    for begin, end in zip(equations.start, [*equations.start[1:], len(residual)], strict=True):
+        for row in range(residual.shape[1]):
+            error = residual[begin:end, row]
+            if not error.any():
+                continue
+            J = features._row_features(row, values)[begin:end, :-2] @ slopes
+            U, sizes, _ = np.linalg.svd(J, full_matrices=False)
+            U = U[:, sizes > 1e-6 * sizes[0]]
+            edges = np.linspace(0, end - begin, BLOCKS, endpoint=False).astype(int)
+            asked = np.add.reduceat(U * error[:, np.newaxis], edges, axis=0)
+            found[begin:end, row] = max(float((asked**2).sum()) / U.shape[1], 1.0)
+    return found
 
 
 def _weights(residual: Array, noise: Array) -> Array:
