@@ -11,7 +11,9 @@ import pytest
 pytest.importorskip('scipy')
 
 from geolin_tools.identification import (
+    Prior,
     Signals,
+    choose_prior,
     examine,
     find_delay,
     identification,
@@ -97,6 +99,16 @@ def test_find_delay__is_refused_where_joints_do_not_agree():
 def test_identify__takes_out_no_delay_that_leaves_more_unexplained(monkeypatch):
     monkeypatch.setattr(identification, 'find_delay', lambda model, signals, cutoff: 0.05)
     assert identify(arm(), [motion()], delay=None).delay == 0.0
+
+
+def test_choose_prior__is_nearly_the_best_on_a_motion_that_it_never_saw():
+    train, tried = [motion(), motion(waves=(1.7, 4.2, 9.0))], motion(waves=(2.6, 6.0, 7.5))
+    chosen = choose_prior(arm(), train)
+    left = {
+        prior: identify(arm(), train, [tried], prior=prior).unexplained().mean()
+        for prior in {chosen, *(Prior(t, s, ()) for t in (0.1, 0.3, 1.0) for s in (True, False))}
+    }
+    assert left[chosen] <= 1.1 * min(left.values())
 
 
 def test_identify__takes_joints_that_hardly_move_and_efforts_that_nobody_measured():

@@ -8,6 +8,7 @@ from geolin_tools.identification.identification import (
     Combination,
     Identification,
     Prior,
+    choose_prior,
     identify,
 )
 from geolin_tools.identification.overlay import overlay_of
@@ -22,6 +23,7 @@ __all__ = [
     'Prior',
     'Signals',
     'check',
+    'choose_prior',
     'examine',
     'find_delay',
     'identify',

@@ -23,6 +23,10 @@ WORTH = 0.9
 """What is left of the efforts kept aside, by the description's, must be less in the mean."""
 UNEXPLAINED = 0.7
 """More than this part of all efforts' variation left unexplained is no fit."""
+EFFORTLESS = 1e-9
+"""Rows whose efforts vary less tell nothing [N m or N]."""
+TRUSTS = (0.1, 0.3, 1.0)
+"""Among which `choose_prior` chooses."""
 _TENSOR = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
 
 
@@ -125,6 +129,11 @@ class Identification:
     def inertial(self) -> Array:
         """Ten parameters of each body (nb, 10), see `inverse_dynamics_regressor`."""
         return self.parameters.inertial(self.fit.x)
+
+    def unexplained(self) -> Array:
+        """Return which part of the efforts kept aside is left, of each row that has some."""
+        moving = self.effort > EFFORTLESS
+        return np.asarray(self.after[moving] / self.effort[moving])
 
     def changes(self) -> list[Change]:
         """Return every quantity: of bodies, then of joints."""
@@ -262,39 +271,95 @@ def identify(
         train = [signals.between(0.0, 1.0 - KEPT_ASIDE) for signals in recordings]
         aside = [signals.between(1.0 - KEPT_ASIDE, 1.0) for signals in recordings]
     prior = prior or Prior()
-    if delay is None:
-        late = float(np.mean([find_delay(model, signals, cutoff) for signals in train]))
-        results = [_fitted(model, train, aside, prior, cutoff, d, watch) for d in (0.0, late)]
-        result = min(results, key=_unexplained)
-    else:
-        result = _fitted(model, train, aside, prior, cutoff, delay, watch)
+    lates = (delay,) if delay is not None else (0.0, _found_delay(model, train, cutoff))
+    results = [
+        fitted(model, Data.of(model, train, aside, cutoff, late), prior, watch) for late in lates
+    ]
+    result = min(results, key=lambda found: float(np.sum(found.unexplained())))
     _check(result, ', '.join(signals.name for signals in recordings))
     return result
 
 
-def _fitted(
+def choose_prior(
     model: TreeModel,
-    train: Sequence[Signals],
-    aside: Sequence[Signals],
+    recordings: Sequence[Signals],
+    prior: Prior | None = None,
+    *,
+    cutoff: float | None = None,
+    watch: Callable[[Iterable[int], int], Iterable[int]] = lambda rounds, total: rounds,
+) -> Prior:
+    """Return the trust, and whether there are springs, that leave least of efforts not trained on.
+
+    Each recording in turn is held out, of a single one each half [Stone 1974]. Others than the
+    default are chosen where they leave less in the mean logarithm over joints and parts by more
+    than its standard error: single parts tell little.
+
+    Parameters
+    ----------
+    model, recordings, cutoff
+        As of `identify`.
+    prior
+        Its scales are kept.
+    """
+    parts = list(recordings)
+    if len(parts) == 1:
+        parts = [parts[0].between(0.0, 0.5), parts[0].between(0.5, 1.0)]
+    for signals in recordings:
+        check(signals, model)
+        _require_inputs(signals, model)
+    start = prior or Prior()
+    priors = [start._replace(trust=t, springs=s) for t in TRUSTS for s in (True, False)]
+    left: list[list[Array]] = [[] for _ in priors]
+    for k in watch(range(len(parts)), len(parts)):
+        data = Data.of(model, parts[:k] + parts[k + 1 :], parts[k : k + 1], cutoff, 0.0)
+        for of_prior, one in zip(left, priors, strict=True):
+            of_prior.append(np.log(fitted(model, data, one).unexplained()))
+    by_row = np.array([np.concatenate(rows) for rows in left])
+    change = by_row - by_row[priors.index(start._replace(trust=Prior().trust, springs=True))]
+    margin = change.std(axis=1) / np.sqrt(max(change.shape[1] - 1, 1))
+    clear = np.where(change.mean(axis=1) + margin < 0.0, change.mean(axis=1), 0.0)
+    best = int(clear.argmin())
+    return priors[best] if clear[best] < 0.0 else start._replace(trust=Prior().trust, springs=True)
+
+
+class Data(NamedTuple):
+    """Equations of the data used, and of those kept aside."""
+
+    trained: Equations
+    aside: Equations
+    cutoff: float
+    delay: float
+
+    @classmethod
+    def of(
+        cls,
+        model: TreeModel,
+        train: Sequence[Signals],
+        aside: Sequence[Signals],
+        cutoff: float | None,
+        delay: float,
+    ) -> 'Data':
+        """Return those of recordings; all pass the filter of the fastest."""
+        motions = [prepare(signals, model, cutoff, delay) for signals in train]
+        highest = max(motion.cutoff for motion in motions)
+        tests = [prepare(signals, model, highest, delay) for signals in aside]
+        return cls(equations_of(model, motions), equations_of(model, tests), highest, delay)
+
+
+def fitted(
+    model: TreeModel,
+    data: Data,
     prior: Prior,
-    cutoff: float | None,
-    delay: float,
-    watch: Callable[[Iterable[int], int], Iterable[int]],
+    watch: Callable[[Iterable[int], int], Iterable[int]] = lambda rounds, total: rounds,
 ) -> Identification:
-    motions = [prepare(signals, model, cutoff, delay) for signals in train]
-    highest = max(motion.cutoff for motion in motions)
-    trained = equations_of(model, motions)
-    tests = [prepare(signals, model, highest, delay) for signals in aside]
-    tried = equations_of(model, tests)
+    """Return what data say, good or not."""
     joints = model.joint_names if prior.springs else ()
-    parameters = Parameters(model, trained, prior.trust, joints, prior.scales)
-    found = fit(parameters, trained, watch)
-    return Identification(model, parameters, found, trained, tried, highest, delay)
+    parameters = Parameters(model, data.trained, prior.trust, joints, prior.scales)
+    return Identification(model, parameters, fit(parameters, data.trained, watch), *data)
 
 
-def _unexplained(result: Identification) -> float:
-    """Return what is left of the efforts kept aside, in the mean over the rows measured."""
-    return float(np.nanmean(result.after / np.where(result.effort > 0.0, result.effort, np.nan)))
+def _found_delay(model: TreeModel, train: Sequence[Signals], cutoff: float | None) -> float:
+    return float(np.mean([find_delay(model, signals, cutoff) for signals in train]))
 
 
 def _require_inputs(signals: Signals, model: TreeModel) -> None:
@@ -329,7 +394,7 @@ def _check(result: Identification, name: str) -> None:
             'good as these data can tell, or they are wrong (units, order of joints, forces that '
             'were not given)'
         )
-    moving = known & (effort > 1e-9)
+    moving = known & (effort > EFFORTLESS)
     unexplained = float(np.median(after[moving] / effort[moving])) if moving.any() else 0.0
     if unexplained > UNEXPLAINED:
         raise UnsolvableError(
