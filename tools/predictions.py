@@ -33,6 +33,8 @@ TRIED = ('panda_gaz, last third', 'UR10, second half', 'kuka_lwr4, run 2')
 """Of the arms."""
 HORIZONS = (0.005, 0.02, 0.05)
 STEP = 0.001
+PAST = 0.02
+"""Constant accelerations are slopes of the rates of so long a time before [s]."""
 POINTS = 40
 """Of a recording, evenly spread."""
 QUIET = 0.5
@@ -215,10 +217,10 @@ def hopper():
 
 
 def predicted(motion):
-    """Return RMS errors of velocities (horizons, 4, parts).
+    """Return RMS errors of velocities (horizons, 5, parts).
 
-    By constant velocity, by A and B, by the model, by A and B about measured accelerations; parts
-    are joint rates, and of a floating base its turning and its velocity.
+    By constant velocity, by constant acceleration, by A and B, by the model, by A and B about
+    measured accelerations; parts are joint rates, and of a floating base its turning and velocity.
     """
     model = motion.model
     linearizer = Linearizer(model, motion.contacts)
@@ -251,23 +253,34 @@ def predicted(motion):
                 half = x.retract(0.5 * h * rate(linearizer, x, effort(now)))
                 x, now = x.retract(h * rate(linearizer, half, effort(now + 0.5 * h))), now + h
             truth = motion_at(motion, k + horizon / period)
-            guesses = start, by_forces(horizon, more), x, measured(horizon, more)
+            steady = steadily(motion, k, horizon)
+            guesses = start, steady, by_forces(horizon, more), x, measured(horizon, more)
             row.append([parts(motion, truth, guess) for guess in guesses])
         errors.append(row)
     squares = np.ma.masked_invalid(np.square(errors))
     return np.sqrt(squares.mean(axis=(0, -1)).filled(np.nan))
 
 
+def steadily(motion, k, horizon):
+    """Return the state whose rates go on as they changed before a sample; the pose stays."""
+    period = motion.time[1] - motion.time[0]
+    before = np.arange(max(k - max(round(PAST / period), 2), 0), k + 1)
+    centred = (before - before.mean()) * period
+    slopes = [centred @ rows[before] / (centred @ centred) for rows in (motion.v, motion.r)]
+    v, r = (rows[k] + horizon * a for rows, a in zip((motion.v, motion.r), slopes, strict=True))
+    return motion.model.state(motion.H[k], motion.s[k], v, r)
+
+
 def motion_at(motion, index):
     """Return the state between two samples."""
     k, share = int(index), index - int(index)
     first = motion.state(k)
-    return first if share < 1e-9 else first.retract(share * own(motion, first, k))
+    return first if share < 1e-9 else first.retract(share * own(motion, first, k + 1))
 
 
 def own(motion, first, k):
-    """Return the difference of a state to the next one, in the coordinates of the model."""
-    z, n = first.difference(motion.state(k + 1)), motion.model.n
+    """Return the difference of a state to that of a sample, in the coordinates of the model."""
+    z, n = first.difference(motion.state(k)), motion.model.n
     return z if motion.model.base == 'floating' else np.r_[z[6 : 6 + n], z[12 + n :]]
 
 
@@ -309,20 +322,21 @@ def parts(motion, truth, guess):
 PARTS = ('joints [rad/s]', 'base [rad/s]', 'base [m/s]')
 FLOATING = {'hopper_teststand': hopper, 'icub_walking': icub, 'go1_serow': go1}
 HEAD = (
-    *('recording', 'over', 'error of', 'constant velocity', 'A, B', 'model', 'A, B, measured'),
-    *('A, B identified', 'model identified', 'A, B identified, measured'),
+    *('recording', 'over', 'error of', 'constant velocity', 'constant acceleration', 'A, B'),
+    *('model', 'A, B, measured', 'A, B identified', 'model identified'),
+    'A, B identified, measured',
 )
 
 
 def results():
-    """Yield recording, part, and errors (3 horizons, 6); NaN where there are none."""
+    """Yield recording, part, and errors (3 horizons, 8); NaN where there are none."""
     for name in TRIED:
         arm = ARMS[name]()
         found = identify(arm.model, [arm.train], [arm.tried])
         overlay = overlay_of(found, urdf.read(arm.urdf))
         identified = arms.read(arm.urdf, joints=arm.model.joint_names, overlay=overlay)
         before, after = (predicted(arm_motion(m, arm.tried)) for m in (arm.model, identified))
-        yield name, PARTS[0], np.hstack((before[:, :, 0], after[:, 1:, 0]))
+        yield name, PARTS[0], np.hstack((before[:, :, 0], after[:, 2:, 0]))
     for name, load in FLOATING.items():
         motion = load()
         found = predicted(motion)
@@ -330,14 +344,15 @@ def results():
             if np.isnan(found[:, :, p]).all():
                 continue
             cells = np.full((len(HORIZONS), len(HEAD) - 3), np.nan)
-            kinds = 4 if motion.rail else 3
+            kinds = 5 if motion.rail else 4
             cells[:, :kinds] = found[:, :kinds, p]
             yield name, part, cells
 
 
 TEXT = """\
 Root mean square errors of velocities that are predicted over some time, from 40 moments of each
-recording. A, B: the published matrices and drift, once about the start; model: forward dynamics,
+recording. Constant acceleration: the slope of the rates over the 20 ms before, which knows nothing
+of efforts. A, B: the published matrices and drift, once about the start; model: forward dynamics,
 integrated along the efforts; *measured*: with measured accelerations in the place of those of the
 model, as with `nu_dot: measured`, on the leg in the drift alone; *identified*: by what was
 identified on other data. All signals pass a filter forwards and backwards: 20 Hz, icub_walking 8,
@@ -350,6 +365,9 @@ that walk have no efforts: theirs are those that the measured accelerations take
 the ground. So their rows tell of A and B and of feet that stand still, not of masses. Contacts are
 those of the foot sensors, on go1_serow two feet or more; its base is the state estimator's, above
 2 Hz the accelerometer's.
+
+Of a motion that goes on, the slope of what was is the better prediction: A and B are not made to
+beat it over milliseconds.
 
 ![Errors of joint rates over the time of the prediction](predictions.svg)"""
 

@@ -71,9 +71,9 @@ def test_torque_estimator__finds_the_forces_that_sensors_measure(forces, correla
     ],
 )
 def test_A_and_B__predict_robots_that_walk_better_than_constant_velocities(name, parts, most):
-    constant, linear, model = np.moveaxis(
+    constant, _, linear, model = np.moveaxis(
         predictions.predicted(predictions.FLOATING[name]()), 1, 0
-    )[:3]
+    )[:4]
     assert (linear[:, parts] < most * constant[:, parts]).all()
     assert (linear[:2] < 1.1 * model[:2] + 1e-3).all()  # up to 20 ms
 
@@ -83,7 +83,7 @@ def test_A_and_B__predict_an_identified_arm_with_measured_accelerations():
     found = identify(arm.model, [arm.train], [arm.tried])
     overlay = overlay_of(found, urdf.read(arm.urdf))
     identified = arms.read(arm.urdf, joints=arm.model.joint_names, overlay=overlay)
-    constant, linear, _, measured = np.moveaxis(
+    constant, _, linear, _, measured = np.moveaxis(
         predictions.predicted(predictions.arm_motion(identified, arm.tried))[:, :, 0], 1, 0
     )
     assert (measured < 0.5 * constant).all()

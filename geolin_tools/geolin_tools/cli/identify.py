@@ -69,13 +69,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--trust',
         type=float,
-        help='relative standard deviation of the inertias in the description (default: of 0.1, '
-        '0.3 and 1 the one that leaves least of efforts held out, a bag at a time)',
+        help='relative standard deviation of the inertias in the description (default: 0.3; of '
+        'several bags 0.1, 0.3 or 1, which leaves least of efforts held out, a bag at a time)',
     )
     parser.add_argument(
         '--springs',
         action=argparse.BooleanOptionalAction,
-        help='whether joints have springs (default: what leaves less of efforts held out)',
+        help='whether joints have springs (default: they do; of several bags as trust)',
     )
     parser.add_argument(
         '--scale',
@@ -159,7 +159,7 @@ def run(options: argparse.Namespace) -> int:
         chosen = {'trust': prior.trust, 'springs': prior.springs}
         print_json(_report(found) | chosen | {'output': str(options.output)})
     else:
-        is_chosen = None in (options.trust, options.springs)
+        is_chosen = len(bags) > 1 and None in (options.trust, options.springs)
         print(
             f'trust {prior.trust:g}, {"springs" if prior.springs else "no springs"}'
             f'{", by what is left of efforts held out" if is_chosen else ""}'

@@ -290,9 +290,9 @@ def choose_prior(
 ) -> Prior:
     """Return the trust, and whether there are springs, that leave least of efforts not trained on.
 
-    Each recording in turn is held out, of a single one each half [Stone 1974]. Others than the
-    default are chosen where they leave less in the mean logarithm over joints and parts by more
-    than its standard error: single parts tell little.
+    Each recording in turn is held out [Stone 1974]. Others than the default are chosen where they
+    leave less in the mean logarithm over joints and recordings by more than its standard error.
+    A single recording says nothing of other motions: the default stays.
 
     Parameters
     ----------
@@ -301,13 +301,12 @@ def choose_prior(
     prior
         Its scales are kept.
     """
-    parts = list(recordings)
+    start, parts = prior or Prior(), list(recordings)
     if len(parts) == 1:
-        parts = [parts[0].between(0.0, 0.5), parts[0].between(0.5, 1.0)]
+        return start
     for signals in recordings:
         check(signals, model)
         _require_inputs(signals, model)
-    start = prior or Prior()
     priors = [start._replace(trust=t, springs=s) for t in TRUSTS for s in (True, False)]
     left: list[list[Array]] = [[] for _ in priors]
     for k in watch(range(len(parts)), len(parts)):
@@ -315,11 +314,11 @@ def choose_prior(
         for of_prior, one in zip(left, priors, strict=True):
             of_prior.append(np.log(fitted(model, data, one).unexplained()))
     by_row = np.array([np.concatenate(rows) for rows in left])
-    change = by_row - by_row[priors.index(start._replace(trust=Prior().trust, springs=True))]
+    default = priors.index(start._replace(trust=Prior().trust, springs=True))
+    change = by_row - by_row[default]
     margin = change.std(axis=1) / np.sqrt(max(change.shape[1] - 1, 1))
     clear = np.where(change.mean(axis=1) + margin < 0.0, change.mean(axis=1), 0.0)
-    best = int(clear.argmin())
-    return priors[best] if clear[best] < 0.0 else start._replace(trust=Prior().trust, springs=True)
+    return priors[int(clear.argmin()) if clear.min() < 0.0 else default]
 
 
 class Data(NamedTuple):
