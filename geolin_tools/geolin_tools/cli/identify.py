@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--trust',
         type=float,
         help='relative standard deviation of the inertias in the description (default: 0.3; of '
-        'several bags 0.1, 0.3 or 1, which leaves least of efforts held out, a bag at a time)',
+        'several bags 0.1, 0.3 or 1, which leaves least of efforts kept aside, a bag at a time)',
     )
     parser.add_argument(
         '--springs',
@@ -131,7 +131,7 @@ def run(options: argparse.Namespace) -> int:
         if not options.aside:  # what is kept aside decides nothing
             train = [signals.between(0.0, 1.0 - KEPT_ASIDE) for signals in train]
         prior = choose_prior(
-            model, train, prior, cutoff=options.cutoff, watch=Progress(options, ' parts held out')
+            model, train, prior, cutoff=options.cutoff, watch=Progress(options, ' bags kept aside')
         )
     if options.trust is not None:
         prior = prior._replace(trust=options.trust)
@@ -162,7 +162,7 @@ def run(options: argparse.Namespace) -> int:
         is_chosen = len(bags) > 1 and None in (options.trust, options.springs)
         print(
             f'trust {prior.trust:g}, {"springs" if prior.springs else "no springs"}'
-            f'{", by what is left of efforts held out" if is_chosen else ""}'
+            f'{", by what is left of efforts kept aside" if is_chosen else ""}'
         )
         print('\n'.join(_lines(found)))
         print(

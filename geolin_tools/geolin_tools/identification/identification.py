@@ -290,8 +290,9 @@ def choose_prior(
 ) -> Prior:
     """Return the trust, and whether there are springs, that leave least of efforts not trained on.
 
-    Each recording in turn is held out [Stone 1974]. Others than the default are chosen where they
-    leave less in the mean logarithm over joints and recordings by more than its standard error.
+    Each recording in turn is kept aside [Stone 1974]. Others than the default are chosen where
+    they leave less in the mean logarithm over joints and recordings by more than its standard
+    error.
     A single recording says nothing of other motions: the default stays.
 
     Parameters
