@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHON
 CHECKS = .venv/checks/made
 
-.PHONY: help setup setup-demo setup-simulation setup-documentation setup-view demo balance view balance-all mpc check test faults robots planted-errors recordings fuzz soak lint docs docs-live build bench clean dist licences sbom audit
+.PHONY: help setup setup-demo setup-simulation setup-documentation setup-view demo balance view balance-all mpc check test faults robots papers planted-errors recordings fuzz soak lint docs docs-live build bench clean dist licences sbom audit
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -71,6 +71,9 @@ faults: setup  ## every fault over DDS once; writes docs/evidence/faults.md
 
 robots: setup  ## every legged robot of example-robot-data; writes docs/evidence/robots.md
 	.venv/bin/python -m pytest -n 0 -m soak --evidence test/balance/test_legged_robots.py
+
+papers: setup  ## every row of the papers: tests, limits, worst found; writes docs/evidence/papers.md
+	.venv/bin/python -m pytest -q -n 0 -m shows --paper-table test
 
 planted-errors: setup  ## errors planted in the engine, one by one: the self-check has to find each
 	.venv/bin/python tools/planted_errors.py

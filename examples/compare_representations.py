@@ -27,7 +27,7 @@ import pinocchio
 from numpy.typing import NDArray
 
 from geolin_ros import Linearizer, State, TreeModel, robots
-from geolin_ros.linearization.trajectory import transition
+from geolin_ros.papers.trajectory import transition
 from geolin_ros.spatial import se3
 
 Array = NDArray[np.float64]

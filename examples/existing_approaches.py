@@ -28,7 +28,7 @@ from examples.compare_representations import (
 )
 from examples.compare_representations import forward_differences as by_forward_differences
 from geolin_ros import State, robots
-from geolin_ros.kernels.papers import bos_2022
+from geolin_ros.papers import bos_2022
 from geolin_ros.spatial import se3
 from geolin_ros.spatial.lie_group import SE3, euclidean, linearize, product
 

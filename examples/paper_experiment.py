@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolin_ros import Description, Joint, Linearizer, Link, State, TreeModel
-from geolin_ros.kernels.papers.bos_2022 import (
+from geolin_ros.papers.bos_2022 import (
     extended_inverse_dynamics,
     inverse_mass_matrix,
     linearization,

@@ -34,7 +34,6 @@ from geolin_ros.estimation.sparse import (
     forward_dynamics,
     joint_acceleration,
 )
-from geolin_ros.estimation.sparse.articulated import factors
 from geolin_ros.estimation.sparse.factorization import (
     ThresholdLU,
     count_operations,
@@ -43,6 +42,7 @@ from geolin_ros.estimation.sparse.factorization import (
 )
 from geolin_ros.estimation.sparse.minimum_fill import minimum_fill_order
 from geolin_ros.estimation.sparse.ordering import Order, articulated_body_order
+from geolin_ros.papers.nori_2017.articulated import factors
 
 SIZES = (2, 3, 5, 8, 10, 12, 15, 20, 25, 30)
 LOAD_CELL_SIZES = SIZES[2:]

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import settings
 from support.environment import UDP_ALONE, own_domain
 
-pytest_plugins = ['support.limit']
+pytest_plugins = ['support.limit', 'support.paper_table']
 settings.register_profile('check', max_examples=5, deadline=None)
 settings.register_profile('dev', max_examples=20, deadline=None)
 settings.register_profile('ci', max_examples=50, deadline=None, derandomize=True)

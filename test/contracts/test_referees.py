@@ -22,9 +22,9 @@ MODULES = (
     'geolin_ros.dynamics.equations_of_motion',
     'geolin_ros.dynamics.momentum',
     'geolin_ros.linearization.representation',
-    'geolin_ros.linearization.consistency',
+    'geolin_ros.papers.consistency',
     'geolin_ros.spatial.lie_group',
-    'geolin_ros.linearization.trajectory',
+    'geolin_ros.papers.trajectory',
     'geolin_ros.dynamics.batch',
     'geolin_ros.linearization.contacts',
     'geolin_ros',
@@ -36,7 +36,7 @@ IMPORTED = {
     'dense': r'dense_reference|constrained_reference|several_axes|kim_tables|np\.linalg|np\.cross',
     'differences': r'finite_difference|derivative_by_vector',
     'SciPy': r'scipy',
-    'tables': r'kernels(\.| import )papers',
+    'tables': r'geolin_ros(\.| import )papers',
     'flows': r'error_after',
     'by hand': r'system\.derivatives',
     'one at a time': r'(Linearizer|geolin_ros\.hybrid_dynamics|getattr\(geolin_ros, name\))',
@@ -234,7 +234,7 @@ displacement_from_body, displacement_to_body
     differences: displacement__is_the_derivative_of_the_change_of_numbers
     Pinocchio: linearization__is_the_derivative_of_the_vector_field
 
-geolin_ros.linearization.consistency
+geolin_ros.papers.consistency
 required_effort
     Pinocchio: required_effort__is_pinocchios_inverse_dynamics
     tables: consistent_acceleration__is_the_third_remark_of_table_4
@@ -292,7 +292,7 @@ Linearizer
     MuJoCo: nu_dot__equals_mujocos
     differences: linearization__equals_differences_on_the_manifold
 
-geolin_ros.linearization.trajectory
+geolin_ros.papers.trajectory
 transition
     Pinocchio: flow__equals_differences_of_pinocchios_flow
     differences: sensitivity__is_the_derivative_of_the_final_state

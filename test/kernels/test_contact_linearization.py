@@ -237,6 +237,7 @@ HELD = {
 """Least joints a leg, legs, contacts; the last link of a leg has its number filled in."""
 
 
+@pytest.mark.shows('The fast linearization: Light links that heavy ones hold')
 @pytest.mark.parametrize(
     ('held', 'joints'),
     [(h, j) for j in (1, 2, 3) for h, (least, *_) in HELD.items() if j >= least],

@@ -172,6 +172,7 @@ def test_floating_joint__elsewhere_is_an_inner_one():
 # ---- Planar joints
 
 
+@pytest.mark.shows('Bos 2022: Section 2.2')
 def test_planar_joint__equals_pinocchios():
     """Its rates in our x, y are R(yaw) times Pinocchio's, which turn with the body."""
     pin = pytest.importorskip('pinocchio')

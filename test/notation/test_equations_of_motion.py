@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.close import assert_close, deviation
+from support.close import assert_close, assert_wrong
 from support.dense_reference import DenseReference
 from support.finite_difference import derivative, derivative_by_state, exp
 from support.passive_joints import passive_model
@@ -105,7 +105,7 @@ def test_coriolis_matrix__makes_mdot_minus_2c_skew(case, name):
     )
     C = equations_of_motion(model, state, name).C
     assert_close(M_dot, C + C.T, 1e-9)
-    assert deviation(M_dot, 2.0 * C) > 0.01
+    assert_wrong(M_dot, 2.0 * C, 0.01)
 
 
 @pytest.mark.shows('Traversaro 2019: T9')
@@ -121,7 +121,7 @@ def test_erratum_t9__mixed_equations_need_the_turning_of_the_base(robot):
     Y = at.base_map('mixed')
     h = Y.T @ (body.C @ body.nu + body.G + body.M @ turning)
     assert_close(mixed.C @ mixed.nu + mixed.G, h, 1e-12)
-    assert deviation(Y.T @ (body.C @ body.nu + body.G), h) > 0.02
+    assert_wrong(Y.T @ (body.C @ body.nu + body.G), h, 0.02)
     h = at.base_map('inertial').T @ (body.C @ body.nu + body.G)
     assert_close(inertial.C @ inertial.nu + inertial.G, h, 1e-12)
 

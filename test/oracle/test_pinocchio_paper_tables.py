@@ -7,14 +7,14 @@ import dataclasses
 import numpy as np
 import pytest
 from numpy.random import default_rng
-from support.close import assert_close, blocks, deviation
+from support.close import assert_close, assert_wrong, blocks
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 from support.trees import breadth_first, random_model, renumber_bodies
 
 from geolin_ros import State
 from geolin_ros.kernels.packing.types import Tree
-from geolin_ros.kernels.papers import bos_2022
+from geolin_ros.papers import bos_2022
 
 ROBOTS = ('solo12', 'talos_reduced')
 SHAPES = ('chain', 'star', 'branched')
@@ -64,7 +64,7 @@ def test_extended_inverse_dynamics__equals_rnea(case):
 def test_extended_inverse_dynamics__with_gravity_upwards__differs_from_rnea(case):
     """Errata B12: the sign of a_grav is no matter of taste."""
     expected = case.oracle.inverse_dynamics(case.state, case.nu_dot)
-    assert deviation(case.eid(gravity=-case.oracle.model.gravity).tau_bar, expected) > 0.1
+    assert_wrong(case.eid(gravity=-case.oracle.model.gravity).tau_bar, expected, 0.1)
 
 
 @pytest.mark.shows('Bos 2022: Eqs. (54)')

@@ -9,10 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import sparse
+from support.close import assert_close
 
-from geolin_ros.estimation.sparse import DynamicsSolver
-from geolin_ros.estimation.sparse.factorization import count_operations
+from geolin_ros.estimation.sparse import BlockSystem, DynamicsSolver, forward_dynamics
+from geolin_ros.estimation.sparse.factorization import FixedLU, count_operations
 from geolin_ros.estimation.sparse.ordering import Order
+from geolin_ros.papers.nori_2017.orders import searched_order
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'sparse_figures.py'
 
@@ -71,23 +73,32 @@ def test_figure_1__little_fill_beats_the_articulated_body_algorithm_up_to_twelve
     sizes, theirs = np.array(example.SIZES), forward['articulated-body algorithm']
     ours = forward['LU, little fill, right angles']
     assert np.all(ours[sizes <= 12] < 0.97 * theirs[sizes <= 12])
-    assert np.all(ours[sizes >= 15] > theirs[sizes >= 15])
     assert np.all(ours < 1.2 * theirs)
-    # counted by an independent program, with the least row times column: as much at each size
+    assert np.all(forward['LU, little fill, any placement'] < 2.1 * theirs)
+    # counted by an independent program, with the least row times column: no more than that
     others = {2: 178, 3: 340, 5: 899, 8: 2432, 10: 3479, 12: 4558, 15: 6036}
     for size, number in others.items():
-        assert abs(ours[sizes == size][0] / number - 1.0) < 0.08, size
+        assert ours[sizes == size][0] < 1.08 * number, size
 
 
-@pytest.mark.shows('Nori: Figures 1 and 2', 'Nori: N9')
-def test_figure_1__articulated_body_algorithm_is_cheaper_with_links_placed_anyhow(forward):
-    # erratum N9
-    theirs = forward['articulated-body algorithm']
-    lus = {name: counts for name, counts in forward.items() if name.startswith('LU')}
-    for name, counts in lus.items():
-        if name.endswith('any placement'):
-            assert np.all(counts > theirs), name
-    assert np.all(lus['LU, little fill, any placement'] < 2.1 * theirs)
+@pytest.mark.shows('Nori: Figures 1 and 2', 'Nori: Problem 2', 'Nori: N9')
+def test_searched_order__beats_the_articulated_body_algorithm_with_three_links_placed_anyhow(
+    example,
+):
+    """And solves: at generic and aligned states alike."""
+    rng, model = np.random.default_rng(0), example.chain(3, 'any placement')
+    system = BlockSystem(model, forward_dynamics(model))
+    order, operations = searched_order(system, 60, rng)
+    assert operations < 0.99 * example.articulated_body_algorithm(3).operations
+    assert operations == count_operations(system, order).total
+    lu = FixedLU(system, order)
+    for scale in (1.0, 1e-8, 0.0):
+        state = model.random_state(rng)
+        state.s[:] *= scale
+        system.update(state, rng.normal(size=system.rows - system.equations))
+        found = np.full(system.size, np.nan)
+        assert lu.solve(system.values, system.b, found)
+        assert_close(found, np.linalg.solve(system.matrix().toarray(), -system.b), 1e-10)
 
 
 @pytest.mark.shows('Nori: Problem 2')

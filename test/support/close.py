@@ -3,8 +3,22 @@
 """Relative comparison of arrays, block by block; NaN and wrong shapes never pass."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
+
+
+class Compared(NamedTuple):
+    """Limit and deviation of a comparison; the last two where it has to fail."""
+
+    limit: float | None = None
+    worst: float | None = None
+    least_limit: float | None = None
+    least: float | None = None
+
+
+COMPARED: list[Compared] = []
+"""What the running test has compared."""
 
 
 def deviation(actual, expected, scale=None):
@@ -26,7 +40,15 @@ def deviation(actual, expected, scale=None):
 def assert_close(actual, expected, tolerance, what='array', scale=None):
     """Fail where the `deviation` of ``actual`` exceeds ``tolerance``."""
     found = deviation(actual, expected, scale)
+    COMPARED.append(Compared(limit=tolerance, worst=found))
     assert found <= tolerance, f'{what}: deviation {found:.3g}, expected at most {tolerance:.3g}'
+
+
+def assert_wrong(printed, right, least):
+    """Fail unless what is printed is off by more than ``least``."""
+    found = deviation(printed, right)
+    COMPARED.append(Compared(least_limit=least, least=found))
+    assert found > least, f'deviation {found:.3g}, expected more than {least:.3g}'
 
 
 def blocks(matrix, model) -> Iterator[tuple[str, np.ndarray]]:

@@ -8,6 +8,8 @@ them joints at multiples of 90 degrees, where entries vanish that are generic el
 one state, pivots vanish at others (erratum N7).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from geolin_ros.estimation.sparse.ordering import Order
@@ -22,6 +24,7 @@ SAFE = 0.01
 _GENERIC, _ALIGNED = 2, 4
 _SINGULAR = 1e-11  # smallest pivot over the largest one
 _TINY = np.finfo(float).tiny
+Rank = Callable[[int, int, bool], tuple[float, float]]
 
 
 def minimum_fill_order(system: BlockSystem) -> Order:
@@ -32,11 +35,15 @@ def minimum_fill_order(system: BlockSystem) -> Order:
     ValueError
         If D is structurally singular.
     """
-    rows, columns = _places(system, _sampled(system))
-    return Order(np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64))
+    return elimination_order(system, sampled_entries(system), _by_fill)
 
 
-def _sampled(system: BlockSystem) -> Array:
+def _by_fill(fill: int, products: int, is_unit: bool) -> tuple[float, float]:
+    """Prefer little fill, then pivots of 1 or -1."""
+    return fill, not is_unit
+
+
+def sampled_entries(system: BlockSystem) -> Array:
     """Return the entries of D (nnz, states); aligned states where it is singular are left out."""
     model, rng, samples = system.model, np.random.default_rng(0), []
     for k in range(_GENERIC + _ALIGNED):
@@ -60,16 +67,31 @@ def _is_regular(system: BlockSystem) -> bool:
     return bool(pivots.min() > _SINGULAR * pivots.max())
 
 
-def _places(system: BlockSystem, values: Array) -> tuple[list[int], list[int]]:
-    """Eliminate at all sampled states at once; return the pivots' rows and columns in order."""
+def elimination_order(system: BlockSystem, values: Array, rank: Rank) -> Order:
+    """Return the pivots of an elimination at all sampled states at once, by least rank.
+
+    Parameters
+    ----------
+    system
+        With as many rows as unknowns.
+    values : (nnz, states)
+        Of `sampled_entries`.
+    rank
+        Of a safe pivot, from new nonzeros, products, and whether it is 1 or -1.
+
+    Raises
+    ------
+    ValueError
+        If D is structurally singular.
+    """
     entries: list[dict[int, Array]] = [{} for _ in range(system.size)]
     rows_of: list[set[int]] = [set() for _ in range(system.size)]
     for i, j, value in zip(system.row.tolist(), system.column.tolist(), values, strict=True):
         entries[i][j] = value
         rows_of[j].add(i)
 
-    def best(i: int) -> tuple[float, float, int, int, int]:
-        """Return the pivot of row i: unsafe, new nonzeros, not 1 or -1, place."""
+    def best(i: int) -> tuple[float, tuple[float, float], int, int]:
+        """Return the pivot of row i: unsafe, rank, place."""
         row = entries[i]
         if not row:
             raise ValueError(f'row {i} depends on others whatever the numbers are')
@@ -80,7 +102,8 @@ def _places(system: BlockSystem, values: Array) -> tuple[list[int], list[int]]:
             others = [entries[k] for k in rows_of[j] if k != i]
             new = sum(column not in other for other in others for column in row)
             unit = bool(np.all(np.abs(value) == 1.0))
-            choices.append((0.0 if share > SAFE else 1.0 - share, new, not unit, -i, -j))
+            of_pivot = rank(new, len(others) * (len(row) - 1), unit)
+            choices.append((0.0 if share > SAFE else 1.0 - share, of_pivot, -i, -j))
         return min(choices)
 
     candidates = {i: best(i) for i in range(system.size)}
@@ -93,7 +116,7 @@ def _places(system: BlockSystem, values: Array) -> tuple[list[int], list[int]]:
         del candidates[i]
         for k in _eliminate(entries, rows_of, i, j):
             candidates[k] = best(k)
-    return rows, columns
+    return Order(np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64))
 
 
 def _eliminate(

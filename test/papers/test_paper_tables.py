@@ -26,9 +26,9 @@ from support.trees import breadth_first, gram_link, random_model, renumber_bodie
 
 from geolin_ros import Linearizer, State
 from geolin_ros.kernels.packing.types import Tree
-from geolin_ros.kernels.papers import bos_2022
-from geolin_ros.kernels.papers.bos_2022.joints import jcalc, jcalcderv
-from geolin_ros.kernels.papers.bos_2022.spatial import (
+from geolin_ros.papers import bos_2022
+from geolin_ros.papers.bos_2022.joints import jcalc, jcalcderv
+from geolin_ros.papers.bos_2022.spatial import (
     columns_cross_twist,
     columns_cross_wrench,
     cross_wrench,

@@ -13,8 +13,8 @@ from support.trees import random_model
 
 from geolin_ros import Linearizer, TreeModel, Wrench, robots
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
-from geolin_ros.kernels.papers import bos_2022
-from geolin_ros.linearization.consistency import linearize_motion, required_effort
+from geolin_ros.papers import bos_2022
+from geolin_ros.papers.consistency import linearize_motion, required_effort
 
 
 class Case:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.kernels.packing.types import Tree
-from geolin_ros.kernels.papers.bos_2022.joints import jcalc, to_joint_frame
-from geolin_ros.kernels.papers.bos_2022.spatial import cross_twist, cross_wrench, inverse_transform
+from geolin_ros.papers.bos_2022.joints import jcalc, to_joint_frame
+from geolin_ros.papers.bos_2022.spatial import cross_twist, cross_wrench, inverse_transform
 from geolin_ros.typing import Array
 
 

@@ -1,0 +1,6 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The tables and figures of the papers, line by line: to be read beside them and to test against.
+
+Nothing that runs imports them.
+"""
