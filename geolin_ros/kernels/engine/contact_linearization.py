@@ -113,8 +113,8 @@ def constrain(ints, floats, sites, cw, x, inputs, ws, out):
             contact_rows(x, ws, sites, cw, c)
         elif end == 1:
             loop_rows(ws, sites, cw, c)
-        elif end == on.OF_BALLAST:
-            ballast_rows(ws, sites, cw, c)
+    if get_int(sites, on.BALLAST_ROWS) != 0:
+        lend(ws, sites, cw)
     status = reduce(ints, floats, ws)
     if status != OK:
         return status
@@ -164,19 +164,22 @@ def lane_rows(cw, k, r):
 
 
 @lean_kernel
-def ballast_rows(ws, sites, cw, c):
+def lend(ws, sites, cw):
     """Fill the rows W of ballast, those of its contact, and add W times it times W' to I."""
-    to, source = get_int(sites, site(c) + on.JACOBIAN), get_int(sites, site(c) + on.PARTNER)
-    source = get_int(sites, site(source) + on.JACOBIAN)
-    ballast = load8(cw, c * CONTACT_RECORD + on.BALLAST)
-    rows = work(get_int(sites, site(c) + on.BODY)) + at.ROWS
-    for e in range(6):
-        row = load8(cw, source + 8 * e)
-        store8(cw, to + 8 * e, row)
-        for f in range(6):
-            k = rows + 12 * e + at.AXES[f]
-            share = lane_sum(row * (ballast * load8(cw, source + 8 * f)))
-            put(ws, k, get(ws, k) + share)
+    for c in range(get_int(sites, on.COUNT)):
+        if get_int(sites, site(c) + on.LOOP) == on.OF_BALLAST:
+            partner = get_int(sites, site(c) + on.PARTNER)
+            to = get_int(sites, site(c) + on.JACOBIAN)
+            source = get_int(sites, site(partner) + on.JACOBIAN)
+            ballast = load8(cw, c * CONTACT_RECORD + on.BALLAST)
+            rows = work(get_int(sites, site(c) + on.BODY)) + at.ROWS
+            for e in range(6):
+                row = load8(cw, source + 8 * e)
+                store8(cw, to + 8 * e, row)
+                for f in range(6):
+                    k = rows + 12 * e + at.AXES[f]
+                    share = lane_sum(row * (ballast * load8(cw, source + 8 * f)))
+                    put(ws, k, get(ws, k) + share)
 
 
 @lean_kernel
@@ -278,7 +281,8 @@ def solve_forces(ints, sites, cw):
         row = matrix + r * stride
         put(cw, row + rows, get(cw, forces + r))
         put(cw, forces + r, SMALLEST_PIVOT * get(cw, row + r))
-        put(cw, row + r, get(cw, row + r) + get(cw, ballast + r))
+        if get(cw, ballast + r) > 0.0:
+            put(cw, row + r, get(cw, row + r) + get(cw, ballast + r))
         for v in range(row, row + rows + 1, LANES):
             store8(cw, copy + v, load8(cw, v))
     one, zero = splat8(1.0), splat8(0.0)
