@@ -93,7 +93,7 @@ def linearizations(pair: Pair, rounds: int) -> list[Row]:
     room, chunk = one.room(STATES), one.room(CHUNK)
 
     def streamed() -> None:
-        for _ in one.stream(rows_of, tau, CHUNK, out=chunk):
+        for _ in one.stream(rows_of, tau, size=CHUNK, out=chunk):
             pass
 
     return per_state(

@@ -101,7 +101,7 @@ def compare_pair(pair: Pair, rounds: int) -> list[Row]:
     expected = pin.aba(pair.pin_model, pair.pin_data, *theirs)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
     in_place = Linearizer(pair.model)
-    in_place(state, tau)
+    in_place.state.data[:], in_place.tau[:] = state.data, tau
     times = interleaved_medians(
         {
             'ours': partial(Linearizer(pair.model), state, tau),

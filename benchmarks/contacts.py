@@ -75,13 +75,13 @@ def pinocchio_call(
 
 def breakdown(linearizer: Linearizer, state: State, tau: Array, rounds: int) -> dict[str, float]:
     """Return the time [us] of the parts, each by itself."""
-    engine = linearizer._engine
+    workspace = linearizer.workspace
     C = linearizer(state, tau)
     C.geometry, C.dropped  # noqa: B018
     R = reduce(C)
     times = interleaved_medians(
         {
-            'kernel': engine.run_here,
+            'kernel': workspace.bind(state.data, tau, workspace.spare.out),
             'call': partial(linearizer, state, tau),
             'J, M, rank': lambda: linearizer(state, tau).geometry,
             'reduced pair of these': partial(reduce, C, R),

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from geolin_ros.linearization import linearizer
+from geolin_ros.linearization.workspace import Workspace
 from geolin_ros.ros.linearization_node import main
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.messages import LinearizationWriter, SummaryWriter
@@ -58,9 +58,8 @@ def with_clocks() -> None:
         return write(writer, answer, counts, latency)
 
     SummaryWriter.write = note_latency  # type: ignore[method-assign]
-    engine = linearizer._Engine
-    runner = engine._runner
-    engine._runner = lambda *about: timed('kernel', runner(*about))  # type: ignore[method-assign]
+    bind = Workspace.bind
+    Workspace.bind = lambda *about: timed('kernel', bind(*about))  # type: ignore[method-assign]
     for kind, method, name in (
         (LinearizationStream, '_take_joint_state', 'stream'),
         (LinearizationWriter, 'write', 'fill'),

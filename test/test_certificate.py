@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 from support.robots import example_robot, read_robot
+from support.states import seen_from
 from support.trees import every_kind_description
 
 from geolin_ros import Linearizer, TreeModel, Wrench, robots
 from geolin_ros.errors import UnsolvableError
 from geolin_ros.linearization.contacts import Contact, Loop, anchored
 from geolin_ros.linearization.discretization import Discretization, Method
-from geolin_ros.linearization.representation import convert
 from geolin_ros.spatial.frames import Representation
 from geolin_ros.verification.certificate import Certifier, Claim
 from geolin_ros.verification.directional import Form
@@ -44,10 +44,12 @@ def claim_of(model: TreeModel, form: Form, seed: int, wrenches=()) -> Claim:
     tau = rng.uniform(-10.0, 10.0, model.n)
     linearizer = Linearizer(model)
     if form.method == 'none':
-        result = linearizer(state, tau, form.reference, wrenches)
+        result = seen_from(linearizer(state, tau, wrenches=wrenches), form.reference)
     else:
-        result = linearizer.discretize(state, tau, form.dt, form.method, form.reference, wrenches)
-    result = convert(result, state, form.representation)
+        result = linearizer.discretize(
+            state, tau, form.dt, method=form.method, reference=form.reference, wrenches=wrenches
+        )
+    result = result.in_representation(form.representation)
     A, B = (
         (result.Phi, result.Gamma) if isinstance(result, Discretization) else (result.A, result.B)
     )
@@ -166,10 +168,12 @@ def held_claim(model: TreeModel, form: Form, contacts, seed: int) -> Claim:
         contacts = anchored(model, model.random_state(rng), contacts)
     linearizer = Linearizer(model, contacts)
     if form.method == 'none':
-        result = linearizer(state, tau, form.reference)
+        result = seen_from(linearizer(state, tau), form.reference)
     else:
-        result = linearizer.discretize(state, tau, form.dt, form.method, form.reference)
-    result = convert(result, state, form.representation)
+        result = linearizer.discretize(
+            state, tau, form.dt, method=form.method, reference=form.reference
+        )
+    result = result.in_representation(form.representation)
     A, B = (
         (result.Phi, result.Gamma) if isinstance(result, Discretization) else (result.A, result.B)
     )

@@ -11,6 +11,7 @@ from support.finite_difference import (
     linearization,
     retract,
 )
+from support.states import seen_from
 from support.trees import tree_description
 
 from geolin_ros import Contact, Linearizer, Loop, TreeModel, Wrench, robots
@@ -50,14 +51,14 @@ class Case:
         return np.linalg.solve(L.B[self.model.m :][joints], wanted - L.nu_dot[joints])
 
     def step(self, dt, method='rkmk4', **options):
-        return self.lin.discretize(self.state, self.tau, dt, method, **options)
+        return self.lin.discretize(self.state, self.tau, dt, method=method, **options)
 
     def flow(self, dt, substeps=16):
         """Return state, Phi and Gamma after ``dt``, composed of small rkmk4 steps."""
         state, Phi = self.state, np.eye(self.width)
         Gamma = np.zeros((self.width, self.model.n))
         for _ in range(substeps):
-            small = self.lin.discretize(state, self.tau, dt / substeps, 'rkmk4')
+            small = self.lin.discretize(state, self.tau, dt / substeps, method='rkmk4')
             state = small.next_state
             Phi, Gamma = small.Phi @ Phi, small.Phi @ Gamma + small.Gamma
         return state, Phi, Gamma
@@ -218,11 +219,11 @@ def test_rkmk4__is_the_derivative_of_its_own_step(case):
     found = case.step(dt)
 
     def end_by_state(start):
-        end = case.lin.discretize(start, case.tau, dt, 'rkmk4').next_state
+        end = case.lin.discretize(start, case.tau, dt, method='rkmk4').next_state
         return case.own(found.next_state.difference(end))
 
     def end_by_effort(tau):
-        end = case.lin.discretize(case.state, tau, dt, 'rkmk4').next_state
+        end = case.lin.discretize(case.state, tau, dt, method='rkmk4').next_state
         return case.own(found.next_state.difference(end))
 
     expected = derivative_by_state(end_by_state, case.state, case.width)
@@ -237,7 +238,9 @@ def test_midpoint__differs_from_the_derivative_of_its_own_step_by_the_third_orde
         found = floating.step(dt, 'midpoint')
 
         def end(start, dt=dt, found=found):
-            reached = floating.lin.discretize(start, floating.tau, dt, 'midpoint').next_state
+            reached = floating.lin.discretize(
+                start, floating.tau, dt, method='midpoint'
+            ).next_state
             return found.next_state.difference(reached)
 
         exact = derivative_by_state(end, floating.state, floating.width)
@@ -248,9 +251,9 @@ def test_midpoint__differs_from_the_derivative_of_its_own_step_by_the_third_orde
 @pytest.mark.parametrize('reference', ['moving', 'frozen'])
 def test_zoh__is_the_exponential_of_the_augmented_matrix(case, reference):
     for dt in (1e-4, 0.01, 0.3):
-        L = case.lin(case.state, case.tau, reference).copy()
+        L = seen_from(case.lin(case.state, case.tau), reference).copy()
         k, n = L.B.shape
-        f = case.lin(case.state, case.tau, 'frozen').drift
+        f = case.lin(case.state, case.tau).frozen().drift
         augmented = np.zeros((k + n + 1, k + n + 1))
         augmented[:k] = np.column_stack((L.A, L.B, f))
         expected = expm(dt * augmented)
@@ -266,10 +269,10 @@ def test_zoh__is_the_exponential_of_the_augmented_matrix(case, reference):
 def test_zoh__is_exact_at_an_equilibrium():
     model = TreeModel.from_urdf(robots.path('quadruped'), gravity=(0.0, 0.0, 0.0))
     lin, state, tau = Linearizer(model), model.neutral_state(), np.zeros(model.n)
-    found = lin.discretize(state, tau, 0.05, 'zoh')
+    found = lin.discretize(state, tau, 0.05, method='zoh')
     Phi = np.eye(2 * model.m)
     for _ in range(400):
-        Phi = lin.discretize(state, tau, 1.25e-4, 'rkmk4').Phi @ Phi
+        Phi = lin.discretize(state, tau, 1.25e-4, method='rkmk4').Phi @ Phi
     assert_rows_close(found.Phi, Phi, model, 1e-10)
     assert_close(found.next_state.data, state.data, 0.0)
 
@@ -329,7 +332,7 @@ def test_defect__leads_from_the_reference_to_the_next_state(floating, method):
     assert_close(found.next_state.data, ahead.data, 0.0)
 
     def seen_from_reference(start):
-        end = floating.lin.discretize(start, floating.tau, dt, method).next_state
+        end = floating.lin.discretize(start, floating.tau, dt, method=method).next_state
         return reference.difference(end)
 
     expected = derivative_by_state(seen_from_reference, floating.state, floating.width)
@@ -352,15 +355,15 @@ def test_discretization__follows_external_wrenches(floating):
         Wrench(floating.model.link_names[-1], (0.2, -0.3, 0.5), (0.02, 0.05, -0.03), 'world'),
         Wrench(floating.model.base_link, (-20.0, 5.0, 9.0), kind='world_oriented'),
     )
-    found = floating.lin.discretize(floating.state, tau, dt, 'rkmk4', wrenches=wrenches)
+    found = floating.lin.discretize(floating.state, tau, dt, method='rkmk4', wrenches=wrenches)
 
     def end(start):
-        after = floating.lin.discretize(start, tau, dt, 'rkmk4', wrenches=wrenches)
+        after = floating.lin.discretize(start, tau, dt, method='rkmk4', wrenches=wrenches)
         return found.next_state.difference(after.next_state)
 
     expected = derivative_by_state(end, floating.state, floating.width)
     assert_close(found.Phi, expected, 1e-9)
-    near = floating.lin.discretize(floating.state, tau, dt, 'midpoint', wrenches=wrenches)
+    near = floating.lin.discretize(floating.state, tau, dt, method='midpoint', wrenches=wrenches)
     assert deviation(near.Phi, found.Phi) < 1e-2
     assert deviation(floating.step(dt).Phi, found.Phi) > 5e-2, 'the wrenches matter'
 
@@ -370,7 +373,7 @@ def test_gamma__has_the_columns_of_the_actuated_joints(floating):
     model = TreeModel.from_urdf(robots.path('quadruped'), actuated_joints=names)
     columns = [floating.model.joint_index(name) for name in names]
     for method in METHODS:
-        found = Linearizer(model).discretize(floating.state, floating.tau, 0.01, method)
+        found = Linearizer(model).discretize(floating.state, floating.tau, 0.01, method=method)
         assert_close(found.Gamma, floating.step(0.01, method).Gamma[:, columns], 1e-14)
         assert_close(found.Phi, floating.step(0.01, method).Phi, 1e-14)
         assert [label.name for label in found.inputs] == [f'tau.{name}' for name in names]
@@ -396,7 +399,7 @@ class CountingLinearizer(Linearizer):
 )
 def test_discretization__evaluates_the_dynamics_as_often_as_it_says(floating, method, evaluations):
     lin = CountingLinearizer(floating.model)
-    lin.discretize(floating.state, floating.tau, 0.01, method)
+    lin.discretize(floating.state, floating.tau, 0.01, method=method)
     assert (lin.linearizations, lin.forward) == evaluations
 
 
@@ -406,7 +409,7 @@ def test_discretization__is_complete_and_owns_its_arrays(case, method):
     for reference in ('moving', 'frozen'):
         first = case.step(0.01, method, reference=reference)
         kept = first.copy()
-        case.lin.discretize(model.neutral_state(), np.zeros(n), 0.002, method)
+        case.lin.discretize(model.neutral_state(), np.zeros(n), 0.002, method=method)
         for name in ('Phi', 'Gamma', 'defect', 'nu_dot'):
             assert np.array_equal(getattr(first, name), getattr(kept, name))
             assert not np.shares_memory(getattr(first, name), getattr(kept, name))
@@ -439,7 +442,7 @@ def test_discretize__names_what_it_was_given(floating, case):
     broken.r[0] = np.nan
     for method in METHODS:
         with pytest.raises(NotFiniteError, match='r of robot'):
-            floating.lin.discretize(broken, tau, 0.01, method)
+            floating.lin.discretize(broken, tau, 0.01, method=method)
 
 
 @pytest.mark.parametrize('method', METHODS)
@@ -544,7 +547,7 @@ def test_along__equals_discretize_node_by_node(name):
     for k, names in enumerate(sets):
         lin.activate(names)
         dt = times[k + 1] - times[k]
-        step = lin.discretize(states[k], tau[k], dt, 'zoh', next_reference=states[k + 1])
+        step = lin.discretize(states[k], tau[k], dt, method='zoh', next_reference=states[k + 1])
         assert_close(plan.A[k], step.Phi, 1e-12)
         assert_close(plan.B[k], step.Gamma, 1e-12)
         assert_close(plan.c[k], step.defect, 1e-12)

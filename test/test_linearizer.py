@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What users of `Linearizer` may rely on: invariances, references, wrenches, ownership, errors."""
 
+import copy
 import dataclasses
+import pickle
 import threading
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -19,7 +23,7 @@ from support.finite_difference import (
     retract,
 )
 from support.general import linearization as general_linearization
-from support.states import rotation_about, states
+from support.states import rotation_about, seen_from, states
 from support.trees import (
     breadth_first,
     descriptions,
@@ -32,7 +36,18 @@ from support.trees import (
     with_tree,
 )
 
-from geolin_ros import Contact, Dynamics, Joint, Linearizer, Link, State, TreeModel, Wrench, robots
+from geolin_ros import (
+    Contact,
+    Dynamics,
+    Joint,
+    Linearization,
+    Linearizer,
+    Link,
+    State,
+    TreeModel,
+    Wrench,
+    robots,
+)
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.functions import forward_dynamics, inverse_dynamics
 from geolin_ros.errors import (
@@ -44,7 +59,6 @@ from geolin_ros.errors import (
     SingularInertiaError,
     UnknownNameError,
 )
-from geolin_ros.linearization.representation import convert
 from geolin_ros.spatial import se3
 
 QUADRUPED = TreeModel.from_urdf(robots.path('quadruped'))
@@ -76,8 +90,8 @@ def test_yaw_and_translation_of_the_world__change_nothing(data, seed):
     moved.H[:3, 3] += rng.uniform(-100.0, 100.0, 3)
     lin = Linearizer(QUADRUPED)
     for reference in ('moving', 'frozen'):
-        expected = lin(state, tau, reference).copy()
-        assert_same(lin(moved, tau, reference), expected)
+        expected = seen_from(lin(state, tau), reference).copy()
+        assert_same(seen_from(lin(moved, tau), reference), expected)
 
 
 @given(data=st.data(), seed=st.integers(0, 2**32 - 1))
@@ -204,11 +218,11 @@ def test_reference__is_the_first_order_of_the_exact_error_equation(reference):
         return exact_rate(dense, model, state, eta, z, tau)
 
     A = derivative_by_vector(rate, np.zeros(2 * model.m))
-    L = lin(state, tau, reference)
+    L = seen_from(lin(state, tau), reference)
     for (name, ours), (_, theirs) in zip(blocks(L.A, model), blocks(A, model), strict=True):
         assert_close(ours, theirs, 1e-8, name, scale=max(1.0, np.max(np.abs(theirs))))
     assert_close(L.drift, rate(np.zeros(2 * model.m)), 1e-10, scale=1.0)
-    wrong = lin(state, tau, 'frozen' if reference == 'moving' else 'moving')
+    wrong = seen_from(lin(state, tau), 'frozen' if reference == 'moving' else 'moving')
     assert deviation(wrong.A[:6, :6], A[:6, :6]) > 0.1, 'the two references differ'
 
 
@@ -217,8 +231,8 @@ def test_references__differ_in_one_block_and_the_drift_alone(base):
     rng = np.random.default_rng(42)
     _, model = random_model(rng, 4, base=base)
     lin, state, tau = Linearizer(model), model.random_state(rng), moderate_efforts(model, rng)
-    moving, frozen = lin(state, tau).copy(), lin(state, tau, 'frozen').copy()
-    again = lin(state, tau, 'moving')
+    moving, frozen = lin(state, tau).copy(), lin(state, tau).frozen().copy()
+    again = lin(state, tau)
     assert_same(again, moving, 0.0)
     assert not np.any(moving.drift)
     base_size = model.m - model.n
@@ -255,7 +269,7 @@ def test_wrench__enters_a_as_differences_say(kind, base):
 
         L = lin(state, tau, wrenches=[wrench])
         assert_close(L.nu_dot, nu_dot(state), 1e-11)
-        assert_close(lin.forward_dynamics(state, tau, [wrench]), nu_dot(state), 1e-11)
+        assert_close(lin.forward_dynamics(state, tau, wrenches=[wrench]), nu_dot(state), 1e-11)
         expected = derivative_by_state(nu_dot, state, 2 * model.m)
         assert_close(L.A[model.m :], expected, 1e-9)
 
@@ -332,7 +346,136 @@ def test_wrench__gravity_as_a_load_on_every_link_is_gravity():
 # ---- Ownership
 
 
-def test_arrays__are_read_only_views_until_the_next_call():
+HOLDERS = {
+    'result': lambda L: L,
+    'copy with arrays of its own': lambda L: L.copy(),
+    'frozen': lambda L: L.frozen(),
+    'in mixed': lambda L: L.in_representation('mixed'),
+    'A': lambda L: L.A,
+    'B': lambda L: L.B,
+    'nu_dot': lambda L: L.nu_dot,
+    'wrenches': lambda L: L.wrenches,
+    'wrench_by_state': lambda L: L.wrench_by_state,
+    'wrench_by_tau': lambda L: L.wrench_by_tau,
+    'view': lambda L: L.A[6:, ::2].T,
+    'view of no Python object of ours': lambda L: np.frombuffer(memoryview(L.A).cast('B')),
+    'about': lambda L: L.about,
+}
+
+
+def numbers_of(held):
+    if isinstance(held, np.ndarray):
+        return [held.copy()]
+    if isinstance(held, Linearization):
+        arrays = [getattr(held, name).copy() for name in ('A', 'B', 'nu_dot', 'drift')]
+        arrays += [held.wrenches.copy(), held.wrench_by_state.copy(), held.wrench_by_tau.copy()]
+        return [*arrays, *numbers_of(held.about)]
+    return [held.state.data, held.tau, held.geometry.J, np.array([held.redundancy.smallest_kept])]
+
+
+@pytest.mark.parametrize('feet', [(), ('FL_foot', 'RR_foot')], ids=['in the air', 'on two feet'])
+@pytest.mark.parametrize('what', HOLDERS)
+def test_results__stay_as_long_as_they_or_a_part_of_them_are_held(what, feet):
+    rng = np.random.default_rng(48)
+    lin = Linearizer(QUADRUPED, feet)
+    states = [QUADRUPED.random_state(rng) for _ in range(6)]
+    taus = rng.normal(size=(6, QUADRUPED.n))
+    held = [HOLDERS[what](lin(x, tau)) for x, tau in zip(states, taus, strict=True)]
+    kept = [numbers_of(one) for one in held]
+    lin.state.data[:], lin.tau[:] = states[3].data, taus[1]
+    for x in states:
+        lin(x, taus[0])
+        lin(x, taus[0], wrenches=[Wrench('base', (1.0, 2.0, 3.0))])
+        lin(x, taus[0], contacts=['FL_foot'])
+        lin.forward_dynamics(x, taus[0])
+        lin.run()
+    for k, (one, expected) in enumerate(zip(held, kept, strict=True)):
+        alone = numbers_of(HOLDERS[what](Linearizer(QUADRUPED, feet)(states[k], taus[k])))
+        for found, before, own in zip(numbers_of(one), expected, alone, strict=True):
+            assert np.array_equal(found, before)
+            assert_close(found, own, 1e-12, scale=max(1.0, np.abs(own).max(initial=0.0)))
+
+
+def test_memory__is_used_again_when_nobody_holds_it():
+    rng = np.random.default_rng(49)
+    lin, tau = Linearizer(QUADRUPED), np.zeros(QUADRUPED.n)
+    states = [QUADRUPED.random_state(rng) for _ in range(20)]
+    places = {lin(x, tau).A.ctypes.data for x in states}
+    assert len(places) == 1
+    for x in states:  # a loop holds the last result while the next one is made
+        L = lin(x, tau)
+        places.add(L.A.ctypes.data)
+    assert len(places) == 2
+    assert len({id(L.A) for L in [lin(x, tau) for x in states]}) == len(states)
+
+
+def test_calls__leave_the_state_and_the_efforts_of_run_alone():
+    rng = np.random.default_rng(50)
+    lin, x, tau = Linearizer(QUADRUPED), QUADRUPED.random_state(rng), rng.normal(size=12)
+    lin.state.data[:], lin.tau[:] = x.data, tau
+    expected = lin.run().copy()
+    lin(QUADRUPED.neutral_state(), np.zeros(12))
+    lin.forward_dynamics(QUADRUPED.neutral_state(), np.zeros(12))
+    lin.discretize(QUADRUPED.neutral_state(), np.zeros(12), 0.01)
+    assert np.array_equal(lin.state.data, x.data)
+    assert np.array_equal(lin.tau, tau)
+    assert_same(lin.run(), expected, 0.0)
+
+
+def test_contacts_of_a_call__are_of_that_call_alone():
+    rng = np.random.default_rng(51)
+    x, tau = QUADRUPED.random_state(rng), rng.normal(size=12)
+    stiff = Contact('FL_foot', damping=7.0)
+    lin = Linearizer(QUADRUPED, [stiff, 'RR_foot'])
+    both, free = lin(x, tau), lin(x, tau, contacts=())
+    assert_same(free, Linearizer(QUADRUPED)(x, tau), 0.0)
+    one = lin(x, tau, contacts=['FL_foot'])  # by its name, with its own gains
+    assert_same(one, Linearizer(QUADRUPED, [stiff])(x, tau), 0.0)
+    assert one.contacts[0] is stiff
+    assert_same(lin(x, tau), both, 0.0)
+    nu_dot = lin.forward_dynamics(x, tau, contacts=['FL_foot'])
+    assert np.array_equal(nu_dot, one.nu_dot)
+    step = lin.discretize(x, tau, 0.01, contacts=['FL_foot'])
+    alone = Linearizer(QUADRUPED, [stiff]).discretize(x, tau, 0.01)
+    assert np.array_equal(step.Phi, alone.Phi)
+    assert [contact.name for contact in lin.contacts] == ['FL_foot', 'RR_foot']
+    with pytest.raises(UnknownNameError, match='FL_food'):
+        lin(x, tau, contacts=['FL_food'])
+
+
+def _linearized(task):
+    lin, row = task
+    state = lin.model.neutral_state()
+    state.data[:] = row
+    return lin(state, np.ones(lin.model.n))
+
+
+@pytest.mark.parametrize('feet', [(), ('FL_foot', 'RR_foot')], ids=['in the air', 'on two feet'])
+def test_everything__goes_to_other_processes_and_back(feet):
+    rng = np.random.default_rng(52)
+    lin = Linearizer(QUADRUPED, feet)
+    rows = [QUADRUPED.random_state(rng).data for _ in range(4)]
+    with ProcessPoolExecutor(1, get_context('fork')) as pool:
+        found = list(pool.map(_linearized, [(lin, row) for row in rows]))
+    batch = lin.batch(np.array(rows), np.ones((4, 12)))
+    for k, (L, row) in enumerate(zip(found, rows, strict=True)):
+        here = _linearized((lin, row))
+        for twin in (L, copy.deepcopy(here), pickle.loads(pickle.dumps(here))):
+            assert_same(twin, here, 0.0)
+            assert np.array_equal(twin.state.data, row)
+            assert twin.rank == here.rank
+            assert_close(twin.J, here.J, 1e-12)
+            assert twin.model.hash == QUADRUPED.hash
+        for twin in (copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))):
+            assert np.array_equal(twin[k].A, batch[k].A)
+            assert twin[k].rank == batch[k].rank
+    twin = copy.deepcopy(lin)
+    assert_same(_linearized((twin, rows[0])), _linearized((lin, rows[0])), 0.0)
+    twin.contacts = ()
+    assert [contact.name for contact in lin.contacts] == list(feet)
+
+
+def test_arrays__are_read_only():
     rng = np.random.default_rng(48)
     lin, state = Linearizer(QUADRUPED), QUADRUPED.random_state(rng)
     tau = moderate_efforts(QUADRUPED, rng)
@@ -343,12 +486,7 @@ def test_arrays__are_read_only_views_until_the_next_call():
             getattr(L, name)[...] = 0.0
         getattr(kept, name)[...] += 0.0  # a copy is the caller's
         assert not np.shares_memory(getattr(kept, name), getattr(L, name))
-    next_one = lin(QUADRUPED.random_state(rng), tau)
-    assert next_one is L
-    assert np.shares_memory(next_one.A, L.A)
-    assert deviation(next_one.A, kept.A) > 1e-3
-    assert_same(lin(state, tau), kept, 0.0)
-    frozen = lin(state, tau, 'frozen')
+    frozen = lin(state, tau).frozen()
     assert not np.shares_memory(frozen.A, L.A)
     assert (frozen.reference, L.reference) == ('frozen', 'moving')
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -360,7 +498,7 @@ def test_inputs__are_left_alone():
     state, tau = QUADRUPED.random_state(rng), moderate_efforts(QUADRUPED, rng)
     before, efforts = state.data.copy(), tau.copy()
     lin = Linearizer(QUADRUPED)
-    lin(state, tau, 'frozen', [Wrench('base', (1.0, 2.0, 3.0))])
+    lin(state, tau, wrenches=[Wrench('base', (1.0, 2.0, 3.0))]).frozen()
     lin.forward_dynamics(state, tau)
     assert np.array_equal(state.data, before)
     assert np.array_equal(tau, efforts)
@@ -524,18 +662,11 @@ def test_error__leaves_the_linearizer_usable():
     for attempt in (
         lambda: lin(broken, tau),
         lambda: lin(state, tau[1:]),
-        lambda: lin(state, tau, 'resting'),
         lambda: lin(state, tau, wrenches=[Wrench('bass')]),
     ):
         with pytest.raises(GeolinError):
             attempt()
         assert_same(lin(state, tau), expected, 0.0)
-
-
-def test_unknown_reference__is_named():
-    lin = Linearizer(QUADRUPED)
-    with pytest.raises(ConfigurationError, match="reference is 'resting', expected 'moving' or"):
-        lin(QUADRUPED.neutral_state(), np.zeros(12), 'resting')
 
 
 @pytest.mark.parametrize(
@@ -608,19 +739,19 @@ def test_pure_functions__are_what_the_linearizer_is_asked_for(base, contacts):
     state, tau = model.random_state(rng), moderate_efforts(model, rng)
     lin = Linearizer(model, contacts[:2])
     L = lin(state, tau).copy()
-    assert_same(L.frozen(), lin(state, tau, 'frozen'), 0.0)
+    assert_same(L.frozen(), lin(state, tau).frozen(), 0.0)
     assert L.frozen().frozen().reference == 'frozen'
     assert np.array_equal(L.state.data, state.data)
     for method in ('euler', 'zoh'):
         for reference in ('moving', 'frozen'):
-            expected = lin.discretize(state, tau, 1e-3, method, reference)
+            expected = lin.discretize(state, tau, 1e-3, method=method, reference=reference)
             one = L if reference == 'moving' else L.frozen()
             found = one.discretize(1e-3, method)
             for name in ('Phi', 'Gamma', 'defect', 'nu_dot'):
                 assert_close(getattr(found, name), getattr(expected, name), 1e-14, name)
             assert np.array_equal(found.next_state.data, expected.next_state.data)
     mixed = L.in_representation('mixed')
-    assert_same(mixed, convert(L, state, 'mixed'), 0.0)
+    assert_same(mixed, L.in_representation('mixed'), 0.0)
     assert mixed.wrenches.shape == L.wrenches.shape
     with pytest.raises(ConfigurationError, match='midpoint'):
         L.discretize(1e-3, 'midpoint')
@@ -686,4 +817,4 @@ def test_batch__obeys_contacts():
         for name in ('A', 'B', 'nu_dot', 'wrenches', 'wrench_by_state', 'wrench_by_tau'):
             assert np.array_equal(getattr(many[k], name), getattr(one, name)), name
         assert many[k].rank == one.rank
-        assert_same(many[k].frozen(), lin(state, taus[k], 'frozen'), 0.0)
+        assert_same(many[k].frozen(), lin(state, taus[k]).frozen(), 0.0)

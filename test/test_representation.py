@@ -5,11 +5,11 @@ import pytest
 from support.close import assert_blocks_close, assert_close, blocks, deviation
 from support.finite_difference import derivative_by_vector
 from support.pinocchio_oracle import PinocchioOracle, pin
+from support.states import seen_from
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.representation import (
-    convert,
     displacement_from_body,
     displacement_to_body,
     twist_from_body,
@@ -143,7 +143,7 @@ def test_linearization__is_the_derivative_of_the_vector_field(case, representati
     if reference == 'moving':  # z of the moving reference: -ad of its own velocity more
         A[:6, :6] -= 0.5 * se3.cross(case.state.v)
         drift = zero
-    L = convert(case.lin(case.state, case.tau, reference), case.state, representation)
+    L = seen_from(case.lin(case.state, case.tau), reference).in_representation(representation)
     assert L.reference == reference
     for (name, ours), (_, theirs) in zip(blocks(L.A, model), blocks(A, model), strict=True):
         assert_close(ours, theirs, 1e-8, f'block {name}', scale=max(1e-2, np.abs(theirs).max()))
@@ -154,7 +154,7 @@ def test_linearization__is_the_derivative_of_the_vector_field(case, representati
 
 def test_linearization__in_inertial_coordinates_has_no_spin_in_the_pose(case):
     """Row [0, 0, X(H), 0] of H in place of [-(v x), 0, 1, 0] [Bos 2022, section 3]."""
-    L = convert(case.lin(case.state, case.tau), case.state, 'inertial')
+    L = case.lin(case.state, case.tau).in_representation('inertial')
     expected = np.zeros((6, case.width))
     expected[:, case.v] = se3.adjoint(se3.inverse(case.state.H))
     assert_close(L.A[:6], expected, 1e-13)
@@ -165,17 +165,17 @@ def test_linearization__in_inertial_coordinates_has_no_spin_in_the_pose(case):
 def test_discretization__is_the_derivative_of_the_step(case, representation, reference):
     dt = 0.01
     options = {'reference': 'frozen'} if reference == 'frozen' else {}
-    ahead = case.lin.discretize(case.state, case.tau, dt, 'rkmk4').next_state
+    ahead = case.lin.discretize(case.state, case.tau, dt, method='rkmk4').next_state
     arrival = {'moving': ahead, 'frozen': case.state, 'given': ahead.retract(case.offset)}[
         reference
     ]
     if reference == 'given':
         options = {'next_reference': arrival}
-    found = case.lin.discretize(case.state, case.tau, dt, 'rkmk4', **options)
-    found = convert(found, case.state, representation)
+    found = case.lin.discretize(case.state, case.tau, dt, method='rkmk4', **options)
+    found = found.in_representation(representation)
 
     def end(z, tau):
-        after = case.lin.discretize(moved(case, z, representation), tau, dt, 'rkmk4')
+        after = case.lin.discretize(moved(case, z, representation), tau, dt, method='rkmk4')
         return displacement(case, arrival, after.next_state, representation)
 
     zero = np.zeros(case.width)
@@ -187,7 +187,7 @@ def test_discretization__is_the_derivative_of_the_step(case, representation, ref
 
 def test_representations__differ(case):
     L = case.lin(case.state, case.tau).copy()
-    A = {name: convert(L, case.state, name).A for name in REPRESENTATIONS}
+    A = {name: L.in_representation(name).A for name in REPRESENTATIONS}
     assert_close(A['body'], L.A, 0.0)
     assert deviation(A['inertial'], A['body']) > 1e-3
     assert deviation(A['mixed'], A['body']) > 1e-3
@@ -205,19 +205,19 @@ def test_fixed_base__has_no_twist_to_convert(representation):
     model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
     lin, state = Linearizer(model), model.random_state(np.random.default_rng(0))
     tau = np.ones(model.n)
-    L = convert(lin(state, tau), state, representation)
+    L = lin(state, tau).in_representation(representation)
     assert_blocks_close(L.A, lin(state, tau).A, model, 0.0)
-    step = convert(lin.discretize(state, tau, 0.01), state, representation)
+    step = lin.discretize(state, tau, 0.01).in_representation(representation)
     assert_close(step.Phi, lin.discretize(state, tau, 0.01).Phi, 0.0)
 
 
 def test_convert__leaves_its_argument_alone(case):
     L = case.lin(case.state, case.tau)
     before = L.copy()
-    convert(L, case.state, 'mixed')
+    L.in_representation('mixed')
     step = case.lin.discretize(case.state, case.tau, 0.01)
     kept = step.copy()
-    convert(step, case.state, 'mixed')
+    step.in_representation('mixed')
     assert_close(before.A, case.lin(case.state, case.tau).A, 0.0)
     assert_close(kept.Phi, step.Phi, 0.0)
     assert_close(kept.defect, step.defect, 0.0)
@@ -225,13 +225,15 @@ def test_convert__leaves_its_argument_alone(case):
 
 def test_unknown_representation__is_named(case):
     L = case.lin(case.state, case.tau)
-    fixed = Linearizer(TreeModel.from_urdf(robots.path('quadruped'), base='fixed'))
+    fixed = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
     words = "representation is 'spatial', expected one of 'body', 'inertial', 'mixed'"
     for call in (
         lambda: twist_from_body(np.eye(4), np.zeros(6), 'spatial'),
         lambda: twist_to_body(np.eye(4), np.zeros(6), 'spatial'),
-        lambda: convert(L, case.state, 'spatial'),
-        lambda: convert(fixed(case.state, case.tau), case.state, 'spatial'),
+        lambda: L.in_representation('spatial'),
+        lambda: Linearizer(fixed)(fixed.neutral_state(), np.zeros(fixed.n)).in_representation(
+            'spatial'
+        ),
         lambda: displacement_from_body(case.state, np.zeros(case.width), 'spatial'),
     ):
         with pytest.raises(ConfigurationError, match=words):

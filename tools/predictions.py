@@ -289,7 +289,7 @@ def stepper(linearizer, state, tau, nu_dot=None):
 
     Accelerations that are given take the place of those in the drift.
     """
-    L = linearizer(state, tau, 'frozen')
+    L = linearizer(state, tau).frozen()
     A, B, drift = L.A.copy(), L.B.copy(), L.drift.copy()
     if nu_dot is not None:
         drift[-len(nu_dot) :] = nu_dot

@@ -10,7 +10,7 @@ import numpy as np
 from geolin_ros.errors import InputError
 from geolin_ros.linearization.contacts.description import Closure, resolve
 from geolin_ros.linearization.linearizer import Linearizer
-from geolin_ros.linearization.result import About, Linearization
+from geolin_ros.linearization.result import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.typing import Array
 
@@ -73,9 +73,7 @@ class Measured(NamedTuple):
                     f'of this model as this is from zero, expected at most {MOST_DEVIATION:g}; '
                     'look at the linearizer'
                 )
-        dropped, geometry = own.dropped, own.geometry
-        about = About(own.about.model, own.about.x.copy(), lambda: dropped, lambda: geometry)
         return dataclasses.replace(
             own, A=self.A, B=self.B, nu_dot=self.nu_dot, wrenches=self.wrenches,
-            wrench_by_state=self.wrench_by_state, wrench_by_tau=self.wrench_by_tau, about=about,
+            wrench_by_state=self.wrench_by_state, wrench_by_tau=self.wrench_by_tau,
         )  # fmt: skip

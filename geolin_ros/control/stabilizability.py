@@ -318,7 +318,7 @@ def reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float)
     steps = _steps(model, linearizer(state, tau).A, horizon)
     R = np.zeros((2 * model.m, 0))
     for _ in range(steps):
-        step = linearizer.discretize(at, tau, horizon / steps, 'rkmk4')
+        step = linearizer.discretize(at, tau, horizon / steps, method='rkmk4')
         R = np.hstack((step.Phi @ R, step.Gamma))
         if R.shape[1] > 8 * model.m:  # a factor of the same singular values, and square
             R = np.asarray(np.linalg.qr(R.T, mode='r')).T

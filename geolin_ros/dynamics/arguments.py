@@ -23,6 +23,11 @@ from geolin_ros.typing import Array, BoolArray
 
 def state_data(model: TreeModel, state: State) -> Array:
     """Return the numbers of a state, whose sizes must be the robot's."""
+    if not isinstance(state, State):
+        raise InputError(
+            f'state is of type {type(state).__name__}, expected a State: model.state(...), or '
+            'State.from_pinocchio(q, v) from positions and velocities'
+        )
     if (state.s.size, state.r.size) != (model.n_q, model.n):
         raise wrong_state(model, state)
     if np.all(np.isfinite(state.H)):  # else the kernels find it, and what else is none
@@ -35,6 +40,14 @@ def wrong_state(model: TreeModel, state: State) -> ShapeError:
     return ShapeError(
         f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
         f'{model.n_q} and {model.n} for robot {model.name!r}'
+    )
+
+
+def by_position(call: str) -> InputError:
+    """Return the error for a call with more arguments by position than it has."""
+    return InputError(
+        f'too many arguments by position, expected {call}, others by name; from q and v, '
+        'State.from_pinocchio(q, v) makes a state'
     )
 
 

@@ -26,9 +26,10 @@ from geolin_ros.kernels.engine.exponential import make_work
 from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.own_layout import pack_own
 from geolin_ros.kernels.status import OK
+from geolin_ros.linearization.any_linearizer import AnyLinearizer
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import SIZES, activated
-from geolin_ros.linearization.linearizer import Linearizer, pack_constraints
+from geolin_ros.linearization.workspace import pack_constraints
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import pack
 from geolin_ros.typing import Array, IntArray
@@ -98,8 +99,6 @@ class Along:
     linearizer
         Its robot and contacts, those not in force included; they must have different names. The
         scratch belongs to it, so calls must not overlap.
-    length
-        See `Linearizer`.
 
     Examples
     --------
@@ -115,12 +114,11 @@ class Along:
     ((2, 36, 36), (2, 36, 12), (2, 12))
     """
 
-    def __init__(self, linearizer: Linearizer, length: float) -> None:
-        self._linearizer, self.model, self._length = linearizer, linearizer.model, length
+    def __init__(self, linearizer: AnyLinearizer) -> None:
+        self._linearizer, self.model = linearizer, linearizer.model
         packed = self.model.packed
         self._of: object = None
         self._numbers: dict[Names, int] = {}
-        self._linearizers: dict[Names, Linearizer] = {}
         self._sets: _Sets | None = None
         if packed is not None and not packed.groups:
             own = pack_own(packed, self.model.base == 'floating', self.model.actuated)
@@ -265,7 +263,7 @@ class Along:
                 f'contacts of robot {self.model.name!r} are called {names}, expected different '
                 'names to tell which are in force'
             )
-        self._of, self._numbers, self._linearizers, self._sets = contacts, {}, {}, None
+        self._of, self._numbers, self._sets = contacts, {}, None
 
     def _packed(self, in_force: Iterable[Names]) -> _Sets:
         """Return all sets of contacts seen so far, packed."""
@@ -280,20 +278,19 @@ class Along:
     ) -> None:
         """Fill one interval by `Linearizer.discretize`: dependent rows, joints of several axes."""
         names = plan.in_force[k]
-        if names not in self._linearizers:
-            contacts = activated(self._linearizer.contacts, names)
-            self._linearizers[names] = Linearizer(self.model, contacts, self._length)
-        one, state = self._linearizers[names], self.model.neutral_state()
+        one, state = self._linearizer, self.model.neutral_state()
+        contacts = activated(one.contacts, names)
         following = state.copy()
         state.data[:], following.data[:] = data[k], data[k + 1]
         try:
-            L = one(state, tau[k])
+            L = one(state, tau[k], contacts=contacts)
             places = _places(self._linearizer, names)
             plan.wrenches[k, places] = L.wrenches
             plan.wrench_by_state[k, places] = L.wrench_by_state
             plan.wrench_by_tau[k, places] = L.wrench_by_tau
             dt = float(times[k + 1] - times[k])
-            step = one.discretize(state, tau[k], dt, 'zoh', next_reference=following)
+            under: dict[str, Any] = {'contacts': contacts, 'next_reference': following}
+            step = one.discretize(state, tau[k], dt, method='zoh', **under)
         except GeolinError as error:
             raise type(error)(f'node {k}: {error}') from error
         plan.A[k], plan.B[k], plan.c[k] = step.Phi, step.Gamma, step.defect
@@ -318,14 +315,14 @@ def retracted(states: Array, z: Array) -> Array:
     return found
 
 
-def _places(linearizer: Linearizer, names: Names) -> IntArray:
+def _places(linearizer: AnyLinearizer, names: Names) -> IntArray:
     """Return the rows that contacts with these names have among those of all."""
     sizes = [SIZES[contact.kind] for contact in linearizer.contacts]
     active = [contact.name in names for contact in linearizer.contacts]
     return np.flatnonzero(np.repeat(active, sizes))
 
 
-def _pack(linearizer: Linearizer, sets: Sequence[Names]) -> _Sets:
+def _pack(linearizer: AnyLinearizer, sets: Sequence[Names]) -> _Sets:
     """Pack sets of contacts, each part at the beginning of a cache line."""
     model: TreeModel = linearizer.model
     packed = model.packed

@@ -5,7 +5,6 @@
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,16 +19,15 @@ from geolin_ros.dynamics.samples import (
     zeros_together,
 )
 from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
+from geolin_ros.linearization.about import About
+from geolin_ros.linearization.any_linearizer import AnyLinearizer
 from geolin_ros.linearization.contacts.description import SIZES, Closure
-from geolin_ros.linearization.result import Linearization, Reference, check_reference
+from geolin_ros.linearization.reference import Reference, frozen
+from geolin_ros.linearization.result import ARRAYS, Linearization
+from geolin_ros.linearization.workspace import Workspace
 from geolin_ros.model.labels import Label, input_labels, rate_label, state_labels
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array
-
-if TYPE_CHECKING:
-    from geolin_ros.linearization.linearizer import Linearizer
-
-ARRAYS = ('A', 'B', 'nu_dot', 'drift', 'wrenches', 'wrench_by_state', 'wrench_by_tau')
 
 
 @dataclass(eq=False)
@@ -62,8 +60,8 @@ class LinearizationBatch:
     columns: tuple[Label, ...]
     inputs: tuple[Label, ...]
     contacts: tuple[Closure, ...]
-    linearizer: 'Linearizer'
-    """Whose it is."""
+    workspace: Workspace
+    """Robot and contacts."""
     states: Array
     tau: Array
     external: Sequence[Wrench] = ()
@@ -83,9 +81,11 @@ class LinearizationBatch:
         """Return one linearization, or a shorter batch."""
         if isinstance(k, slice):
             return self.part(k)
-        state = self.linearizer.model.neutral_state()
-        state.data[:] = self.states[k]
-        about = self.linearizer.about(state, self.tau[k], self.external)
+        workspace = self.workspace
+        about = About(
+            *(workspace.model, workspace.constraints, workspace.length),
+            *(self.states[k].copy(), self.tau[k].copy(), self.external),
+        )
         return Linearization(
             **{name: getattr(self, name)[k] for name in ARRAYS},
             columns=self.columns,
@@ -94,6 +94,15 @@ class LinearizationBatch:
             contacts=self.contacts,
             reference=self.reference,
         )
+
+    def frozen(self) -> 'LinearizationBatch':
+        """Return the same, the errors taken to the states themselves, see `Linearization`."""
+        if self.reference == 'frozen':
+            return self
+        m = self.nu_dot.shape[1]
+        velocities = self.states[:, self.states.shape[1] - m :]
+        drift = np.concatenate((velocities, self.nu_dot), axis=1)
+        return dataclasses.replace(self, A=frozen(self.A), drift=drift, reference='frozen')
 
     def part(self, k: slice) -> 'LinearizationBatch':
         """Return some of the samples."""
@@ -121,7 +130,7 @@ class Batches:
     ((20, 36, 36), (20, 36, 12))
     """
 
-    def __init__(self, linearizer: 'Linearizer') -> None:
+    def __init__(self, linearizer: AnyLinearizer) -> None:
         self._linearizer, self.model = linearizer, linearizer.model
         self._prepared = prepare(self.model)
         self._labels = state_labels(self.model), input_labels(self.model)
@@ -136,7 +145,7 @@ class Batches:
 
     @property
     def _contacts(self) -> tuple[Closure, ...]:
-        return tuple(contact for contact in self._linearizer.contacts if contact.active)
+        return tuple(c.contact for c in self._linearizer.workspace.constraints)
 
     def room(self, count: int) -> LinearizationBatch:
         """Return a batch of ``count`` samples to be filled, see ``out`` of a call."""
@@ -154,7 +163,7 @@ class Batches:
             *(A, B, nu_dot, drift, wrenches, by_state, by_tau),
             *self._labels,
             contacts,
-            self._linearizer,
+            self._linearizer.workspace,
             states,
             tau,
         )
@@ -163,7 +172,7 @@ class Batches:
         self,
         states: States,
         tau: ArrayLike,
-        reference: Reference = 'moving',
+        *,
         wrenches: Sequence[Wrench] = (),
         out: LinearizationBatch | None = None,
         threads: int = 1,
@@ -176,14 +185,11 @@ class Batches:
             Rows of `State.data`, or N states.
         tau : (N, n)
             Joint efforts [N m or N].
-        reference
-            See `Linearization`.
         wrenches
             External wrenches on links, the same in every state.
         out
             At least N samples of `room`, of this linearizer, to be overwritten: memory that is
             not touched for the first time is much faster.
-
         threads
             How many share the call; the results do not depend on it.
 
@@ -199,49 +205,44 @@ class Batches:
         NotFiniteError, SingularInertiaError
             As `Linearizer`, about the first such sample. Others are filled.
         """
-        task = self._task(states, tau, reference, wrenches, threads)
+        task = self._task(states, tau, wrenches, threads)
         batch = self._first(self.room(task.count) if out is None else out, task.count)
-        self._fill(batch, task, reference, wrenches)
+        self._fill(batch, task, wrenches)
         return batch
 
     def stream(
         self,
         states: States,
         tau: ArrayLike,
+        *,
         size: int = 1024,
-        reference: Reference = 'moving',
         wrenches: Sequence[Wrench] = (),
         out: LinearizationBatch | None = None,
         threads: int = 1,
     ) -> Iterator[LinearizationBatch]:
-        """Yield batches of ``size`` samples (the last may be shorter), all in the same memory.
+        """Yield batches of ``size`` samples (the last may be shorter).
 
-        A batch is valid until the next one. ``out`` has room for one, to be used by one stream
-        after another. Other arguments and errors as of a call; the number of a sample in an error
-        counts from the beginning of its batch.
+        With ``out``, which has room for one, all are in its memory and valid until the next one.
+        Other arguments and errors as of a call; the number of a sample in an error counts from
+        the beginning of its batch.
         """
         if size < 1:
             raise ConfigurationError(f'size is {size}, expected at least 1')
-        task = self._task(states, tau, reference, wrenches, threads)
-        size = min(size, task.count)
-        batch = self._first(self.room(size) if out is None else out, size)
-        for begin in range(0, task.count, max(size, 1)):
+        task = self._task(states, tau, wrenches, threads)
+        for begin in range(0, task.count, size):
             part = task[begin : begin + size]
-            if part.count < len(batch):
-                batch = self._first(batch, part.count)
-            self._fill(batch, part, reference, wrenches)
+            batch = self._first(self.room(part.count) if out is None else out, part.count)
+            self._fill(batch, part, wrenches)
             yield batch
 
     def _task(
         self,
         states: States,
         tau: ArrayLike,
-        reference: Reference,
         wrenches: Sequence[Wrench],
         threads: int,
     ) -> Task:
         """Return what is to be done, checked."""
-        check_reference(reference)
         data = state_rows(self.model, states)
         given = np.zeros((data.shape[0], 6 + self.model.n))
         given[:, 6:] = rows('tau', tau, self.model.n, self.model, data.shape[0])
@@ -250,24 +251,16 @@ class Batches:
         )
         return Task(self.model, data, given, forces, threads, {'tau': given[:, 6:]})
 
-    def _fill(
-        self,
-        batch: LinearizationBatch,
-        task: Task,
-        reference: Reference,
-        wrenches: Sequence[Wrench],
-    ) -> None:
+    def _fill(self, batch: LinearizationBatch, task: Task, wrenches: Sequence[Wrench]) -> None:
         """Do it; ``batch`` has as many samples."""
         if self._samples is None:
-            self._one_by_one(task, reference, wrenches, batch)
+            self._one_by_one(task, wrenches, batch)
         else:
             matrices = batch.A, batch.B
             self._samples.differentiate(task, self._columns, batch.nu_dot, matrices, self.model.m)
-            batch.drift[:] = 0.0
-            if reference == 'frozen':
-                self._freeze(batch, task.states)
+        batch.drift[:] = 0.0
         batch.states[:], batch.tau[:] = task.states, task.given[:, 6:]
-        batch.external, batch.reference = wrenches, reference
+        batch.external, batch.reference = tuple(wrenches), 'moving'
 
     def _first(self, batch: LinearizationBatch, count: int) -> LinearizationBatch:
         if (batch.columns, batch.inputs) != self._labels or batch.contacts != self._contacts:
@@ -279,27 +272,14 @@ class Batches:
         return batch.part(slice(count))
 
     def _one_by_one(
-        self,
-        task: Task,
-        reference: Reference,
-        wrenches: Sequence[Wrench],
-        batch: LinearizationBatch,
+        self, task: Task, wrenches: Sequence[Wrench], batch: LinearizationBatch
     ) -> None:
         state = self.model.neutral_state()
         for k in range(task.count):
             state.data[:] = task.states[k]
             try:
-                found = self._linearizer(state, task.given[k, 6:], reference, wrenches)
+                found = self._linearizer(state, task.given[k, 6:], wrenches=wrenches)
             except GeolinError as error:
                 raise type(error)(f'sample {k}: {error}') from error
             for name in ARRAYS:
                 getattr(batch, name)[k] = getattr(found, name)
-
-    def _freeze(self, batch: LinearizationBatch, states: Array) -> None:
-        """Do what `Linearizer` does for a reference that stands still."""
-        n, m = self.model.n, self.model.m
-        batch.A[:, : m - n, : m - n] *= 0.5
-        if self.model.base == 'floating':
-            batch.drift[:, :6] = states[:, 16 + n : 22 + n]
-        batch.drift[:, m - n : m] = states[:, 22 + n :]
-        batch.drift[:, m:] = batch.nu_dot

@@ -18,21 +18,19 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError, InputError, NotFiniteError, check_choice
+from geolin_ros.linearization.reference import Reference, frozen
+from geolin_ros.linearization.representation import TwistChange, twist_from_body
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench
 from geolin_ros.spatial import se3
+from geolin_ros.spatial.frames import Representation
 from geolin_ros.typing import Array, IntArray
-
-if TYPE_CHECKING:
-    from geolin_ros.linearization.result import Linearization, Reference
 
 Method = Literal['midpoint', 'euler', 'zoh', 'rkmk4']
 
@@ -61,11 +59,12 @@ class Discretization:
         Time step [s].
     method, reference
         As asked for.
-    model
-        The robot.
+    model, state
+        The robot, and where the step begins.
     """
 
     model: TreeModel
+    state: State
     Phi: Array
     Gamma: Array
     next_state: State
@@ -73,7 +72,7 @@ class Discretization:
     nu_dot: Array
     dt: float
     method: Method
-    reference: 'Reference'
+    reference: Reference
 
     @property
     def columns(self) -> tuple[Label, ...]:
@@ -89,6 +88,35 @@ class Discretization:
         """Return a discretization with arrays of its own."""
         arrays = ('Phi', 'Gamma', 'next_state', 'defect', 'nu_dot')
         return dataclasses.replace(self, **{name: getattr(self, name).copy() for name in arrays})
+
+    def in_representation(self, representation: Representation) -> 'Discretization':
+        """Return the same with the base twist in another representation.
+
+        ``nu_dot`` and ``next_state`` keep the body twist. With T+ at the next state, from and to
+        charts about the reference, Phi' = T+ Phi T^-1, Gamma' = T+ Gamma, and defect' is the
+        defect of the new numbers. See `representation`.
+
+        Raises
+        ------
+        ConfigurationError
+            If the representation is unknown.
+        """
+        before = TwistChange(self.state, representation)
+        if self.nu_dot.size == self.state.r.size:  # fixed base
+            return self
+        after = TwistChange(self.next_state, representation)
+        reference = self.next_state.retract(-self.defect)
+        # z_H is a displacement of the reference: J_r(d) makes it one of the next state
+        after.K = after.K @ se3.right_jacobian(self.defect[:6])
+        defect = self.defect.copy()
+        there = twist_from_body(reference.H, reference.v, representation)
+        defect[after.v] = after.Y @ self.next_state.v - there
+        return dataclasses.replace(
+            self,
+            Phi=before.on_columns(after.from_body(self.Phi)),
+            Gamma=after.from_body(self.Gamma),
+            defect=defect,
+        )
 
 
 class Rate(NamedTuple):
@@ -134,59 +162,44 @@ class Step(NamedTuple):
     Gamma: Array
 
 
-class AnyLinearizer(Protocol):
-    """A free robot, or a contact-constrained one."""
-
-    model: TreeModel
-
-    def __call__(
-        self, state: State, tau: ArrayLike, reference: 'Reference', wrenches: Sequence[Wrench]
-    ) -> 'Linearization':
-        """Return A, B and nu_dot about a state."""
-
-    def forward_dynamics(self, state: State, tau: ArrayLike, wrenches: Sequence[Wrench]) -> Array:
-        """Return nu_dot (m,)."""
-
-
 class Options(NamedTuple):
     """What a discrete form is asked to be."""
 
     dt: float
     method: Method
-    reference: 'Reference' = 'moving'
+    reference: Reference = 'moving'
 
 
 def discretize(
-    linearizer: AnyLinearizer,
+    model: TreeModel,
     state: State,
-    tau: ArrayLike,
+    rate_at: RateAt,
+    nu_dot_at: Callable[[State], Array],
     options: Options,
-    wrenches: Sequence[Wrench],
     next_reference: State | None,
 ) -> Discretization:
-    """Do what `Linearizer.discretize` says."""
-    model, (dt, method, reference) = linearizer.model, options
+    """Do what `Linearizer.discretize` says, of a robot that moves so at a state."""
+    dt, method, reference = options
     _check_options(dt, method, reference, next_reference)
     if model.base == 'fixed' and np.any(state.v):
         raise InputError(
             f'state has base twist {state.v.tolist()}, expected zeros: the base of robot '
             f'{model.name!r} is fixed'
         )
-
-    def rate_at(at: State) -> Rate:
-        L = linearizer(at, tau, 'moving', wrenches)
-        return Rate(_field(at, L.nu_dot), L.A, L.B)
-
     with np.errstate(over='ignore', invalid='ignore'):
         if method == 'midpoint':
-            f = _field(state, linearizer.forward_dynamics(state, tau, wrenches))
+            nu_dot = nu_dot_at(state)
+            velocity = state.data[state.data.size - nu_dot.size :]  # [v; r] or [r] end the state
+            f = np.concatenate((velocity, nu_dot))
             step = step_midpoint(state, f, rate_at, dt)
         elif method == 'rkmk4':
             f, step = step_rkmk4(state, rate_at, dt, groups_of(model))
         else:
-            L = linearizer(state, tau, reference, wrenches)
-            f = _field(state, L.nu_dot)
-            step = (step_euler if method == 'euler' else step_zoh)(Rate(f, L.A, L.B), dt)
+            rate = rate_at(state)
+            f, A, B = rate
+            if reference == 'frozen':
+                A = frozen(A)
+            step = (step_euler if method == 'euler' else step_zoh)(Rate(f, A, B), dt)
     return discretized(model, state, step, f, options, next_reference)
 
 
@@ -215,7 +228,8 @@ def discretized(
     if next_reference is not None or (reference == 'frozen' and follows_flow):
         carry_into_chart(step, defect, groups_of(model))
     return Discretization(
-        model, step.Phi, step.Gamma, next_state, defect, f[model.m :], dt, method, reference
+        *(model, state.copy(), step.Phi, step.Gamma, next_state, defect, f[model.m :]),
+        *(dt, method, reference),
     )
 
 
@@ -310,12 +324,6 @@ def carry_into_chart(step: Step, defect: Array, groups: Sequence[Group]) -> None
     for group in groups:
         J, rows = group.of(se3.right_jacobian_inverse, defect), group.rows
         step.Phi[rows], step.Gamma[rows] = J @ step.Phi[rows], J @ step.Gamma[rows]
-
-
-def _field(state: State, nu_dot: Array) -> Array:
-    """Return f = [v; r; nu_dot]; fixed base [r; nu_dot]."""
-    velocity = state.data[state.data.size - nu_dot.size :]  # [v; r] or [r] end the state
-    return np.concatenate((velocity, nu_dot))
 
 
 def own_part(z: Array, model: TreeModel) -> Array:

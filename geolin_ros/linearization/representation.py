@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The base twist, and z, A and B with it, in body, inertial or mixed coordinates.
+"""The base twist, and z with it, in body, inertial or mixed coordinates.
 
     body       v = (u; w)                     base axes, velocity of the base origin
     inertial   X(H) v                         world axes, velocity of the point at the world origin
@@ -12,25 +12,17 @@ displacement of the twist's new numbers, to first order z' = T z with
     z'_v = Y (z_v - K z_H)                                                               (1)
     inertial: Y = X(H), K = (v x);   mixed: Y = blkdiag(R, R), K = [[0, u^], [0, w^]]
 
-A fixed base has no twist: nothing changes.
+A fixed base has no twist: nothing changes. What it makes of A and B: `Linearization` and
+`Discretization`.
 """
-
-import dataclasses
-from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.linearization.discretization import Discretization
 from geolin_ros.model.state import State
 from geolin_ros.spatial import se3
 from geolin_ros.spatial.frames import MovingFrame, Representation, expression_frame, twist_map
 from geolin_ros.typing import Array
-
-if TYPE_CHECKING:
-    from geolin_ros.linearization.result import Linearization
-
-Result = TypeVar('Result', 'Linearization', Discretization)
 
 
 def twist_from_body(H: ArrayLike, v: ArrayLike, representation: Representation) -> Array:
@@ -61,31 +53,6 @@ def displacement_to_body(state: State, z: ArrayLike, representation: Representat
     return TwistChange(state, representation).to_body(np.asarray(z, dtype=np.float64))
 
 
-def convert(result: Result, state: State, representation: Representation) -> Result:
-    """Return a linearization or discretization about ``state``, made for z, for z' instead.
-
-    Accelerations ``nu_dot`` and ``next_state`` keep the body twist. With Tdot along the motion
-    and T+ at the next state,
-
-        A' = T A T^-1 + Tdot T^-1,   B' = T B,   drift' = T drift                        (2)
-        Phi' = T+ Phi T^-1,   Gamma' = T+ Gamma,   defect' = the defect of the new numbers   (3)
-
-    Eq. (2) is that of the moving reference; of the frozen one, both A and A' hold (1/2)(v x) more
-    in block (H, H). In Eq. (3), T+ leads from and to charts about the reference.
-
-    Raises
-    ------
-    ConfigurationError
-        If the representation is unknown.
-    """
-    change = TwistChange(state, representation)
-    if isinstance(result, Discretization):
-        fixed = result.Phi.shape[0] == 2 * state.r.size
-        return result.copy() if fixed else _convert_discretization(result, change)
-    fixed = result.A.shape[0] == 2 * state.r.size
-    return result.copy() if fixed else _convert_linearization(result, state, change)
-
-
 class TwistChange:
     """T of Eq. (1) about a state: ``from_body(M)`` is T M, ``to_body(M)`` is T^-1 M."""
 
@@ -95,7 +62,7 @@ class TwistChange:
         self.v = slice(6 + n, 12 + n)
         self.Y = _twist_map(state.H, representation)
         self.Y_inverse = _twist_map(state.H, representation, back=True)
-        self.K = _sensitivity(state.v, representation)
+        self.K = sensitivity(state.v, representation)
 
     def from_body(self, M: Array) -> Array:
         """Return T M."""
@@ -117,45 +84,6 @@ class TwistChange:
         return moved
 
 
-def _convert_linearization(
-    L: 'Linearization', state: State, change: TwistChange
-) -> 'Linearization':
-    half = 0.5 * se3.cross(state.v) if L.reference == 'frozen' else np.zeros((6, 6))
-    A = L.A.copy()
-    A[:6, :6] -= half
-    A = change.on_columns(change.from_body(A))
-    # Tdot T^-1 = [-Y Kdot, Ydot Y^-1] in the rows of v
-    A[change.v, :6] -= change.Y @ _sensitivity(L.nu_dot[:6], change.representation)
-    spin = _spin(state.v, change.representation)
-    A[change.v, change.v] += change.Y @ spin @ change.Y_inverse
-    A[:6, :6] += half
-    return dataclasses.replace(
-        L.copy(),
-        A=A,
-        B=change.from_body(L.B),
-        drift=change.from_body(L.drift),
-        wrench_by_state=change.on_columns(L.wrench_by_state),
-    )
-
-
-def _convert_discretization(step: Discretization, before: TwistChange) -> Discretization:
-    representation = before.representation
-    after = TwistChange(step.next_state, representation)
-    reference = step.next_state.retract(-step.defect)
-    # z_H is a displacement of the reference: J_r(d) makes it one of the next state
-    after.K = after.K @ se3.right_jacobian(step.defect[:6])
-    defect = step.defect.copy()
-    defect[after.v] = after.Y @ step.next_state.v - twist_from_body(
-        reference.H, reference.v, representation
-    )
-    return dataclasses.replace(
-        step.copy(),
-        Phi=before.on_columns(after.from_body(step.Phi)),
-        Gamma=after.from_body(step.Gamma),
-        defect=defect,
-    )
-
-
 def _twist_map(H: Array, representation: Representation, *, back: bool = False) -> Array:
     """Return Y (6, 6): body twist to representation, or its inverse."""
     B = MovingFrame(H)
@@ -163,7 +91,7 @@ def _twist_map(H: Array, representation: Representation, *, back: bool = False) 
     return twist_map(C, B) if back else twist_map(B, C)
 
 
-def _sensitivity(v: Array, representation: Representation) -> Array:
+def sensitivity(v: Array, representation: Representation) -> Array:
     """Return K (6, 6): Y K z_H is what the new twist loses when the pose moves by z_H."""
     K = np.zeros((6, 6))
     if representation == 'inertial':
@@ -173,7 +101,7 @@ def _sensitivity(v: Array, representation: Representation) -> Array:
     return K
 
 
-def _spin(v: Array, representation: Representation) -> Array:
+def spin_of(v: Array, representation: Representation) -> Array:
     """Return Y^-1 Ydot (6, 6) along the body twist v."""
     if representation == 'inertial':
         return se3.cross(v)

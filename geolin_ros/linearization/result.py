@@ -3,57 +3,36 @@
 """What a linearization consists of."""
 
 import dataclasses
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.linearization.contacts.description import SIZES, Closure
+from geolin_ros.linearization.about import About
+from geolin_ros.linearization.contacts.description import Closure, wrench_labels
+from geolin_ros.linearization.contacts.geometry import Geometry
 from geolin_ros.linearization.contacts.redundancy import Redundancy
+from geolin_ros.linearization.reference import Reference, frozen
 from geolin_ros.model.labels import Label, rate_label
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.spatial import se3
 from geolin_ros.spatial.frames import Representation
 from geolin_ros.typing import Array
 
 if TYPE_CHECKING:  # imported when they are first used
     from geolin_ros.linearization.discretization import Discretization
 
-Reference = Literal['moving', 'frozen']
-
-
-class Geometry(NamedTuple):
-    """What the contacts admit at a state."""
-
-    J: Array
-    """(rows, m) stacked contact Jacobian, in axes of the contact frames."""
-    velocity_by_state: Array
-    """(rows, 2 m) derivative of J nu by z."""
-    M: Array
-    """(m, m) mass matrix."""
-
-
-@dataclass(frozen=True, eq=False)
-class About:
-    """What a linearization is about, and where to ask for what is seldom wanted."""
-
-    model: TreeModel
-    x: Array
-    """(22 + n_q + n,) `State.data`."""
-    dropped: Callable[[], Redundancy]
-    geometry: Callable[[], Geometry]
-    rank: Callable[[], int] | None = None
-    """The quick way to it, if there is one."""
+ARRAYS = ('A', 'B', 'nu_dot', 'drift', 'wrenches', 'wrench_by_state', 'wrench_by_tau')
 
 
 @dataclass(frozen=True, eq=False)
 class Linearization:
     """zdot = A z + B dtau + drift about a state, z = [H; s; v; r] left-trivialized.
 
-    A record that nobody changes; its arrays may be views of a workspace, valid until the next call
-    of the linearizer, which `copy` keeps.
+    A record that nobody changes: its arrays are read-only and stay as they are as long as anybody
+    holds it, one of them or a view of one. `copy` makes arrays to write to.
 
     Attributes
     ----------
@@ -81,7 +60,7 @@ class Linearization:
     wrench_by_tau : (rows, n_u)
         Their derivative by the efforts of the actuated joints.
     about
-        The state, and who knows `geometry` and `dropped`.
+        State, efforts and contacts, of which `geometry`, `rank` and `dropped` are functions.
     """
 
     A: Array
@@ -108,16 +87,19 @@ class Linearization:
         return wrench_labels(self.contacts)
 
     @property
+    def model(self) -> TreeModel:
+        """The robot."""
+        return self.about.model
+
+    @property
     def state(self) -> State:
         """The state, a copy."""
-        state = self.about.model.neutral_state()
-        state.data[:] = self.about.x
-        return state
+        return self.about.state
 
     @property
     def geometry(self) -> Geometry:
         """J, d(J nu)/dz and M at the state."""
-        return self.about.geometry()
+        return self.about.geometry
 
     @property
     def J(self) -> Array:
@@ -127,22 +109,16 @@ class Linearization:
     @property
     def rank(self) -> int:
         """Number of independent rows of J."""
-        return self.dropped.rank if self.about.rank is None else self.about.rank()
+        return self.about.rank
 
     @property
     def dropped(self) -> Redundancy:
         """How the rank was decided, which forces it leaves open, and what that means in words."""
-        return self.about.dropped()
+        return self.about.redundancy
 
     def copy(self) -> 'Linearization':
-        """Return a linearization with arrays of its own."""
-        about = dataclasses.replace(self.about, x=self.about.x.copy())
-        if self.contacts:  # known now, wherever contacts and robot are later
-            dropped, geometry = self.dropped, self.geometry
-            about = About(about.model, about.x, lambda: dropped, lambda: geometry)
-        arrays = ('A', 'B', 'nu_dot', 'drift', 'wrenches', 'wrench_by_state', 'wrench_by_tau')
-        own = {name: getattr(self, name).copy() for name in arrays}
-        return dataclasses.replace(self, about=about, **own)
+        """Return a linearization with arrays to write to."""
+        return dataclasses.replace(self, **{name: getattr(self, name).copy() for name in ARRAYS})
 
     def frozen(self) -> 'Linearization':
         """Return the same, the error taken to the state itself, as a fixed point.
@@ -152,18 +128,48 @@ class Linearization:
         """
         if self.reference == 'frozen':
             return self
-        A, m = self.A.copy(), self.nu_dot.size
-        A[:m, :m] *= 0.5
-        drift = np.concatenate((self._velocity(), self.nu_dot))
+        A = frozen(self.A)
+        drift = np.concatenate((self.about.velocity(), self.nu_dot))
         return dataclasses.replace(
             self, A=read_only(A), drift=read_only(drift), reference='frozen'
         )
 
     def in_representation(self, representation: Representation) -> 'Linearization':
-        """Return the same with the base twist in another representation, see `convert`."""
-        from geolin_ros.linearization.representation import convert
+        """Return the same with the base twist, and z' = T z, in another representation.
 
-        return convert(self, self.state, representation)
+        ``nu_dot`` keeps the body twist. With Tdot along the motion
+
+            A' = T A T^-1 + Tdot T^-1,   B' = T B,   drift' = T drift
+
+        is that of the moving reference; of the frozen one, both A and A' hold (1/2)(v x) more in
+        block (H, H). See `representation`.
+
+        Raises
+        ------
+        ConfigurationError
+            If the representation is unknown.
+        """
+        from geolin_ros.linearization.representation import TwistChange, sensitivity, spin_of
+
+        state = self.state
+        change = TwistChange(state, representation)
+        if self.nu_dot.size == state.r.size:  # fixed base
+            return self
+        half = 0.5 * se3.cross(state.v) if self.reference == 'frozen' else np.zeros((6, 6))
+        A = self.A.copy()
+        A[:6, :6] -= half
+        A = change.on_columns(change.from_body(A))
+        # Tdot T^-1 = [-Y Kdot, Ydot Y^-1] in the rows of v
+        A[change.v, :6] -= change.Y @ sensitivity(self.nu_dot[:6], representation)
+        A[change.v, change.v] += change.Y @ spin_of(state.v, representation) @ change.Y_inverse
+        A[:6, :6] += half
+        return dataclasses.replace(
+            self,
+            A=read_only(A),
+            B=read_only(change.from_body(self.B)),
+            drift=read_only(change.from_body(self.drift)),
+            wrench_by_state=read_only(change.on_columns(self.wrench_by_state)),
+        )
 
     def discretize(self, dt: float, method: Literal['euler', 'zoh'] = 'zoh') -> 'Discretization':
         """Return the step over ``dt`` of these A, B and drift, efforts constant.
@@ -180,31 +186,11 @@ class Linearization:
         if method not in ('euler', 'zoh'):
             raise ConfigurationError(f"method is {method!r}, expected 'euler' or 'zoh'")
         steps.check_step(dt)
-        f = np.concatenate((self._velocity(), self.nu_dot))
+        f = np.concatenate((self.about.velocity(), self.nu_dot))
         rate = steps.Rate(f, self.A, self.B)
         step = (steps.step_euler if method == 'euler' else steps.step_zoh)(rate, dt)
         options = steps.Options(dt, method, self.reference)
-        return steps.discretized(self.about.model, self.state, step, f, options)
-
-    def _velocity(self) -> Array:
-        """Return [v; r] (m,), of a fixed base [r]."""
-        return self.about.x[self.about.x.size - self.nu_dot.size :]
-
-
-def wrench_labels(contacts: Iterable[Closure]) -> tuple[Label, ...]:
-    """Return name and unit of each entry of the contact forces."""
-    entries = [('fx', 'N'), ('fy', 'N'), ('fz', 'N'), ('tx', 'N m'), ('ty', 'N m'), ('tz', 'N m')]
-    return tuple(
-        Label(f'{contact.name}.{entry}', unit)
-        for contact in contacts
-        for entry, unit in entries[: SIZES[contact.kind]]
-    )
-
-
-def check_reference(reference: str) -> None:
-    """Raise ConfigurationError where it is none of `Reference`."""
-    if reference not in ('moving', 'frozen'):
-        raise ConfigurationError(f"reference is {reference!r}, expected 'moving' or 'frozen'")
+        return steps.discretized(self.model, self.state, step, f, options)
 
 
 def read_only(array: Array) -> Array:

@@ -85,13 +85,13 @@ class PointBatches:
         """Return A, B, nu_dot and drift of all points."""
         if self._is_batch:
             try:
-                found = self._linearizer.batch(
-                    points.states, points.tau, self._settings.reference, out=self._room
-                )
+                found = self._linearizer.batch(points.states, points.tau, out=self._room)
             except (SingularInertiaError, NotFiniteError):
                 pass  # one of them: find out which
             else:
                 loads = self._loads[: len(points.states)]
+                if self._settings.reference == 'frozen':
+                    found = found.frozen()
                 return Linearizations(found.A, found.B, found.nu_dot, found.drift, loads)
         return self._one_by_one(points)
 

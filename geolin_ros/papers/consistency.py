@@ -21,7 +21,8 @@ from geolin_ros.kernels.recursions.inverse_dynamics import inverse_dynamics
 from geolin_ros.kernels.recursions.mass_matrix import mass_matrix
 from geolin_ros.kernels.recursions.mimic import expand_state, expand_velocity, reduce_force
 from geolin_ros.linearization.linearizer import Linearizer
-from geolin_ros.linearization.result import Linearization, Reference
+from geolin_ros.linearization.reference import Reference
+from geolin_ros.linearization.result import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, pack
@@ -127,7 +128,7 @@ def linearize_motion(
     Returns
     -------
     Linearization
-        Read-only views, valid until the linearizer's next call.
+        Of the linearizer.
 
     Raises
     ------
@@ -139,7 +140,8 @@ def linearize_motion(
     if base_acceleration is not None:
         f = effort.base_wrench
         wrenches = (*wrenches, Wrench(model.base_link, f[:3], f[3:]))
-    return linearizer(state, effort.tau, reference, wrenches)
+    L = linearizer(state, effort.tau, wrenches=wrenches)
+    return L if reference == 'moving' else L.frozen()
 
 
 def _numbers(name: str, value: ArrayLike, size: int) -> Array:

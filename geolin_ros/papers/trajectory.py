@@ -130,7 +130,7 @@ def transition(
         )
     states, steps = [state.copy()], []
     for tau in efforts:
-        steps.append(linearizer.discretize(states[-1], tau, dt, method, 'moving', wrenches))
+        steps.append(linearizer.discretize(states[-1], tau, dt, method=method, wrenches=wrenches))
         states.append(steps[-1].next_state)
     return Transition(
         tuple(states),

@@ -15,7 +15,6 @@ import numpy as np
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.linearizer import Linearizer
-from geolin_ros.linearization.representation import convert
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
@@ -429,17 +428,22 @@ def fill(
     answer.contacts = None
     if settings.form == 'discrete':
         step = linearizer.discretize(
-            answer.state, tau, settings.dt, settings.method, settings.reference, wrenches
+            *(answer.state, tau, settings.dt),
+            method=settings.method,
+            reference=settings.reference,
+            wrenches=wrenches,
         )
         if settings.representation != 'body':
-            step = convert(step, answer.state, settings.representation)
+            step = step.in_representation(settings.representation)
         answer.A, answer.B, answer.drift = step.Phi, step.Gamma, step.defect
         answer.nu_dot, answer.next_state = step.nu_dot, step.next_state
-        here = None if reporter is None else linearizer(answer.state, tau, 'moving', wrenches)
+        here = None if reporter is None else linearizer(answer.state, tau, wrenches=wrenches)
     else:
-        here = result = linearizer(answer.state, tau, settings.reference, wrenches)
+        here = result = linearizer(answer.state, tau, wrenches=wrenches)
+        if settings.reference == 'frozen':
+            result = result.frozen()
         if settings.representation != 'body':
-            result = convert(result, answer.state, settings.representation)
+            result = result.in_representation(settings.representation)
         answer.A, answer.B, answer.drift = result.A, result.B, result.drift
         answer.nu_dot, answer.next_state = result.nu_dot, None
     numbers = [answer.A, answer.B, answer.drift, answer.nu_dot]

@@ -27,7 +27,6 @@ def warm_up() -> None:
     """
     model = small_model()
     linearizer, state, tau = Linearizer(model), model.neutral_state(), np.zeros(model.n)
-    linearizer(state, tau, 'frozen')
     L = linearizer(state, tau)
     Certifier(model, Form()).check(Claim(state, tau, L.A, L.B, L.nu_dot))
     linearizer.forward_dynamics(state, tau)
@@ -46,7 +45,7 @@ def warm_up_discretization() -> None:
 
     model = small_model()
     for method in get_args(Method):
-        Linearizer(model).discretize(model.neutral_state(), np.zeros(model.n), 1e-3, method)
+        Linearizer(model).discretize(model.neutral_state(), np.zeros(model.n), 1e-3, method=method)
 
 
 def warm_up_fixed_base() -> None:

@@ -8,6 +8,7 @@ from support.close import assert_blocks_close, assert_close
 from support.passive_joints import passive_model, with_passive_joints
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
+from support.states import seen_from
 from support.trees import every_kind_description, gimbal, random_model
 
 from geolin_ros import Linearizer, TreeModel, Wrench, mass_matrix
@@ -41,7 +42,7 @@ def assert_as_one_by_one(model, states, tau, found, reference='moving', wrenches
     assert len(found) == len(states)
     for k, row in enumerate(states):
         state = state_of(model, row)
-        expected = linearizer(state, tau[k], reference, wrenches)
+        expected = seen_from(linearizer(state, tau[k], wrenches=wrenches), reference)
         condition = np.linalg.cond(mass_matrix(model, state))
         tolerance = max(1e-12, 10.0 * np.finfo(float).eps * condition)
         assert_blocks_close(found[k].A, expected.A, model, tolerance)
@@ -72,7 +73,7 @@ def test_tree_of_all_single_axis_joints__with_wrenches(joints, reference, base):
         for kind in ('body', 'world', 'world_oriented')
     ]
     for some in ((), wrenches[:1], wrenches):
-        found = Linearizer(model).batch(states, tau, reference, some)
+        found = seen_from(Linearizer(model).batch(states, tau, wrenches=some), reference)
         assert_as_one_by_one(model, states, tau, found, reference, some)
 
 
@@ -111,7 +112,7 @@ def test_model_that_lanes_do_not_carry__goes_one_by_one(kind):
     if kind != 'mimic joints':
         model = TreeModel.from_description(every_kind_description(rng))
     states, tau = operating_points(model, 3, rng)
-    found = Linearizer(model).batch(states, tau, 'frozen')
+    found = Linearizer(model).batch(states, tau).frozen()
     assert_as_one_by_one(model, states, tau, found, 'frozen')
 
 
@@ -141,7 +142,7 @@ def test_room__is_used_again_and_longer_than_needed():
     states, tau = operating_points(model, 10, rng)
     room = linearizer.room(20)
     room.B[:, model.m :], room.A[:, model.m :], room.nu_dot[:] = np.nan, np.nan, np.nan
-    linearizer(states[5:], tau[5:], 'frozen', out=room)
+    linearizer(states[5:], tau[5:], out=room)
     found = linearizer(states, tau, out=room)
     assert np.shares_memory(found.A, room.A)
     assert len(found) == 10
@@ -198,8 +199,6 @@ def test_wrong_arguments__are_refused():
         linearizer(states, tau, out=linearizer.room(2))
     with pytest.raises(ShapeError, match='of another robot'):
         linearizer(states, tau, out=Linearizer(random_model(rng, 5)[1]).batch.room(3))
-    with pytest.raises(ConfigurationError, match="reference is 'still'"):
-        linearizer(states, tau, 'still')
     with pytest.raises(UnknownNameError):
         linearizer(states, tau, wrenches=[Wrench('nowhere')])
     with pytest.raises(ConfigurationError, match='threads is 0'):

@@ -135,4 +135,4 @@ def test_bases__move_little_in_little_time_and_start_afresh_after_a_switch(movin
 
 def test_frozen_reference__is_refused_while_the_state_moves(moving):
     with pytest.raises(ConfigurationError, match="expected 'moving'"):
-        reduce(moving.linearizer(moving.state, moving.tau, 'frozen'))
+        reduce(moving.linearizer(moving.state, moving.tau).frozen())

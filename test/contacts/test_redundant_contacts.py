@@ -182,7 +182,7 @@ class FrontLegs:
 def test_forces_without_effect_that_turn__are_differentiated(length):
     front = FrontLegs()
     reference = ConstrainedReference(front.oracle, front.contacts)
-    C = Linearizer(front.model, front.contacts, length)(front.state(0.0), front.tau)
+    C = Linearizer(front.model, front.contacts, length=length)(front.state(0.0), front.tau)
     assert C.rank == 10
     assert_close(C.J.T @ C.dropped.dropped, np.zeros((18, 2)), 1e-12, scale=1.0)
     assert C.dropped.contradiction < 1e-9

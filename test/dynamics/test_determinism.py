@@ -46,9 +46,12 @@ def digest(threads=1):
         pushed, own = [Wrench(link, [1.0, 2.0, 3.0])], Dynamics(model)
         half = np.arange(model.n) % 2 == 0
         for k, state in enumerate(states[:3]):
-            for L in (linearizer(state, tau[k]), linearizer(state, tau[k], 'frozen', pushed)):
+            for L in (
+                linearizer(state, tau[k]),
+                linearizer(state, tau[k], wrenches=pushed).frozen(),
+            ):
                 note(L.A, L.B, L.nu_dot, L.drift)
-            step = linearizer.discretize(state, tau[k], 0.002, 'rkmk4')
+            step = linearizer.discretize(state, tau[k], 0.002, method='rkmk4')
             note(step.Phi, step.Gamma, step.next_state.data)
             C = held(state, tau[k])
             note(C.A, C.B, C.nu_dot, C.wrenches)

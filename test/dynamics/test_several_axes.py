@@ -226,7 +226,7 @@ class TestLinearization:
         state, tau, m = model.random_state(rng), rng.normal(size=model.n), model.m
         linearizer = Linearizer(model)
         moving = linearizer(state, tau).copy()
-        frozen = linearizer(state, tau, 'frozen')
+        frozen = linearizer(state, tau).frozen()
         assert np.abs(moving.A[6:m, 6:m]).max() > 0.1
         assert_close(frozen.A[:m, :m], 0.5 * moving.A[:m, :m], 1e-15)
         assert_close(frozen.A[m:], moving.A[m:], 1e-15)
@@ -263,10 +263,10 @@ class TestSteps:
         _, model, rng = make(base, seed=63)
         state, tau = model.random_state(rng, speed=0.5), 0.1 * rng.normal(size=model.n)
         linearizer, dt = Linearizer(model), 2e-2 if method == 'rkmk4' else 1e-5
-        step, n = linearizer.discretize(state, tau, dt, method), model.n
+        step, n = linearizer.discretize(state, tau, dt, method=method), model.n
 
         def reached(at, efforts):
-            after = linearizer.discretize(at, efforts, dt, method).next_state
+            after = linearizer.discretize(at, efforts, dt, method=method).next_state
             z = step.next_state.difference(after)
             return z if base == 'floating' else np.concatenate((z[6 : 6 + n], z[12 + n :]))
 
@@ -287,8 +287,8 @@ class TestSteps:
         for dt in (4e-3, 2e-3):
             fine = state
             for _ in range(8):
-                fine = linearizer.discretize(fine, tau, dt / 8, 'rkmk4').next_state
-            coarse = linearizer.discretize(state, tau, dt, method).next_state
+                fine = linearizer.discretize(fine, tau, dt / 8, method='rkmk4').next_state
+            coarse = linearizer.discretize(state, tau, dt, method=method).next_state
             errors.append(np.abs(coarse.difference(fine)).max())
         assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
 

@@ -161,7 +161,7 @@ def test_discretization__is_that_of_Python(both):
             'discretize', library.robot, state.data, tau, 2e-3, code, Phi, Gamma, arrived
         )
         assert status == 0
-        expected = linearizer.discretize(state, tau, 2e-3, method)
+        expected = linearizer.discretize(state, tau, 2e-3, method=method)
         assert deviation(Phi, expected.Phi) < 1e-12
         assert deviation(Gamma, expected.Gamma) < 1e-12
         assert deviation(arrived, expected.next_state.data) < 1e-12
@@ -246,7 +246,7 @@ def test_joints_with_two_axes__are_as_in_Python(tmp_path):
         assert same_bytes(library.nu_dot, L.nu_dot)
         step = library.robot, state.data, tau, 2e-3, 2, None, None, arrived
         assert library('discretize', *step) == 0
-        expected = linearizers[chosen].discretize(state, tau, 2e-3, 'midpoint')
+        expected = linearizers[chosen].discretize(state, tau, 2e-3, method='midpoint')
         assert deviation(arrived, expected.next_state.data) < 1e-12
     assert library('forward_dynamics', library.robot, state.data, tau, nu_dot) == 0
     assert deviation(nu_dot, library.nu_dot) < 1e-12

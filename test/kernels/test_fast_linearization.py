@@ -265,7 +265,7 @@ def test_repeated_calls__give_the_same_bytes_whatever_came_between():
     state, tau = model.random_state(rng), rng.normal(size=model.n)
     first = linearizer(state, tau).copy()
     wrenches = wrenches_of(WRENCH_KINDS, model, rng)
-    linearizer(model.random_state(rng), tau, 'frozen', wrenches)
+    linearizer(model.random_state(rng), tau, wrenches=wrenches).frozen()
     bad = state.copy()
     bad.s[:] = np.nan
     with pytest.raises(NotFiniteError):
@@ -286,7 +286,7 @@ def test_kernels__have_one_signature_and_allocate_nothing():
         calls += [(Linearizer(model), state, tau), (Linearizer(model), state, list(tau))]
     for linearizer, state, tau in calls:
         linearizer(state, tau)
-        linearizer(state, tau, 'frozen', [Wrench(linearizer.model.base_link)])
+        linearizer(state, tau, wrenches=[Wrench(linearizer.model.base_link)]).frozen()
     _nrt_python.memsys_enable_stats()
     try:
         before = rtsys.get_allocation_stats()

@@ -150,7 +150,9 @@ class Passive:
         self.state = self.model.random_state(rng, speed=2.0)
         self.tau, self.f = rng.normal(size=self.model.n), rng.normal(size=6)
         wrench = Wrench('link3', self.f[:3], self.f[3:])
-        self.nu_dot = Linearizer(self.model).forward_dynamics(self.state, self.tau, (wrench,))
+        self.nu_dot = Linearizer(self.model).forward_dynamics(
+            self.state, self.tau, wrenches=(wrench,)
+        )
         self.at = Kinematics(self.model, self.state)
 
 

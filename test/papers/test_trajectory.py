@@ -93,7 +93,7 @@ def test_sensitivity__composes(case):
 
 def test_steps__are_those_of_the_linearizer(case):
     motion = case.motion('midpoint')
-    step = case.lin.discretize(motion.states[3], case.taus[3], DT, 'midpoint')
+    step = case.lin.discretize(motion.states[3], case.taus[3], DT, method='midpoint')
     assert_close(motion.Phi[3], step.Phi, 0.0)
     assert_close(motion.Gamma[3], step.Gamma, 0.0)
     assert_close(motion.states[4].data, step.next_state.data, 0.0)

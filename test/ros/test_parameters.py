@@ -12,7 +12,6 @@ from support.close import assert_close
 from support.ros_graph import set_and_wait
 
 from geolin_ros import Linearizer, TreeModel, robots
-from geolin_ros.linearization.representation import convert
 from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.outputs.reading import read_linearization
@@ -45,7 +44,7 @@ def test_representation__is_that_of_the_library(robot, changed, representation):
     with changed(representation=representation):
         received = read_linearization(robot.ask())
     L = expected_answer(received, robot.model)
-    expected = convert(L, received.state, representation)
+    expected = L.in_representation(representation)
     assert received.representation == representation
     assert_close(received.A, expected.A, 1e-12)
     assert_close(received.B, expected.B, 1e-12)
@@ -65,7 +64,7 @@ def test_frozen_reference__comes_with_its_drift(robot, changed):
 def test_discrete_form__is_that_of_the_library(robot, changed, method):
     with changed(form='discrete', method=method, dt=0.005):
         received = read_linearization(robot.ask())
-    step = Linearizer(robot.model).discretize(received.state, received.tau, 0.005, method)
+    step = Linearizer(robot.model).discretize(received.state, received.tau, 0.005, method=method)
     assert (received.form, received.method, received.dt) == ('discrete', method, 0.005)
     assert_close(received.A, step.Phi, 1e-12)
     assert_close(received.B, step.Gamma, 1e-12)

@@ -22,7 +22,7 @@ from support.taking import take
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.contacts import Contact, Loop, reduce
 from geolin_ros.linearization.linearizer import Linearizer
-from geolin_ros.linearization.representation import TwistChange, convert
+from geolin_ros.linearization.representation import TwistChange
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.contact_input import ContactSettings
 from geolin_ros.stream.inputs.settings import StreamSettings
@@ -59,7 +59,7 @@ def test_answer__obeys_the_contacts(quadruped, representation):
     answer = feed(LinearizationStream(quadruped, settings), T0)
     linearizer = Linearizer(quadruped, HELD.contacts)
     C = linearizer(answer.state, answer.tau)
-    shown = convert(C, answer.state, representation) if representation != 'body' else C
+    shown = C.in_representation(representation) if representation != 'body' else C
     np.testing.assert_array_equal(answer.A, shown.A)
     np.testing.assert_array_equal(answer.nu_dot, C.nu_dot)
     contacts = answer.contacts
@@ -81,7 +81,7 @@ def test_discrete_answer__is_the_step_of_the_held_robot(quadruped, method):
     settings = StreamSettings(contacts=HELD, form='discrete', method=method, dt=0.003)
     answer = feed(LinearizationStream(quadruped, settings), T0)
     linearizer = Linearizer(quadruped, HELD.contacts)
-    step = linearizer.discretize(answer.state, answer.tau, 0.003, method)
+    step = linearizer.discretize(answer.state, answer.tau, 0.003, method=method)
     np.testing.assert_array_equal(answer.A, step.Phi)
     np.testing.assert_array_equal(answer.B, step.Gamma)
     np.testing.assert_array_equal(answer.next_state.data, step.next_state.data)

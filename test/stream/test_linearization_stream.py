@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from support.close import assert_close
 from support.messages import SECOND, joint_state, odometry, random_quaternion
+from support.states import seen_from
 from support.taking import take
 
 from geolin_ros import Linearizer, TreeModel, robots
-from geolin_ros.linearization.representation import convert
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream
@@ -47,17 +47,17 @@ def assert_library_says_the_same(answer, model, settings):
     """Compare an answer with the public API about the answer's own state, to the last bit."""
     state, tau = answer.state.copy(), answer.tau.copy()
     if settings.form == 'continuous':
-        expected = Linearizer(model)(state, tau, settings.reference)
+        expected = seen_from(Linearizer(model)(state, tau), settings.reference)
         if settings.representation != 'body':
-            expected = convert(expected, state, settings.representation)
+            expected = expected.in_representation(settings.representation)
         A, B, drift, nu_dot = expected.A, expected.B, expected.drift, expected.nu_dot
         assert answer.next_state is None
     else:
         step = Linearizer(model).discretize(
-            state, tau, settings.dt, settings.method, settings.reference
+            state, tau, settings.dt, method=settings.method, reference=settings.reference
         )
         if settings.representation != 'body':
-            step = convert(step, state, settings.representation)
+            step = step.in_representation(settings.representation)
         A, B, drift, nu_dot = step.Phi, step.Gamma, step.defect, step.nu_dot
         np.testing.assert_array_equal(answer.next_state.data, step.next_state.data)
     for ours, theirs in ((answer.A, A), (answer.B, B), (answer.drift, drift)):

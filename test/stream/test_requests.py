@@ -20,7 +20,6 @@ from support.messages import (
 
 from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
 from geolin_ros.linearization.contacts import Contact, anchored
-from geolin_ros.linearization.representation import convert
 from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
@@ -116,8 +115,8 @@ def test_form_and_the_like__replace_those_of_the_node(quadruped):
     request, state, tau = random_request(quadruped, form=2, method=3, reference=2, dt=0.01)
     settings = StreamSettings(method='euler', representation='mixed')
     response = ask(quadruped, request, settings)
-    step = Linearizer(quadruped).discretize(state, tau, 0.01, 'zoh', 'frozen')
-    step = convert(step, state, 'mixed')
+    step = Linearizer(quadruped).discretize(state, tau, 0.01, method='zoh', reference='frozen')
+    step = step.in_representation('mixed')
     received = read_linearization(response.linearization)
     np.testing.assert_array_equal(received.A, step.Phi)
     np.testing.assert_array_equal(received.drift, step.defect)

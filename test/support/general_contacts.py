@@ -29,10 +29,13 @@ from geolin_ros.kernels.recursions.inverse_dynamics_derivatives import different
 from geolin_ros.kernels.recursions.jacobians import propagate_jacobians
 from geolin_ros.kernels.recursions.mimic import expand_state
 from geolin_ros.kernels.status import OK
+from geolin_ros.linearization.about import About
 from geolin_ros.linearization.contacts.constraints import Change, Constraint, End, Motion
+from geolin_ros.linearization.contacts.description import wrench_labels
+from geolin_ros.linearization.contacts.geometry import Geometry
 from geolin_ros.linearization.contacts.rank import RANK_TOLERANCE, weights_of
 from geolin_ros.linearization.contacts.redundancy import Redundancy
-from geolin_ros.linearization.result import About, Geometry, Linearization, wrench_labels
+from geolin_ros.linearization.result import Linearization
 from geolin_ros.model.labels import input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
@@ -49,9 +52,8 @@ class Referee:
         self.model, self.dense = model, Dense(model, length)
         self.constraints = [Constraint(model, contact) for contact in contacts if contact.active]
 
-    def __call__(self, state, tau, reference='moving', wrenches=()):
-        L = self.dense.linearize(self.constraints, state, np.array(tau, dtype=float), wrenches)
-        return L if reference == 'moving' else L.frozen()
+    def __call__(self, state, tau, wrenches=()):
+        return self.dense.linearize(self.constraints, state, np.array(tau, dtype=float), wrenches)
 
     def forward_dynamics(self, state, tau, wrenches=()):
         tau = np.array(tau, dtype=float)
@@ -254,7 +256,12 @@ class Dense:
             solution.lam,
             weights * dlam,
             weights * lam_tau,
-            About(self.model, state.data.copy(), lambda: redundancy, lambda: geometry),
+            About(
+                *(self.model, solution.constraints, 0.1),
+                *(state.data.copy(), tau, wrenches),
+                redundancy=redundancy,
+                geometry=geometry,
+            ),
             contacts,
         )
 

@@ -43,3 +43,8 @@ def states(draw, model):
         tiny = rotation_about(rng.normal(size=3), 1e-9)
         named['nearly neutral'] = State(tiny, drawn.s, drawn.v, drawn.r)
     return named[draw(st.sampled_from(sorted(named)))]
+
+
+def seen_from(L, reference):
+    """Return a linearization of the moving reference about the given one."""
+    return {'moving': L, 'frozen': L.frozen()}[reference]

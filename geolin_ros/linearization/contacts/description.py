@@ -3,19 +3,19 @@
 """What holds a robot: frames of it against the world, or against each other."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import (
     ConfigurationError,
     check_choice,
     unknown_name,
 )
+from geolin_ros.model.labels import Label
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.spatial import se3
@@ -109,6 +109,16 @@ def content(contact: Closure) -> tuple[object, ...]:
     )
 
 
+def named(contact: Closure | str, known: Mapping[str, Closure]) -> Closure:
+    """Return a contact: of a name the known one, in force, or a point at the link."""
+    if not isinstance(contact, str):
+        return contact
+    found = known.get(contact)
+    if found is None:
+        return Contact(contact)
+    return found if found.active else dataclasses.replace(found, active=True)
+
+
 def activated(contacts: Sequence[Closure], names: Iterable[str]) -> tuple[Closure, ...]:
     """Return the contacts, in force those with one of ``names`` and no others.
 
@@ -133,6 +143,8 @@ def anchored(model: TreeModel, state: State, contacts: Sequence[Closure]) -> tup
     ShapeError, NotFiniteError, InputError
         If the state does not fit the robot, see `kinematics.Kinematics`.
     """
+    from geolin_ros.dynamics.kinematics import Kinematics  # few ask for it
+
     at = Kinematics(model, state)
 
     def reference(contact: Closure) -> Array:
@@ -160,6 +172,16 @@ def anchored_where_needed(
     return tuple(
         anchored(model, state, [contact])[0] if needs_reference(contact) else contact
         for contact in contacts
+    )
+
+
+def wrench_labels(contacts: Iterable[Closure]) -> tuple[Label, ...]:
+    """Return name and unit of each entry of the contact forces."""
+    entries = [('fx', 'N'), ('fy', 'N'), ('fz', 'N'), ('tx', 'N m'), ('ty', 'N m'), ('tz', 'N m')]
+    return tuple(
+        Label(f'{contact.name}.{entry}', unit)
+        for contact in contacts
+        for entry, unit in entries[: SIZES[contact.kind]]
     )
 
 

@@ -49,5 +49,5 @@ def constrained_forward_dynamics(
     UnknownNameError, ConfigurationError
         If a contact does not fit the robot, see `Contact`.
     """
-    found = Linearizer(model, contacts, length)(state, tau, wrenches=wrenches)
+    found = Linearizer(model, contacts, length=length)(state, tau, wrenches=wrenches)
     return found.nu_dot.copy(), found.wrenches.copy()

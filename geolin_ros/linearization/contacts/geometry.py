@@ -3,18 +3,27 @@
 """What contacts and loops admit at a state: their Jacobian, and how it changes."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.types import make_workspace
-from geolin_ros.kernels.recursions.inverse_dynamics_derivatives import differentiate_motion
-from geolin_ros.kernels.recursions.jacobians import kinematics
 from geolin_ros.linearization.contacts.constraints import Constraint, Motion
-from geolin_ros.linearization.result import Geometry
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
+
+
+class Geometry(NamedTuple):
+    """What the contacts admit at a state."""
+
+    J: Array
+    """(rows, m) stacked contact Jacobian, in axes of the contact frames."""
+    velocity_by_state: Array
+    """(rows, 2 m) derivative of J nu by z."""
+    M: Array
+    """(m, m) mass matrix."""
 
 
 def geometry_of(
@@ -86,6 +95,10 @@ def rows_at(
     model: TreeModel, constraints: Sequence[Constraint], state: State
 ) -> tuple[Array, Array]:
     """Return J (rows, m), and the derivative (rows, 2 m) of J nu by z."""
+    # few ask for it where the engine was elsewhere since
+    from geolin_ros.kernels.recursions.inverse_dynamics_derivatives import differentiate_motion
+    from geolin_ros.kernels.recursions.jacobians import kinematics
+
     tree, workspace = model.tree, make_workspace(model.tree)
     J, J_dot = np.zeros((2, len(model.body_names), 6 + model.n, 6))
     kinematics(tree, workspace, state.data, model.gravity, J, J_dot)

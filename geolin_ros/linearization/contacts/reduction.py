@@ -29,13 +29,14 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError, UnsolvableError
 from geolin_ros.kernels.engine.complete_qr import complete_qr
+from geolin_ros.linearization.contacts.geometry import Geometry
 from geolin_ros.linearization.discretization import (
     Discretization,
     Method,
     check_step,
 )
 from geolin_ros.linearization.linearizer import Linearizer
-from geolin_ros.linearization.result import Geometry, Linearization
+from geolin_ros.linearization.result import Linearization
 from geolin_ros.linearization.zero_order_hold import zero_order_hold
 from geolin_ros.model.state import State
 from geolin_ros.model.wrenches import Wrench
@@ -269,9 +270,9 @@ def reduce_step(
     UnsolvableError
         As `reduce`; others as `Linearizer.discretize`.
     """
-    start = reduce(linearizer(state, tau, 'moving', wrenches).copy(), previous)
-    step = linearizer.discretize(state, tau, dt, method, 'moving', wrenches)
-    end = reduce(linearizer(step.next_state, tau, 'moving', wrenches).copy(), start)
+    start = reduce(linearizer(state, tau, wrenches=wrenches), previous)
+    step = linearizer.discretize(state, tau, dt, method=method, wrenches=wrenches)
+    end = reduce(linearizer(step.next_state, tau, wrenches=wrenches), start)
     return ReducedStep(end.P.T @ step.Phi @ start.P, end.P.T @ step.Gamma, start, end, step)
 
 

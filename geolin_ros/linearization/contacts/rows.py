@@ -11,8 +11,7 @@ from geolin_ros.dynamics.kinematics import check_state
 from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.kernels.recursions.jacobians import kinematics
 from geolin_ros.linearization.contacts.constraints import Constraint, Motion
-from geolin_ros.linearization.contacts.description import Closure
-from geolin_ros.linearization.result import wrench_labels
+from geolin_ros.linearization.contacts.description import Closure, wrench_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 

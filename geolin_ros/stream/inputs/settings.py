@@ -7,7 +7,7 @@ from typing import Literal
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.discretization import Method
-from geolin_ros.linearization.result import Reference
+from geolin_ros.linearization.reference import Reference
 from geolin_ros.spatial.frames import Representation
 from geolin_ros.stream.given_acceleration import NuDotSource
 from geolin_ros.stream.inputs.contact_input import ContactSettings

@@ -13,7 +13,7 @@ from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.own_layout import Own, pack_own
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import Contact
-from geolin_ros.linearization.linearizer import pack_constraints
+from geolin_ros.linearization.workspace import pack_constraints
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, pack
 from geolin_ros.typing import Array, IntArray
