@@ -45,7 +45,12 @@ def add_bag_options(parser: 'argparse._ActionsContainer') -> None:
         metavar='FILE',
         help='URDF, xacro or MJCF, or a bundled robot (default: the one in the bag)',
     )
-    parser.add_argument('--params', type=Path, metavar='FILE', help='parameter file of the node')
+    parser.add_argument(
+        '--params',
+        type=Path,
+        metavar='FILE',
+        help='parameter file of the node (default: what geolin record found it to have)',
+    )
     parser.add_argument(
         '-p',
         dest='values',
@@ -103,6 +108,7 @@ def _opening(options: argparse.Namespace) -> dict[str, Any]:
         'params': options.params,
         'values': dict(_parameter(text) for text in options.values),
         'warn': lambda sentence: print(f'warning: {sentence}', file=sys.stderr),
+        'note': lambda sentence: print(sentence, file=sys.stderr),
     }
 
 

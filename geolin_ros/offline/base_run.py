@@ -19,13 +19,13 @@ from geolin_ros.offline.message_types import (
     empty_message,
     share_arrays,
 )
+from geolin_ros.offline.recorded_parameters import read_parameters
 from geolin_ros.offline.recording import Recording
-from geolin_ros.offline.source import find_description
+from geolin_ros.offline.source import find_description, readable
 from geolin_ros.stream.base_stream import BaseSettings, BaseStream
 from geolin_ros.stream.drops import DroppedInput
 from geolin_ros.stream.outputs.base_messages import BaseMessages, BaseWriter
 from geolin_ros.stream.parameters.base_state import base_settings
-from geolin_ros.stream.parameters.file import merged_values
 from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.stream.topics import Counts
 
@@ -63,11 +63,12 @@ def open_run(
     params: str | Path | None = None,
     values: Mapping[str, Any] | None = None,
     warn: Callable[[str], object] = lambda sentence: None,
+    note: Callable[[str], object] = lambda sentence: None,
 ) -> Iterator[BaseRun]:
     """Open bags and the robot in them; arguments and errors as of `open_source`."""
-    merged = merged_values(params, values, NODE)
     with Recording(bags, topics) as recording:
-        model = read_model(find_description(recording, merged, urdf), merged, warn)
+        _, merged = read_parameters(recording, NODE, params, values, warn, note)
+        model = read_model(readable(find_description(recording, merged, urdf)), merged, warn)
         run = BaseRun(recording, BaseStream(model, base_settings(merged, model.base_link)))
         for foot in run.stream.settings.contacts.heard_feet:
             recording.add_role(foot.topic, WRENCH)

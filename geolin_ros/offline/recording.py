@@ -145,7 +145,14 @@ class Recording:
         RecordingError
             If the bags are damaged; all messages before that have been given out.
         """
-        role_of = {self.topics[role]: role for role in roles if role in self.topics}
+        yield from self._of({self.topics[role]: role for role in roles if role in self.topics})
+
+    def of_topic(self, topic: str) -> Iterator[Any]:
+        """Yield the messages of a topic; raises as `messages`."""
+        return (recorded.message for recorded in self._of({topic: topic}))
+
+    def _of(self, role_of: Mapping[str, str]) -> Iterator[Recorded]:
+        """Yield the messages of topics whose roles are given."""
         connections = [c for c in self._connections if c.topic in role_of]
         if not connections:
             return

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from geolin_ros.description import Description
 from geolin_ros.errors import GeolinError, RecordingError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.message_types import WRENCH
+from geolin_ros.offline.recorded_parameters import read_parameters, recorded_hash
 from geolin_ros.offline.recording import Recording
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.parameters.file import default_values, merged_values
+from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.model_reading import parse, read_model, to_text
 
+NODE = 'linearization_node'
 MOST_MASS = 0.5
 """A description may differ from the recorded one by so much of the mass: payloads, what was
 identified. Beyond, it is of another robot."""
@@ -78,6 +81,7 @@ def open_source(
     params: str | Path | None = None,
     values: Mapping[str, Any] | None = None,
     warn: Callable[[str], object] = lambda sentence: None,
+    note: Callable[[str], object] = lambda sentence: None,
 ) -> Iterator[Source]:
     """Open bags and read the robot that is in them.
 
@@ -88,11 +92,14 @@ def open_source(
     urdf
         URDF, xacro or MJCF file to be used instead of the description in parameters or bags.
     params
-        Parameter file of the node.
+        Parameter file of the node. What neither it nor ``values`` gives is as it was recorded, if
+        `geolin record` made the bag.
     values
         Parameters by name, which count more than the file.
     warn
-        Is told what is suspicious about the description.
+        Called with what is suspicious about the description, or differs from what was recorded.
+    note
+        Called with the recorded parameters that are used.
 
     Raises
     ------
@@ -103,12 +110,13 @@ def open_source(
     ModelError
         If the description cannot be used.
     """
-    merged = merged_values(params, values)
     with Recording(bags, topics) as recording:
+        node, merged = read_parameters(recording, NODE, params, values, warn, note)
         description = find_description(recording, merged, urdf)
         for topic in stream_settings(merged).force_topics:
             recording.add_role(topic, WRENCH)
-        model = read_model(description, merged, warn)
+        model = read_model(readable(description), merged, warn)
+        _compare(recorded_hash(recording, node), model, node, warn)
         other = _other_robot(recording, description)
         yield Source(recording, model, merged, to_text(description), other)
 
@@ -123,6 +131,23 @@ def find_description(
     if not file:
         return recording.description()
     return Path(file)
+
+
+def readable(description: str | Path) -> Path | Description:
+    """Return what `read_model` takes: a recorded text may be of MJCF, too."""
+    return parse(description) if isinstance(description, str) else description
+
+
+def _compare(recorded: str, model: TreeModel, node: str, warn: Callable[[str], object]) -> None:
+    """Warn of a model that is not the one that was linearized while the bag was recorded."""
+    if recorded and recorded != model.hash:
+        why = (
+            'what is given here is not what the node had, or it was given other parameters'
+            if node
+            else 'the bag has no parameters of its node: give them with --params, or record with '
+            '`geolin record`, which keeps overlays, locked joints and contacts'
+        )
+        warn(f'A and B in the bag are of model {recorded}, these are of {model.hash}: {why}')
 
 
 def _other_robot(recording: Recording, description: str | Path) -> str:

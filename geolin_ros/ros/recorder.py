@@ -9,10 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import rclpy
+from rcl_interfaces.msg import ParameterEvent
+from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.parameter import parameter_value_to_python
+from rclpy.qos import (
+    DurabilityPolicy,
+    QoSProfile,
+    ReliabilityPolicy,
+    qos_profile_parameter_events,
+)
+from rclpy.serialization import serialize_message
+from std_msgs.msg import String
 
 from geolin_ros.offline.bag_writer import BagWriter, Storage
+from geolin_ros.offline.message_types import STRING
+from geolin_ros.offline.recorded_parameters import TOPIC, parameter_text, with_files
 from geolin_ros.ros.executor import init, spin
 from geolin_ros.ros.signals import handled_signals
 
@@ -65,6 +77,10 @@ class Recorder(Node):
         self._writer, self._nodes, self._topics, self._say = writer, nodes, set(topics), say
         self._subscriptions_of: dict[str, tuple[Any, QoSProfile]] = {}
         self._refused: set[str] = set()
+        self._questions: dict[str, _Question] = {}
+        self.create_subscription(
+            ParameterEvent, '/parameter_events', self._on_change, qos_profile_parameter_events
+        )
         self.create_timer(SCAN, self.scan)
         self.scan()
 
@@ -84,6 +100,30 @@ class Recorder(Node):
                 durability=_least(offered, 'durability', DurabilityPolicy.TRANSIENT_LOCAL),
             )
             self._subscribe(topic, publishers[0].topic_type, profile)
+        for name in self.found:
+            if name not in self._questions:
+                self._questions[name] = _Question(self, name, self._on_parameters)
+            self._questions[name].ask()
+
+    @property
+    def unanswered(self) -> list[str]:
+        """Nodes whose parameters are not in the bag."""
+        return sorted(name for name, asked in self._questions.items() if not asked.is_answered)
+
+    def _on_change(self, event: ParameterEvent) -> None:
+        if event.node in self._questions:
+            self._questions[event.node].ask(again=True)
+
+    def _on_parameters(self, name: str, values: dict[str, Any]) -> None:
+        topic = f'{name}/{TOPIC}'
+        text = parameter_text(
+            name, with_files(values, lambda sentence: self._say(f'{name}: {sentence}'))
+        )
+        if topic not in self.counts:
+            self._writer.add_topic(topic, STRING, True)
+            self.counts[topic] = 0
+        self._writer.write_serialized(topic, time.time_ns(), serialize_message(String(data=text)))
+        self.counts[topic] += 1
 
     def _topics_of(self, name: str, namespace: str) -> set[str]:
         """Return what a node takes and gives, if it is one of those that are asked for."""
@@ -139,6 +179,54 @@ class Recorder(Node):
         self.size += len(data)
 
 
+class _Question:
+    """Asks a node for all of its parameters, until it answers.
+
+    Parameters
+    ----------
+    node
+        Owns the clients.
+    name
+        Of the node that is asked.
+    answer
+        Called with its name and its parameters.
+    """
+
+    def __init__(
+        self, node: Node, name: str, answer: Callable[[str, dict[str, Any]], None]
+    ) -> None:
+        self._name, self._answer = name, answer
+        self._list: Any = node.create_client(ListParameters, f'{name}/list_parameters')
+        self._get: Any = node.create_client(GetParameters, f'{name}/get_parameters')
+        self._names: list[str] = []
+        self._is_due, self._is_open = True, False
+        self.is_answered = False
+
+    def ask(self, again: bool = False) -> None:
+        """Ask, if the node can be asked and has not been, or its parameters have changed."""
+        self._is_due |= again
+        if not self._is_due or self._is_open or not self._list.service_is_ready():
+            return
+        self._is_due, self._is_open = False, True
+        self._list.call_async(ListParameters.Request()).add_done_callback(self._on_names)
+
+    def _on_names(self, future: Any) -> None:
+        self._names = list(future.result().result.names)
+        request = GetParameters.Request(names=self._names)
+        self._get.call_async(request).add_done_callback(self._on_values)
+
+    def _on_values(self, future: Any) -> None:
+        found = map(parameter_value_to_python, future.result().values)
+        values = dict(zip(self._names, map(_plain, found), strict=True))
+        self._is_open, self.is_answered = False, True
+        self._answer(self._name, values)
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON has: numbers, texts and lists."""
+    return value if value is None or isinstance(value, bool | int | float | str) else list(value)
+
+
 def _least(offered: list[QoSProfile], policy: str, best: Any) -> Any:
     """Return the best of a policy if all offer it, else what all are compatible with."""
     worse = type(best).BEST_EFFORT if policy == 'reliability' else type(best).VOLATILE
@@ -187,6 +275,8 @@ def record(
         try:
             spin(recorder, is_over)
             recorder.take_the_rest()
+            for name in recorder.unanswered:
+                say(f'the parameters of {name} are not in the bag: it did not answer')
         finally:
             recorder.destroy_node()
             rclpy.try_shutdown()

@@ -8,17 +8,21 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from rclpy.duration import Duration
 from std_msgs.msg import String
 from support.environment import ROOT, with_checkout
 from support.ros_graph import RELIABLE, START
 
+from geolin_ros import TreeModel, open_dataset, robots
 from geolin_ros.cli import main
 from geolin_ros.ros.recorder import record
 from geolin_ros.ros.signals import NUMBERS
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2')
+# xarray looks for a package of this name, and must not find the folder of tests.
+sys.modules.setdefault('sparse', None)
 RUN = 'import sys; from geolin_ros.cli import main; sys.exit(main(sys.argv[1:]))'
 
 
@@ -107,6 +111,73 @@ def test_bag__can_be_inspected_and_linearized(robot, tmp_path, capsys):
     arguments = ['inspect', str(tmp_path / 'bag'), '--urdf', 'quadruped', '--json']
     assert main(arguments) in (0, 2)  # 2 where the first joint state came without odometry
     assert json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture
+def standing_bag(new_client, tmp_path):
+    """A bag of a node with rotors and contacts by parameters, and what it published."""
+    rotors = tmp_path / 'rotors.yaml'
+    rotors.write_text('{joints: {"*": {rotor_inertia: 0.01, gear_ratio: 1.0}}}')
+    model = TreeModel.from_urdf(robots.path('quadruped'), overlay=rotors)
+    client = new_client(model)
+    client.start(
+        robot_description_file=str(robots.path('quadruped')),
+        overlay_file=str(rotors),
+        contacts=['FL_foot point', 'FR_foot point', 'RL_foot point'],
+    )
+    client.wait_until_active()
+    client.wait_until_serving()
+    client.shake_hands()
+    recorder = start(tmp_path / 'bag', '--node', client.node_name, '--duration', '4')
+    try:
+        client.wait_for(lambda: client.ask() and recorder.poll() is not None, START)
+        _, errors = recorder.communicate(timeout=60)
+    finally:
+        recorder.kill()
+    assert recorder.returncode == 0, errors
+    rotors.unlink()  # the bag is taken elsewhere
+    found = {m.header.stamp.sec * 10**9 + m.header.stamp.nanosec: m for m in client.linearizations}
+    return tmp_path / 'bag', client.node_name, found, model
+
+
+def test_bag__is_linearized_with_the_parameters_of_its_node(standing_bag, tmp_path, capsys):
+    bag, node, published, model = standing_bag
+    assert main(['linearize', str(bag), '-o', str(tmp_path / 'run.zarr'), '--json']) in (0, 2)
+    errors = capsys.readouterr().err
+    assert f'parameters as {node} had them: ' in errors
+    assert "contacts ['FL_foot point', 'FR_foot point', 'RL_foot point']" in errors
+    assert 'warning: ' not in errors
+    with open_dataset(str(tmp_path / 'run.zarr')) as data:
+        assert data.attrs['model_hash'] == model.hash == next(iter(published.values())).model_hash
+        # A joint state that came before its odometry has that of another instant in the bag.
+        paired = np.flatnonzero(data.odometry_time.values == data.time.values)
+        assert len(paired) > 5
+        for k in paired:
+            a = published[int(data.time.values[k].astype(np.int64))].a
+            A = np.reshape(a.data, (a.rows, a.cols))
+            np.testing.assert_allclose(data.A.values[k], A, rtol=0.0, atol=1e-9 * np.abs(A).max())
+
+
+@pytest.mark.parametrize(
+    ('given', 'warns'),
+    [
+        ('contacts:=[""]', False),
+        ("overlay:='{joints: {FL_hip_joint: {rotor_inertia: 1.0e-3}}}'", True),
+        ('gravity:=[0.0, 0.0, -1.62]', True),
+    ],
+)
+def test_given_parameters__override_those_of_the_bag(standing_bag, given, warns, capsys):
+    bag, node, published, _ = standing_bag
+    assert main(['inspect', str(bag), '-p', given, '--json']) in (0, 2)
+    said = capsys.readouterr()
+    assert f'parameters as {node} had them: ' in said.err
+    assert f'{given.partition(":=")[0]} ' not in said.err
+    recorded = next(iter(published.values())).model_hash
+    other = json.loads(said.out)['robot']['hash']
+    assert (other != recorded) == warns
+    assert (
+        f'A and B in the bag are of model {recorded}, these are of {other}' in said.err
+    ) == warns
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def read_parameter_file(path: str | Path, node: str = NODE) -> dict[str, Any]:
         if name.rpartition('/')[2] in (node, '*', '**'):
             values |= _flatten(section)
     return {
-        name: checked(name, value, node) for name, value in values.items() if not _is_of_ros(name)
+        name: checked(name, value, node) for name, value in values.items() if not is_of_ros(name)
     }
 
 
@@ -110,8 +110,10 @@ def _flatten(section: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
     return flat
 
 
-def _is_of_ros(name: str) -> bool:
-    return name == 'use_sim_time' or name.startswith('qos_overrides.')
+def is_of_ros(name: str) -> bool:
+    """Return whether a parameter is one that every node has."""
+    own = name in ('use_sim_time', 'start_type_description_service')
+    return own or name.startswith('qos_overrides.')
 
 
 def _like(parameter: Parameter, value: Any) -> Any:
