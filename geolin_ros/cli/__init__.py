@@ -64,6 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     from geolin_ros.errors import ModelWarning
     from geolin_ros.stream.compiling import compile_line
+    from geolin_ros.urdf.xacro_file import xacro_arguments
 
     arguments = sys.argv[1:] if arguments is None else arguments
     name, interrupted = 'geolin', 'interrupted'
@@ -74,7 +75,8 @@ def main(arguments: list[str] | None = None) -> int:
             signal.signal(number, _once(received))
         with warnings.catch_warnings(), compile_line(name):
             warnings.simplefilter('ignore', ModelWarning)  # `info` and `lint-urdf` say them
-            status = int(options.run(options))
+            with xacro_arguments(dict(getattr(options, 'xacro_args', ()))):
+                status = int(options.run(options))
         sys.stdout.flush()
     except BaseException as error:
         # what an import in C makes of an interruption is no KeyboardInterrupt any more

@@ -24,6 +24,26 @@ CONTACTS_HELP = (
 def add_robot_argument(parser: argparse.ArgumentParser) -> None:
     """Declare the robot."""
     parser.add_argument('urdf', metavar='URDF', help=URDF_HELP)
+    add_xacro_argument(parser)
+
+
+def add_xacro_argument(parser: 'argparse._ActionsContainer') -> None:
+    """Declare the values of a xacro file, for `main`."""
+    parser.add_argument(
+        '--xacro-args',
+        nargs='+',
+        default=[],
+        type=_xacro_argument,
+        metavar='NAME:=VALUE',
+        help='values of the <xacro:arg> of a xacro file',
+    )
+
+
+def _xacro_argument(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition(':=')
+    if not separator:
+        raise argparse.ArgumentTypeError(f'{text!r} is not NAME:=VALUE')
+    return name, value
 
 
 def add_base_argument(parser: argparse.ArgumentParser) -> None:

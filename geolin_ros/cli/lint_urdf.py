@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import json
 
+from geolin_ros.cli._robots import add_xacro_argument
 from geolin_ros.description import SEVERITIES
 from geolin_ros.model.lint import Report, lint
 from geolin_ros.robots import locate
@@ -14,6 +15,7 @@ from geolin_ros.robots import locate
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument('file', help='a URDF, xacro or MJCF file, or a bundled robot')
+    add_xacro_argument(parser)
     parser.add_argument('--json', action='store_true', help='print the findings as JSON')
     parser.add_argument(
         '--strict',

@@ -31,6 +31,8 @@ CROUCH = 0.9
 """Height of the base above the feet, of what it is with joints at rest, unless it is given."""
 TOLERANCE = 1e-9
 """Largest error of a foot or the centre of mass [m, rad]."""
+ROUNDING = 1e-13
+"""Error at which further steps change nothing [m, rad]."""
 HEIGHT_TOLERANCE = 0.01
 """By which a height that was asked for may be missed [m]; other wishes pull at it a little."""
 _MUST, _HEIGHT, _UPRIGHT, _LEG, _JOINT = 1e3, 10.0, 10.0, 0.1, 3.0
@@ -219,8 +221,13 @@ def _solve(task: _Task, state: State) -> State:
         if size < 1e-6 or (size < 1e-3 and size > 0.9 * last):
             break
         last = size
-    for _ in range(5):
+    last = np.inf
+    for _ in range(_STEPS):
         must, J = task.must(state)
+        missing = float(np.max(np.abs(np.concatenate(list(must.values())))))
+        if missing <= ROUNDING or (missing <= TOLERANCE and missing > 0.5 * last):
+            break
+        last = missing
         lower, upper = _room(model, state)
         free = (lower < -1e-9) & (upper > 1e-9)
         step = np.zeros(m)

@@ -6,10 +6,24 @@ Unlike a URDF, a xacro file may include other files and evaluate expressions: ex
 that you trust. What comes out is read as any URDF text.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from geolin_ros.errors import UrdfError
+
+_given: ContextVar[Mapping[str, str] | None] = ContextVar('xacro arguments', default=None)
+
+
+@contextmanager
+def xacro_arguments(values: Mapping[str, str]) -> Iterator[None]:
+    """Give every xacro file that is expanded inside these values of its ``<xacro:arg>``."""
+    before = _given.set(values)
+    try:
+        yield
+    finally:
+        _given.reset(before)
 
 
 def is_xacro(path: str | Path) -> bool:
@@ -25,7 +39,8 @@ def expand(path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
     path
         Of the file.
     arguments
-        Values of its ``<xacro:arg>``; those that are missing need a default there.
+        Values of its ``<xacro:arg>``, before those of `xacro_arguments`; those that are missing
+        need a default there.
 
     Raises
     ------
@@ -43,9 +58,11 @@ def expand(path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
     if not Path(path).is_file():
         raise UrdfError(f'{path}: does not exist, expected a xacro file; check the path')
     try:
-        return str(xacro.process_file(str(path), mappings=dict(arguments or {})).toxml())
+        mappings = {**(_given.get() or {}), **(arguments or {})}
+        return str(xacro.process_file(str(path), mappings=mappings).toxml())
     except Exception as error:  # whatever expressions and included files do
         raise UrdfError(
             f'{path}: cannot be expanded by xacro: {type(error).__name__}: {error}; correct it, '
+            'give the values of its <xacro:arg> (--xacro-args NAME:=VALUE), '
             f'or give the result of `xacro {path} > robot.urdf`'
         ) from error

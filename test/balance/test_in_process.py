@@ -197,3 +197,4 @@ def test_recording__says_when_a_robot_has_fallen_and_when_a_push_is_over():
     assert not recording.add(3.0, low, reference)
     assert (recording.fallen, recording.stands) == (3.0, False)
     assert not Envelope().holds(reference.retract([0, 0, 0, 0.7, *[0] * 32]), reference)
+    assert not recording.settling_times([Push(1.0, (1.0, 0.0, 0.0))]).size

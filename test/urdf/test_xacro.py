@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from geolin_ros import TreeModel, urdf
+from geolin_ros.cli import main
 from geolin_ros.errors import UrdfError
 from geolin_ros.urdf.xacro_file import expand
 
@@ -51,6 +52,19 @@ def test_arguments__are_given_to_it(file):
     pytest.importorskip('xacro')
     model = TreeModel.from_urdf(expand(file, {'mass': '8.0'}))
     assert model.total_mass == pytest.approx(5.0 + 2 * 4.0)
+
+
+@pytest.mark.parametrize('command', ['info', 'lint-urdf'])
+def test_commands__take_arguments_of_the_file(command, file, capsys):
+    pytest.importorskip('xacro')
+    file.write_text(ROBOT.replace('<xacro:arg name="mass" default="3.0"/>', ''))
+    assert main([command, str(file)]) == 1
+    said = capsys.readouterr()
+    assert 'mass' in said.out + said.err
+    assert '--xacro-args NAME:=VALUE' in said.out + said.err
+    assert main([command, str(file), '--xacro-args', 'mass:=8.0']) == 0
+    assert '13.000 kg' in capsys.readouterr().out
+    assert main([command, str(file)]) == 1, 'the arguments are of one command'
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated robot on the graph: what a real one would publish, and the efforts it is sent."""
 
+import re
 import time
 from array import array
 from collections.abc import Callable, Sequence
@@ -33,6 +34,12 @@ COMMANDS = 'joint_group_effort_controller/commands'
 STAMPED_COMMANDS = 'lqr_node/command'
 GAINS = 'lqr_node/gains'
 WORLD = 'odom'
+
+
+def topic_name(frame: str) -> str:
+    """Return a frame as part of a topic: letters, digits and _, and no digit first."""
+    name = re.sub('[^A-Za-z0-9_]', '_', frame)
+    return f'foot_{name}' if name[0].isdigit() else name
 
 
 class RobotGraph:
@@ -96,7 +103,7 @@ class RobotGraph:
         self._contacts = node.create_publisher(ContactStates, 'contact_states', LATCHED)
         self._reference = node.create_publisher(ReferenceState, 'reference', NEWEST)
         self._wrenches = {
-            frame: node.create_publisher(WrenchStamped, f'{frame}/wrench', sensor)
+            frame: node.create_publisher(WrenchStamped, f'{topic_name(frame)}/wrench', sensor)
             for frame in feet
         }
         many = QoSProfile(depth=10)

@@ -68,7 +68,8 @@ class Row:
             'stands' if self.pd_stands else _fell(self.pd_fallen),
             f'{1e3 * lqr["peak_error"]:.0f} / '
             f'{_unless(self.pd_stands, 1e3 * self.pd_peak_error)} mm',
-            f'{lqr["settling"]:.2f} / {_unless(self.pd_stands, self.pd_settling, 2)} s',
+            f'{_unless(lqr["stands"], lqr["settling"], 2)} / '
+            f'{_unless(self.pd_stands, self.pd_settling, 2)} s',
             f'{lqr["rate"]:.0f} Hz',
             f'{lqr["speed"]:.2f}',
             f'{1e3 * lqr["latency"][0]:.2f} / {1e3 * lqr["latency"][1]:.2f} ms',

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulator as a process: a robot on a floor, pushed, under the efforts it is sent.
 
-It publishes robot_description, joint_states, odom, <foot>/wrench, contact_states, reference and
-/clock, and takes joint_group_effort_controller/commands, and push (geometry_msgs/WrenchStamped, a
-force in world axes on the base for 0.1 s). Before each case the robot is held until
-its controller answers: the LQR node, with gains for where it is, or by --answers any other. In
-lock step, the default, a period goes by when the efforts that answer the last state have come, or
-after 0.5 s; with --realtime it goes by with the clock. Prints a line a case; the exit status is 1
-if the robot falls.
+It publishes robot_description, joint_states, odom, <foot>/wrench (foot_<foot>/wrench where the
+frame starts with a digit), contact_states, reference and /clock, and takes
+joint_group_effort_controller/commands, and push (geometry_msgs/WrenchStamped, a force in world
+axes on the base for 0.1 s). Before each case the robot is held until its controller answers: the
+LQR node, with gains for where it is, or by --answers any other. In lock step, the default, a
+period goes by when the efforts that answer the last state have come, or after 0.5 s; with
+--realtime it goes by with the clock. Prints a line a case; the exit status is 1 if the robot
+falls.
 """
 
 import argparse

@@ -93,9 +93,13 @@ class Recording:
     def settling_times(self, pushes: Sequence[Push]) -> Array:
         """Return for each push how long after its end the base was on its way [s].
 
+        A robot that fell never settled: then there are none.
+
         It is on its way until its distance from where it comes to rest, before the next push,
         stays below ``SETTLED`` of the largest.
         """
+        if self.fallen is not None:
+            return np.empty(0)
         times, errors = np.array(self.times), self.errors()[:, :3]
         found = []
         ends = [*(push.start for push in pushes[1:]), np.inf]

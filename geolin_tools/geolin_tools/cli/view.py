@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geolin_ros.cli._recordings import Progress, add_bag_options, open_bags
-from geolin_ros.cli._robots import CONTACTS_HELP, joint_position, read_model, read_supports
+from geolin_ros.cli._robots import (
+    CONTACTS_HELP,
+    add_xacro_argument,
+    joint_position,
+    read_model,
+    read_supports,
+)
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.optional import require
 from geolin_ros.robots import locate
@@ -65,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     robot.add_argument('--height', type=float, help='height of the base above the feet [m]')
     robot.add_argument('--base', choices=('floating', 'fixed'), help='whether the root link moves')
+    add_xacro_argument(parser)
     parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
     add_bag_options(parser.add_argument_group('of a bag'))
     parser.set_defaults(quiet=False, json=False)
