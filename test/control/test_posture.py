@@ -5,10 +5,13 @@
 import numpy as np
 import pytest
 from support.pinocchio_oracle import PinocchioOracle, pin
+from support.robots import example_robot
 from support.standing import SUPPORTS, standing_robot, urdf_of
 from support.states import rotation_about
 
+from geolin_ros import TreeModel
 from geolin_ros.control.posture import centre_of_mass, standing_posture
+from geolin_ros.control.soles import read_feet
 from geolin_ros.control.support import distance_inside, support_polygon
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, UnknownNameError
@@ -50,6 +53,26 @@ def test_posture__stands_level_with_the_centre_of_mass_over_the_feet(name):
     np.testing.assert_allclose(com, centre_of_mass(model, state).com, atol=1e-9)
     assert distance_inside(polygon, com[:2]) > 0.07
     np.testing.assert_allclose(state.H[2, :3], [0.0, 0.0, 1.0], atol=1e-3)
+    check_limits(model, state)
+
+
+def test_posture__of_legs_with_five_joints_is_met_too():
+    file, sides = example_robot('g1_29dof_rev_1_0'), ('left', 'right')
+    model = TreeModel.from_urdf(
+        file, locked_joints={f'{side}_ankle_roll_joint': 0.0 for side in sides}
+    )
+    frames = [f'{side}_ankle_roll_link' for side in sides]
+    supports = [foot.support for foot in read_feet(file, model, frames)]
+    state = standing_posture(model, supports)
+    whole = TreeModel.from_urdf(file)  # at zero where the other is locked
+    s = np.zeros(whole.n)
+    s[[whole.joint_index(name) for name in model.joint_names]] = state.s
+    oracle = PinocchioOracle.read_urdf(file, whole)
+    q = oracle.q(whole.state(state.H, s, np.zeros(6), np.zeros(whole.n)))
+    pin.framesForwardKinematics(oracle.pin_model, oracle.data, q)
+    for support in supports:
+        pose = oracle.data.oMf[oracle.pin_model.getFrameId(support.frame)].homogeneous
+        np.testing.assert_allclose((pose @ support.placement)[2], [0.0, 0.0, 1.0, 0.0], atol=1e-9)
     check_limits(model, state)
 
 
