@@ -224,10 +224,10 @@ def _solve(task: _Task, state: State) -> State:
     last = np.inf
     for _ in range(_STEPS):
         must, J = task.must(state)
-        missing = float(np.max(np.abs(np.concatenate(list(must.values())))))
-        if missing <= ROUNDING or (missing <= TOLERANCE and missing > 0.5 * last):
+        most = float(np.max(np.abs(np.concatenate(list(must.values())))))
+        if most <= ROUNDING or (most <= TOLERANCE and most > 0.5 * last):
             break
-        last = missing
+        last = most
         lower, upper = _room(model, state)
         free = (lower < -1e-9) & (upper > 1e-9)
         step = np.zeros(m)
