@@ -33,6 +33,9 @@ TOLERANCE = 1e-9
 """Largest error of a foot or the centre of mass [m, rad]."""
 ROUNDING = 1e-13
 """Error at which further steps change nothing [m, rad]."""
+FOLDED, STRETCHED, BENT = 0.5, 0.85, 0.75
+"""Distance from hip to foot, of the leg's length: outside of the first two a leg on a point has
+too little room to fold or to extend under a push, and stands at the third by default."""
 HEIGHT_TOLERANCE = 0.01
 """By which a height that was asked for may be missed [m]; other wishes pull at it a little."""
 _MUST, _HEIGHT, _UPRIGHT, _LEG, _JOINT = 1e3, 10.0, 10.0, 0.1, 3.0
@@ -81,7 +84,9 @@ def standing_posture(
         nearest to it.
     height
         Of the base above the lowest foothold or the ground below a ball [m]; by default ``CROUCH``
-        of what it is with all joints at the positions they should be near.
+        of what it is with all joints at the positions they should be near. Where none are given,
+        legs on points that are then nearly stretched, or folded, are bent to ``BENT`` instead,
+        feet below the hips where they are far off.
     feet
         Where feet are, by frame. Of a support the world pose (4, 4); points read the position
         alone, balls that of their centre; by default where it is with the joints so, level and on
@@ -122,12 +127,19 @@ def standing_posture(
                 f'{", ".join(wanted)}, or the position (3,) of another link, in the air'
             )
         (wanted if stands else lifted)[name] = place
-    asked = height
+    asked, seeds = height, list[State]()
     floor = min(wanted[support.frame][2, 3] - support.radius for support in supports)
     if height is None:
         height = float(seed.H[2, 3] - floor)
         if start is None:
             height = CROUCH * (seed.H[2, 3] - _lowest(seed, supports, model))
+            better = None if joints else _bent_legs(seed, supports, model, height)
+            if better is not None:
+                height, places = better
+                wanted |= {
+                    name: place for name, place in places.items() if name not in (feet or {})
+                }
+                seeds = _ways_to_bend(seed, [*wanted, *lifted], model)
     if com is None:
         com = polygon_centre(support_polygon(_points(supports, wanted)))
     legs = _legs(seed, [*wanted, *lifted], model)
@@ -142,7 +154,9 @@ def standing_posture(
         seed.s.copy(),
         weights,
     )
-    state = _solve(task, seed if start is not None else _bent(seed, legs, model))
+    if not seeds:
+        seeds = [seed if start is not None else _bent(seed, legs, model)]
+    state = min((_solve(task, begin) for begin in seeds), key=task.regret)
     _check(task, state)
     if asked is not None and abs(state.H[2, 3] - floor - asked) > HEIGHT_TOLERANCE:
         raise InfeasibleError(
@@ -185,6 +199,11 @@ class _Task(NamedTuple):
         missing['centre of mass'] = self.com - mass.com[:2]
         rows.append(mass.jacobian[:2])
         return missing, np.vstack(rows)
+
+    def regret(self, state: State) -> float:
+        """Return how far a posture is from what is asked of it [m, rad]."""
+        missing = float(np.max(np.abs(np.concatenate(list(self.must(state)[0].values())))))
+        return 1e3 * max(0.0, missing - TOLERANCE) + float(abs(self.height - state.H[2, 3]))
 
     def should(self, state: State) -> tuple[Array, Array]:
         """Return weighted wishes: what is missing (rows,), and how it changes (rows, m)."""
@@ -291,6 +310,54 @@ def _bent(state: State, legs: NDArray[np.bool_], model: TreeModel) -> State:
     if np.max(np.abs(step), initial=0.0) < 1e-6:  # limits that do not tell where knees bend to
         step[bent] = _BEND * np.minimum(upper[bent], 1.0)
     return _moved(state, step, model)
+
+
+def _bent_legs(
+    seed: State, supports: Sequence[Support], model: TreeModel, height: float
+) -> tuple[float, dict[str, Array]] | None:
+    """Return a height and places of feet for legs that would have no room at a height, or None.
+
+    A leg begins at its second joint, the hip's pitch, where it has three or more.
+    """
+    if any(support.kind != 'point' for support in supports):
+        return None
+    at, shares, heights, places = Kinematics(model, seed), [], [], {}
+    for support in supports:
+        body, chain = model.frame(support.frame).body, list[int]()
+        while body > 0:
+            chain.insert(0, body)
+            body = int(model.tree.parent[body])
+        foot = at.pose(support.at(model))
+        joints = [at.H[body, :3, 3] for body in chain][1 if len(chain) > 2 else 0 :]
+        if len(joints) < 2:
+            return None
+        length = float(np.linalg.norm(np.diff([*joints, foot[:3, 3]], axis=0), axis=1).sum())
+        above = seed.H[2, 3] - joints[0][2] + support.radius
+        shares.append((height - above) / length)
+        heights.append(above + BENT * length)
+        if np.linalg.norm(foot[:2, 3] - joints[0][:2]) > 0.5 * length:
+            places[support.frame] = level(foot)
+            places[support.frame][:2, 3] = joints[0][:2]
+            places[support.frame][2, 3] = support.radius
+    if not places and min(shares) >= FOLDED and max(shares) <= STRETCHED:
+        return None
+    return float(np.mean(heights)), places
+
+
+def _ways_to_bend(seed: State, links: Sequence[str], model: TreeModel) -> list[State]:
+    """Return postures to begin with: knees either way, within the limits."""
+    legs = _legs(seed, links, model)
+    found = [_bent(seed, legs, model)]
+    depth = np.zeros(model.n, dtype=np.int64)
+    for joint in range(model.n):
+        parent = int(model.tree.parent[joint + 1]) - 1
+        depth[joint] = depth[parent] + 1 if parent >= 0 and legs[parent] else 0
+    lower, upper = _room(model, seed)
+    for angle in (0.7, -0.7):
+        step = np.zeros(model.m)
+        step[6:] = np.where(legs, np.select([depth == 1, depth == 2], [angle, -2.0 * angle]), 0.0)
+        found.append(_moved(seed, np.clip(step, lower, upper), model))
+    return found
 
 
 def _position_index(model: TreeModel, name: str) -> int:

@@ -67,13 +67,13 @@ def test_cases_on_two_balls__are_refused_by_what_efforts_reach():
 
 
 def test_postures__stay_within_limits_and_say_who_is_at_one():
-    for name, feet, joint in (
-        ('hyq_no_sensors', 'lf_foot,rf_foot,lh_foot,rh_foot', 'rf_kfe_joint'),
-        ('romeo_small', 'l_sole,r_sole', 'LElbowYaw'),
+    for name, feet, height, joint in (
+        ('hyq_no_sensors', 'lf_foot,rf_foot,lh_foot,rh_foot', 0.7, 'rf_kfe_joint'),
+        ('romeo_small', 'l_sole,r_sole', None, 'LElbowYaw'),
     ):
         simulator = robot(name, feet)
         limits = simulator.model.limits
-        found = cases_of(simulator, Plan())
+        found = cases_of(simulator, Plan(height=height))
         for case in found.feasible:
             for knot in case.motion.knots:
                 assert np.all(knot.state.s >= limits.lower - 1e-9)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Postures: feet and centre of mass where they should be, by Pinocchio's kinematics."""
 
+import itertools
+
 import numpy as np
 import pytest
 from support.pinocchio_oracle import PinocchioOracle, pin
@@ -12,7 +14,7 @@ from support.states import rotation_about
 from geolin_ros import TreeModel
 from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.control.soles import read_feet
-from geolin_ros.control.support import distance_inside, support_polygon
+from geolin_ros.control.support import Support, distance_inside, support_polygon
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, UnknownNameError
 
@@ -73,6 +75,31 @@ def test_posture__of_legs_with_five_joints_is_met_too():
     for support in supports:
         pose = oracle.data.oMf[oracle.pin_model.getFrameId(support.frame)].homogeneous
         np.testing.assert_allclose((pose @ support.placement)[2], [0.0, 0.0, 1.0, 0.0], atol=1e-9)
+    check_limits(model, state)
+
+
+@pytest.mark.parametrize(
+    ('name', 'foot', 'leg'),
+    [
+        ('solo12', 'F{}_FOOT H{}_FOOT', 'FL_HFE FL_KFE'),
+        ('hyq_no_sensors', '{}f_foot {}h_foot', 'lf_hfe_joint lf_kfe_joint'),
+    ],
+)
+def test_posture__leaves_legs_on_points_room_to_extend(name, foot, leg):
+    file = example_robot(name)
+    model = TreeModel.from_urdf(file)
+    frames = [
+        word.format(side) for word in foot.split() for side in ('lr' if foot.islower() else 'LR')
+    ]
+    supports = [Support.parse(f'{frame}:0.02') for frame in frames]
+    state = standing_posture(model, supports)
+    oracle = PinocchioOracle.read_urdf(file, model)
+    pin.framesForwardKinematics(oracle.pin_model, oracle.data, oracle.q(state))
+    joints = [oracle.pin_model.getJointId(joint) for joint in leg.split()]
+    places = [oracle.data.oMi[index].translation for index in joints]
+    places.append(oracle.data.oMf[oracle.pin_model.getFrameId(frames[0])].translation)
+    length = sum(np.linalg.norm(b - a) for a, b in itertools.pairwise(places))
+    assert 0.7 < np.linalg.norm(places[-1] - places[0]) / length < 0.85
     check_limits(model, state)
 
 
