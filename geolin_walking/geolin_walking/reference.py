@@ -113,10 +113,14 @@ class Planner:
         self.stood: Array = stood.p[0].copy()
         """(K, 3) where feet stand or stood last."""
         self._start = stood.p[0].copy()
+        self._start_yaw = np.zeros(len(self.names))
+        self._yaws = np.zeros(len(self.names))
         self._began: dict[int, int] = {}
         self._at = np.array([*H[:2, 3], 0.0])
         self._v = np.zeros(3)
         self._time: float | None = None
+        self._moving = False
+        self._feet = stood.p
 
     def __call__(
         self, time: float, state: State, touching: Sequence[bool], command: Command
@@ -138,21 +142,25 @@ class Planner:
         tick = int(np.ceil(time / gait.dt + 0.3 - 1e-9)) - 1
         times = np.concatenate(([time], (tick + 1 + np.arange(gait.horizon)) * gait.dt))
         self._follow(time, state, command)
-        p = self.legs.points([state]).p[0]
-        self._sense(tick, p, touching)
+        now = self.legs.points([state])
+        p, R = now.p[0], now.R[0] @ self._turns.transpose(0, 2, 1)
+        yaws = np.arctan2(R[:, 1, 0], R[:, 0, 0])
+        self._sense(tick, touching)
         moves = max(np.abs(command)) > STILL or np.abs(self._v).max() > STILL
-        self.schedule.extend(tick, self._goes_on(bool(moves), p))
+        self._moving = self._goes_on(bool(moves), p)
+        self.schedule.extend(tick, self._moving)
         for foot in range(len(self.names)):
             if self.schedule.swing_of(foot, tick) is None:
-                self.stood[foot] = p[foot]
-        path = self._path(times, state, command)
-        feet, turns, v = self._swing(times, tick, path, state)
+                self.stood[foot], self._yaws[foot] = p[foot], yaws[foot]
+        path, goals = self._lead(times, tick, state, command)
+        feet, turns, v = self._swing(times, tick, path, goals)
         data = self._base(path)
         ticks = range(tick, tick + gait.horizon)
         in_force = tuple(feet_in_force(self.names, self.schedule, k) for k in ticks)
         stands = np.array([[name in names for name in self.names] for names in in_force])
-        at = self.legs.bend(data, feet, turns)
+        at = self._reach(times, data, feet, turns)
         self.legs.move(data, at, v)
+        self._feet = feet
         swinging = ~np.vstack((stands, stands[-1:]))
         swinging[1:] |= ~stands
         loads = self._loads(times, stands)
@@ -174,7 +182,7 @@ class Planner:
             self._at = np.array([*state.H[:2, 3], yaw])
         self._time = time
         self._v += np.clip(command - self._v, -ACCELERATION * elapsed, ACCELERATION * elapsed)
-        self._at += elapsed * _in_world(self._v, self._at[2])
+        self._at += elapsed * in_world(self._v, self._at[2])
         away = self._at[:2] - state.H[:2, 3]
         far = np.linalg.norm(away)
         if far > LEASH:
@@ -182,7 +190,7 @@ class Planner:
         turned = (self._at[2] - yaw + np.pi) % (2.0 * np.pi) - np.pi
         self._at[2] = yaw + np.clip(turned, -YAW_LEASH, YAW_LEASH)
 
-    def _sense(self, tick: int, p: Array, touching: Sequence[bool]) -> None:
+    def _sense(self, tick: int, touching: Sequence[bool]) -> None:
         """End swings of feet that touch early, and prolong those of feet that do not."""
         for swing in list(self.schedule.swings):
             if swing.lift > tick:
@@ -191,6 +199,7 @@ class Planner:
                 if self._began.get(foot) != swing.lift:
                     self._began[foot] = swing.lift
                     self._start[foot] = self.stood[foot]
+                    self._start_yaw[foot] = self._yaws[foot]
             share = (tick - swing.lift) / self.gait.swing
             down = [touching[foot] for foot in swing.group]
             if share > EARLIEST and all(down):
@@ -204,19 +213,33 @@ class Planner:
         """Return whether further swings are planned; to a stop, feet come back below the hips."""
         if moves:
             return True
-        heading = _yaw(self._at[2])
+        heading = about_z(self._at[2])
         centre = p.mean(axis=0) - heading @ self.home.mean(axis=0)
         away = p - centre - self.home @ heading.T
         return bool(self.schedule.walks and np.abs(away[:, :2]).max() > 0.04)
 
-    def _path(self, times: Array, state: State, command: Command) -> Path:
+    def _lead(
+        self, times: Array, tick: int, state: State, command: Command
+    ) -> tuple[Path, list[Array]]:
+        """Return the base, and where the feet of each swing land."""
+        path = self._path(times, command)
+        goals = []
+        for swing in self.schedule.swings:
+            land = np.searchsorted(times, swing.land * self.gait.dt)
+            node = int(np.clip(land, 0, len(times) - 1))
+            goals.append(
+                np.array([self._foothold(foot, node, path, state) for foot in swing.group])
+            )
+        return path, goals
+
+    def _path(self, times: Array, command: Command) -> Path:
         """Return the base at the nodes, by the command."""
         at, v = self._at.copy(), self._v.copy()
-        found = [(at.copy(), _in_world(v, at[2]))]
+        found = [(at.copy(), in_world(v, at[2]))]
         for dt in np.diff(times):
             v += np.clip(command - v, -ACCELERATION * dt, ACCELERATION * dt)
-            at += dt * _in_world(v, at[2] + 0.5 * dt * v[2])
-            found.append((at.copy(), _in_world(v, at[2])))
+            at += dt * in_world(v, at[2] + 0.5 * dt * v[2])
+            found.append((at.copy(), in_world(v, at[2])))
         places, rates = (np.array(part) for part in zip(*found, strict=True))
         return Path(places[:, :2], places[:, 2], rates)
 
@@ -225,7 +248,7 @@ class Planner:
         n, count = self.model.n, len(path.yaw)
         data = np.tile(self._posture.data, (count, 1))
         H = data[:, :16].reshape(count, 4, 4)
-        R = _yaw(path.yaw)
+        R = about_z(path.yaw)
         H[:, :3, :3] = R
         H[:, :2, 3] = path.xy
         H[:, 2, 3] = self._ground(path.xy) - self.home[:, 2].mean()
@@ -257,37 +280,42 @@ class Planner:
         """Return where a foot lands at a node: below its hip, ahead by half a stance."""
         v = path.v[node, :2]
         excess = (state.H[:3, :3] @ state.v[:3])[:2] - path.v[0, :2]
-        R = _yaw(path.yaw[node])
+        R = about_z(path.yaw[node])
         lead = 0.5 * self.gait.stance
-        turned = _yaw(path.yaw[node] + lead * path.v[node, 2])
+        turned = about_z(path.yaw[node] + lead * path.v[node, 2])
         catch = CAPTURE * excess
         catch *= min(1.0, FARTHEST / max(float(np.linalg.norm(catch)), 1e-9))
         xy = path.xy[node] + (0.5 * (R + turned) @ self.home[foot])[:2] + lead * v + catch
         return np.array([*xy, self._ground(xy)])
 
     def _swing(
-        self, times: Array, tick: int, path: Path, state: State
+        self, times: Array, tick: int, path: Path, goals: list[Array]
     ) -> tuple[Array, Array, Array]:
         """Return positions, axes and velocities of the feet at the nodes."""
         count, feet, dt = len(times), len(self.names), self.gait.dt
         p = np.repeat(self.stood[None], count, axis=0)
+        yaws = np.repeat(self._yaws[None], count, axis=0)
         v = np.zeros((count, feet, 6))
+        heading = np.unwrap(path.yaw)
         for foot in range(feet):
-            start = self.stood[foot]
-            for swing in self.schedule.swings:
-                if foot not in swing.group or swing.lift * dt > times[-1]:
+            start, yaw = self.stood[foot], self._yaws[foot]
+            for swing, goal in zip(self.schedule.swings, goals, strict=True):
+                begin, end = swing.lift * dt, swing.land * dt
+                if foot not in swing.group or begin > times[-1]:
                     continue
+                own = times >= begin - 1e-9
                 if swing.lift <= tick:
-                    start = self._start[foot]
-                node = int(np.clip(np.searchsorted(times, swing.land * dt), 0, count - 1))
-                goal = self._foothold(foot, node, path, state)
-                own = times >= swing.lift * dt - 1e-9
-                if swing.lift <= tick:
+                    start, yaw = self._start[foot], self._start_yaw[foot]
                     own[:] = True
-                p[own, foot], v[own, foot, :3] = self._fly(swing, times[own], start, goal)
-                start = goal
-        R = _yaw(path.yaw)[:, None] @ self._turns[None]
-        return p, R, v
+                there = goal[swing.group.index(foot)]
+                p[own, foot], v[own, foot, :3] = self._fly(swing, times[own], start, there)
+                turned = float(np.interp(end, times, heading)) - yaw
+                turned = (turned + np.pi) % (2.0 * np.pi) - np.pi
+                share = np.clip((times[own] - begin) / (end - begin), 0.0, 1.0)
+                yaws[own, foot] = yaw + turned * share
+                v[own, foot, 5] = np.where(share < 1.0, turned / (end - begin), 0.0)
+                start, yaw = there, yaw + turned
+        return p, about_z(yaws) @ self._turns[None], v
 
     def _fly(self, swing: Swing, times: Array, start: Array, goal: Array) -> tuple[Array, Array]:
         """Return positions and velocities along a swing, at its end from there on."""
@@ -310,6 +338,10 @@ class Planner:
     def _loads(self, times: Array, stands: Array) -> Array:
         return np.asarray(stands / np.maximum(stands.sum(axis=1, keepdims=True), 1))
 
+    def _reach(self, times: Array, data: Array, feet: Array, turns: Array) -> Places:
+        """Bend the legs of states so that feet are where they should be."""
+        return self.legs.bend(data, feet, turns)
+
     def _efforts(self, data: Array, at: Places, stands: Array) -> Array:
         """Return inverse dynamics without acceleration, less the least forces of feet."""
         model, count = self.model, len(data)
@@ -327,7 +359,7 @@ class Planner:
         return np.asarray(np.clip(efforts, -limit, limit))
 
 
-def _yaw(angle: Array | float) -> Array:
+def about_z(angle: Array | float) -> Array:
     """Return turns (..., 3, 3) about z."""
     angle = np.asarray(angle)
     R = np.zeros((*angle.shape, 3, 3))
@@ -338,7 +370,7 @@ def _yaw(angle: Array | float) -> Array:
     return R
 
 
-def _in_world(v: Array, yaw: float) -> Array:
+def in_world(v: Array, yaw: float) -> Array:
     """Return (vx, vy, yaw rate) in world axes."""
     c, s = np.cos(yaw), np.sin(yaw)
     return np.array([c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]])

@@ -30,9 +30,10 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.typing import Array
-from geolin_walking.gait import trot
+from geolin_walking.footsteps import Stepper
+from geolin_walking.gait import steps, trot
 from geolin_walking.reference import Command, Planner, Reference
-from geolin_walking.weights import QUADRUPED, WalkingWeights
+from geolin_walking.weights import HUMANOID, QUADRUPED, WalkingWeights
 
 CONTACT_DAMPING = 40.0
 """Of the contacts in the model: a foot that still moves is at rest soon [1/s]."""
@@ -323,7 +324,7 @@ class Walker:
 
 
 def walker_for(model: TreeModel, supports: Sequence[Support], posture: State) -> Walker:
-    """Return who makes a robot walk from a posture: four points trot.
+    """Return who makes a robot walk from a posture: four points trot, two soles step.
 
     Raises
     ------
@@ -331,11 +332,14 @@ def walker_for(model: TreeModel, supports: Sequence[Support], posture: State) ->
         If its feet are others, or joints have several axes.
     """
     kinds = [support.kind for support in supports]
-    planner = Planner(model, supports, trot(), posture)
+    if kinds == ['surface'] * 2:
+        return Walker(Stepper(model, supports, steps(), posture), HUMANOID)
     if kinds != ['point'] * 4:
         raise ConfigurationError(
-            f'robot {model.name!r} has feet of kinds {kinds}, expected four points to trot on'
+            f'robot {model.name!r} has feet of kinds {kinds}, expected four points to trot on, or '
+            'two soles'
         )
+    planner = Planner(model, supports, trot(), posture)
     fore, left = planner.home[:, 0] > planner.home[:, 0].mean(), planner.home[:, 1] > 0.0
     corners = [np.flatnonzero((fore == f) & (left == s)) for f in (1, 0) for s in (1, 0)]
     if any(len(corner) != 1 for corner in corners):

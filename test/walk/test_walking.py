@@ -55,6 +55,15 @@ def test_quadruped__turns_sideways_under_a_push():
     assert 1.0 < np.degrees(max(course.tilts)) < 20.0
 
 
+def test_humanoid__steps_as_it_is_told_under_a_push():
+    simulator = simulated('humanoid', ['left_foot', 'right_foot'])
+    simulator.pushes = [push_of(0.03, 1.0, 2.95, simulator.model.total_mass)]
+    course, _ = mean_velocity(simulator, Command(0.2), 4.5, 1.0)
+    found = course.mean_velocity(1.24, 2.92)  # four steps
+    assert np.abs(found - [0.2, 0.0, 0.0]).max() < 0.05
+    assert np.degrees(max(course.tilts)) < 10.0
+
+
 def test_schedule__puts_pairs_in_the_air_by_turns_and_stops():
     gait = trot()
     schedule = Schedule(gait)
