@@ -11,6 +11,9 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geolin_ros.ros.statistics import Latencies
 from geolin_ros.stream.topics import Counts
 
+ANOTHER_CLOCK = 86400.0
+"""No stamp of the same clock is so far away [s]."""
+
 
 class Diagnostics:
     """Turns counts and latencies into a diagnostic_msgs/DiagnosticArray.
@@ -37,7 +40,8 @@ class Diagnostics:
     ) -> DiagnosticArray:
         """Return the message for the time since the last report; ``clock_time`` of the node.
 
-        Of the ``stream``, None without one: its ``newest_stamps``, ``details`` and ``model``;
+        Of the ``stream``, None without one: its ``newest_stamps``, ``details``, ``waits_for``
+        and ``model``;
         ``errors`` and ``warnings`` are sentences about it.
         """
         now, last = time.monotonic(), self._before
@@ -66,8 +70,7 @@ class Diagnostics:
         if stream is not None:
             for name, stamp in stream.newest_stamps.items():
                 if stamp is not None:
-                    age = (clock_time.nanoseconds - stamp) * 1e-9
-                    values[f'age of the newest {name} [s]'] = f'{age:.3f}'
+                    values[f'age of the newest {name} [s]'] = _age(clock_time.nanoseconds, stamp)
             values |= stream.details
             model = stream.model
             values |= {
@@ -80,6 +83,9 @@ class Diagnostics:
         status.level, status.message = _judgement(
             waits_for, received, answered, dropped, self._answers
         )
+        if received and not answered and not dropped and stream is not None and stream.waits_for:
+            status.level = DiagnosticStatus.WARN
+            status.message = f'no {self._answers}: waits for {stream.waits_for}'
         if errors:
             status.level, status.message = DiagnosticStatus.ERROR, '; '.join(errors)
         elif warnings and status.level == DiagnosticStatus.OK:
@@ -89,6 +95,16 @@ class Diagnostics:
         message = DiagnosticArray(status=[status])
         message.header.stamp = clock_time.to_msg()
         return message
+
+
+def _age(now: int, stamp: int) -> str:
+    """Return an age [s], or why it is none: stamps and times [ns] may be of different clocks."""
+    if now == 0:
+        return 'unknown: use_sim_time is set, but nothing came on /clock yet'
+    age = (now - stamp) * 1e-9
+    if abs(age) > ANOTHER_CLOCK:
+        return f'{age:.3f}: stamps are of another clock; set use_sim_time as their publisher does'
+    return f'{age:.3f}'
 
 
 def _judgement(

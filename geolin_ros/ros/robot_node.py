@@ -44,7 +44,7 @@ from geolin_ros.ros.signals import handled_signals
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.stream.compiling import heard
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.parameters.linearizer import MODEL_NAMES
+from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, check_payload
 from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.stream.parameters.table import Parameter, check_all
 from geolin_ros.stream.topics import Counts
@@ -257,6 +257,8 @@ class RobotNode(LifecycleNode):
         values = {name: self.get_parameter(name).value for name in self._table}
         try:
             check_all(values, self._table)
+            given = {name: values[name] for name in self._parameter_overrides if name in values}
+            check_payload(given, values)
             self.check(values)
         except ConfigurationError as error:
             return self._fail(str(error))
@@ -549,6 +551,7 @@ class RobotNode(LifecycleNode):
         if not changed:
             return
         values = present | changed
+        check_payload(changed, values)
         served = self._server.served
         if changed.get('robot_description'):
             known = [changed['robot_description']]

@@ -132,6 +132,12 @@ class BaseStream(TopicStream[BaseAnswer]):
         return {'joint state': self._last_stamp, **self._imu.newest_stamps}
 
     @property
+    def waits_for(self) -> str:
+        """The IMU, which says where up is."""
+        topic = self.settings.imu.topic
+        return '' if self._epoch is not None else f'{START_SAMPLES} samples of the IMU on {topic}'
+
+    @property
     def details(self) -> dict[str, str]:
         """What the diagnostics say of the stream."""
         return {'contacts let go': str(self._filter.let_go)}

@@ -48,6 +48,11 @@ class TopicStream(Generic[T]):
         self.on_drop: Callable[[DroppedInput], object] = _raise
         self._topics: Mapping[str, Callable[[Any], T | None]] = {}
 
+    @property
+    def waits_for(self) -> str:
+        """What has to come before joint states are answered; empty if nothing has."""
+        return ''
+
     def take(self, topic: str, message: Any) -> Iterator[T]:
         """Take a message and yield what it makes known: usually nothing or one answer.
 

@@ -87,6 +87,50 @@ def test_payload__comes_and_goes_while_the_node_runs(robot):
     ask(robot, robot.model)
 
 
+def test_file_of_parameters__is_one_change(robot):
+    """As `ros2 param load` sends it: all of a dump in one request, not atomically."""
+    from rcl_interfaces.srv import GetParameters, ListParameters, SetParameters
+
+    node, place = robot.graph.node, robot.node_name
+    answers, served = [], robot.process.log.count('serve quadruped')
+    for kind, name, request in (
+        (ListParameters, 'list_parameters', ListParameters.Request()),
+        (GetParameters, 'get_parameters', None),
+        (SetParameters, 'set_parameters', None),
+    ):
+        if kind is GetParameters:
+            request = GetParameters.Request(names=answers[0].result.names)
+        elif kind is SetParameters:
+            request = SetParameters.Request(parameters=changed_dump(answers))
+        client = node.create_client(kind, f'{place}/{name}')
+        response, client = robot.graph.call(client, request, robot.process)
+        answers.append(response)
+        node.destroy_client(client)
+    results = answers[-1].results
+    assert len(results) == len(answers[0].result.names) > 35
+    refused = [result.reason for result in results if not result.successful]
+    assert all('read-only' in reason for reason in refused), refused
+    model = robot.model.with_gravity((0.0, 0.0, -2.0))
+    robot.wait_for(lambda: robot.ask().model_hash == model.hash)
+    assert robot.process.log.count('serve quadruped') == served + 1
+    set_and_wait(robot, {'gravity': [0.0, 0.0, -9.81]})
+
+
+def changed_dump(answers):
+    """Return all parameters as they are, but for gravity and the largest skew."""
+    from rcl_interfaces.msg import Parameter
+
+    listed, found = answers
+    pairs = zip(listed.result.names, found.values, strict=True)
+    parameters = [Parameter(name=name, value=value) for name, value in pairs]
+    for parameter in parameters:
+        if parameter.name == 'gravity':
+            parameter.value.double_array_value = [0.0, 0.0, -2.0]
+        if parameter.name == 'max_skew':
+            parameter.value.double_value += 0.01
+    return parameters
+
+
 def test_overlay_and_friction__count_in_a(robot):
     for friction in (False, True):
         model = TreeModel.from_urdf(QUADRUPED, overlay=OVERLAY, coulomb_friction=friction)
@@ -128,6 +172,7 @@ def test_helical_joint_of_an_overlay__is_in_a(robot):
             "'FL_sole'",
         ),
         ({'wrench_topics': ['push hand body']}, "'hand'"),
+        ({'payload__mass': 1.0}, 'payload.frame is empty'),
         ({'payload__frame': 'tray', 'payload__mass': 1.0}, "'tray'"),
         ({'overlay': '{joints: {knee: {friction: 1.0}}}'}, "'knee'"),
         ({'odometry__child_frame': 'FL_foot'}, "odometry.child_frame is 'FL_foot', expected"),

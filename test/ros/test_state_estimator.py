@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from nav_msgs.msg import Odometry
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Imu, JointState
@@ -49,12 +49,13 @@ def standing(graph, tmp_path):
     graph.wait_for(lambda: 'serve quadruped' in process.log, START, process)
     graph.wait_for(lambda: imu.get_subscription_count() and joints.get_subscription_count())
 
-    def send(k):
+    def send(k, is_felt=True):
         at = 1_000_000_000 + k * 5_000_000
         sample = Imu()
         fill(sample.header.stamp, stamp_of(at))
         sample.linear_acceleration.z = 9.81
-        imu.publish(sample)
+        if is_felt:
+            imu.publish(sample)
         zeros = np.zeros(len(names))
         joints.publish(fill(JointState(), joint_state(at, names, position, zeros, zeros)))
 
@@ -79,4 +80,23 @@ def test_node__publishes_odometry_biases_and_contacts_of_a_robot_that_stands(gra
     assert heard['imu_bias'].header.frame_id == 'imu'
     assert [contact.frame for contact in heard['contact_states'].contacts] == list(FEET)
     graph.wait_for(lambda: '/diagnostics' in heard, process=process)
+    process.stop()
+
+
+def test_node_without_an_imu__says_what_it_waits_for(graph, standing):
+    process, send, heard = standing
+    sent = iter(range(100_000))
+
+    def is_said():
+        send(next(sent), is_felt=False)
+        status = heard['/diagnostics'].status[0] if '/diagnostics' in heard else None
+        return status is not None and status.message.startswith('no estimates') and status
+
+    status = graph.wait_for(is_said, START, process)
+    assert status.level == DiagnosticStatus.WARN
+    assert 'samples of the IMU on imu' in status.message
+    ages = [
+        item.value for item in status.values if item.key == 'age of the newest joint state [s]'
+    ]
+    assert 'another clock' in ages[0]  # these stamps are of 1970
     process.stop()

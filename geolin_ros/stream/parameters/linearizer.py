@@ -436,6 +436,21 @@ def _overlay(values: Mapping[str, Any]) -> Mapping[str, Any] | str | None:
     return values['overlay_file'] or None
 
 
+def check_payload(given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Check that somebody who has ``given`` a payload has said what carries it, now or before.
+
+    Raises
+    ------
+    ConfigurationError
+        If not: it would do nothing.
+    """
+    if given.get('payload.mass') and 'payload.frame' not in given and not values['payload.frame']:
+        raise ConfigurationError(
+            f'payload.mass is {given["payload.mass"]:g} kg, but payload.frame is empty: nothing '
+            'carries it; set payload.frame to a link, before or together with it'
+        )
+
+
 def payloads(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the payload of the parameters, if there is one."""
     if not values['payload.frame']:
