@@ -4,18 +4,23 @@
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.launch_context import LaunchContext
+from launch.launch_description_entity import LaunchDescriptionEntity
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import LifecycleNode
 from launch_ros.substitutions import FindPackageShare
 
-from geolin_ros.ros.launching import check_file
+from geolin_ros.ros.launching import check_file, fail_with
 from launch import LaunchDescription
 
 TOPICS = {
     'joint_states': 'sensor_msgs/JointState with the joints of the robot, and maybe others.',
     'odom': 'nav_msgs/Odometry of the base link, or of a link fixed to it.',
     'joint_efforts': 'sensor_msgs/JointState with efforts; heard if torque_source is topic.',
+    'contact_states': 'geolin_msgs/ContactStates; heard if contact_source is topic.',
+    'imu': 'sensor_msgs/Imu of the base; heard if base_source is tf.',
     'robot_description': 'std_msgs/String with a URDF; heard if no file is given.',
+    '/tf': 'tf2_msgs/TFMessage; heard if base_source is tf.',
+    '/tf_static': 'tf2_msgs/TFMessage; heard if base_source is tf.',
 }
 
 
@@ -38,8 +43,19 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 'name', default_value='linearization_node', description='Name of the node.'
             ),
+            DeclareLaunchArgument(
+                'use_sim_time',
+                default_value='',
+                description='true: go by /clock. Empty: as the parameters say.',
+            ),
+            DeclareLaunchArgument(
+                'end_with_parent',
+                default_value='true',
+                choices=['true', 'false'],
+                description='Whether the node ends where this launch is killed.',
+            ),
             *(
-                DeclareLaunchArgument(topic, default_value=topic, description=text)
+                DeclareLaunchArgument(topic.strip('/'), default_value=topic, description=text)
                 for topic, text in TOPICS.items()
             ),
             OpaqueFunction(function=start_node),
@@ -47,22 +63,26 @@ def generate_launch_description() -> LaunchDescription:
     )
 
 
-def start_node(context: LaunchContext) -> list[LifecycleNode]:
-    """Return the node; a file given as argument goes before that of the parameter file."""
+def start_node(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return the node; what is given as argument goes before the parameter file."""
     parameters: list[object] = [LaunchConfiguration('parameters')]
     check_file('parameters', LaunchConfiguration('parameters').perform(context))
     file = LaunchConfiguration('robot_description_file').perform(context)
     if file:
         check_file('robot_description_file', file)
         parameters.append({'robot_description_file': file})
-    return [
-        LifecycleNode(
-            package='geolin_ros',
-            executable='linearizer',
-            namespace=LaunchConfiguration('namespace'),
-            name=LaunchConfiguration('name'),
-            parameters=parameters,
-            remappings=[(topic, LaunchConfiguration(topic)) for topic in TOPICS],
-            output='screen',
-        )
-    ]
+    use_sim_time = LaunchConfiguration('use_sim_time').perform(context)
+    if use_sim_time:
+        parameters.append({'use_sim_time': use_sim_time.lower() == 'true'})
+    with_parent = LaunchConfiguration('end_with_parent').perform(context) == 'true'
+    node = LifecycleNode(
+        package='geolin_ros',
+        executable='linearizer',
+        namespace=LaunchConfiguration('namespace'),
+        name=LaunchConfiguration('name'),
+        parameters=parameters,
+        remappings=[(topic, LaunchConfiguration(topic.strip('/'))) for topic in TOPICS],
+        arguments=['--end-with-parent'] if with_parent else [],
+        output='screen',
+    )
+    return [fail_with(node), node]

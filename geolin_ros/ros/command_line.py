@@ -29,18 +29,27 @@ class Program(NamedTuple):
     gives: str
 
 
-def read_arguments(program: Program, arguments: list[str] | None) -> None:
-    """Answer --help, and end the process where an argument is neither this nor one of ROS."""
+def read_arguments(program: Program, arguments: list[str] | None) -> bool:
+    """Return whether the node is to end with its parent.
+
+    Answers --help, and ends the process where an argument is neither of these nor one of ROS.
+    """
     parser = argparse.ArgumentParser(
         program.name,
-        usage='%(prog)s [-h] [--ros-args -p NAME:=VALUE --params-file FILE -r FROM:=TO ...]',
+        usage='%(prog)s [-h] [--end-with-parent] '
+        '[--ros-args -p NAME:=VALUE --params-file FILE -r FROM:=TO ...]',
         description=f'{program.about}\n\nin:  {program.takes}\nout: /diagnostics, {program.gives}',
         epilog=f'parameters: geolin parameters {program.node}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        '--end-with-parent',
+        action='store_true',
+        help='end when the process that started this one is gone',
     )
     given = sys.argv[1:] if arguments is None else arguments
     try:
         own = remove_ros_args(given)
     except RuntimeError:
-        return  # rclpy.init says what is wrong with those of ROS
-    parser.parse_args(own)
+        return False  # rclpy.init says what is wrong with those of ROS
+    return bool(parser.parse_args(own).end_with_parent)

@@ -44,6 +44,17 @@ def supervise(
     return RegisterEventHandler(OnProcessExit(on_exit=on_exit))
 
 
+def fail_with(process: Action) -> RegisterEventHandler:
+    """End the launch with status 1 when ``process`` fails; where it ends well, others go on."""
+
+    def on_exit(event: ProcessExited, context: LaunchContext) -> TimerAction | None:
+        if context.is_shutdown or event.action is not process or event.returncode == 0:
+            return None
+        return fail(f'{event.process_name} ended with status {event.returncode}, see above')
+
+    return RegisterEventHandler(OnProcessExit(on_exit=on_exit))
+
+
 def fail(sentence: str) -> TimerAction:
     """Return what ends the launch with a sentence and status 1, once it has printed the rest."""
 

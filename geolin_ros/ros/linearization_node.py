@@ -325,5 +325,5 @@ class LinearizationNode(RobotNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit status."""
-    read_arguments(PROGRAM, arguments)
-    return run(LinearizationNode, PROGRAM.name, arguments)
+    with_parent = read_arguments(PROGRAM, arguments)
+    return run(LinearizationNode, PROGRAM.name, arguments, with_parent)

@@ -317,5 +317,5 @@ class LqrNode(RobotNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit status."""
-    read_arguments(PROGRAM, arguments)
-    return run(LqrNode, PROGRAM.name, arguments)
+    with_parent = read_arguments(PROGRAM, arguments)
+    return run(LqrNode, PROGRAM.name, arguments, with_parent)

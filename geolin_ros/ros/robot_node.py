@@ -724,15 +724,26 @@ def security_hint() -> str:
 
 
 def run(
-    make_node: Callable[[], RobotNode], program: str, arguments: list[str] | None = None
+    make_node: Callable[[], RobotNode],
+    program: str,
+    arguments: list[str] | None = None,
+    with_parent: bool = False,
 ) -> int:
     """Run a node until SIGINT, SIGTERM or SIGHUP; return the exit status of ``program``.
+
+    Also until the process that started it is gone, ``with_parent``: `ros2 launch` that is ended by
+    SIGTERM or SIGKILL leaves its nodes alone.
 
     Ignores them afterwards: what is left to the process is to end.
     """
     failure, node = None, None
     sys.setswitchinterval(SWITCH_INTERVAL)
-    with handled_signals() as asked_to_stop:
+    parent = os.getppid()
+    with handled_signals() as signalled:
+
+        def asked_to_stop() -> bool:
+            return signalled() or (with_parent and os.getppid() != parent)
+
         try:
             init(arguments)
             node = make_node()

@@ -91,5 +91,5 @@ class StateEstimatorNode(RobotNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit status."""
-    read_arguments(PROGRAM, arguments)
-    return run(StateEstimatorNode, PROGRAM.name, arguments)
+    with_parent = read_arguments(PROGRAM, arguments)
+    return run(StateEstimatorNode, PROGRAM.name, arguments, with_parent)

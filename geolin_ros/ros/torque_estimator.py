@@ -83,5 +83,5 @@ class TorqueEstimatorNode(RobotNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit status."""
-    read_arguments(PROGRAM, arguments)
-    return run(TorqueEstimatorNode, PROGRAM.name, arguments)
+    with_parent = read_arguments(PROGRAM, arguments)
+    return run(TorqueEstimatorNode, PROGRAM.name, arguments, with_parent)

@@ -48,7 +48,15 @@ def test_arguments__are_described_and_used():
         call.args[0].value if isinstance(call.args[0], ast.Constant) else 'topic'
         for call in calls('DeclareLaunchArgument')
     }
-    assert declared == {'robot_description_file', 'parameters', 'namespace', 'name', 'topic'}
+    assert declared == {
+        'robot_description_file',
+        'parameters',
+        'namespace',
+        'name',
+        'use_sim_time',
+        'end_with_parent',
+        'topic',
+    }
     for call in calls('DeclareLaunchArgument'):
         assert {'default_value', 'description'} <= set(keywords(call))
     used = {
@@ -70,7 +78,7 @@ def test_topics__are_those_that_the_node_hears():
     code = ''.join(file.read_text() for file in (ROOT / 'geolin_ros' / 'ros').glob('*.py'))
     for topic, text in constant('TOPICS').items():
         assert f"'{topic}'" in code
-        assert re.match(r'\w+_msgs/\w+ ', text)
+        assert re.match(r'\w+_msgs/\w+[ ;]', text)
 
 
 def test_parameter_file__is_installed():

@@ -165,3 +165,13 @@ def test_balance__runs_simulator_linearizer_and_lqr_node(installed, tmp_path):
         launch.interrupt()
     assert 'Traceback' not in launch.log, launch.log
     assert (output / '0.json').exists()
+
+
+def test_launch__ends_with_status_1_where_its_node_cannot_start(installed, tmp_path):
+    bad = tmp_path / 'bad.yaml'
+    bad.write_text('/**: {ros__parameters: {max_rate: -3.0}}')
+    arguments = f'parameters:={bad}', f'robot_description_file:={QUADRUPED}', 'use_sim_time:=true'
+    file = installed.prefix / 'share/geolin_ros/launch/linearization.launch.py'
+    with installed.launch(file, *arguments) as launch:
+        launch.wait_for('ended with status 1, see above')
+        assert launch.process.wait() == 1, launch.log

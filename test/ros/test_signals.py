@@ -55,6 +55,26 @@ def test_node__stays_with_nohup_where_its_terminal_goes_and_ends_without(graph, 
             process.end()
 
 
+PARENT = """
+import subprocess, sys
+subprocess.Popen([sys.executable, '-m', 'geolin_ros.ros.linearization_node', *sys.argv[1:]]).wait()
+"""
+
+
+def test_node__ends_with_its_parent_if_it_is_asked_to(graph, tmp_path):
+    """A parent that is killed says nothing to its children."""
+    (tmp_path / 'parent.py').write_text(PARENT)
+    place = f'/orphan{os.getpid()}'
+    parent = Process(
+        tmp_path, PATIENT, place, ['--', '--end-with-parent'], module=str(tmp_path / 'parent.py')
+    )
+    name = f'{place}/linearization_node'
+    graph.wait_for(lambda: 'kernels are ready' in parent.log, START, parent)
+    graph.wait_for(lambda: graph.listed(name), START, parent)
+    parent.kill()
+    graph.wait_for(lambda: not graph.listed(name))
+
+
 @SIGNALS
 def test_unconfigured_node__stops(client, number):
     client.start(autostart=False)
