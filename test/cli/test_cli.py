@@ -354,3 +354,10 @@ def test_compiling__is_a_line_that_is_rewritten_on_a_terminal(tmp_path):
     assert b' s\r' in text
     assert text.endswith(b'\r\x1b[K')
     assert b'\n' not in text
+
+
+@pytest.mark.parametrize('port', ['99999', '-1', 'eighty'])
+def test_view__refuses_what_is_no_port(port, capsys):
+    with pytest.raises(SystemExit, match='2'):
+        main(['view', 'quadruped', f'--port={port}'])
+    assert f'{port!r} is no port, expected 0 (any) to 65535' in capsys.readouterr().err

@@ -11,7 +11,12 @@ from support.robots import example_robot
 from support.trees import every_kind_description
 
 from geolin_ros import Contact, Linearizer, TreeModel, Wrench, robots
+from geolin_ros.cli import main
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.soles import read_feet
+from geolin_ros.control.support import Support
 from geolin_ros.dynamics.functions import forward_dynamics, inverse_dynamics, mass_matrix
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
 
 NATIVE = Build(['native'])
@@ -213,6 +218,34 @@ def test_what_is_no_number_and_no_pose__has_its_own_status(both):
         state.data[:16].reshape(4, 4)[:3, :3] = R
         assert set(statuses(state, tau)) == {-3}
     assert set(statuses(model.random_state(rng), tau)) <= {0, -2}
+
+
+def test_balls__are_held_where_they_touch_the_ground(tmp_path, capsys):
+    path, legs = robots.path('quadruped'), ('FL', 'RR')
+    model = TreeModel.from_urdf(path)
+    rng, found = np.random.default_rng(11), {}
+    standing = standing_posture(model, [Support(f'{leg}_foot') for leg in legs])
+    tau = 5.0 * rng.normal(size=model.n)
+    for name, radius in (('sharp', ':0'), ('small', ':0.02'), ('large', ':0.2'), ('shapes', '')):
+        texts = [f'{leg}_foot{radius}' for leg in legs]
+        options = '--contacts', *texts, '--target', 'native', '--functions', '--name', name
+        assert main(['export', 'quadruped', '-o', str(tmp_path / name), *options]) == 0
+        built = build(tmp_path / name, tmp_path / f'build_{name}')
+        library = Library(built / f'lib{name}.so', name, model)
+        supports = [foot.support for foot in read_feet(path, model, texts)]
+        for state in (standing, *(model.random_state(rng) for _ in range(5))):
+            at = Kinematics(model, state)
+            linearizer = Linearizer(model, [one.grounded(at).contact for one in supports])
+            L = linearizer(state, tau)
+            assert library.linearize(state, tau) == 0
+            assert deviation(library.A, L.A) < 1e-11
+            assert deviation(library.B, L.B) < 1e-11
+            assert deviation(library.nu_dot, L.nu_dot) < 1e-11
+            if state is standing:
+                found[name] = library.A.copy()
+    assert same_bytes(found['shapes'], found['small'])
+    assert deviation(found['small'], found['sharp']) > 1e-3
+    assert deviation(found['large'], found['small']) > 1e-2
 
 
 def several_axes(*kinds):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import zarr
 from geolin_tools.reports import report
+from geolin_tools.reports.web_page import write_page
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -454,6 +455,15 @@ def test_worst_moment__is_in_the_curves_however_short(bag, tmp_path, monkeypatch
     assert spectrum['damping'][0] == pytest.approx(-1.0, abs=1e-4)
     assert spectrum['condition'][0] == 1e7
     assert spectrum['median_condition'] < 1e6
+
+
+def test_names_like_tags__are_names_in_the_page(tmp_path):
+    content = {'names': ['<!--<script>', '</script>', '{title}', '"content"', '&lt;']}
+    write_page(tmp_path / 'page.html', 'report', 'a <title> of "content"', content)
+    text = (tmp_path / 'page.html').read_text()
+    (inside,) = re.findall(r'application/json">(.*?)</script>', text, re.S)
+    assert json.loads(inside) == content
+    assert '<' not in inside
 
 
 class Runs:

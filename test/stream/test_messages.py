@@ -27,6 +27,7 @@ from geolin_ros.stream.outputs.messages import (
     ForwardDynamicsWriter,
     LinearizationWriter,
     SummaryWriter,
+    largest,
 )
 from geolin_ros.stream.outputs.reading import read_linearization
 
@@ -245,3 +246,8 @@ def test_joint_with_several_rates__takes_as_many_rows():
     received = read_linearization(message)
     assert received.columns[6:10] == ('s.ball/0', 's.ball/1', 's.ball/2', 's.hinge')
     assert received.inputs == ('tau.ball/0', 'tau.ball/1', 'tau.ball/2')
+
+
+def test_largest_entry__of_a_robot_without_joints_is_zero():
+    assert largest(np.zeros((12, 0))) == 0.0
+    assert largest(np.array([1.0, -3.0])) == 3.0

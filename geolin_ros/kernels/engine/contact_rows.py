@@ -5,6 +5,8 @@
 Spatial vectors of all rows of a contact are six vectors of eight, one row a lane.
 """
 
+import math
+
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.engine.linearization import cross, entries, put_rows8, rows8, turned, work
 from geolin_ros.kernels.packing import contact_layout as on
@@ -12,7 +14,17 @@ from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.contact_layout import CONTACT_RECORD, SITE_HEADER, SITE_INTS
 from geolin_ros.kernels.se3 import left_jacobian_inverse, log
 from geolin_ros.kernels.simd.spatial_vectors import dot
-from geolin_ros.kernels.simd.vector import get, get_int, lane, load4, load8, put, square, store8
+from geolin_ros.kernels.simd.vector import (
+    get,
+    get_int,
+    lane,
+    load4,
+    load8,
+    put,
+    square,
+    store8,
+    with_lane,
+)
 
 
 @lean_kernel
@@ -41,12 +53,15 @@ def contact_rows(x, ws, sites, cw, c):
         point: gamma = x_r'(a + b x p + w x v + kd v + kp (p - q))                          (4)
             by twist (0; 2 v x f) + kd W;   by pose (0; g x f) + kp (f; q x f)              (5)
 
-    with the origin q of the reference. A surface holds the acceleration of its frame as a spatial
-    vector, a point the classical one.
+    with the origin q of the reference. Of a ball it is the point that touches the ground now
+    that is constrained, as if it were one of the body: as it rolls another one will. A surface
+    holds the acceleration of its frame as a spatial vector, a point the classical one.
     """
     body, record = work(get_int(sites, site(c) + on.BODY)), c * CONTACT_RECORD
     px, py, pz = load4(ws, body), load4(ws, body + 4), load4(ws, body + 8)
     origin = load4(ws, body + 12) + turned(px, py, pz, cw, record + on.AXES + 12)
+    if get(cw, record + on.RADIUS) != 0.0:
+        origin = origin - get(cw, record + on.RADIUS) * upward(x, ws)
     W = get_int(sites, site(c) + on.JACOBIAN)
     surface = get_int(sites, site(c) + on.WIDTH) == 6
     for r in range(3):
@@ -64,6 +79,16 @@ def contact_rows(x, ws, sites, cw, c):
         surface_rates(cw, record, W, V, A, up, p)
     else:
         point_rates(cw, record, W, V, A, up, p)
+
+
+@lean_kernel
+def upward(x, ws):
+    """Return the direction against gravity in the base; z of the world without gravity."""
+    up = with_lane(load4(ws, at.UPWARD), 3, 0.0)
+    size = math.sqrt(
+        lane(up, 0) * lane(up, 0) + lane(up, 1) * lane(up, 1) + lane(up, 2) * lane(up, 2)
+    )
+    return (1.0 / size) * up if size > 0.0 else with_lane(load4(x, 8), 3, 0.0)
 
 
 @lean_kernel

@@ -107,6 +107,7 @@ AXES = 0  # columns x y z o of the contact frame in the turned body, four double
 BALLAST = AXES  # of a site of ballast: 8, one a row
 STIFFNESS = 16
 DAMPING = 17
+RADIUS = 18  # of a ball about the origin, which touches level ground below it
 REFERENCE = 20  # 3 x 4: inverse of the reference pose
 BASE_POSE = 32  # 3 x 4: base frame seen from the reference
 MISMATCH = 44  # 4 x 4: contact frame seen from the reference

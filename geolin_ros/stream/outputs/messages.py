@@ -257,5 +257,5 @@ class SummaryWriter:
 
 
 def largest(values: Array) -> float:
-    """Return the largest absolute entry."""
-    return float(max(values.max(), -values.min()))
+    """Return the largest absolute entry; 0 of none, as of B without joints."""
+    return float(max(values.max(), -values.min())) if values.size else 0.0

@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
         model,
         options.output,
         name=options.name,
-        contacts=[support.contact for support in read_supports(file, model, options.contacts)],
+        contacts=read_supports(file, model, options.contacts),
         wrenches=options.wrenches,
         build=Build(options.target, options.functions, bar),
     )

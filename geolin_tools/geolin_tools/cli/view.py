@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default='127.0.0.1',
         help='address to listen on (%(default)s: this machine alone)',
     )
-    parser.add_argument('--port', type=int, default=8080, help='(default: %(default)s)')
+    parser.add_argument('--port', type=_port, default=8080, help='(default: %(default)s)')
     live = parser.add_argument_group('of a running node')
     live.add_argument('--node', default='/linearization_node', help='the linearizer (%(default)s)')
     live.add_argument(
@@ -75,6 +75,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
     add_bag_options(parser.add_argument_group('of a bag'))
     parser.set_defaults(quiet=False, json=False)
+
+
+def _port(text: str) -> int:
+    if not (text.isdecimal() and 0 <= int(text) < 65536):
+        raise argparse.ArgumentTypeError(f'{text!r} is no port, expected 0 (any) to 65535')
+    return int(text)
 
 
 def run(options: argparse.Namespace) -> int:

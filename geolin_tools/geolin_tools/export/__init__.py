@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from geolin_ros.control.support import Support
 from geolin_ros.linearization.contacts.description import Contact
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
@@ -38,7 +39,7 @@ def export(
     folder: str | Path,
     *,
     name: str | None = None,
-    contacts: Sequence[Contact] = (),
+    contacts: Sequence[Contact | Support] = (),
     wrenches: Sequence[Wrench] = (),
     build: Build | None = None,
 ) -> str:
@@ -54,7 +55,8 @@ def export(
         Of the library and what its functions begin with (default: the robot's name, as an
         identifier of C).
     contacts
-        What the robot may stand on; which of them are in force is chosen at run time.
+        What the robot may stand on; which of them are in force is chosen at run time. A ball, a
+        `Support` with a radius, is held at each state at the point that touches level ground.
     wrenches
         Where external wrenches may act, and of which kind; values are given at run time.
     build

@@ -302,7 +302,7 @@ def _data(robot: Robot, name: str, kernels: Mapping[str, Kernel]) -> str:
         'input_names': [label.name.partition('.')[2] for label in input_labels(model)],
         'state_names': [label.name for label in states],
         'state_units': [label.unit for label in states],
-        'contact_names': [contact.name for contact in robot.contacts],
+        'contact_names': [contact.frame for contact in robot.contacts],
         'wrench_names': places,
     }.items():
         strings = ''.join(f'{c_string(text)}, ' for text in texts)

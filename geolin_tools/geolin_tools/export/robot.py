@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geolin_ros.control.support import Support
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels.engine.exponential import make_work
 from geolin_ros.kernels.packing import contact_layout, layout
@@ -41,7 +42,7 @@ class Robot(NamedTuple):
     """A robot as arrays, and the sizes of the memory that kernels need."""
 
     model: TreeModel
-    contacts: tuple[Contact, ...]
+    contacts: tuple[Contact | Support, ...]
     wrenches: tuple[Wrench, ...]
     packed: layout.Packed
     own: Own
@@ -72,7 +73,7 @@ class Robot(NamedTuple):
 
 
 def pack_robot(
-    model: TreeModel, contacts: Sequence[Contact] = (), wrenches: Sequence[Wrench] = ()
+    model: TreeModel, contacts: Sequence[Contact | Support] = (), wrenches: Sequence[Wrench] = ()
 ) -> Robot:
     """Return a robot as arrays.
 
@@ -81,7 +82,8 @@ def pack_robot(
     model
         The robot.
     contacts
-        What it may stand on; any of them, or none, is in force at a time.
+        What it may stand on; any of them, or none, is in force at a time. A `Support` with a
+        radius is held at the point where it touches level ground, at each state.
     wrenches
         Where wrenches may act; their values are given at run time.
 
@@ -132,10 +134,15 @@ def pack_robot(
 
 
 def _contact_set(
-    model: TreeModel, packed: layout.Packed, contacts: Sequence[Contact]
+    model: TreeModel, packed: layout.Packed, contacts: Sequence[Contact | Support]
 ) -> ContactSet:
-    constraints = [Constraint(model, contact) for contact in contacts]
+    constraints = [
+        Constraint(model, one.contact if isinstance(one, Support) else one) for one in contacts
+    ]
     sites, work = pack_constraints(packed, constraints)
+    for c, one in enumerate(contacts):
+        if isinstance(one, Support):
+            work[contact_layout.CONTACT_RECORD * c + contact_layout.RADIUS] = one.radius
     rows = sum(constraint.size for constraint in constraints)
     out = contact_layout.outputs_of(model.m, len(model.actuated_joints), rows).out
     places = np.flatnonzero(work)

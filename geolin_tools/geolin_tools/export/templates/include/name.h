@@ -111,7 +111,7 @@ typedef struct {{name}}_instance {{name}}_t;
 
 //: contacts
 /* Contacts. Bit c of a set says whether {{name}}_contact_names[c] is in force; at first
- * all are. A point has 3 rows (force), a sole 6 (force, torque), in axes of the contact frame, on
+ * all are. A ball is held at the point that touches level ground at x. A point has 3 rows (force), a sole 6 (force, torque), in axes of the contact frame, on
  * the robot; rows of contacts that are not in force are left out. A, B and nu_dot obey them.
  * Contacts that depend on each other (two flat feet of one leg, a third sole ...) give {{NAME}}_REDUNDANT. */
 {{NAME}}_API int {{name}}_set_contacts({{name}}_t *robot, unsigned set);
