@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from geolin_ros.description import Description, Finding, Joint, Limits, Link, Mimic
-from geolin_ros.errors import ModelError
+from geolin_ros.errors import ModelError, unknown_name
 from geolin_ros.mjcf.recognition import is_mjcf
 from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
@@ -38,7 +38,7 @@ class Reading(NamedTuple):
     gravity: tuple[float, ...]
 
 
-def read(source: str | Path) -> Reading:
+def read(source: str | Path, root: str | None = None) -> Reading:
     """Return the links and joints of the one robot of an MJCF file.
 
     Parameters
@@ -46,6 +46,8 @@ def read(source: str | Path) -> Reading:
     source
         Path, or MJCF text (``str`` whose first visible character is ``<``). MuJoCo opens the files
         that it includes, meshes too: read only files that you trust.
+    root
+        Body on the world whose tree is the robot, where several move.
 
     Returns
     -------
@@ -67,7 +69,7 @@ def read(source: str | Path) -> Reading:
         that cannot be read: loops, tendons with forces, springs of ball joints, polynomial springs
         and dampers, gravity compensation, fluids, deformable bodies.
     """
-    return _Reader(*_compiled(source)).read()
+    return _Reader(*_compiled(source), root).read()
 
 
 def read_shapes(source: str | Path) -> dict[str, list[Shape]]:
@@ -119,8 +121,9 @@ def _name(named: Any, kind: str, index: int) -> str:
 
 
 class _Reader:
-    def __init__(self, compiled: Any, source: str) -> None:
-        self._m, self._source = compiled, source
+    def __init__(self, compiled: Any, source: str, chosen: str | None = None) -> None:
+        self._m, self._source, self._chosen = compiled, source, chosen
+        self._tree: int | None = None
         self._joint_names = [_name(compiled.joint(j), 'joint', j) for j in range(compiled.njnt)]
         self._body_names = [_name(compiled.body(b), 'body', b) for b in range(compiled.nbody)]
         self._springs = not self._disables('SPRING')
@@ -138,6 +141,8 @@ class _Reader:
         for body in range(root, m.nbody):
             parent = int(m.body_parentid[body])
             if body != root and parent not in inside:
+                continue
+            if body and self._tree not in (None, int(m.body_rootid[body])):
                 continue
             inside.add(body)
             links.append(self._link(body))
@@ -164,6 +169,12 @@ class _Reader:
         if not moving:
             raise self._refusal('no joint', 'a robot', 'read a file that holds one')
         free = [int(m.jnt_bodyid[j]) for j in range(m.njnt) if m.jnt_type[j] == 0]
+        if self._chosen is not None:
+            roots = [self._body_names[body] for body in moving]
+            if self._chosen not in roots:
+                raise unknown_name('root', self._chosen, roots, self._source)
+            self._tree = moving[roots.index(self._chosen)]
+            return self._tree if self._tree in free else 0
         if not free:
             return 0
         if len(moving) > 1:
@@ -171,7 +182,7 @@ class _Reader:
             raise self._refusal(
                 f'{len(moving)} trees of bodies that move apart from each other ({names})',
                 'one robot',
-                'remove the others',
+                f'choose one by root={self._body_names[free[0]]!r}, or remove the others',
             )
         return free[0]
 

@@ -253,9 +253,12 @@ class TreeModel:
         return cls.from_description(urdf.read(source), **options)
 
     @classmethod
-    def from_mjcf(cls, source: str | Path, **options: 'Unpack[ReadingOptions]') -> 'TreeModel':
+    def from_mjcf(
+        cls, source: str | Path, root: str | None = None, **options: 'Unpack[ReadingOptions]'
+    ) -> 'TreeModel':
         """Read an MJCF path or text by MuJoCo, as `geolin_ros.mjcf.read` says.
 
+        Where several trees of bodies move, ``root`` is the first body of the robot's.
         Options as in `from_description`; by default gravity is the file's, and the base floats if
         its body has a free joint.
 
@@ -266,7 +269,7 @@ class TreeModel:
         ModelError
             If MuJoCo cannot read the source, or it holds what cannot be meant here.
         """
-        found = mjcf.read(source)
+        found = mjcf.read(source, root)
         if options.get('base') == 'floating' and found.base == 'fixed':
             raise ConfigurationError(
                 f"base 'floating' is asked for, but {found.description.source} has no free joint; "

@@ -13,7 +13,7 @@ from support.robots import example_robot, mjcf_of
 
 from geolin_ros import Linearizer, TreeModel, bias_force, forward_dynamics, mass_matrix, robots
 from geolin_ros.control.soles import read_feet
-from geolin_ros.errors import ConfigurationError, ModelError
+from geolin_ros.errors import ConfigurationError, ModelError, UnknownNameError
 from geolin_ros.mjcf import is_mjcf
 
 mujoco = pytest.importorskip('mujoco')
@@ -309,6 +309,39 @@ def test_damping_of_a_free_base__is_a_warning():
     model = TreeModel.from_mjcf(text)
     assert model.base == 'floating'
     assert [w for w in model.warnings if "joint 'j': has damping 3, left out" in w]
+
+
+SCENE = """<mujoco><worldbody>
+<body name="arm"><joint name="lift" axis="0 1 0"/><geom size=".1" pos=".3 0 0"/>
+  <body name="hand" pos=".3 0 0"><joint name="turn"/><geom size=".07" pos=".1 0 0"/></body></body>
+<body name="table"><geom type="box" size="1 1 .1" pos="0 0 -1"/></body>
+<body name="cube" pos="1 0 0"><freejoint/><geom type="box" size=".1 .2 .3"/></body>
+<body name="dog" pos="0 2 0"><freejoint/><geom type="box" size=".3 .2 .1"/>
+  <body name="leg"><joint name="knee" axis="0 1 0"/><geom size=".1" pos="0 0 -.3"/></body></body>
+</worldbody></mujoco>"""
+
+
+def test_root__chooses_one_of_several_trees():
+    with pytest.raises(ModelError, match=r"'arm', 'cube', 'dog'.* choose one by root='cube'"):
+        TreeModel.from_mjcf(SCENE)
+    with pytest.raises(UnknownNameError, match=r"root 'god' .* did you mean .*'dog'"):
+        TreeModel.from_mjcf(SCENE, root='god')
+    m = mujoco.MjModel.from_xml_string(SCENE)
+    data, whole = mujoco.MjData(m), np.zeros((m.nv, m.nv))
+    data.qpos[m.jnt_qposadr[[m.joint(name).id for name in ('lift', 'turn', 'knee')]]] = 0.3
+    mujoco.mj_forward(m, data)
+    mujoco.mj_fullM(m, data, whole)
+    for root, base, joints in (
+        ('arm', 'fixed', ('lift', 'turn')),
+        ('cube', 'floating', ()),
+        ('dog', 'floating', ('knee',)),
+    ):
+        model = TreeModel.from_mjcf(SCENE, root=root)
+        assert (model.base, model.joint_names) == (base, joints)
+        state = model.neutral_state()
+        state.s[:] = 0.3
+        tree = [d for d in range(m.nv) if m.body(m.body_rootid[m.dof_bodyid[d]]).name == root]
+        assert_close(mass_matrix(model, state), whole[np.ix_(tree, tree)], 1e-12)
 
 
 def test_inactive_loop__is_none():
