@@ -28,6 +28,7 @@ def install() -> None:
 
 def _not_compiled(**options: Any) -> Any:
     def decorate(function: Any) -> Any:
+        function.overloads = {}
         function.compile = lambda signature: function
         return function
 

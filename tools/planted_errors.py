@@ -146,7 +146,7 @@ ERRORS = [
             'Fu = with_lane(Fu, 3, lane(Fu, 3))',
         ),
         (
-            'load8(ws, here + at.S)) + get(floats, linkage(i) + at.ARMATURE)',
+            'load8(ws, here + at.S)) + get(floats, linkage(i) + at.BALLASTED)',
             'load8(ws, here + at.S))',
         ),
         ('r8, r4 = minus(r8, Ut, U), minus(r4, Ut, Fu)', 'r8, r4 = minus(r8, Ut, U), r4'),
