@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """README states measured figures only, and what judges speed fails where it has to."""
 
+import importlib
 import json
 import sys
 
@@ -46,6 +47,15 @@ def test_stored_results__are_within_their_limits():
 def test_lines_of_the_table__are_told_apart_by_what_and_peer():
     groups = {(row.what, row.peer, row.bound) for row in results.read().rows}
     assert len({(what, peer) for what, peer, _ in groups}) == len(groups)
+
+
+@pytest.mark.parametrize(
+    'name', sorted(file.stem for file in tables.README.parent.glob('benchmarks/[a-z]*.py'))
+)
+def test_benchmark__is_of_the_names_that_there_are(name):
+    if name in ('node_latency', 'relay', 'silent_node', 'timed_node', 'watcher'):
+        pytest.importorskip('rclpy')
+    importlib.import_module(f'benchmarks.{name}')
 
 
 def test_limits__are_of_the_ratio_or_of_the_time():

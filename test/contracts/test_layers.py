@@ -72,10 +72,10 @@ print(sum(len(Path(file).read_text(encoding='utf-8').splitlines()) for file in f
 @pytest.mark.parametrize(
     ('statement', 'most'),
     [
-        ('from geolin_ros import Linearizer', 13_150),
+        ('from geolin_ros import Linearizer', 13_000),
         pytest.param(
             'import geolin_ros.ros.linearization_node',
-            22_500,
+            22_000,
             marks=pytest.mark.skipif(find_spec('rclpy') is None, reason='needs ROS 2'),
         ),
     ],

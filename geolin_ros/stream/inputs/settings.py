@@ -3,16 +3,18 @@
 """What a stream does with its inputs; the node's parameters of the same names fill it."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.linearization.discretization import Method
 from geolin_ros.linearization.reference import Reference
 from geolin_ros.spatial.frames import Representation
 from geolin_ros.stream.given_acceleration import NuDotSource
 from geolin_ros.stream.inputs.contact_input import ContactSettings
 from geolin_ros.stream.inputs.pairing import PairingName
 from geolin_ros.stream.inputs.wrench_input import MissingWrench, WrenchTopic
+
+if TYPE_CHECKING:
+    from geolin_ros.linearization.discretization import Method
 
 TorqueSource = Literal['effort', 'zero', 'topic', 'inverse_dynamics']
 TwistFrame = Literal['child', 'world']
@@ -49,7 +51,7 @@ class StreamSettings:
     max_rate: float = 0.0
     form: Form = 'continuous'
     dt: float = 0.002
-    method: Method = 'midpoint'
+    method: 'Method' = 'midpoint'
     reference: Reference = 'moving'
     representation: Representation = 'body'
     service_rate: int = 100
