@@ -36,7 +36,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
 from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.executor import STEADY, init, spin
-from geolin_ros.ros.model_server import Building, ModelServer, Refused, Wanted
+from geolin_ros.ros.model_server import Absent, Building, ModelServer, Refused, Wanted
 from geolin_ros.ros.parameter_services import ParameterServices
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.serialized_input import VIEWS, InputReader
@@ -638,7 +638,8 @@ class RobotNode(LifecycleNode):
         elif not self._is_active:
             waits_for = 'activation'
         waited = time.monotonic() - self._waiting_since
-        if self._pipeline is None and waited > self._values['description_timeout']:
+        is_absent = isinstance(self._server.state, Absent)
+        if is_absent and waited > self._values['description_timeout']:
             self._waiting_since = time.monotonic()
             self.get_logger().error(f'after {waited:.0f} s still waits for {waits_for}')
         self._warn_of_other_types()
@@ -677,7 +678,9 @@ class RobotNode(LifecycleNode):
         return [KeyValue(key=name, value=str(count)) for name, count in counts.items()]
 
     def waits_for(self) -> str:
-        """Return what a node without a description waits for."""
+        """Return what a node that serves no robot waits for."""
+        if isinstance(self._server.state, Building):
+            return 'the kernels of its robot, which are being compiled or loaded'
         return self._source.waits_for if self._source is not None else 'its configuration'
 
     def _fail(self, message: str) -> TransitionCallbackReturn:

@@ -3,13 +3,16 @@
 """Locks, payloads, overlays and friction that change while the node runs, over DDS."""
 
 import json
+import os
 import time
 
 import numpy as np
 import pytest
 from support.close import assert_close
-from support.ros_graph import START, DiagnosticStatus, set_and_wait
+from support.kernel_cache import copy_cache
+from support.ros_graph import RELIABLE, START, DiagnosticStatus, set_and_wait
 
+from geolin_msgs.msg import LinearizedDynamics
 from geolin_ros import Linearizer, TreeModel, robots, urdf
 from geolin_ros.description import attach_payloads
 from geolin_ros.stream.outputs.reading import read_linearization
@@ -237,3 +240,53 @@ def test_names_set_while_nothing_is_served__are_checked_on_the_robot_of_the_para
     assert not client.set_parameters(contacts=['FL_sole point'])[0]
     assert client.change_state('configure')
     client.wait_until_serving()
+
+
+SETS = [
+    {'contacts': [f'{leg}_foot point' for leg in ('FL', 'FR', 'RL', 'RR')]},
+    {'payload__frame': 'base', 'payload__mass': 2.0},
+    {'reference': 'frozen'},
+    {'max_skew': 0.03},
+    {'actuated_joints': ['FL_hip_joint', 'FR_hip_joint']},
+    {'contacts': ['FL_foot point', 'RR_foot surface']},
+    {'actuated_joints': ['']},
+    {'gravity': [0.0, 0.0, -1.0]},
+    {'contacts': ['']},
+    {'payload__frame': ''},
+]
+QUIET, BUSY = (0.1, 1.0), (5.0, 10.0)
+"""Longest gap between answers and longest service call [s]; a compilation alone takes longer."""
+
+
+def test_node__answers_at_100_hz_while_ten_sets_of_parameters_compile(client, tmp_path):
+    """The cache holds what every robot takes, and nothing of contacts or passive joints."""
+    cold = copy_cache(tmp_path, 'contact_linearization.linearize_*', 'own_results.linearize_*')
+    client.environment = client.environment | {'NUMBA_CACHE_DIR': str(cold)}
+    client.start(robot_description_file=str(QUADRUPED))
+    client.wait_until_active()
+    client.wait_until_serving()
+    client.shake_hands()
+    arrivals, node = [], client.graph.node
+    topic = f'{client.node_name}/linearization'
+    node.create_subscription(
+        LinearizedDynamics, topic, lambda _: arrivals.append(time.monotonic()), RELIABLE
+    )
+
+    def send():
+        stamp = client.tick()
+        client.send(client.make_joint_state(stamp), client.make_odometry(stamp))
+
+    timer = node.create_timer(0.01, send)
+    client.wait_for(lambda: len(arrivals) > 20)
+    took = []
+    for values in SETS:
+        begin = time.monotonic()
+        assert client.set_parameters(**values) == (True, '')
+        took.append(time.monotonic() - begin)
+    client.wait_for(lambda: client.process.log.count('serve quadruped') > 1, START)
+    client.wait_for(lambda: client.next_diagnostics()[2]['pending'] == 'nothing', START)
+    node.destroy_timer(timer)
+    assert 'compiles kernels for this machine' in client.process.log
+    longest_gap, longest_call = BUSY if os.getloadavg()[0] > 1.5 * os.cpu_count() else QUIET
+    assert max(took) < longest_call
+    assert np.diff(arrivals).max() < longest_gap

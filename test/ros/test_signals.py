@@ -3,17 +3,14 @@
 """Signals end the node with status 0 and without a traceback, whatever it does."""
 
 import os
-import shutil
 import signal
 import time
-from pathlib import Path
 
 import pytest
+from support.kernel_cache import copy_cache
 from support.ros_graph import START, Process, left_behind
 
 from geolin_ros import robots
-from geolin_ros.kernels import _jit
-from geolin_ros.stream.warm_up import warm_up
 
 SIGNALS = pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
 
@@ -102,14 +99,8 @@ def test_node_that_compiles_what_its_robot_alone_takes__says_so_and_stops(
     client, tmp_path, monkeypatch
 ):
     """The cache holds what every robot takes, but not what selects rows of a fixed base."""
-    warm_up()
-    folder = tmp_path / 'geolin_ros'
-    folder.mkdir(mode=0o700)
-    for name in {_jit._fingerprint(file) for file in Path(_jit.__file__).parent.rglob('*.py')}:
-        if (_jit.CACHE_FOLDER / name).is_dir():
-            ignored = shutil.ignore_patterns('own_results.linearize_own-*')
-            shutil.copytree(_jit.CACHE_FOLDER / name, folder / name, ignore=ignored)
-    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path))
+    cold = copy_cache(tmp_path, 'own_results.linearize_own-*')
+    monkeypatch.setenv('NUMBA_CACHE_DIR', str(cold))
     client.start(robot_description_file=str(robots.path('quadruped')), base='fixed')
     client.wait_for(lambda: 'compiles kernels for this machine' in client.process.log, START)
     assert 'kernels are ready' in client.process.log
