@@ -77,33 +77,16 @@ class PointBatches:
         self._contacts = {name: c for c, name in enumerate(contact_names(model, settings))}
         self._loads = np.full((most, len(self._contacts)), np.nan)
         self._linearizer = Linearizer(model)
-        self._room = self._linearizer.batch.room(most)
-        plain = settings.form == 'continuous' and settings.representation == 'body'
-        self._is_batch = plain and not self.slots and not settings.contacts.are_expected
+        k, n_u = 2 * model.m, len(model.actuated)
+        self._room = [
+            np.zeros(shape) for shape in ((most, k, k), (most, k, n_u), (most, model.m), (most, k))
+        ]
 
     def __call__(self, points: Points) -> Linearizations:
-        """Return A, B, nu_dot and drift of all points."""
-        if self._is_batch:
-            try:
-                found = self._linearizer.batch(points.states, points.tau, out=self._room)
-            except (SingularInertiaError, NotFiniteError):
-                pass  # one of them: find out which
-            else:
-                loads = self._loads[: len(points.states)]
-                if self._settings.reference == 'frozen':
-                    found = found.frozen()
-                return Linearizations(found.A, found.B, found.nu_dot, found.drift, loads)
-        return self._one_by_one(points)
-
-    def _one_by_one(self, points: Points) -> Linearizations:
-        count, room = len(points.states), self._room
-        found = Linearizations(
-            room.A[:count],
-            room.B[:count],
-            room.nu_dot[:count],
-            room.drift[:count],
-            self._loads[:count],
-        )
+        """Return A, B, nu_dot and drift of all points, bytes as those of the node."""
+        count = len(points.states)
+        A, B, nu_dot, drift, loads = (part[:count] for part in (*self._room, self._loads))
+        found = Linearizations(A, B, nu_dot, drift, loads)
         found.loads[:] = np.nan
         answer = Answer()
         answer.state = self._model.neutral_state()

@@ -45,16 +45,6 @@ def replayed(bag, path, values=None):
         ]
 
 
-def assert_agree(found, expected, tolerance):
-    """Compare block by block, relative to the largest entry of each."""
-    m = len(expected) // 2
-    for rows in (slice(0, m), slice(m, None)):
-        for block, wanted in zip(
-            np.split(found[rows], 2, axis=1), np.split(expected[rows], 2, axis=1), strict=True
-        ):
-            assert np.abs(block - wanted).max() <= tolerance * max(np.abs(wanted).max(), 1e-300)
-
-
 @pytest.mark.parametrize(
     'values',
     [
@@ -69,7 +59,7 @@ def assert_agree(found, expected, tolerance):
     ],
     ids=lambda values: '-'.join(map(str, values)) or 'defaults',
 )
-def test_dataset__agrees_with_the_node(values, robot, samples, tmp_path):
+def test_dataset__has_the_numbers_of_the_node_to_the_last_bit(values, robot, samples, tmp_path):
     messages = Messages(robot[0]).of_samples(samples[:20])
     bag = write_bag(tmp_path / 'bag', messages, robot[1])
     run(bag, tmp_path / 'out.zarr', values)
@@ -80,15 +70,8 @@ def test_dataset__agrees_with_the_node(values, robot, samples, tmp_path):
         state = State(found.H[k], found.s[k], found.v[k], found.r[k])
         np.testing.assert_array_equal(state.data[16:], answer.state.data[16:])
         np.testing.assert_array_equal(found.tau[k], answer.tau)
-        M = mass_matrix(robot[0], state)
-        tolerance = max(1e-12, 10 * np.finfo(float).eps * np.linalg.cond(M))
-        assert_agree(found.A[k].values, answer.A, tolerance)
-        B = np.hstack((found.B[k].values, answer.B))
-        assert np.abs(B[:, : B.shape[1] // 2] - answer.B).max() <= tolerance * np.abs(B).max()
-        for name in ('nu_dot', 'drift'):
-            wanted = getattr(answer, name)
-            difference = np.abs(found[name][k].values - wanted).max()
-            assert difference <= tolerance * max(1.0, np.abs(wanted).max())
+        for name in ('A', 'B', 'nu_dot', 'drift'):
+            np.testing.assert_array_equal(found[name][k].values, getattr(answer, name), name)
 
 
 def test_dataset__is_labelled(dataset, robot, samples):
