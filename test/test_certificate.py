@@ -12,6 +12,7 @@ from typing import get_args
 import numpy as np
 import pytest
 from scipy.linalg import expm
+from support.light_robots import standing
 from support.robots import example_robot, read_robot
 from support.states import seen_from
 from support.trees import every_kind_description
@@ -216,6 +217,22 @@ def test_contacts__are_known_and_a_wrong_entry_is_found(held, form: Form) -> Non
     block = claim.A[model.m : model.m + 6, 6 : model.m]
     block[2, 3] += 1e-3 * np.abs(block).max()
     assert certifier.check(claim).failed
+
+
+def test_b_that_moves_a_light_foot_on_the_ground__is_found() -> None:
+    """The limit grows with the condition number of J M^-1 J', but J B = 0 holds to rounding."""
+    model = TreeModel.from_description(standing(1e-4, 2))
+    contacts = (Contact('leg0_1', 'surface'),)
+    rng = np.random.default_rng(0)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    L = Linearizer(model, contacts)(state, tau)
+    claim = Claim(state, tau, L.A.copy(), L.B.copy(), L.nu_dot.copy(), (), contacts)
+    certifier = Certifier(model, Form())
+    assert not certifier.check(claim).failed
+    claim.B[model.m :] += 5e-8 * np.abs(L.B).max() * L.J.T[:, :1]
+    found = certifier.check(claim)
+    assert found.failed
+    assert found.worst == 'contacts by tau'
 
 
 def test_redundant_contacts__are_refused_in_words() -> None:

@@ -71,6 +71,22 @@ class PrescribedAccelerations:
         redundancy = float(np.linalg.cond(J @ np.linalg.solve(M, J.T))) if len(J) else 1.0
         return float(np.linalg.cond(M)), redundancy
 
+    def slip(self, at: Point, tau: Array, nu_dot: Array, by_tau: Array) -> tuple[float, float]:
+        """Return how far nu_dot (m,) and its derivative by efforts are from what contacts allow.
+
+        Largest J nu_dot + gamma and J d nu_dot / d tau, relative to the largest sums of the
+        magnitudes of their terms: rounding alone, whatever the inertias.
+        """
+        _, J = self.matrices(at)
+        m, lam = len(nu_dot), np.zeros(len(J))
+        if not len(J):
+            return 0.0, 0.0
+        asked = self._residual(at, tau, np.concatenate((nu_dot, lam)))[0, m:]
+        gamma = self._residual(at, tau, np.concatenate((0.0 * nu_dot, lam)))[0, m:]
+        terms = np.abs(J) @ np.abs(nu_dot) + np.abs(gamma)
+        change = np.abs(J) @ np.abs(by_tau)
+        return _share(asked, terms), _share(J @ by_tau, change)
+
     def rate(self, at: Point, tau: Array) -> Array:
         """Return f (k, 2 m) at points that differ by imaginary parts alone, efforts tau (k, n).
 
@@ -127,6 +143,12 @@ class PrescribedAccelerations:
         force = bodies.inverse_dynamics(at, moving, nu_dot, applied)
         force[:, m - tau.shape[1] :] -= tau
         return np.hstack((force, *rows))
+
+
+def _share(values: Array, terms: Array) -> float:
+    """Return the largest value over the largest sum of terms."""
+    whole = float(np.max(terms, initial=0.0))
+    return float(np.max(np.abs(values))) / whole if whole > 0.0 else 0.0
 
 
 def _apply(bodies: Bodies, moving: Motion, about: Array, wrench: Wrench, applied: Array) -> None:
