@@ -12,6 +12,7 @@ import rclpy
 from rclpy.clock import Clock, ClockType  # type: ignore[attr-defined]
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 """For what goes on while a simulation rests."""
@@ -19,7 +20,12 @@ NO_LOG_FILE = '--ros-args', '--disable-external-lib-logs'
 
 
 def make_executor() -> Executor:
-    """Return an events executor, at half the CPU load, or the single-threaded one."""
+    """Return an events executor, at half the CPU load, or the single-threaded one.
+
+    That of Jazzy (rclpy 7) answers a service with a coroutine instead of awaiting it.
+    """
+    if not hasattr(Future, '__class_getitem__'):  # rclpy 7
+        return SingleThreadedExecutor()
     try:
         from rclpy.experimental.events_executor import EventsExecutor
     except ImportError:
