@@ -9,6 +9,7 @@ from geolin_ros.errors import NotFiniteError, ShapeError
 from geolin_ros.kernels import se3
 from geolin_ros.model.positions import Positions
 from geolin_ros.spatial import se3 as poses
+from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.typing import Array
 
 
@@ -96,6 +97,34 @@ class State:
 
     def __setstate__(self, state: tuple[Array, int, Positions | None]) -> None:
         self._adopt(*state)
+
+    @classmethod
+    def from_pinocchio(cls, q: ArrayLike, v: ArrayLike) -> 'State':
+        """Return the state of Pinocchio's q and v, joints of one position each in their order.
+
+        Parameters
+        ----------
+        q : (7 + n,) or (n,)
+            [x, y, z | quaternion x, y, z, w | joint positions]; fixed base: the latter alone.
+        v : (6 + n,) or (n,)
+            [body twist, linear; angular | joint rates]; fixed base: the latter alone.
+
+        Raises
+        ------
+        ShapeError, NotFiniteError
+            If the sizes do not fit each other, or a number is NaN or inf.
+        """
+        place, rates = _array('q', q, None), _array('v', v, None)
+        if place.size == rates.size:
+            return cls(np.eye(4), place, np.zeros(6), rates)
+        if place.size != rates.size + 1 or rates.size < 6:
+            raise ShapeError(
+                f'q has {place.size} and v {rates.size} entries, expected 7 + n and 6 + n, or n '
+                'of both with a fixed base'
+            )
+        H = np.eye(4)
+        H[:3, :3], H[:3, 3] = rotation_from_quaternion(place[3:7]), place[:3]
+        return cls(H, place[7:], rates[:6], rates[6:])
 
     def copy(self) -> 'State':
         """Return a state with arrays of its own."""

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import finite_difference
 from support.close import assert_close
+from support.robots import example_robot
 from support.states import rotation_about
 
-from geolin_ros import Linearizer, State, TreeModel, robots
+from geolin_ros import Linearizer, State, TreeModel, forward_dynamics, robots
 from geolin_ros.errors import NotFiniteError, ShapeError
 
 N = 4
@@ -170,3 +171,23 @@ def test_difference__of_another_robots_state_raises():
     other = State(np.eye(4), np.zeros(2), np.zeros(6), np.zeros(2))
     with pytest.raises(ShapeError, match='2 joint positions'):
         state.difference(other)
+
+
+def test_state_of_pinocchio__has_its_accelerations():
+    pin = pytest.importorskip('pinocchio')
+    path = example_robot('go2')
+    pin_model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
+    model = TreeModel.from_urdf(path)
+    rng = np.random.default_rng(3)
+    q, v = pin.randomConfiguration(pin_model, -np.ones(19), np.ones(19)), rng.normal(size=18)
+    names, tau = list(pin_model.names)[2:], rng.normal(size=12)
+    order = [names.index(name) for name in model.joint_names]
+    ours = [*q[:7], *q[7:][order]], [*v[:6], *v[6:][order]]
+    expected = pin.aba(pin_model, pin_model.createData(), q, v, np.array([*np.zeros(6), *tau]))
+    found = forward_dynamics(model, State.from_pinocchio(*ours), tau[order])
+    np.testing.assert_allclose(found[6:], expected[6:][order], rtol=1e-8)
+    np.testing.assert_allclose(found[:6], expected[:6], rtol=1e-8, atol=1e-8)
+    fixed = State.from_pinocchio(q[7:], v[6:])
+    assert np.array_equal(fixed.s, q[7:])
+    with pytest.raises(ShapeError, match='q has 19 and v 12 entries'):
+        State.from_pinocchio(q, v[6:])
