@@ -74,8 +74,9 @@ class PrescribedAccelerations:
     def slip(self, at: Point, tau: Array, nu_dot: Array, by_tau: Array) -> tuple[float, float]:
         """Return how far nu_dot (m,) and its derivative by efforts are from what contacts allow.
 
-        Largest J nu_dot + gamma and J d nu_dot / d tau, relative to the largest sums of the
-        magnitudes of their terms: rounding alone, whatever the inertias.
+        Largest J nu_dot + gamma and J d nu_dot / d tau, relative to the largest entries of J times
+        those of nu_dot or its derivative: rounding alone, whatever the inertias, also of joints
+        that contacts lock.
         """
         _, J = self.matrices(at)
         m, lam = len(nu_dot), np.zeros(len(J))
@@ -83,9 +84,9 @@ class PrescribedAccelerations:
             return 0.0, 0.0
         asked = self._residual(at, tau, np.concatenate((nu_dot, lam)))[0, m:]
         gamma = self._residual(at, tau, np.concatenate((0.0 * nu_dot, lam)))[0, m:]
-        terms = np.abs(J) @ np.abs(nu_dot) + np.abs(gamma)
-        change = np.abs(J) @ np.abs(by_tau)
-        return _share(asked, terms), _share(J @ by_tau, change)
+        size = float(np.abs(J).max())
+        whole = size * float(np.abs(nu_dot).max()) + float(np.abs(gamma).max())
+        return _share(asked, whole), _share(J @ by_tau, size * float(np.abs(by_tau).max()))
 
     def rate(self, at: Point, tau: Array) -> Array:
         """Return f (k, 2 m) at points that differ by imaginary parts alone, efforts tau (k, n).
@@ -145,9 +146,8 @@ class PrescribedAccelerations:
         return np.hstack((force, *rows))
 
 
-def _share(values: Array, terms: Array) -> float:
-    """Return the largest value over the largest sum of terms."""
-    whole = float(np.max(terms, initial=0.0))
+def _share(values: Array, whole: float) -> float:
+    """Return the largest value over a size."""
     return float(np.max(np.abs(values))) / whole if whole > 0.0 else 0.0
 
 
