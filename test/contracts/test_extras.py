@@ -32,7 +32,7 @@ state, tau = model.random_state(rng), rng.normal(size=model.n)
 linearizer = Linearizer(model)
 L = linearizer(state, tau)
 found = [L.A, L.B, L.nu_dot, mass_matrix(model, state), bias_force(model, state)]
-step = linearizer.discretize(state, tau, 1e-3, 'zoh')
+step = linearizer.discretize(state, tau, 1e-3, method='zoh')
 found += [step.Phi, step.Gamma]
 found += [forward_dynamics(model, state, tau), inverse_dynamics_regressor(model, state, L.nu_dot)]
 held = Linearizer(model, [Contact(model.link_names[-1])])(state, tau)
@@ -80,7 +80,7 @@ def others() -> set[str]:
         for package, owners in packages_distributions().items()
         if not core & {name_of(owner) for owner in owners}
         and package not in sys.stdlib_module_names
-    } - {'geolin_environment_hook', '_distutils_hack'}
+    } - {'geolin_environment_hook', '_distutils_hack', 'geolin_tools'}
 
 
 def test_core__computes_without_any_extra(others, tmp_path):

@@ -221,7 +221,7 @@ kinetic_energy, potential_energy
     dense: energies_and_bias__are_those_of_dense_dynamics
 
 geolin_ros.linearization.representation
-convert
+sensitivity, spin_of
     Pinocchio: linearization__is_the_derivative_of_the_vector_field
     differences: linearization__is_the_derivative_of_the_vector_field
 twist_from_body

@@ -32,7 +32,9 @@ def functions(path: Path) -> Iterator[tuple[str, int]]:
         if isinstance(node, ast.FunctionDef) and 'kernel' not in decorators(node):
             given = node.args
             count = len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
-            count += (given.vararg is not None) + (given.kwarg is not None)
+            kind = given.vararg and given.vararg.annotation
+            refused = kind is not None and ast.unparse(kind) == 'NoReturn'
+            count += (given.vararg is not None and not refused) + (given.kwarg is not None)
             where = f'{path.relative_to(ROOT)}:{node.lineno} {node.name}'
             yield where, count - (node in methods)
 

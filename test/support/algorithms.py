@@ -128,7 +128,7 @@ def generated(text: str, record: dict[str, Compared] | None, before: str = '') -
             section = row.section
             lines += ['', f'## [{section}]', '', *evidence.table(HEAD, [])]
         tests = tests_of(row, collected)
-        where = '' if row.is_erratum else row.cells[0]
+        where = '' if row.is_erratum else re.sub(r'\]\((?!\w+:)', '](../', row.cells[0])
         if record is None:
             numbers = old.get((row.section, row.title), ('', '', '', ''))[2:4]
         elif set(tests) <= set(record):
