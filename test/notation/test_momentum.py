@@ -109,7 +109,7 @@ def test_momentum__changes_by_weight_and_wrenches_alone(case):
     tau = np.linspace(-1.0, 1.0, model.n)
     force, moment = np.array([3.0, -1.0, 2.0]), np.array([0.5, 0.2, -0.3])
     push = Wrench(model.base_link, force, moment, 'world_oriented')
-    nu_dot = Linearizer(model).forward_dynamics(state, tau, (push,))
+    nu_dot = Linearizer(model).forward_dynamics(state, tau, wrenches=(push,))
     expected = np.concatenate((model.total_mass * model.gravity + force, moment))
     expected[3:] += np.cross(state.H[:3, 3] - case.found.com, force)
     assert_close(case.found.A @ nu_dot + case.found.bias, expected, 1e-10)
