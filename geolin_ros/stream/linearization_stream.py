@@ -364,6 +364,8 @@ class LinearizationStream(TopicStream[Answer]):
                 self._warm_up_contacts(self._held)
             self._linearize_under(answer, answer.tau, ())
             self.self_check.warm_up(answer.state, answer.A, answer.B)
+        if self._held is not None:
+            self._held.reporter.forget()
 
     def _warm_up_contacts(self, part: _Held) -> None:
         """Linearize once on contacts, on dependent ones too, whatever is in force later."""
@@ -372,7 +374,6 @@ class LinearizationStream(TopicStream[Answer]):
             part.linearizer.contacts = contacts
             self._linearize_under(answer, answer.tau, ())
         part.linearizer.contacts = ()
-        part.reporter.forget()
         rotation_from_quaternion((0.0, 0.0, 0.0, 1.0))  # for references in messages
 
     def _fill(self, answer: Answer) -> None:
