@@ -10,8 +10,10 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 from rclpy.node import NodeNameNonExistentError
-from support.ros_graph import ROOT, START, Process
+from std_msgs.msg import String
+from support.ros_graph import LATCHED, ROOT, START, Process
 
+from geolin_ros import robots
 from geolin_ros.stream.parameters.tables import NODES
 
 NAMESPACE = '/secured'
@@ -50,9 +52,10 @@ def found(graph, node):
 
 NEEDED = {
     'linearization_node': {'marker_rate': 1.0},
-    'state_estimator': {'contacts': ['left_foot point']},
+    'lqr_node': {'supports': [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]},
+    'state_estimator': {'contacts': ['FL_foot point']},
 }
-"""Parameters of a node that does all that its policy allows."""
+"""Parameters of a node that does all that its policy allows, on the quadruped."""
 
 
 @pytest.mark.parametrize('node', NODES)
@@ -60,7 +63,9 @@ def test_policy__allows_what_the_node_does_and_no_more(graph, tmp_path, node):
     values = {'use_sim_time': True} | NEEDED.get(node, {})
     process = Process(tmp_path, values, NAMESPACE, module=node, forked=True)
     policy = allowed(node)
-    heard = f'{NAMESPACE}/joint_states'
+    heard = f'{NAMESPACE}/joint_states'  # of an active node; lqr_node needs a robot first
+    description = graph.node.create_publisher(String, f'{NAMESPACE}/robot_description', LATCHED)
+    description.publish(String(data=robots.path('quadruped').read_text()))
     try:
         graph.wait_for(lambda: heard in found(graph, node)['subscribe'], START, process)
         graph.wait_for(lambda: found(graph, node) == policy, process=process)
@@ -69,6 +74,7 @@ def test_policy__allows_what_the_node_does_and_no_more(graph, tmp_path, node):
         raise
     finally:
         process.stop()
+        graph.node.destroy_publisher(description)
 
 
 SECURED = {'ROS_SECURITY_ENABLE': 'true', 'ROS_SECURITY_STRATEGY': 'Enforce'}

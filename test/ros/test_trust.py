@@ -47,7 +47,7 @@ def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys, for
     number = [one.header.stamp for one in client.linearizations].index(trust.stamp)
     assert number <= wrong_node.RIGHT + 2 * every
     assert trust.checked
-    assert trust.limit == pytest.approx(1e-6)
+    assert trust.limit == pytest.approx(1e-8)
     assert trust.limit < trust.deviation < 1e-2
     assert trust.mass_matrix_condition > 1.0
     checked = trust.stamp.sec * SECOND + trust.stamp.nanosec
