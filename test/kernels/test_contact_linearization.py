@@ -224,10 +224,10 @@ def access_everything():
             linearize_in_contact(*cut)
 
 
-GAINS = {'stiffness': 30.0, 'damping': 9.0, 'reference': np.eye(4)}
+PULLED = {'stiffness': 30.0, 'damping': 9.0, 'reference': np.eye(4)}
 HELD = {
     'a sole': (1, 1, [Contact('leg0_{last}', 'surface', damping=3.0)]),
-    'a sole that is pulled': (1, 1, [Contact('leg0_{last}', 'surface', **GAINS)]),
+    'a sole that is pulled': (1, 1, [Contact('leg0_{last}', 'surface', **PULLED)]),
     'a point': (1, 1, [Contact('leg0_{last}', placement=OFFSET)]),
     'a sole and a hand': (3, 1, [Contact('leg0_{last}', 'surface'), Contact('arm')]),
     'a loop of points': (2, 2, [Loop('leg0_{last}', 'leg1_{last}', 'point')]),
