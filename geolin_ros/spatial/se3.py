@@ -34,7 +34,7 @@ def check_pose(H: ArrayLike, what: str = 'H') -> Array:
         raise NotFiniteError(f'{what} holds NaN or inf, expected finite numbers')
     if np.any(pose[3] != (0.0, 0.0, 0.0, 1.0)):
         raise ShapeError(f'{what} has last row {pose[3].tolist()}, expected [0, 0, 0, 1]')
-    if not kernels.is_pose(np.ascontiguousarray(pose).reshape(16)):
+    if not kernels.is_pose(pose.flatten()):
         R = pose[:3, :3]
         raise InputError(
             f"{what} is no pose: det R is {np.linalg.det(R):.6g}, R R' off the identity by "

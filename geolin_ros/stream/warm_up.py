@@ -25,11 +25,16 @@ def warm_up() -> None:
     Takes a few seconds on a new machine and a fraction of one afterwards, see the cache folder
     `geolin_ros.kernels._jit.CACHE_FOLDER`.
     """
+    from geolin_ros.dynamics.functions import inverse_dynamics
+    from geolin_ros.dynamics.kinematics import Kinematics
+
     model = small_model()
     linearizer, state, tau = Linearizer(model), model.neutral_state(), np.zeros(model.n)
     L = linearizer(state, tau)
     Certifier(model, Form()).check(Claim(state, tau, L.A, L.B, L.nu_dot))
     linearizer.forward_dynamics(state, tau)
+    inverse_dynamics(model, state, np.zeros(model.m))
+    Kinematics(model, state).jacobian('link9')
     sample, H, v = np.zeros(13), np.eye(4), np.zeros(6)
     sample[6] = 1.0
     place_base(sample, CHILD_TWIST, model.frames['link0'].placement, H, v)

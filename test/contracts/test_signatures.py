@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST = 7
+MOST, MORE_BY_NAME = 7, 2
+"""Parameters, and how many more where others are by name alone."""
 
 
 def decorators(function: ast.FunctionDef) -> list[str]:
@@ -31,10 +32,11 @@ def functions(path: Path) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and 'kernel' not in decorators(node):
             given = node.args
-            count = len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
+            positional = len(given.posonlyargs) + len(given.args)
             kind = given.vararg and given.vararg.annotation
             refused = kind is not None and ast.unparse(kind) == 'NoReturn'
-            count += (given.vararg is not None and not refused) + (given.kwarg is not None)
+            positional += (given.vararg is not None and not refused) + (given.kwarg is not None)
+            count = max(positional, positional + len(given.kwonlyargs) - MORE_BY_NAME)
             where = f'{path.relative_to(ROOT)}:{node.lineno} {node.name}'
             yield where, count - (node in methods)
 
@@ -44,7 +46,7 @@ def test_functions__have_at_most_seven_parameters() -> None:
         path
         for room in ('geolin_ros', 'geolin_demos', 'geolin_tools', 'tools')
         for path in (ROOT / room).rglob('*.py')
-        if 'kernels' not in path.parts
+        if not {'kernels', 'papers'} & set(path.parts)  # flat arrays, and equations as printed
     ]
     found = dict(entry for path in files for entry in functions(path))
     assert len(found) > 1000

@@ -47,7 +47,7 @@ def test_wrong_support__is_refused():
         Support('foot', points=np.zeros(3))
     with pytest.raises(ShapeError, match='placement'):
         Support('foot', placement=np.eye(3))
-    with pytest.raises(ConfigurationError, match="kind 'edge'"):
+    with pytest.raises(ConfigurationError, match="kind of support 'foot' is 'edge'"):
         Support('foot', 'edge')
     with pytest.raises(ConfigurationError, match='radius'):
         Support('foot', 'surface', radius=0.1)

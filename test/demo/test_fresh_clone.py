@@ -22,6 +22,7 @@ ONE_CASE = "quadruped --skip-largest --cases '4 feet'"
 LINES = {
     'demo': ('demo', 'PASS .* A and B'),
     'balance': ('simulation', 'PASS  1 of 1 cases stand'),
+    'walk': ('simulation', 'PASS'),
     'mpc': ('simulation', 'PASS  base .* from its reference'),
     'view': ('view', r'(http://127\.0\.0\.1:\d+)'),
 }
@@ -75,7 +76,7 @@ def test_commands_of_the_readme__are_those_run_here():
     assert 'make -C "$clone" docs' in (ROOT / '.ci/run').read_text()
 
 
-@pytest.mark.parametrize('target', ['demo', 'balance', 'mpc'])
+@pytest.mark.parametrize('target', ['demo', 'balance', 'walk', 'mpc'])
 def test_command__runs_in_what_it_sets_up(make, target):
     lines = make(target, *([f'ROBOT={ONE_CASE}'] if target == 'balance' else []))
     wait_for(LINES[target][1], lines)

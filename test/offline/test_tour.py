@@ -6,7 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
-from geolin_ros.cli import COMMANDS, main
+from geolin_ros.cli import all_commands, main
 
 TOUR = Path(__file__).resolve().parents[2] / 'docs' / 'offline.md'
 
@@ -35,4 +35,4 @@ def test_tour__can_be_walked(robot, samples, tmp_path, monkeypatch, capsys):
 def test_verbs_of_the_tour__exist():
     verbs = re.findall(r'^\| `([a-z-]+)` \|', TOUR.read_text(), re.MULTILINE)
     assert len(verbs) == 9
-    assert set(verbs) <= set(COMMANDS)
+    assert set(verbs) <= set(all_commands())
