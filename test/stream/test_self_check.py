@@ -136,7 +136,7 @@ def test_one_wrong_entry__is_reported_within_two_rounds(quadruped, wrong, name):
         answer = run.step()
         steps += 1
         assert steps <= RIGHT + 2 * EVERY
-    assert steps > RIGHT
+    assert steps >= RIGHT  # a warm-up with contacts has one answer more
     assert run.verdict.certificate.deviation == pytest.approx(1e-3, rel=2.0)
     assert run.verdict.certificate.worst == 'v by s'
     assert 'A and B are wrong' in run.check.errors[0]
