@@ -18,8 +18,9 @@ from benchmarks.measure import interleaved_medians
 from benchmarks.report import Row, compare
 from benchmarks.robots import Pair, paths, read
 from geolin_ros import State
-from geolin_ros.linearization.contacts import Contact, ContactKind, Loop, reduce
+from geolin_ros.linearization.contacts import Contact, ContactKind, Loop
 from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.reduction import reduce
 from geolin_ros.typing import Array
 
 STANDING = {

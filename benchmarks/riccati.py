@@ -26,8 +26,8 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.riccati import solve_dare
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Cost, cost, weights_for
-from geolin_ros.linearization.contacts import ReducedLinearization, reduce
 from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.reduction import ReducedLinearization, reduce
 from geolin_ros.typing import Array
 
 LEGS = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')

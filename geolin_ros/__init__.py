@@ -33,11 +33,8 @@ if TYPE_CHECKING:
         mass_matrix_inverse,
     )
     from geolin_ros.linearization.batch import LinearizationBatch
-    from geolin_ros.linearization.contacts import (
-        Contact,
-        Loop,
-        constrained_forward_dynamics,
-    )
+    from geolin_ros.linearization.constrained_dynamics import constrained_forward_dynamics
+    from geolin_ros.linearization.contacts import Contact, Loop
     from geolin_ros.linearization.discretization import Discretization
     from geolin_ros.linearization.linearizer import Linearizer
     from geolin_ros.linearization.result import Linearization
@@ -94,7 +91,7 @@ _HOMES = {
     'Variation': 'geolin_ros.dynamics.derivatives',
     'Wrench': 'geolin_ros.model.wrenches',
     'bias_force': 'geolin_ros.dynamics.functions',
-    'constrained_forward_dynamics': 'geolin_ros.linearization.contacts',
+    'constrained_forward_dynamics': 'geolin_ros.linearization.constrained_dynamics',
     'd_forward_dynamics': 'geolin_ros.dynamics.derivatives',
     'd_hybrid_dynamics': 'geolin_ros.dynamics.derivatives',
     'd_inverse_dynamics': 'geolin_ros.dynamics.derivatives',

@@ -27,8 +27,8 @@ from geolin_ros.control.stabilizability import analyze_reduced
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Cost, Weights, cost, weights_for
 from geolin_ros.errors import ConfigurationError, NotStabilizableError
-from geolin_ros.linearization.contacts import ReducedLinearization, reduce
 from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.reduction import ReducedLinearization, reduce
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel

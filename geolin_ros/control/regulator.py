@@ -25,8 +25,8 @@ from geolin_ros.control.measured import Measured
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights
 from geolin_ros.errors import ConfigurationError, UnknownNameError, unknown_name
-from geolin_ros.linearization.contacts import reduce
 from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.reduction import reduce
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3

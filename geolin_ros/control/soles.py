@@ -16,12 +16,13 @@ import numpy as np
 from geolin_ros import mjcf
 from geolin_ros.control.posture import state_with
 from geolin_ros.control.support import Support, support_polygon
+from geolin_ros.description.shapes import Shape
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, UrdfError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
-from geolin_ros.urdf.shapes import Shape, read_shapes
+from geolin_ros.urdf.shapes import read_shapes
 
 spatial = optional('scipy.spatial', extra='control')
 ROUNDNESS = 0.2

@@ -27,8 +27,8 @@ from geolin_ros.control.support import Support
 from geolin_ros.dynamics.functions import bias_force, mass_matrix
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InputError
-from geolin_ros.linearization.contacts import ReducedLinearization, reduce
 from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.reduction import ReducedLinearization, reduce
 from geolin_ros.model.labels import entry_words, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel

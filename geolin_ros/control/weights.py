@@ -24,7 +24,7 @@ from geolin_ros.control.effort_guard import effort_limits
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, unknown_name
-from geolin_ros.linearization.contacts import ReducedLinearization
+from geolin_ros.linearization.reduction import ReducedLinearization
 from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel

@@ -13,12 +13,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from geolin_ros.description import Description, Finding, Joint, Limits, Link, Mimic
+from geolin_ros.description.shapes import Shape
 from geolin_ros.errors import ModelError, unknown_name
 from geolin_ros.mjcf.recognition import is_mjcf
 from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
-from geolin_ros.urdf.shapes import Shape
 
 mujoco = optional('mujoco', extra='mujoco')
 

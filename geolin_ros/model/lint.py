@@ -24,11 +24,12 @@ from geolin_ros.description import (
     merged,
     tree_findings,
 )
+from geolin_ros.description.shapes import Shape, find_mesh
 from geolin_ros.errors import ConfigurationError, GeolinError, ModelError, UrdfError
 from geolin_ros.model.inertia_check import mass_properties, principal_moments
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
-from geolin_ros.urdf.shapes import Shape, find_mesh, read_shapes
+from geolin_ros.urdf.shapes import read_shapes
 
 STRONGEST = 20.0
 """An effort limit above this many times weight times size of the robot is made up."""

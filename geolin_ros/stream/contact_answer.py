@@ -14,7 +14,7 @@ from geolin_ros.spatial.frames import Representation
 from geolin_ros.typing import Array
 
 if TYPE_CHECKING:
-    from geolin_ros.linearization.contacts.reduction import Bases
+    from geolin_ros.linearization.reduction import Bases
 
 
 class ContactAnswer(NamedTuple):
@@ -67,7 +67,7 @@ class ContactReporter:
         turns = representation != 'body' and by_state.shape[1] != 2 * state.r.size
         change = TwistChange(state, representation) if turns else None
         if self._asked:
-            from geolin_ros.linearization.contacts.reduction import admissible_bases, nearest_basis
+            from geolin_ros.linearization.reduction import admissible_bases, nearest_basis
 
             self._previous = admissible_bases(C, self._previous)
             basis = self._previous.P

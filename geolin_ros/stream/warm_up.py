@@ -61,7 +61,7 @@ def warm_up_fixed_base() -> None:
 
 def warm_up_contacts() -> None:
     """Run the kernels of contacts, independent and redundant, and of external wrenches as well."""
-    from geolin_ros.linearization.contacts.reduction import admissible_bases
+    from geolin_ros.linearization.reduction import admissible_bases
 
     model = small_model()
     state, tau, point = model.neutral_state(), np.zeros(model.n), Contact('link9')

@@ -1,13 +1,8 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes of links: collision and visual elements of a URDF, and the meshes that they name.
+"""The shapes of links: collision and visual elements of a URDF."""
 
-Dynamics needs none of it: this is read where somebody asks what a foot looks like.
-"""
-
-import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -19,78 +14,11 @@ import numpy as np
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
 
+from geolin_ros.description.shapes import Shape
 from geolin_ros.errors import UrdfError
-from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
-from geolin_ros.typing import Array
 from geolin_ros.urdf.safe_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from geolin_ros.urdf.xacro_file import expand, is_xacro
-
-trimesh = optional('trimesh', extra='meshes')
-ROUND = 24
-"""Points around a cylinder."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A shape of a link.
-
-    Attributes
-    ----------
-    kind
-        ``'box'`` (three edges), ``'sphere'`` (radius), ``'cylinder'``, ``'capsule'`` (radius,
-        length) or ``'mesh'`` (three scales).
-    size
-        As above [m].
-    placement : (4, 4)
-        Pose in the link.
-    is_collision
-        Or else it is visual.
-    file
-        Of a mesh, as the URDF names it.
-    """
-
-    kind: str
-    size: tuple[float, ...]
-    placement: Array
-    is_collision: bool
-    file: str = ''
-
-    def outline(self, urdf: Path | None = None) -> tuple[Array, float]:
-        """Return points (k, 3) in the link, and the radius of the ball about each [m].
-
-        The shape is the convex hull of these balls, a mesh lies within it.
-
-        Parameters
-        ----------
-        urdf
-            The file from which the names of meshes start.
-
-        Raises
-        ------
-        UrdfError
-            If the mesh cannot be found or read.
-        ConfigurationError
-            If the extra that reads meshes is not installed.
-        """
-        radius, points = 0.0, np.zeros((1, 3))
-        if self.kind == 'box':
-            corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-            points = 0.5 * corners * self.size
-        elif self.kind == 'mesh':
-            points = _vertices(find_mesh(self.file, urdf)) * self.size
-        elif self.kind == 'sphere':
-            radius = self.size[0]
-        else:
-            half = 0.5 * self.size[1]
-            points = np.array([(0.0, 0.0, -half), (0.0, 0.0, half)])
-            if self.kind == 'capsule':
-                radius = self.size[0]
-            else:
-                angles = 2.0 * np.pi * np.arange(ROUND) / ROUND
-                rim = self.size[0] * np.stack((np.cos(angles), np.sin(angles), 0.0 * angles), 1)
-                points = (rim[:, None] + points).reshape(-1, 3)
-        return points @ self.placement[:3, :3].T + self.placement[:3, 3], radius
 
 
 def read_shapes(source: str | Path) -> dict[str, list[Shape]]:
@@ -182,45 +110,3 @@ _SIZES: dict[str, Callable[[Element], tuple[float, ...]]] = {
     'capsule': _round,
     'mesh': lambda element: _numbers(element.get('scale'), '1 1 1', 3),
 }
-
-
-def find_mesh(name: str, urdf: Path | None = None) -> Path:
-    """Return the file that a URDF calls by a name.
-
-    ``package://PACKAGE/...`` is looked for where ROS keeps packages (AMENT_PREFIX_PATH,
-    ROS_PACKAGE_PATH), and in the folders around the URDF; other names start at the URDF.
-
-    Raises
-    ------
-    UrdfError
-        If there is no such file.
-    """
-    here = Path.cwd() if urdf is None else Path(urdf).resolve().parent
-    tried: list[Path]
-    if name.startswith(('package://', 'model://')):
-        package, _, rest = name.split('://', 1)[1].partition('/')
-        prefixes, packages = (
-            [Path(folder) for folder in os.environ.get(name, '').split(os.pathsep) if folder]
-            for name in ('AMENT_PREFIX_PATH', 'ROS_PACKAGE_PATH')
-        )
-        shares = [prefix / 'share' for prefix in prefixes]
-        tried = [folder / package / rest for folder in [*shares, *packages, here, *here.parents]]
-        tried += [folder / rest for folder in (here, *here.parents) if folder.name == package]
-    else:
-        tried = [here / name.removeprefix('file://')]
-    for path in tried:
-        if path.is_file():
-            return path
-    raise UrdfError(f'mesh {name!r} is not found, looked in {here} and the folders around it')
-
-
-def _vertices(path: Path) -> Array:
-    """Return the vertices (k, 3) of a mesh, each once."""
-    load = trimesh.load_mesh
-    try:
-        vertices = load(path, process=False).vertices
-    except Exception as error:  # of many libraries, by file type
-        raise UrdfError(f'mesh {path} is not read: {error}') from error
-    if not len(vertices):
-        raise UrdfError(f'mesh {path} is empty')
-    return np.unique(np.asarray(vertices, dtype=np.float64), axis=0)

@@ -27,7 +27,7 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Reference
 from geolin_ros.control.weights import QUADRUPED, cost
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.linearization.contacts import reduce
+from geolin_ros.linearization.reduction import reduce
 
 ROOT = Path(__file__).parents[2]
 MODEL, BALLS = standing_robot('quadruped')

@@ -27,7 +27,8 @@ from geolin_ros.errors import (
     ShapeError,
     UnknownNameError,
 )
-from geolin_ros.linearization.contacts import Contact, Loop, anchored, constrained_forward_dynamics
+from geolin_ros.linearization.constrained_dynamics import constrained_forward_dynamics
+from geolin_ros.linearization.contacts import Contact, Loop, anchored
 
 pytest.importorskip('pinocchio')
 GAINS = {'stiffness': 50.0, 'damping': 14.0}

@@ -14,7 +14,8 @@ from support.robots import example_robot
 from geolin_ros import Linearizer, TreeModel, Wrench, bias_force, mass_matrix, robots
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, ModelWarning
-from geolin_ros.linearization.contacts import Contact, anchored, reduce
+from geolin_ros.linearization.contacts import Contact, anchored
+from geolin_ros.linearization.reduction import reduce
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 

@@ -13,8 +13,9 @@ from support.robots import read_robot
 
 from geolin_ros import robots
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.linearization.contacts import Contact, reduce, reduce_step
+from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.reduction import reduce, reduce_step
 
 pytest.importorskip('pinocchio')
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]

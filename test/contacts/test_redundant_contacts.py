@@ -14,8 +14,10 @@ from support.robots import example_robot, read_robot
 from geolin_ros import robots
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import UnsolvableError
-from geolin_ros.linearization.contacts import Contact, constrained_forward_dynamics, reduce
+from geolin_ros.linearization.constrained_dynamics import constrained_forward_dynamics
+from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.reduction import reduce
 
 pytest.importorskip('pinocchio')
 SOLES = ('leg_left_6_link', 'leg_right_6_link')

@@ -16,7 +16,7 @@ from geolin_ros.control.lqr import PERIOD, Tuning, design, regulate
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ShapeError
-from geolin_ros.linearization.contacts import reduce
+from geolin_ros.linearization.reduction import reduce
 
 pytest.importorskip('mujoco')
 from geolin_demos.sim.simulator import Push, Simulator

@@ -15,8 +15,9 @@ from geolin_ros.control.lqr import PERIOD, Tuning, design, plant_of, regulate
 from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.control.weights import HUMANOID, QUADRUPED, Weights, cost, weights_for
 from geolin_ros.errors import ConfigurationError, NotStabilizableError, UnknownNameError
-from geolin_ros.linearization.contacts import constrained_forward_dynamics, reduce
+from geolin_ros.linearization.constrained_dynamics import constrained_forward_dynamics
 from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.reduction import reduce
 from geolin_ros.model.tree import JointLimits
 
 

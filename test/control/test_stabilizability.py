@@ -22,7 +22,8 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.stabilizability import Mode, analyze_modes, analyze_reduced
 from geolin_ros.control.staircase import staircase
 from geolin_ros.errors import ConfigurationError, InputError, NotStabilizableError
-from geolin_ros.linearization.contacts import anchored, reduce
+from geolin_ros.linearization.contacts import anchored
+from geolin_ros.linearization.reduction import reduce
 from geolin_ros.model.tree import JointLimits
 
 MOMENTA = [f'{kind} momentum {axis}' for kind in ('linear', 'angular') for axis in 'xyz']

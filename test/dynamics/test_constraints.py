@@ -28,7 +28,8 @@ from geolin_ros.errors import (
     ShapeError,
     UnsolvableError,
 )
-from geolin_ros.linearization.contacts import Contact, constraints_of
+from geolin_ros.linearization.contacts import Contact
+from geolin_ros.linearization.contacts.rows import constraints_of
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'closed_chains.py'
 specification = importlib.util.spec_from_file_location('closed_chains', EXAMPLE)

@@ -20,8 +20,9 @@ from support.messages import (
 from support.taking import take
 
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.linearization.contacts import Contact, Loop, reduce
+from geolin_ros.linearization.contacts import Contact, Loop
 from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.reduction import reduce
 from geolin_ros.linearization.representation import TwistChange
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.contact_input import ContactSettings

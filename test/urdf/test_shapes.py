@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from support.robots import FOLDER, example_robot
 
+from geolin_ros.description.shapes import find_mesh
 from geolin_ros.errors import UrdfError
-from geolin_ros.urdf.shapes import find_mesh, read_shapes
+from geolin_ros.urdf.shapes import read_shapes
 
 ONE = '<robot name="r"><link name="foot"><collision>{}</collision></link></robot>'
 

@@ -31,8 +31,8 @@ from geolin_ros.control.support import Support
 from geolin_ros.control.weights import QUADRUPED, Weights, cost
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import InputError
-from geolin_ros.linearization.contacts import reduce
 from geolin_ros.linearization.contacts.description import resolve
+from geolin_ros.linearization.reduction import reduce
 from geolin_ros.stream.outputs.contact_messages import ReceivedContacts
 from geolin_ros.stream.outputs.reading import ReceivedLinearization
 from geolin_ros.typing import Array

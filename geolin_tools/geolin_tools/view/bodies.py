@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geolin_ros import mjcf
+from geolin_ros.description.shapes import Shape, find_mesh
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array, IntArray
-from geolin_ros.urdf.shapes import Shape, find_mesh, read_shapes
+from geolin_ros.urdf.shapes import read_shapes
 
 trimesh = optional('trimesh', extra='view')
 creation = optional('trimesh.creation', extra='view')
