@@ -29,6 +29,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
+from support.processes import Program  # noqa: E402
 
 from geolin_ros import robots  # noqa: E402
 
@@ -145,7 +146,7 @@ class GravityCompensation:
 
 def simulator(*arguments):
     command = [sys.executable, '-m', 'geolin_demos.balance.robot', '--robot=quadruped']
-    return subprocess.Popen(
+    return Program(
         [*command, '--cases=4 feet', '--pushes=1', *map(str, arguments)],
         env={**os.environ, 'PYTHONUNBUFFERED': '1'},
         stdout=subprocess.PIPE,

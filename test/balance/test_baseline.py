@@ -13,6 +13,7 @@ from threading import Event, Thread, Timer
 
 import psutil
 import pytest
+from support.processes import Program
 
 pytest.importorskip('mujoco')
 
@@ -64,7 +65,7 @@ def test_comparison__ends_if_a_process_is_killed(tmp_path):
 def test_comparison_that_is_killed__takes_its_processes_along(tmp_path):
     program = tmp_path / 'program.py'
     program.write_text(PROGRAM)
-    with subprocess.Popen([sys.executable, program], stdout=subprocess.DEVNULL) as process:
+    with Program([sys.executable, program], stdout=subprocess.DEVNULL) as process:
         below = []
         while not any('spawn_main' in ' '.join(child.cmdline()) for child in below):
             assert process.poll() is None

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from support.environment import ROOT, own_domain, with_checkout
+from support.processes import Program
 
 pytest.importorskip('mujoco')
 pytest.importorskip('rclpy')
@@ -45,7 +46,7 @@ def test_example__keeps_the_pushed_robot_standing(tmp_path):
         environment['OPENBLAS_NUM_THREADS'] = '1'
         for arguments in nodes:
             log = running.enter_context((tmp_path / f'{len(arguments)}.txt').open('w'))
-            process = subprocess.Popen(
+            process = Program(
                 [sys.executable, *arguments], env=environment, cwd=ROOT, stdout=log, stderr=log
             )
             running.callback(process.wait)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.environment import ROOT, with_checkout
+from support.processes import Program
 
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
@@ -78,9 +79,7 @@ def test_commands__lead_to_a_robot_that_stands(tmp_path):
         for block in STEPS:
             if are_nodes(block):
                 nodes += [
-                    subprocess.Popen(
-                        ['bash', '-c', f'exec {command}'], cwd=tmp_path, env=environment()
-                    )
+                    Program(['bash', '-c', f'exec {command}'], cwd=tmp_path, env=environment())
                     for command in commands_of(block)
                 ]
             else:

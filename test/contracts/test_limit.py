@@ -12,31 +12,44 @@ import pytest
 
 SUPPORT = Path(__file__).resolve().parents[1]
 WAITS = """
-import subprocess, time
+import time
+from support.processes import Program
 
-def test_popen(tmp_path):
-    with subprocess.Popen(['sleep', '1000']) as process:
+def test_program(tmp_path):
+    {start}
         open({pid!r}, 'w').write(str(process.pid))
         {body}
 """
+HELD = "with Program(['sleep', '1000']) as process:"
+LEFT = "process = Program(['sleep', '1000'])\n    if True:"
 
 
-@pytest.mark.parametrize('body', ['assert process.poll() == 0', 'time.sleep(1000)'])
-def test_hanging_test__fails_and_takes_its_processes_along(body: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize('start', [HELD, LEFT], ids=['with', 'without'])
+@pytest.mark.parametrize(
+    ('body', 'reason'),
+    [
+        ('assert process.poll() == 0', 'assert None == 0'),
+        ('time.sleep(1000)', 'takes longer than 3 s'),
+    ],
+    ids=['fails', 'hangs'],
+)
+def test_failing_test__takes_its_processes_along(
+    start: str, body: str, reason: str, tmp_path: Path
+) -> None:
     pid = tmp_path / 'pid'
-    (tmp_path / 'test_waits.py').write_text(WAITS.format(pid=str(pid), body=body))
+    (tmp_path / 'test_waits.py').write_text(WAITS.format(start=start, pid=str(pid), body=body))
+    environment = {
+        'PYTHONPATH': str(SUPPORT),
+        'GEOLIN_TEST_LIMIT': '3',
+        'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1',
+    }
     done = subprocess.run(
-        [
-            *(sys.executable, '-m', 'pytest', '-p', 'support.limit'),
-            '-c',
-            os.devnull,
-            str(tmp_path),
-        ],
-        env=os.environ | {'PYTHONPATH': str(SUPPORT), 'GEOLIN_TEST_LIMIT': '1'},
+        [sys.executable, '-m', 'pytest', '-p', 'support.limit', '-c', os.devnull, str(tmp_path)],
+        env=os.environ | environment,
         capture_output=True,
         text=True,
         timeout=60,
     )
     assert done.returncode == 1, done.stdout
-    assert 'takes longer than 1 s' in done.stdout
+    assert reason in done.stdout
     assert not psutil.pid_exists(int(pid.read_text()))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.processes import Program
 
 pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs.msg')
@@ -147,9 +148,7 @@ def test_consumer__hears_linearization_and_gains(matrices, tmp_path):
     log = tmp_path / 'log.txt'
     with log.open('w') as output:
         program = tmp_path / 'install/cpp_consumer/lib/cpp_consumer/consumer'
-        consumer = subprocess.Popen(
-            [program], env=ENVIRONMENT | PRELOADED, stdout=output, stderr=output
-        )
+        consumer = Program([program], env=ENVIRONMENT | PRELOADED, stdout=output, stderr=output)
     try:
         deadline = time.monotonic() + 60.0
         while 'closed loop' not in log.read_text():

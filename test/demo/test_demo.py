@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.processes import Program
 
 pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
@@ -23,7 +24,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('ros_domain')]
 
 
 def start(module, *arguments):
-    return subprocess.Popen(
+    return Program(
         [sys.executable, '-m', module, *map(str, arguments)],
         env={**os.environ, 'PYTHONUNBUFFERED': '1'},
         stdout=subprocess.PIPE,
@@ -145,7 +146,7 @@ print(Child('robot', 'geolin_demos.demo.robot', [], {}).pid, flush=True)
 
 @pytest.mark.parametrize('ending', ['raise ValueError', 'pass', 'os._exit(1)', 'os.kill(0, 9)'])
 def test_robot__ends_with_whoever_forgets_it(ending):
-    process = subprocess.Popen(
+    process = Program(
         [sys.executable, '-c', FORGETFUL + ending],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

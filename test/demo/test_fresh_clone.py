@@ -11,6 +11,7 @@ import subprocess
 import urllib.request
 
 import pytest
+from support.processes import Program
 from support.set_up import ROOT, environment_of
 
 pytest.importorskip('rclpy')
@@ -42,7 +43,7 @@ def make(tmp_path):
         (tmp_path / 'tools').mkdir()
         (tmp_path / 'tools/setup.sh').write_text('#!/bin/sh\n')
         (tmp_path / 'tools/setup.sh').chmod(0o755)
-        process = subprocess.Popen(
+        process = Program(
             ['make', target, *variables],
             cwd=tmp_path,
             env={**os.environ, 'PYTHONUNBUFFERED': '1'},
@@ -50,14 +51,16 @@ def make(tmp_path):
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            lasts=True,
         )
         processes.append(process)
         return process.stdout
 
     yield run
     for process in processes:
-        os.killpg(process.pid, signal.SIGINT)
-        process.communicate(timeout=PATIENCE)
+        with process:
+            os.killpg(process.pid, signal.SIGINT)
+            process.communicate(timeout=PATIENCE)
 
 
 def wait_for(pattern, lines):

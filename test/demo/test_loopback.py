@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from geolin_demos.demo.__main__ import RANGE, discovery
 from support.environment import ROOT, with_checkout
+from support.processes import Program
 
 
 def test_discovery__is_of_this_machine(monkeypatch):
@@ -40,7 +41,7 @@ def environments(pid):
 def test_processes_of_the_demo__are_told(tmp_path):
     pytest.importorskip('rclpy')
     environment = {name: value for name, value in os.environ.items() if name != RANGE}
-    demo = subprocess.Popen(
+    demo = Program(
         [sys.executable, '-m', 'geolin_demos.demo', '--output', str(tmp_path / 'demo.png')],
         env=with_checkout(environment),
         stdout=subprocess.DEVNULL,

@@ -16,6 +16,7 @@ import numpy as np
 import psutil
 import pytest
 from support.c_library import build, needs_tools
+from support.processes import Program
 
 pytest.importorskip('mujoco')
 
@@ -91,7 +92,7 @@ def test_program_that_does_not_answer__is_an_error(words, capfd, monkeypatch):
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
 def test_simulator_that_is_ended__leaves_neither_program_nor_file(controller, number):
     words = '-m', 'geolin_demos.balance.shared_memory', str(controller), '--thorough'
-    with subprocess.Popen([sys.executable, *words], stderr=subprocess.PIPE, text=True) as process:
+    with Program([sys.executable, *words], stderr=subprocess.PIPE, text=True) as process:
         program = None
         while program is None or program.num_ctx_switches().voluntary < 100:  # it answers
             assert process.poll() is None

@@ -9,6 +9,7 @@ import sys
 import pytest
 from support.bags import FOLDER
 from support.datasets import run
+from support.processes import Program
 
 from geolin_ros.cli import main
 from geolin_ros.offline.thinning import Sampling
@@ -70,7 +71,7 @@ def test_reader_that_goes_away__ends_a_verb_quietly():
         '-c',
         'import sys; from geolin_ros.cli import main; sys.exit(main())',
     ]
-    with subprocess.Popen(
+    with Program(
         [*command, 'inspect', BAG], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         process.stdout.close()

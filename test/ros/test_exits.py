@@ -12,6 +12,7 @@ import time
 import pytest
 from geolin_demos.demo.__main__ import INTERRUPTED
 from support.environment import with_checkout
+from support.processes import Program
 from support.ros_graph import START, Process, left_behind, shared_memory
 
 from geolin_ros import robots
@@ -106,7 +107,7 @@ def test_interrupted_simulator__leaves_no_file(graph, tmp_path):
     pytest.importorskip('mujoco')
     others, log = set(os.listdir('/dev/shm')), tmp_path / 'log.txt'
     with log.open('w') as out:
-        simulator = subprocess.Popen(
+        simulator = Program(
             [sys.executable, '-m', 'geolin_demos.balance.robot', '--robot=quadruped'],
             stdout=out,
             stderr=subprocess.STDOUT,

@@ -13,6 +13,7 @@ import pytest
 from rclpy.duration import Duration
 from std_msgs.msg import String
 from support.environment import ROOT, with_checkout
+from support.processes import Program
 from support.ros_graph import RELIABLE, START
 
 from geolin_ros import TreeModel, open_dataset, robots
@@ -27,7 +28,7 @@ RUN = 'import sys; from geolin_ros.cli import main; sys.exit(main(sys.argv[1:]))
 
 
 def start(folder, *arguments, environment=None):
-    return subprocess.Popen(
+    return Program(
         [sys.executable, '-c', RUN, 'record', '-o', str(folder), '--json', *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

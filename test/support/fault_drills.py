@@ -26,6 +26,7 @@ from geolin_ros.stream.parameters.linearizer import BY_NAME
 from support import fault_inputs
 from support.fault_stage import Outcome, nanoseconds
 from support.messages import SECOND
+from support.processes import Program
 from support.remote_publisher import RemotePublisher
 
 MILLISECOND = SECOND // 1000
@@ -390,7 +391,7 @@ def deaf_consumer(topic, environment):
         'node.create_subscription(LinearizedDynamics, sys.argv[1], print, 1)\n'
         'print("ready", flush=True); sys.stdin.read()'
     )
-    process = subprocess.Popen(
+    process = Program(
         [sys.executable, '-c', code, topic],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

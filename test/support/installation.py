@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from support.processes import Program
+
 ROOT = Path(__file__).resolve().parents[2]
 ROS2 = [sys.executable, '-c', 'import sys; from ros2cli.cli import main; sys.exit(main())']
 NOT_HERE = 'launch_ros and ros2cli are in no package index: source ROS 2 or an overlay'
@@ -90,7 +92,7 @@ class Command:
         self.folder = Path(tempfile.mkdtemp(dir=folder))
         self._log = self.folder / 'log.txt'
         with self._log.open('w') as log:
-            self.process = subprocess.Popen(
+            self.process = Program(
                 [*ROS2, *map(str, words)],
                 env=variables | {'ROS_LOG_DIR': str(self.folder)},
                 stdin=subprocess.DEVNULL,
@@ -98,6 +100,7 @@ class Command:
                 stderr=subprocess.STDOUT,
                 cwd=self.folder,
                 start_new_session=True,
+                lasts=True,
             )
 
     @property

@@ -16,6 +16,8 @@ from types import FrameType
 import psutil
 import pytest
 
+from support.processes import end_all, ended_with_it
+
 LIMIT = 600.0
 """Of setup, call and teardown, each, on a busy machine [s]."""
 AGAIN = 2.0
@@ -58,8 +60,8 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Limit a test."""
-    with _limit(item):
+    """Limit a test, and end what it has started."""
+    with ended_with_it(), _limit(item):
         return (yield)
 
 
@@ -68,3 +70,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
     """Limit its end."""
     with _limit(item):
         return (yield)
+
+
+def pytest_sessionfinish() -> None:
+    """End what fixtures have left."""
+    end_all()

@@ -20,6 +20,7 @@ import time
 import traceback
 
 from support.environment import ROOT, with_checkout
+from support.processes import Program
 
 PROGRAMS = {
     'linearization_node': 'linearizer',
@@ -62,12 +63,13 @@ class Nursery:
 
     def __init__(self):
         self._environment = read_early(with_checkout())
-        self._server = subprocess.Popen(
+        self._server = Program(
             [sys.executable, '-c', SERVER, str(ROOT / 'test')],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=self._environment,
             cwd=ROOT,
+            lasts=True,
         )
         atexit.register(self._close)
         self._rest, self._started, self.ended = b'', [], {}

@@ -22,13 +22,16 @@ class RemotePublisher:
     """
 
     def __init__(self, namespace, environment):
-        self._process = subprocess.Popen(
+        from support.processes import Program  # which the script does not find
+
+        self._process = Program(
             [sys.executable, __file__, namespace],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             cwd=Path(__file__).resolve().parents[2],
             env=os.environ | environment | {'PYTHONUNBUFFERED': '1'},
+            lasts=True,
         )
         assert self._process.stdout.readline() == 'ready\n'
 

@@ -22,6 +22,7 @@ import pytest
 from support.environment import ROOT, with_checkout
 from support.messages import SECOND, fill, joint_state, odometry, random_quaternion
 from support.nursery import nursery
+from support.processes import Program
 
 rclpy = pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs.msg')
@@ -117,12 +118,13 @@ class Process:
             self.process = nursery().start(module, words, variables, self.log_file)
             return
         with self.log_file.open('w') as log:
-            self.process = subprocess.Popen(
+            self.process = Program(
                 [*wrapper, sys.executable, *_program(module), *words],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=variables,
                 cwd=ROOT,
+                lasts=True,
             )
 
     @property

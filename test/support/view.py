@@ -11,6 +11,7 @@ import threading
 from contextlib import contextmanager
 
 from support.browser import PATIENCE
+from support.processes import Program
 
 
 def free_port():
@@ -27,11 +28,12 @@ def serving(*arguments, environment=None):
         '-c',
         'import sys; from geolin_ros.cli import main; sys.exit(main())',
     ]
-    process = subprocess.Popen(
+    process = Program(
         [*command, 'view', *arguments, '--port', str(free_port())],
         stdout=subprocess.PIPE,
         text=True,
         env=environment,
+        lasts=True,
     )
     alarm = threading.Timer(PATIENCE, process.kill)
     alarm.start()

@@ -15,6 +15,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from support.browser import PATIENCE, button, click, errors, wait
 from support.environment import own_domain
+from support.processes import Program
 from support.view import serving
 
 pytest.importorskip('mujoco')
@@ -39,7 +40,7 @@ PUSHED = re.compile(r'pushed by (\d+) N from outside at ([\d.]+) s')
 def balancing():
     """Run what `make balance` does with a quadruped on four feet; yield the lines it prints."""
     cases = ('--robot=quadruped', '--cases=4 feet', '--skip-largest', '--thorough')
-    process = subprocess.Popen(
+    process = Program(
         [sys.executable, '-m', 'geolin_demos.balance', *cases],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
