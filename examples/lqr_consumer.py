@@ -17,8 +17,8 @@ from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
 from geolin_ros.stream.outputs.reading import read_linearization
 
 LARGEST = 0.3, 0.3, 0.5, 3.0, 5.0, 20.0  # of position [m], turn, joints [rad], and their rates
-EFFORT = 5.0  # that costs as much as each of these [N m]
-STIFFNESS, DAMPING = 20.0, 0.5  # where contacts admit no motion [N m/rad, N m s/rad]
+EFFORT = 0.33  # that costs as much as each of these [N m for each kg of the robot]
+BANDWIDTH = 30.0  # of springs and dampers where contacts admit no motion [rad/s]
 
 
 class Lqr(Node):
@@ -41,11 +41,14 @@ class Lqr(Node):
             self.goal, self.efforts = L.state, L.tau - np.linalg.pinv(L.B[m:]) @ L.nu_dot
         if self.messages % 50 == 0:
             P, n = contacts.basis, len(L.tau)  # z = P y: the motions that contacts admit
+            M = np.kron(np.eye(2), L.mass_matrix)
+            W = np.linalg.solve(P.T @ M @ P, P.T @ M)  # y = W z: along M, as contacts push
             Q = np.diag(np.repeat(LARGEST, (3, 3, n, 3, 3, n)) ** -2.0)
-            R, B = np.eye(L.B.shape[1]) / EFFORT**2, P.T @ L.B
+            R, B = np.eye(L.B.shape[1]) / (EFFORT * M[0, 0]) ** 2, P.T @ L.B
             S = solve_continuous_are(P.T @ L.A @ P, B, P.T @ Q @ P, R)
-            springs = np.hstack([np.kron(k, np.eye(n, n + 6, 6)) for k in (STIFFNESS, DAMPING)])
-            self.K = np.linalg.solve(R, B.T @ S) @ P.T + springs - springs @ P @ P.T
+            inertia = np.diag(1.0 / np.diag(np.linalg.inv(L.mass_matrix)))[6:]
+            springs = np.kron([[BANDWIDTH**2, 2.0 * BANDWIDTH]], inertia)
+            self.K = np.linalg.solve(R, B.T @ S) @ W + springs - springs @ P @ W
         self.messages += 1
         u = self.efforts - self.K @ self.goal.difference(L.state)
         self.command.publish(Float64MultiArray(data=u.tolist()))  # as of actuated_joints

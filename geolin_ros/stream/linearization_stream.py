@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.linearizer import Linearizer
@@ -57,6 +58,7 @@ class Answer:
         'drift',
         'findings',
         'forces',
+        'mass_matrix',
         'next_state',
         'nu_dot',
         'odometry_age',
@@ -79,6 +81,7 @@ class Answer:
     drift: Array
     findings: Sequence[str]
     forces: tuple[Array, Sequence[Wrench]]
+    mass_matrix: Array | None
     next_state: State | None
     nu_dot: Array
     odometry_age: float
@@ -426,7 +429,9 @@ def fill(
     NotFiniteError, SingularInertiaError
         As for a linearization, and if finite inputs overflow.
     """
-    answer.contacts = None
+    answer.contacts = answer.mass_matrix = None
+    if settings.mass_matrix:
+        answer.mass_matrix = mass_matrix(linearizer.model, answer.state)
     if settings.form == 'discrete':
         step = linearizer.discretize(
             *(answer.state, tau, settings.dt),

@@ -12,12 +12,14 @@ import sys
 import pytest
 from support.environment import ROOT, own_domain, with_checkout
 from support.processes import Program
+from support.robots import example_robot
 
 pytest.importorskip('mujoco')
 pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs.msg')
 
 EXAMPLE = ROOT / 'examples' / 'lqr_consumer.py'
+FEET = 'FL_foot,FR_foot,RL_foot,RR_foot'
 
 
 def test_document__shows_the_whole_example():
@@ -28,18 +30,26 @@ def test_document__shows_the_whole_example():
     assert len([line for line in body if line.strip()]) <= 35
 
 
-def test_example__keeps_the_pushed_robot_standing(tmp_path):
+def test_example__keeps_a_pushed_robot_of_56_kg_standing(tmp_path):
     rotors = tmp_path / 'rotors.yaml'
     rotors.write_text("joints: {'*': {rotor_inertia: 0.01, gear_ratio: 1.0}}\n")
     parameters = {
         'overlay_file': str(rotors),
         'contact_source': 'topic',
         'admissible_basis': 'true',
+        'mass_matrix': 'true',
     }
     given = [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
     nodes = [['-m', 'geolin_ros.ros.linearization_node', '--ros-args', *given], [str(EXAMPLE)]]
-    robot = ['-m', 'geolin_demos.balance.robot', '--robot', 'quadruped', '--cases', '4 feet']
-    robot += ['--pushes', '1', '--period', '0.005', '--answers']
+    robot = [
+        '-m',
+        'geolin_demos.balance.robot',
+        '--robot',
+        str(example_robot('b1')),
+        '--feet',
+        FEET,
+    ]
+    robot += ['--cases', '4 feet', '--pushes', '1', '--period', '0.005', '--answers']
     with contextlib.ExitStack() as running:
         domain = running.enter_context(own_domain())
         environment = with_checkout(os.environ | {'ROS_DOMAIN_ID': str(domain)})

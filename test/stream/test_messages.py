@@ -14,6 +14,7 @@ from support.messages import (
     odometry,
     random_quaternion,
 )
+from support.pinocchio_oracle import PinocchioOracle
 from support.taking import take
 
 from geolin_ros import TreeModel, robots
@@ -33,9 +34,11 @@ from geolin_ros.stream.outputs.reading import read_linearization
 
 T0 = 7 * SECOND + 25
 SETTINGS = {
-    'continuous': StreamSettings(),
+    'continuous': StreamSettings(mass_matrix=True),
     'frozen': StreamSettings(reference='frozen', representation='mixed', torque_source='zero'),
-    'discrete': StreamSettings(form='discrete', method='zoh', dt=0.01, representation='inertial'),
+    'discrete': StreamSettings(
+        form='discrete', method='zoh', dt=0.01, representation='inertial', mass_matrix=True
+    ),
 }
 
 
@@ -84,6 +87,11 @@ def test_linearization__comes_back_as_it_was(kinds, base, form):
     assert_close(received.state.H, answer.state.H, 1e-15)
     for name in ('s', 'v', 'r'):
         np.testing.assert_array_equal(getattr(received.state, name), getattr(answer.state, name))
+    if settings.mass_matrix:
+        pinocchio = PinocchioOracle.read_urdf(robots.path('quadruped'), model)
+        assert_close(received.mass_matrix, pinocchio.mass_matrix(answer.state), 1e-12)
+    else:
+        assert received.mass_matrix.size == 0
     assert received.stamp == answer.stamp
     assert received.model_hash == model.hash
     assert received.joint_names == model.joint_names

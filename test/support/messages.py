@@ -89,6 +89,7 @@ def linearized_dynamics():
         state=robot_state(0),
         odometry_stamp=stamp(0),
         next_state=robot_state(0),
+        mass_matrix=SimpleNamespace(rows=0, cols=0, data=np.zeros(0)),
         joint_rate_sizes=[],
         base_wrench_residual=wrench(np.zeros(6)),
         external_wrenches=[],

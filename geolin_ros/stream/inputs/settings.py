@@ -54,6 +54,7 @@ class StreamSettings:
     method: 'Method' = 'midpoint'
     reference: Reference = 'moving'
     representation: Representation = 'body'
+    mass_matrix: bool = False
     service_rate: int = 100
     service_size: int = 16
     service_budget: float = 0.1

@@ -18,7 +18,7 @@ from geolin_ros.stream.analysis import Analysis
 from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist, write_wrench
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer
-from geolin_ros.stream.message_memory import allocate
+from geolin_ros.stream.message_memory import MatrixWriter, allocate
 from geolin_ros.stream.outputs.contact_messages import ContactWriter
 from geolin_ros.stream.self_check import Verdict
 from geolin_ros.stream.topics import Counts
@@ -158,6 +158,7 @@ class LinearizationWriter:
             matrix.rows, matrix.cols = 2 * m, cols
         self._A = allocate(message.a, 'data', 4 * m * m).reshape(2 * m, 2 * m)
         self._B = allocate(message.b, 'data', 2 * m * n_u).reshape(2 * m, n_u)
+        self._M = MatrixWriter(message.mass_matrix)
 
     def write(self, answer: Answer) -> Any:
         """Fill and return the message."""
@@ -182,6 +183,8 @@ class LinearizationWriter:
         self._drift[:] = answer.drift
         self._A[:] = answer.A
         self._B[:] = answer.B
+        if answer.mass_matrix is not None:
+            self._M.write(answer.mass_matrix)
         message.compute_time = answer.compute_time
         return message
 

@@ -33,6 +33,8 @@ class ReceivedLinearization:
         Where, and the efforts of all joints there; the base twist is the body twist.
     A : (2 m, 2 m)
     B : (2 m, n_u)
+    mass_matrix : (m, m)
+        Of the body twist and the joint rates; empty if the publisher was not asked for it.
     nu_dot : (m,)
         Rate of the body twist, then joint accelerations.
     drift : (2 m,)
@@ -53,6 +55,7 @@ class ReceivedLinearization:
     tau: Array
     A: Array
     B: Array
+    mass_matrix: Array
     nu_dot: Array
     drift: Array
     columns: tuple[str, ...]
@@ -103,6 +106,7 @@ def read_linearization(message: Any) -> ReceivedLinearization:
         tau=np.asarray(message.joint_efforts, dtype=np.float64),
         A=A,
         B=B,
+        mass_matrix=read_matrix(message.mass_matrix),
         nu_dot=nu_dot,
         drift=drift,
         columns=columns,

@@ -271,6 +271,7 @@ TABLE: tuple[Parameter, ...] = (
         False,
         'Whether messages contain the basis of the motions that contacts admit.',
     ),
+    Parameter('mass_matrix', False, 'Whether messages contain the mass matrix.'),
     Parameter(
         'trigger',
         'joint_states',
