@@ -36,18 +36,13 @@ IMPORTED = {
     'dense': r'dense_reference|constrained_reference|several_axes|kim_tables|np\.linalg|np\.cross',
     'differences': r'finite_difference|derivative_by_vector',
     'SciPy': r'scipy',
-    'tables': r'geolin_ros(\.| import )papers',
-    'flows': r'error_after',
     'by hand': r'system\.derivatives',
-    'one at a time': r'(Linearizer|geolin_ros\.hybrid_dynamics|getattr\(geolin_ros, name\))',
-    'Linearizer': r'Linearizer',
 }
 """Referees, and what a file uses that asks them.
 
-'dense' is textbook NumPy, by matrices; 'tables' are those of [Bos 2022] line by line, held against
-Pinocchio themselves; 'flows' are two motions of the nonlinear system; 'by hand' are derivatives
-of an example; 'one at a time' are single calls, which have their own; `Linearizer` is one for what
-uses none of it.
+None uses the algorithms of the package: 'dense' is textbook NumPy, by matrices; 'differences' are
+of that, of another program, or of what a function is the derivative of; 'by hand' are derivatives
+of an example. Agreement of two of our own functions is tested too, and not counted.
 """
 
 REFEREES = """
@@ -237,21 +232,21 @@ displacement_from_body, displacement_to_body
 geolin_ros.papers.consistency
 required_effort
     Pinocchio: required_effort__is_pinocchios_inverse_dynamics
-    tables: consistent_acceleration__is_the_third_remark_of_table_4
+    dense: motions_of_given_accelerations__are_those_of_dense_dynamics
 linearize_motion
-    tables: inconsistent_linearization__equals_the_tables_about_the_given_accelerations
-    differences: inconsistent_linearization__is_that_under_a_constant_base_wrench
+    Pinocchio: inconsistent_linearization__is_that_under_a_constant_base_wrench
+    dense: motions_of_given_accelerations__are_those_of_dense_dynamics
 
 geolin_ros.spatial.lie_group
 linearize
-    Linearizer: robot__on_its_group_is_linearized_as_by_the_linearizer
-    flows: example__carries_the_error_between_two_flows
+    Pinocchio: robot__of_pinocchio_on_its_group_is_linearized_as_by_pinocchio
+    by hand: example__differences_equal_exact_derivatives
 derivative
     by hand: example__differences_equal_exact_derivatives
-    SciPy: retraction__is_the_exponential_of_a_matrix
+    Pinocchio: robot__of_pinocchio_on_its_group_is_linearized_as_by_pinocchio
 euclidean, product
     SciPy: ad__is_the_bracket
-    Linearizer: robot__on_its_group_is_linearized_as_by_the_linearizer
+    Pinocchio: robot__of_pinocchio_on_its_group_is_linearized_as_by_pinocchio
 
 geolin_ros.estimation.sparse
 DynamicsSolver
@@ -263,14 +258,14 @@ Estimator
 
 geolin_ros.dynamics.batch
 inverse_dynamics, forward_dynamics, mass_matrix, mass_matrix_inverse
-    Pinocchio: robot__equals_pinocchio
-    one at a time: batch__equals_one_by_one
+    Pinocchio: dynamics_of_a_robot__equal_pinocchio
+    dense: batch__equals_dense_dynamics
 inverse_dynamics_derivatives, forward_dynamics_derivatives
-    Pinocchio: robot__equals_pinocchio
-    one at a time: batch__equals_one_by_one
+    Pinocchio: dynamics_of_a_robot__equal_pinocchio
+    dense: batch__equals_dense_dynamics
 hybrid_dynamics
-    Pinocchio: robot__equals_pinocchio
-    one at a time: hybrid_dynamics__equals_one_by_one
+    Pinocchio: dynamics_of_a_robot__equal_pinocchio
+    dense: batch__equals_dense_dynamics
 
 geolin_ros.linearization.contacts
 constrained_forward_dynamics

@@ -194,26 +194,31 @@ WRONG = {
         kim_2012.forward_dynamics,
         'b.V_dot = b.X @ p.V_dot',
         'b.V_dot = Ad(b.T) @ p.V_dot',
+        0.59,
     ),
     'K3 Table 3 line 4': (
         kim_2012.forward_dynamics,
         'k.X.T @ k.Pi @ k.X',
         'inverse(k.X) @ k.Pi @ k.X',
+        0.364,
     ),
     'K3 Table 3 line 5': (
         kim_2012.forward_dynamics,
         'k.X.T @ k.beta',
         'inverse(k.X) @ k.beta',
+        0.439,
     ),
     'K3 Table 4 line 4': (
         kim_2012.hybrid_dynamics,
         'k.X.T @ k.Pi @ k.X',
         'inverse(k.X) @ k.Pi @ k.X',
+        0.364,
     ),
     'K3 Table 4 line 5': (
         kim_2012.hybrid_dynamics,
         'k.X.T @ k.beta',
         'inverse(k.X) @ k.beta',
+        0.439,
     ),
 }
 
@@ -221,10 +226,10 @@ WRONG = {
 @pytest.mark.shows('Kim 2012: K2', 'Kim 2012: K3')
 @pytest.mark.parametrize('erratum', WRONG)
 def test_printed_statement__gives_a_wrong_result(flight, erratum):
-    table, corrected, printed = WRONG[erratum]
+    table, corrected, printed, figure = WRONG[erratum]
     right = run(table, flight.problem()).collect('q_ddot')
     wrong = run(as_printed(table, corrected, printed), flight.problem()).collect('q_ddot')
-    assert_wrong(wrong, right, 0.1)
+    assert_wrong(wrong, right, figure)
 
 
 @pytest.mark.shows('Kim 2012: K2')
@@ -238,7 +243,7 @@ def test_table_6__with_ad_of_t__gives_a_wrong_result(flight):
         run(kim_2012.forward_dynamics, flight.problem(flight.variation), table).collect('dq_ddot')
         for table in (right_table, printed)
     )
-    assert_wrong(wrong, right, 0.01)
+    assert_wrong(wrong, right, 0.0159)
 
 
 @pytest.mark.shows('Kim 2012: Lemma 3')
@@ -277,7 +282,7 @@ def test_equation_88__holds_for_the_inverse_only():
     by_itself = derivative(lambda p: Ad(moved(p)).T)
     assert_close(-Ad(np.linalg.inv(T)).T @ ad(h).T, by_inverse, 1e-10)
     assert_close(ad(h).T @ Ad(T).T, by_itself, 1e-10)
-    assert_wrong(-Ad(T).T @ ad(h).T, by_itself, 0.1)
+    assert_wrong(-Ad(T).T @ ad(h).T, by_itself, 1.88)
 
 
 @pytest.mark.shows('Kim 2012: K4')
@@ -288,7 +293,36 @@ def test_equation_34__needs_the_lower_left_block(flight):
     u, v = slice(0, n_half), slice(n_half, 2 * n_half)
     qdd_u = flight.nu_dot[u]
     right = np.linalg.solve(M[v, v], -M[v, u] @ qdd_u)
-    assert_wrong(np.linalg.solve(M[v, v], -M[u, v] @ qdd_u), right, 0.1)
+    assert_wrong(np.linalg.solve(M[v, v], -M[u, v] @ qdd_u), right, 3.96)
+
+
+@pytest.mark.shows('Kim 2012: K4')
+def test_equations_70_to_77__need_the_lower_left_block(flight):
+    """K4: (72)-(77) with M_vu solve (70), (71); with M_uv, as printed, they do not."""
+    half, rows = flight.model.m // 2, 3
+    M = mass_matrix(flight.model, flight.state)[: 2 * half, : 2 * half]
+    rng = default_rng(6)
+    A, A_dot_q_dot = rng.normal(size=(rows, 2 * half)), rng.normal(size=rows)
+    b, tau_v, qdd_u = rng.normal(size=2 * half), *rng.normal(size=(2, half))
+    u, v = slice(0, half), slice(half, 2 * half)
+    # unknowns of (70), (71): qdd_v, tau_u, lambda
+    K = np.zeros((2 * half + rows, 2 * half + rows))
+    K[: 2 * half, :half], K[: 2 * half, 2 * half :] = M[:, v], -A.T
+    K[:half, half : 2 * half], K[2 * half :, :half] = -np.eye(half), A[:, v]
+    known = np.concatenate((np.zeros(half), tau_v)) - b - M[:, u] @ qdd_u
+    right = np.linalg.solve(K, np.concatenate((known, -A[:, u] @ qdd_u - A_dot_q_dot)))
+
+    def solved(M_vu):
+        """Return qdd_v and lambda."""
+        qdd_rv = np.linalg.solve(M[v, v], tau_v - b[v] - M_vu @ qdd_u)  # (77)
+        response = np.linalg.solve(M[v, v], A[:, v].T)
+        gap = A @ np.concatenate((qdd_u, qdd_rv)) + A_dot_q_dot
+        multipliers = -np.linalg.solve(A[:, v] @ response, gap)  # (74)-(76)
+        return np.concatenate((qdd_rv + response @ multipliers, multipliers))  # (72)
+
+    right = np.concatenate((right[:half], right[2 * half :]))
+    assert_close(solved(M[v, u]), right, 1e-10)
+    assert_wrong(solved(M[u, v]), right, 0.697)
 
 
 @pytest.mark.shows('Kim 2012: K5')
@@ -298,7 +332,7 @@ def test_symbol_list__derivative_of_the_inverse_is_no_twist():
     xi, q = rng.normal(size=6), 0.7
     T_inverse = exp(-xi * q)
     printed = T_inverse @ derivative(lambda p: exp(-xi * (q + p)))
-    assert_wrong(printed[:3, :3], -printed[:3, :3].T, 0.1)
+    assert_wrong(printed[:3, :3], -printed[:3, :3].T, 2.0)
     meant = T_inverse @ derivative(lambda p: exp(xi * (q + p)))
     assert_close(meant, hat(xi), 1e-10)
 
@@ -310,7 +344,7 @@ def test_footnote_6__gravity_acts_upwards_on_the_ground(flight):
     problem = flight.problem()
     problem.bodies[0].V_dot = -problem.bodies[0].V_dot
     wrong = run(kim_2012.inverse_dynamics, problem).collect('tau')
-    assert_wrong(wrong, right, 0.1)
+    assert_wrong(wrong, right, 2.49)
 
 
 @pytest.mark.shows('Kim 2012: K7')
@@ -322,7 +356,7 @@ def test_section_42__the_prescribed_accelerations_are_given(flight):
     without = Variation(**{**vars(flight.variation), 'acceleration': None})
     right = d_hybrid(flight, flight.variation)[0]
     assert np.array_equal(d_hybrid(flight, swapped)[0], d_hybrid(flight, without)[0])
-    assert_wrong(d_hybrid(flight, swapped)[0], right, 0.01)
+    assert_wrong(d_hybrid(flight, swapped)[0], right, 0.057)
 
 
 @pytest.mark.shows('Kim 2012: K7')
@@ -332,7 +366,7 @@ def test_section_42__table_6_needs_the_motion_of_the_state(flight):
     arguments = (flight.model, flight.state, flight.tau)
     wrong = d_forward_dynamics(*arguments, alone, flight.wrenches)
     right = d_forward_dynamics(*arguments, flight.variation, flight.wrenches)
-    assert_wrong(wrong, right, 0.1)
+    assert_wrong(wrong, right, 1.09)
 
 
 @pytest.mark.shows('Kim 2012: Corollary 2', 'Kim 2012: K8')
@@ -344,7 +378,7 @@ def test_corollary_2__needs_the_chain_rule(flight):
     for body in problem.bodies:
         body.dh = np.zeros(6)
     tables[1](problem.bodies)
-    assert_wrong(problem.collect('dtau'), right, 0.1)
+    assert_wrong(problem.collect('dtau'), right, 1.14)
 
 
 @pytest.mark.shows('Kim 2012: K9')
@@ -381,8 +415,8 @@ def test_equation_92__lacks_gravity_and_placement(flight):
     world = [dataclasses.replace(wrench, kind='world') for wrench in flight.wrenches]
     without = d_inverse_dynamics(*arguments, by_q)
     held = d_inverse_dynamics(*arguments, by_q, flight.wrenches)  # in the body: tau moves, F not
-    assert_wrong(held, without, 0.01)
-    assert_wrong(d_inverse_dynamics(*arguments, by_q, world), held, 0.01)
+    assert_wrong(held, without, 0.054)
+    assert_wrong(d_inverse_dynamics(*arguments, by_q, world), held, 0.057)
 
 
 # one rigid body, whose frame {B} is moved to {A}

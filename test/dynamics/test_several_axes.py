@@ -80,7 +80,7 @@ class TestPositions:
         assert {'s.sp/rx [rad]', 's.cy/slide [m]', 's.se/y [m]', 'r.fl/z [m/s]'} <= units
 
     @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-9, 1.0, 3.0]))
-    def test_difference__returns_what_retract_took(self, seed, size):
+    def test_difference_about_several_axes__returns_what_retract_took(self, seed, size):
         _, model, _ = make()
         rng = default_rng(seed)
         state, z = model.random_state(rng), rng.normal(size=2 * model.m)

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.close import assert_close, assert_wrong
+from support.close import assert_close, assert_wrong, deviation
 from support.dense_reference import DenseReference
 from support.finite_difference import derivative, derivative_by_state, exp
 from support.passive_joints import passive_model
@@ -105,7 +105,7 @@ def test_coriolis_matrix__makes_mdot_minus_2c_skew(case, name):
     )
     C = equations_of_motion(model, state, name).C
     assert_close(M_dot, C + C.T, 1e-9)
-    assert_wrong(M_dot, 2.0 * C, 0.01)
+    assert deviation(M_dot, 2.0 * C) > 0.01
 
 
 @pytest.mark.shows('Traversaro 2019: T9')
@@ -210,7 +210,7 @@ def test_gravity_and_springs__are_the_derivative_of_the_potential_energy(passive
     assert_close(G, by_state[0, : model.m], 1e-10)
 
 
-@pytest.mark.shows('Traversaro 2019: Eq. (83)')
+@pytest.mark.shows('Traversaro 2019: Eq. (83)', 'Bos 2022: Eqs. (3)')
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_energies_and_bias__are_those_of_dense_dynamics(base):
     rng = np.random.default_rng(31)

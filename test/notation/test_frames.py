@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.close import assert_close, assert_wrong
+from support.close import assert_close, assert_wrong, deviation
 from support.dense_reference import adjoint
 from support.finite_difference import ad, cross, derivative, exp, hat, vee
 
@@ -86,7 +86,7 @@ def test_angular_velocity__is_turned_alone(B, C):
     found = frames.twist(B, C)
     assert_close(found[3:], R_CB @ B.v[3:], 1e-13)
     assert_close(found[3:], R_CA @ frames.twist(B, WORLD)[3:], 1e-13)
-    assert_wrong(found[:3], R_CB @ B.v[:3], 0.1)
+    assert deviation(found[:3], R_CB @ B.v[:3]) > 0.1
 
 
 @pytest.fixture
@@ -160,9 +160,11 @@ def test_relative_twist__is_that_of_the_relative_pose(motions, B, C):
     assert_close(hat(frames.relative_twist(B, C)), np.linalg.solve(pose(T), rate), 1e-9)
 
 
-@pytest.mark.shows('Traversaro 2019: Eqs. (38)-(41)')
+@pytest.mark.shows('Traversaro 2019: Eqs. (38)-(41)', 'Bos 2022: Eqs. (18)')
 def test_cross_products__are_carried_along(B, C):
-    """Eqs. (41) and (63)."""
+    """Eqs. (39)-(41) and (63)."""
+    assert_close(se3.cross(B.v) @ C.v, -se3.cross(C.v) @ B.v, 1e-14)
+    assert_close(se3.cross(B.v) @ B.v, np.zeros(6), 1e-15, scale=B.v @ B.v)
     X, X_wrench = frames.twist_map(B, C), frames.wrench_map(B, C)
     assert_close(X @ se3.cross(B.v), se3.cross(X @ B.v) @ X, 1e-13)
     assert_close(X_wrench @ se3.cross_wrench(B.v), se3.cross_wrench(X @ B.v) @ X_wrench, 1e-13)
@@ -265,7 +267,7 @@ def test_erratum_t1__the_adjoint_turns_with_the_body_twist(motions, B):
     rate = derivative(lambda h: adjoint(motions[0].pose(T + h)))
     X = frames.twist_map(B, WORLD)
     assert_close(X @ ad(B.v), rate, 1e-9)
-    assert_wrong(X @ ad(frames.twist(B, WORLD)), rate, 0.5)
+    assert_wrong(X @ ad(frames.twist(B, WORLD)), rate, 1.36)
 
 
 @pytest.mark.shows('Traversaro 2019: T2')
@@ -274,7 +276,7 @@ def test_erratum_t2__the_square_of_a_cross_matrix():
     o = np.array([0.3, -1.2, 0.7])
     square = cross(o) @ cross(o)
     assert_close(square, np.outer(o, o) - o @ o * np.eye(3), 1e-13)
-    assert_wrong(square, o @ o * np.eye(3) + np.outer(o, o), 1.0)
+    assert_wrong(square, o @ o * np.eye(3) + np.outer(o, o), 1.17)
 
 
 @pytest.mark.shows('Traversaro 2019: T3')
@@ -282,7 +284,7 @@ def test_erratum_t3__the_pose_takes_coordinates_in_b_to_the_world(B):
     """T3: before (13) and in the appendix the paper says the opposite of (12)."""
     origin_of_b = np.array([0.0, 0.0, 0.0, 1.0])
     assert_close((B.H @ origin_of_b)[:3], B.H[:3, 3], 0.0)
-    assert_wrong(np.linalg.solve(B.H, origin_of_b)[:3], B.H[:3, 3], 0.1)
+    assert_wrong(np.linalg.solve(B.H, origin_of_b)[:3], B.H[:3, 3], 1.75)
 
 
 @pytest.mark.shows('Traversaro 2019: - Eqs. (88)-(91)', 'Traversaro 2019: T4')
@@ -308,7 +310,7 @@ def test_erratum_t6__murrays_body_velocity_is_left_trivialized(motions, B):
     H_dot, H = derivative(lambda h: motions[0].pose(T + h)), B.H
     body = H[:3, :3].T @ H_dot[:3, 3]
     assert_close(frames.twist(B, B)[:3], body, 1e-9)
-    assert_wrong(frames.twist(B, WORLD)[:3], body, 0.1)
+    assert_wrong(frames.twist(B, WORLD)[:3], body, 3.07)
 
 
 @pytest.mark.shows('Traversaro 2019: T7')
@@ -325,7 +327,7 @@ def test_erratum_t8__the_dual_cross_product_acts_on_wrenches():
     v, f, y = np.random.default_rng(6).normal(size=(3, 6))
     expected = -f @ (se3.cross(v) @ y)
     assert_close((se3.cross_wrench(v) @ f) @ y, expected, 1e-12)
-    assert_wrong((se3.cross(v) @ f) @ y, expected, 0.1)
+    assert_wrong((se3.cross(v) @ f) @ y, expected, 0.524)
 
 
 def test_relative_pose__is_inverse_times(B, C):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 from support.close import assert_blocks_close, assert_close, deviation
+from support.pinocchio_oracle import PinocchioOracle
 
 from geolin_ros import Linearizer, State, TreeModel, robots
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
@@ -112,6 +113,20 @@ def test_robot__with_exact_derivatives_is_exact(robot):
     A, B = linearize(robot.group, robot.field, robot.g, robot.u, robot.derivatives)
     assert_blocks_close(A, robot.L.A, robot.model, 0.0)
     assert_close(B, robot.L.B, 0.0)
+
+
+@pytest.mark.shows('Bos 2022: Section 2.4')
+def test_robot__of_pinocchio_on_its_group_is_linearized_as_by_pinocchio(robot):
+    """Field and referee are Pinocchio's: of ours only the group and what is about it."""
+    oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), robot.model)
+
+    def field(g, u):
+        return np.concatenate((g[2], g[3], oracle.forward_dynamics(State(*g), u)))
+
+    A, B = linearize(robot.group, field, robot.g, robot.u)
+    expected_A, expected_B, _ = oracle.linearization(State(*robot.g), robot.u)
+    assert_close(A, expected_A, 1e-9)
+    assert_close(B, expected_B, 1e-9)
 
 
 def test_system_without_input__has_an_empty_b():

@@ -159,6 +159,7 @@ def test_helical_joint__equals_pinocchios():
         assert_agrees(oracle, Linearizer(model)(state, tau), state, tau)
 
 
+@pytest.mark.shows('Bos 2022: Eqs. (1)')
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_linearization__equals_differences_on_the_manifold(base):
     """Of a dense forward dynamics that shares no code with the kernels."""

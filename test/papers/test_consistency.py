@@ -5,7 +5,8 @@
 import numpy as np
 import pytest
 from support.close import assert_close, deviation
-from support.finite_difference import derivative_by_state
+from support.dense_reference import DenseReference
+from support.finite_difference import derivative_by_state, derivative_by_vector
 from support.passive_joints import passive_model
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import read_robot
@@ -78,7 +79,8 @@ class Tables:
 
     def __init__(self):
         rng = np.random.default_rng(6)
-        _, self.model = random_model(rng, 7)
+        description, self.model = random_model(rng, 7)
+        self.dense = DenseReference(description, self.model)
         self.at, self.nu_dot = self.model.random_state(rng), rng.normal(size=self.model.m)
 
     def eid(self, a_0):
@@ -113,6 +115,38 @@ def test_inconsistent_linearization__equals_the_tables_about_the_given_accelerat
     D = np.hstack([table(tree, eid) for table in derivatives])
     A = -bos_2022.inverse_mass_matrix(tree, tables.at.s) @ D
     assert_close(L.A[model.m :], A, 1e-10)
+
+
+@pytest.mark.shows(
+    'Bos 2022: Definition 3.1: consistent (a_0, rdot)',
+    'Bos 2022: - A and B about given accelerations',
+    'Bos 2022: - its proof, Eqs. (32)',
+)
+def test_motions_of_given_accelerations__are_those_of_dense_dynamics():
+    """Consistent by M_11 a_0 = -(M_12 rdot + h_1); A and B with the base wrench held."""
+    tables = Tables()
+    model, dense, at, nu_dot = tables.model, tables.dense, tables.at, tables.nu_dot
+    M, h = dense.mass_matrix(at), dense.bias(at)
+    found = required_effort(model, at, nu_dot[6:])
+    a_0 = np.linalg.solve(M[:6, :6], -M[:6, 6:] @ nu_dot[6:] - h[:6])
+    assert_close(found.nu_dot[:6], a_0, 1e-11)
+    assert_close(found.tau, (M @ found.nu_dot + h)[6:], 1e-11)
+    taubar = M @ nu_dot + h  # (39)-(41)
+    assert_close(np.linalg.solve(M, taubar - h), nu_dot, 1e-11)  # (36), (43)
+
+    def motion(at, taubar=taubar):
+        return np.linalg.solve(dense.mass_matrix(at), taubar - dense.bias(at))
+
+    L = linearize_motion(Linearizer(model), at, nu_dot[6:], nu_dot[:6])
+    by_forward = derivative_by_state(motion, at, 2 * model.m)
+    assert_close(L.A[model.m :], by_forward, 1e-9)
+    by_inverse = derivative_by_state(
+        lambda at: dense.inverse_dynamics(at, nu_dot), at, 2 * model.m
+    )
+    assert_close(by_forward, -np.linalg.solve(M, by_inverse), 1e-9)  # (48)-(50), (53)
+    by_acceleration = derivative_by_vector(lambda a: dense.inverse_dynamics(at, a), nu_dot)
+    assert_close(by_acceleration, M, 1e-10)  # (49)
+    assert_close(L.B[model.m :], np.linalg.inv(M)[:, 6:], 1e-10)
 
 
 @pytest.mark.parametrize('reference', ['moving', 'frozen'])

@@ -65,51 +65,61 @@ WRONG = {
         bos_2022.derivative_by_pose,
         'dv[0] = np.zeros((6, 6))',
         'dv[0] = cross_twist(eid.v[0])',  # equals (67), see below
+        0.47,
     ),
     'B2 Table 5 line 12': (
         bos_2022.derivative_by_pose,
         'db_c[p] = db_c[p] + X[i].T @ db_c[i]',
         'db_c[p] = db_c[i] + X[i].T @ db_c[i]',
+        1.086,
     ),
     'B3 Table 6 line 18': (
         bos_2022.derivative_by_positions,
         'X[i].T @ eid.M_c[i] @ dX[i]',
         'X[i].T @ eid.M_c[i] @ dX[i].T',
+        0.397,
     ),
     'B7 Table 9 line 11': (
         bos_2022.inverse_mass_matrix,
         'X[i].T @ (F[i][:, supported] + np.outer(U[i], Minv[row, supported]))',
         'X[i].T @ F[i][:, supported] + np.outer(U[i], Minv[row, supported])',
+        0.247,
     ),
     'B9 Table 9 line 4': (
         bos_2022.inverse_mass_matrix,
         'M_A[0] = tree.inertia[0]',
         'pass',
+        0.0172,
     ),
     'B9 Table 9 line 26': (
         bos_2022.inverse_mass_matrix,
         'Minv[6:, :6] = Minv[:6, 6:].T',
         'pass',
+        0.0937,
     ),
     'B11 Table 4 output': (
         bos_2022.extended_inverse_dynamics,
         'np.concatenate((tau_b, tau))',
         'np.concatenate((tau, tau_b))',
+        1.466,
     ),
     'B11 Table 5 output': (
         bos_2022.derivative_by_pose,
         'np.vstack((dtau_b, dtau))',
         'np.vstack((dtau, dtau_b))',
+        1.011,
     ),
     'B29 Table 4 line 15': (
         bos_2022.extended_inverse_dynamics,
         'X_joint @ to_joint_frame(tree, i)',
         'X_joint @ np.eye(6)',
+        0.826,
     ),
     'B12 gravity': (
         bos_2022.extended_inverse_dynamics,
         'np.concatenate((-gravity, np.zeros(3)))',
         'np.concatenate((gravity, np.zeros(3)))',
+        2.78,
     ),
 }
 
@@ -130,8 +140,8 @@ NOT_EXECUTABLE = {
 @pytest.mark.shows
 @pytest.mark.parametrize('erratum', WRONG)
 def test_printed_line__gives_a_wrong_result(motion, erratum):
-    table, corrected, printed = WRONG[erratum]
-    assert_wrong(motion.run(as_printed(table, corrected, printed)), motion.run(table), 0.01)
+    table, corrected, printed, figure = WRONG[erratum]
+    assert_wrong(motion.run(as_printed(table, corrected, printed)), motion.run(table), figure)
 
 
 @pytest.mark.shows
@@ -142,15 +152,17 @@ def test_printed_line__cannot_be_executed(motion, erratum):
         motion.run(as_printed(table, corrected, printed))
 
 
-@pytest.mark.shows('Bos 2022: Proposition 4, Eq. (67)', 'Bos 2022: B1')
+@pytest.mark.shows('Bos 2022: Proposition 4, Eqs. (67)', 'Bos 2022: B1')
 def test_equation_67__is_the_derivative_with_the_inertial_twist_held(motion):
-    """B1: (67) is right for what it says, but Tables 6-8 and (42) hold the body twist."""
+    """B1: (67)-(80) are right for what they say, but Tables 6-8 and (42) hold the body twist."""
     H, v = motion.state.H, motion.state.v
     R, o, A_v = H[:3, :3], H[:3, 3], adjoint(H) @ v
     printed = np.zeros((6, 6))
     printed[:3, :3] = printed[3:, 3:] = R.T @ cross(A_v[3:]) @ R
     printed[:3, 3:] = R.T @ cross(A_v[:3] - np.cross(o, A_v[3:])) @ R
     assert_close(printed, ad(v), 1e-13)
+    turned = np.concatenate((R.T @ (A_v[:3] - np.cross(o, A_v[3:])), R.T @ A_v[3:]))
+    assert_close(adjoint(np.linalg.inv(H)) @ A_v, turned, 1e-13)  # (69)-(72)
 
     def body_twist(z):
         return adjoint(np.linalg.inv(H @ exp(z))) @ A_v
@@ -165,8 +177,8 @@ def test_equation_67__is_the_derivative_with_the_inertial_twist_held(motion):
     D1 = bos_2022.derivative_by_pose(motion.tree, motion.eid)
     D3 = bos_2022.derivative_by_twist(motion.tree, motion.eid)
     assert_close(D1 + D3 @ ad(v), inertial_held, 1e-9)
-    assert_close(motion.run(as_printed(*WRONG['B1 held twist'])), inertial_held, 1e-9)
-    assert_wrong(D1, inertial_held, 0.1)
+    assert_close(motion.run(as_printed(*WRONG['B1 held twist'][:3])), inertial_held, 1e-9)
+    assert_wrong(D1, inertial_held, 0.834)
 
 
 @pytest.mark.shows('Bos 2022: B28')
@@ -180,7 +192,7 @@ def test_input_of_proposition_1__is_the_variation_of_the_efforts(motion):
     )
     m = parted.size
     assert_close(B[m:] @ change, parted, 1e-10)
-    assert_wrong(B[m:] @ (tau + change), parted, 0.5)
+    assert_wrong(B[m:] @ (tau + change), parted, 1.85)
 
 
 @pytest.mark.shows('Bos 2022: Eq. (61)', 'Bos 2022: B13')
@@ -209,12 +221,12 @@ def test_velocity_product_quantities__contain_gravity(motion):
     upright, tilted = motion.eid, Motion()
     tilted.gravity = 2.0 * tilted.gravity
     heavier = tilted.inverse_dynamics(bos_2022.extended_inverse_dynamics)
-    assert_wrong(heavier.a_vp, upright.a_vp, 0.1)
+    assert_wrong(heavier.a_vp, upright.a_vp, 0.92)
     others = motion.inverse_dynamics(
         bos_2022.extended_inverse_dynamics, r_dot=motion.nu_dot[6:] + 1.0
     )
     assert np.array_equal(others.b_vp, upright.b_vp)
-    assert_wrong(others.b_c, upright.b_c, 0.1)
+    assert_wrong(others.b_c, upright.b_c, 0.525)
 
 
 @pytest.mark.shows('Bos 2022: B25')

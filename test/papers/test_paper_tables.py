@@ -108,6 +108,7 @@ def test_extended_inverse_dynamics__equals_dense_dynamics(case):
 def test_extended_inverse_dynamics__gives_the_base_rows_of_the_mass_matrix(case):
     eid, M = case.eid(), case.dense.mass_matrix(case.state)
     assert_close(eid.M_c[0], M[:6, :6], 1e-12, 'M11, Eq. (54)')
+    assert_close(eid.a[0], case.nu_dot[:6], 0.0, 'vdot, Eq. (55)')
     assert_close(eid.F[0], M[:6, 6:], 1e-12, 'M12, Eq. (56)')
 
 
@@ -160,10 +161,10 @@ def test_inverse_mass_matrix__times_dense_mass_matrix_is_one(case):
 
 
 @pytest.mark.shows(
-    'Bos 2022: Eqs. (11), (12), Proposition 1',
+    'Bos 2022: Eqs. (11), (12), (22)',
     'Bos 2022: Proposition 2',
     'Bos 2022: Proposition 3',
-    'Bos 2022: Eq. (19)',
+    'Bos 2022: Eqs. (19)-(21)',
 )
 def test_linearization__equals_the_linearization_in_use(case):
     A, B, nu_dot = case.linearization()
@@ -184,10 +185,10 @@ def test_linearization__equals_the_linearization_in_use(case):
 
 
 @pytest.mark.shows(
-    'Bos 2022: Eqs. (11), (12), Proposition 1',
+    'Bos 2022: Eqs. (11), (12), (22)',
     'Bos 2022: Proposition 2',
     'Bos 2022: Proposition 3',
-    'Bos 2022: Eq. (19)',
+    'Bos 2022: Eqs. (19)-(21)',
 )
 def test_linearization__equals_differences_of_dense_dynamics(case):
     A, B, nu_dot = case.linearization()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse import linalg
-from support.close import assert_close, assert_wrong
+from support.close import assert_close, assert_wrong, deviation
 from support.trees import random_model
 
 from geolin_ros import Description, Joint, Link, TreeModel
@@ -117,7 +117,7 @@ def test_property_2__corrected__is_lower_triangular_and_solves(base):
     # erratum N1: as printed, with d and b themselves
     printed = np.zeros(system.size)
     printed[order.columns] = np.linalg.solve(triangle, -system.b[order.rows])
-    assert_wrong(printed, expected, 0.1)
+    assert_wrong(printed, expected, {'floating': 2.52, 'fixed': 0.98}[base])
 
 
 def tau_rows(system):
@@ -222,7 +222,7 @@ def test_frozen_order__of_a_fill_reducing_factorization__loses_all_digits():
     expected = np.linalg.solve(system.matrix().toarray(), -system.b)
     found = np.empty(system.size)
     found[columns] = frozen.solve(-system.b[rows])
-    assert_wrong(found, expected, 1e-3)
+    assert deviation(found, expected) > 1e-3  # rounding alone: no figure
     pivoting = linalg.splu(
         kept, permc_spec='NATURAL', diag_pivot_thresh=0.1, options={'Equil': False}
     )

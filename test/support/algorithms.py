@@ -107,12 +107,13 @@ def merged(parts: Iterable[Compared]) -> Compared:
 
 def numbers_of(row: Row, found: Compared) -> tuple[str, str]:
     """Return the cells Limit and Found."""
-    limit, worst = (
-        (found.least_limit, found.least) if row.is_erratum else (found.limit, found.worst)
-    )
-    if limit is None or worst is None:
+    if row.is_erratum:
+        if found.figure is None:
+            return '', ''
+        return f'{found.figure:.2g} within 10 %', f'{found.found:.2g}'
+    if found.limit is None:
         return '', ''
-    return ('> ' if row.is_erratum else '') + f'{limit:.0e}', f'{worst:.1e}'
+    return f'{found.limit:.0e}', f'{found.worst:.1e}'
 
 
 def lines_of(table: str) -> dict[tuple[str, str], tuple[str, ...]]:
