@@ -33,7 +33,7 @@ from geolin_msgs.msg import (
     LinearizationSummary,
     LinearizedDynamics,
 )
-from geolin_msgs.srv import Linearize
+from geolin_msgs.srv import Linearize, LinearizeAlong
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.executor import STEADY
@@ -59,7 +59,8 @@ PROGRAM = Program(
     'linearization_node',
     'Publishes the geometric linearization A, B of a floating-base robot at each joint state.',
     'robot_description, joint_states, odom, joint_efforts; by parameter tf, contacts, wrenches',
-    '~/linearization, ~/forward_dynamics, ~/summary, by parameter ~/markers; service ~/linearize',
+    '~/linearization, ~/forward_dynamics, ~/summary, by parameter ~/markers; services '
+    '~/linearize, ~/linearize_along',
 )
 TOPIC_NAMES = {'wrench_topics', 'base_source', 'contact_source', 'foot_force_topics'}
 """Parameters that say what is subscribed to."""
@@ -160,9 +161,12 @@ class LinearizationNode(RobotNode):
 
     @guarded
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Offer the service too."""
+        """Offer the services too."""
         result = super().on_configure(state)
-        self._service = self.create_service(Linearize, '~/linearize', self._on_request)
+        self._offered = [
+            self.create_service(Linearize, '~/linearize', self._on_request),
+            self.create_service(LinearizeAlong, '~/linearize_along', self._on_trajectory),
+        ]
         self._periodic.append(self.create_timer(1.0, self._analyse, clock=STEADY))
         return result
 
@@ -184,8 +188,9 @@ class LinearizationNode(RobotNode):
 
     @guarded
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Withdraw the service too."""
-        self.destroy_service(self._service)
+        """Withdraw the services too."""
+        for service in self._offered:
+            self.destroy_service(service)
         result = super().on_cleanup(state)
         self._latest = None
         return result
@@ -225,17 +230,26 @@ class LinearizationNode(RobotNode):
             self._latest = pipeline, snapshot
 
     async def _on_request(self, request: Any, response: Any) -> Any:
+        """Answer about a state."""
+        now = self.get_clock().now().nanoseconds
+
+        def answer(pipeline: Pipeline) -> Any:
+            frame = pipeline.stream.world_frame
+            return pipeline.requests.answer(request, response, now, frame)
+
+        return await self._answer(answer, response)
+
+    async def _on_trajectory(self, request: Any, response: Any) -> Any:
+        """Answer along a trajectory."""
+        return await self._answer(lambda p: p.requests.answer_along(request, response), response)
+
+    async def _answer(self, answer: Callable[[Pipeline], Any], response: Any) -> Any:
         """Answer in a thread of its own: what nobody has asked for yet is compiled first."""
         pipeline = self._pipeline
         if pipeline is None:
             response.success, response.message = False, f'waits for {self.waits_for()}'
             return response
-        now, frame = self.get_clock().now().nanoseconds, pipeline.stream.world_frame
-
-        def answer() -> Any:
-            return pipeline.requests.answer(request, response, now, frame)
-
-        return await self.aside(self._answerer, answer)
+        return await self.aside(self._answerer, answer, pipeline)
 
     def _on_clock_jump(self, jump: TimeJump) -> None:
         """Start anew with a simulation or a bag that does."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""geolin_msgs/srv/Linearize: about a state that the caller gives."""
+"""geolin_msgs/srv/Linearize and LinearizeAlong: about states that the caller gives."""
 
 import dataclasses
 import time
@@ -17,6 +17,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, WrenchKind
 from geolin_ros.spatial.se3 import rotation_from_quaternion
+from geolin_ros.stream.along_messages import AlongAnswerer
 from geolin_ros.stream.contact_answer import ContactReporter
 from geolin_ros.stream.geometry import pose_numbers, twist_numbers
 from geolin_ros.stream.inputs.contact_state import read_contact
@@ -48,7 +49,7 @@ class RequestAnswerer:
     ) -> None:
         self._model, self._settings = model, settings
         self._make_message, self._make_contact = make_message, make_contact
-        self._linearizer = Linearizer(model)
+        self._linearizer, self._along = Linearizer(model), AlongAnswerer(model)
         self._taken: deque[tuple[float, float]] = deque()
         """When each request of the last second ended, and what it took [s]."""
 
@@ -57,6 +58,23 @@ class RequestAnswerer:
 
         ``stamp`` [ns] and ``world_frame`` go into the header.
         """
+        return self._answer(
+            response,
+            lambda: self._check_size(request),
+            lambda: setattr(
+                response, 'linearization', self._linearize(request, stamp, world_frame)
+            ),
+        )
+
+    def answer_along(self, request: Any, response: Any) -> Any:
+        """Fill the response of a geolin_msgs/srv/LinearizeAlong, as `answer`."""
+        return self._answer(
+            response,
+            lambda: self._check_contacts(len(request.contacts)),
+            lambda: self._along(request, response.trajectory),
+        )
+
+    def _answer(self, response: Any, *steps: Callable[[], None]) -> Any:
         start = time.perf_counter()
         try:
             self._check_load(start)
@@ -64,8 +82,8 @@ class RequestAnswerer:
             response.success, response.message = False, str(error)
             return response
         try:
-            self._check_size(request)
-            response.linearization = self._linearize(request, stamp, world_frame)
+            for step in steps:
+                step()
         except GeolinError as error:
             response.success, response.message = False, str(error)
         else:
@@ -125,17 +143,18 @@ class RequestAnswerer:
 
     def _check_size(self, request: Any) -> None:
         """Refuse, before any work, what is too large."""
-        settings = self._settings
-        acting = len(request.external_wrenches) + len(request.contacts)
-        if acting > settings.service_size:
-            raise InputError(
-                f'request has {acting} wrenches and contacts, expected at most '
-                f'{settings.service_size}; raise parameter service.size'
-            )
+        self._check_contacts(len(request.external_wrenches) + len(request.contacts))
         if len(request.joint_names) not in (0, self._model.n):
             raise InputError(
                 f'request names {len(request.joint_names)} joints, expected each of the '
                 f'{self._model.n} once'
+            )
+
+    def _check_contacts(self, acting: int) -> None:
+        if acting > self._settings.service_size:
+            raise InputError(
+                f'request has {acting} wrenches and contacts, expected at most '
+                f'{self._settings.service_size}; raise parameter service.size'
             )
 
     def _requested_settings(self, request: Any) -> StreamSettings:

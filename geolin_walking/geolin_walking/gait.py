@@ -4,6 +4,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Phase(IntEnum):
+    """What a robot does, as in geolin_msgs/WalkingPlan."""
+
+    STAND = 0
+    WALK = 1
+    STOP = 2
+    """Feet in the air land, no others lift."""
+    DAMPING = 3
+    """It has fallen."""
 
 
 @dataclass(frozen=True)

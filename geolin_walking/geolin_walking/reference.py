@@ -18,7 +18,7 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
-from geolin_walking.gait import Gait, Schedule, Swing, feet_in_force
+from geolin_walking.gait import Gait, Phase, Schedule, Swing, feet_in_force
 from geolin_walking.legs import Legs
 
 ACCELERATION = 2.0
@@ -121,6 +121,13 @@ class Planner:
         self._time: float | None = None
         self._moving = False
         self._feet = stood.p
+
+    @property
+    def phase(self) -> Phase:
+        """What the robot does."""
+        if not self.schedule.walks:
+            return Phase.STAND
+        return Phase.WALK if self._moving else Phase.STOP
 
     def __call__(
         self, time: float, state: State, touching: Sequence[bool], command: Command

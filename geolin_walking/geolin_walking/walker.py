@@ -10,10 +10,14 @@ One step of Newton's method on the nonlinear problem each cycle [Diehl 2005]. Th
 next plan feeds back deviations from it, and what contacts forbid by an impedance:
 
     tau = u_0 + K_0 log(x_want^-1 g) - S (Kp C z_q + Kd C z_v)
+
+It stands, walks and stops by the command; a fall ends in damping, for good.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +27,7 @@ from geolin_ros.control.stages import Solution, StageProblem
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.dynamics.points import Places
-from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.errors import ConfigurationError, NotFiniteError, SingularInertiaError
 from geolin_ros.linearization.along import LinearizedTrajectory, differences, retracted
 from geolin_ros.linearization.contacts.description import Contact
 from geolin_ros.linearization.linearizer import Linearizer
@@ -31,7 +35,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.typing import Array
 from geolin_walking.footsteps import Stepper
-from geolin_walking.gait import steps, trot
+from geolin_walking.gait import Phase, steps, trot
 from geolin_walking.reference import Command, Planner, Reference
 from geolin_walking.weights import HUMANOID, QUADRUPED, WalkingWeights
 
@@ -41,6 +45,37 @@ FORCE_WEIGHT, BOUND_WEIGHT = 300.0, 1000.0
 """Of violated cones, as shares of the weight, and of violated limits, as shares of their mean."""
 BANDWIDTH = 80.0
 """Of the impedance of what contacts forbid [rad/s]."""
+FALLEN, LOW = 0.9, 0.6
+"""Tilt [rad] of a robot that has fallen; height, of what it stands at."""
+DAMPING_TIME = 0.05
+"""Damping reaches the effort limit at a joint rate of 1 over this [s]."""
+
+Linearize = Callable[[Array, Array, Array, Sequence[tuple[str, ...]]], LinearizedTrajectory]
+"""States, efforts, times and contacts in force to what `Linearizer.along` returns."""
+
+
+class Law(NamedTuple):
+    """tau = u_0 + K log(x_want^-1 g), cut at its limits; x_want moves between two states."""
+
+    times: Array
+    """(2,) [s]"""
+    states: Array
+    """(2, 22 + 2 n) rows of `State.data`."""
+    efforts: Array
+    """(n_u,)"""
+    gains: Array
+    """(n_u, 2 m)"""
+    limit: Array
+    """(n_u,)"""
+
+    def __call__(self, time: float, state: State) -> Array:
+        """Return the efforts (n_u,) at a time [s]."""
+        begin, end = self.times
+        share = float(np.clip((time - begin) / (end - begin), 0.0, 1.0))
+        first, second = self.states[:1], self.states[1:]
+        wanted = retracted(first, share * differences(first, second))
+        z = differences(wanted, state.data[None])[0]
+        return np.asarray(np.clip(self.efforts + self.gains @ z, -self.limit, self.limit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +84,8 @@ class Plan:
 
     Attributes
     ----------
+    phase
+        What the robot does.
     times : (N + 1,)
         Of the nodes [s].
     states : (N + 1, 22 + 2 n)
@@ -60,41 +97,34 @@ class Plan:
         The impedance of what its contacts forbid.
     in_force
         Feet that stand in each interval.
-    reference
-        What it should be.
-    solution
-        Of the quadratic program.
+    wrenches : (N, rows)
+        Forces of all feet at the nodes, in contact axes [N, N m].
+    reference, solution
+        What it should be, and of the quadratic program; None while damping.
     from_last
         Whether it is about the last plan, not about the reference.
     """
 
+    phase: Phase
     times: Array
     states: Array
     efforts: Array
     gains: Array
     complement: Array
     in_force: tuple[tuple[str, ...], ...]
-    reference: Reference
-    solution: Solution
-    from_last: bool
+    wrenches: Array
     limit: Array
     """(n_u,) of the efforts."""
     model: TreeModel
+    reference: Reference | None = None
+    solution: Solution | None = None
+    from_last: bool = False
 
-    def state_at(self, time: float) -> Array:
-        """Return where the plan is at a time, between its nodes by retraction."""
-        times = self.times
-        k = int(np.clip(np.searchsorted(times, time, 'right') - 1, 0, len(times) - 2))
-        share = float(np.clip((time - times[k]) / (times[k + 1] - times[k]), 0.0, 1.0))
-        first = self.states[k : k + 1]
-        way = differences(first, self.states[k + 1 : k + 2])
-        return np.asarray(retracted(first, share * way)[0])
-
-    def law(self, time: float, state: State) -> Array:
-        """Return the efforts (n_u,) at a time of the first interval, within their limits."""
-        z = differences(self.state_at(time)[None], state.data[None])[0]
-        tau = self.efforts[0][self.model.actuated] + self.gains @ z - self.complement @ z
-        return np.asarray(np.clip(tau, -self.limit, self.limit))
+    @property
+    def law(self) -> Law:
+        """What acts until the next plan."""
+        tau = self.efforts[0][self.model.actuated]
+        return Law(self.times[:2], self.states[:2], tau, self.gains - self.complement, self.limit)
 
 
 class Walker:
@@ -110,9 +140,13 @@ class Walker:
         Coefficient to plan with.
     about_last_plan
         Whether to linearize about the last plan, or about the reference.
+    linearize
+        Gives A and B along trajectories; by default a `Linearizer` of its own.
 
     Attributes
     ----------
+    contacts
+        Of the feet, in their order.
     failures
         How often a plan about the last one could not be used, and how often no plan.
     """
@@ -123,17 +157,17 @@ class Walker:
         weights: WalkingWeights,
         friction: float = 0.5,
         about_last_plan: bool = True,
+        linearize: Linearize | None = None,
     ) -> None:
         self.planner, self.weights = planner, weights
         self.model = model = planner.model
         self.supports: Sequence[Support] = planner.supports
-        contacts = [
-            Contact(s.frame, s.kind, damping=CONTACT_DAMPING, placement=s.placement)
-            for s in self.supports
-        ]
-        self.linearizer = Linearizer(model, contacts)
+        self.contacts = contacts_of(self.supports)
         N, k = planner.gait.horizon, 2 * model.m
-        self._room = self.linearizer.along.room(N)
+        if linearize is None:
+            along = Linearizer(model, self.contacts).along
+            linearize = partial(along, out=along.room(N))
+        self._linearize = linearize
         self._cones = Cones(model, self.supports, friction)
         self._problem = StageProblem(N, k, len(model.actuated), self._cones.rows)
         self._limit = effort_limits(model)
@@ -142,12 +176,14 @@ class Walker:
         self._prices = weights.state(model)
         self._about_last = about_last_plan
         self._last: Plan | None = None
+        self._lowest = -LOW * float(planner.home[:, 2].min())
+        self._has_fallen = False
         self.failures = [0, 0]
 
-    def plan(
-        self, time: float, state: State, touching: Sequence[bool], command: Command
-    ) -> Plan | None:
-        """Return the plan from a measured state on, or None where there is none: a fall.
+    def plan(self, time: float, state: State, touching: Sequence[bool], command: Command) -> Plan:
+        """Return the plan from a measured state on; after a fall, joints are damped.
+
+        A robot has fallen if it is tilted or low, or if there is no plan any more.
 
         Parameters
         ----------
@@ -160,6 +196,39 @@ class Walker:
         command
             Where to go.
         """
+        height = state.H[2, 3] - float(self.planner.stood[:, 2].min())
+        self._has_fallen |= bool(state.H[2, 2] < np.cos(FALLEN) or height < self._lowest)
+        found = None
+        if not self._has_fallen:
+            found = self._planned(time, state, touching, command)
+        self._has_fallen, self._last = found is None, found
+        return self.damping(time, state) if found is None else found
+
+    def damping(self, time: float, state: State) -> Plan:
+        """Return the plan of a robot that has fallen, or shall not move."""
+        model, limit = self.model, self._limit
+        there = np.repeat(state.at_rest().data[None], 2, axis=0)
+        n_u, m = len(limit), model.m
+        gains = np.zeros((n_u, 2 * m))
+        gains[np.arange(n_u), m + 6 + model.actuated] = -DAMPING_TIME * limit
+        rows = sum(support.rows for support in self.supports)
+        return Plan(
+            phase=Phase.DAMPING,
+            times=np.array([time, time + 1.0]),
+            states=there,
+            efforts=np.zeros((1, model.n)),
+            gains=gains,
+            complement=np.zeros_like(gains),
+            in_force=((),),
+            wrenches=np.zeros((1, rows)),
+            limit=limit,
+            model=model,
+        )
+
+    def _planned(
+        self, time: float, state: State, touching: Sequence[bool], command: Command
+    ) -> Plan | None:
+        """Return a plan about the last one, or else about the reference."""
         reference = self.planner(time, state, touching, command)
         last = self._last
         found = None
@@ -177,7 +246,6 @@ class Walker:
                 reference, reference.states.copy(), reference.efforts, False, state
             )
             self.failures[1] += found is None
-        self._last = found
         return found
 
     def _moved_on(self, last: Plan, reference: Reference, state: State) -> tuple[Array, Array]:
@@ -203,11 +271,11 @@ class Walker:
     ) -> Plan | None:
         """Return the plan about states and efforts, None if the numbers overflow."""
         model = self.model
+        if not np.isfinite(states).all():
+            return None
         try:
-            L = self.linearizer.along(
-                states, efforts, reference.times, reference.in_force, self._room
-            )
-        except GeolinError:
+            L = self._linearize(states, efforts, reference.times, reference.in_force)
+        except (NotFiniteError, SingularInertiaError):
             return None
         at = self.planner.legs.points(states)
         self._fill(L, at, reference, states, efforts)
@@ -221,10 +289,23 @@ class Walker:
         planned = retracted(states, solution.z)
         tau = efforts.copy()
         tau[:, model.actuated] += solution.w
-        complement = self._complement(planned[0], reference.in_force[0])
+        wrenches = L.wrenches + (
+            L.wrench_by_state @ solution.z[:-1, :, None] + L.wrench_by_tau @ solution.w[..., None]
+        ).squeeze(-1)
         return Plan(
-            *(reference.times, planned, tau, solution.K[0], complement, reference.in_force),
-            *(reference, solution, from_last, self._limit, model),
+            phase=self.planner.phase,
+            times=reference.times,
+            states=planned,
+            efforts=tau,
+            gains=solution.K[0],
+            complement=self._complement(planned[0], reference.in_force[0]),
+            in_force=reference.in_force,
+            wrenches=wrenches,
+            limit=self._limit,
+            model=model,
+            reference=reference,
+            solution=solution,
+            from_last=from_last,
         )
 
     def _fill(
@@ -323,8 +404,19 @@ class Walker:
         return found[6:][model.actuated]
 
 
-def walker_for(model: TreeModel, supports: Sequence[Support], posture: State) -> Walker:
+def contacts_of(supports: Sequence[Support]) -> list[Contact]:
+    """Return the contacts that a model walks on."""
+    return [
+        Contact(s.frame, s.kind, damping=CONTACT_DAMPING, placement=s.placement) for s in supports
+    ]
+
+
+def walker_for(
+    model: TreeModel, supports: Sequence[Support], posture: State, **options: Any
+) -> Walker:
     """Return who makes a robot walk from a posture: four points trot, two soles step.
+
+    ``options`` are those of `Walker`.
 
     Raises
     ------
@@ -333,7 +425,7 @@ def walker_for(model: TreeModel, supports: Sequence[Support], posture: State) ->
     """
     kinds = [support.kind for support in supports]
     if kinds == ['surface'] * 2:
-        return Walker(Stepper(model, supports, steps(), posture), HUMANOID)
+        return Walker(Stepper(model, supports, steps(), posture), HUMANOID, **options)
     if kinds != ['point'] * 4:
         raise ConfigurationError(
             f'robot {model.name!r} has feet of kinds {kinds}, expected four points to trot on, or '
@@ -348,4 +440,4 @@ def walker_for(model: TreeModel, supports: Sequence[Support], posture: State) ->
             'base, expected one at each corner'
         )
     gait = trot(*(int(corner[0]) for corner in corners))
-    return Walker(Planner(model, supports, gait, posture), QUADRUPED)
+    return Walker(Planner(model, supports, gait, posture), QUADRUPED, **options)

@@ -19,6 +19,7 @@ FILES = {
     'lqr_node': 'lqr.yaml',
     'state_estimator': 'state_estimator.yaml',
     'torque_estimator': 'torque_estimator.yaml',
+    'walking_node': 'walking.yaml',
 }
 DEFAULTS = {parameter.name: parameter.default for parameter in TABLE}
 

@@ -59,7 +59,7 @@ def test_make_targets__exist():
             ],
         ),
         ('mpc.md', ['geolin_demos.mpc', 'geolin_demos.mpc.robot']),
-        ('walk.md', ['geolin_demos.walk']),
+        ('walk.md', ['geolin_demos.walk', 'geolin_walking.walking_node']),
     ],
 )
 def test_options_of_pages__are_those_of_the_programs(page, programs):

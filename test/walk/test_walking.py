@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from geolin_walking.gait import Schedule, trot
+from geolin_walking.gait import Phase, Schedule, trot
 from geolin_walking.legs import Legs
 from geolin_walking.reference import Command
 from geolin_walking.walker import walker_for
@@ -21,7 +21,7 @@ mujoco = pytest.importorskip('mujoco')
 
 from geolin_demos.sim.simulator import Simulator  # noqa: E402
 from geolin_demos.sim.trial import push_of  # noqa: E402
-from geolin_demos.walk.course import Course, prepare, walk  # noqa: E402
+from geolin_demos.walk.course import Course, in_process, prepare, walk  # noqa: E402
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 ROTORS = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}
@@ -34,7 +34,7 @@ def simulated(name, feet):
 
 def mean_velocity(simulator, command, duration, begin):
     walker, course = prepare(simulator), Course()
-    for _ in walk(simulator, walker, lambda _: command, duration, course):
+    for _ in walk(simulator, in_process(walker), lambda _: command, duration, course):
         pass
     assert course.fallen is None
     return course, course.mean_velocity(begin, duration)
@@ -78,6 +78,68 @@ def test_schedule__puts_pairs_in_the_air_by_turns_and_stops():
     begun = schedule.swing_of(0, 60) or schedule.swing_of(1, 60)
     schedule.extend(60, False)
     assert schedule.swings == ([] if begun is None else [begun])
+
+
+def reference(planner, tick, touching):
+    """Return the reference of a robot that stands where it stood, commanded to go."""
+    return planner(0.02 * tick, planner._posture, touching, Command(0.5))
+
+
+@pytest.mark.parametrize('down', [7, 12])
+def test_contact__ends_a_swing_early_or_prolongs_it_until_it_comes(down):
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    supports = [Support(foot) for foot in FEET]
+    planner = walker_for(model, supports, standing_posture(model, supports)).planner
+    swing, first = None, []
+    for tick in range(24):
+        if swing is None and planner.schedule.swings[:1]:
+            swing, following = planner.schedule.swings[:2]
+            lift, planned_lift = swing.lift, following.lift
+        in_air = [k in swing.group for k in range(4)] if swing is not None else [False] * 4
+        touching = [not air or tick < lift or tick >= lift + down for air in in_air]
+        found = reference(planner, tick, touching)
+        first.append('FL_foot' in found.in_force[0])
+        if swing is not None and not first[-1]:
+            landing = found.p[:, 0, 2].min()
+    # ten ticks are planned: seven are an early touch, twelve a late one
+    assert (len(first) - sum(first), swing.land - lift) == (down, down)
+    assert following.lift - planned_lift == max(0, down - 10)
+    if down > 10:  # it goes down further, in search of the ground
+        assert landing < planner.stood[0, 2] - 0.005
+
+
+def test_fall__ends_in_damping():
+    simulator = simulated('quadruped', FEET)
+    simulator.pushes = [push_of(0.8, 1.0, 0.5, simulator.model.total_mass)]
+    walker, course = prepare(simulator), Course()
+    command, phases, speeds = Command(0.5), [], []
+    for answer in walk(simulator, in_process(walker), lambda _: command, 4.0, course):
+        phases.append(answer.phase)
+        speeds.append(np.abs(simulator.state.r).max())
+        if answer.phase is Phase.DAMPING:
+            power = answer.law(0.0, simulator.state) @ simulator.state.r
+            assert power <= 0.0
+    assert 0.5 < course.fallen < 2.0
+    fallen = phases.index(Phase.DAMPING)
+    assert set(phases[:fallen]) == {Phase.WALK}
+    assert set(phases[fallen:]) == {Phase.DAMPING}
+    assert speeds[-1] < 0.5 * max(speeds[fallen:])  # its feet alone collide: it sinks
+
+
+def test_phases__are_those_of_the_command():
+    simulator = simulated('quadruped', FEET)
+    walker = prepare(simulator)
+
+    def command_at(time):
+        return Command(0.3 * (0.2 < time < 0.8))
+
+    phases = [a.phase for a in walk(simulator, in_process(walker), command_at, 2.0, Course())]
+    changes = [
+        phase
+        for phase, before in zip(phases, [None, *phases], strict=False)
+        if phase is not before
+    ]
+    assert changes == [Phase.STAND, Phase.WALK, Phase.STOP, Phase.STAND]
 
 
 def test_legs__reach_their_feet():

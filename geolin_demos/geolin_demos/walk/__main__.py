@@ -2,23 +2,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """A legged robot walks in MuJoCo: start, forward, turn, sideways, stop, start, pushed all the way.
 
-In one process and as fast as possible. The exit status is 0 if the robot does not fall, and goes
-as it is told where nothing pushes it.
+Robot, walking_node and linearizer are processes that talk over DDS; the robot waits for each plan.
+The exit status is 0 if it does not fall, and goes as it is told where nothing pushes it.
 """
 
 import argparse
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
+
+from geolin_ros.ros.signals import end_early, handled_signals, ignore_signals, stop_on_signals
+
+if __name__ == '__main__':
+    end_early('walk', 130)  # while modules are imported
 
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # small matrices: threads only wait
 
 import numpy as np
 from geolin_walking.reference import Command
 
-from geolin_demos.balance.robots import ARMATURE, simulator_of
+from geolin_demos.balance.robots import ARMATURE, overlay, simulator_of
+from geolin_demos.demo.__main__ import as_arguments, discovery, supervise
+from geolin_demos.demo.descriptions import file_parameter
+from geolin_demos.demo.processes import Child
+from geolin_demos.sim.feet import text_of
+from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import random_pushes
-from geolin_demos.walk.course import Course, Leg, at_times, prepare, walk
+from geolin_demos.walk.course import Ask, Course, Leg, at_times, in_process, prepare, walk
 from geolin_ros.errors import GeolinError
+from geolin_ros.robots import locate
 
 TROT = [
     Leg('stands', Command(), 1.0),
@@ -51,29 +64,105 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument('--feet', help='frame,frame,...: four points, or two soles')
     parser.add_argument('--seed', type=int, default=0, help='of the pushes (%(default)s)')
     parser.add_argument('--friction', type=float, default=0.8, help='of the floor (%(default)s)')
+    parser.add_argument(
+        '--dynamics',
+        choices=('service', 'library'),
+        default='service',
+        help='whether walking_node asks the linearizer for A and B (%(default)s)',
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument('--in-process', action='store_true', help='all in one, without ROS')
+    where.add_argument('--alone', action='store_true', help='the robot alone, nodes are there')
     parser.set_defaults(armature=ARMATURE, effort_limit=None)
     options = parser.parse_args(arguments)
     try:
+        if options.alone:
+            return by_nodes(options)
         simulator, _ = simulator_of(options)
-        kind = next(iter(simulator.feet.values())).kind
-        tour = TROT if kind == 'point' else STEPS
-        duration = sum(leg.duration for leg in tour)
-        passed = True
-        for impulse in (0.0, IMPULSE[kind]):
-            count = int(duration / EVERY[kind]) - 1 if impulse else 0
-            mass = simulator.model.total_mass
-            simulator.pushes = random_pushes(impulse, mass, options.seed, count, 1.5, EVERY[kind])
-            walker, course = prepare(simulator), Course()
-            for _ in walk(simulator, walker, at_times(tour), duration, course):
-                pass
-            pushed = f'{count} pushes of J {impulse:g} s: ' if count else ''
-            passed &= report(course, tour, duration, pushed)
+        walker = prepare(simulator)  # which says what is wrong before anything is started
+        if options.in_process:
+            return int(not tours(options, simulator, lambda: in_process(prepare(simulator))))
+        given = sys.argv[1:] if arguments is None else arguments
+        return start(options, [text_of(foot) for foot in walker.supports], given)
     except (GeolinError, OSError) as error:
         print(f'walk: {error}', file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
-    return int(not passed)
+
+
+def start(options: argparse.Namespace, supports: list[str], arguments: list[str]) -> int:
+    """Run robot, walker and linearizer; return the exit status of all."""
+    stop = stop_on_signals()
+    environment = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
+    shared = {'overlay': overlay(ARMATURE), **file_parameter(locate(options.robot))}
+    walker = {'supports': supports, 'dynamics': options.dynamics, 'service_timeout': 10.0}
+    servers = [
+        Child(
+            'walking_node',
+            'geolin_walking.walking_node',
+            as_arguments(shared | walker),
+            environment,
+        )
+    ]
+    if options.dynamics == 'service':
+        linearizer = {'max_rate': 10.0, 'contact_source': 'topic', 'service.budget': 1.0}
+        servers.append(
+            Child(
+                'linearizer',
+                'geolin_ros.ros.linearization_node',
+                as_arguments(shared | linearizer),
+                environment,
+            )
+        )
+    robot = Child('robot', 'geolin_demos.walk', ['--alone', *arguments], environment, False)
+    return supervise('walk', servers, robot, stop)
+
+
+def by_nodes(options: argparse.Namespace) -> int:
+    """Walk on the plans of a node; return the exit status."""
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
+
+    from geolin_demos.walk.graph import WalkGraph
+
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        simulator, text = simulator_of(options)
+        with handled_signals() as asked_to_stop:
+            prepare(simulator)
+            graph = WalkGraph(
+                rclpy.create_node('simulator', start_parameter_services=False), simulator, text
+            )
+            graph.asked_to_stop = asked_to_stop
+            passed = tours(options, simulator, partial(_stand_and_ask, simulator, graph.begin))
+            graph.close()
+            return int(not passed)
+    finally:
+        ignore_signals()
+        rclpy.try_shutdown()
+
+
+def _stand_and_ask(simulator: Simulator, begin: Callable[[], Ask]) -> Ask:
+    prepare(simulator)
+    return begin()
+
+
+def tours(options: argparse.Namespace, simulator: Simulator, begin: Callable[[], Ask]) -> bool:
+    """Walk the tour of a robot, then pushed; return whether all went well."""
+    kind = next(iter(simulator.feet.values())).kind
+    tour = TROT if kind == 'point' else STEPS
+    duration, passed = sum(leg.duration for leg in tour), True
+    for impulse in (0.0, IMPULSE[kind]):
+        count = int(duration / EVERY[kind]) - 1 if impulse else 0
+        mass = simulator.model.total_mass
+        simulator.pushes = random_pushes(impulse, mass, options.seed, count, 1.5, EVERY[kind])
+        course, ask = Course(), begin()
+        for _ in walk(simulator, ask, at_times(tour), duration, course):
+            pass
+        pushed = f'{count} pushes of J {impulse:g} s: ' if count else ''
+        passed &= report(course, tour, duration, pushed)
+    return bool(passed)
 
 
 def report(course: Course, tour: list[Leg], duration: float, pushed: str) -> bool:
@@ -96,8 +185,7 @@ def report(course: Course, tour: list[Leg], duration: float, pushed: str) -> boo
     print(
         f'{_word(stands)}  {pushed}{fell}, tilt at most '
         f'{np.degrees(max(course.tilts, default=0.0)):.1f} degrees; a cycle takes '
-        f'{1e3 * course.percentile(50):.1f} ms, 99 of 100 {1e3 * course.percentile(99):.1f} ms of '
-        'processor time',
+        f'{1e3 * course.percentile(50):.1f} ms, 99 of 100 {1e3 * course.percentile(99):.1f} ms',
         flush=True,
     )
     return bool(passed and stands)

@@ -3,16 +3,19 @@
 """A simulated robot under commands, cycle after cycle, and what came of it."""
 
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
+from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
-from geolin_walking.walker import Plan, Walker, walker_for
+from geolin_walking.walker import Law, Plan, Walker, walker_for
 
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import PERIOD
 from geolin_ros.control.posture import standing_posture
+from geolin_ros.model.state import State
 from geolin_ros.model.tree import STANDARD_GRAVITY
 from geolin_ros.typing import Array
 
@@ -20,12 +23,39 @@ CYCLE = 0.02
 """From a plan to the next [s]."""
 TOUCHES = 0.02
 """A foot that carries more touches the ground, of the weight."""
-FALLEN = 0.9
-"""Tilt [rad] of a robot that has fallen;"""
-LOW = 0.6
-"""height, of what it stands at."""
+
+REST = 1.0
+"""In which a robot that has fallen is damped, and watched [s]."""
 
 CommandAt = Callable[[float], Command]
+
+
+class Answer(NamedTuple):
+    """What a walker answers."""
+
+    phase: Phase
+    law: Law
+    """At times since the question [s]."""
+    took: float
+    """[s]"""
+    plan: Any
+    """A `Plan`, or a geolin_msgs/WalkingPlan."""
+
+
+Ask = Callable[[float, State, Sequence[bool], Command], Answer]
+"""Time, state, feet that touch the ground and command to an answer."""
+
+
+def in_process(walker: Walker) -> Ask:
+    """Return how to ask a walker in this process; it took so much processor time."""
+
+    def ask(time: float, state: State, touching: Sequence[bool], command: Command) -> Answer:
+        begin = clock.process_time()
+        plan = walker.plan(time, state, touching, command)
+        took, law = clock.process_time() - begin, plan.law
+        return Answer(plan.phase, law._replace(times=law.times - time), took, plan)
+
+    return ask
 
 
 @dataclass(frozen=True)
@@ -46,7 +76,7 @@ class Course:
     times, places, yaws, velocities, tilts
         After each cycle: [s], base (3,) [m], [rad], base (3,) in its own heading [m/s], [rad].
     cycles
-        Processor time of each plan [s].
+        What each plan took [s].
     fallen
         When it fell [s], or None.
     violation
@@ -92,31 +122,34 @@ def prepare(simulator: Simulator) -> Walker:
 
 
 def walk(
-    simulator: Simulator, walker: Walker, command_at: CommandAt, duration: float, course: Course
-) -> Iterator[Plan]:
-    """Yield each plan after its first period of 2 ms; go on until the time is over or it falls."""
+    simulator: Simulator, ask: Ask, command_at: CommandAt, duration: float, course: Course
+) -> Iterator[Answer]:
+    """Yield each answer after its first period of 2 ms, until the time is over.
+
+    A robot that falls is damped for the rest of `REST`.
+    """
     model = simulator.model
     weight = model.total_mass * float(np.linalg.norm(STANDARD_GRAVITY))
-    height = simulator.state.H[2, 3]
     per_cycle = round(CYCLE / PERIOD)
     for _ in range(round(duration / CYCLE)):
         time, state = simulator.time, simulator.state
         forces = simulator.wrenches()
         touching = [
-            bool(np.linalg.norm(forces[frame][:3]) > TOUCHES * weight)
-            for frame in walker.planner.names
+            bool(np.linalg.norm(forces[frame][:3]) > TOUCHES * weight) for frame in simulator.feet
         ]
-        begin = clock.process_time()
-        plan = walker.plan(time, state, touching, command_at(time))
-        course.cycles.append(clock.process_time() - begin)
-        if plan is None:
+        answer = ask(time, state, touching, command_at(time))
+        course.cycles.append(answer.took)
+        if answer.phase is Phase.DAMPING and course.fallen is None:
             course.fallen = time
+        if course.fallen is not None and time > course.fallen + REST:
             return
-        course.violation = max(course.violation, plan.solution.row_violation)
+        if isinstance(answer.plan, Plan) and answer.plan.solution is not None:
+            course.violation = max(course.violation, answer.plan.solution.row_violation)
         for k in range(per_cycle):
-            simulator.advance(plan.law(simulator.time, simulator.state), PERIOD)
+            elapsed = simulator.time - time
+            simulator.advance(answer.law(elapsed, simulator.state), PERIOD)
             if k == 0:
-                yield plan
+                yield answer
         state = simulator.state
         H, yaw = state.H, float(np.arctan2(state.H[1, 0], state.H[0, 0]))
         v = H[:3, :3] @ state.v[:3]
@@ -126,10 +159,6 @@ def walk(
         course.yaws.append(yaw)
         course.velocities.append(np.array([c * v[0] + s * v[1], c * v[1] - s * v[0], v[2]]))
         course.tilts.append(float(np.arccos(np.clip(H[2, 2], -1.0, 1.0))))
-        ground = min(walker.planner.stood[:, 2])
-        if course.tilts[-1] > FALLEN or H[2, 3] - ground < LOW * height:
-            course.fallen = simulator.time
-            return
 
 
 def at_times(tour: list[Leg]) -> CommandAt:

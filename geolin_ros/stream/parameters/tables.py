@@ -7,7 +7,7 @@ A table is imported when it is asked for: with it comes what its node stands on.
 
 from geolin_ros.stream.parameters.table import Parameter
 
-NODES = 'linearization_node', 'lqr_node', 'state_estimator', 'torque_estimator'
+NODES = 'linearization_node', 'lqr_node', 'state_estimator', 'torque_estimator', 'walking_node'
 
 
 def table_of(node: str) -> tuple[Parameter, ...]:
@@ -29,4 +29,8 @@ def table_of(node: str) -> tuple[Parameter, ...]:
             from geolin_ros.stream.parameters.torque import TORQUE_TABLE
 
             return TORQUE_TABLE
+        case 'walking_node':
+            from geolin_ros.stream.parameters.walking import WALKING_TABLE
+
+            return WALKING_TABLE
     raise KeyError(node)

@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated robot on the graph: it asks `walking_node` by its states, and waits for plans."""
+
+import time as clock
+from collections.abc import Callable, Sequence
+
+from geolin_walking.reference import Command
+from geolin_walking.walking_stream import read_law
+from geometry_msgs.msg import Twist
+from rclpy.node import Node
+
+from geolin_demos.balance.graph import RobotGraph
+from geolin_demos.sim.simulator import Simulator
+from geolin_demos.walk.course import CYCLE, Answer
+from geolin_msgs.msg import WalkingPlan
+from geolin_ros.control.effort_guard import effort_limits
+from geolin_ros.errors import InputError
+from geolin_ros.model.state import State
+from geolin_ros.ros.qos import NEWEST
+from geolin_ros.stream.inputs.stamps import nanoseconds
+
+PATIENCE, FIRST_PATIENCE = 10.0, 300.0
+"""For a plan, and for the first one: kernels may have to be compiled [s]."""
+AGAIN = 0.5
+"""From a question to the next, until there is a first answer [s]."""
+BEGIN = 1_000_000_000
+"""First stamp of a tour [ns]; an earlier one than the last of the tour before starts anew."""
+
+
+class WalkGraph(RobotGraph):
+    """Publishes states, touching feet and commands; hears plans.
+
+    Parameters
+    ----------
+    node, simulator, description
+        See `RobotGraph`.
+    """
+
+    def __init__(self, node: Node, simulator: Simulator, description: str) -> None:
+        model = simulator.model
+        super().__init__(node, model, description, [], answers='')
+        self._limit, self._simulator = effort_limits(model), simulator
+        self._plan = WalkingPlan()
+        self._commands = node.create_publisher(Twist, 'cmd_vel', NEWEST)
+        node.create_subscription(WalkingPlan, 'walking_node/plan', self._on_plan, NEWEST)
+
+    def _on_plan(self, message: WalkingPlan) -> None:
+        self._plan, self.answered = message, nanoseconds(message.header.stamp)
+
+    def begin(self) -> Callable[[float, State, Sequence[bool], Command], Answer]:
+        """Return how to ask along a tour, once the walker stands.
+
+        Raises
+        ------
+        InputError
+            If it does not answer.
+        """
+        state, asked = self._simulator.state, 0
+        end = clock.monotonic() + FIRST_PATIENCE
+        while clock.monotonic() < end:
+            if self._asked(BEGIN + round(1e9 * CYCLE) * asked, state, Command(), AGAIN):
+                stamp = self.answered + round(1e9 * CYCLE)
+                return lambda *question: self._ask(stamp, *question)
+            asked += 1
+        raise InputError(
+            f'walking_node has not answered for {FIRST_PATIENCE:g} s, see what it says'
+        )
+
+    def _asked(
+        self,
+        stamp: int,
+        state: State,
+        command: Command,
+        patience: float,
+        down: Sequence[bool] | None = None,
+    ) -> bool:
+        """Publish a state; return whether its plan has come."""
+        feet = self._simulator.feet.values()
+        touching = [True] * len(feet) if down is None else down
+        twist = Twist()
+        twist.linear.x, twist.linear.y, twist.angular.z = map(float, command)
+        self._commands.publish(twist)
+        self.publish_contacts(
+            tuple(foot for foot, on in zip(feet, touching, strict=True) if on), stamp
+        )
+        self.publish_state(state, self._simulator.efforts[self._model.actuated], stamp)
+        return self.spin_until(clock.monotonic() + patience, stamp)
+
+    def _ask(
+        self, begin: int, time: float, state: State, touching: Sequence[bool], command: Command
+    ) -> Answer:
+        if not self._asked(begin + round(1e9 * time), state, command, PATIENCE, touching):
+            raise InputError(f'walking_node has not answered for {PATIENCE:g} s, see what it says')
+        phase, law = read_law(self._plan, self._limit)
+        return Answer(phase, law, self._plan.gains.compute_time, self._plan)

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of the walking node."""
+
+from geolin_ros.stream.parameters.linearizer import shared_rows
+from geolin_ros.stream.parameters.lqr import LQR_TABLE
+from geolin_ros.stream.parameters.table import Parameter
+
+WALKING_TABLE: tuple[Parameter, ...] = (
+    *shared_rows(),
+    *(row for row in LQR_TABLE if row.name in ('supports', 'friction')),
+    Parameter(
+        'dynamics',
+        'library',
+        'Where A and B come from: the library, in this process, or a service, linearize_along of '
+        'linearization_node unless it is remapped.',
+        choices=('library', 'service'),
+    ),
+    Parameter('plan_rate', 50.0, 'Rate of plans.', unit='Hz', bounds=(1.0, 1000.0)),
+    Parameter(
+        'service_timeout',
+        0.5,
+        'After this long without an answer of the service there is no plan.',
+        unit='s',
+        bounds=(0.001, 60.0),
+    ),
+    Parameter(
+        'command_timeout',
+        0.5,
+        'After this long without a newer one, a command is over and the robot stops; 0: never.',
+        unit='s',
+        bounds=(0.0, 3600.0),
+    ),
+)

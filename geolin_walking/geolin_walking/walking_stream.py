@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages in, plans out, without a graph."""
+
+from array import array
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.model.labels import state_labels
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.geometry import write_stamp
+from geolin_ros.stream.inputs.contact_state import write_contact
+from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.inputs.state_input import StateInput
+from geolin_ros.stream.message_memory import read_matrix, write_matrix
+from geolin_ros.stream.outputs.feedback_messages import frames_in_force, read_gains
+from geolin_ros.stream.outputs.messages import StateWriter
+from geolin_ros.stream.parameters.file import default_values
+from geolin_ros.stream.parameters.linearizer import stream_settings
+from geolin_ros.stream.parameters.lqr import supports_of
+from geolin_ros.stream.topics import Counts, TopicStream
+from geolin_walking.gait import Phase
+from geolin_walking.reference import Command
+from geolin_walking.walker import Law, Linearize, Plan, Walker, contacts_of, walker_for
+
+
+class Question(NamedTuple):
+    """What a plan is made of."""
+
+    stamp: int
+    """Of the state [ns]."""
+    time: float
+    """Since the first state [s]."""
+    state: State
+    touching: list[bool]
+    command: Command
+
+
+class WalkingStream(TopicStream[Question]):
+    """Asks for a plan, at the rate of plans.
+
+    Topics: ``joint_states``, ``odom``, ``contact_states`` with the feet that touch the ground, and
+    ``cmd_vel``.
+
+    Parameters
+    ----------
+    model, values, counts
+        The robot, the values of all parameters, and where to count.
+    linearize
+        See `Walker`.
+
+    Attributes
+    ----------
+    walker
+        Who answers.
+    phase, left_out
+        Of the newest plan, and how many were not made in time.
+    """
+
+    def __init__(
+        self,
+        model: TreeModel,
+        values: Mapping[str, Any],
+        counts: Counts,
+        linearize: Linearize | None = None,
+    ) -> None:
+        super().__init__(counts)
+        self.model = model
+        self.supports = supports_of(values)
+        self.contacts = contacts_of(self.supports)
+        self._states = StateInput(model, stream_settings(default_values() | dict(values)))
+        self._state = model.neutral_state()
+        self._touching = {support.frame for support in self.supports}
+        self._command, self._commanded_at = Command(), 0
+        self._period, self._patience = 1.0 / values['plan_rate'], values['command_timeout']
+        self._make = lambda: walker_for(
+            model,
+            self.supports,
+            standing_posture(model, self.supports),
+            friction=values['friction'],
+            linearize=linearize,
+        )
+        self.walker: Walker = self._make()
+        self.phase, self.left_out = Phase.STAND, 0
+        self._first = self._stamp = self._next = 0
+        self._topics = {
+            'joint_states': self._take_joint_state,
+            'odom': self._states.take_odometry,
+            'contact_states': self._take_contacts,
+            'cmd_vel': self._take_command,
+        }
+
+    @property
+    def world_frame(self) -> str:
+        """Frame that the base pose is seen from."""
+        return self._states.world_frame
+
+    @property
+    def newest_stamps(self) -> dict[str, int | None]:
+        """Stamps [ns] of the inputs taken last, None before the first."""
+        return self._states.newest_stamps
+
+    @property
+    def details(self) -> dict[str, str]:
+        """What the diagnostics say of the stream."""
+        return {'phase': self.phase.name.lower(), 'plans left out': str(self.left_out)}
+
+    def warm_up(self) -> None:
+        """Stand and walk once, so that no state waits for a compilation."""
+        trial = self._make()
+        state = standing_posture(self.model, self.supports)
+        for k in range(4):
+            trial.plan(0.02 * k, state, [True] * len(self.supports), Command(0.1 * (k > 1)))
+
+    def rise(self) -> None:
+        """Stand, also after a fall."""
+        self.walker = self._make()
+        self._first = self._next = 0
+
+    def _take_contacts(self, message: Any) -> None:
+        self._touching = set(frames_in_force(message))
+
+    def _take_command(self, message: Any) -> None:
+        """Take a geometry_msgs/Twist, in the robot's heading."""
+        command = Command(message.linear.x, message.linear.y, message.angular.z)
+        if not np.isfinite(command).all():
+            raise DroppedInput(
+                Cause.NOT_FINITE, f'cmd_vel is {command}, expected finite numbers [m/s, rad/s]'
+            )
+        self._command, self._commanded_at = command, self._stamp
+
+    def _take_joint_state(self, message: Any) -> Question | None:
+        self.counts.received += 1
+        whole = self._states.merge(message)
+        if whole is None:
+            return None
+        stamp = nanoseconds(whole.header.stamp)
+        if self._states.check_order(stamp):
+            self.rise()
+            self._first = stamp
+        self._stamp = stamp
+        self._states.read(whole, stamp, self._state)
+        time = 1e-9 * (stamp - self._first)
+        if time < self._next * self._period - 1e-6:
+            return None
+        self._next = int(time / self._period + 1e-6) + 1
+        self.counts.answered += 1
+        is_old = self._patience and 1e-9 * (stamp - self._commanded_at) > self._patience
+        touching = [support.frame in self._touching for support in self.supports]
+        command = Command() if is_old else self._command
+        return Question(stamp, time, self._state.copy(), touching, command)
+
+
+class PlanWriter:
+    """Writes plans into messages.
+
+    Parameters
+    ----------
+    make
+        Returns an empty message of geolin_msgs by its name.
+    stream
+        Of the robot.
+    """
+
+    def __init__(self, make: Callable[[str], Any], stream: WalkingStream) -> None:
+        self._make, self._stream = make, stream
+        self._columns = [label.name for label in state_labels(stream.model)]
+
+    def write(self, plan: Plan, stamp: int, compute_time: float) -> Any:
+        """Return a geolin_msgs/WalkingPlan about the state at ``stamp`` [ns]."""
+        model, message = self._stream.model, self._make('WalkingPlan')
+        gains, law = message.gains, plan.law
+        for header in (message.header, gains.header):
+            write_stamp(header.stamp, stamp)
+            header.frame_id = self._stream.world_frame
+        message.phase = int(plan.phase)
+        message.times = array('d', (plan.times - plan.times[0]).tobytes())
+        for field in ('states', 'efforts', 'wrenches'):
+            write_matrix(getattr(message, field), getattr(plan, field))
+        message.feet = [contact.name for contact in self._stream.contacts]
+        message.in_force = [foot in names for names in plan.in_force for foot in message.feet]
+        gains.model_hash, gains.columns = model.hash, self._columns
+        gains.joint_names = list(model.joint_names)
+        gains.actuated_joints = list(model.actuated_joints)
+        gains.contacts = self.contacts(plan).contacts
+        state = model.neutral_state()
+        state.data[:] = plan.states[0]
+        StateWriter(gains.state, model.n).write(state)
+        gains.feedforward = law.efforts.tolist()
+        write_matrix(gains.k, -plan.gains)
+        write_matrix(gains.k_complement, plan.complement)
+        gains.dt, gains.compute_time = float(plan.times[1] - plan.times[0]), compute_time
+        gains.source = gains.SOURCE_MODEL
+        return message
+
+    def contacts(self, plan: Plan) -> Any:
+        """Return the feet that stand now as geolin_msgs/ContactStates, without a stamp."""
+        message = self._make('ContactStates')
+        for contact in self._stream.contacts:
+            if contact.name in plan.in_force[0]:
+                entry = self._make('ContactState')
+                write_contact(entry, contact, self._stream.model)
+                message.contacts.append(entry)
+        return message
+
+
+def read_law(message: Any, limit: Any) -> tuple[Phase, Law]:
+    """Return phase and law of a geolin_msgs/WalkingPlan, for times since its stamp [s].
+
+    ``limit`` (n_u,) are the largest efforts.
+
+    Raises
+    ------
+    InputError
+        If sizes contradict each other.
+    """
+    _, feedforward, K, _ = read_gains(message.gains)
+    states = read_matrix(message.states)[:2]
+    return Phase(message.phase), Law(np.array(message.times[:2]), states, feedforward, -K, limit)

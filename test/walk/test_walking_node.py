@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""walking_node and linearizer as processes, a simulated robot that asks them over DDS."""
+
+import json
+import re
+import time
+from array import array
+
+import numpy as np
+import pytest
+
+pytest.importorskip('mujoco')
+pytest.importorskip('geolin_msgs.msg')
+
+import rclpy
+from geolin_demos.balance.robots import ARMATURE, overlay
+from geolin_demos.demo.__main__ import as_arguments
+from geolin_demos.demo.descriptions import published
+from geolin_demos.demo.processes import Child
+from geolin_demos.sim.feet import text_of
+from geolin_demos.sim.simulator import Simulator
+from geolin_demos.walk.course import Course, prepare, walk
+from geolin_demos.walk.graph import WalkGraph
+from geolin_walking.gait import Phase
+from geolin_walking.reference import Command
+from geolin_walking.walker import contacts_of
+
+from geolin_msgs.msg import ContactState
+from geolin_msgs.srv import LinearizeAlong
+from geolin_ros import Linearizer, TreeModel, robots
+from geolin_ros.linearization.along import ARRAYS
+from geolin_ros.stream.along_messages import read_trajectory, write_request
+from geolin_ros.stream.message_memory import read_matrix
+
+ROBOT = robots.path('quadruped')
+MODEL = TreeModel.from_urdf(ROBOT, overlay=json.loads(overlay(ARMATURE)))
+FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
+PARAMETERS = {
+    'linearizer': {'service.budget': 1.0, 'contact_source': 'topic', 'service.rate': 1000},
+    'walking_node': {'dynamics': 'service', 'service_timeout': 10.0, 'command_timeout': 0.0},
+}
+MODULES = {
+    'linearizer': 'geolin_ros.ros.linearization_node',
+    'walking_node': 'geolin_walking.walking_node',
+}
+
+
+class Stage:
+    """The simulated robot, in this process."""
+
+    def __init__(self):
+        self.simulator = Simulator(ROBOT, MODEL, FEET)
+        self.node = rclpy.create_node('simulator', start_parameter_services=False)
+        self.graph = WalkGraph(self.node, self.simulator, published(ROBOT))
+        self.client = self.node.create_client(LinearizeAlong, 'linearization_node/linearize_along')
+
+    def stand(self):
+        """Put the robot on its feet again; return how to ask."""
+        prepare(self.simulator)
+        return self.graph.begin()
+
+    def ask(self, request):
+        """Return the linearizer's answer."""
+        assert self.client.wait_for_service(30.0)
+        answer = self.client.call_async(request)
+        end = time.monotonic() + 30.0
+        while not answer.done() and time.monotonic() < end:
+            self.graph._executor.spin_once(timeout_sec=0.1)
+        return answer.result()
+
+
+@pytest.fixture
+def stage(ros_domain):
+    supports = [text_of(foot) for foot in Simulator(ROBOT, MODEL, FEET).feet.values()]
+    PARAMETERS['walking_node']['supports'] = supports
+    rclpy.init()
+    children, found = [], None
+    try:
+        for name, module in MODULES.items():
+            given = PARAMETERS[name] | {'overlay': overlay(ARMATURE)}
+            children.append(Child(name, module, as_arguments(given), {}))
+        found = Stage()
+        yield found
+    finally:
+        for child in children:
+            child.interrupt()
+        statuses = [child.finish() for child in children]
+        if found is not None:
+            found.graph.close()
+            found.node.destroy_node()
+        rclpy.shutdown()
+    assert statuses == [0, 0]
+
+
+def test_robot__walks_on_plans_by_a_service_that_answers_as_the_library(stage):
+    ask, course = stage.stand(), Course()
+    answers = list(walk(stage.simulator, ask, lambda _: Command(0.4), 1.6, course))
+    assert course.fallen is None
+    assert np.abs(course.mean_velocity(0.8, 1.6) - [0.4, 0.0, 0.0]).max() < 0.05
+    assert {answer.phase for answer in answers} == {Phase.WALK}
+
+    plan = answers[-1].plan
+    states, efforts = read_matrix(plan.states), read_matrix(plan.efforts)
+    assert states.shape == (26, len(MODEL.neutral_state().data))
+    assert efforts.shape == (25, 12)
+    assert read_matrix(plan.wrenches).shape == (25, 12)
+    flags = np.array(plan.in_force).reshape(25, 4)
+    assert list(plan.feet) == FEET
+    assert {tuple(row) for row in flags} >= {
+        (True, False, False, True),
+        (False, True, True, False),
+    }
+    assert {contact.frame for contact in plan.gains.contacts} == set(np.array(FEET)[flags[0]])
+
+    # the same bytes both ways
+    contacts = contacts_of(stage.simulator.feet.values())
+    in_force = [tuple(np.array(FEET)[row]) for row in flags]
+    trajectory = states, efforts, np.array(plan.times), in_force
+    request = LinearizeAlong.Request()
+    write_request(request, ContactState, MODEL, contacts, trajectory)
+    response = stage.ask(request)
+    assert response.success, response.message
+    by_service = read_trajectory(response.trajectory, contacts, in_force)
+    in_process = Linearizer(MODEL, contacts).along(*trajectory)
+    assert by_service.first == in_process.first
+    for name in ARRAYS:
+        found, expected = getattr(by_service, name), getattr(in_process, name)
+        assert found.shape == expected.shape
+        assert found.tobytes() == expected.tobytes(), name
+
+    # what is wrong is named, and the node lives on
+    for change, words in (
+        ({'model_hash': 'another'}, 'request is about model another, expected'),
+        ({'in_force': [True]}, '1 entries in in_force, expected'),
+        ({'times': array('d', [0.0])}, r'times have shape \(1,\)'),
+    ):
+        kept = {name: getattr(request, name) for name in change}
+        for name, value in change.items():
+            setattr(request, name, value)
+        refused = stage.ask(request)
+        assert not refused.success
+        assert re.search(words, refused.message), refused.message
+        for name, value in kept.items():
+            setattr(request, name, value)
+    assert stage.ask(request).success
+
+    # a robot that lies is damped; put on its feet, and the clock set back, it stands again
+    ask, state = stage.stand(), stage.simulator.state
+    state.H[:3, :3] = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+    state.r[:] = 1.0
+    answer = ask(0.02, state, [False] * 4, Command(0.4))
+    assert answer.phase is Phase.DAMPING
+    limits = MODEL.limits.effort[MODEL.actuated]
+    np.testing.assert_allclose(answer.law(0.0, state), -0.05 * limits, atol=1e-9)
