@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameter services of a node: what is set together is checked and served together."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rclpy.exceptions import ParameterNotDeclaredException
 from rclpy.parameter import Parameter
 from rclpy.parameter_service import ParameterService
 
@@ -13,26 +16,39 @@ class ParameterServices(ParameterService):
     """As those of every node, but ``ros2 param load`` of a whole file is one change.
 
     rclpy sets the parameters of one request one by one. Those that do not fit together still are.
+    The node tries them on its robot in a thread of its own, while others are answered.
     """
 
-    def _set_parameters_callback(
+    async def _set_parameters_callback(
         self, request: SetParameters.Request, response: SetParameters.Response
     ) -> SetParameters.Response:
         node = self._get_node()
         given = [Parameter.from_parameter_msg(message) for message in request.parameters]
         together = [parameter for parameter in given if _can_be_set(node, parameter.name)]
+        result = SetParametersResult(successful=False)
         if len(together) > 1:
-            result = node.set_parameters_atomically(together)
-            if result.successful:
-                for parameter in given:
-                    alone = SetParameters.Request(parameters=[parameter.to_parameter_msg()])
-                    is_set = parameter in together
-                    one = SetParameters.Response(results=[result])
-                    if not is_set:
-                        one = super()._set_parameters_callback(alone, SetParameters.Response())
-                    response.results += one.results
-                return response
-        return super()._set_parameters_callback(request, response)
+            result = await self._set(together)
+        for parameter in given:
+            is_set = result.successful and parameter in together
+            response.results.append(result if is_set else await self._set([parameter]))
+        return response
+
+    async def _set_parameters_atomically_callback(
+        self,
+        request: SetParametersAtomically.Request,
+        response: SetParametersAtomically.Response,
+    ) -> SetParametersAtomically.Response:
+        given = [Parameter.from_parameter_msg(message) for message in request.parameters]
+        response.result = await self._set(given)
+        return response
+
+    async def _set(self, parameters: Sequence[Any]) -> SetParametersResult:
+        node: Any = self._get_node()
+        try:
+            await node.look_ahead(parameters)
+            return node.set_parameters_atomically(parameters)
+        except ParameterNotDeclaredException as error:
+            return SetParametersResult(successful=False, reason=str(error))
 
 
 def _can_be_set(node: Any, name: str) -> bool:

@@ -105,6 +105,17 @@ class Reading(NamedTuple):
     """Of all parameters."""
 
 
+class _Trial(NamedTuple):
+    """Robots, of which one has to suit the ``values`` of all parameters.
+
+    Unless it does not suit those ``before`` either, where these are given.
+    """
+
+    robots: tuple[str | Path, ...]
+    values: dict[str, Any]
+    before: dict[str, Any] | None = None
+
+
 @dataclass(eq=False)
 class Pipeline:
     """All that belongs to one model: a stream and the writer of its messages."""
@@ -123,7 +134,8 @@ class RobotNode(LifecycleNode):
     """Reads a robot description, prepares a pipeline for it, and feeds it while active.
 
     The executor's thread does the work of each input, and nothing that may compile: a
-    `ModelServer` reads descriptions and prepares pipelines in a thread of its own. A node says
+    `ModelServer` reads descriptions and prepares pipelines in a thread of its own, and one more
+    tries parameters. A node says
     what it is by the six methods that raise NotImplementedError here.
 
     Parameters
@@ -153,6 +165,8 @@ class RobotNode(LifecycleNode):
         self._server = ModelServer(
             self._build, self._post, self._on_built, self._on_refused, self._take_back
         )
+        self._trier = ThreadPoolExecutor(1, thread_name_prefix='parameters')
+        self._tried: tuple[_Trial | None, str] = None, ''
         self.is_compiling = False
         self.asked_to_stop: Callable[[], bool] = lambda: False
         super().__init__(name, start_parameter_services=False, **options)
@@ -317,6 +331,7 @@ class RobotNode(LifecycleNode):
     def destroy_node(self) -> None:
         """Wait for the builder, but not for a compilation, then go."""
         self._server.close(wait=not self.is_compiling)
+        self._trier.shutdown(wait=not self.is_compiling, cancel_futures=True)
         super().destroy_node()
         # rclpy leaves it to the garbage collector, and with it the participant of the middleware
         self._state_machine.destroy_when_not_in_use()
@@ -530,43 +545,59 @@ class RobotNode(LifecycleNode):
             self._model = last
         return last[1]
 
+    async def look_ahead(self, parameters: Sequence[Any]) -> None:
+        """Try parameters on the robots in another thread; what sets them then knows the answer."""
+        changed = {parameter.name: parameter.value for parameter in parameters}
+        try:
+            trial = self._trial(changed)
+        except Exception:  # of another type, for one: whoever sets them says so
+            return
+        if trial is not None:
+            self._tried = trial, await self.aside(self._trier, self._try, trial)
+
     def _check_parameters(self, parameters: list[Any]) -> SetParametersResult:
         try:
-            values = {parameter.name: parameter.value for parameter in parameters}
-            check_all(values, self._table)
-            self.check(values)
-            self._check_on_robots(values)
+            trial = self._trial({parameter.name: parameter.value for parameter in parameters})
         except GeolinError as error:
             return SetParametersResult(successful=False, reason=str(error))
-        return SetParametersResult(successful=True)
+        tried, reason = self._tried
+        if trial is None:
+            reason = ''
+        elif trial != tried:
+            reason = self._try(trial)
+        return SetParametersResult(successful=not reason, reason=reason)
 
-    def _check_on_robots(self, changed: dict[str, Any]) -> None:
-        """Raise `GeolinError` for parameters that no robot here could be served with.
+    def _trial(self, changed: dict[str, Any]) -> _Trial | None:
+        """Return what is to be tried of changed parameters; raise for those that are wrong alone.
 
-        That is the newest, which perhaps only waits for them, and the one that is served. Without
-        either, the one that parameters tell of, unless it cannot be used as they are now.
+        The robots are the newest, which perhaps only waits for them, and the one that is served.
+        Without either, the one that parameters tell of, unless it cannot be used as they are now.
         """
+        check_all(changed, self._table)
+        self.check(changed)
         present = {name: self.get_parameter(name).value for name in self._table}
         changed = {name: value for name, value in changed.items() if name in self._table}
         if not changed:
-            return
+            return None
         values = present | changed
         check_payload(changed, values)
         served = self._server.served
         if changed.get('robot_description'):
-            known = [changed['robot_description']]
-        elif served is not None:
+            return _Trial((changed['robot_description'],), values)
+        if served is not None:
             newest = self._description or served.wanted.description
-            known = list(dict.fromkeys((newest, served.wanted.description)))
-        else:
-            known = [given] if (given := self._description or _given(present)) else []
-        problems = [self._problem(description, values) for description in known]
+            return _Trial(tuple(dict.fromkeys((newest, served.wanted.description))), values)
+        given = self._description or _given(present)
+        return None if given is None else _Trial((given,), values, present)
+
+    def _try(self, trial: _Trial) -> str:
+        """Return why none of the robots could be served with the parameters, empty if one can."""
+        problems = [self._problem(description, trial.values) for description in trial.robots]
         if not all(problems):
-            return
-        if served is None and not changed.get('robot_description'):
-            problems = [p for p in problems if not self._problem(known[0], present)]
-        if problems:
-            raise ConfigurationError(problems[-1])
+            return ''
+        if trial.before is not None and self._problem(trial.robots[0], trial.before):
+            return ''
+        return problems[-1]
 
     def _problem(self, description: str | Path, values: dict[str, Any]) -> str:
         """Return why a robot cannot be served with these parameters, empty if it can."""
