@@ -113,9 +113,10 @@ def write_names(app: Sphinx) -> None:
         file.write_text(text)
 
 
-def setup(app: Sphinx) -> None:
-    """Add what the pages need beside the extensions."""
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Add what the pages need beside the extensions; pages are read and written in parallel."""
     app.connect('builder-inited', write_names, priority=1)
     app.connect('source-read', name_files_outside)
     app.connect('autodoc-process-docstring', as_restructured_text, priority=100)
     app.add_directive('code-cell', CodeBlock)  # notebooks in MyST: shown here, run by the tests
+    return {'parallel_read_safe': True, 'parallel_write_safe': True}
