@@ -13,7 +13,7 @@ import numpy as np
 
 from geolin_ros.errors import UrdfError
 from geolin_ros.optional import optional
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
 
 trimesh = optional('trimesh', extra='meshes')
 ROUND = 24
@@ -37,6 +37,8 @@ class Shape:
         Or else it is visual.
     file
         Of a mesh, as the URDF names it.
+    surface
+        Vertices (k, 3) and triangles (j, 3) of a mesh that a reader has read already, unscaled.
     """
 
     kind: str
@@ -44,6 +46,7 @@ class Shape:
     placement: Array
     is_collision: bool
     file: str = ''
+    surface: tuple[Array, IntArray] | None = None
 
     def outline(self, urdf: Path | None = None) -> tuple[Array, float]:
         """Return points (k, 3) in the link, and the radius of the ball about each [m].
@@ -67,7 +70,9 @@ class Shape:
             corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
             points = 0.5 * corners * self.size
         elif self.kind == 'mesh':
-            points = _vertices(find_mesh(self.file, urdf)) * self.size
+            known = self.surface and self.surface[0]
+            points = _vertices(find_mesh(self.file, urdf)) if known is None else known
+            points = points * self.size
         elif self.kind == 'sphere':
             radius = self.size[0]
         else:

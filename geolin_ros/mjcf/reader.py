@@ -18,11 +18,12 @@ from geolin_ros.errors import ModelError, unknown_name
 from geolin_ros.mjcf.recognition import is_mjcf
 from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
 
 mujoco = optional('mujoco', extra='mujoco')
 
 _TO_JOINTS = (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
+_AROUND = 24  # points around an ellipsoid
 _KINDS = ('floating', 'spherical', 'prismatic', 'revolute')  # in the order of mjtJoint
 
 
@@ -75,28 +76,64 @@ def read(source: str | Path, root: str | None = None) -> Reading:
 def read_shapes(source: str | Path) -> dict[str, list[Shape]]:
     """Return the shapes of each body of an MJCF file or text, those that collide first.
 
-    Meshes, ellipsoids and height fields are left out: they are no shapes of a URDF. Errors as
-    `read`.
+    Meshes and ellipsoids come with their triangles. Planes, height fields and signed distance
+    functions are left out. Errors as `read`.
     """
     m, _ = _compiled(source)
     found: dict[str, list[Shape]] = {}
     for g in range(m.ngeom):
         body = int(m.geom_bodyid[g])
+        kind, place = mujoco.mjtGeom(int(m.geom_type[g])), _geom_pose(m, g)
+        collides = bool(m.geom_contype[g] or m.geom_conaffinity[g])
         radius, second, third = (float(edge) for edge in m.geom_size[g])
         size = {
             mujoco.mjtGeom.mjGEOM_SPHERE: ('sphere', (radius,)),
             mujoco.mjtGeom.mjGEOM_BOX: ('box', (2.0 * radius, 2.0 * second, 2.0 * third)),
             mujoco.mjtGeom.mjGEOM_CAPSULE: ('capsule', (radius, 2.0 * second)),
             mujoco.mjtGeom.mjGEOM_CYLINDER: ('cylinder', (radius, 2.0 * second)),
-        }.get(mujoco.mjtGeom(int(m.geom_type[g])))
-        if size:
-            collides = bool(m.geom_contype[g] or m.geom_conaffinity[g])
-            place = _pose(m.geom_pos[g], _rotation(m.geom_quat[g]))
-            shape = Shape(size[0], size[1], place, collides)
-            found.setdefault(_name(m.body(body), 'body', body), []).append(shape)
+            mujoco.mjtGeom.mjGEOM_ELLIPSOID: ('mesh', (radius, second, third)),
+        }.get(kind)
+        if kind == mujoco.mjtGeom.mjGEOM_MESH:
+            shape = _mesh(m, int(m.geom_dataid[g]), place, collides)
+        elif size is not None:
+            ball = _ball() if size[0] == 'mesh' else None
+            shape = Shape(size[0], size[1], place, collides, surface=ball)
+        else:
+            continue
+        found.setdefault(_name(m.body(body), 'body', body), []).append(shape)
     return {
         name: sorted(of, key=lambda shape: not shape.is_collision) for name, of in found.items()
     }
+
+
+def _geom_pose(m: Any, geom: int) -> Array:
+    return _pose(m.geom_pos[geom], _rotation(m.geom_quat[geom]))
+
+
+def _mesh(m: Any, mesh: int, place: Array, collides: bool) -> Shape:
+    """Return a mesh in the axes of its file: MuJoCo turns it to its principal ones."""
+    own = _pose(m.mesh_pos[mesh], _rotation(m.mesh_quat[mesh]))
+    first, count = int(m.mesh_vertadr[mesh]), int(m.mesh_vertnum[mesh])
+    scale = np.array(m.mesh_scale[mesh], dtype=np.float64)
+    vertices = np.array(m.mesh_vert[first : first + count], dtype=np.float64)
+    vertices = (vertices @ own[:3, :3].T + own[:3, 3]) / scale
+    first, count = int(m.mesh_faceadr[mesh]), int(m.mesh_facenum[mesh])
+    faces = np.array(m.mesh_face[first : first + count], dtype=np.int64)
+    size, at = tuple(scale.tolist()), int(m.mesh_pathadr[mesh])
+    file = '' if at < 0 else m.paths[at:].partition(b'\0')[0].decode()
+    return Shape('mesh', size, place @ se3.inverse(own), collides, file, (vertices, faces))
+
+
+def _ball() -> tuple[Array, IntArray]:
+    """Return a ball of radius 1 as triangles."""
+    turns = 2.0 * np.pi * np.arange(_AROUND) / _AROUND
+    slopes = np.pi * np.arange(_AROUND // 2 + 1) / (_AROUND // 2)
+    slope, turn = (grid.ravel() for grid in np.meshgrid(slopes, turns, indexing='ij'))
+    vertices = (np.sin(slope) * np.cos(turn), np.sin(slope) * np.sin(turn), np.cos(slope))
+    row, column = np.indices((_AROUND // 2, _AROUND)).reshape(2, -1)
+    a, b = row * _AROUND + column, row * _AROUND + (column + 1) % _AROUND
+    faces = np.concatenate(((a, a + _AROUND, b), (b, a + _AROUND, b + _AROUND)), axis=1)
+    return np.stack(vertices, axis=1), np.asarray(faces.T, dtype=np.int64)
 
 
 def _compiled(source: str | Path) -> tuple[Any, str]:

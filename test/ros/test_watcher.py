@@ -8,25 +8,38 @@ import numpy as np
 import pytest
 import viser
 from geolin_tools.view.live import PUSH_TIME, Live
+from geolin_tools.view.page import Page
 from geometry_msgs.msg import WrenchStamped
 from support.view import free_port
 
-from geolin_ros import robots
+from geolin_ros import TreeModel, robots
 from geolin_ros.ros.watcher import Watcher
 from geolin_ros.stream.outputs.reading import read_linearization
 
 
 @pytest.fixture
-def watcher(robot):
-    topics = ('joint_states', 'odom', 'robot_description', 'push')
-    found = Watcher(robot.node_name, [f'{name}:={robot.topic(name)}' for name in topics])
-    yield found
-    found.close()
+def watcher_of():
+    """Return a function that watches a node."""
+    found = []
+
+    def watch(node):
+        topics = ('joint_states', 'odom', 'robot_description', 'push')
+        found.append(Watcher(node.node_name, [f'{name}:={node.topic(name)}' for name in topics]))
+        return found[-1]
+
+    yield watch
+    for one in found:
+        one.close()
 
 
-def live_of(robot, watcher):
+@pytest.fixture
+def watcher(robot, watcher_of):
+    return watcher_of(robot)
+
+
+def live_of(robot, watcher, path=robots.path('quadruped')):  # noqa: B008
     """Return the source as soon as it has heard the node, which is asked meanwhile."""
-    path, deadline = robots.path('quadruped'), time.monotonic() + 60.0
+    deadline = time.monotonic() + 60.0
 
     def ask():
         robot.ask()
@@ -93,3 +106,34 @@ def test_push__is_said_to_reach_nobody_until_somebody_takes_it(robot, watcher):
     force = pushes[-1].wrench.force
     expected = 0.04 * live.model.total_mass * 9.81 / PUSH_TIME
     np.testing.assert_allclose((force.x, force.y, force.z), (0.0, expected, 0.0), atol=1e-9)
+
+
+def test_another_robot__takes_the_page_and_no_mode_stays_chosen(client, watcher_of):
+    """The node's description is replaced: bodies, panels and modes are those of the new one."""
+    humanoid = TreeModel.from_urdf(robots.path('humanoid'))
+    client.describe(robots.path('quadruped').read_text())
+    client.start()
+    client.wait_until_serving('quadruped')
+    live = live_of(client, watcher_of(client), None)
+    page = Page(live, port=free_port())
+    try:
+        client.ask()
+        client.wait_for(lambda: page.step() or page._instant.A.size)
+        page._modes.analyse()
+        page._modes._choice.value = next(iter(page._modes._modes))
+        page.step()
+        assert page._modes.posture() is not None
+
+        client.describe(robots.path('humanoid').read_text())
+        client.wait_until_serving('humanoid')
+        stamp = client.tick()
+        names, base = humanoid.joint_names, humanoid.base_link
+        joints = client.make_joint_state(stamp, names)
+        client.ask(joints, client.make_odometry(stamp, child_frame_id=base))
+        client.wait_for(lambda: page.step() or page._model.name == 'humanoid')
+        page.step()
+        assert page._modes.posture() is None
+        assert len(page._scene._bodies) == len(humanoid.body_names)
+        np.testing.assert_array_equal(page._instant.state.s, joints.position)
+    finally:
+        page.close()

@@ -80,6 +80,55 @@ def test_links_without_shapes__are_capsules_from_joint_to_joint():
     assert any(solid.link == 'b' for solid in figure.solids)
 
 
+STRANGER = """
+<mujoco><compiler meshdir="assets"/><asset><mesh name="wedge" file="wedge.obj" scale="2 -1 .5"/>
+ <mesh name="own" vertex="0 0 0 .1 0 0 0 .2 0 0 0 .3"/></asset>
+<worldbody><geom type="plane" size="1 1 1"/><body name="thigh" pos="0 0 1"><freejoint/>
+ <geom type="capsule" fromto="0 0 0 .02 -.01 -.3" size=".03"/>
+ <geom type="sphere" size=".01" contype="0" conaffinity="0" pos="0 .1 0"/>
+ <geom type="mesh" mesh="wedge" pos=".1 .2 .3" euler="10 20 30" contype="0" conaffinity="0"/>
+ <body name="shank" pos="0 0 -.3"><joint axis="0 1 0"/>
+  <geom type="capsule" fromto="0 0 0 0 0 -.25" size=".02"/><geom type="ellipsoid"
+   size=".03 .02 .05" pos="0 .1 0" euler="40 0 0"/><geom type="mesh" mesh="own"/>
+  <geom type="cylinder" fromto="0 0 0 .1 0 0" size=".02"/><geom type="box" size=".1 .2 .3"/>
+</body></body></worldbody></mujoco>"""
+WEDGE = """
+v 0 0 0
+v .3 0 0
+v 0 .2 0
+v .1 .1 .4
+f 1 3 2
+f 1 2 4
+f 2 3 4
+f 3 1 4
+"""
+
+
+@pytest.mark.parametrize('link', ['thigh', 'shank'])
+def test_links_of_mjcf__are_drawn_where_mujoco_has_their_geoms(link, tmp_path):
+    mujoco = pytest.importorskip('mujoco')
+    (tmp_path / 'assets').mkdir()
+    (tmp_path / 'assets' / 'wedge.obj').write_text(WEDGE)
+    path = tmp_path / 'stranger.xml'
+    path.write_text(STRANGER)
+    figure = drawn(TreeModel.from_file(path), path)
+    assert figure.notes == ()
+    found = [solid.vertices for solid in figure.solids if solid.link == link]
+    m = mujoco.MjModel.from_xml_path(str(path))
+    body = m.body(link).id
+    geoms = [g for g in range(m.ngeom) if m.geom_bodyid[g] == body]
+    if link == 'thigh':  # what is seen hides what collides
+        geoms = [g for g in geoms if not m.geom_contype[g]]
+    assert len(found) == len(geoms)
+    for vertices, g in zip(found, geoms, strict=True):
+        R = np.zeros(9)
+        mujoco.mju_quat2Mat(R, m.geom_quat[g])
+        own = (vertices - m.geom_pos[g]) @ R.reshape(3, 3)  # in the axes of the geom
+        centre, half = m.geom_aabb[g, :3], m.geom_aabb[g, 3:]
+        assert_close(own.min(axis=0), centre - half, 2e-2 * half.max())
+        assert_close(own.max(axis=0), centre + half, 2e-2 * half.max())
+
+
 def test_forces_of_the_feet__carry_the_weight(standing):
     instant = standing.about(standing._start)
     assert len(instant.forces) == len(instant.supports) == 4

@@ -76,6 +76,12 @@ def open_tab(browser, name):
     wait(browser, is_open)
 
 
+def set_value(browser, label, value):
+    """Write a number into the field beside a slider."""
+    field = browser.execute_script(INPUT, label)
+    field.send_keys(Keys.CONTROL + 'a', Keys.NULL, str(value), Keys.ENTER)
+
+
 def picture(browser):
     """Return the 3D view as pixels (h, w, 3), its corner with the panel left out."""
     image = np.array(Image.open(BytesIO(browser.get_screenshot_as_png())).convert('RGB'))
@@ -125,9 +131,8 @@ def test_slider__moves_robot_and_eigenvalues(page):
     stand(page, before)
     assert farthest(page.execute_script(MARKERS), after) > 2.0
     still = picture(page)
-    field = page.execute_script(INPUT, 'FL_thigh_joint')
-    assert float(field.get_attribute('value')) == START
-    field.send_keys(Keys.CONTROL + 'a', Keys.NULL, str(MOVED), Keys.ENTER)
+    assert float(page.execute_script(INPUT, 'FL_thigh_joint').get_attribute('value')) == START
+    set_value(page, 'FL_thigh_joint', MOVED)
     stand(page, after)
     wait(page, lambda: np.sum(np.abs(picture(page) - still).max(axis=2) > 30) > 500)
     click(page, 'joints')  # folded again
@@ -164,4 +169,22 @@ def test_mode__swings_with_its_name_frequency_and_time_constant(page):
     said = re.compile(r'position of \w+.*frequency [\d.e+-]+ Hz · time constant [\d.e+-]+ s', re.S)
     wait(page, lambda: said.search(page.find_element(By.TAG_NAME, 'body').text))
     wait(page, lambda: np.sum(np.abs(picture(page) - still).max(axis=2) > 30) > 500)
+    assert errors(page) == []
+
+
+def test_slider__moves_the_robot_while_a_mode_is_chosen_which_stays_chosen(page):
+    set_value(page, 'amplitude [rad, m]', 0.0)  # what moves now is not the mode
+    settled = [picture(page)]
+
+    def is_still():
+        settled.append(picture(page))
+        return np.abs(settled[-1] - settled[-2]).max() < 30
+
+    wait(page, is_still)
+    if not page.execute_script(INPUT, 'FR_calf_joint').is_displayed():
+        click(page, 'joints')
+        wait(page, lambda: page.execute_script(INPUT, 'FR_calf_joint').is_displayed())
+    set_value(page, 'FR_calf_joint', -2.4)
+    wait(page, lambda: np.sum(np.abs(picture(page) - settled[-1]).max(axis=2) > 30) > 200)
+    assert 'position of' in page.execute_script(INPUT, 'mode').get_attribute('value')
     assert errors(page) == []

@@ -96,6 +96,9 @@ def _solids_of_link(shapes: Sequence[Shape], path: Path | None) -> tuple[list[_S
 
 
 def _surface(shape: Shape, path: Path | None) -> _Surface:
+    if shape.surface is not None:
+        vertices, faces = shape.surface
+        return _moved(shape.placement, vertices * shape.size, faces)
     make: Mapping[str, Any] = {
         'box': lambda: creation.box(shape.size),
         'sphere': lambda: creation.icosphere(subdivisions=2, radius=shape.size[0]),

@@ -45,20 +45,47 @@ class Live:
     watcher
         The subscriptions.
     model, description
-        The robot, see `Source`.
+        The robot, see `Source`; when the node takes another, that of its description.
+    urdf, overlay
+        As of `wait_for`.
     """
 
-    def __init__(self, watcher: 'Watcher', model: TreeModel, description: str | Path) -> None:
+    def __init__(
+        self,
+        watcher: 'Watcher',
+        model: TreeModel,
+        description: str | Path,
+        urdf: Path | None = None,
+        overlay: Path | None = None,
+    ) -> None:
+        self._watcher, self._urdf, self._overlay = watcher, urdf, overlay
+        self._counts: dict[str, int] = {}
+        self._pushing: Any = None
+        self._hash = ''
+        self._adopt(model, description)
+
+    def _adopt(self, model: TreeModel, description: str | Path) -> None:
         self.model, self.description = model, description
-        self._watcher = watcher
         self._joints = JointInput(model)
         self._feet = Feet(model, description)
         self._state = model.neutral_state()
-        self._counts: dict[str, int] = {}
         self._forces: tuple[Force, ...] = ()
         self._contacts: tuple[Any, ...] = ()
         self._world = ''
-        self._pushing: Any = None
+
+    def _is_known(self, message: Any) -> bool:
+        """Return whether a linearization is about our robot, which may be replaced by its own."""
+        if message.model_hash == self._hash:
+            return True
+        described = self._watcher.newest.get('robot_description')
+        source = self._urdf if described is None else self._urdf or described.data
+        if self._hash and source is not None:
+            try:
+                self._adopt(model_of(message, source, self._overlay), source)
+            except GeolinError:  # its description is still to come
+                return False
+        self._hash = message.model_hash
+        return True
 
     @classmethod
     def wait_for(
@@ -91,8 +118,11 @@ class Live:
             known = urdf is not None or 'robot_description' in newest
             if known and 'linearization' in newest:
                 description = urdf if urdf is not None else newest['robot_description'].data
-                model = model_of(newest['linearization'], description, overlay)
-                return cls(watcher, model, description)
+                message = newest['linearization']
+                model = model_of(message, description, overlay)
+                found = cls(watcher, model, description, urdf, overlay)
+                found._hash = message.model_hash
+                return found
             if time.monotonic() > word:
                 missing = [] if known else ['robot_description']
                 missing += [] if 'linearization' in newest else ['the linearizer']
@@ -131,6 +161,8 @@ class Live:
         if not fresh & {'linearization', 'joint_states', 'odom'}:
             return None
         received = None
+        if not self._is_known(newest['linearization']):
+            return None
         if 'linearization' in fresh:
             received = read_linearization(newest['linearization'])
             self._state = received.state

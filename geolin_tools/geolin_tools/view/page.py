@@ -17,7 +17,7 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
-from geolin_tools.view.bodies import drawn
+from geolin_tools.view.bodies import Drawn, drawn
 from geolin_tools.view.health import HealthPanel
 from geolin_tools.view.instant import Instant
 from geolin_tools.view.matrices import HeatMap, Spectrum
@@ -30,7 +30,7 @@ LOOPBACK = '127.0.0.1'
 PORT = 8080
 RATE = 30.0
 """Frames a second."""
-PERIODS = {'spectrum': 0.25, 'matrices': 1.0, 'health': 0.5}
+PERIODS = {'spectrum': 0.25, 'matrices': 1.0, 'health': 0.5, 'modes': 0.5}
 """Least time from one look of a panel to the next [s]."""
 FRICTION = 0.8
 
@@ -60,11 +60,8 @@ class Page:
         port: int = PORT,
         say: Callable[[str], object] = lambda sentence: None,
     ) -> None:
-        figure = drawn(source.model, source.description)
-        for note in figure.notes:
-            say(note)
-        self._source = source
-        self._instant: Instant | None = None
+        self._source, self._say = source, say
+        figure = self._drawn()
         # of who looks at the page; viser hears of them in threads of its own
         self._wishes: deque[Callable[[], object]] = deque()
         with _quiet():
@@ -77,14 +74,22 @@ class Page:
                 f'port {port} of {host} is taken, expected a free one; give --port {found}'
             )
         server.gui.configure_theme(show_logo=False, show_share_button=False, dark_mode=False)
-        server.gui.set_panel_label(source.model.name)
-        self._due = dict.fromkeys(PERIODS, 0.0)
-        self._shown: dict[str, Array] = {}
         self._fill(figure)
 
-    def _fill(self, figure: Any) -> None:
+    def _drawn(self) -> Drawn:
+        figure = drawn(self._source.model, self._source.description)
+        for note in figure.notes:
+            self._say(note)
+        return figure
+
+    def _fill(self, figure: Drawn) -> None:
         """Add scene and panels; the first instant says where the ground is."""
         source, gui = self._source, self._server.gui
+        gui.set_panel_label(source.model.name)
+        self._model = source.model
+        self._instant: Instant | None = None
+        self._due = dict.fromkeys(PERIODS, 0.0)
+        self._shown: dict[str, Array] = {}
         self._remark = gui.add_markdown('')
         source.add_controls(gui)
         first = source.newest()
@@ -140,15 +145,24 @@ class Page:
     def step(self) -> None:
         """Draw one frame, and the panel that is due longest."""
         newest = self._source.newest()
-        posture = self._modes.posture()
+        if self._source.model is not self._model:
+            self._start_anew()
         with self._server.atomic():
             while self._wishes:
                 self._wishes.popleft()()
             if newest is not None:
                 self._take(newest)
+            posture = self._modes.posture()
             if posture is not None:
                 self._scene.pose(posture)
         self._show_panels()
+
+    def _start_anew(self) -> None:
+        """Show another robot: nothing of the one before stays, a chosen mode neither."""
+        self._wishes.clear()
+        self._server.gui.reset()
+        self._server.scene.reset()
+        self._fill(self._drawn())
 
     def _take(self, newest: Instant) -> None:
         """Show an instant; A and B stay those that came last."""
@@ -167,6 +181,9 @@ class Page:
             if now < self._due[name]:
                 continue
             self._due[name] = now + period
+            if name == 'modes':
+                self._modes.follow()
+                continue
             if name == 'health':
                 health = self._source.health()
                 if health is not None:

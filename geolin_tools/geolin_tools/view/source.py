@@ -16,7 +16,7 @@ class Source(Protocol):
     Attributes
     ----------
     model
-        The robot.
+        The robot; another one where `newest` found that it was replaced.
     description
         Path or text of its URDF or MJCF.
     """
