@@ -45,6 +45,11 @@ walk: setup-simulation  ## a quadruped trots in MuJoCo, pushed (ROBOT=path FEET=
 	.venv/bin/python -m geolin_demos.walk $(if $(ROBOT),--robot $(ROBOT)) \
 	    $(if $(FEET),--feet $(FEET))
 
+.PHONY: walk-all
+walk-all: setup  ## slopes, steps, loads, delay, noise, pushes, and robots that nothing was tuned on: an hour; writes docs/evidence/walk.md
+	.venv/bin/python tools/evidence.py docs/evidence/walk.md Walking \
+	    .venv/bin/python -m geolin_demos.walk.bars --thorough $(DATA)
+
 ASKED = $(or $(BAG),$(ROBOT),$(NODE))
 view: setup-view  ## a page in the browser: ROBOT=path FEET=frame,frame,..., BAG=folder or NODE=/linearization_node
 	.venv/bin/geolin view $(if $(ASKED),$(or $(BAG),$(ROBOT)),quadruped) \

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Make the moving pictures of the README: docs/balance.webp and docs/view.webp.
+"""Make the moving pictures of README and documentation: docs/walk.webp, balance.webp, view.webp.
 
-python tools/films.py [balance] [view]     (both by default; each at most 3 MB)
+python tools/films.py [walk] [balance] [view]     (all by default)
 
-The first is `make balance` without DDS: the same motions, pushes and gains in one process, drawn
-by MuJoCo without a screen (EGL, or what MUJOCO_GL says). The second is the page of `geolin view`
-in Chromium, about the same simulation. It is a film of pictures: the next moment comes when the
-last one is drawn, however long a slow machine takes.
+The first two are `make walk` and `make balance` without DDS: robots, pushes and laws in one
+process, drawn by MuJoCo without a screen (EGL, or what MUJOCO_GL says). The last is the page of
+`geolin view` in Chromium, about the same simulation. It is a film of pictures: the next moment
+comes when the last one is drawn, however long a slow machine takes.
 """
 
 import io
@@ -25,13 +25,16 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for the browser of the benchmarks
 MOST = 3 * 10**6
-"""Bytes of a film."""
+"""Bytes of a film; of the one that walks, half of them."""
 RATE = 15
-"""Frames a second of the first film;"""
+"""Frames a second of the films of robots;"""
 VIEW_RATE = 10
-"""of the second."""
+"""of the page."""
 VIEW_SECONDS, VIEW_SIZE = 3.6, (880, 600)
 FEET = 'FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'
+RED, GREEN = (0.75, 0.2, 0.15, 1.0), (0.2, 0.55, 0.3, 1.0)
+BLUE, ORANGE = (0.2, 0.4, 0.8, 1.0), (0.9, 0.55, 0.1, 1.0)
+"""Of pushes, forces of the floor, paths of feet and of the base."""
 PATIENCE = 600.0
 """With a browser [s]."""
 TWO_FRAMES = """
@@ -40,7 +43,7 @@ requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30)));
 """
 
 
-def save(frames: list[Any], path: Path, rate: int = RATE) -> None:
+def save(frames: list[Any], path: Path, rate: int = RATE, most: int = MOST) -> None:
     """Write an animated WebP, by the best quality that fits."""
     images = [Image.fromarray(frame) for frame in frames]
     for quality in (80, 60, 45, 30, 20):
@@ -53,12 +56,92 @@ def save(frames: list[Any], path: Path, rate: int = RATE) -> None:
             quality=quality,
             method=4,
         )
-        if path.stat().st_size <= MOST:
+        if path.stat().st_size <= most:
             break
     size = path.stat().st_size
     print(f'{path.relative_to(ROOT)}: {len(images)} frames, {size / 1e6:.2f} MB')
-    if size > MOST:
-        raise SystemExit(f'films: {path} has {size} bytes, expected at most {MOST}')
+    if size > most:
+        raise SystemExit(f'films: {path} has {size} bytes, expected at most {most}')
+
+
+def walk() -> None:
+    """Film a quadruped and a humanoid side by side that walk, pushed."""
+    from geolin_walking.reference import Command
+
+    left = walked('quadruped', FEET, [Command(0.5), Command(0.3, 0.0, 0.8)], 0.1, 1.2)
+    right = walked('humanoid', ('left_foot', 'right_foot'), [Command(0.2)] * 2, 0.025, 2.55)
+    frames = [np.hstack(pair) for pair in zip(left, right, strict=True)]
+    save(frames, ROOT / 'docs' / 'walk.webp', most=MOST // 2)
+
+
+def walked(
+    robot: str, feet: tuple[str, ...], commands: list[Any], impulse: float, distance: float
+) -> Iterator[Any]:
+    """Yield frames of a robot that walks by two commands and is pushed: forces, plan of the feet.
+
+    Drawn are the forces of the floor, footholds, and where feet and base go by the plan.
+    """
+    import mujoco
+    from geolin_demos.sim.simulator import Simulator
+    from geolin_demos.sim.trial import push_of
+    from geolin_demos.walk.course import CYCLE, Course, in_process, prepare
+    from geolin_demos.walk.course import walk as walk_on
+    from geolin_tools.view.bodies import drawn
+
+    from geolin_ros import TreeModel, robots
+
+    path = robots.path(robot)
+    overlay = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}
+    model = TreeModel.from_urdf(path, overlay=overlay)
+    simulator = Simulator(path, model, feet)
+    simulator.pushes = [
+        push_of(impulse, angle, start, model.total_mass)
+        for angle, start in ((0.5 * np.pi, 2.5), (-0.6 * np.pi, 5.0))
+    ]
+    walker = prepare(simulator)
+    figure, camera = Figure(simulator, drawn(model, path)), mujoco.MjvCamera()
+    camera.distance, camera.azimuth, camera.elevation = distance, 140.0, -14.0
+    height = 0.62 * simulator.state.H[2, 3]
+    at, weight = simulator.state.H[:2, 3].copy(), 9.81 * model.total_mass
+    next_frame, half = 1.0, 4.0
+    answers = walk_on(
+        simulator,
+        in_process(walker),
+        lambda time: commands[0] if time < half else commands[1],
+        2.0 * half,
+        Course(),
+    )
+    for answer in answers:
+        if simulator.time < next_frame:
+            continue
+        next_frame += 1.0 / RATE
+        at += 3.0 * CYCLE * (simulator.state.H[:2, 3] - at) / (RATE * CYCLE)
+        camera.lookat[:] = *at, height
+        plan, lines = answer.plan, []
+        places = walker.planner.legs.points(plan.states)
+        for k, (frame, wrench) in enumerate(simulator.wrenches().items()):
+            p, force = places.p[0, k], places.R[0, k] @ wrench[:3] / weight
+            if np.linalg.norm(force) > 0.05:
+                lines.append((p, p + 1.2 * height * force, GREEN, 0.009 * distance))
+            if any(frame not in names for names in plan.in_force):
+                lines += _path(places.p[:, k], BLUE, distance)
+        lines += _path(plan.states[:, [3, 7, 11]], ORANGE, distance)
+        for push in simulator.pushes:
+            if _is_seen(push, simulator.time):
+                along = np.array(push.force) / np.linalg.norm(push.force)
+                base = plan.states[0, [3, 7, 11]]
+                ends = base - 1.2 * height * along, base - 0.1 * along
+                lines.append((*ends, RED, 0.014 * distance))
+        yield figure.draw(camera, lines)
+
+
+def _path(places: Any, colour: tuple[float, ...], distance: float) -> list[Any]:
+    """Return the lines along a path."""
+    return [
+        (a, b, colour, 0.004 * distance)
+        for a, b in zip(places[:-1:2], places[2::2], strict=False)
+        if np.linalg.norm(b - a) > 1e-4
+    ]
 
 
 def balance() -> None:
@@ -102,7 +185,9 @@ def pushed(robot: str, feet: tuple[str, ...], impulse: float, distance: float) -
         if index % steps == 0:
             now = [push for push in simulator.pushes if _is_seen(push, simulator.time)]
             at = centre_of_mass(model, simulator.state).com
-            yield figure.draw(camera, [push.force for push in now], at)
+            along = [np.array(push.force) / np.linalg.norm(push.force) for push in now]
+            arrows = [(at - 0.55 * a, at - 0.15 * a, RED, 0.02) for a in along]
+            yield figure.draw(camera, arrows)
         simulator.advance(law(simulator.time, simulator.state), PERIOD)
 
 
@@ -166,8 +251,8 @@ class Figure:
         self._data = mujoco.MjData(self._model)
         self._renderer = mujoco.Renderer(self._model, 2 * self.SIZE[0], 2 * self.SIZE[1])
 
-    def draw(self, camera: Any, pushes: list[Any], at: Any) -> Any:
-        """Return a frame (h, w, 3), with an arrow to the centre of mass for each push."""
+    def draw(self, camera: Any, arrows: list[Any]) -> Any:
+        """Return a frame (h, w, 3), with arrows: from, to, colour, width."""
         from geolin_ros.dynamics.kinematics import Kinematics
         from geolin_ros.spatial import se3
 
@@ -178,15 +263,15 @@ class Figure:
         mujoco.mj_forward(self._model, self._data)
         self._renderer.update_scene(self._data, camera)
         scene = self._renderer.scene
-        for force in pushes:
-            along = np.array(force) / np.linalg.norm(force)
+        for begin, end, colour, width in arrows:
             geom = scene.geoms[scene.ngeom]
             mujoco.mjv_initGeom(
                 geom, mujoco.mjtGeom.mjGEOM_ARROW, np.zeros(3), np.zeros(3), np.zeros(9),
-                np.array([0.75, 0.2, 0.15, 1.0], dtype=np.float32),
+                np.array(colour, dtype=np.float32),
             )  # fmt: skip
-            ends = at - 0.55 * along, at - 0.15 * along
-            mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_ARROW, 0.02, *ends)
+            is_arrow = colour in (RED, GREEN)
+            kind = mujoco.mjtGeom.mjGEOM_ARROW if is_arrow else mujoco.mjtGeom.mjGEOM_CAPSULE
+            mujoco.mjv_connector(geom, kind, width, begin, end)
             scene.ngeom += 1
         image = Image.fromarray(self._renderer.render())
         return np.asarray(image.resize((self.SIZE[1], self.SIZE[0]), Image.Resampling.LANCZOS))
@@ -304,6 +389,6 @@ def view() -> None:
 
 
 if __name__ == '__main__':
-    names = sys.argv[1:] or ['balance', 'view']
-    for name in names:
-        {'balance': balance, 'view': view}[name]()
+    films = {'walk': walk, 'balance': balance, 'view': view}
+    for name in sys.argv[1:] or films:
+        films[name]()

@@ -68,13 +68,16 @@ class Law(NamedTuple):
     limit: Array
     """(n_u,)"""
 
-    def __call__(self, time: float, state: State) -> Array:
-        """Return the efforts (n_u,) at a time [s]."""
+    def wanted(self, time: float) -> Array:
+        """Return x_want (1, 22 + 2 n) at a time [s]."""
         begin, end = self.times
         share = float(np.clip((time - begin) / (end - begin), 0.0, 1.0))
         first, second = self.states[:1], self.states[1:]
-        wanted = retracted(first, share * differences(first, second))
-        z = differences(wanted, state.data[None])[0]
+        return retracted(first, share * differences(first, second))
+
+    def __call__(self, time: float, state: State) -> Array:
+        """Return the efforts (n_u,) at a time [s]."""
+        z = differences(self.wanted(time), state.data[None])[0]
         return np.asarray(np.clip(self.efforts + self.gains @ z, -self.limit, self.limit))
 
 

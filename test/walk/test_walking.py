@@ -21,6 +21,8 @@ mujoco = pytest.importorskip('mujoco')
 
 from geolin_demos.sim.simulator import Simulator  # noqa: E402
 from geolin_demos.sim.trial import push_of  # noqa: E402
+from geolin_demos.sim.world import Floor  # noqa: E402
+from geolin_demos.walk import bars  # noqa: E402
 from geolin_demos.walk.course import Course, in_process, prepare, walk  # noqa: E402
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
@@ -62,6 +64,41 @@ def test_humanoid__steps_as_it_is_told_under_a_push():
     found = course.mean_velocity(1.24, 2.92)  # four steps
     assert np.abs(found - [0.2, 0.0, 0.0]).max() < 0.05
     assert np.degrees(max(course.tilts)) < 10.0
+
+
+def test_quadruped__walks_uphill_and_over_steps_with_a_load_late_with_noise_pushed(
+    tmp_path, capsys
+):
+    table, cases = (
+        tmp_path / 'table.md',
+        ('slope up, 5 degrees', 'all of it, pushes by two thirds'),
+    )
+    arguments = ['--seconds', '2.6', '--table', str(table), '--cases', *cases]
+    assert bars.main(arguments) == 0, capsys.readouterr().out
+    text = table.read_text()
+    assert text.startswith('2 of 2 cases pass.')
+    assert all(f'| quadruped | {case} | yes |' in text for case in cases)
+
+
+def test_floor__rises_and_has_steps_that_feet_touch():
+    for floor, x in ((Floor(slope=0.1), 1.0), (Floor(step=0.02), 1.0)):
+        path = robots.path('quadruped')
+        simulator = Simulator(path, TreeModel.from_urdf(path, overlay=ROTORS), FEET, floor)
+        walker = prepare(simulator)
+        state, height = walker.planner._posture.copy(), 0.1 if floor.slope else 0.02
+        state.H[:3, 3] += [x, 0.0, height + 0.03]
+        simulator.reset(state)
+        while not any(np.any(w) for w in simulator.wrenches().values()) and simulator.time < 0.3:
+            simulator.advance(np.zeros(12), 0.001)
+        at = Kinematics(simulator.model, simulator.state)
+        pressed = [f for f, w in simulator.wrenches().items() if np.any(w)]
+        assert pressed
+        for frame in pressed:
+            p = at.pose(frame)[:3, 3]
+            ground = np.tan(floor.slope) * p[0] + (
+                0.02 if floor.step and 0.8 < p[0] < 1.3 else 0.0
+            )
+            assert abs((p[2] - ground) * np.cos(floor.slope) - 0.02) < 2e-3
 
 
 def test_schedule__puts_pairs_in_the_air_by_turns_and_stops():

@@ -107,7 +107,7 @@ class Simulator:
                 'of more than 0 s'
             )
         self.model = model
-        self.pushes = list(pushes)
+        self.pushes, self.floor = list(pushes), floor
         self.clipped = 0
         found = read_feet(urdf, model, feet)
         self.feet = {foot.support.frame: foot.support for foot in found}
@@ -172,6 +172,12 @@ class Simulator:
             (centres, radius), H = balls(support), at.pose(frame)
             heights.append(np.min(centres @ H[2, :3]) + H[2, 3] - radius)
         return float(min(heights))
+
+    def rise(self, state: State) -> float:
+        """Return how high the floor's slope is below the highest foot [m]."""
+        at = Kinematics(self.model, state)
+        slope = np.tan(self.floor.slope)
+        return float(max(slope * at.pose(frame)[0, 3] for frame in self.feet))
 
     def advance(self, tau: ArrayLike, duration: float) -> Array:
         """Hold joint efforts for a while; return them as the motors gave them.

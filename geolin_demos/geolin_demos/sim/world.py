@@ -25,6 +25,8 @@ from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 FLOOR = 'floor'
+FIRST_STEP, TREAD, STEPS = 0.8, 0.5, 10
+"""Where steps begin, how long they are [m], and how many there are."""
 _SOLREF = [0.01, 1.0]
 _SOLIMP = [0.95, 0.99, 0.001, 0.5, 2.0]
 _MIMIC_SOLREF = [0.004, 1.0]
@@ -35,10 +37,24 @@ _WORTH_A_NOTE = 1e-10  # [kg m^2]
 
 @dataclass(frozen=True)
 class Floor:
-    """The ground: friction coefficient, time step of the physics [s]."""
+    """The ground.
+
+    Attributes
+    ----------
+    friction
+        Coefficient.
+    timestep
+        Of the physics [s].
+    slope
+        It rises along x, through the origin [rad].
+    step
+        From `FIRST_STEP` on along x, every other `TREAD` is so much higher [m].
+    """
 
     friction: float = 0.8
     timestep: float = 0.001
+    slope: float = 0.0
+    step: float = 0.0
 
 
 class Inertial(NamedTuple):
@@ -116,10 +132,20 @@ def compile_world(
         name=FLOOR,
         type=mujoco.mjtGeom.mjGEOM_PLANE,
         size=[0.0, 0.0, 1.0],
+        quat=[np.cos(0.5 * floor.slope), 0.0, -np.sin(0.5 * floor.slope), 0.0],
         contype=1,
         conaffinity=2,
         **_contact(floor),
     )
+    for k in range(STEPS if floor.step else 0):
+        spec.worldbody.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=[0.5 * TREAD, 5.0, floor.step],
+            pos=[FIRST_STEP + (2 * k + 0.5) * TREAD, 0.0, 0.0],
+            contype=1,
+            conaffinity=2,
+            **_contact(floor),
+        )
     bodies, notes = _add_bodies(spec, model, friction)
     for row in model.dependent_joints:
         spec.add_equality(

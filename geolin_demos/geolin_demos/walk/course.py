@@ -15,8 +15,9 @@ from geolin_walking.walker import Law, Plan, Walker, walker_for
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import PERIOD
 from geolin_ros.control.posture import standing_posture
+from geolin_ros.linearization.along import differences, retracted
 from geolin_ros.model.state import State
-from geolin_ros.model.tree import STANDARD_GRAVITY
+from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.typing import Array
 
 CYCLE = 0.02
@@ -105,8 +106,39 @@ class Course:
         return float(np.percentile(self.cycles[1:], share))
 
 
-def prepare(simulator: Simulator) -> Walker:
-    """Put a robot on its feet; return who makes it walk.
+def noisy(ask: Ask, velocity: float, rate: float, seed: int) -> Ask:
+    """Return how to ask about states with noise on the twist of the base [m/s, rad/s]."""
+    rng, deviations = np.random.default_rng(seed), np.repeat((velocity, rate), 3)
+
+    def ask_about(time: float, state: State, down: Sequence[bool], command: Command) -> Answer:
+        state.v[:] += deviations * rng.standard_normal(6)
+        return ask(time, state, down, command)
+
+    return ask_about
+
+
+def delayed(ask: Ask) -> Ask:
+    """Return how to ask where each answer comes a cycle later.
+
+    It is then about the state that the plan in force leads to, as far off it as the robot is now.
+    """
+    waiting: list[Answer] = []
+
+    def ask_ahead(time: float, state: State, down: Sequence[bool], command: Command) -> Answer:
+        if not waiting:
+            waiting.append(ask(time, state, down, command))
+        now = waiting.pop()
+        z = differences(now.law.wanted(0.0), state.data[None])
+        ahead = state.copy()
+        ahead.data[:] = retracted(now.law.wanted(CYCLE), z)[0]
+        waiting.append(ask(time + CYCLE, ahead, down, command))
+        return now
+
+    return ask_ahead
+
+
+def prepare(simulator: Simulator, model: TreeModel | None = None) -> Walker:
+    """Put a robot on its feet; return who makes it walk, by a model of its own.
 
     Raises
     ------
@@ -116,9 +148,12 @@ def prepare(simulator: Simulator) -> Walker:
         If it has no posture to stand in.
     """
     supports = list(simulator.feet.values())
-    posture = standing_posture(simulator.model, supports)
-    simulator.reset(posture)
-    return walker_for(simulator.model, supports, posture)
+    model = model or simulator.model
+    posture = standing_posture(model, supports)
+    there = posture.copy()
+    there.H[2, 3] += simulator.rise(there)
+    simulator.reset(there)
+    return walker_for(model, supports, posture)
 
 
 def walk(
