@@ -13,14 +13,10 @@ from launch_ros.actions import LifecycleNode
 from launch_ros.substitutions import FindPackageShare
 
 from geolin_ros.errors import ConfigurationError
+from geolin_ros.ros.bringup import EXECUTABLES, chain
 from geolin_ros.ros.launching import check_file, fail_with
 from launch import LaunchDescription
 
-EXECUTABLES = {
-    'state_estimator': 'state_estimator',
-    'linearization_node': 'linearizer',
-    'lqr_node': 'lqr_node',
-}
 TOPICS = {
     'joint_states': 'sensor_msgs/JointState with the joints of the robot.',
     'imu': 'sensor_msgs/Imu of the base.',
@@ -70,41 +66,27 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     check_file('parameters', given['parameters'])
     if given['robot_description_file']:
         check_file('robot_description_file', given['robot_description_file'])
-    feet = [foot for foot in given['feet'].replace(' ', '').split(',') if foot]
-    if not feet:
-        raise ConfigurationError(
-            'feet is empty, expected the frames that the robot stands on, as '
-            'feet:=FL_foot:0.02,FR_foot:0.02'
-        )
-    shared = {
-        'robot_description_file': given['robot_description_file'],
-        'frame_prefix': given['frame_prefix'],
-        'use_sim_time': is_true(given['use_sim_time']),
-    }
-    contacts = [f'{foot.partition(":")[0]} {kind_of(foot)}' for foot in feet]
-    own = {
-        'state_estimator': {'contacts': contacts, 'imu_link': given['imu_link']},
-        'linearization_node': {'contacts': contacts},
-        'lqr_node': {'supports': feet, 'publish_efforts': is_true(given['publish_efforts'])},
-    }
-    remappings = [(topic, given[topic]) for topic in TOPICS]
-    if is_true(given['state_estimator']):
-        estimated = {'odom': 'odometry', 'contact_states': 'contact_states'}
-        remappings = [
-            (topic, f'state_estimator/{estimated[topic]}' if topic in estimated else name)
-            for topic, name in remappings
-        ]
+    shared = {'use_sim_time': is_true(given['use_sim_time'])}
+    for name in ('robot_description_file', 'frame_prefix'):
+        if given[name]:
+            shared[name] = given[name]
+    nodes = chain(
+        given['feet'],
+        {topic: given[topic] for topic in TOPICS},
+        shared,
+        given['imu_link'],
+        is_true(given['publish_efforts']),
+        [name for name in EXECUTABLES if is_true(given[name])],
+    )
     started: list[LaunchDescriptionEntity] = []
-    for name, executable in EXECUTABLES.items():
-        if not is_true(given[name]):
-            continue
+    for wanted in nodes:
         node = LifecycleNode(
             package='geolin_ros',
-            executable=executable,
+            executable=wanted.executable,
             namespace=given['namespace'],
-            name=name,
-            parameters=[given['parameters'], shared | own[name]],
-            remappings=remappings,
+            name=wanted.name,
+            parameters=[given['parameters'], wanted.parameters],
+            remappings=list(wanted.remappings.items()),
             arguments=['--end-with-parent'],
             output='screen',
         )
@@ -117,8 +99,3 @@ def is_true(text: str) -> bool:
     if text.lower() not in ('true', 'false'):
         raise ConfigurationError(f'{text!r} is neither true nor false')
     return text.lower() == 'true'
-
-
-def kind_of(foot: str) -> str:
-    """Return the kind of contact of a support: a sole is a surface, all others are points."""
-    return 'surface' if 'x' in foot.partition(':')[2] else 'point'

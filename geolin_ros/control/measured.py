@@ -3,6 +3,7 @@
 """A linearization from outside, and whether gains may be made of it."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from geolin_ros.linearization.contacts.description import Closure, resolve
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.result import Linearization
 from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 
 MOST_DEVIATION = 1.0
@@ -38,7 +40,7 @@ class Measured(NamedTuple):
     def fits(self, posture: State, own: Linearizer, calm: float) -> bool:
         """Whether it is about this posture, at rest, on the contacts of the own linearizer.
 
-        All within ``calm`` [m, rad, m/s, rad/s].
+        All within ``calm`` [m, rad, m/s, rad/s]; a point may have any axes.
         """
         moving = max(np.abs(self.state.v).max(), np.abs(self.state.r).max(initial=0.0))
         z = posture.difference(self.state)
@@ -46,15 +48,32 @@ class Measured(NamedTuple):
         return bool(moving <= calm and away <= calm) and self._holds_the_same(own, calm)
 
     def _holds_the_same(self, own: Linearizer, calm: float) -> bool:
-        def place(contact: Closure) -> tuple[str, int, Array]:
-            at, _ = resolve(own.model, contact)
-            return contact.kind, at.body, at.placement
-
-        ours, theirs = ([place(c) for c in one] for one in (own.contacts, self.contacts))
+        ours, theirs = self._placed(own.model, own.contacts), self._placed(own.model)
         return len(ours) == len(theirs) and all(
-            a[:2] == b[:2] and np.abs(a[2] - b[2]).max() <= calm
+            a[:2] == b[:2]
+            and np.abs(a[2] - b[2])[:3, slice(3 if a[0] == 'point' else 0, 4)].max() <= calm
             for a, b in zip(ours, theirs, strict=True)
         )
+
+    def _placed(
+        self, model: TreeModel, contacts: Sequence[Closure] | None = None
+    ) -> list[tuple[str, int, Array]]:
+        """Return kind, body and placement there of contacts, by default those from outside."""
+        found: list[tuple[str, int, Array]] = []
+        for contact in self.contacts if contacts is None else contacts:
+            at, _ = resolve(model, contact)
+            found.append((contact.kind, at.body, at.placement))
+        return found
+
+    def _turn(self, own: Linearizer) -> Array:
+        """Return what takes wrenches from the axes of the contacts outside to the own ones."""
+        turn, row = np.zeros((self.wrenches.size, self.wrenches.size)), 0
+        ours, theirs = self._placed(own.model, own.contacts), self._placed(own.model)
+        for (kind, _, here), (_, _, there) in zip(ours, theirs, strict=True):
+            for _ in range(1 if kind == 'point' else 2):
+                turn[row : row + 3, row : row + 3] = here[:3, :3].T @ there[:3, :3]
+                row += 3
+        return turn
 
     def on(self, linearizer: Linearizer) -> Linearization:
         """Return A and B with the geometry of the own linearizer.
@@ -73,7 +92,8 @@ class Measured(NamedTuple):
                     f'of this model as this is from zero, expected at most {MOST_DEVIATION:g}; '
                     'look at the linearizer'
                 )
+        turn = self._turn(linearizer)
         return dataclasses.replace(
-            own, A=self.A, B=self.B, nu_dot=self.nu_dot, wrenches=self.wrenches,
-            wrench_by_state=self.wrench_by_state, wrench_by_tau=self.wrench_by_tau,
+            own, A=self.A, B=self.B, nu_dot=self.nu_dot, wrenches=turn @ self.wrenches,
+            wrench_by_state=turn @ self.wrench_by_state, wrench_by_tau=turn @ self.wrench_by_tau,
         )  # fmt: skip

@@ -164,6 +164,7 @@ class Regulator:
         self._followed_since: float | None = None
         self._rest = ''
         self._designed_for: tuple[object, ...] = ()
+        self._designed_of: Measured | None = None
         self.source: Source = 'model'
         self.failure = ''
 
@@ -275,10 +276,10 @@ class Regulator:
         reference, frames, newest = self._reference, self._standing_on, self._newest
         if reference is None:
             return False
-        wanted = (reference.state.data.tobytes(), frames, newest)
-        if wanted == self._designed_for:
+        wanted = reference.state.data.tobytes(), frames
+        if wanted == self._designed_for and newest is self._designed_of:
             return False
-        self._designed_for = wanted
+        self._designed_for, self._designed_of = wanted, newest
         if self._bank is not None:
             self._bank.route(frames)  # says what is missing
             return True

@@ -76,8 +76,9 @@ def _has_rates(message: Any) -> bool:
 class BaseStream(TopicStream[BaseAnswer]):
     """Estimates the base at each joint state; IMU samples carry it from one to the next.
 
-    It starts at rest, upright by the first samples, and starts anew after a clock was set back
-    or the IMU was silent for longer than a second. An input that cannot be used is counted and
+    It starts at rest, upright by the first samples, above the origin and with its lowest foot at
+    height zero. It starts anew after a clock was set back or the IMU was silent for longer than a
+    second. An input that cannot be used is counted and
     told to ``on_drop``. Topics: ``joint_states``, ``contact_states``, that of the IMU and those of
     foot forces.
 
@@ -116,6 +117,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         self._sample = np.zeros(6)
         self._epoch: int | None = None  # stamp of the start [ns]
         self._levelling: list[Array] = []
+        self._ground: float | None = None  # height of the lowest foot at the start [m]
         self._last_stamp: int | None = None
         self._last_imu: int | None = None
         self._topics: dict[str, Callable[[Any], BaseAnswer | None]] = {
@@ -155,7 +157,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         self._start_anew()
 
     def _start_anew(self) -> None:
-        self._epoch, self._levelling = None, []
+        self._epoch, self._levelling, self._ground = None, [], None
         self._filter.let_go = 0
 
     def _take_imu(self, message: Any) -> None:
@@ -214,6 +216,10 @@ class BaseStream(TopicStream[BaseAnswer]):
             self._start_anew()
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
         estimate = self._filter.estimate()
+        if self._ground is None:
+            self._ground = self._filter.feet.lowest(self._state.s, estimate.H)
+            self._ground -= self.settings.foot_radius
+        estimate.H[2, 3] -= self._ground
         self.counts.answered += 1
         return BaseAnswer(stamp, estimate, message, rates, age, time.perf_counter() - start)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""geolin_demos/launch/balance.launch.py by content; test/installation starts it."""
+"""geolin_demos/launch/standing.launch.py by content; test/installation starts it."""
 
 import argparse
 import ast
@@ -17,25 +17,17 @@ from geolin_demos.balance.robot import parse
 from geolin_demos.balance.robots import FEET, node_parameters, overlay, simulator_of
 
 from geolin_ros.control.regulator import RegulatorSettings
+from geolin_ros.ros.bringup import EXECUTABLES
 from geolin_ros.stream.parameters.linearizer import TABLE
 from geolin_ros.stream.parameters.lqr import LQR_TABLE, supports_of
 
-FILE = Path(__file__).parents[2] / 'geolin_demos' / 'launch' / 'balance.launch.py'
+FILE = Path(__file__).parents[2] / 'geolin_demos' / 'launch' / 'standing.launch.py'
 TREE = ast.parse(FILE.read_text())
-
-
-def assigned(name):
-    (value,) = (
-        node.value
-        for node in TREE.body
-        if isinstance(node, ast.Assign) and node.targets[0].id == name
-    )
-    return ast.literal_eval(value)
 
 
 def test_launch_file__starts_console_scripts_and_a_module_that_exists():
     scripts = {script.name: script.value for script in entry_points(group='console_scripts')}
-    for script in assigned('EXECUTABLES').values():
+    for script in EXECUTABLES.values():
         assert scripts[script] == f'geolin_ros.ros.programs:{script}'
     assert importlib.util.find_spec('geolin_demos.balance.robot')
     assert 'geolin_demos.balance.robot' in FILE.read_text()
@@ -55,7 +47,8 @@ def test_simulator_of_the_launch_file__is_given_options_that_it_has():
         for node in ast.walk(word)
         if isinstance(node, ast.Constant) and str(node.value).startswith('--')
     ]
-    assert options == ['--robot', '--feet', '--output']
+    assert options == ['--robot', '--feet', '--estimated', '--output']
+    options.remove('--estimated')
     found = parse([word for option in options for word in (option, 'x')])
     assert (found.robot, found.feet, found.output) == ('x', 'x', Path('x'))
 

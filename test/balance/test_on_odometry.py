@@ -13,7 +13,8 @@ pytest.importorskip('rosbags')
 
 from geolin_demos.balance.laws import ScheduledLqr
 from geolin_demos.balance.motions import lift_and_put_down, stand
-from geolin_demos.sim.odometry import OFF, ON, TRUSTED, Imu, Odometry
+from geolin_demos.sim.odometry import OFF, ON, TRUSTED, Odometry
+from geolin_demos.sim.sensors import Imu
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import push_of, simulate
 
@@ -69,6 +70,8 @@ def test_pushed_robot__stands_on_its_odometry(robot, lifted, impulse, source):
     assert recording.stands
     assert watched.odometry.stream.counts.dropped == 0
     errors = np.abs(watched.errors).max(axis=0)
+    height = watched.odometry.answer.estimate.H[2, 3]
+    assert abs(height - simulator.state.H[2, 3]) < 0.02, 'height above the ground [m]'
     assert errors[:3].max() < 0.02, 'place [m]'
     assert errors[3:5].max() < 0.03, 'tilt [rad]'
     assert errors[6:9].max() < 0.08, 'velocity [m/s]'

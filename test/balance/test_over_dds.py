@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulator, linearizer and LQR node as processes: `make balance` with fewer pushes."""
 
+import json
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.processes import Program
 from support.robots import example_robot
 from support.standing import standing_robot
 from support.strangers import BIPED
@@ -20,12 +24,15 @@ pytest.importorskip('geolin_msgs.msg')
 from geolin_demos.balance.motions import Moment
 from geolin_demos.balance.picture import draw
 from geolin_demos.balance.report import Row, markdown, verdict
-from geolin_demos.balance.robot import leads
+from geolin_demos.balance.robot import leads, parse
+from geolin_demos.balance.robots import ARMATURE, overlay, simulator_of, standing_parameters
+from geolin_demos.sim.feet import text_of
 
 from geolin_msgs.msg import ContactState, FeedbackGains
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
+from geolin_ros.ros.bringup import EXECUTABLES, chain
 from geolin_ros.stream.outputs.feedback_messages import GainsWriter
 
 pytestmark = pytest.mark.usefixtures('ros_domain')
@@ -79,6 +86,34 @@ def test_quadruped__balances_in_three_processes(tmp_path):
         assert re.search(rf'^\[simulator\] PASS  {case}, J', found.stdout, re.MULTILINE)
     assert 'PASS  2 of 2 cases stand' in found.stdout
     assert picture.read_bytes().startswith(b'\x89PNG')
+
+
+def test_quadruped__stands_on_the_odometry_of_the_state_estimator(tmp_path):
+    """The processes of standing.launch.py, as `ros2 launch` starts them."""
+    command = [sys.executable, '-m', 'geolin_demos.balance.robot', '--robot', 'quadruped']
+    robot, _ = simulator_of(parse(command[3:]))
+    (tmp_path / 'motors.json').write_text(overlay(ARMATURE))
+    files = tmp_path / 'shared.yaml', *(tmp_path / f'{name}.yaml' for name in EXECUTABLES)
+    files[0].write_text(
+        json.dumps(standing_parameters(robot, 'quadruped', tmp_path / 'motors.json'))
+    )
+    feet = ','.join(map(text_of, robot.feet.values()))
+    nodes = []
+    for node, file in zip(chain(feet, {}, {}, publish_efforts=True), files[1:], strict=True):
+        file.write_text(json.dumps({'/**': {'ros__parameters': node.parameters}}))
+        words = ['--ros-args', '-r', f'__node:={node.name}', '--params-file', files[0]]
+        words += ['--params-file', file]
+        for topic, name in node.remappings.items():
+            words += ['-r', f'{topic}:={name}']
+        executable = Path(sys.executable).parent / node.executable
+        nodes.append(Program([executable, *words]))
+    options = {'capture_output': True, 'text': True, 'timeout': 400}
+    found = subprocess.run([*command, '--estimated', '--pushes=2'], **options)
+    for node in nodes:
+        node.send_signal(signal.SIGINT)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert re.search(r'^PASS  4 feet, J 0.06 s: stands', found.stdout, re.MULTILINE)
+    assert [node.wait(60) for node in nodes] == [0, 0, 0]
 
 
 @pytest.mark.parametrize(('case', 'gains'), [('1 sole', r'[1-9]\d*'), ('squat 0.35 Hz', 'bank')])

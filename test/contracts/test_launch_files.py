@@ -110,5 +110,9 @@ class TestReplay:
     def test_outputs__are_those_that_the_node_has(self):
         node = ast.parse((ROOT / 'geolin_ros' / 'ros' / 'linearization_node.py').read_text())
         named = {text for text in texts(node) if re.fullmatch(r'~/\w+', text)}
-        published = named - {'~/linearize', '~/markers'}  # for RViz alone, and off by default
+        published = named - {
+            '~/linearize',
+            '~/linearize_along',
+            '~/markers',
+        }  # services, and for RViz
         assert {f'~/{output}' for output in constant('OUTPUTS', self.TREE)} == published

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The regulator on MuJoCo's robot: it stands on gains that it makes, and lets go when it must."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -50,6 +51,21 @@ def measured(model, supports, state, time=0.0, scale=1.0):
     )  # fmt: skip
 
 
+def turned(outside, model, supports):
+    """The same, its points with other axes: the contact forces are said in them."""
+    placement = np.eye(4)
+    placement[:3, :3] = se3.exp([0.0, 0.0, 0.0, 0.3, -0.8, 0.5])[:3, :3]
+    contacts = []
+    for contact in outside.contacts:
+        H = np.eye(4) if contact.placement is None else np.array(contact.placement)
+        contacts.append(replace(contact, placement=H @ placement))
+    C = Linearizer(model, contacts)(outside.state, outside.tau)
+    return outside._replace(
+        contacts=tuple(contacts), wrenches=C.wrenches,
+        wrench_by_state=C.wrench_by_state, wrench_by_tau=C.wrench_by_tau,
+    )  # fmt: skip
+
+
 def test_robot__stands_from_the_first_state_on_and_bears_a_push():
     model, _, state = standing()
     held, _ = regulator()
@@ -81,6 +97,14 @@ def test_gains__are_made_of_a_linearization_that_is_calm_and_near():
     np.testing.assert_allclose(held.gains.K, own, atol=1e-3 * np.abs(own).max())  # warm
     expected = design(model, equilibrium(model, state, supports)).K
     np.testing.assert_allclose(own, expected, atol=1e-9 * np.abs(own).max())
+
+    outside = measured(model, supports, state, scale=0.5)
+    held.take(outside)
+    assert held.redesign()
+    halved = held.gains.K
+    held.take(turned(outside, model, supports))  # what points are made of has no axes
+    assert held.redesign()
+    np.testing.assert_allclose(held.gains.K, halved, atol=1e-3 * np.abs(own).max())
 
     moving = measured(model, supports, state, scale=0.5)
     moving.state.v[0] = 1.0

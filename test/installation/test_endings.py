@@ -12,7 +12,7 @@ pytest.importorskip('launch_ros', reason=NOT_HERE)
 pytest.importorskip('ros2launch', reason=NOT_HERE)
 
 DEMO = 'geolin_demos', 'demo.launch.py'
-BALANCE = 'geolin_demos', 'balance.launch.py'
+BALANCE = 'geolin_demos', 'standing.launch.py'
 NODE = 'geolin_ros', 'linearization.launch.py'
 AT_ONCE = 30.0
 """Limit [s] for what has nothing to wait for, on a busy machine; `demo` waits for 120 s."""

@@ -160,8 +160,8 @@ def test_balance__runs_simulator_linearizer_and_lqr_node(installed, tmp_path):
     pytest.importorskip('mujoco')
     output = tmp_path / 'cases'
     output.mkdir()
-    with installed.launch('geolin_demos', 'balance.launch.py', f'output:={output}') as launch:
-        launch.wait_for('[simulator-3] PASS')
+    with installed.launch('geolin_demos', 'standing.launch.py', f'output:={output}') as launch:
+        launch.wait_for('[simulator-4] PASS')
         launch.interrupt()
     assert 'Traceback' not in launch.log, launch.log
     assert (output / '0.json').exists()

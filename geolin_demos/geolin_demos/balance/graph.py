@@ -13,7 +13,7 @@ from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, qos_profile_sensor_data
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray, String
 
 from geolin_demos.balance.motions import Moment
@@ -33,6 +33,7 @@ PUSH = 'push'
 COMMANDS = 'joint_group_effort_controller/commands'
 STAMPED_COMMANDS = 'lqr_node/command'
 GAINS = 'lqr_node/gains'
+ESTIMATES = 'state_estimator/odometry'
 WORLD = 'odom'
 
 
@@ -91,13 +92,15 @@ class RobotGraph:
         self.pushes: list[Array] = []
         self.asked_to_stop: Callable[[], bool] = lambda: False
         self._is_stamped, self._said = bool(answers), (-1, np.empty(0))
+        self._estimated: int | None = None  # stamp [ns] of the newest estimate, where one is due
         self._model = model
         self._actuated = model.actuated
         self._executor = make_executor()
         self._executor.add_node(node)
         sensor = qos_profile_sensor_data
         self._description = node.create_publisher(String, 'robot_description', LATCHED)
-        self._odometry = node.create_publisher(Odometry, 'odom', sensor)
+        self._odometry = node.create_publisher(Odometry, 'odom', NEWEST)
+        self._imu = node.create_publisher(Imu, 'imu', sensor)
         self._joints = node.create_publisher(JointState, 'joint_states', sensor)
         self._clock = node.create_publisher(Clock, '/clock', NEWEST)
         self._contacts = node.create_publisher(ContactStates, 'contact_states', LATCHED)
@@ -154,6 +157,17 @@ class RobotGraph:
         if np.all(np.isfinite(pushed)):
             self.pushes.append(pushed)
 
+    def expect_odometry(self) -> None:
+        """Take a state as answered once the state estimator has answered it, too."""
+        self._estimated = -1
+        self._node.create_subscription(Odometry, ESTIMATES, self._on_estimate, NEWEST)
+
+    def _on_estimate(self, message: Odometry) -> None:
+        self._estimated = nanoseconds(message.header.stamp)
+
+    def _is_answered(self, stamp: int | None) -> bool:
+        return self.answered == stamp and self._estimated in (None, stamp)
+
     def waits_for(self, supports: Sequence[Support]) -> str:
         """Return what keeps the controller from leading a robot that stands on ``supports``."""
         for topic, kind in self._heard:
@@ -187,7 +201,7 @@ class RobotGraph:
         """
         if self.asked_to_stop():
             raise KeyboardInterrupt
-        while self.answered != stamp:
+        while not self._is_answered(stamp):
             remaining = deadline - time.monotonic()
             if remaining <= 0.0:
                 return False
@@ -226,6 +240,19 @@ class RobotGraph:
             write_stamp(message.header.stamp, stamp)
             write_wrench(message.wrench, wrench)
             self._wrenches[frame].publish(message)
+
+    def publish_imu(self, sample: Array, stamp: int) -> None:
+        """Publish what an IMU on the base measures (6,) = [gyro; accelerometer]."""
+        message = Imu()
+        message.header.frame_id = self._model.base_link
+        write_stamp(message.header.stamp, stamp)
+        message.orientation_covariance[0] = -1.0  # it knows none
+        for vector, values in (
+            (message.angular_velocity, sample[:3]),
+            (message.linear_acceleration, sample[3:]),
+        ):
+            vector.x, vector.y, vector.z = values.tolist()
+        self._imu.publish(message)
 
     def publish_state(self, state: State, efforts: Array, stamp: int) -> None:
         """Publish odometry and clock, then the joint states that are to be answered.

@@ -18,7 +18,8 @@ from geolin_demos.balance.baseline import largest_borne, run
 from geolin_demos.balance.cases import cases_of
 from geolin_demos.balance.laws import ScheduledLqr
 from geolin_demos.balance.robots import add_robot_arguments, plan_of, simulator_of
-from geolin_demos.sim.odometry import Imu, Odometry
+from geolin_demos.sim.odometry import Odometry
+from geolin_demos.sim.sensors import Imu
 from geolin_ros.errors import GeolinError
 
 BUNDLED = ('quadruped', 'humanoid')

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulator as a process: a robot on a floor, pushed, under the efforts it is sent.
 
-It publishes robot_description, joint_states, odom, <foot>/wrench (foot_<foot>/wrench where the
-frame starts with a digit), contact_states, reference and /clock, and takes
+It publishes robot_description, joint_states, imu, odom, <foot>/wrench (foot_<foot>/wrench where
+the frame starts with a digit), contact_states, reference and /clock, and takes
 joint_group_effort_controller/commands, and push (geometry_msgs/WrenchStamped, a force in world
 axes on the base for 0.1 s). Before each case the robot is held until its controller answers: the
 LQR node, with gains for where it is, or by --answers any other. In lock step, the default, a
@@ -43,7 +43,10 @@ from geolin_ros.stream.compiling import compile_line
 from geolin_ros.stream.outputs.reading import read_state
 
 INTERRUPTED = 130
-NEAR = 1e-3  # of a reference to the operating point of gains [m, rad]
+NEAR = 1e-3, 0.01
+"""Of a reference to the operating point of gains [m, rad], and of efforts to their own [limit]."""
+NEAR_ESTIMATED = 0.03, 0.1
+"""Where the state is estimated."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,9 @@ class Outcome:
         )
 
 
-def leads(graph: RobotGraph, model: TreeModel) -> Callable[[Moment], bool]:
+def leads(
+    graph: RobotGraph, model: TreeModel, near: tuple[float, float] = NEAR
+) -> Callable[[Moment], bool]:
     """Return whether the LQR node has gains for a moment, and its efforts hold the robot there.
 
     They have to be of the linearizer's A and B or of a bank: a robot that is let go before there
@@ -101,8 +106,8 @@ def leads(graph: RobotGraph, model: TreeModel) -> Callable[[Moment], bool]:
         frames = {contact.frame for contact in gains.contacts}
         return (
             frames == {support.frame for support in moment.supports}
-            and bool(np.max(np.abs(moment.state.difference(read_state(gains.state)))) < NEAR)
-            and bool(np.all(np.abs(efforts - moment.tau) <= 0.01 * limits))
+            and bool(np.max(np.abs(moment.state.difference(read_state(gains.state)))) < near[0])
+            and bool(np.all(np.abs(efforts - moment.tau) <= near[1] * limits))
         )
 
     return is_led
@@ -160,6 +165,8 @@ def run_cases(options: argparse.Namespace) -> bool:
     simulator, text = simulator_of(options)
     found = cases_of(simulator, plan_of(options))
     cases = [case for case in found.feasible if case.scheduled == options.scheduled]
+    if options.estimated:
+        cases = cases[:1]  # a robot that is put elsewhere has no odometry
     if not options.period > 0.0:
         raise ConfigurationError(f'--period is {options.period:g} s, expected more than 0')
     noise = Noise(velocity=options.noise, angular_velocity=2.0 * options.noise)
@@ -168,8 +175,11 @@ def run_cases(options: argparse.Namespace) -> bool:
         is_ours = options.answers is None
         stamped = STAMPED_COMMANDS if is_ours else options.answers
         graph = RobotGraph(node, simulator.model, text, list(simulator.feet), stamped)
-        is_led = leads(graph, simulator.model) if is_ours else lambda _: True
+        near = NEAR_ESTIMATED if options.estimated else NEAR
+        is_led = leads(graph, simulator.model, near) if is_ours else lambda _: True
         graph.asked_to_stop = asked_to_stop
+        if options.estimated:
+            graph.expect_odometry()
         run = Run(
             simulator,
             graph,
@@ -177,6 +187,7 @@ def run_cases(options: argparse.Namespace) -> bool:
             period=options.period,
             is_realtime=options.realtime,
             patience=options.patience,
+            is_estimated=options.estimated,
         )
         stood = []
         introduce(simulator, found)
@@ -227,6 +238,12 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         '--scheduled',
         action='store_true',
         help='the cases on gains designed offline, or the others',
+    )
+    parser.add_argument(
+        '--estimated',
+        action='store_true',
+        help='for controllers on odometry that begins below the robot, as of the state estimator: '
+        'references are given in its world, of the first case alone',
     )
     parser.add_argument(
         '--output',

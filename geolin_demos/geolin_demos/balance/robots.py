@@ -11,6 +11,7 @@ from typing import Any
 from geolin_demos.balance.cases import Plan
 from geolin_demos.demo.descriptions import file_parameter, published
 from geolin_demos.sim.feet import parse_feet, text_of
+from geolin_demos.sim.odometry import OFF, ON
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.world import Floor
 from geolin_ros.errors import ConfigurationError, ModelWarning
@@ -26,6 +27,10 @@ FEET = {
     'g1_29dof_rev_1_0': 'left_ankle_roll_link,right_ankle_roll_link',
 }
 """Of robots that are known by name."""
+STILL = 0.01
+"""How little feet that stand slip: the filter then learns the bias of the gyro [m/s/sqrt(Hz)]."""
+DWELL = 0.2
+"""How long feet that are known by efforts have to stand, or not, before that counts [s]."""
 DESIGNS = 10.0
 """How many linearizations and gains a second there are [Hz]; feedback does not wait for them."""
 
@@ -145,3 +150,24 @@ def node_parameters(
             **({} if realtime else {'input_timeout': 10.0, 'gains_timeout': 10.0}),
         },
     }
+
+
+def standing_parameters(
+    simulator: Simulator, robot: str, overlay_file: Path, realtime: bool = False
+) -> dict[str, Any]:
+    """Return the content of a parameter file for bringup.launch.py: `node_parameters`, and more.
+
+    The state estimator tells by joint efforts which feet stand; the others follow it.
+    """
+    values = node_parameters(simulator, robot, overlay_file, realtime)
+    model = simulator.model
+    load = model.total_mass * STANDARD_GRAVITY[2] / -len(simulator.feet)
+    values['state_estimator'] = {
+        'overlay_file': str(overlay_file),
+        'contact_source': 'efforts',
+        'contact_on_force': ON * load,
+        'contact_off_force': OFF * load,
+        'deviation.slip': STILL,
+    }
+    values['lqr_node']['contact_dwell'] = DWELL
+    return {f'/**/{name}': {'ros__parameters': entries} for name, entries in values.items()}

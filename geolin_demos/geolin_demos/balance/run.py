@@ -18,7 +18,7 @@ from geolin_demos.balance.answers import Answers, SilenceError
 from geolin_demos.balance.graph import RobotGraph
 from geolin_demos.balance.motions import Moment, Motion
 from geolin_demos.sim.recording import Recording
-from geolin_demos.sim.sensors import Sensors
+from geolin_demos.sim.sensors import ImuSensor, Sensors
 from geolin_demos.sim.simulator import Push, Simulator
 from geolin_demos.sim.trial import PERIOD
 from geolin_ros.control.support import Support
@@ -56,6 +56,9 @@ class Run:
         Whether efforts act from the next period on, however soon they come.
     patience
         How long the robot is held for a controller that does not lead it [s].
+    is_estimated
+        Whether references are given in a world that begins below the robot, as that of the state
+        estimator.
     """
 
     def __init__(
@@ -68,11 +71,14 @@ class Run:
         is_realtime: bool = False,
         is_late: bool = False,
         patience: float = PATIENCE,
+        is_estimated: bool = False,
     ) -> None:
         self._simulator, self._graph, self._sensors = simulator, graph, sensors or Sensors()
         self._period, self._realtime, self._late = period, is_realtime, is_late
         self._patience, self._stamp = patience, FIRST_STAMP
+        self._origin, self._has_origin = np.zeros(2), not is_estimated
         model = simulator.model
+        self._imu = ImuSensor(model.gravity)
         self._actuated = model.actuated
         self._efforts = np.zeros(len(self._actuated))
         self._supports: tuple[Support, ...] = ()
@@ -88,9 +94,12 @@ class Run:
         graph, deadline = self._graph, time.monotonic() + self._patience
         word = time.monotonic() + WORD
         self._simulator.reset(moment.state)
+        self._imu.forget()
         self._efforts = moment.tau[self._actuated]
+        if not self._has_origin:
+            self._origin[:], self._has_origin = moment.state.H[:2, 3], True
         said, is_answered = -np.inf, False
-        while not (is_answered and is_led(moment)):
+        while not (is_answered and is_led(self._wanted(moment))):
             if time.monotonic() > deadline:
                 raise SilenceError(
                     f'no controller leads the robot within {self._patience:g} s, which waits for '
@@ -102,7 +111,7 @@ class Run:
                 print(f'robot waits for {graph.waits_for(moment.supports)}', file=sys.stderr)
                 word = time.monotonic() + 2.0 * WORD
             if time.monotonic() > said + REMINDER:
-                graph.publish_reference(moment, self._stamp)
+                graph.publish_reference(self._wanted(moment), self._stamp)
                 said = time.monotonic()
             sent = self._send(moment.supports, is_held=True)
             is_answered = graph.spin_until(sent + HELD_TIMEOUT, self._stamp)
@@ -121,11 +130,17 @@ class Run:
             if not recording.add(simulator.time, simulator.state, moment.state):
                 break
             if len(motion.knots) > 1:
-                self._graph.publish_reference(moment, self._stamp)
+                self._graph.publish_reference(self._wanted(moment), self._stamp)
             answers.wait(self._send(moment.supports), self._stamp)
             self._take_pushes()
             self._advance()
         return Course(recording, answers, time.monotonic() - start)
+
+    def _wanted(self, moment: Moment) -> Moment:
+        """Return where the robot should be, in the world of its odometry."""
+        state = moment.state.copy()
+        state.H[:2, 3] -= self._origin
+        return moment._replace(state=state)
 
     def _take_pushes(self) -> None:
         """Let forces that came from outside act from now on, as long as any other push."""
@@ -138,8 +153,12 @@ class Run:
 
     def _send(self, supports: tuple[Support, ...], is_held: bool = False) -> float:
         """Publish what is felt and sensed, while the robot is held without noise and delay."""
-        sensed = self._sensors(self._simulator.state)
-        seen = self._simulator.state if is_held else sensed
+        state = self._simulator.state
+        sensed = self._sensors(state)
+        sample = self._imu(1e-9 * self._stamp, state)
+        if sample is not None:
+            self._graph.publish_imu(sample, self._stamp)
+        seen = state if is_held else sensed
         is_turn = (self._stamp // round(self._period * 1e9)) % FOOT_PERIODS == 0
         if is_turn:
             self._graph.publish_wrenches(self._simulator.wrenches(), self._stamp)

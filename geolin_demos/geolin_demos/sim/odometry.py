@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot whose base nobody measures: an IMU, joint positions and foot forces, by messages."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from geolin_demos.sim.sensors import Imu, ImuSensor
 from geolin_demos.sim.simulator import Simulator
 from geolin_ros.estimation.base_state import Deviations
 from geolin_ros.model.state import State
 from geolin_ros.offline.message_types import IMU, JOINT_STATE, WRENCH, empty_message
-from geolin_ros.spatial import se3
 from geolin_ros.stream.base_stream import BaseAnswer, BaseSettings, BaseStream
 from geolin_ros.stream.geometry import write_stamp, write_wrench
 from geolin_ros.stream.inputs.contact_input import ContactSettings, ContactSource, FootForce
@@ -26,24 +25,6 @@ ON, OFF = 0.3, 0.2
 SLIP = {'point': 0.1, 'surface': 0.003}
 """How points and soles slip, densities [m/s/sqrt(Hz)]: a foot in the air that scuffs the floor
 then counts little beside a sole that has stood."""
-
-
-@dataclass(frozen=True)
-class Imu:
-    """An IMU of the cheap kind, calibrated some time ago.
-
-    Attributes
-    ----------
-    gyro, accelerometer
-        Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)].
-    gyro_bias, accelerometer_bias
-        Standard deviations of what they are off all the time [rad/s, m/s^2].
-    """
-
-    gyro: float = 1e-3
-    accelerometer: float = 1e-2
-    gyro_bias: float = 0.01
-    accelerometer_bias: float = 0.1
 
 
 class Odometry:
@@ -78,7 +59,7 @@ class Odometry:
         seed: int = 0,
         source: ContactSource = 'forces',
     ) -> None:
-        imu, model, rng = imu or Imu(), simulator.model, np.random.default_rng(seed)
+        imu, model = imu or Imu(), simulator.model
         supports = list(simulator.feet.values())
         share = model.total_mass * float(np.linalg.norm(model.gravity)) / len(supports)
         feet = [FootForce(f'{support.frame}/force', support.frame) for support in supports]
@@ -103,12 +84,8 @@ class Odometry:
         self.stream = BaseStream(model, settings)
         self.stream.warm_up()
         self.answer: BaseAnswer | None = None
-        self._simulator, self._rng = simulator, rng
-        self._density = np.repeat((imu.gyro, imu.accelerometer), 3)
-        bias = np.repeat((imu.gyro_bias, imu.accelerometer_bias), 3)
-        self._bias = bias * rng.standard_normal(6)
+        self._simulator, self._sensor = simulator, ImuSensor(model.gravity, imu, seed)
         self._world: Array | None = None
-        self._last: tuple[float, State] | None = None
         self._imu, self._joints = empty_message(IMU), empty_message(JOINT_STATE)
         self._joints.name = list(model.joint_names)
         self._wrenches = {foot.frame: (foot.topic, empty_message(WRENCH)) for foot in feet}
@@ -116,9 +93,9 @@ class Odometry:
     def __call__(self, state: State) -> State:
         """Return the state as it is known now."""
         time = self._simulator.time
-        if self._last is not None:
-            self._hear(self._felt(time, state), state, time)
-        self._last = time, state
+        sample = self._sensor(time, state)
+        if sample is not None:
+            self._hear(sample, state, time)
         if self.answer is None or time < TRUSTED:
             return state
         estimate = self.answer.estimate
@@ -127,18 +104,6 @@ class Odometry:
         known = state.copy()
         known.H[:], known.v[:] = self._world @ estimate.H, estimate.v
         return known
-
-    def _felt(self, time: float, state: State) -> Array:
-        """Return what the IMU says (6,) = [gyro; accelerometer]: means since the last call."""
-        before, last = self._last  # type: ignore[misc]
-        step = time - before
-        turned = se3.log(se3.relative(last.H, state.H))[3:]
-        velocities = [at.H[:3, :3] @ at.v[:3] for at in (last, state)]
-        mean = (velocities[1] - velocities[0]) / step - self._simulator.model.gravity
-        half = last.H @ se3.exp(np.concatenate((np.zeros(3), 0.5 * turned)))
-        exact = np.concatenate((turned / step, half[:3, :3].T @ mean))
-        noise = self._density / np.sqrt(step) * self._rng.standard_normal(6)
-        return np.asarray(exact + self._bias + noise)
 
     def _hear(self, sample: Array, state: State, time: float) -> None:
         imu, joints = self._imu, self._joints

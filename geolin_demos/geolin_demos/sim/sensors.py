@@ -9,6 +9,8 @@ import numpy as np
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.state import State
+from geolin_ros.spatial import se3
+from geolin_ros.typing import Array
 
 
 @dataclass(frozen=True)
@@ -59,3 +61,60 @@ class Sensors:
         if not scale.any():
             return self._past[0]
         return self._past[0].retract(scale * self._rng.standard_normal(scale.size))
+
+
+@dataclass(frozen=True)
+class Imu:
+    """An IMU of the cheap kind, calibrated some time ago.
+
+    Attributes
+    ----------
+    gyro, accelerometer
+        Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)].
+    gyro_bias, accelerometer_bias
+        Standard deviations of what they are off all the time [rad/s, m/s^2].
+    """
+
+    gyro: float = 1e-3
+    accelerometer: float = 1e-2
+    gyro_bias: float = 0.01
+    accelerometer_bias: float = 0.1
+
+
+class ImuSensor:
+    """An IMU on the base, which integrates between two states.
+
+    Parameters
+    ----------
+    gravity : (3,)
+        [m/s^2]
+    imu
+        How good it is.
+    seed
+        Of its noise and biases.
+    """
+
+    def __init__(self, gravity: Array, imu: Imu | None = None, seed: int = 0) -> None:
+        imu, self._rng, self._gravity = imu or Imu(), np.random.default_rng(seed), gravity
+        self._density = np.repeat((imu.gyro, imu.accelerometer), 3)
+        bias = np.repeat((imu.gyro_bias, imu.accelerometer_bias), 3)
+        self._bias = bias * self._rng.standard_normal(6)
+        self._last: tuple[float, State] | None = None
+
+    def forget(self) -> None:
+        """Begin anew: the robot was put elsewhere."""
+        self._last = None
+
+    def __call__(self, time: float, state: State) -> Array | None:
+        """Return a sample (6,) = [gyro; accelerometer] of the means since the last call."""
+        before, self._last = self._last, (time, state)
+        if before is None:
+            return None
+        step, last = time - before[0], before[1]
+        turned = se3.log(se3.relative(last.H, state.H))[3:]
+        velocities = [at.H[:3, :3] @ at.v[:3] for at in (last, state)]
+        mean = (velocities[1] - velocities[0]) / step - self._gravity
+        half = last.H @ se3.exp(np.concatenate((np.zeros(3), 0.5 * turned)))
+        exact = np.concatenate((turned / step, half[:3, :3].T @ mean))
+        noise = self._density / np.sqrt(step) * self._rng.standard_normal(6)
+        return np.asarray(exact + self._bias + noise)

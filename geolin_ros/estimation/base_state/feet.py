@@ -128,3 +128,8 @@ class Feet:
         self._state.s[:] = s
         h, J = self._points.at(self._state)
         return h, J, self._points.axes @ self._axes
+
+    def lowest(self, s: Array, H: Array) -> float:
+        """Return the height [m] of the lowest point at joint positions (n,) and a base pose H."""
+        imu = H @ self.base_H_imu
+        return float(np.min(self.seen(s)[0] @ imu[2, :3]) + imu[2, 3])

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated robot that stands, and is pushed, on the chain that bringup.launch.py starts.
+
+LQR stands on the odometry of the state estimator, or on the truth with ``state_estimator:=false``.
+All end with the simulator, which says in a line how each case ended, and leaves with 1 if the
+robot fell.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from geolin_demos.balance.robots import (
+    ARMATURE,
+    FEET,
+    overlay,
+    simulator_of,
+    standing_parameters,
+)
+from geolin_demos.demo.__main__ import RANGE, discovery
+from geolin_demos.sim.feet import text_of
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    IncludeLaunchDescription,
+    LogInfo,
+    OpaqueFunction,
+    RegisterEventHandler,
+    SetEnvironmentVariable,
+)
+from launch.event_handlers import OnShutdown
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.substitutions import FindPackageShare
+
+from geolin_ros.ros.launching import supervise
+from launch import LaunchDescription
+
+ARGUMENTS = {
+    'robot': ('quadruped', 'URDF or MJCF path, or bundled robot'),
+    'feet': (FEET['quadruped'], 'Frames it stands on, with commas between them.'),
+    'state_estimator': ('true', 'Whether LQR knows the base by the state estimator.'),
+    'output': ('', 'Folder for what comes of each case.'),
+}
+
+
+def start(context):
+    """Return the simulator and the chain for the robot that is asked for."""
+    given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+    robot, feet, output = given['robot'], given['feet'], given['output']
+    options = argparse.Namespace(
+        robot=robot, feet=feet, armature=ARMATURE, effort_limit=None, friction=0.8
+    )
+    simulator, _ = simulator_of(options)
+    temporary = tempfile.TemporaryDirectory(prefix='geolin-standing-')
+    motors, parameters = Path(temporary.name, 'overlay.json'), Path(temporary.name, 'nodes.yaml')
+    motors.write_text(overlay(ARMATURE))
+    parameters.write_text(json.dumps(standing_parameters(simulator, robot, motors)))
+    process = ExecuteProcess(
+        name='simulator',
+        cmd=[
+            *(sys.executable, '-m', 'geolin_demos.balance.robot'),
+            *('--robot', robot, '--feet', feet),
+            *(('--estimated',) if given['state_estimator'] == 'true' else ()),
+            *(('--output', output) if output else ()),
+        ],
+        output='screen',
+    )
+    bringup = IncludeLaunchDescription(
+        PathJoinSubstitution([FindPackageShare('geolin_ros'), 'launch', 'bringup.launch.py']),
+        launch_arguments={
+            'parameters': str(parameters),
+            'feet': ','.join(map(text_of, simulator.feet.values())),
+            'state_estimator': given['state_estimator'],
+            'publish_efforts': 'true',
+        }.items(),
+    )
+    clear = OnShutdown(on_shutdown=lambda *_: temporary.cleanup())
+    kept = LogInfo(msg=f'what comes of each case: {output or "not kept, give output:=FOLDER"}')
+    end = supervise(process, lambda _: False)  # the chain ends the launch itself
+    return [kept, RegisterEventHandler(clear), end, bringup, process]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Declare the arguments and start."""
+    return LaunchDescription(
+        [
+            *(
+                DeclareLaunchArgument(name, default_value=default, description=text)
+                for name, (default, text) in ARGUMENTS.items()
+            ),
+            SetEnvironmentVariable(RANGE, discovery()[RANGE]),
+            OpaqueFunction(function=start),
+        ]
+    )

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The nodes of one robot that stands, connected: what bringup.launch.py starts."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from geolin_ros.control.support import Support
+from geolin_ros.errors import ConfigurationError
+
+EXECUTABLES = {
+    'state_estimator': 'state_estimator',
+    'linearization_node': 'linearizer',
+    'lqr_node': 'lqr_node',
+}
+ESTIMATED = {'odom': 'odometry', 'contact_states': 'contact_states'}
+"""Topics that the state estimator publishes, by what the others call them."""
+
+
+class ChainNode(NamedTuple):
+    """A node: its name, what it runs, the values of parameters, and topics by their names here."""
+
+    name: str
+    executable: str
+    parameters: dict[str, Any]
+    remappings: dict[str, str]
+
+
+def chain(
+    feet: str,
+    topics: Mapping[str, str],
+    shared: Mapping[str, Any],
+    imu_link: str = '',
+    publish_efforts: bool = False,
+    nodes: Sequence[str] = tuple(EXECUTABLES),
+) -> list[ChainNode]:
+    """Return the nodes of a chain, each with what it needs of what they share.
+
+    Parameters
+    ----------
+    feet
+        Frames the robot stands on, with commas between them, as `Support.parse` reads each.
+    topics
+        Names of inputs on this robot, by those that the nodes give them.
+    shared
+        Values of parameters that all nodes have.
+    imu_link
+        Link of the IMU; empty: the base.
+    publish_efforts
+        Whether the LQR node sends efforts to the motors.
+    nodes
+        Which of `EXECUTABLES`. Without the state estimator odometry and contacts are inputs.
+
+    Raises
+    ------
+    ConfigurationError
+        If there are no feet, or one is not understood.
+    """
+    texts = re.findall(r'[^,@]+(?:@[^,]*,[^,]*,[^,]*)?', feet.replace(' ', ''))
+    if not texts:
+        raise ConfigurationError(
+            'feet is empty, expected the frames that the robot stands on, as '
+            'feet:=FL_foot:0.02,FR_foot:0.02'
+        )
+    supports = [Support.parse(text) for text in texts]
+    contacts = [f'{support.frame} {support.kind}' for support in supports]
+    own: dict[str, dict[str, Any]] = {
+        'state_estimator': {
+            'contacts': contacts,
+            'imu_link': imu_link,
+            'foot_radius': min(support.radius for support in supports),
+        },
+        'linearization_node': {'contacts': contacts},
+        'lqr_node': {'supports': texts, 'publish_efforts': publish_efforts},
+    }
+    remappings = dict(topics)
+    if 'state_estimator' in nodes:
+        remappings |= {name: f'state_estimator/{topic}' for name, topic in ESTIMATED.items()}
+    return [
+        ChainNode(name, EXECUTABLES[name], {**shared, **own[name]}, remappings) for name in nodes
+    ]
