@@ -535,7 +535,6 @@ ALONG = {
 }
 
 
-@pytest.mark.shows('The fast linearization: Intervals of a trajectory')
 @pytest.mark.parametrize('name', ALONG)
 def test_along__equals_discretize_node_by_node(name):
     lin, sets = ALONG[name]()

@@ -52,7 +52,6 @@ def assert_as_one_by_one(model, states, tau, found, reference='moving', wrenches
         assert first + found.nu_dot.shape[1] == 6 + model.n
 
 
-@pytest.mark.shows('The fast linearization: The plain loops for eight states at a time')
 @pytest.mark.parametrize('count', [0, 1, 7, 8, 19])
 def test_batch__equals_one_by_one(count):
     rng = np.random.default_rng(count)
@@ -77,7 +76,6 @@ def test_tree_of_all_single_axis_joints__with_wrenches(joints, reference, base):
         assert_as_one_by_one(model, states, tau, found, reference, some)
 
 
-@pytest.mark.shows('The fast linearization: The plain loops for eight states at a time')
 @pytest.mark.parametrize('name', ['solo12', 'g1_29dof_rev_1_0', 'talos_full_v2', 'panda'])
 def test_robot__equals_pinocchio(name):
     rng = np.random.default_rng(3)

@@ -78,7 +78,6 @@ class Case:
         self.reference = ConstrainedReference(oracle, self.contacts)
 
 
-@pytest.mark.shows('Contacts and loops: accelerations')
 @pytest.mark.parametrize('name', CASES)
 def test_derivatives__are_those_of_pinocchio(name):
     case = Case(name)
@@ -109,7 +108,6 @@ def by_differences(forward_dynamics, state, tau, width):
     return by_z, by_tau
 
 
-@pytest.mark.shows('Contacts and loops: the same against differences')
 @pytest.mark.parametrize(
     ('name', 'base'),
     [('go2 on four feet', 'floating'), ('go2 in loops', 'floating'), ('go2 in loops', 'fixed')],
@@ -130,7 +128,6 @@ def test_derivatives__are_differences_of_dense_dynamics(name, base):
     assert_close(C.wrench_by_tau, by_tau[m:], 1e-8)
 
 
-@pytest.mark.shows('Contacts and loops: forward dynamics')
 def test_forward_dynamics__is_that_of_the_linearization_and_of_dense_dynamics():
     case = Case('talos on a sole, holding on')
     nu_dot, lam = constrained_forward_dynamics(case.model, case.state, case.tau, case.contacts)
@@ -141,7 +138,6 @@ def test_forward_dynamics__is_that_of_the_linearization_and_of_dense_dynamics():
     assert_close(linearizer.forward_dynamics(case.state, case.tau), nu_dot, 1e-12)
 
 
-@pytest.mark.shows('Contacts and loops: the same against differences')
 def test_mimic_joints__move_with_their_masters_in_contact():
     path = robots.path('quadruped')
     description, independent = read_robot(path)
@@ -249,7 +245,6 @@ def test_frozen_reference__is_that_of_the_linearizer():
     assert np.all(moving.drift == 0.0)
 
 
-@pytest.mark.shows('Contacts and loops: discrete form')
 def test_discretize__is_the_derivative_of_the_constrained_flow():
     case = Case('go2 on four feet')
     linearizer = Linearizer(case.model, case.contacts)

@@ -71,7 +71,6 @@ def assert_same(fast, general, state, tau, reference='moving', tolerance=1e-10, 
     return C, expected
 
 
-@pytest.mark.shows('The fast linearization: The same as a dense factorization')
 @pytest.mark.parametrize(
     ('count', 'shape', 'base', 'widths'),
     [
@@ -104,7 +103,6 @@ def test_random_trees__equal_the_general_algorithm(count, shape, base, widths):
     assert_same(fast, general, state, tau, 'frozen', tolerance=1e-9)
 
 
-@pytest.mark.shows('The fast linearization: The same as a dense factorization')
 @pytest.mark.parametrize('kinds', [*[(kind,) for kind in KINDS], KINDS], ids='+'.join)
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_springs_dampers_rotors_friction_and_wrenches__count_in_contact(base, kinds):
@@ -214,7 +212,6 @@ REDUNDANT = {
 }
 
 
-@pytest.mark.shows('The fast linearization: Combinations of dependent rows')
 @pytest.mark.parametrize(('robot', 'contacts', 'rank'), REDUNDANT.values(), ids=REDUNDANT)
 def test_rows_that_depend_on_each_other__equal_the_referee(robot, contacts, rank):
     model = read_robot(example_robot(robot))[1]
@@ -228,7 +225,6 @@ def test_rows_that_depend_on_each_other__equal_the_referee(robot, contacts, rank
         assert_close(ours.forward_dynamics(state, tau), expected.nu_dot, 1e-8)
 
 
-@pytest.mark.shows('The fast linearization: Loops')
 @pytest.mark.parametrize('gains', [(0.0, 0.0), (0.0, 4.0), (30.0, 5.0)])
 @pytest.mark.parametrize('kind', ['point', 'surface'])
 def test_loops__equal_the_referee(kind, gains):
@@ -248,7 +244,6 @@ def test_loops__equal_the_referee(kind, gains):
         assert_same(ours, referee, state, tau, tolerance=1e-9, wrenches=wrenches)
 
 
-@pytest.mark.shows('The fast linearization: Joints with several axes')
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_several_axes__equal_the_referee_under_constraints(base):
     rng = default_rng(14)

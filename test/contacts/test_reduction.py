@@ -57,7 +57,6 @@ def test_at_rest__projections_are_those_of_velocities_twice(model):
     assert R.A.shape == R.wrench_by_state.shape == (12, 12)
 
 
-@pytest.mark.shows('Contacts and loops: spectrum of the reduced system')
 def test_spectrum__is_that_of_the_full_system_and_of_the_descriptor_pencil(model):
     state, tau = standing(model)
     feet = [Contact(f) for f in FEET]
@@ -86,7 +85,6 @@ def test_spectrum__is_that_of_the_full_system_and_of_the_descriptor_pencil(model
     assert distance_between(own, pencil[0, finite] / pencil[1, finite]) < 1e-8 * np.abs(own).max()
 
 
-@pytest.mark.shows('Contacts and loops: spectrum of the reduced system')
 def test_spectrum__gains_add_their_roots_and_change_nothing_else(model):
     state, tau = standing(model)
     plain = reduce(Linearizer(model, [Contact(f) for f in FEET])(state, tau))
@@ -100,7 +98,6 @@ def test_spectrum__gains_add_their_roots_and_change_nothing_else(model):
     assert distance_between(np.linalg.eigvals(C.A), np.concatenate((own, *12 * [roots]))) < 1e-8
 
 
-@pytest.mark.shows('Contacts and loops: spectrum of the reduced system')
 def test_transfer_function__is_that_of_the_full_system(model):
     state, tau = standing(model)
     C = Linearizer(model, [Contact(f) for f in FEET])(state, tau)
@@ -139,7 +136,6 @@ def test_discretize__is_the_exponential(model):
         R.discretize(0)
 
 
-@pytest.mark.shows('Contacts and loops: contact forces through the constraint')
 def test_contact_forces__through_the_constraint_or_fixed_in_the_world_are_the_same(model):
     state, tau = standing(model)
     C = Linearizer(model, [Contact(f) for f in FEET])(state, tau)
@@ -190,7 +186,6 @@ def go2():
     return StandingGo2()
 
 
-@pytest.mark.shows('Contacts and loops: feedback along M stands')
 @pytest.mark.parametrize(('projection', 'stands'), [('along M', True), ('orthogonal', False)])
 def test_feedback_on_soft_feet__needs_the_projection_along_the_mass_matrix(
     go2, projection, stands
@@ -214,7 +209,6 @@ def test_feedback_on_soft_feet__needs_the_projection_along_the_mass_matrix(
     assert (radius < 1.0) == stands, f'spectral radius {radius}'
 
 
-@pytest.mark.shows('Contacts and loops: feedback along M stands')
 @pytest.mark.parametrize(('projection', 'stands'), [('along M', True), ('orthogonal', False)])
 def test_feedback_in_simulation__stands_by_w_and_falls_by_p_transposed(go2, projection, stands):
     pytest.importorskip('mujoco')

@@ -68,7 +68,6 @@ def test_basis__spans_what_position_and_velocity_admit(moving):
     assert off_diagonal > 1e-2, 'blkdiag(N, N) would not do'
 
 
-@pytest.mark.shows('Contacts and loops: along a motion')
 def test_steps__are_the_derivative_of_the_constrained_flow(moving):
     dt, steps, state, previous = 0.001, 5, moving.state, None
     Phi, Gamma = np.eye(12), np.zeros((12, moving.model.n))
@@ -95,7 +94,6 @@ def test_steps__are_the_derivative_of_the_constrained_flow(moving):
         assert_close(end.lift(end.P.T @ z), z, 1e-7)  # stays admissible
 
 
-@pytest.mark.shows('Contacts and loops: along a motion')
 def test_bases_that_are_carried_on__make_a_differential_equation(moving):
     """Midpoint steps of ydot = A y approach the flow with order 2, without any dP/dt."""
     duration, errors = 0.04, []

@@ -59,7 +59,6 @@ def talos():
     return Talos()
 
 
-@pytest.mark.shows('Contacts and loops: redundant rows')
 def test_corner_points__move_as_two_surfaces(talos):
     model, m = talos.model, talos.model.m
     redundant = Linearizer(model, talos.points)(talos.state, talos.tau)
@@ -85,7 +84,6 @@ def test_corner_points__move_as_two_surfaces(talos):
     assert len(report.redundant_rows) == 24
 
 
-@pytest.mark.shows('Contacts and loops: forces of least norm and their derivatives')
 def test_corner_points__have_forces_of_least_norm_and_their_derivatives(talos):
     reference = ConstrainedReference(talos.oracle, talos.points)
     C = Linearizer(talos.model, talos.points)(talos.state, talos.tau)
@@ -118,7 +116,6 @@ def test_velocities_off_the_manifold__are_called_a_contradiction(talos):
     assert 'contradict each other' in report.warnings[-1]
 
 
-@pytest.mark.shows('Contacts and loops: no motion left')
 def test_four_surfaces_on_a_quadruped__leave_no_motion_and_say_so():
     path = example_robot('solo12')
     _, model = read_robot(path)
@@ -179,7 +176,6 @@ class FrontLegs:
         return state
 
 
-@pytest.mark.shows('Contacts and loops: forces of least norm and their derivatives')
 @pytest.mark.parametrize('length', [1.0, 0.1])
 def test_forces_without_effect_that_turn__are_differentiated(length):
     front = FrontLegs()
@@ -221,7 +217,6 @@ def test_length__weighs_torques_and_changes_no_motion():
     assert norm(by_decimetre, 0.1) < norm(by_metre, 0.1)
 
 
-@pytest.mark.shows('Contacts and loops: no motion left')
 def test_stretched_leg__is_reported_and_never_smoothed(talos):
     """A sole and the hip above it held: the rank changes where the knee is straight."""
     model, found = talos.model, {}

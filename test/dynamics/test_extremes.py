@@ -73,7 +73,6 @@ def assert_within(found, expected, limit, what):
 extended = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason='no extended precision')
 
 
-@pytest.mark.shows('The fast linearization: Masses 1e6 apart')
 @extended
 @pytest.mark.parametrize('speed', [1.0, 1e3])
 @pytest.mark.parametrize('name', NAMES)
@@ -94,7 +93,6 @@ def test_linearization__keeps_the_digits_that_the_posture_leaves(name, speed):
     assert_within((L.A[m:], L.B[m:], L.nu_dot), (A[m:], B[m:], nu_dot), limit, name)
 
 
-@pytest.mark.shows('The fast linearization: Masses 1e6 apart')
 @pytest.mark.parametrize('speed', [1.0, 1e3])
 def test_chain_of_200__equals_pinocchio(speed):
     rng = np.random.default_rng(2)

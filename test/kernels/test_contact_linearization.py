@@ -162,7 +162,6 @@ MIXED = {
 }
 
 
-@pytest.mark.shows('The fast linearization: nu_dot')
 @pytest.mark.parametrize('gains', GAINS.values(), ids=GAINS)
 @pytest.mark.parametrize('name', STANDING)
 def test_standing_robot__equals_pinocchio(name, gains):
@@ -170,14 +169,12 @@ def test_standing_robot__equals_pinocchio(name, gains):
         Held(*robot(name), STANDING[name], gains, seed).assert_equal(1e-11)
 
 
-@pytest.mark.shows('The fast linearization: Points and surfaces at once')
 @pytest.mark.parametrize('gains', GAINS.values(), ids=GAINS)
 @pytest.mark.parametrize('links', MIXED.values(), ids=MIXED)
 def test_mixed_contacts__equal_pinocchio(links, gains):
     Held(*robot('talos_reduced'), links, gains).assert_equal(1e-10)
 
 
-@pytest.mark.shows('The fast linearization: Dependent rows')
 @pytest.mark.parametrize(
     'links',
     [
@@ -237,12 +234,10 @@ HELD = {
 """Least joints a leg, legs, contacts; the last link of a leg has its number filled in."""
 
 
-@pytest.mark.shows('The fast linearization: Light links that heavy ones hold')
 @pytest.mark.parametrize(
     ('held', 'joints'),
     [(h, j) for j in (1, 2, 3) for h, (least, *_) in HELD.items() if j >= least],
 )
-@pytest.mark.shows('The fast linearization: Light links that heavy ones hold')
 def test_light_links__are_as_exact_as_what_they_hold(held, joints):
     """The motions that contacts leave have the same inertia, whatever a foot weighs."""
     _, legs, patterns = HELD[held]

@@ -98,7 +98,6 @@ def legs(rng, count, length):
     return TreeModel.from_description(description)
 
 
-@pytest.mark.shows('The fast linearization: The same in plain loops')
 @pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 @pytest.mark.parametrize('shape', ['chain', 'star', 'branched'])
@@ -123,7 +122,6 @@ def test_linearization__of_legs_that_share_blocks_or_fill_several(length, kernel
     assert_same(model, by_kernel(kernel, model, state, tau), expected, 1e-11)
 
 
-@pytest.mark.shows('The fast linearization: Wrenches that stay where they are')
 @pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
 @pytest.mark.parametrize('kinds', [*[(kind,) for kind in WRENCH_KINDS], 2 * WRENCH_KINDS])
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
@@ -171,7 +169,6 @@ def by_general_mass_matrix(model, state):
     return workspace.M
 
 
-@pytest.mark.shows('The fast linearization: Rounding')
 @pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason='no extended precision here')
 @pytest.mark.parametrize(
     'name', ['solo12', 'go2', 'g1_29dof_rev_1_0', 'icub', 'talos_reduced', 'talos_full_v2']

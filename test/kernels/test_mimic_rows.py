@@ -63,7 +63,6 @@ FOLLOWERS = {
 }
 
 
-@pytest.mark.shows('The fast linearization: Mimic joints tied to their masters')
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 @pytest.mark.parametrize(('count', 'followers'), FOLLOWERS.values(), ids=FOLLOWERS)
 def test_mimic_joints__equal_the_referee(count, followers, base):
@@ -93,7 +92,6 @@ def test_robot_with_mimic_joints__equals_the_referee(name, base):
     assert_as_referee(model, state, tau)
 
 
-@pytest.mark.shows('The fast linearization: Mimic joints tied to their masters')
 def test_mimic_joints_in_contact__equal_the_general_algorithm():
     rng = np.random.default_rng(5)
     model = mimicking(rng, 14, {4: 1, 7: 6, 3: 9, 12: 9})
@@ -109,7 +107,6 @@ def test_mimic_joints_in_contact__equal_the_general_algorithm():
 MASSES = (1.0, 1e-3, 1e-6, 1e-9, 1e-11, 1e-12, 0.0)
 
 
-@pytest.mark.shows('The fast linearization: Light links that heavy ones hold')
 @pytest.mark.parametrize('wrist', [None, 0.3, 1e-7])
 @pytest.mark.parametrize('chain', [False, True], ids=['both follow the drive', 'one the other'])
 @pytest.mark.parametrize('kind', ['prismatic', 'revolute'])

@@ -111,7 +111,6 @@ def test_catalogue__a_robot_with_massless_ends_is_refused_by_the_links_name(name
     assert np.min(np.diag(M)) == 0.0, 'Pinocchio loads it and finds a joint without inertia'
 
 
-@pytest.mark.shows('The fast linearization: Joint rows by the base pose are 0')
 @pytest.mark.parametrize('path', COMPARED, ids=names(COMPARED))
 def test_linearization__equals_pinocchios(path):
     _, model = read_robot(path)
