@@ -109,8 +109,10 @@ def test_coriolis_matrix__makes_mdot_minus_2c_skew(case, name):
 
 
 @pytest.mark.shows('Traversaro 2019: T9')
-@pytest.mark.parametrize('robot', ['quadruped', 'solo12', 'talos_reduced'])
-def test_erratum_t9__mixed_equations_need_the_turning_of_the_base(robot):
+@pytest.mark.parametrize(
+    ('robot', 'figure'), [('quadruped', 0.255), ('solo12', 0.255), ('talos_reduced', 0.172)]
+)
+def test_erratum_t9__mixed_equations_need_the_turning_of_the_base(robot, figure):
     """T9: h of (80) in mixed coordinates holds Y' M Ydot nu, Ydot nu = (-w x u; 0)."""
     case = Case(robot, 'floating')
     model, state = case.model, case.state
@@ -121,7 +123,7 @@ def test_erratum_t9__mixed_equations_need_the_turning_of_the_base(robot):
     Y = at.base_map('mixed')
     h = Y.T @ (body.C @ body.nu + body.G + body.M @ turning)
     assert_close(mixed.C @ mixed.nu + mixed.G, h, 1e-12)
-    assert_wrong(Y.T @ (body.C @ body.nu + body.G), h, 0.02)
+    assert_wrong(Y.T @ (body.C @ body.nu + body.G), h, figure)
     h = at.base_map('inertial').T @ (body.C @ body.nu + body.G)
     assert_close(inertial.C @ inertial.nu + inertial.G, h, 1e-12)
 
