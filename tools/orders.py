@@ -178,8 +178,9 @@ def _greedy(value0, full0, unit0, extra, weights, limit):  # type: ignore[no-unt
 
 
 @njit(cache=True)
-def _search(value, full, unit, extra, weights, runs, heat, rng):  # type: ignore[no-untyped-def]
+def _search(core, extra, weights, runs, heat, rng):  # type: ignore[no-untyped-def]
     """Change a few numbers of ``extra`` in each run; return the best pivots, numbers, count."""
+    value, full, unit = core
     n = full.shape[0]
     pivots, now = _greedy(value, full, unit, extra, weights, UNSAFE)
     least, of_least, numbers = now, pivots.copy(), extra.copy()
@@ -214,7 +215,7 @@ def searched_order(
         if best is None or operations < best[0]:
             best = operations, extra, weights
     assert best is not None
-    pivots, _, _ = _search(*core[:3], *best[1:], runs, heat, rng)
+    pivots, _, _ = _search(tuple(core[:3]), *best[1:], runs, heat, rng)
     order = core.order(pivots)
     return order, count_operations(system, order).total
 

@@ -37,13 +37,13 @@ class About:
     wrenches
         On links, besides those of contacts.
     workspace
-        Whose scratch is that of this as long as its ``last`` says so.
+        Whose scratch is that of this as long as its ``last`` is ``x``.
     redundancy, geometry
         Where they are known.
     """
 
-    __slots__ = ('_geometry', '_redundancy', '_tau', '_workspace', '_wrenches', '_x',
-                 'constraints', 'length', 'model')  # fmt: skip
+    __slots__ = ('_geometry', '_later', '_redundancy', '_tau', '_workspace', '_x',
+                 'constraints', 'length', 'model', 'wrenches')  # fmt: skip
 
     def __init__(
         self,
@@ -59,16 +59,15 @@ class About:
         geometry: Geometry | None = None,
     ) -> None:
         self.model, self.constraints, self.length = model, tuple(constraints), length
-        self._x, self._tau, self._wrenches = x, tau, tuple(wrenches)
+        self._x, self._tau, self.wrenches = x, tau, tuple(wrenches)
         self._redundancy, self._geometry = redundancy, geometry
         self._workspace = workspace
+        self._later: Workspace | None = None
 
     @property
     def state(self) -> State:
         """The state, a copy."""
-        state = self.model.neutral_state()
-        state.data[:] = self._x
-        return state
+        return self.model.neutral_state().over(self._x.copy())
 
     @property
     def tau(self) -> Array:
@@ -89,6 +88,8 @@ class About:
     @property
     def rank(self) -> int:
         """Number of independent rows."""
+        if not self.constraints:
+            return 0
         if self._redundancy is None:
             return self._at().rank(self.state, self._tau)
         return self._redundancy.rank
@@ -98,45 +99,45 @@ class About:
         """J and its change, and the mass matrix."""
         if self._geometry is not None:
             return self._geometry
-        state, here = self.state, self._workspace
+        state, here = self.state, self._scratch()
         if not self.constraints:
             return geometry_of(self.model, (), state)
-        if here is not None and here.last is self:
-            self._geometry = geometry_of(self.model, self.constraints, state, here.rows_at(state))
-        else:
-            self._geometry = geometry_of(self.model, self.constraints, state)
+        rows = None if here is None else here.rows_at(state)
+        self._geometry = geometry_of(self.model, self.constraints, state, rows)
         return self._geometry
 
-    @property
-    def wrenches(self) -> tuple[Wrench, ...]:
-        """External wrenches on links."""
-        return self._wrenches
-
-    def renew(self, wrenches: Sequence[Wrench] = ()) -> None:
-        """Be about others: ``x`` and ``tau`` have been written to."""
-        self._wrenches, self._redundancy, self._geometry = tuple(wrenches), None, None
+    def renew(self, wrenches: tuple[Wrench, ...] = ()) -> None:
+        """Be about others: ``x`` and ``tau`` have been written to, and the scratch from them."""
+        self.wrenches, self._redundancy, self._geometry, self._later = wrenches, None, None, None
+        self._workspace.last = self._x  # type: ignore[union-attr]
 
     def copy(self, redundancy: Redundancy) -> 'About':
         """Return the same with memory of its own and a known rank."""
-        own = self._x.copy(), self._tau.copy(), self._wrenches
+        own = self._x.copy(), self._tau.copy(), self.wrenches
         return About(self.model, self.constraints, self.length, *own, redundancy=redundancy)
+
+    def _scratch(self) -> Workspace | None:
+        """Return a workspace that was here last, if there is one."""
+        here = self._workspace
+        return self._later if here is None or here.last is not self._x else here
 
     def _at(self) -> Workspace:
         """Return a workspace that was here last."""
-        here = self._workspace
-        if here is None or here.last is not self:
+        here = self._scratch()
+        if here is None:
             here = Workspace(self.model, self.constraints, self.length)
-            status = here.bind(self._x, self._tau, here.spare.out, self._wrenches)()
+            status = here.bind(self._x, self._tau, here.spare.out, self.wrenches)()
             if status not in (OK, REDUNDANT):
                 raise here.failure(status, self.state, self._tau)
-            here.last, self._workspace = self, here
+            self._later = here
         return here
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name != '_workspace'}
+        scratch = '_workspace', '_later'
+        return {name: getattr(self, name) for name in self.__slots__ if name not in scratch}
 
     def __setstate__(self, fields: dict[str, Any]) -> None:
         """Take the fields; the engine's scratch is of another process."""
-        self._workspace = None
+        self._workspace = self._later = None
         for name, value in fields.items():
             setattr(self, name, value)

@@ -19,7 +19,7 @@ from geolin_ros.linearization.about import About
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import Closure, activated, content, named
 from geolin_ros.linearization.contacts.rank import check_length
-from geolin_ros.linearization.recycling import Results, Room
+from geolin_ros.linearization.recycling import Ready, Results
 from geolin_ros.linearization.reference import Reference
 from geolin_ros.linearization.result import ARRAYS, Linearization, read_only
 from geolin_ros.linearization.workspace import Workspace
@@ -39,6 +39,8 @@ NO_MEMORY_OF_FLOATS = (
     ShapeError,
 )
 """What a memoryview says to it."""
+NOT_READY: Any = (*[None] * 6, (), *[None] * 4)
+"""Instead of room for a result, before the first."""
 SETS = 16
 """Sets of contacts that are kept ready, those used last."""
 
@@ -52,14 +54,10 @@ class ContactSet:
         Those in force and the others.
     workspace
         The engine with those in force.
-    about
-        Memory of the linearizer's own state and efforts.
     """
 
-    def __init__(
-        self, contacts: tuple[Closure, ...], workspace: Workspace, about: tuple[Array, Array]
-    ) -> None:
-        self.contacts, self.workspace, self._about = contacts, workspace, about
+    def __init__(self, contacts: tuple[Closure, ...], workspace: Workspace) -> None:
+        self.contacts, self.workspace = contacts, workspace
 
     @cached_property
     def by_rank(self) -> 'RankSolver':
@@ -71,7 +69,7 @@ class ContactSet:
     @cached_property
     def results(self) -> Results:
         """Where they go."""
-        return Results(self.workspace, *self._about)
+        return Results(self.workspace)
 
 
 class Linearizer:
@@ -124,9 +122,10 @@ class Linearizer:
     ) -> None:
         check_length(length)
         self.model, self.length = model, length
-        self._state, self._tau, self._n = model.neutral_state(), np.zeros(model.n), model.n
-        self._x_memory = memoryview(self._state.data)  # type: ignore[arg-type]
-        self._tau_memory = memoryview(self._tau)  # type: ignore[arg-type]
+        self._n, start = model.n, model.neutral_state()
+        here = np.append(start.data, np.zeros(model.n))
+        self._state, self._tau = start.over(here[: start.data.size]), here[start.data.size :]
+        self._here = memoryview(here)  # type: ignore[arg-type]
         self._sets: OrderedDict[object, ContactSet] = OrderedDict()
         self._own: ContactSet | None = None
         self.contacts = tuple(contacts)
@@ -139,16 +138,15 @@ class Linearizer:
     @contacts.setter
     def contacts(self, contacts: Sequence[Closure | str]) -> None:
         self._set = self._own = self._set_of(contacts)
-        for name in ('_room', '_unused'):
-            self.__dict__.pop(name, None)
+        self._ready: Ready = NOT_READY
+        self._unused = -1
 
-    @cached_property
-    def _room(self) -> Room:
-        return self._set.results.free_room()
-
-    @cached_property
-    def _unused(self) -> int:
-        return self._set.results.unused
+    def _make_ready(self) -> Ready:
+        """Return other room than `_ready`, which is in use; the first time, compile."""
+        results = self._set.results
+        free = results.free_room()
+        self._ready, self._unused = results.next.ready, results.unused
+        return free.ready
 
     def activate(self, names: Iterable[str]) -> None:
         """Put the contacts with these names into force, and no others.
@@ -233,12 +231,14 @@ class Linearizer:
             raise by_position('linearizer(state, tau)')
         if contacts is not None or wrenches:
             return self._linearize(state, tau, contacts, wrenches)
-        L, A, B, nu_dot, about, memory, forces, x, efforts, _, run, _ = self._room
         # what `recycling.references` does, here and in `run` for speed
+        L, A, B, nu_dot, about, memory, forces, _, x, efforts, run = self._ready
         uses = count(L) + count(A) + count(B) + count(nu_dot) + count(about) + count(memory)
-        if uses + sum(map(count, forces)) != self._unused if forces else uses != self._unused:
-            self._room = self._set.results.another()
-            L, _, _, _, about, _, _, x, efforts, _, run, _ = self._room
+        if forces:
+            f, by_state, by_tau = forces
+            uses += count(f) + count(by_state) + count(by_tau)
+        if uses != self._unused:
+            L, _, _, _, about, _, forces, _, x, efforts, run = self._make_ready()
         try:
             if len(state.r) != self._n:  # its parts may add up all the same
                 raise wrong_state(self.model, state)
@@ -251,7 +251,8 @@ class Linearizer:
             return self._settle(self._set, status, about)
         if forces:
             about.renew()
-            self._set.workspace.last = about
+        else:
+            about.wrenches = ()
         return L
 
     def run(self) -> Linearization:
@@ -270,18 +271,21 @@ class Linearizer:
         >>> lin.run().A.shape
         (36, 36)
         """
-        L, A, B, nu_dot, about, memory, forces, x, efforts, _, _, run = self._room
+        L, A, B, nu_dot, about, memory, forces, here, _, _, run = self._ready
         uses = count(L) + count(A) + count(B) + count(nu_dot) + count(about) + count(memory)
-        if uses + sum(map(count, forces)) != self._unused if forces else uses != self._unused:
-            self._room = self._set.results.another()
-            L, _, _, _, about, _, _, x, efforts, _, _, run = self._room
-        x[:], efforts[:] = self._x_memory, self._tau_memory
+        if forces:
+            f, by_state, by_tau = forces
+            uses += count(f) + count(by_state) + count(by_tau)
+        if uses != self._unused:
+            L, _, _, _, about, _, forces, here, _, _, run = self._make_ready()
+        here[:] = self._here
         status = run()
         if status != OK:
             return self._settle(self._set, status, about)
         if forces:
             about.renew()
-            self._set.workspace.last = about
+        else:
+            about.wrenches = ()
         return L
 
     def _linearize(
@@ -301,8 +305,7 @@ class Linearizer:
         status = run()
         if status != OK:
             return self._settle(chosen, status, room.about, wrenches)
-        room.about.renew(wrenches)
-        chosen.workspace.last = room.about
+        room.about.renew(tuple(wrenches))
         return room.result
 
     def _settle(
@@ -314,15 +317,15 @@ class Linearizer:
     ) -> Linearization:
         """Return the linearization by rank, if rows are dependent; raise for what else failed."""
         workspace = chosen.workspace
+        about.renew(tuple(wrenches))
         workspace.last = None
-        about.renew(wrenches)
         if status != REDUNDANT:
             raise workspace.failure(status, about.state, about.tau)
         *arrays, redundancy = chosen.by_rank(about.state, about.tau, about.wrenches)
         names = (name for name in ARRAYS if name != 'drift')
         found: dict[str, Any] = dict(zip(names, map(read_only, arrays), strict=True))
         about = about.copy(redundancy)
-        return dataclasses.replace(chosen.results.room.result, about=about, **found)
+        return dataclasses.replace(chosen.results.next.result, about=about, **found)
 
     def _set_of(self, contacts: Sequence[Closure | str]) -> ContactSet:
         """Return the set of contacts, one used lately or a new one."""
@@ -336,7 +339,7 @@ class Linearizer:
             constraints = [Constraint(self.model, contact) for contact in given]
             active = [c for c in constraints if c.contact.active]
             workspace = Workspace(self.model, active, self.length)
-            found = ContactSet(given, workspace, (self._state.data, self._tau))
+            found = ContactSet(given, workspace)
             while len(self._sets) >= SETS:
                 self._sets.popitem(last=False)
         self._sets[known] = found

@@ -19,19 +19,21 @@ from geolin_ros.linearization.workspace import Run, Workspace
 from geolin_ros.model.labels import input_labels, state_labels
 from geolin_ros.typing import Array
 
+Ready = tuple[
+    Linearization, Array, Array, Array, About, Array, tuple[Array, ...],
+    memoryview, memoryview, memoryview, Run,
+]  # fmt: skip
+"""What a call needs of a room, a plain tuple, which Python takes apart fastest: the result, its A,
+B and nu_dot, what it is about, the memory that all arrays share, those of contacts; memory of its
+state and efforts, of the state, of the efforts, and the engine about them."""
+
 
 class Room(NamedTuple):
     """Memory for one linearization."""
 
+    ready: Ready
     result: Linearization
-    A: Array
-    B: Array
-    nu_dot: Array
     about: About
-    memory: Array
-    """That all arrays of the result share."""
-    forces: tuple[Array, ...]
-    """Other arrays of the result; none in the air."""
     x: memoryview
     """Of the state that the result is about."""
     tau: memoryview
@@ -40,15 +42,16 @@ class Room(NamedTuple):
     """State, efforts, and all results as the engine writes them."""
     run: Run
     """The engine about these."""
-    run_in_place: Run
-    """The engine about the linearizer's own state and efforts."""
 
 
-def references(room: Room) -> int:
+def references(ready: Ready) -> int:
     """Return how often a result and its arrays are referred to."""
-    L, A, B, nu_dot, about, memory, forces, _, _, _, _, _ = room
-    found = count(L) + count(A) + count(B) + count(nu_dot) + count(about) + count(memory)
-    return found + sum(map(count, forces)) if forces else found
+    L, A, B, nu_dot, about, memory, forces, _, _, _, _ = ready
+    uses = count(L) + count(A) + count(B) + count(nu_dot) + count(about) + count(memory)
+    if forces:
+        f, by_state, by_tau = forces
+        uses += count(f) + count(by_state) + count(by_tau)
+    return uses
 
 
 class Results:
@@ -58,19 +61,19 @@ class Results:
     ----------
     workspace
         The robot and its contacts.
-    x, tau
-        Memory of the linearizer's own state and efforts.
 
     Attributes
     ----------
-    room
-        The one used last, free if its `references` are ``unused``.
+    next
+        The room to look at first.
+    unused
+        The `references` to one that is free.
     """
 
-    def __init__(self, workspace: Workspace, x: Array, tau: Array) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         model, outputs = workspace.model, workspace.outputs()
         contacts: tuple[Closure, ...] = tuple(c.contact for c in workspace.constraints)
-        self._workspace, self._in_place = workspace, (x, tau)
+        self._workspace = workspace
         self._of: dict[str, Any] = {
             'drift': read_only(np.zeros(2 * model.m)),
             'columns': state_labels(model),
@@ -85,19 +88,19 @@ class Results:
             (slice(start, end), shape)
             for start, end, shape in zip(starts, ends, shapes, strict=True)
         ]
-        self.room = self._other = self._make()
-        self.unused = references(self.room)
+        self.next = self._other = self._make()
+        self.unused = references(self.next.ready)
 
     def free_room(self) -> Room:
-        """Return room whose last result nobody holds."""
-        return self.room if references(self.room) == self.unused else self.another()
+        """Return room whose last result nobody holds: the next, or another.
 
-    def another(self) -> Room:
-        """Return room where the last result is in use, as by a loop that makes the next one."""
-        self.room, self._other = self._other, self.room
-        if references(self.room) != self.unused:
-            self.room = self._make()
-        return self.room
+        A loop that holds one result while it makes the next has two by turns.
+        """
+        if references(self.next.ready) == self.unused:
+            return self.next
+        if references(self._other.ready) != self.unused:
+            self.next, self._other = self._other, self._make()
+        return self._other
 
     def _make(self) -> Room:
         workspace, model = self._workspace, self._workspace.model
@@ -107,7 +110,9 @@ class Results:
         out[:] = self._blank
         seen = read_only(out)
         A, B, nu_dot, *forces = (seen[place].reshape(shape) for place, shape in self._places)
-        x, tau = np.zeros(22 + model.n_q + model.n), np.zeros(model.n)
+        size = 22 + model.n_q + model.n
+        both = np.zeros(size + model.n)
+        x, tau = both[:size], both[size:]
         about = About(
             *(model, workspace.constraints, workspace.length, x, tau), workspace=workspace
         )
@@ -120,12 +125,8 @@ class Results:
             about=about,
             **self._of,
         )
-        return Room(
-            *(result, A, B, nu_dot, about, memory),
-            tuple(forces) if workspace.constraints else (),
-            memoryview(x),  # type: ignore[arg-type]
-            memoryview(tau),  # type: ignore[arg-type]
-            (x, tau, out),
-            workspace.bind(x, tau, out),
-            workspace.bind(*self._in_place, out),
-        )
+        here, of_x, of_tau = (memoryview(part) for part in (both, x, tau))  # type: ignore[arg-type]
+        run = workspace.bind(x, tau, out)
+        of_contacts = tuple(forces) if workspace.constraints else ()
+        ready = result, A, B, nu_dot, about, memory, of_contacts, here, of_x, of_tau, run
+        return Room(ready, result, about, of_x, of_tau, (x, tau, out), run)

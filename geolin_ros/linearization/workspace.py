@@ -49,7 +49,7 @@ class Workspace:
     scratch
         Of the engine.
     last
-        What it was written about last, or None; who runs it says so.
+        Memory of the state it was written about last, or None; who runs it says so.
 
     Raises
     ------
@@ -68,7 +68,7 @@ class Workspace:
         self.model, self.constraints, self.length = model, tuple(constraints), length
         self.weights = weights_of(constraints, length)
         self._scales = np.outer(self.weights, self.weights)
-        self.last: object = None
+        self.last: Array | None = None
         self._packed = packed
         self._own = pack_own(packed, model.base == 'floating', model.actuated)
         self.scratch = layout.make_workspace(packed)

@@ -128,11 +128,15 @@ class State:
 
     def copy(self) -> 'State':
         """Return a state with arrays of its own."""
-        twin = object.__new__(State)
-        twin._adopt(self.data.copy(), self.s.size, self.positions)
-        return twin
+        return self.over(self.data.copy())
 
     __copy__ = copy
+
+    def over(self, data: Array) -> 'State':
+        """Return a state of the same robot whose numbers are those in ``data``, a view of it."""
+        twin = object.__new__(State)
+        twin._adopt(data, self.s.size, self.positions)
+        return twin
 
     def at_rest(self) -> 'State':
         """Return the same pose and joint positions, without velocities."""
