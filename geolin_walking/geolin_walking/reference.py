@@ -112,6 +112,7 @@ class Planner:
         self._turns = stood.R[0]
         self.stood: Array = stood.p[0].copy()
         """(K, 3) where feet stand or stood last."""
+        self._plane = self._lay_plane()
         self._start = stood.p[0].copy()
         self._start_yaw = np.zeros(len(self.names))
         self._yaws = np.zeros(len(self.names))
@@ -119,6 +120,7 @@ class Planner:
         self._at = np.array([*H[:2, 3], 0.0])
         self._v = np.zeros(3)
         self._time: float | None = None
+        self._tick = self._passed = 0
         self._moving = False
         self._feet = stood.p
 
@@ -159,12 +161,14 @@ class Planner:
         for foot in range(len(self.names)):
             if self.schedule.swing_of(foot, tick) is None:
                 self.stood[foot], self._yaws[foot] = p[foot], yaws[foot]
+        self._plane = self._lay_plane()
         path, goals = self._lead(times, tick, state, command)
         feet, turns, v = self._swing(times, tick, path, goals)
         data = self._base(path)
         ticks = range(tick, tick + gait.horizon)
         in_force = tuple(feet_in_force(self.names, self.schedule, k) for k in ticks)
         stands = np.array([[name in names for name in self.names] for names in in_force])
+        self._passed, self._tick = tick - self._tick, tick
         at = self._reach(times, data, feet, turns)
         self.legs.move(data, at, v)
         self._feet = feet
@@ -232,6 +236,8 @@ class Planner:
         path = self._path(times, command)
         goals = []
         for swing in self.schedule.swings:
+            if swing.lift * self.gait.dt > times[-1]:
+                break
             land = np.searchsorted(times, swing.land * self.gait.dt)
             node = int(np.clip(land, 0, len(times) - 1))
             goals.append(
@@ -241,14 +247,13 @@ class Planner:
 
     def _path(self, times: Array, command: Command) -> Path:
         """Return the base at the nodes, by the command."""
-        at, v = self._at.copy(), self._v.copy()
-        found = [(at.copy(), in_world(v, at[2]))]
-        for dt in np.diff(times):
-            v += np.clip(command - v, -ACCELERATION * dt, ACCELERATION * dt)
-            at += dt * in_world(v, at[2] + 0.5 * dt * v[2])
-            found.append((at.copy(), in_world(v, at[2])))
-        places, rates = (np.array(part) for part in zip(*found, strict=True))
-        return Path(places[:, :2], places[:, 2], rates)
+        dt = np.diff(times)[:, None]
+        most = ACCELERATION * (times - times[0])[:, None]
+        v = self._v + np.clip(command - self._v, -most, most)
+        yaw = self._at[2] + np.concatenate(([0.0], np.cumsum(dt[:, 0] * v[1:, 2])))
+        moved = dt * in_world(v[1:], yaw[:-1] + 0.5 * dt[:, 0] * v[1:, 2])
+        xy = self._at[:2] + np.vstack((np.zeros(2), np.cumsum(moved[:, :2], axis=0)))
+        return Path(xy, yaw, in_world(v, yaw))
 
     def _base(self, path: Path) -> Array:
         """Return states of a level base above the ground, joints as they stand."""
@@ -264,7 +269,7 @@ class Planner:
         data[:, 21 + n] = path.v[:, 2]
         return data
 
-    def _plane(self) -> Array:
+    def _lay_plane(self) -> Array:
         """Return (a, b, c) of the height a + b x + c y of the feet that stand or stood last."""
         centre = self.stood.mean(axis=0)
         away = self.stood - centre
@@ -274,12 +279,12 @@ class Planner:
 
     def _ground(self, xy: Array) -> Array:
         """Return the height of feet that stand at places (..., 2)."""
-        a, b, c = self._plane()
+        a, b, c = self._plane
         found: Array = a + xy[..., 0] * b + xy[..., 1] * c
         return found
 
     def _slope(self, path: Path) -> Array:
-        _, b, c = self._plane()
+        _, b, c = self._plane
         found: Array = path.v[:, 0] * b + path.v[:, 1] * c
         return found
 
@@ -306,7 +311,7 @@ class Planner:
         heading = np.unwrap(path.yaw)
         for foot in range(feet):
             start, yaw = self.stood[foot], self._yaws[foot]
-            for swing, goal in zip(self.schedule.swings, goals, strict=True):
+            for swing, goal in zip(self.schedule.swings, goals, strict=False):
                 begin, end = swing.lift * dt, swing.land * dt
                 if foot not in swing.group or begin > times[-1]:
                     continue
@@ -347,7 +352,7 @@ class Planner:
 
     def _reach(self, times: Array, data: Array, feet: Array, turns: Array) -> Places:
         """Bend the legs of states so that feet are where they should be."""
-        return self.legs.bend(data, feet, turns)
+        return self.legs.bend(data, feet, turns, self._passed)
 
     def _efforts(self, data: Array, at: Places, stands: Array) -> Array:
         """Return inverse dynamics without acceleration, less the least forces of feet."""
@@ -377,7 +382,8 @@ def about_z(angle: Array | float) -> Array:
     return R
 
 
-def in_world(v: Array, yaw: float) -> Array:
-    """Return (vx, vy, yaw rate) in world axes."""
+def in_world(v: Array, yaw: Array | float) -> Array:
+    """Return (vx, vy, yaw rate) (..., 3) in world axes."""
     c, s = np.cos(yaw), np.sin(yaw)
-    return np.array([c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]])
+    x, y = v[..., 0], v[..., 1]
+    return np.stack((c * x - s * y, s * x + c * y, v[..., 2]), axis=-1)
