@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 ROBOT ?=
+BASE ?=
 FEET ?=
 REALTIME ?=
 HEIGHT ?=
@@ -17,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHON
 CHECKS = .venv/checks/made
 
-.PHONY: help setup setup-demo setup-simulation setup-documentation setup-view demo balance view balance-all mpc check test faults robots papers planted-errors recordings fuzz soak lint docs docs-live build bench clean dist licences sbom audit
+.PHONY: help setup setup-demo setup-robots setup-simulation setup-documentation setup-view demo balance view balance-all mpc check test faults robots papers planted-errors recordings fuzz soak lint docs docs-live build bench clean dist licences sbom audit
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -25,11 +26,13 @@ help:  ## list these targets
 setup:  ## make .venv ready for all targets (does nothing when it is)
 	@tools/setup.sh
 
-setup-demo setup-simulation setup-documentation setup-view:  # parts of it, so that the first minutes are short
+setup-demo setup-robots setup-simulation setup-documentation setup-view:  # parts of it, so that the first minutes are short
 	@tools/setup.sh $(@:setup-%=%)
 
-demo: $(if $(filter %.xml %.mjcf,$(ROBOT)),setup-simulation,setup-demo)  ## robot, linearizer and checking consumer over DDS (ROBOT=path of your own)
-	.venv/bin/python -m geolin_demos.demo $(if $(ROBOT),--robot $(ROBOT))
+# Words without suffix or folder are names; all but the bundled ones are of example-robot-data.
+NAMED = $(if $(findstring .,$(ROBOT))$(findstring /,$(ROBOT)),,$(filter-out quadruped humanoid,$(ROBOT)))
+demo: setup-demo $(if $(filter %.xml %.mjcf,$(ROBOT)),setup-simulation) $(if $(NAMED),setup-robots)  ## robot, linearizer and checking consumer over DDS (ROBOT=path of your own, or panda; BASE=fixed)
+	.venv/bin/python -m geolin_demos.demo $(if $(ROBOT),--robot $(ROBOT)) $(if $(BASE),--base $(BASE))
 
 BALANCE = .venv/bin/python -m geolin_demos.balance \
     $(if $(ROBOT),--robot $(ROBOT)) $(if $(FEET),--feet $(FEET)) $(if $(REALTIME),--realtime) \

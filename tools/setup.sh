@@ -6,6 +6,7 @@
 # done again only when what it is made from has changed.
 #
 #     tools/setup.sh demo         what `make demo` needs, its kernels compiled
+#     tools/setup.sh robots       real robots that ROBOT= knows by name: example-robot-data
 #     tools/setup.sh simulation   what `make balance`, `make mpc` and `make walk` need
 #     tools/setup.sh documentation  what `make docs` needs
 #     tools/setup.sh view        what `make view` needs
@@ -82,6 +83,10 @@ ros_wheels() {
     install -r requirements/ros-kilted.txt
 }
 
+robots() {
+    install example-robot-data
+}
+
 simulation() {
     install --no-build-isolation --editable '.[control,mujoco,plot]'
 }
@@ -134,9 +139,9 @@ elif ! is_done messages $messages_from; then
 fi
 case ${1:-everything} in
     demo) wait $! ;;
-    simulation | documentation | view | everything) step "${1:-everything}" $made_from ;;
+    robots | simulation | documentation | view | everything) step "${1:-everything}" $made_from ;;
     *)
-        echo "setup: '$1' is nothing to set up, expected demo, simulation, documentation, view, or nothing for all" >&2
+        echo "setup: '$1' is nothing to set up, expected demo, robots, simulation, documentation, view, or nothing for all" >&2
         exit 1
         ;;
 esac

@@ -51,7 +51,8 @@ def add_base_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--base',
         choices=('floating', 'fixed'),
-        help='whether the root link moves (default: floating; of MJCF, as in the file)',
+        help='whether the root link moves (default: floating, unless it is called world; of '
+        'MJCF, as in the file)',
     )
 
 

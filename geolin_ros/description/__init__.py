@@ -25,7 +25,7 @@ from geolin_ros.description.findings import (
 )
 from geolin_ros.description.locking import lock_joints
 from geolin_ros.description.overlay import apply_overlay, attach_payloads, parse_overlay
-from geolin_ros.description.topology import check_tree, tree_findings
+from geolin_ros.description.topology import check_tree, stands_on_world, tree_findings
 from geolin_ros.description.values import SHORTEST_AXIS, check_values
 
 __all__ = [
@@ -50,5 +50,6 @@ __all__ = [
     'merged',
     'parse_overlay',
     'raise_errors',
+    'stands_on_world',
     'tree_findings',
 ]

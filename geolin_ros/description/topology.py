@@ -9,6 +9,9 @@ from geolin_ros.description.elements import Description, Joint
 from geolin_ros.description.findings import Finding, raise_errors
 from geolin_ros.errors import ModelError, did_you_mean
 
+WORLD = 'world'
+"""Root link of robots that are bolted down, by convention."""
+
 
 def check_tree(description: Description) -> None:
     """Raise `ModelError` unless names are unique and every link hangs on one root."""
@@ -74,6 +77,23 @@ def tree_findings(description: Description) -> list[Finding]:
             )
         )
     return found
+
+
+def stands_on_world(description: Description) -> Finding | None:
+    """Return the finding that a robot's base is fixed, if its root link is called world.
+
+    None too where a floating joint moves the robot in that world.
+    """
+    joints = [joint for joint in description.joints if joint.parent == WORLD]
+    moved = any(joint.child == WORLD for joint in description.joints)
+    if not joints or moved or any(joint.kind == 'floating' for joint in joints):
+        return None
+    return Finding(
+        'warning',
+        f'link {WORLD!r}',
+        'is the root: the base is taken as fixed',
+        "say base='fixed', or 'floating' if the robot flies",
+    )
 
 
 def _error(element: str, problem: str, fix: str) -> Finding:

@@ -22,6 +22,7 @@ from geolin_ros.description import (
     Link,
     Severity,
     merged,
+    stands_on_world,
     tree_findings,
 )
 from geolin_ros.description.shapes import Shape, find_mesh
@@ -115,7 +116,9 @@ def _examined(source: Any) -> tuple[Description | None, list[Finding]]:
         If it is MJCF, and MuJoCo is not installed.
     """
     if not mjcf.is_mjcf(source):
-        return urdf.examine(source)
+        description, found = urdf.examine(source)
+        fixed = None if description is None else stands_on_world(description)
+        return description, [*found, *([fixed] if fixed else [])]
     try:
         return mjcf.read(source).description, []
     except ModelError as error:

@@ -4,6 +4,7 @@
 
 import dataclasses
 import hashlib
+import warnings as python_warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,12 +21,15 @@ from geolin_ros.description import (
     apply_overlay,
     check_values,
     lock_joints,
+    stands_on_world,
 )
 from geolin_ros.errors import (
     ConfigurationError,
+    ModelWarning,
     NotFiniteError,
     ShapeError,
     check_choice,
+    did_you_mean,
     unknown_name,
 )
 from geolin_ros.kernels.packing import layout
@@ -49,7 +53,7 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 class JointOptions(TypedDict, total=False):
     """What becomes of the joints of a description, see `TreeModel.from_description`."""
 
-    base: Base
+    base: Base | None
     mimic: MimicReading
     joints: Sequence[str] | None
     locked_joints: Mapping[str, float] | None
@@ -62,6 +66,15 @@ class ReadingOptions(JointOptions, total=False):
     gravity: Sequence[float]
     actuated_joints: Sequence[str] | None
     overlay: Mapping[str, Any] | str | Path | None
+
+
+OTHER_NAMES = {
+    'fixed_base': "base='fixed'",
+    'useFixedBase': "base='fixed'",
+    'floating_base': "base='floating'",
+    'root_joint': "base='floating'",
+}
+"""What other libraries call some of them."""
 
 
 class LockedJoint(NamedTuple):
@@ -172,7 +185,8 @@ class TreeModel:
             Rotors, gears, springs, friction, payloads: a mapping or the path of a YAML file, see
             `description.overlay`.
         base
-            ``'floating'`` (default) or ``'fixed'`` root link.
+            ``'floating'`` or ``'fixed'`` root link; by default floating, but fixed with a
+            warning where the root link is called world.
         mimic
             ``'exact'`` (default): a mimic joint follows its master and is no coordinate;
             ``'independent'``: it is a joint of its own.
@@ -201,8 +215,17 @@ class TreeModel:
         """
         if overlay is not None:
             description = apply_overlay(description, overlay)
+        _check_options(of_joints)
         check_values(description)
-        numbered, locked = _numbered(description, **of_joints)
+        others: dict[str, Any] = {**of_joints}
+        said, base = [], others.pop('base', None)
+        if base is None:
+            found = stands_on_world(description)
+            base = 'floating' if found is None else 'fixed'
+            if found is not None:
+                said = [f'{description.source}: {found.sentence}']
+                python_warnings.warn(said[0], ModelWarning, stacklevel=2)
+        numbered, locked = _numbered(description, base, **others)
         names = numbered.joint_names
         _check_actuated(description, actuated_joints or (), names)
         measured = {
@@ -212,14 +235,14 @@ class TreeModel:
         calibrated = any(effort != (1.0, 0.0) for effort in efforts)
         return cls(
             name=description.name,
-            base=of_joints.get('base', 'floating'),
+            base=base,
             joint_names=names,
             position_names=numbered.position_names,
             body_names=numbered.body_names,
             frames={name: Frame(*place) for name, place in numbered.frames.items()},
             limits=JointLimits(*numbered.limits),
             gravity=_gravity(gravity),
-            warnings=numbered.warnings,
+            warnings=(*said, *numbered.warnings),
             tree=numbered.tree,
             coordinate_names=numbered.coordinate_names,
             dependent_joints=numbered.dependent_joints,
@@ -275,7 +298,8 @@ class TreeModel:
                 f"base 'floating' is asked for, but {found.description.source} has no free joint; "
                 'add <freejoint/> to its first body, or leave base out'
             )
-        chosen: ReadingOptions = {'base': found.base, 'gravity': found.gravity, **options}
+        chosen: ReadingOptions = {'gravity': found.gravity, **options}
+        chosen['base'] = options.get('base') or found.base
         return cls.from_description(found.description, **chosen)
 
     @classmethod
@@ -486,8 +510,8 @@ class TreeModel:
 
 def _numbered(
     description: Description,
+    base: Base,
     *,
-    base: Base = 'floating',
     mimic: MimicReading = 'exact',
     joints: Sequence[str] | None = None,
     locked_joints: Mapping[str, float] | None = None,
@@ -501,6 +525,25 @@ def _numbered(
         locked |= _unlisted(description, joints, locked, mimic)
     description, locked = lock_joints(description, locked)
     return number_bodies(description, base, mimic, joints, coulomb_friction), locked
+
+
+def _check_options(given: Mapping[str, object]) -> None:
+    """Refuse what is no option.
+
+    Raises
+    ------
+    TypeError
+        As for any keyword that a function does not have.
+    """
+    for name in given:
+        if name not in JointOptions.__annotations__:
+            known = [*ReadingOptions.__annotations__, *OTHER_NAMES]
+            meant = OTHER_NAMES.get(name) or did_you_mean(name, known)
+            meant = f'did you mean {meant}? ' if name in OTHER_NAMES else meant
+            raise TypeError(
+                f'a model has no option {name!r}; {meant}options are '
+                f'{", ".join(ReadingOptions.__annotations__)}'
+            )
 
 
 def _unlisted(

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bundled robots: URDF files of primitive shapes with plausible masses and limits."""
 
+import sysconfig
 from pathlib import Path
 
-from geolin_ros.errors import unknown_name
+from geolin_ros.errors import ConfigurationError, unknown_name
 
 ROBOTS = {file.stem: file for file in sorted(Path(__file__).parent.glob('*.urdf'))}
+EXAMPLES = Path(sysconfig.get_path('purelib'), 'cmeel.prefix/share/example-robot-data/robots')
+"""URDFs of real robots, where the package example-robot-data is installed."""
 
 
 def path(name: str) -> Path:
@@ -23,7 +26,9 @@ def path(name: str) -> Path:
 
 
 def locate(robot: str | Path) -> Path:
-    """Return the file that a user means: a path, or the name of a bundled robot.
+    """Return the file that a user means: a path, or the name of a robot.
+
+    Names are those of the bundled robots, and of the URDFs of example-robot-data, ``panda``.
 
     A file counts more than a name. What could only be a path is returned as it is: whoever reads
     it says what is wrong.
@@ -31,9 +36,26 @@ def locate(robot: str | Path) -> Path:
     Raises
     ------
     UnknownNameError
-        If a word without suffix or folder is neither a file nor a bundled robot.
+        If a word without suffix or folder is neither a file nor such a name.
+    ConfigurationError
+        If several URDFs have the name.
     """
     file = Path(robot)
     if file.is_file() or file.suffix or len(file.parts) != 1:
         return file
-    return path(str(robot))
+    name = str(robot)
+    if name in ROBOTS:
+        return ROBOTS[name]
+    examples = sorted(EXAMPLES.rglob('*.urdf'))
+    found = [example for example in examples if example.stem == name]
+    if len(found) > 1:
+        raise ConfigurationError(
+            f'robot {name!r} is one of {", ".join(map(str, found))}; give the path'
+        )
+    if not found:
+        known = [*ROBOTS, *(example.stem for example in examples)]
+        where = 'the bundled robots'
+        if examples:
+            where += ' and of example-robot-data'
+        raise unknown_name('robot', name, known, where)
+    return found[0]

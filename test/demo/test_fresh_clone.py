@@ -19,16 +19,16 @@ pytest.importorskip('geolin_msgs')
 
 pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('ros_domain')]
 PATIENCE = 300.0
-ONE_CASE = "quadruped --skip-largest --cases '4 feet'"
+ROBOTS = {'demo': 'panda', 'balance': "quadruped --skip-largest --cases '4 feet'"}
 LINES = {
-    'demo': ('demo', 'PASS .* A and B'),
+    'demo': ('demo robots', 'PASS .* A and B'),
     'balance': ('simulation', 'PASS  1 of 1 cases stand'),
     'walk': ('simulation', 'PASS'),
     'mpc': ('simulation', 'PASS  base .* from its reference'),
     'view': ('view', r'(http://127\.0\.0\.1:\d+)'),
     'docs': ('documentation', 'build succeeded'),
 }
-"""Part of the set-up, and what is printed when the work is done."""
+"""Parts of the set-up, and what is printed when the work is done."""
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def make(tmp_path):
     processes = []
 
     def run(target, *variables):
-        environment_of(tmp_path, LINES[target][0])
+        environment_of(tmp_path, *LINES[target][0].split())
         shutil.copy(ROOT / 'Makefile', tmp_path)
         if target == 'docs':
             shutil.copytree(ROOT / 'docs', tmp_path / 'docs', ignore=shutil.ignore_patterns('api'))
@@ -85,7 +85,7 @@ def test_commands_of_the_readme__are_those_run_here():
 def test_command__runs_in_what_it_sets_up(make, target):
     if target == 'docs':
         pytest.importorskip('sphinx', reason='`tools/setup.sh documentation` installs it')
-    lines = make(target, *([f'ROBOT={ONE_CASE}'] if target == 'balance' else []))
+    lines = make(target, *([f'ROBOT={ROBOTS[target]}'] if target in ROBOTS else []))
     wait_for(LINES[target][1], lines)
 
 

@@ -66,8 +66,8 @@ def test_base_and_gravity_of_the_node__count(tmp_path):
     path, said = tmp_path / 'arm.mjcf', []
     path.write_text(ARM)
     with pytest.raises(ConfigurationError, match='no free joint; set base: fixed'):
-        read_model(path, default_values(), heard)
-    model = read_model(path, default_values() | {'base': 'fixed'}, said.append)
+        read_model(path, default_values() | {'base': 'floating'}, heard)
+    model = read_model(path, default_values(), said.append)
     assert (model.base, model.gravity.tolist()) == ('fixed', [0.0, 0.0, -9.81])
     assert [line for line in said if 'has gravity [0.0, 0.0, -1.6]' in line]
 

@@ -14,10 +14,10 @@ from support.finite_difference import linearization
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
 
-from geolin_ros import Linearizer, State, TreeModel, robots, urdf
+from geolin_ros import Linearizer, State, TreeModel, mass_matrix, robots, urdf
 from geolin_ros.cli import main
 from geolin_ros.description import Description, Mimic, apply_overlay, attach_payloads
-from geolin_ros.errors import ConfigurationError, ModelError, UnknownNameError
+from geolin_ros.errors import ConfigurationError, ModelError, ModelWarning, UnknownNameError
 from geolin_ros.stream.parameters.file import checked, default_values
 from geolin_ros.stream.parameters.model_reading import read_model
 
@@ -445,3 +445,33 @@ def test_misspelled_options__are_refused_with_the_choices(options, words):
         values = default_values() | options
         with pytest.raises(ConfigurationError, match=words):
             read_model(Path(path), values, print)
+
+
+@pytest.mark.parametrize('name', ['ur5_robot', 'z1', 'xarm7'])
+def test_robot_under_the_link_world__has_a_fixed_base_in_python_node_and_commands(name, capsys):
+    path, heard = example_robot(name), []
+    with pytest.warns(ModelWarning, match="'world': is the root: the base is taken as"):
+        model = TreeModel.from_urdf(path)
+    served = read_model(path.read_text(), default_values(), heard.append)
+    assert model.base == served.base == 'fixed'
+    assert model.hash == served.hash
+    assert [sentence for sentence in heard if "'world': is the root" in sentence]
+    for command in ('info', 'lint-urdf'):
+        main([command, str(path)])
+        printed = capsys.readouterr().out
+        assert "fixed base 'world'" in printed
+        assert "'world': is the root" in printed
+    pinocchio = PinocchioOracle.read_urdf(path, model)
+    state = model.random_state(np.random.default_rng(3))
+    assert_close(mass_matrix(model, state), pinocchio.mass_matrix(state), 1e-12)
+    floating = {'base': 'floating'}
+    assert TreeModel.from_urdf(path, **floating).m == 6 + model.m
+    assert read_model(path.read_text(), default_values() | floating, heard.append).m == 6 + model.m
+
+
+def test_option_of_another_library__is_answered_with_ours():
+    path = robots.path('quadruped')
+    with pytest.raises(TypeError, match="no option 'fixed_base'; did you mean base='fixed'"):
+        TreeModel.from_urdf(path, fixed_base=True)
+    with pytest.raises(TypeError, match="did you mean 'actuated_joints'"):
+        TreeModel.from_urdf(path, actuated_joint=())

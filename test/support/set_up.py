@@ -109,9 +109,9 @@ def closure(requirements):
     return set(found)
 
 
-def environment_of(folder, *part):
-    """Make ``folder/.venv``, of what a part installs alone: links into this environment."""
-    kept = closure(requirements_of(folder / 'set-up', *part))
+def environment_of(folder, *parts):
+    """Make ``folder/.venv``, of what parts install alone: links into this environment."""
+    kept = closure(line for part in parts for line in requirements_of(folder / 'set-up', part))
     target = folder / '.venv'
     venv.create(target, symlinks=True)
     here = Path(sys.prefix)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a robot, the node and a checking consumer as three processes that talk over DDS.
 
-The robot tumbles in the air, thrown up again every 1.5 s. The node linearizes at each of its joint
-states. The consumer compares A, B and the accelerations with an independent forward dynamics and
-with the robot's motion, prints what it finds, and saves a picture. The exit status is 0 only if
-every check passes.
+The robot tumbles in the air, thrown up again every 1.5 s; one with a fixed base moves its joints.
+The node linearizes at each of its joint states. The consumer compares A, B and the accelerations
+with an independent forward dynamics and with the robot's motion, prints what it finds, and saves a
+picture. The exit status is 0 only if every check passes.
 """
 
 import argparse
@@ -29,6 +29,8 @@ from geolin_ros.errors import GeolinError
 from geolin_ros.robots import locate
 
 INTERRUPTED = 130
+ARMS = ('panda', 'iiwa', 'gen3_robotiq_2f_85')
+"""Known by name, whose root link is bolted down and not called world."""
 RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
 FIRST_PORT, PORTS = 7400, 250  # UDP ports that DDS gives a domain
 
@@ -40,14 +42,22 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         robot = str(locate(options.robot).resolve())
         read = file_parameter(Path(robot))
+        base = options.base or ('fixed' if options.robot in ARMS else None)
+        given = [] if base is None else ['--base', base]
+        parameters = read | ({} if base is None else {'base': base})
     except GeolinError as error:
         print(f'demo: {error}', file=sys.stderr)
         return 1
     environment = discovery()
     print(f'demo of {robot} on ROS_DOMAIN_ID {environment["ROS_DOMAIN_ID"]}', flush=True)
     servers = [
-        Child('robot', 'geolin_demos.demo.robot', ['--robot', robot], environment),
-        Child('linearizer', 'geolin_ros.ros.linearization_node', as_arguments(read), environment),
+        Child('robot', 'geolin_demos.demo.robot', ['--robot', robot, *given], environment),
+        Child(
+            'linearizer',
+            'geolin_ros.ros.linearization_node',
+            as_arguments(parameters),
+            environment,
+        ),
     ]
     consumer = Child(
         'consumer',
@@ -118,7 +128,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         '--robot',
         default='quadruped',
-        help='URDF or MJCF path, quadruped or humanoid (%(default)s)',
+        help='URDF or MJCF path, quadruped, humanoid, or a robot of example-robot-data '
+        '(%(default)s)',
+    )
+    parser.add_argument(
+        '--base',
+        choices=('floating', 'fixed'),
+        help='of the root link (default: that of the file; of arms by name fixed)',
     )
     parser.add_argument(
         '--duration', type=float, default=5.0, help='measured time [s] (%(default)s)'

@@ -45,14 +45,14 @@ def check_linearizations(operations: Sequence[Operation], referee: Referee) -> V
     block.
     """
     worst: dict[str, float] = {}
-    m = referee.coordinates.m
+    m, base = referee.coordinates.m, referee.coordinates.base
     for operation in operations:
         state, tau = operation.state, operation.tau
         A, B = linearization(referee.forward_dynamics, referee.coordinates, state, tau)
         nu_dot = referee.forward_dynamics(state, tau)
         found = {
-            **block_deviations(operation.A, A, m),
-            **block_deviations(operation.B, B, m),
+            **block_deviations(operation.A, A, m, base),
+            **block_deviations(operation.B, B, m, base),
             'nu_dot': deviation(operation.nu_dot, nu_dot, largest(nu_dot)),
         }
         worst = {name: max(worst.get(name, 0.0), value) for name, value in found.items()}
@@ -74,6 +74,7 @@ def check_accelerations(
     at: IntArray,
     nu_dot: Array,
     left_out_before: int = 0,
+    is_fixed: bool = False,
 ) -> Verdict:
     """Compare accelerations with differences of the velocities around them.
 
@@ -91,6 +92,8 @@ def check_accelerations(
         Accelerations to be judged.
     left_out_before
         Accelerations that were left out because their odometry had another stamp.
+    is_fixed
+        Whether there is no base twist.
     """
     what = 'accelerations against differenced odometry and joint rates'
     total = at.size + left_out_before
@@ -122,7 +125,7 @@ def check_accelerations(
             f'lost samples, {left_out_before} about older odometry; is the machine too busy?',
         )
     worst = {}
-    for name, part in GROUPS:
+    for name, part in (('joints', slice(None)),) if is_fixed else GROUPS:
         expected = slope[k - 1][compared][:, part]
         worst[name] = deviation(nu_dot[inside][compared][:, part], expected, largest(expected))
     name = max(worst, key=lambda group: worst[group])
@@ -164,9 +167,9 @@ def parabola_slope(stamps: IntArray, nu: Array) -> Array:
     return (slope[:-1] * gap[1:] + slope[1:] * gap[:-1]) / (gap[:-1] + gap[1:])
 
 
-def blocks(matrix: Array, m: int) -> Iterator[tuple[str, Array]]:
+def blocks(matrix: Array, m: int, base: int = 6) -> Iterator[tuple[str, Array]]:
     """Yield name and block of A (2 m, 2 m) or B (2 m, n), cut at [H; s; v; r]."""
-    edges = {'H': (0, 6), 's': (6, m), 'v': (m, m + 6), 'r': (m + 6, 2 * m)}
+    edges = {'H': (0, base), 's': (base, m), 'v': (m, m + base), 'r': (m + base, 2 * m)}
     columns = edges if matrix.shape[1] == 2 * m else {' tau': (0, matrix.shape[1])}
     for row, (top, bottom) in edges.items():
         for column, (left, right) in columns.items():
@@ -174,13 +177,15 @@ def blocks(matrix: Array, m: int) -> Iterator[tuple[str, Array]]:
                 yield f'{row}{column}', matrix[top:bottom, left:right]
 
 
-def block_deviations(actual: Array, expected: Array, m: int) -> dict[str, float]:
+def block_deviations(actual: Array, expected: Array, m: int, base: int = 6) -> dict[str, float]:
     """Return the deviation of each block, relative to its largest entry."""
     if actual.shape != expected.shape:
-        return {name: np.inf for name, _ in blocks(expected, m)}
+        return {name: np.inf for name, _ in blocks(expected, m, base)}
     zero = ROUNDING * largest(expected)
     found = {}
-    for (name, theirs), (_, ours) in zip(blocks(expected, m), blocks(actual, m), strict=True):
+    for (name, theirs), (_, ours) in zip(
+        blocks(expected, m, base), blocks(actual, m, base), strict=True
+    ):
         scale = largest(theirs)
         if scale <= zero:
             scale = zero / LINEARIZATION_LIMIT

@@ -59,7 +59,7 @@ class Flight:
     Parameters
     ----------
     model
-        Any robot with a floating base.
+        Any robot; a fixed base stays where it is, and only the joints move.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Flight:
 
     def __init__(self, model: TreeModel) -> None:
         self._model, self._linearizer = model, Linearizer(model)
-        self._servo = make_servo(self._linearizer)
+        self._servo, self._base = make_servo(self._linearizer), model.m - model.n
         self.state = model.neutral_state()
         self.state.s[:] = self._servo.middle + self._servo.amplitude * np.sin(self._servo.phase)
         self.time = 0.0
@@ -114,10 +114,11 @@ class Flight:
             at = self.state.retract(theta)
             tau = self._servo.effort(self.time + node * dt, at)
             nu_dot = self._linearizer.forward_dynamics(at, tau)
-            rate = np.concatenate((at.v, at.r, nu_dot))
-            ad = se3.cross(theta[:6])
-            bracket = ad @ at.v
-            rate[:6] += 0.5 * bracket + ad @ bracket / 12.0
+            rate = np.concatenate((at.v[: self._base], at.r, nu_dot))
+            if self._base:
+                ad = se3.cross(theta[:6])
+                bracket = ad @ at.v
+                rate[:6] += 0.5 * bracket + ad @ bracket / 12.0
             total = total + weight * rate
         self.state.data[:] = self.state.retract(dt * total).data
         self.time += dt
@@ -126,14 +127,16 @@ class Flight:
         return math.floor(self.time / THROW_PERIOD + 1e-9)
 
     def _throw(self, count: int) -> None:
-        """Put the base back to where it started, with a new spin; the joints go on."""
+        """Put a base that moves back to where it started, with a new spin; the joints go on."""
+        self.tau = self._servo.effort(self.time, self.state)
+        if not self._base:
+            return
         H, v = self.state.H, self.state.v
         H[:] = np.eye(4)
         H[2, 3] = HEIGHT
         v[:3] = -0.5 * THROW_PERIOD * self._model.gravity  # back at this height a period later
         angle = 0.7 + GOLDEN_ANGLE * count
         v[3:] = SPIN * np.array([math.cos(angle), math.sin(angle), 0.2])
-        self.tau = self._servo.effort(self.time, self.state)
 
 
 def make_servo(linearizer: Linearizer) -> Servo:
@@ -164,8 +167,8 @@ def free_flight_inertia(linearizer: Linearizer, state: State) -> Array:
 
     Forward dynamics is affine in the efforts; differences of its values are exact.
     """
-    n = linearizer.model.n
+    n, base = linearizer.model.n, linearizer.model.m - linearizer.model.n
     rates = np.array([linearizer.forward_dynamics(state, tau) for tau in np.eye(1 + n, n, -1)])
-    M = np.linalg.inv((rates[1:] - rates[0])[:, 6:])
+    M = np.linalg.inv((rates[1:] - rates[0])[:, base:])
     symmetric: Array = 0.5 * (M + M.T)
     return symmetric

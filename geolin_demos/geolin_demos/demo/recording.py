@@ -35,7 +35,7 @@ class Operation:
 
     @classmethod
     def from_message(cls, message: Any) -> 'Operation':
-        """Unpack a geolin_msgs/LinearizedDynamics of a floating robot in continuous form."""
+        """Unpack a geolin_msgs/LinearizedDynamics in continuous form."""
         pose, twist = message.state.base_pose, message.state.base_twist
         H = np.eye(4)
         H[:3, :3] = rotation(pose.orientation)
@@ -147,7 +147,10 @@ class Recording:
         """Names and order of the linearizations."""
         message = self.kept[0]
         return Coordinates(
-            tuple(message.joint_names), message.base_frame, _vector(message.gravity)
+            tuple(message.joint_names),
+            message.base_frame,
+            _vector(message.gravity),
+            6 if message.floating_base else 0,
         )
 
     def operations(self, count: int) -> list[Operation]:
@@ -170,14 +173,15 @@ class Recording:
         """Return where odometry and joint states meet: stamps (N,) [ns], nu (N, m), and more.
 
         The third is the base velocity in world axes (N, 3). Joints are in the order of the
-        linearizations.
+        linearizations. Of a fixed base no odometry is expected.
         """
-        stamps = sorted(self._base.keys() & self._rates.keys())
+        m, floats = self.coordinates.m, self.coordinates.base > 0
+        base = self._base if floats else dict.fromkeys(self._rates, (np.zeros(0), np.zeros(3)))
+        stamps = sorted(base.keys() & self._rates.keys())
         names = self.coordinates.joint_names if stamps else ()
         order = [self.joint_names.index(name) for name in names]
-        nu = [np.concatenate((self._base[t][0], self._rates[t][order])) for t in stamps]
-        world = [self._base[t][1] for t in stamps]
-        m = self.coordinates.m
+        nu = [np.concatenate((base[t][0], self._rates[t][order])) for t in stamps]
+        world = [base[t][1] for t in stamps]
         return (
             np.array(stamps, dtype=np.int64),
             np.array(nu).reshape(-1, m),
@@ -190,7 +194,8 @@ class Recording:
         Left out are those about an odometry of another stamp than the joint state's.
         """
         stamps = self.answered_stamps.tolist()
-        exact = [t for t in stamps if self._answers[t][1] == t]
+        floats = self.coordinates.base > 0
+        exact = [t for t in stamps if self._answers[t][1] == t or not floats]
         nu_dot = np.array([self._answers[t][2] for t in exact])
         return (
             np.array(exact, dtype=np.int64),

@@ -20,11 +20,13 @@ ForwardDynamics = Callable[[State, Array], Array]
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Names and order that a linearization message is in; its base floats."""
+    """Names and order that a linearization message is in."""
 
     joint_names: tuple[str, ...]
     base_link: str
     gravity: Array
+    base: int = 6
+    """Velocities of the base, 0 if it is fixed."""
 
     @property
     def n(self) -> int:
@@ -34,7 +36,7 @@ class Coordinates:
     @property
     def m(self) -> int:
         """Number of velocities."""
-        return 6 + self.n
+        return self.base + self.n
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,11 @@ def make_referee(description: str | Path, coordinates: Coordinates) -> Referee:
     except ImportError:
         return dense_referee(description, coordinates)
     try:
-        model = pinocchio.buildModelFromXML(description, pinocchio.JointModelFreeFlyer())
+        root = [pinocchio.JointModelFreeFlyer()] if coordinates.base else []
+        model = pinocchio.buildModelFromXML(description, *root)
     except ValueError:  # it is stricter about some files
         return dense_referee(description, coordinates)
-    if sorted(list(model.names)[2:]) != sorted(coordinates.joint_names):
+    if sorted(list(model.names)[1 + len(root) :]) != sorted(coordinates.joint_names):
         return dense_referee(description, coordinates)
     dynamics = pinocchio_dynamics(pinocchio, model, coordinates)
     return Referee(f'Pinocchio {pinocchio.__version__}', coordinates, dynamics, 24)
@@ -93,18 +96,19 @@ def mujoco_dynamics(mj: Any, file: Path, coordinates: Coordinates) -> ForwardDyn
     model.opt.gravity[:] = coordinates.gravity
     model.opt.disableflags = mj.mjtDisableBit.mjDSBL_CONSTRAINT | mj.mjtDisableBit.mjDSBL_ACTUATION
     data = mj.MjData(model)
-    column_of = {name: c for c, name in enumerate(coordinates.joint_names, start=6)}
+    k = coordinates.base
+    column_of = {name: c for c, name in enumerate(coordinates.joint_names, start=k)}
     follows = {joint.name: joint.mimic for joint in mjcf.read(file).description.joints}
     if not set(column_of) <= set(follows):
         raise ModelError(
             f'linearizations are of joints {list(column_of)}, expected those of {file}; another '
             'robot publishes on this ROS_DOMAIN_ID, choose one of your own'
         )
-    free, *joints = sorted(range(model.njnt), key=lambda j: int(model.jnt_type[j]))
-    T, offset = np.zeros((model.nv, coordinates.m)), np.zeros(model.nq)
-    of_base, places = int(model.jnt_dofadr[free]), []
-    T[of_base : of_base + 6, :6] = np.eye(6)
-    for j in joints:
+    free = [j for j in range(model.njnt) if model.jnt_type[j] == mj.mjtJoint.mjJNT_FREE]
+    T, offset, places = np.zeros((model.nv, coordinates.m)), np.zeros(model.nq), []
+    for j in free:
+        T[model.jnt_dofadr[j] : model.jnt_dofadr[j] + 6, :6] = np.eye(6)
+    for j in sorted(set(range(model.njnt)) - set(free)):
         name, ratio, start = model.joint(j).name or f'joint{j}', 1.0, 0.0
         while (mimic := follows[name]) is not None:
             name, ratio, start = (
@@ -113,25 +117,27 @@ def mujoco_dynamics(mj: Any, file: Path, coordinates: Coordinates) -> ForwardDyn
         T[model.jnt_dofadr[j], column_of[name]] = ratio
         offset[model.jnt_qposadr[j]] = start
         places.append((int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])))
-    base = int(model.jnt_qposadr[free])
     q_of, v_of = (list(place) for place in zip(*places, strict=True))
     columns, M_T = T.T.copy(), np.empty((coordinates.m, model.nv))
 
     def forward_dynamics(state: State, tau: Array) -> Array:
         R, w = state.H[:3, :3], state.v[3:]
-        nu = np.concatenate((R @ state.v[:3], w, state.r))
+        nu = np.concatenate((R @ state.v[:3], w, state.r))[6 - k :]
         data.qpos[:] = offset
-        data.qpos[q_of] += T[v_of, 6:] @ state.s
-        data.qpos[base : base + 3] = state.H[:3, 3]
-        mj.mju_mat2Quat(data.qpos[base + 3 : base + 7], np.ascontiguousarray(R).ravel())
+        data.qpos[q_of] += T[v_of, k:] @ state.s
+        for j in free:
+            at = int(model.jnt_qposadr[j])
+            data.qpos[at : at + 3] = state.H[:3, 3]
+            mj.mju_mat2Quat(data.qpos[at + 3 : at + 7], np.ascontiguousarray(R).ravel())
         data.qvel[:] = T @ nu
         mj.mj_forward(model, data)
         for product, column in zip(M_T, columns, strict=True):
             mj.mj_mulM(model, data, product, column)
         force = T.T @ (data.qfrc_passive - data.qfrc_bias)
-        force[6:] += tau
+        force[k:] += tau
         nu_dot = np.linalg.solve(M_T @ T, force)
-        nu_dot[:3] = R.T @ nu_dot[:3] - np.cross(w, state.v[:3])
+        if k:
+            nu_dot[:3] = R.T @ nu_dot[:3] - np.cross(w, state.v[:3])
         return nu_dot
 
     return forward_dynamics
@@ -146,20 +152,22 @@ def pinocchio_dynamics(pin: Any, model: Any, coordinates: Coordinates) -> Forwar
     model.gravity.linear = np.array(coordinates.gravity)
     data = model.createData()
     joints = [model.joints[model.getJointId(name)] for name in coordinates.joint_names]
-    order = np.array([*range(6), *(joint.idx_v for joint in joints)])
+    k = coordinates.base
+    order = np.array([*range(k), *(joint.idx_v for joint in joints)])
     plain = [(c, joint.idx_q) for c, joint in enumerate(joints) if joint.nq == 1]
     turning = [(c, joint.idx_q) for c, joint in enumerate(joints) if joint.nq == 2]
-    damping = np.array(model.damping)[order[6:]]
+    damping = np.array(model.damping)[order[k:]]
     q, nu, effort = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
 
     def forward_dynamics(state: State, tau: Array) -> Array:
-        q[:7] = pin.SE3ToXYZQUAT(pin.SE3(state.H[:3, :3], state.H[:3, 3]))
+        if k:
+            q[:7] = pin.SE3ToXYZQUAT(pin.SE3(state.H[:3, :3], state.H[:3, 3]))
         for c, at in plain:
             q[at] = state.s[c]
         for c, at in turning:
             q[at : at + 2] = np.cos(state.s[c]), np.sin(state.s[c])
-        nu[order] = np.concatenate((state.v, state.r))
-        effort[order[6:]] = tau - damping * state.r
+        nu[order] = np.concatenate((state.v[:k], state.r))
+        effort[order[k:]] = tau - damping * state.r
         nu_dot: Array = np.array(pin.aba(model, data, q, nu, effort))[order]
         return nu_dot
 

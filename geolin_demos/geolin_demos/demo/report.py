@@ -55,7 +55,9 @@ def report(
     operations = recording.operations(referee.states)
     print(f'differences of {referee.name} at {len(operations)} states ...', flush=True)
     linearizations = check_linearizations(operations, referee)
-    accelerations = check_accelerations(*recording.motion(), *recording.accelerations())
+    accelerations = check_accelerations(
+        *recording.motion(), *recording.accelerations(), is_fixed=not coordinates.base
+    )
     answered = check_answered(stamps, answered_stamps)
     print('worst deviation of each block of A and B')
     print(block_table(linearizations))

@@ -18,10 +18,14 @@ from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist
 
 
 class FlyingRobot:
-    """Publishes odom and joint_states at each sample of a flight."""
+    """Publishes joint_states at each sample of a flight, and odom if its base moves."""
 
     def __init__(self, node: Node, model: TreeModel) -> None:
-        self._odometry_publisher = node.create_publisher(Odometry, 'odom', qos_profile_sensor_data)
+        self._odometry_publisher = None
+        if model.base == 'floating':
+            self._odometry_publisher = node.create_publisher(
+                Odometry, 'odom', qos_profile_sensor_data
+            )
         self._joint_publisher = node.create_publisher(
             JointState, 'joint_states', qos_profile_sensor_data
         )
@@ -50,14 +54,19 @@ class FlyingRobot:
             (self._flight.tau, joints.effort),
         ):
             np.frombuffer(field)[:] = values
-        self._odometry_publisher.publish(odometry)
+        if self._odometry_publisher is not None:
+            self._odometry_publisher.publish(odometry)
         self._joint_publisher.publish(joints)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the robot until a signal ends it; return the exit status."""
     return run_robot(
-        lambda node, model, path: FlyingRobot(node, model), 'robot', 'quadruped', arguments
+        lambda node, model, path: FlyingRobot(node, model),
+        'robot',
+        'quadruped',
+        arguments,
+        may_be_fixed=True,
     )
 
 

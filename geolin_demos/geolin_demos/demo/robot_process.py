@@ -47,23 +47,27 @@ def run_robot(
     program: str,
     default: str,
     arguments: list[str] | None = None,
+    may_be_fixed: bool = False,
 ) -> int:
     """Run a robot until a signal ends it; return the exit status.
 
     Its description is published once, before ``make_robot`` is called; nothing if it is MJCF.
     """
     parser = argparse.ArgumentParser(prog=f'python -m geolin_demos.demo.{program}')
-    parser.add_argument('--robot', default=default, help='URDF or MJCF path, or bundled robot')
+    parser.add_argument('--robot', default=default, help='URDF or MJCF path, or a robot by name')
+    if may_be_fixed:
+        parser.add_argument('--base', choices=('floating', 'fixed'), help='of the root link')
     options = parser.parse_args(arguments)
     try:
         path = locate(options.robot)
         with warnings.catch_warnings():
             warnings.simplefilter('ignore', ModelWarning)  # the node says the same
-            model = TreeModel.from_file(path, gravity=STANDARD_GRAVITY)
-        if model.base != 'floating':
+            base = options.base if may_be_fixed else None
+            model = TreeModel.from_file(path, gravity=STANDARD_GRAVITY, base=base)
+        if model.base != 'floating' and not may_be_fixed:
             raise ConfigurationError(
-                f'{path} has no free joint, expected a robot that flies; add <freejoint/> to its '
-                'first body'
+                f'{path} has a fixed base, expected a floating one; add <freejoint/> to the '
+                'first body of MJCF, or take out the link world of a URDF'
             )
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         node = rclpy.create_node(f'demo_{program}', start_parameter_services=False)

@@ -82,9 +82,10 @@ TABLE: tuple[Parameter, ...] = (
     ),
     Parameter(
         'base',
-        'floating',
-        'Whether pose and twist of the root link are part of the state.',
-        choices=('floating', 'fixed'),
+        'auto',
+        'Whether pose and twist of the root link are part of the state; auto: they are, unless it '
+        'is called world, or MJCF gives it no free joint.',
+        choices=('auto', 'floating', 'fixed'),
     ),
     Parameter(
         'mimic',
@@ -415,7 +416,7 @@ def model_options(values: Mapping[str, Any]) -> ReadingOptions:
         If a locked joint is not written as name=position.
     """
     return ReadingOptions(
-        base=values['base'],
+        base=None if values['base'] == 'auto' else values['base'],
         mimic=values['mimic'],
         gravity=values['gravity'],
         joints=entries_of(values['joints']) or None,

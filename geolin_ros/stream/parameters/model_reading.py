@@ -13,7 +13,7 @@ import numpy as np
 from geolin_ros import mjcf, urdf
 from geolin_ros.description import Description, attach_payloads, stored
 from geolin_ros.errors import ConfigurationError, ModelError, ModelWarning
-from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.tree import Base, TreeModel
 from geolin_ros.stream.parameters.linearizer import model_options, payloads
 from geolin_ros.urdf.xacro_file import expand, is_xacro
 
@@ -28,7 +28,7 @@ def read_model(
     """Return the model of a description; what is suspicious about it goes to ``warn``.
 
     A text may have come over the network or from a bag: only a `Path` makes this open a file, and
-    only a path may be one of MJCF. Its gravity and base are those of ``values``.
+    only a path may be one of MJCF. Its gravity is that of ``values``.
 
     Raises
     ------
@@ -39,7 +39,8 @@ def read_model(
     """
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        parts = attach_payloads(_read(description, values, warn), payloads(values))
+        parts, base = _read(description, values, warn)
+        parts = attach_payloads(parts, payloads(values))
     moving = sum(joint.kind != 'fixed' for joint in parts.joints)
     if moving > MOST_JOINTS:
         raise ModelError(
@@ -48,7 +49,9 @@ def read_model(
         )
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        model = TreeModel.from_description(parts, **model_options(values))
+        options = model_options(values)
+        options['base'] = base
+        model = TreeModel.from_description(parts, **options)
     for sentence in model.warnings:
         warn(sentence)
     return model
@@ -86,15 +89,17 @@ def from_text(text: str) -> Description:
 
 def _read(
     description: str | Path | Description, values: Mapping[str, Any], warn: Callable[[str], object]
-) -> Description:
+) -> tuple[Description, Base | None]:
+    """Return links and joints, and the base if it is known what it does."""
+    base = model_options(values)['base']
     if isinstance(description, Description):
-        return description
+        return description, base
     if isinstance(description, str):
-        return _read_text(description)
+        return _read_text(description), base
     if not mjcf.is_mjcf(description):
-        return urdf.read(description)
+        return urdf.read(description), base
     found = mjcf.read(description)
-    if found.base == 'fixed' and values['base'] == 'floating':
+    if found.base == 'fixed' and base == 'floating':
         raise ConfigurationError(
             f"parameter base is 'floating', but {description} has no free joint; set base: fixed, "
             'or add <freejoint/> to its first body'
@@ -104,7 +109,7 @@ def _read(
             f'{description} has gravity {list(found.gravity)} m/s^2; parameter gravity counts, '
             f'{list(values["gravity"])}'
         )
-    return found.description
+    return found.description, base or found.base
 
 
 @functools.lru_cache(maxsize=1)
