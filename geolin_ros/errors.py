@@ -100,6 +100,18 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return f'did you mean {near[0]!r}? ' if near else ''
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is one.
+
+    Examples
+    --------
+    >>> counted(1, 'posture'), counted(2, 'body')
+    ('1 posture', '2 bodies')
+    """
+    many = f'{noun[:-1]}ies' if noun.endswith('y') else f'{noun}s'
+    return f'{count} {noun if count == 1 else many}'
+
+
 def check_choice(what: str, value: object, choices: Sequence[str]) -> None:
     """Raise `ConfigurationError`, which lists the choices, unless an option is one of them."""
     if not isinstance(value, str) or value not in choices:

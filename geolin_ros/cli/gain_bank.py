@@ -18,6 +18,7 @@ from geolin_ros.control.gain_file import save_bank
 from geolin_ros.control.gain_header import save_header
 from geolin_ros.control.lqr import PERIOD, Tuning
 from geolin_ros.control.posture import standing_posture
+from geolin_ros.errors import counted
 from geolin_ros.robots import locate
 
 
@@ -84,9 +85,10 @@ def run(options: argparse.Namespace) -> int:
     save(bank, model, options.file)
     for frames, route in bank.routes.items():
         error = max(route.errors, default=0.0)
+        knots, pole = counted(len(route.knots), 'posture'), max(k.margin for k in route.knots)
         print(
-            f'{"+".join(sorted(frames))}: {len(route.knots)} postures, gains between them within '
-            f'{100.0 * error:.2g} %, largest pole {max(k.margin for k in route.knots):.4f}'
+            f'{"+".join(sorted(frames))}: {knots}, gains between them within '
+            f'{100.0 * error:.2g} %, largest pole {pole:.4f}'
         )
     print(f'{options.file}: {options.file.stat().st_size / 1024:.0f} KiB, model {model.hash}')
     return 0

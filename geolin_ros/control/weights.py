@@ -114,8 +114,9 @@ class Weights:
         return values
 
 
-QUADRUPED = Weights()
-"""Stiff: for feet that are points, far apart."""
+QUADRUPED = Weights(normal_force=2.0, tangential_force=1.0)
+"""Stiff, with a low price on contact forces, so that feet do not slide under a push: for feet that
+are points, far apart."""
 HUMANOID = Weights(
     base_position=0.3,
     base_rotation=0.3,

@@ -359,7 +359,6 @@ class _Reader:
         losses = not self._disables('FRICTIONLOSS', 'CONSTRAINT')
         for field, named, acts, what in (
             ('jnt_stiffness', of_ball, springs, 'a spring about several axes'),
-            ('dof_armature', of_free, True, 'armature of a free base'),
             ('jnt_stiffnesspoly', joints, springs, 'a spring that is not linear'),
             ('dof_dampingpoly', dofs, dampers, 'damping that is not linear'),
             ('jnt_plasticadr', joints, springs, 'a spring that yields'),
@@ -383,6 +382,7 @@ class _Reader:
                     fix = 'set it to zero, or give it as torque'
                     raise self._refusal(f'{what} of {name}', 'none', fix)
         for attribute, values, acts in (
+            ('armature', m.dof_armature, True),
             ('damping', m.dof_damping, dampers),
             ('frictionloss', m.dof_frictionloss, losses),
         ):

@@ -29,6 +29,7 @@ from geolin_ros.errors import (
     NotFiniteError,
     ShapeError,
     check_choice,
+    counted,
     did_you_mean,
     unknown_name,
 )
@@ -479,8 +480,9 @@ class TreeModel:
     def summary(self) -> str:
         """Return name, size, mass and a line for every joint, as text."""
         lines = [
-            f'{self.name}: {self.base} base {self.base_link!r}, {self.n} joint coordinates, '
-            f'{len(self.frames)} links in {len(self.body_names)} bodies, '
+            f'{self.name}: {self.base} base {self.base_link!r}, '
+            f'{counted(self.n, "joint coordinate")}, '
+            f'{counted(len(self.frames), "link")} in {counted(len(self.body_names), "body")}, '
             f'{self.total_mass:.3f} kg, model {self.hash}'
         ]
         limits = self.limits

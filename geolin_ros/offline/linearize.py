@@ -41,6 +41,11 @@ FINGERPRINT = 'run'
 PAYING = 5e7
 """Numbers of A and B, some 4 s of work, from which processes pay for the 2 s of their start."""
 DIMENSIONS = 'time', 'spectrum'
+README = (
+    'A of sample k, without geolin_ros.open_dataset: A = A_constant.copy(); '
+    'A.flat[A_entries] = A_varying[k]; B alike. columns, rows and inputs name the '
+    'entries: [name, unit]. A sample with valid[k] false has none.'
+)
 
 
 class Result(NamedTuple):
@@ -259,6 +264,7 @@ class _Run:
             store.write_table(group, f'{name}_entries', entries.varying, f'{name}_entry')
         group.attrs.update(
             {
+                'README': README,
                 'format': store.FORMAT,
                 'robot': model.name,
                 'model_hash': model.hash,

@@ -210,7 +210,6 @@ def test_equality_of_two_joints__is_a_mimic_joint():
         ),
         ('', HINGE, '<equality><joint joint1="j" name="still"/></equality>', 'still'),
         ('', '<joint name="j" type="ball" stiffness="3"/>', '', "axes of joint 'j'"),
-        ('', '<joint name="j" type="free" armature="3"/>', '', "free base of joint 'j'"),
         ('', '', '', 'no joint'),
         ('<body name="o"><freejoint/><geom size="1"/></body>', HINGE, '', "'o', 'a'"),
         ('', HINGE, '<option density="1.2"/>', 'fluid'),
@@ -222,7 +221,7 @@ def test_equality_of_two_joints__is_a_mimic_joint():
         ),
     ],
     ids=[
-        *('loop', 'locked', 'ball spring', 'base armature', 'nothing', 'two'),
+        *('loop', 'locked', 'ball spring', 'nothing', 'two'),
         *('fluid', 'tendon'),
     ],
 )
@@ -304,11 +303,12 @@ def test_what_flags_leave_in_force__is_refused_by_name(changes, says):
         TreeModel.from_mjcf(flagged(**changes))
 
 
-def test_damping_of_a_free_base__is_a_warning():
-    text = ARM.format('', '<joint name="j" type="free" damping="3"/>', '')
+@pytest.mark.parametrize('what', ['armature', 'damping', 'frictionloss'])
+def test_what_a_default_gives_a_free_base__is_a_warning(what):
+    text = ARM.format('', f'<joint name="j" type="free" {what}="3"/>', '')
     model = TreeModel.from_mjcf(text)
     assert model.base == 'floating'
-    assert [w for w in model.warnings if "joint 'j': has damping 3, left out" in w]
+    assert [w for w in model.warnings if f"joint 'j': has {what} 3, left out" in w]
 
 
 SCENE = """<mujoco><worldbody>

@@ -89,6 +89,17 @@ def test_dataset__is_labelled(dataset, robot, samples):
     assert found.attrs['description'] == robot[1]
 
 
+def test_readme__puts_matrices_together_without_our_reader(dataset):
+    plain, found = zarr.open_group(str(dataset[0]), mode='r'), open_dataset(str(dataset[0]))
+    steps = plain.attrs['README'].partition(': ')[2].partition('; B alike')[0]
+    for name in ('A', 'B'):
+        known = {key: plain[key][:] for key in plain.array_keys() if key.startswith(f'{name}_')}
+        for k in (0, 17):
+            known['k'] = k
+            exec(steps.replace('A', name), known)
+            np.testing.assert_array_equal(known[name], found[name][k].values)
+
+
 def test_rows_of_a_discrete_dataset__are_the_next_state(bag, tmp_path):
     run(bag, tmp_path / 'out.zarr', {'form': 'discrete'}, sampling=Sampling(every=50))
     found = open_dataset(str(tmp_path / 'out.zarr'))

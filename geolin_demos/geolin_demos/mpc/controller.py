@@ -28,7 +28,7 @@ from geolin_ros.control.effort_guard import effort_limits
 from geolin_ros.control.regulator import Reference
 from geolin_ros.control.riccati import solve_dare
 from geolin_ros.control.support import Support
-from geolin_ros.control.weights import QUADRUPED, Weights, cost
+from geolin_ros.control.weights import Weights, cost
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import InputError
 from geolin_ros.linearization.contacts.description import resolve
@@ -61,7 +61,7 @@ class Settings:
     period: float = 0.01
     steps: int = 15
     friction: float = 0.5
-    weights: Weights = field(default=QUADRUPED)
+    weights: Weights = field(default_factory=Weights)
 
 
 class ModelPredictiveControl:
