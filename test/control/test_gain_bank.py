@@ -95,7 +95,7 @@ def test_gains_made_while_a_robot_runs__fill_a_bank_that_is_saved(tmp_path):
     assert len(route.errors) == len(route.knots) - 1
     save_bank(bank, model, tmp_path / 'online.yaml')
     loaded = load_bank(tmp_path / 'online.yaml', model)
-    assert loaded.largest_error == bank.largest_error < 0.1
+    assert loaded.largest_error == bank.largest_error < 0.15
     for point in squat(model, supports, top.H[2, 3] - 0.1 * np.linspace(0.05, 0.95, 5), top):
         exact = design(model, point)
         error = relative(loaded.gains(FEET, point.state).K, exact.K)
