@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import yaml
 from launch.actions import (
     DeclareLaunchArgument,
     ExecuteProcess,
@@ -59,6 +60,12 @@ def check(context: LaunchContext) -> None:
     bag, output = (LaunchConfiguration(name).perform(context) for name in ('bag', 'output'))
     if not Path(bag).exists():
         raise ConfigurationError(f'bag:={bag} does not exist, expected a folder of rosbag2')
+    if starts_at_zero(Path(bag)):
+        raise ConfigurationError(
+            f'bag:={bag} starts at time 0, which on /clock means that there is no time yet: '
+            f'recorder and nodes would wait for ever; `geolin replay {bag} -o {output}` needs no '
+            'clock'
+        )
     if Path(output).exists():
         raise ConfigurationError(f'output:={output} exists, expected a folder that is to be made')
     try:
@@ -71,6 +78,16 @@ def check(context: LaunchContext) -> None:
             'there is no `ros2 bag` here: install the package ros-DISTRIBUTION-rosbag2, or let '
             f'`geolin replay {bag} -o {output}` do the same without it'
         )
+
+
+def starts_at_zero(bag: Path) -> bool:
+    """Whether the first message of a bag is of time 0, by its metadata."""
+    file = bag / 'metadata.yaml'
+    if not file.is_file():
+        return False
+    known = yaml.safe_load(file.read_text()) or {}
+    start = known.get('rosbag2_bagfile_information', {}).get('starting_time', {})
+    return start.get('nanoseconds_since_epoch') == 0
 
 
 def play(context: LaunchContext) -> list[LaunchDescriptionEntity]:

@@ -39,10 +39,15 @@ def _run(program: str, module: str) -> int:
         package = (error.name or '').partition('.')[0]
         if package == 'geolin_ros':
             raise
+        fix = 'source its setup.bash (and that of the workspace), or run `make setup`'
+        if package == 'geolin_msgs':
+            fix = (
+                '`colcon build --base-paths src/geolin_ros src/geolin_ros/geolin_msgs` in the '
+                'workspace and `source install/setup.bash`, or `make setup`'
+            )
         sys.stderr.write(
             f'{program}: package {package} is not installed, expected ROS 2 with rclpy and '
-            'geolin_msgs: source its setup.bash (and that of the workspace), or run `make setup`; '
-            '`geolin` and the Python library need neither\n'
+            f'geolin_msgs: {fix}; `geolin` and the Python library need neither\n'
         )
         return 1
     _leave(main())

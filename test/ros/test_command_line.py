@@ -45,10 +45,14 @@ def test_arguments_of_ros__are_left_to_it():
     assert '-p supports' in said.stderr
 
 
-def test_node_without_ros__says_what_is_missing(tmp_path):
+@pytest.mark.parametrize(
+    ('package', 'fix'),
+    [('rclpy', 'source its setup.bash'), ('geolin_msgs', '`colcon build --base-paths src/')],
+)
+def test_node_without_ros__says_what_is_missing(package, fix):
     program = (
         'import sys\n'
-        'sys.modules["rclpy"] = None  # as if it were not installed\n'
+        f'sys.modules["{package}"] = None  # as if it were not installed\n'
         'from geolin_ros.ros.programs import linearizer\n'
         'sys.exit(linearizer())\n'
     )
@@ -56,7 +60,8 @@ def test_node_without_ros__says_what_is_missing(tmp_path):
         [sys.executable, '-c', program], capture_output=True, text=True, timeout=START, cwd=ROOT
     )
     assert said.returncode == 1
-    assert said.stderr.startswith('linearizer: package rclpy is not installed, expected ROS 2')
+    assert said.stderr.startswith(f'linearizer: package {package} is not installed, expected ')
+    assert fix in said.stderr
     assert said.stderr.count('\n') == 1
 
 
