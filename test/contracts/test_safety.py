@@ -26,7 +26,6 @@ PROCESSES = {'demo/processes.py'}
 IMPORTERS = {
     '__init__.py',
     'cli/__init__.py',
-    'linearization/contacts/__init__.py',
     'optional.py',
     'ros/programs.py',
     'ros/recorder.py',  # the message packages that topics of the graph name, as ROS's own tools do
