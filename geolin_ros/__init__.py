@@ -107,10 +107,13 @@ _HOMES = {
     'mass_matrix_inverse': 'geolin_ros.dynamics.functions',
     'open_dataset': 'geolin_ros.datasets',
 }
+_PACKAGES = ('control', 'dynamics', 'linearization', 'robots', 'spatial')
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name from its home [PEP 562]."""
+    """Import a public name from its home, or a package, when it is asked for [PEP 562]."""
+    if name in _PACKAGES:
+        return importlib.import_module(f'{__name__}.{name}')
     if name not in _HOMES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     value = getattr(importlib.import_module(_HOMES[name]), name)

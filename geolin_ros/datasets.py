@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `geolin linearize` has written, as a name that is there without the extra ``offline``."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 
-def open_dataset(path: 'str | Path', chunks: Any = None) -> 'Dataset':
+def open_dataset(path: str | Path, chunks: Any = None) -> Dataset:
     """Open a dataset of linearizations; nothing is read before it is used.
 
     Parameters

@@ -13,6 +13,8 @@ Without it a foot that lifts or slips is a limb that nobody moves. An actuation 
 puts the last d inputs into the state; they get gains of their own, K_past.
 """
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from geolin_ros.control.equilibrium import Equilibrium
 from geolin_ros.control.riccati import RiccatiSolution, solve_care, solve_dare
@@ -167,6 +170,28 @@ class Plant(NamedTuple):
     Q: Array
     R: Array
     S: Array
+
+
+def lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Array:
+    """Return K of u = -K z that minimizes the integral of z'Qz + u'Ru over dz/dt = A z + B u.
+
+    For any A and B, as of a flying robot or an arm. Contacts admit only a part of z: of a standing
+    robot give A and B of ``R = reduce(C)``, and use ``R.full_gain(K)``; or let `design` do all.
+
+    Raises
+    ------
+    NotStabilizableError
+        If inputs do not reach a motion that does not decay.
+    ShapeError, NotFiniteError, ConfigurationError
+        As `riccati.solve_care`.
+    """
+    try:
+        return solve_care(A, B, Q, R).K
+    except NotStabilizableError as error:
+        raise NotStabilizableError(
+            f'{error}; a standing robot needs A and B of reduce(C), from '
+            'geolin_ros.linearization.reduction, with what its contacts admit'
+        ) from error
 
 
 def design(

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of a description."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,7 +38,7 @@ class Link:
     inertia: Array = field(default_factory=lambda: np.zeros((6, 6)))
 
     @classmethod
-    def from_mass(cls, name: str, mass: float, com: Array, rotational: Array) -> 'Link':
+    def from_mass(cls, name: str, mass: float, com: Array, rotational: Array) -> Link:
         """Return a link of mass [kg], centre of mass [m] and inertia about it [kg m^2].
 
         All in link axes.

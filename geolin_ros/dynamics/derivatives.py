@@ -6,6 +6,8 @@ By one scalar p that may move everything at once (`Variation`), in O(n); by the 
 the inputs; and by the inertial parameters of every body.
 """
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -11,6 +11,8 @@ O(n) recursions in body frames [Kim 2012, section 2]; trees with mimic joints, w
 the independent joints, by a dense factorization where forces are given.
 """
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A and B of a robot about many states in one call."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -77,7 +79,7 @@ class LinearizationBatch:
         """Return N."""
         return len(self.A)
 
-    def __getitem__(self, k: int | slice) -> 'Linearization | LinearizationBatch':
+    def __getitem__(self, k: int | slice) -> Linearization | LinearizationBatch:
         """Return one linearization, or a shorter batch."""
         if isinstance(k, slice):
             return self.part(k)
@@ -95,7 +97,7 @@ class LinearizationBatch:
             reference=self.reference,
         )
 
-    def frozen(self) -> 'LinearizationBatch':
+    def frozen(self) -> LinearizationBatch:
         """Return the same, the errors taken to the states themselves, see `Linearization`."""
         if self.reference == 'frozen':
             return self
@@ -104,7 +106,7 @@ class LinearizationBatch:
         drift = np.concatenate((velocities, self.nu_dot), axis=1)
         return dataclasses.replace(self, A=frozen(self.A), drift=drift, reference='frozen')
 
-    def part(self, k: slice) -> 'LinearizationBatch':
+    def part(self, k: slice) -> LinearizationBatch:
         """Return some of the samples."""
         names = (*ARRAYS, 'states', 'tau')
         return dataclasses.replace(self, **{name: getattr(self, name)[k] for name in names})

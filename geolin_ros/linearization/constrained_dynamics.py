@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Accelerations and contact forces of a robot in contact [Featherstone 2008, chapter 8]."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from numpy.typing import ArrayLike

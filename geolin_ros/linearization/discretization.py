@@ -14,6 +14,8 @@ equilibrium, for the moving reference:
     rkmk4      dt^5         dt^5         4 linearizations; exact derivative of its own step
 """
 
+from __future__ import annotations
+
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
@@ -84,12 +86,12 @@ class Discretization:
         """Names and units of the entries of du: columns of Gamma."""
         return input_labels(self.model)
 
-    def copy(self) -> 'Discretization':
+    def copy(self) -> Discretization:
         """Return a discretization with arrays of its own."""
         arrays = ('Phi', 'Gamma', 'next_state', 'defect', 'nu_dot')
         return dataclasses.replace(self, **{name: getattr(self, name).copy() for name in arrays})
 
-    def in_representation(self, representation: Representation) -> 'Discretization':
+    def in_representation(self, representation: Representation) -> Discretization:
         """Return the same with the base twist in another representation.
 
         ``nu_dot`` and ``next_state`` keep the body twist. With T+ at the next state, from and to
@@ -206,7 +208,7 @@ def discretize(
 def discretized(
     model: TreeModel,
     state: State,
-    step: 'Step',
+    step: Step,
     f: Array,
     options: Options,
     next_reference: State | None = None,

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A and B of a robot about a state, in the air or in contact: what the package stands on."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -60,7 +62,7 @@ class ContactSet:
         self.contacts, self.workspace = contacts, workspace
 
     @cached_property
-    def by_rank(self) -> 'RankSolver':
+    def by_rank(self) -> RankSolver:
         """What linearizes where rows depend on each other."""
         from geolin_ros.linearization.rank_solver import RankSolver
 
@@ -174,14 +176,14 @@ class Linearizer:
         return self._tau
 
     @cached_property
-    def batch(self) -> 'Batches':
+    def batch(self) -> Batches:
         """Linearizes about many states in one call."""
         from geolin_ros.linearization.batch import Batches
 
         return Batches(self)
 
     @cached_property
-    def along(self) -> 'Along':
+    def along(self) -> Along:
         """Linearizes along trajectories through sets of contacts in one call."""
         from geolin_ros.linearization.along import Along
 
@@ -378,12 +380,12 @@ class Linearizer:
         tau: ArrayLike,
         dt: float,
         *others: NoReturn,
-        method: 'Method' = 'midpoint',
+        method: Method = 'midpoint',
         reference: Reference = 'moving',
         contacts: Sequence[Closure | str] | None = None,
         wrenches: Sequence[Wrench] = (),
         next_reference: State | None = None,
-    ) -> 'Discretization':
+    ) -> Discretization:
         """Step over ``dt`` with constant efforts, and linearize the step.
 
         Parameters

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a linearization consists of."""
 
+from __future__ import annotations
+
 import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -116,11 +118,11 @@ class Linearization:
         """How the rank was decided, which forces it leaves open, and what that means in words."""
         return self.about.redundancy
 
-    def copy(self) -> 'Linearization':
+    def copy(self) -> Linearization:
         """Return a linearization with arrays to write to."""
         return dataclasses.replace(self, **{name: getattr(self, name).copy() for name in ARRAYS})
 
-    def frozen(self) -> 'Linearization':
+    def frozen(self) -> Linearization:
         """Return the same, the error taken to the state itself, as a fixed point.
 
         First order of zdot = J_r^-1(z) f(g exp z): of the blocks -(v x) of the base and of group
@@ -134,7 +136,7 @@ class Linearization:
             self, A=read_only(A), drift=read_only(drift), reference='frozen'
         )
 
-    def in_representation(self, representation: Representation) -> 'Linearization':
+    def in_representation(self, representation: Representation) -> Linearization:
         """Return the same with the base twist, and z' = T z, in another representation.
 
         ``nu_dot`` keeps the body twist. With Tdot along the motion
@@ -171,7 +173,7 @@ class Linearization:
             wrench_by_state=read_only(change.on_columns(self.wrench_by_state)),
         )
 
-    def discretize(self, dt: float, method: Literal['euler', 'zoh'] = 'zoh') -> 'Discretization':
+    def discretize(self, dt: float, method: Literal['euler', 'zoh'] = 'zoh') -> Discretization:
         """Return the step over ``dt`` of these A, B and drift, efforts constant.
 
         Other methods look at the robot elsewhere too, see `Linearizer.discretize`.

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state g = (H, s, v, r) on SE(3) x R^n x R^6 x R^n [Bos 2022, Eq. (16)]."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -18,8 +20,8 @@ class State:
 
     Parameters
     ----------
-    H : (4, 4)
-        Pose of the base frame in the world.
+    H : (4, 4) or (7,)
+        Pose of the base frame in the world; or [x, y, z | quaternion x, y, z, w].
     s : (n_q,)
         Joint positions [rad or m]; n_q = n unless there are spherical, planar or inner floating
         joints, see `TreeModel.position_names`.
@@ -63,7 +65,7 @@ class State:
         r: ArrayLike,
         positions: Positions | None = None,
     ) -> None:
-        pose = _array('H', H, (4, 4))
+        pose = _pose(H)
         place, twist, rates = _array('s', s, None), _array('v', v, (6,)), _array('r', r, None)
         poses.check_pose(pose)
         if positions is not None and (place.size, rates.size) != (positions.n_q, positions.n):
@@ -99,7 +101,7 @@ class State:
         self._adopt(*state)
 
     @classmethod
-    def from_pinocchio(cls, q: ArrayLike, v: ArrayLike) -> 'State':
+    def from_pinocchio(cls, q: ArrayLike, v: ArrayLike) -> State:
         """Return the state of Pinocchio's q and v, joints of one position each in their order.
 
         Parameters
@@ -122,29 +124,40 @@ class State:
                 f'q has {place.size} and v {rates.size} entries, expected 7 + n and 6 + n, or n '
                 'of both with a fixed base'
             )
-        H = np.eye(4)
-        H[:3, :3], H[:3, 3] = rotation_from_quaternion(place[3:7]), place[:3]
-        return cls(H, place[7:], rates[:6], rates[6:])
+        return cls(place[:7], place[7:], rates[:6], rates[6:])
 
-    def copy(self) -> 'State':
+    def to_pinocchio(self, base: str = 'floating') -> tuple[Array, Array]:
+        """Return Pinocchio's q and v, the inverse of `from_pinocchio`.
+
+        Parameters
+        ----------
+        base
+            ``'fixed'`` leaves the base out of both.
+        """
+        if base == 'fixed':
+            return self.s.copy(), self.r.copy()
+        turn = poses.quaternion_from_rotation(self.H[:3, :3])
+        return np.concatenate((self.H[:3, 3], turn, self.s)), np.concatenate((self.v, self.r))
+
+    def copy(self) -> State:
         """Return a state with arrays of its own."""
         return self.over(self.data.copy())
 
     __copy__ = copy
 
-    def over(self, data: Array) -> 'State':
+    def over(self, data: Array) -> State:
         """Return a state of the same robot whose numbers are those in ``data``, a view of it."""
         twin = object.__new__(State)
         twin._adopt(data, self.s.size, self.positions)
         return twin
 
-    def at_rest(self) -> 'State':
+    def at_rest(self) -> State:
         """Return the same pose and joint positions, without velocities."""
         still = self.copy()
         still.v[:], still.r[:] = 0.0, 0.0
         return still
 
-    def retract(self, z: ArrayLike) -> 'State':
+    def retract(self, z: ArrayLike) -> State:
         """Return the state g exp(z), reached from this one by a step in its own axes.
 
         Parameters
@@ -181,7 +194,7 @@ class State:
         moved.data[16 + self.s.size :] += step[6 + n :]
         return moved
 
-    def _retract_positions(self, z: Array, moved: 'State') -> None:
+    def _retract_positions(self, z: Array, moved: State) -> None:
         layout = self._layout()
         if layout is None:
             moved.s += z
@@ -197,7 +210,7 @@ class State:
             )
         return self.positions
 
-    def difference(self, other: 'State') -> Array:
+    def difference(self, other: State) -> Array:
         """Return z (12 + 2 n,) with ``self.retract(z)`` equal to ``other``: log(g^-1 g_other).
 
         The rotation takes the short way, at most pi; [s; r] of a fixed base are the entries
@@ -227,6 +240,16 @@ class State:
         """Return the four parts, one a line."""
         with np.printoptions(precision=4, suppress=True):
             return f'State(H=\n{self.H},\n s={self.s},\n v={self.v},\n r={self.r})'
+
+
+def _pose(H: ArrayLike) -> Array:
+    """Return a matrix, of itself or of position and quaternion."""
+    given = np.asarray(H)
+    if given.shape != (7,):
+        return _array('H', H, (4, 4))
+    values, pose = _array('H', H, (7,)), np.eye(4)
+    pose[:3, :3], pose[:3, 3] = rotation_from_quaternion(values[3:]), values[:3]
+    return pose
 
 
 def _array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:

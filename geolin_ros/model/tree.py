@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot as a numbered tree with names: what every algorithm of the package works on."""
 
+from __future__ import annotations
+
 import dataclasses
 import hashlib
 import warnings as python_warnings
@@ -170,8 +172,8 @@ class TreeModel:
         gravity: Sequence[float] = STANDARD_GRAVITY,
         actuated_joints: Sequence[str] | None = None,
         overlay: Mapping[str, Any] | str | Path | None = None,
-        **of_joints: 'Unpack[JointOptions]',
-    ) -> 'TreeModel':
+        **of_joints: Unpack[JointOptions],
+    ) -> TreeModel:
         """Make a tree of a description: merge fixed joints, check inertias.
 
         Parameters
@@ -257,8 +259,8 @@ class TreeModel:
     def from_urdf(
         cls,
         source: str | bytes | Path | Any,
-        **options: 'Unpack[ReadingOptions]',
-    ) -> 'TreeModel':
+        **options: Unpack[ReadingOptions],
+    ) -> TreeModel:
         """Read a URDF text, path or urdfpy-shaped object; options as in `from_description`.
 
         Raises
@@ -278,8 +280,8 @@ class TreeModel:
 
     @classmethod
     def from_mjcf(
-        cls, source: str | Path, root: str | None = None, **options: 'Unpack[ReadingOptions]'
-    ) -> 'TreeModel':
+        cls, source: str | Path, root: str | None = None, **options: Unpack[ReadingOptions]
+    ) -> TreeModel:
         """Read an MJCF path or text by MuJoCo, as `geolin_ros.mjcf.read` says.
 
         Where several trees of bodies move, ``root`` is the first body of the robot's.
@@ -304,7 +306,7 @@ class TreeModel:
         return cls.from_description(found.description, **chosen)
 
     @classmethod
-    def from_file(cls, path: str | Path, **options: 'Unpack[ReadingOptions]') -> 'TreeModel':
+    def from_file(cls, path: str | Path, **options: Unpack[ReadingOptions]) -> TreeModel:
         """Read a file of a robot: MJCF if it holds ``<mujoco>``, else URDF or xacro."""
         read = cls.from_mjcf if mjcf.is_mjcf(path) else cls.from_urdf
         return read(path, **options)
@@ -391,7 +393,7 @@ class TreeModel:
         except ValueError:
             raise unknown_name('joint', name, self.joint_names, f'robot {self.name!r}') from None
 
-    def with_gravity(self, gravity: Sequence[float]) -> 'TreeModel':
+    def with_gravity(self, gravity: Sequence[float]) -> TreeModel:
         """Return the same robot under another gravity (3,) in world axes [m/s^2].
 
         Raises
@@ -439,14 +441,48 @@ class TreeModel:
         pairs = np.array(sorted(plain.items()), dtype=np.int64).reshape(-1, 2)
         return Positions(self.n_q, self.n, pairs[:, 0], pairs[:, 1], tuple(groups))
 
-    def state(self, H: ArrayLike, s: ArrayLike, v: ArrayLike, r: ArrayLike) -> State:
+    def state(
+        self,
+        H: ArrayLike | None = None,
+        s: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        r: ArrayLike | None = None,
+        *,
+        positions: Mapping[str, float] | None = None,
+    ) -> State:
         """Return a `State` of this robot.
+
+        Parameters
+        ----------
+        H, s, v, r
+            As of `State`; what is left out is that of `neutral_state`.
+        positions
+            Of joints by name [rad or m], instead of those in s.
 
         Raises
         ------
         ShapeError, NotFiniteError
             As `State`, and if s or r has not the size of the robot.
+        UnknownNameError
+            If a name is none of `position_names`.
+
+        Examples
+        --------
+        >>> from geolin_ros import TreeModel, robots
+        >>> model = TreeModel.from_urdf(robots.path('quadruped'))
+        >>> float(model.state(positions={'FL_thigh_joint': 0.8}).s[1])
+        0.8
         """
+        H, v = np.eye(4) if H is None else H, np.zeros(6) if v is None else v
+        s, r = self.positions.neutral() if s is None else s, np.zeros(self.n) if r is None else r
+        state = self._state(H, s, v, r)
+        for name, position in (positions or {}).items():
+            if name not in self.position_names:
+                raise unknown_name('joint', name, self.position_names, f'robot {self.name!r}')
+            state.s[self.position_names.index(name)] = position
+        return state
+
+    def _state(self, H: ArrayLike, s: ArrayLike, v: ArrayLike, r: ArrayLike) -> State:
         if self.positions.groups:
             return State(H, s, v, r, self.positions)
         state = State(H, s, v, r)
@@ -459,7 +495,7 @@ class TreeModel:
 
     def neutral_state(self) -> State:
         """Return the state at the origin, joints at zero, at rest."""
-        return self.state(np.eye(4), self.positions.neutral(), np.zeros(6), np.zeros(self.n))
+        return self.state()
 
     def random_state(self, rng: np.random.Generator, speed: float = 1.0) -> State:
         """Return a state with a uniform base rotation, joints within limits (at most pi).

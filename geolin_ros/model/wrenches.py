@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """External wrenches on links: three kinds, by what stays constant while the link moves."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The public names: all there, each from its home, and none loaded before it is asked for."""
 
+import contextlib
+import inspect
 import subprocess
 import sys
 
@@ -56,3 +58,29 @@ def test_node__keeps_blas_to_one_thread():
         'print("numpy" in sys.modules, os.environ["OPENBLAS_NUM_THREADS"])'
     )
     assert run(code) == 'False 1'
+
+
+def test_packages__are_there_after_import_and_loaded_when_asked_for():
+    code = (
+        'import sys, geolin_ros; print("geolin_ros.control" in sys.modules, '
+        'geolin_ros.robots.path("quadruped").stem, geolin_ros.control.lqr.design.__name__)'
+    )
+    assert run(code) == 'False quadruped design'
+
+
+def test_linearizer__loads_little_of_the_package():
+    code = (
+        'import sys; from pathlib import Path; from geolin_ros import Linearizer; '
+        'print(sum(len(Path(module.__file__).read_text().splitlines()) for name, module in '
+        'list(sys.modules.items()) if name.partition(".")[0] == "geolin_ros"))'
+    )
+    assert int(run(code)) <= 13_000
+
+
+@pytest.mark.parametrize('name', geolin_ros.__all__)
+def test_signature__is_as_short_as_it_is_written(name):
+    value = getattr(geolin_ros, name)
+    methods = vars(value).values() if inspect.isclass(value) else ()
+    for function in (value, *filter(inspect.isfunction, methods)):
+        with contextlib.suppress(ValueError):
+            assert 'numpy._typing' not in str(inspect.signature(function)), function

@@ -11,7 +11,7 @@ import scipy.linalg
 from support.standing import SUPPORTS, standing_robot
 
 from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.lqr import PERIOD, Tuning, design, plant_of, regulate
+from geolin_ros.control.lqr import PERIOD, Tuning, design, lqr, plant_of, regulate
 from geolin_ros.control.posture import centre_of_mass, standing_posture
 from geolin_ros.control.weights import HUMANOID, QUADRUPED, Weights, cost, weights_for
 from geolin_ros.errors import ConfigurationError, NotStabilizableError, UnknownNameError
@@ -242,3 +242,13 @@ def test_wrong_arguments__are_named():
     limits = JointLimits(model.limits.lower, model.limits.upper, model.limits.velocity, effort)
     with pytest.raises(ConfigurationError, match='effort limit inf'):
         design(dataclasses.replace(model, limits=limits), point)
+
+
+def test_gain_of_two_matrices__is_that_of_scipy_and_says_what_contacts_need():
+    model, _, reduced = stand('quadruped')
+    k, u = reduced.B.shape
+    Q, R = np.eye(k), 0.1 * np.eye(u)
+    S = scipy.linalg.solve_continuous_are(reduced.A, reduced.B, Q, R)
+    np.testing.assert_allclose(lqr(reduced.A, reduced.B, Q, R), reduced.B.T @ S / 0.1, 1e-6, 1e-8)
+    with pytest.raises(NotStabilizableError, match=r'needs A and B of reduce\(C\)'):
+        lqr(reduced.full.A, reduced.full.B, np.eye(2 * model.m), R)

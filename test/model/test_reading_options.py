@@ -475,3 +475,13 @@ def test_option_of_another_library__is_answered_with_ours():
         TreeModel.from_urdf(path, fixed_base=True)
     with pytest.raises(TypeError, match="did you mean 'actuated_joints'"):
         TreeModel.from_urdf(path, actuated_joint=())
+
+
+def test_state__takes_joints_by_name():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    state = model.state([0.0, 0.0, 0.4, 0.0, 0.0, 0.0, 1.0], positions={'RL_calf_joint': -1.5})
+    expected = model.neutral_state()
+    expected.H[2, 3], expected.s[model.joint_index('RL_calf_joint')] = 0.4, -1.5
+    np.testing.assert_array_equal(state.data, expected.data)
+    with pytest.raises(UnknownNameError, match="joint 'RL_calf'"):
+        model.state(positions={'RL_calf': 0.0})

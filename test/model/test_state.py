@@ -184,10 +184,20 @@ def test_state_of_pinocchio__has_its_accelerations():
     order = [names.index(name) for name in model.joint_names]
     ours = [*q[:7], *q[7:][order]], [*v[:6], *v[6:][order]]
     expected = pin.aba(pin_model, pin_model.createData(), q, v, np.array([*np.zeros(6), *tau]))
-    found = forward_dynamics(model, State.from_pinocchio(*ours), tau[order])
+    state = State.from_pinocchio(*ours)
+    found = forward_dynamics(model, state, tau[order])
     np.testing.assert_allclose(found[6:], expected[6:][order], rtol=1e-8)
     np.testing.assert_allclose(found[:6], expected[:6], rtol=1e-8, atol=1e-8)
+    back = state.to_pinocchio()
+    np.testing.assert_allclose(
+        back[0][:7] * np.sign(back[0][6] * q[6]) ** [0, 0, 0, 1, 1, 1, 1], q[:7], atol=1e-14
+    )
+    np.testing.assert_array_equal(back[0][7:], ours[0][7:])
+    np.testing.assert_array_equal(back[1], ours[1])
+    posed = State(q[:7], state.s, state.v, state.r)
+    np.testing.assert_array_equal(posed.data, state.data)
     fixed = State.from_pinocchio(q[7:], v[6:])
+    assert np.array_equal(fixed.to_pinocchio('fixed'), (q[7:], v[6:]))
     assert np.array_equal(fixed.s, q[7:])
     with pytest.raises(ShapeError, match='q has 19 and v 12 entries'):
         State.from_pinocchio(q, v[6:])

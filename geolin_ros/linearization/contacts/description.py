@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds a robot: frames of it against the world, or against each other."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
