@@ -396,9 +396,10 @@ def test_results__stay_as_long_as_they_or_a_part_of_them_are_held(what, feet):
             assert_close(found, own, 1e-12, scale=max(1.0, np.abs(own).max(initial=0.0)))
 
 
-def test_memory__is_used_again_when_nobody_holds_it():
+@pytest.mark.parametrize('feet', [(), ('FL_foot', 'RR_foot')], ids=['in the air', 'on two feet'])
+def test_memory__is_used_again_when_nobody_holds_it(feet):
     rng = np.random.default_rng(49)
-    lin, tau = Linearizer(QUADRUPED), np.zeros(QUADRUPED.n)
+    lin, tau = Linearizer(QUADRUPED, feet), np.zeros(QUADRUPED.n)
     states = [QUADRUPED.random_state(rng) for _ in range(20)]
     places = {lin(x, tau).A.ctypes.data for x in states}
     assert len(places) == 1
@@ -406,7 +407,38 @@ def test_memory__is_used_again_when_nobody_holds_it():
         L = lin(x, tau)
         places.add(L.A.ctypes.data)
     assert len(places) == 2
+    nominal = lin(states[0], tau)  # held for good beside those of a loop
+    places = []
+    for x in states:
+        L = lin(x, tau)
+        places.append(L.A.ctypes.data)
+    assert nominal.A.ctypes.data not in places
+    assert len(set(places[2:])) == 2
     assert len({id(L.A) for L in [lin(x, tau) for x in states]}) == len(states)
+
+
+def test_memory_used_again__knows_nothing_of_its_last_result():
+    rng = np.random.default_rng(53)
+    lin, tau = Linearizer(QUADRUPED, ['FL_foot', 'RR_foot']), np.zeros(12)
+    first, *others = (QUADRUPED.random_state(rng) for _ in range(4))
+    L, held = lin(first, tau), lin(others[0], tau)
+    place = L.A.ctypes.data
+    assert L.rank == 6  # found anew: the engine has been elsewhere
+    assert L.J.shape == (6, 18)
+    del L
+    fresh = Linearizer(QUADRUPED, ['FL_foot', 'RR_foot'])
+    for x in others:
+        L = lin(x, tau)
+        assert_close(L.J, fresh(x, tau).J, 1e-12)
+    assert place in {L.A.ctypes.data, held.A.ctypes.data, lin(first, tau).A.ctypes.data}
+    load = Wrench('FL_foot', np.ones(3))
+    for lin in (fresh, Linearizer(QUADRUPED)):
+        del L
+        L = lin(first, tau, wrenches=[load])
+        assert L.about.wrenches == (load,)
+        del L
+        L = lin(first, tau)
+        assert L.about.wrenches == ()
 
 
 def test_calls__leave_the_state_and_the_efforts_of_run_alone():
