@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An overlay written into a URDF, as far as a URDF can hold it; all else in it stays."""
+"""URDF text: an overlay written into one, and one of a description that was read elsewhere."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import (
     Element,
@@ -13,13 +13,21 @@ from xml.etree.ElementTree import (
     tostring,
 )
 
+import numpy as np
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
+from geolin_ros.description import Description, Joint, Link
+from geolin_ros.description.shapes import Shape
 from geolin_ros.errors import UrdfError, unknown_name
+from geolin_ros.spatial import se3
+from geolin_ros.typing import Array
 
 DYNAMICS = ('damping', 'friction')
 """What a URDF says of a joint of what an overlay can."""
+NONE = 1e10
+"""Written for a limit that there is not: beyond what a reader takes for one."""
+KINDS = ('fixed', 'revolute', 'continuous', 'prismatic', 'floating', 'planar')
 MOMENTS = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 """In the order of an overlay."""
 
@@ -105,3 +113,113 @@ def _added(parent: Element, name: str, tail: str) -> Element:
     else:
         parent.text, element.tail = '\n    ', tail
     return element
+
+
+def text_of(description: Description, shapes: Mapping[str, Sequence[Shape]]) -> str:
+    """Return URDF text of a robot that was read from another format, for who draws it.
+
+    Rotors and springs are left out, which a URDF has no words for, and meshes that are no file.
+
+    Parameters
+    ----------
+    description
+        Its links and joints.
+    shapes
+        Of links by name.
+
+    Raises
+    ------
+    UrdfError
+        If a joint is of a kind that a URDF has not.
+    """
+    robot = Element('robot', name=description.name)
+    for link in description.links:
+        element = SubElement(robot, 'link', name=link.name)
+        if link.inertia[0, 0] > 0.0:
+            _add_inertial(element, link)
+        for shape in shapes.get(link.name, ()):
+            _add_shape(element, shape)
+    for joint in description.joints:
+        if joint.kind not in KINDS:
+            raise UrdfError(
+                f'{description.source}: joint {joint.name!r} is {joint.kind}, expected one of a '
+                f'URDF, {", ".join(KINDS)}; give the file to who needs the robot'
+            )
+        _add_joint(robot, joint)
+    indent(robot)
+    return tostring(robot, encoding='unicode') + '\n'
+
+
+def _words(values: Any) -> str:
+    return ' '.join(repr(float(value)) for value in values)
+
+
+def _add_origin(element: Element, H: Array) -> None:
+    """Write a pose; about the singularity of roll, pitch and yaw, roll is zero."""
+    R = H[:3, :3]
+    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
+    if np.hypot(R[0, 0], R[1, 0]) > 1e-9:
+        roll, yaw = np.arctan2(R[2, 1], R[2, 2]), np.arctan2(R[1, 0], R[0, 0])
+    else:
+        roll, yaw = 0.0, np.arctan2(-R[0, 1], R[1, 1])
+    SubElement(element, 'origin', xyz=_words(H[:3, 3]), rpy=_words((roll, pitch, yaw)))
+
+
+def _add_inertial(element: Element, link: Link) -> None:
+    mass, coupling = float(link.inertia[0, 0]), link.inertia[3:, :3]
+    skew = coupling / mass
+    com = (skew[2, 1], skew[0, 2], skew[1, 0])
+    about_com = link.inertia[3:, 3:] + mass * skew @ skew
+    rows, columns = (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)
+    moments = map(repr, map(float, about_com[rows, columns]))
+    inertial = SubElement(element, 'inertial')
+    SubElement(inertial, 'origin', xyz=_words(com), rpy='0 0 0')
+    SubElement(inertial, 'mass', value=repr(mass))
+    SubElement(inertial, 'inertia', dict(zip(MOMENTS, moments, strict=True)))
+
+
+def _add_shape(element: Element, shape: Shape) -> None:
+    """Write a shape; a capsule, which a URDF has not, as a cylinder between two balls."""
+    size, along = shape.size, np.eye(4)
+    if shape.kind == 'mesh' and not shape.file:
+        return
+    parts = [(shape.kind, shape.placement)]
+    if shape.kind == 'capsule':
+        along[2, 3] = 0.5 * size[1]
+        ends = (shape.placement @ along, shape.placement @ se3.inverse(along))
+        parts = [('cylinder', shape.placement), *(('sphere', end) for end in ends)]
+    for kind, place in parts:
+        found = SubElement(element, 'collision' if shape.is_collision else 'visual')
+        _add_origin(found, place)
+        geometry = SubElement(found, 'geometry')
+        if kind == 'mesh':
+            SubElement(geometry, kind, filename=f'file://{shape.file}', scale=_words(size))
+        elif kind == 'box':
+            SubElement(geometry, kind, size=_words(size))
+        elif kind == 'sphere':
+            SubElement(geometry, kind, radius=repr(float(size[0])))
+        else:
+            SubElement(geometry, kind, radius=repr(float(size[0])), length=repr(float(size[1])))
+
+
+def _add_joint(robot: Element, joint: Joint) -> None:
+    limits, kind = joint.limits, joint.kind
+    if kind == 'revolute' and not np.isfinite((limits.lower, limits.upper)).all():
+        kind = 'continuous'
+    element = SubElement(robot, 'joint', name=joint.name, type=kind)
+    _add_origin(element, joint.placement)
+    SubElement(element, 'parent', link=joint.parent)
+    SubElement(element, 'child', link=joint.child)
+    if kind in ('fixed', 'floating'):
+        return
+    SubElement(element, 'axis', xyz=_words(joint.axis))
+    bounds = {
+        key: repr(float(np.clip(getattr(limits, key), -NONE, NONE)))
+        for key in ('lower', 'upper', 'velocity', 'effort')
+    }
+    SubElement(element, 'limit', bounds)
+    losses = {key: repr(float(getattr(joint, key))) for key in DYNAMICS}
+    SubElement(element, 'dynamics', losses)
+    if joint.mimic is not None:
+        ratio, offset = repr(float(joint.mimic.multiplier)), repr(float(joint.mimic.offset))
+        SubElement(element, 'mimic', joint=joint.mimic.joint, multiplier=ratio, offset=offset)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from geolin_demos.demo.descriptions import published
 from geolin_tools.view.bag import Bag
 from geolin_tools.view.bodies import drawn
 from geolin_tools.view.modes import describe, displaced
@@ -15,7 +16,7 @@ from support.close import assert_close
 from support.standing import urdf_of
 from support.view import free_port
 
-from geolin_ros import Linearizer, TreeModel, robots
+from geolin_ros import Linearizer, TreeModel, mass_matrix, robots
 from geolin_ros.control.soles import read_feet
 from geolin_ros.control.stabilizability import analyze_modes
 from geolin_ros.dynamics.kinematics import Kinematics
@@ -127,6 +128,27 @@ def test_links_of_mjcf__are_drawn_where_mujoco_has_their_geoms(link, tmp_path):
         centre, half = m.geom_aabb[g, :3], m.geom_aabb[g, 3:]
         assert_close(own.min(axis=0), centre - half, 2e-2 * half.max())
         assert_close(own.max(axis=0), centre + half, 2e-2 * half.max())
+
+
+def test_description_of_an_mjcf_robot__is_a_urdf_of_the_same_bodies_and_shapes(tmp_path):
+    """What the simulator publishes, so that a page of a running node finds its robot."""
+    pytest.importorskip('mujoco')
+    (tmp_path / 'assets').mkdir()
+    (tmp_path / 'assets' / 'wedge.obj').write_text(WEDGE)
+    path = tmp_path / 'stranger.xml'
+    path.write_text(STRANGER)
+    text = published(path)
+    mjcf, urdf = TreeModel.from_file(path), TreeModel.from_urdf(text)
+    assert urdf.joint_names == mjcf.joint_names
+    state = mjcf.random_state(np.random.default_rng(3))
+    assert_close(mass_matrix(urdf, state), mass_matrix(mjcf, state), 1e-9)
+    assert_close(Kinematics(urdf, state).H, Kinematics(mjcf, state).H, 1e-12)
+    ours, theirs = (
+        np.concatenate([solid.vertices for solid in drawn(*of).solids if solid.link == 'thigh'])
+        for of in ((urdf, text), (mjcf, path))
+    )
+    assert_close(ours.min(axis=0), theirs.min(axis=0), 1e-6)
+    assert_close(ours.max(axis=0), theirs.max(axis=0), 1e-6)
 
 
 def test_forces_of_the_feet__carry_the_weight(standing):

@@ -51,7 +51,7 @@ def run_robot(
 ) -> int:
     """Run a robot until a signal ends it; return the exit status.
 
-    Its description is published once, before ``make_robot`` is called; nothing if it is MJCF.
+    Its description is published once, before ``make_robot`` is called.
     """
     parser = argparse.ArgumentParser(prog=f'python -m geolin_demos.demo.{program}')
     parser.add_argument('--robot', default=default, help='URDF or MJCF path, or a robot by name')

@@ -51,7 +51,8 @@ class MpcNode(Node):
             Float64MultiArray, 'joint_group_effort_controller/commands', NEWEST
         )
         self._stamped = self.create_publisher(JointState, '~/command', NEWEST)
-        self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+        if robot is None:
+            self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         self.create_subscription(ReferenceState, 'reference', self._on_reference, NEWEST)
         self.create_subscription(
             LinearizedDynamics, 'linearization_node/linearization', self._on_linearization, NEWEST
