@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an exported C library computes is what Python computes."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 from geolin_tools.export import Build, export
 from support.c_library import Library, build, deviation, needs_tools, same_bytes
 from support.light_robots import gripper
+from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot
 from support.trees import every_kind_description
 
@@ -18,8 +22,10 @@ from geolin_ros.control.support import Support
 from geolin_ros.dynamics.functions import forward_dynamics, inverse_dynamics, mass_matrix
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
+from geolin_ros.spatial import se3
 
-NATIVE = Build(['native'])
+NATIVE = Build(['native'], casadi=True)
+EXAMPLE = Path(__file__).parents[2] / 'examples' / 'swing_up.py'
 
 pytestmark = [needs_tools, pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')]
 STATES = 1000 // 5  # a robot
@@ -122,6 +128,82 @@ def test_A_B_nu_dot_and_forces__are_the_same_bytes(both):
                     library.forces(), (L.wrenches, L.wrench_by_state, L.wrench_by_tau), strict=True
                 ):
                     assert same_bytes(found, expected)
+
+
+def state_of(model, x):
+    """Return the state of what CasADi has, its quaternion of any length."""
+    state, n = model.neutral_state(), model.n
+    if model.base == 'fixed':
+        state.s[:], state.r[:] = x[:n], x[n:]
+        return state
+    state.H[:3, 3] = x[:3]
+    state.H[:3, :3] = se3.rotation_from_quaternion(x[3:7] / np.linalg.norm(x[3:7]))
+    state.data[16:] = x[7:]
+    return state
+
+
+@pytest.mark.parametrize('make', [quadruped, panda])
+def test_casadi__has_forward_dynamics_and_their_jacobian(make, tmp_path):
+    casadi = pytest.importorskip('casadi')
+    model, _, _ = make()
+    name = export(model, tmp_path / 'source', build=NATIVE)
+    built = build(tmp_path / 'source', tmp_path / 'build', '-DCMAKE_C_FLAGS=-Wall -Wextra -Werror')
+    fd = casadi.external('fd', str(built / f'lib{name}_casadi.so'))
+    floats, rng = model.base == 'floating', np.random.default_rng(9)
+    size, inputs = 2 * model.n + 13 * floats, len(model.actuated)
+    assert (fd.name_in(), fd.name_out()) == (['x', 'tau'], ['nu_dot'])
+    assert (fd.size1_in(0), fd.size1_in(1), fd.size1_out(0)) == (size, inputs, model.m)
+    symbols = casadi.MX.sym('x', size), casadi.MX.sym('u', inputs)
+    jacobians = [casadi.jacobian(fd(*symbols), symbol) for symbol in symbols]
+    both = casadi.Function('both', symbols, jacobians)
+    oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), model) if floats else None
+
+    def expected(x, u):
+        tau = np.zeros(model.n)
+        tau[model.actuated] = u
+        state = state_of(model, x)
+        if oracle is not None:
+            return oracle.forward_dynamics(state, tau)
+        return forward_dynamics(model, state, tau)
+
+    points = [(rng.normal(size=size), rng.normal(size=inputs)) for _ in range(8)]
+    found = fd.map(8, 'thread', 2)(*(np.column_stack(part) for part in zip(*points, strict=True)))
+    for (x, u), nu_dot in zip(points, np.array(found).T, strict=True):
+        assert deviation(nu_dot, expected(x, u)) < 1e-9
+        for given, J in enumerate(both(x, u)):
+            steps = 1e-5 * np.eye((size, inputs)[given])
+            ends = [
+                [expected(x + h, u) if given == 0 else expected(x, u + h) for h in sign * steps]
+                for sign in (1.0, -1.0)
+            ]
+            differences = (np.array(ends[0]) - np.array(ends[1])).T / 2e-5
+            assert deviation(np.array(J), differences) < 1e-6
+
+
+def test_swing_up__ends_upright_in_pinocchio():
+    pytest.importorskip('casadi')
+    pin = pytest.importorskip('pinocchio')
+    example = runpy.run_path(str(EXAMPLE))
+    states, efforts = example['swing_up']()
+    model = pin.buildModelFromXML(
+        example['PENDULUM']
+        .replace('continuous', 'revolute')
+        .replace('<axis', '<limit lower="-9" upper="9" effort="1" velocity="1"/><axis')
+    )
+    data, x = model.createData(), np.zeros(4)
+    dt = example['DURATION'] / example['STEPS']
+    for u in efforts:
+
+        def rate(x, u=u):
+            return np.concatenate((x[2:], pin.aba(model, data, x[:2], x[2:], np.array([u, 0.0]))))
+
+        k_1 = rate(x)
+        k_2 = rate(x + 0.5 * dt * k_1)
+        k_3 = rate(x + 0.5 * dt * k_2)
+        x = x + dt / 6.0 * (k_1 + 2.0 * k_2 + 2.0 * k_3 + rate(x + dt * k_3))
+    assert np.abs(x - [np.pi, 0.0, 0.0, 0.0]).max() < 1e-4
+    assert np.abs(states[-1] - x).max() < 1e-4
+    assert np.abs(efforts).max() <= example['LIMIT'] + 1e-6
 
 
 def test_dynamics__are_those_of_Python_and_of_each_other(both):

@@ -70,6 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '(default; in link axes), world (about the world origin) or world_oriented (in world '
         'axes, about the point x,y,z of the link [m])',
     )
+    parser.add_argument(
+        '--casadi', action='store_true', help='also a library of functions for CasADi'
+    )
     add_base_argument(parser)
     add_mimic_argument(parser)
     parser.add_argument(
@@ -121,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
         name=options.name,
         contacts=read_supports(file, model, options.contacts),
         wrenches=options.wrenches,
-        build=Build(options.target, options.functions, bar),
+        build=Build(options.target, options.functions, bar, options.casadi),
     )
     objects = sorted(options.output.glob('lib/*/*.o'))
     size = sum(path.stat().st_size for path in objects) / 1024

@@ -32,6 +32,8 @@ class Build(NamedTuple):
     """What there is beside A, B and nu_dot."""
     progress: Callable[[Iterable[Target]], Iterable[Target]] = iter
     """Gets the targets and returns them, counted."""
+    casadi: bool = False
+    """Whether there is a second library, ``lib<name>_casadi.so``, with functions for CasADi."""
 
 
 def export(
@@ -74,5 +76,7 @@ def export(
     chosen = targets_of(list(default_names() if build.targets is None else build.targets))
     word = identifier_of(model.name) if name is None else name
     robot = pack_robot(model, contacts, wrenches)
-    write_folder(robot, Path(folder), word, chosen, tuple(build.functions), build.progress)
+    write_folder(
+        *(robot, Path(folder), word, chosen, tuple(build.functions), build.progress, build.casadi)
+    )
     return word

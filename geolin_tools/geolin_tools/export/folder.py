@@ -86,6 +86,7 @@ def write_folder(
     targets: Sequence[Target],
     functions: tuple[str, ...] = FUNCTIONS,
     progress: Callable[[Iterable[Target]], Iterable[Target]] = iter,
+    casadi: bool = False,
 ) -> None:
     """Write the library, all of it or nothing.
 
@@ -103,6 +104,8 @@ def write_folder(
         Some of `kernel_set.FUNCTIONS`.
     progress
         Gets the targets and returns them, counted.
+    casadi
+        Whether there are functions for CasADi.
 
     Raises
     ------
@@ -115,7 +118,7 @@ def write_folder(
             f'{folder} exists, expected a new folder; remove it, or choose another one'
         )
     kernels = kernels_of(robot, functions)
-    files = _sources(robot, name, targets, functions, kernels)
+    files = _sources(robot, name, targets, (*functions, *['casadi'] * casadi), kernels)
     for target in progress(targets):
         files[f'lib/{target.architecture}/{target.symbol}.o'] = object_code(
             kernels, target, f'{name}__'
@@ -154,6 +157,8 @@ def _sources(
     blocks |= {'dynamics'} if {'inverse_dynamics', 'mass_matrix'} & blocks else set()
     files = {}
     for template in sorted(TEMPLATES.rglob('*')):
+        if '.casadi.' in template.name and 'casadi' not in blocks:
+            continue
         if template.is_file() and '__pycache__' not in template.parts:
             text = _BLOCK.sub(lambda m: m[2] if m[1] in blocks else '', template.read_text())
             path = str(template.relative_to(TEMPLATES)).replace('name.', f'{name}.')
