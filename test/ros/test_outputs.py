@@ -9,7 +9,8 @@ from support.finite_difference import exp
 from support.messages import fill
 from support.ros_graph import DiagnosticStatus
 
-from geolin_ros import Linearizer, State
+from geolin_msgs.srv import Linearize
+from geolin_ros import Linearizer, State, TreeModel
 from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.outputs.reading import read_linearization
@@ -284,3 +285,31 @@ class TestService:
         assert not robot.set_parameters(service__rate=0)[0]
         assert robot.set_parameters(service__rate=100)[0]
         robot.wait_for(lambda: robot.linearize(request).success)
+
+
+DRONE = """<robot name="drone"><link name="hull"><inertial>
+<origin xyz=".1 0 .05"/><mass value="2"/>
+<inertia ixx=".02" iyy=".03" izz=".04" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+
+
+def test_robot_without_joints__is_linearized_at_joint_states_without_names(new_client):
+    model = TreeModel.from_urdf(DRONE)
+    client = new_client(model)
+    client.describe(DRONE)
+    client.start()
+    client.wait_until_active()
+    client.wait_until_serving()
+    asked = client.linearize(Linearize.Request())
+    assert asked.success, asked.message  # no joint state has come
+    received = read_linearization(asked.linearization)
+    assert (received.A.shape, received.B.shape) == ((12, 12), (12, 0))
+    client.shake_hands()
+    stamp = client.tick()
+    joints = client.make_joint_state(stamp)
+    base = client.make_odometry(stamp, **exact((0, 0, 0, 1)))
+    assert not joints.name
+    received = read_linearization(client.ask(joints, base))
+    expected = Linearizer(model)(received.state, np.zeros(0))
+    np.testing.assert_array_equal(received.A, expected.A)
+    np.testing.assert_array_equal(received.nu_dot, expected.nu_dot)
+    client.process.check_runs()

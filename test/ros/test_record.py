@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`geolin record` beside a running node: what is in its bag, by the reader of rosbags."""
 
+import argparse
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import sys
 
 import numpy as np
 import pytest
+from geolin_tools.cli import view
 from rclpy.duration import Duration
 from std_msgs.msg import String
 from support.environment import ROOT, with_checkout
@@ -157,6 +159,11 @@ def test_bag__is_linearized_with_the_parameters_of_its_node(standing_bag, tmp_pa
             a = published[int(data.time.values[k].astype(np.int64))].a
             A = np.reshape(a.data, (a.rows, a.cols))
             np.testing.assert_allclose(data.A.values[k], A, rtol=0.0, atol=1e-9 * np.abs(A).max())
+    parser = argparse.ArgumentParser()
+    view.add_arguments(parser)
+    with view._source(parser.parse_args([str(bag)]), lambda: False) as shown:
+        assert shown.model.hash == model.hash
+    assert f'parameters as {node} had them: ' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
