@@ -16,8 +16,9 @@ from geolin_ros.model.tree import TreeModel
 
 URDF_HELP = 'path of a URDF, xacro or MJCF file, or a bundled robot: humanoid, quadruped'
 CONTACTS_HELP = (
-    'contact frames: frame (the ball or sole of its shapes in the URDF), frame:RADIUS (a ball; '
-    '0: a point) or frame:LENGTHxWIDTH (a sole), with @x,y,z for an offset in the frame [m]'
+    'contact frames: frame (the ball or sole of its shapes in the URDF), frame:RADIUS (a ball, '
+    'constrained where it touches; that this moves as it rolls is not in A; 0: a point) or '
+    'frame:LENGTHxWIDTH (a sole), with @x,y,z for an offset in the frame [m]'
 )
 
 
