@@ -13,7 +13,8 @@ pytest.importorskip('rosbags')
 
 from geolin_demos.balance.laws import ScheduledLqr
 from geolin_demos.balance.motions import lift_and_put_down, stand
-from geolin_demos.sim.odometry import OFF, ON, TRUSTED, Odometry
+from geolin_demos.sim.feet import OFF, ON
+from geolin_demos.sim.odometry import TRUSTED, Odometry
 from geolin_demos.sim.sensors import Imu
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import push_of, simulate

@@ -130,48 +130,34 @@ def test_A_B_nu_dot_and_forces__are_the_same_bytes(both):
                     assert same_bytes(found, expected)
 
 
-def state_of(model, x):
-    """Return the state of what CasADi has, its quaternion of any length."""
-    state, n = model.neutral_state(), model.n
-    if model.base == 'fixed':
-        state.s[:], state.r[:] = x[:n], x[n:]
-        return state
-    state.H[:3, 3] = x[:3]
-    state.H[:3, :3] = se3.rotation_from_quaternion(x[3:7] / np.linalg.norm(x[3:7]))
-    state.data[16:] = x[7:]
-    return state
-
-
-@pytest.mark.parametrize('make', [quadruped, panda])
-def test_casadi__has_forward_dynamics_and_their_jacobian(make, tmp_path):
+def test_casadi__has_forward_dynamics_and_their_jacobian(tmp_path):
     casadi = pytest.importorskip('casadi')
-    model, _, _ = make()
+    model, _, _ = quadruped()
     name = export(model, tmp_path / 'source', build=NATIVE)
     built = build(tmp_path / 'source', tmp_path / 'build', '-DCMAKE_C_FLAGS=-Wall -Wextra -Werror')
     fd = casadi.external('fd', str(built / f'lib{name}_casadi.so'))
-    floats, rng = model.base == 'floating', np.random.default_rng(9)
-    size, inputs = 2 * model.n + 13 * floats, len(model.actuated)
+    rng, sizes = np.random.default_rng(9), (2 * model.n + 13, len(model.actuated))
     assert (fd.name_in(), fd.name_out()) == (['x', 'tau'], ['nu_dot'])
-    assert (fd.size1_in(0), fd.size1_in(1), fd.size1_out(0)) == (size, inputs, model.m)
-    symbols = casadi.MX.sym('x', size), casadi.MX.sym('u', inputs)
+    assert (fd.size1_in(0), fd.size1_in(1), fd.size1_out(0)) == (*sizes, model.m)
+    symbols = casadi.MX.sym('x', sizes[0]), casadi.MX.sym('u', sizes[1])
     jacobians = [casadi.jacobian(fd(*symbols), symbol) for symbol in symbols]
     both = casadi.Function('both', symbols, jacobians)
-    oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), model) if floats else None
+    oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), model)
 
     def expected(x, u):
-        tau = np.zeros(model.n)
+        tau, state = np.zeros(model.n), model.neutral_state()
         tau[model.actuated] = u
-        state = state_of(model, x)
-        if oracle is not None:
-            return oracle.forward_dynamics(state, tau)
-        return forward_dynamics(model, state, tau)
+        state.H[:3, 3] = x[:3]
+        state.H[:3, :3] = se3.rotation_from_quaternion(x[3:7] / np.linalg.norm(x[3:7]))
+        state.data[16:] = x[7:]
+        return oracle.forward_dynamics(state, tau)
 
-    points = [(rng.normal(size=size), rng.normal(size=inputs)) for _ in range(8)]
+    points = [tuple(rng.normal(size=size) for size in sizes) for _ in range(8)]
     found = fd.map(8, 'thread', 2)(*(np.column_stack(part) for part in zip(*points, strict=True)))
     for (x, u), nu_dot in zip(points, np.array(found).T, strict=True):
         assert deviation(nu_dot, expected(x, u)) < 1e-9
         for given, J in enumerate(both(x, u)):
-            steps = 1e-5 * np.eye((size, inputs)[given])
+            steps = 1e-5 * np.eye(sizes[given])
             ends = [
                 [expected(x + h, u) if given == 0 else expected(x, u + h) for h in sign * steps]
                 for sign in (1.0, -1.0)

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots that walk in MuJoCo, and the parts that make them."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from geolin_walking.gait import Phase, Schedule, trot
@@ -246,6 +249,15 @@ def test_cones__are_those_of_the_forces_and_move_with_them(robot, supports):
     change = (ends[0] - ends[1]) / 2e-5
     found = rows.C[0] @ z + rows.D[0] @ w
     np.testing.assert_allclose(found, change, atol=1e-6 * np.abs(change).max())
+
+
+def test_simulation__needs_no_package_of_recordings():
+    code = (
+        'import importlib.util as u; find = u.find_spec\n'
+        'u.find_spec = lambda name: None if name in ("dask", "zarr") else find(name)\n'
+        'import geolin_demos.walk.__main__, geolin_demos.balance.robots'
+    )
+    subprocess.run([sys.executable, '-c', code], check=True)
 
 
 def test_walker__names_feet_it_cannot_walk_on():

@@ -10,8 +10,7 @@ from typing import Any
 
 from geolin_demos.balance.cases import Plan
 from geolin_demos.demo.descriptions import file_parameter, published
-from geolin_demos.sim.feet import parse_feet, text_of
-from geolin_demos.sim.odometry import OFF, ON
+from geolin_demos.sim.feet import OFF, ON, parse_feet, text_of
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.world import Floor
 from geolin_ros.errors import ConfigurationError, ModelWarning

@@ -16,6 +16,8 @@ from geolin_ros.typing import Array
 
 SMALL_RADIUS = 0.005
 """Of the balls of a sole, and of a point that is no ball [m]."""
+ON, OFF = 0.3, 0.2
+"""Thresholds of foot forces, in shares of what each foot carries when all do."""
 
 
 def balls(support: Support) -> tuple[Array, float]:

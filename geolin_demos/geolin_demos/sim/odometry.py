@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from geolin_demos.sim.feet import OFF, ON
 from geolin_demos.sim.sensors import Imu, ImuSensor
 from geolin_demos.sim.simulator import Simulator
 from geolin_ros.estimation.base_state import Deviations
@@ -20,8 +21,6 @@ from geolin_ros.typing import Array
 EPOCH = 1_000_000_000
 TRUSTED = 0.3
 """So long the state is the true one: until then a robot is taken to be carried [s]."""
-ON, OFF = 0.3, 0.2
-"""Thresholds of foot forces, in shares of what each foot carries when all do."""
 SLIP = {'point': 0.1, 'surface': 0.003}
 """How points and soles slip, densities [m/s/sqrt(Hz)]: a foot in the air that scuffs the floor
 then counts little beside a sole that has stood."""
