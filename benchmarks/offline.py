@@ -24,7 +24,7 @@ from geolin_demos.demo.flight import THROW_PERIOD, Flight
 from geolin_ros import TreeModel, robots
 from geolin_ros.offline import job as work
 from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.feed import feed
 from geolin_ros.offline.linearize import linearize
 from geolin_ros.offline.message_types import (
     JOINT_STATE,
@@ -97,9 +97,8 @@ def stages(bag: Path) -> dict[str, float]:
 
         def tables() -> list[Samples]:
             stream = OperatingPoints(model, settings)
-            feed = Feed(stream)
             messages = source.recording.messages(source.inputs)
-            return list(tabulate(stream, (a for m in messages for a in feed.answers(m))))
+            return list(tabulate(stream, (answer for _, answer in feed(stream, messages))))
 
         def linearized() -> None:
             linearizer = PointBatches(model, settings, work.STRIDE)

@@ -21,7 +21,7 @@ import zarr
 from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.model.labels import input_labels, row_labels, state_labels
 from geolin_ros.offline import store
-from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.feed import feed
 from geolin_ros.offline.job import SPECTRA, Job, linearize_unit, row_bytes, spectrum_unit
 from geolin_ros.offline.layout import find_layout
 from geolin_ros.offline.points import contact_names
@@ -205,11 +205,11 @@ class _Run:
         self._skipped = stream.counts.skipped
 
     def _answers(self, stream: OperatingPoints, watch: Watch) -> Iterator[Answer]:
-        feed = Feed(stream, self._count)
+        stream.on_drop = self._count
         messages = self._source.recording.messages(self._source.inputs)
         try:
-            for recorded in watch(messages, self._source.message_count):
-                yield from feed.answers(recorded)
+            for _, answer in feed(stream, watch(messages, self._source.message_count)):
+                yield answer
         except RecordingError as error:  # finish with what was read
             self._failure = error
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from geolin_ros.offline.bag_writer import BagWriter, Compression, Storage
-from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.feed import feed
 from geolin_ros.offline.message_types import (
     CONTACT,
     FORWARD_DYNAMICS,
@@ -78,14 +78,12 @@ def replay(
     """
     source.require_inputs()
     stream = LinearizationStream(source.model, source.settings)
-    feed = Feed(stream, on_drop)
+    stream.on_drop = on_drop
     with BagWriter(path, storage, compression) as bag:
         writer = _Writer(source, bag, node)
         messages = source.recording.messages(source.inputs)
-        for recorded in watch(messages, source.message_count):
-            start = time.perf_counter()
-            for answer in feed.answers(recorded):
-                writer.write(recorded.time, answer, stream.counts, start)
+        for recorded, answer in feed(stream, watch(messages, source.message_count)):
+            writer.write(recorded.time, answer, stream.counts)
     return stream.counts
 
 
@@ -119,11 +117,11 @@ class _Writer:
         ):
             bag.add_topic(topic, kind)
 
-    def write(self, recorded: int, answer: Answer, counts: Counts, start: float) -> None:
-        """Write messages about an answer; ``start`` is when its input was taken."""
+    def write(self, recorded: int, answer: Answer, counts: Counts) -> None:
+        """Write messages about an answer."""
         linearization = self._linearization.write(answer)
         share_arrays(linearization.contact_dynamics)
-        latency = time.perf_counter() - start
+        latency = time.perf_counter() - answer.received_at
         for topic, message in zip(
             self._topics,
             (

@@ -15,12 +15,11 @@ from geolin_ros.errors import ConfigurationError, InfeasibleError, RecordingErro
 from geolin_ros.linearization.contacts.description import Closure, Loop
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.feed import feed
 from geolin_ros.offline.message_types import WRENCH
 from geolin_ros.offline.sampling import tabulate
 from geolin_ros.offline.source import Source
 from geolin_ros.offline.thinning import Thinning
-from geolin_ros.stream.linearization_stream import Answer
 from geolin_ros.stream.operating_points import OperatingPoints
 from geolin_ros.stream.parameters.model_reading import from_text
 
@@ -86,16 +85,12 @@ def visited(
             f'--feet {",".join(_lowest(source))}, or what stands instead'
         )
     stream = OperatingPoints(model, source.settings)
-    feed, thinning = Feed(stream), Thinning(rate=RATE)
-
-    def answers() -> Iterable[Answer]:
-        messages = source.recording.messages(source.inputs)
-        for recorded in watch(messages, source.message_count):
-            yield from feed.answers(recorded)
-
+    stream.on_drop = lambda drop: None
+    thinning, messages = Thinning(rate=RATE), source.recording.messages(source.inputs)
+    answers = (answer for _, answer in feed(stream, watch(messages, source.message_count)))
     states: dict[tuple[Support, ...], list[State]] = {}
     total = 0
-    for table in tabulate(stream, answers()):
+    for table in tabulate(stream, answers):
         for k in thinning.choose(table.stamp):
             state = model.neutral_state()
             state.data[:] = table.points.states[k]

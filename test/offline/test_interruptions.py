@@ -208,8 +208,8 @@ from geolin_ros.offline import replay
 
 write = replay._Writer.write
 
-def until_the_middle(self, recorded, answer, counts, start):
-    write(self, recorded, answer, counts, start)
+def until_the_middle(self, recorded, answer, counts):
+    write(self, recorded, answer, counts)
     if counts.answered == 100:
         os.kill(os.getpid(), {int(number)})
 

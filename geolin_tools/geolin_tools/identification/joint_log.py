@@ -12,7 +12,7 @@ from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.feed import feed
 from geolin_ros.offline.source import Source
 from geolin_ros.stream.drops import EARLY, Cause, DroppedInput
 from geolin_ros.stream.inputs.joint_input import JointInput
@@ -117,11 +117,11 @@ def _paired(
             raise RecordingError(f'{name}: {drop}')
 
     stream = OperatingPoints(source.model, source.settings)
-    feed = Feed(stream, refuse)
-    for recorded in watch(source.recording.messages(source.inputs), source.message_count):
-        for answer in feed.answers(recorded):
-            tau, wrenches = stream.forces
-            yield answer.stamp, answer.state.copy(), tau.copy(), tuple(wrenches)
+    stream.on_drop = refuse
+    messages = source.recording.messages(source.inputs)
+    for _, answer in feed(stream, watch(messages, source.message_count)):
+        tau, wrenches = stream.forces
+        yield answer.stamp, answer.state.copy(), tau.copy(), tuple(wrenches)
 
 
 def _sum_on(link: str, model: TreeModel, state: State, wrenches: Sequence[Wrench]) -> Array:

@@ -4,12 +4,13 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from geolin_ros.errors import RecordingError
-from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.feed import feed
 from geolin_ros.offline.message_types import CLOCK
+from geolin_ros.offline.recording import Recorded
 from geolin_ros.offline.source import Source
 from geolin_ros.offline.timing import Timing
 from geolin_ros.stream.drops import DroppedInput
@@ -51,16 +52,19 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
         causes[drop.cause.value] += 1
         first.setdefault(drop.cause.value, str(drop))
 
-    feed = Feed(stream, count)
-    for recorded in watch(recording.messages(roles), source.message_count):
-        role, time, message = recorded
-        timings[role].add(_stamp(message, time), time)
-        if role == 'odom':
-            odometry.add(message)
-        elif role == 'joint_states':
-            joints.add(message)
-        for _ in feed.answers(recorded):
-            pass
+    def noted() -> Iterator[Recorded]:
+        for recorded in watch(recording.messages(roles), source.message_count):
+            role, time, message = recorded
+            timings[role].add(_stamp(message, time), time)
+            if role == 'odom':
+                odometry.add(message)
+            elif role == 'joint_states':
+                joints.add(message)
+            yield recorded
+
+    stream.on_drop = count
+    for _ in feed(stream, noted()):
+        pass
     report: Report = {
         'bags': [str(path) for path in recording.paths],
         'start': recording.span[0] * 1e-9,

@@ -4,7 +4,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import NotFiniteError, RecordingError, SingularInertiaError
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.offline.feed import Feed
+from geolin_ros.offline.feed import feed
 from geolin_ros.offline.points import PointBatches
 from geolin_ros.offline.sampling import join, tabulate
 from geolin_ros.offline.source import Source
@@ -55,16 +55,10 @@ class Bag:
         self._settings = source.settings
         self._drops: Counter[str] = Counter()
         stream = OperatingPoints(self.model, self._settings)
-        feed, thinning = Feed(stream, self._on_drop), Thinning(rate=RATE)
-
-        def answers() -> Iterator[Answer]:
-            messages = source.recording.messages(source.inputs)
-            for recorded in watch(messages, source.message_count):
-                yield from feed.answers(recorded)
-
-        tables = [
-            table.part(thinning.choose(table.stamp)) for table in tabulate(stream, answers())
-        ]
+        stream.on_drop = self._on_drop
+        thinning, messages = Thinning(rate=RATE), source.recording.messages(source.inputs)
+        answers = (answer for _, answer in feed(stream, watch(messages, source.message_count)))
+        tables = [table.part(thinning.choose(table.stamp)) for table in tabulate(stream, answers)]
         tables = [table for table in tables if table.size]
         if not tables:
             raise RecordingError(
