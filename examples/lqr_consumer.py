@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot kept standing by LQR on the published A and B: docs/consumer.md explains each line."""
+"""A robot kept standing by LQR on the published A and B: docs/lqr_node.md explains each line."""
 
 from contextlib import suppress
 

@@ -25,7 +25,7 @@ FEET = 'FL_foot,FR_foot,RL_foot,RR_foot'
 def test_document__shows_the_whole_example():
     code = EXAMPLE.read_text()
     shown = code[code.index('from contextlib') :]
-    assert f'```python\n{shown}```' in (ROOT / 'docs' / 'consumer.md').read_text()
+    assert f'```python\n{shown}```' in (ROOT / 'docs' / 'lqr_node.md').read_text()
     body = code[code.index('class Lqr') :].splitlines()
     assert len([line for line in body if line.strip()]) <= 35
 

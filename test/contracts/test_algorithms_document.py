@@ -174,13 +174,14 @@ def test_table_of_the_papers__has_the_rows_functions_and_tests_of_now() -> None:
 
 
 def test_table_of_the_papers__finds_less_than_its_limits() -> None:
-    """Errata more: what is printed is off."""
+    """Errata are off by their figures, within 10 %."""
     checked = 0
     for row in algorithms.rows(algorithms.TABLE.read_text(encoding='utf-8')):
         limit, worst = row.cells[-2:]
         if limit:
-            least, most = float(limit.strip('> ')), float(worst)
-            assert most > least if limit.startswith('>') else most <= least, row
+            asserted, most = float(limit.partition(' ')[0]), float(worst)
+            within = abs(most - asserted) <= 0.105 * asserted  # both are rounded
+            assert within if row.is_erratum else most <= asserted, row
             checked += 1
     assert checked > 50
 

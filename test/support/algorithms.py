@@ -26,9 +26,9 @@ DOCUMENT = ROOT / 'docs' / 'algorithms.md'
 TABLE = ROOT / 'docs' / 'evidence' / 'papers.md'
 TEXT = """`make papers`. Every row of [algorithms.md](../algorithms.md): where it is computed, the
 tests that show it, the largest limit that they assert and the largest deviation that they found
-(max|ours - theirs| / max|theirs|). An erratum's tests assert that what is printed is off by
-more than a limit; given are the least such limit and the least deviation. Rows without numbers are
-shown by equalities, signs, refusals or comparisons of another kind."""
+(max|ours - theirs| / max|theirs|). An erratum's tests assert by how much what is printed is
+off, within 10 %; given are the least such figure and the least deviation. Rows without numbers
+are shown by equalities, signs, refusals or comparisons of another kind."""
 OF_ROWS = ('', 'Paper', 'Report', 'Statement', 'Row')
 """What the first column of a table of rows is called."""
 HEAD = ('Row', 'Where', 'Tests', 'Limit', 'Found')

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of other kinds than bags, by a mapping that says which column is what: docs/import.md."""
+"""Logs of other kinds than bags, by a mapping that says which column is what: docs/offline.md."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
