@@ -28,7 +28,8 @@ TEXT = """`make papers`. Every row of [algorithms.md](../algorithms.md): where i
 tests that show it, the largest limit that they assert and the largest deviation that they found
 (max|ours - theirs| / max|theirs|). An erratum's tests assert by how much what is printed is
 off, within 10 %; given are the least such figure and the least deviation. Rows without numbers
-are shown by equalities, signs, refusals or comparisons of another kind."""
+are shown by equalities, signs, refusals or comparisons of another kind.
+A run of some of the tests renews their rows; the others keep their numbers of earlier runs."""
 OF_ROWS = ('', 'Paper', 'Report', 'Statement', 'Row')
 """What the first column of a table of rows is called."""
 HEAD = ('Row', 'Where', 'Tests', 'Limit', 'Found')
