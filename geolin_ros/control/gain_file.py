@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A gain bank as a file: YAML, or NumPy's .npz; docs/gains.md says what is in it."""
+"""A gain bank as a file: YAML, or NumPy's .npz; docs/lqr_node.md says what is in it."""
 
 import io
 import json
