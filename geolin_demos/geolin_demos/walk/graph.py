@@ -20,7 +20,7 @@ from geolin_ros.model.state import State
 from geolin_ros.ros.qos import NEWEST
 from geolin_ros.stream.inputs.stamps import nanoseconds
 
-PATIENCE, FIRST_PATIENCE = 10.0, 300.0
+PATIENCE, FIRST_PATIENCE = 10.0, 900.0
 """For a plan, and for the first one: kernels may have to be compiled [s]."""
 AGAIN = 0.5
 """From a question to the next, until there is a first answer [s]."""
