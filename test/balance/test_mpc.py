@@ -25,7 +25,7 @@ from geolin_ros import Linearizer
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Reference
-from geolin_ros.control.weights import QUADRUPED, cost
+from geolin_ros.control.weights import Weights, cost
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.linearization.reduction import reduce
 
@@ -60,7 +60,7 @@ def controller(**settings):
 
 def regulator():
     """Return the gain of a period, in full coordinates, by SciPy."""
-    price = cost(QUADRUPED, MODEL, POINT.state, POINT.supports, POINT.wrenches, REDUCED)
+    price = cost(Weights(), MODEL, POINT.state, POINT.supports, POINT.wrenches, REDUCED)
     Phi, Gamma = REDUCED.discretize(Settings().period)
     P = scipy.linalg.solve_discrete_are(Phi, Gamma, price.Q, price.R)
     return np.linalg.solve(price.R + Gamma.T @ P @ Gamma, Gamma.T @ P @ Phi) @ REDUCED.L
