@@ -5,7 +5,7 @@
 import argparse
 
 from geolin_ros.stream.parameters.table import as_markdown, as_parameter_file
-from geolin_ros.stream.parameters.tables import NODES, table_of
+from geolin_ros.stream.parameters.tables import ALL, table_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'node',
         nargs='?',
-        choices=NODES,
+        choices=ALL,
         default='linearization_node',
         help='the node (default: %(default)s)',
     )

@@ -6,7 +6,8 @@ import dataclasses
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, WrenchKind
 from geolin_ros.spatial.se3 import rotation_from_quaternion
-from geolin_ros.stream.along_messages import AlongAnswerer
 from geolin_ros.stream.contact_answer import ContactReporter
 from geolin_ros.stream.geometry import pose_numbers, twist_numbers
 from geolin_ros.stream.inputs.contact_state import read_contact
@@ -25,6 +25,9 @@ from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer, fill
 from geolin_ros.stream.outputs.messages import CODES, WRENCH_KINDS, LinearizationWriter
 from geolin_ros.typing import Array
+
+if TYPE_CHECKING:
+    from geolin_ros.stream.along_messages import AlongAnswerer
 
 QUATERNION_TOLERANCE = 1e-3
 
@@ -49,7 +52,7 @@ class RequestAnswerer:
     ) -> None:
         self._model, self._settings = model, settings
         self._make_message, self._make_contact = make_message, make_contact
-        self._linearizer, self._along = Linearizer(model), AlongAnswerer(model)
+        self._linearizer = Linearizer(model)
         self._taken: deque[tuple[float, float]] = deque()
         """When each request of the last second ended, and what it took [s]."""
 
@@ -71,8 +74,14 @@ class RequestAnswerer:
         return self._answer(
             response,
             lambda: self._check_contacts(len(request.contacts)),
-            lambda: self._along(request, response.trajectory),
+            lambda: self._answer_along(request, response.trajectory),
         )
+
+    @cached_property
+    def _answer_along(self) -> 'AlongAnswerer':
+        from geolin_ros.stream.along_messages import AlongAnswerer  # which few nodes are asked for
+
+        return AlongAnswerer(self._model)
 
     def _answer(self, response: Any, *steps: Callable[[], None]) -> Any:
         start = time.perf_counter()

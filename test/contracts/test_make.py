@@ -140,7 +140,7 @@ def test_setup_of_something_unknown__is_refused(tmp_path):
     done, _ = setup_of(tmp_path, 'party')
     assert done.returncode == 1
     assert (
-        "'party' is nothing to set up, expected demo, simulation, documentation, view"
+        "'party' is nothing to set up, expected demo, robots, simulation, documentation, view"
         in done.stderr
     )
 

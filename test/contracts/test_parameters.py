@@ -11,7 +11,7 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.linearizer import BY_NAME, MODEL_NAMES, TABLE, stream_settings
 from geolin_ros.stream.parameters.table import as_markdown, as_parameter_file, check_all
-from geolin_ros.stream.parameters.tables import NODES, table_of
+from geolin_ros.stream.parameters.tables import ALL, table_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {
@@ -44,7 +44,7 @@ def test_parameter_file__holds_every_default(node, file):
 
 
 def test_parameter_files__are_there_for_every_node():
-    assert set(FILES) == set(NODES)
+    assert set(FILES) == set(ALL)
 
 
 def test_page_of_the_node__holds_the_table():
@@ -56,7 +56,7 @@ def test_page_of_the_node__holds_the_table():
 
 
 def test_files__are_named_at_the_start_alone():
-    fixed = {row.name for node in NODES for row in table_of(node) if not row.live}
+    fixed = {row.name for node in ALL for row in table_of(node) if not row.live}
     named = {'robot_description_file', 'overlay_file', 'gain_bank', 'certificate.folder'}
     assert fixed == named | {'autostart', 'marker_rate'}
 
@@ -66,7 +66,7 @@ def test_names__are_unique():
     assert set(MODEL_NAMES) <= set(BY_NAME)
 
 
-EVERY = [parameter for node in NODES for parameter in table_of(node)]
+EVERY = [parameter for node in ALL for parameter in table_of(node)]
 
 
 @pytest.mark.parametrize('parameter', EVERY, ids=lambda parameter: parameter.name)

@@ -426,7 +426,7 @@ def test_unknown_joint_in_the_order__has_a_suggestion_that_exists():
     ('options', 'words'),
     [
         ({'base': 'Floating'}, r"base is 'Floating', expected .*'fixed'; did you mean 'floating'"),
-        ({'base': 'free'}, r"base is 'free', expected one of 'floating', 'fixed'$"),
+        ({'base': 'free'}, r"base is 'free', expected one of ('auto', )?'floating', 'fixed'$"),
         ({'base': ['fixed']}, r'base is .* expected one of'),
         ({'mimic': 'Exact'}, r"mimic is 'Exact', .* did you mean 'exact'"),
         ({'actuated_joints': ['FL_hip_joint'] * 2}, "'FL_hip_joint' twice, expected each once"),
