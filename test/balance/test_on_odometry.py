@@ -99,5 +99,5 @@ def test_exact_imu__leaves_little_to_miss():
     recording, watched = run('quadruped', stand(simulator, 1.2), push, imu=exact)
     assert recording.stands
     errors = np.abs(watched.errors).max(axis=0)
-    assert errors[:6].max() < 5e-3
+    assert errors[:6].max() < 1e-2  # ball feet roll while the base sways
     assert errors[6:].max() < 2e-2

@@ -74,7 +74,7 @@ def test_info__prints_the_summary(capsys):
         (['info', 'humanoid'], "humanoid: floating base 'pelvis'"),
         (['lint-urdf', 'quadruped'], '0 errors, 0 warnings'),
         (['analyze-modes', 'quadruped'], '24 of 36 states controllable'),
-        (['gain-bank', 'quadruped', 'gains.npz', '--contacts', *FEET], '1 postures'),
+        (['gain-bank', 'quadruped', 'gains.npz', '--contacts', *FEET], '1 posture,'),
         (['compare', 'quadruped', QUADRUPED], 'two models'),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else '',
@@ -165,7 +165,7 @@ def test_info__takes_overlays_and_mjcf_files(tmp_path, capsys):
         '<geom size=".1"/></body></worldbody></mujoco>'
     )
     assert main(['info', str(tmp_path / 'arm.xml')]) == 0
-    assert "arm: fixed base 'world', 1 joint coordinates" in capsys.readouterr().out
+    assert "arm: fixed base 'world', 1 joint coordinate," in capsys.readouterr().out
     overlay = tmp_path / 'overlay.yaml'
     overlay.write_text('joints: {FL_hip_joint: {damping: 7.5}}\n')
     assert main(['info', 'quadruped', '--overlay', str(overlay)]) == 0

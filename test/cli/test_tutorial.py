@@ -25,7 +25,7 @@ SAID = (
     '12 of 12 states controllable, stabilizable',
     '(36, 36) (36, 12) at rest',
     'PASS  1 of 1 cases stand',
-    'FL_foot+FR_foot+RL_foot: 1 postures',
+    'FL_foot+FR_foot+RL_foot: 1 posture',
     'PASS  4 feet, J 0.06 s: stands',
 )
 """What the commands print, in order."""
