@@ -25,7 +25,7 @@ def test_discovery__is_the_users_if_there_is_one(monkeypatch):
     assert discovery()[RANGE] == 'SUBNET'
 
 
-@pytest.mark.parametrize('launch', ['demo', 'balance'])
+@pytest.mark.parametrize('launch', ['demo', 'standing'])
 def test_launch_files__say_so_too(launch):
     text = (ROOT / 'geolin_demos' / 'launch' / f'{launch}.launch.py').read_text()
     assert 'SetEnvironmentVariable(RANGE, discovery()[RANGE])' in text

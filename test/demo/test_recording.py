@@ -90,6 +90,7 @@ def record(model, state, samples, duration=1.0, is_answered=lambda k: True):
                     nu_dot=message.nu_dot,
                     joint_names=message.joint_names,
                     base_frame=message.base_frame,
+                    floating_base=True,
                     gravity=message.gravity,
                 )
             )
