@@ -26,7 +26,10 @@ MODULES = (
     'geolin_ros.spatial.lie_group',
     'geolin_ros.papers.trajectory',
     'geolin_ros.dynamics.batch',
+    'geolin_ros.linearization.constrained_dynamics',
     'geolin_ros.linearization.contacts',
+    'geolin_ros.linearization.contacts.rows',
+    'geolin_ros.linearization.reduction',
     'geolin_ros',
 )
 IMPORTED = {
@@ -267,16 +270,20 @@ hybrid_dynamics
     Pinocchio: dynamics_of_a_robot__equal_pinocchio
     dense: batch__equals_dense_dynamics
 
-geolin_ros.linearization.contacts
+geolin_ros.linearization.constrained_dynamics
 constrained_forward_dynamics
     dense: forward_dynamics__is_that_of_the_linearization_and_of_dense_dynamics
     Pinocchio: derivatives__are_those_of_pinocchio
+
+geolin_ros.linearization.reduction
 reduce
     dense: spectrum__is_that_of_the_full_system_and_of_the_descriptor_pencil
     SciPy: discretize__is_the_exponential
 reduce_step
     differences: steps__are_the_derivative_of_the_constrained_flow
     dense: basis__spans_what_position_and_velocity_admit
+
+geolin_ros.linearization.contacts.rows
 constraints_of
     Pinocchio: forward_dynamics__equals_pinocchio
     MuJoCo: forward_dynamics__equals_mujoco_at_rest
@@ -323,6 +330,8 @@ ELSEWHERE = {
     'geolin_ros.linearization.contacts.activated': 'book-keeping',
     'geolin_ros.linearization.contacts.anchored': 'book-keeping over `Kinematics.pose`',
     'geolin_ros.linearization.contacts.anchored_where_needed': 'book-keeping',
+    'geolin_ros.linearization.reduction.admissible_bases': 'the bases of `reduce`',
+    'geolin_ros.linearization.reduction.nearest_basis': 'the carried bases of `reduce`',
     'geolin_ros.open_dataset': 'reads a file',
     'geolin_ros.dynamics.functions.Dynamics': (
         'bit for bit: test_dynamics__are_those_of_the_functions'

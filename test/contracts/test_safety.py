@@ -26,6 +26,7 @@ PROCESSES = {'demo/processes.py'}
 IMPORTERS = {
     '__init__.py',
     'cli/__init__.py',
+    'control/__init__.py',
     'optional.py',
     'ros/programs.py',
     'ros/recorder.py',  # the message packages that topics of the graph name, as ROS's own tools do
