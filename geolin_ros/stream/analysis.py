@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.inputs.settings import StreamSettings
@@ -50,6 +49,8 @@ class Analyst:
     def analyse(self, snapshot: Snapshot) -> Analysis:
         """Return eigenvalues of A, and the condition number of the mass matrix."""
         eigenvalues = np.linalg.eigvals(snapshot.A)
+        from geolin_ros.dynamics.functions import mass_matrix  # few ask for it
+
         return Analysis(
             snapshot.stamp,
             float('nan') if self._discrete else float(eigenvalues.real.max()),

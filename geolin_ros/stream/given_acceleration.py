@@ -11,7 +11,6 @@ forward dynamics returns nu_dot, and its linearization is the one about nu_dot.
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from geolin_ros.dynamics.functions import inverse_dynamics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
@@ -34,6 +33,8 @@ def forces_for(
     model: TreeModel, state: State, nu_dot: Array, wrenches: Sequence[Wrench] = ()
 ) -> Forces:
     """Return what ``nu_dot`` (m,) needs besides the wrenches [N, N m]."""
+    from geolin_ros.dynamics.functions import inverse_dynamics  # few robots send accelerations
+
     forces = inverse_dynamics(model, state, nu_dot, wrenches)
     if model.base == 'fixed':
         return Forces(forces, None)

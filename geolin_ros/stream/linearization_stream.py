@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.linearizer import Linearizer
@@ -431,6 +430,8 @@ def fill(
     """
     answer.contacts = answer.mass_matrix = None
     if settings.mass_matrix:
+        from geolin_ros.dynamics.functions import mass_matrix  # few ask for it
+
         answer.mass_matrix = mass_matrix(linearizer.model, answer.state)
     if settings.form == 'discrete':
         step = linearizer.discretize(

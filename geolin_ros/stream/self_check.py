@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.dynamics.conditioning import conditioning
 from geolin_ros.errors import GeolinError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.contacts.description import Closure
@@ -146,6 +145,8 @@ class SelfCheck:
 
     def _examine(self, sample: Sample) -> tuple[Certificate, str]:
         """Return the certificate, and what digits the state costs, in words."""
+        from geolin_ros.dynamics.conditioning import conditioning  # not before the first check
+
         warning = conditioning(self._model, sample.claim.state).warning
         return certify(self._certifier, sample), warning
 

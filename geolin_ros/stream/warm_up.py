@@ -7,7 +7,6 @@ from typing import get_args
 import numpy as np
 
 from geolin_ros.description import Description, Joint, Link
-from geolin_ros.dynamics.conditioning import conditioning
 from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
 from geolin_ros.kernels.se3 import quaternion, retract
 from geolin_ros.linearization.contacts import Contact
@@ -25,6 +24,7 @@ def warm_up() -> None:
     Takes a few seconds on a new machine and a fraction of one afterwards, see the cache folder
     `geolin_ros.kernels._jit.CACHE_FOLDER`.
     """
+    from geolin_ros.dynamics.conditioning import conditioning
     from geolin_ros.dynamics.functions import inverse_dynamics
     from geolin_ros.dynamics.kinematics import Kinematics
 
