@@ -221,7 +221,7 @@ ERRORS = [
         ),
     ),
     *_errors(
-        'engine/passes.py',
+        'plain/passes.py',
         (
             'ws[rows + 12 * (3 + e) + 11] -= ws[f + 3 + e]',
             'ws[rows + 12 * (3 + e) + 11] += ws[f + 3 + e]',

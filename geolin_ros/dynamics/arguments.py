@@ -10,15 +10,34 @@ from numpy.typing import ArrayLike
 from geolin_ros.errors import (
     GeolinError,
     InputError,
+    ModelError,
     NotFiniteError,
     ShapeError,
     SingularInertiaError,
 )
+from geolin_ros.kernels.packing.layout import Packed
 from geolin_ros.kernels.status import NOT_A_POSE, NOT_FINITE, SINGULAR
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, BoolArray
+
+
+def packed_of(model: TreeModel) -> Packed:
+    """Return a robot as kernels read it.
+
+    Raises
+    ------
+    ModelError
+        If a link has an inertia that no rigid body has, or bodies are not numbered depth first.
+    """
+    if model.packed is None:
+        raise ModelError(
+            f'robot {model.name!r} has a link whose inertia is not that of a rigid body, or '
+            'bodies that are not numbered depth first; expected inertias [[m 1, -h x], '
+            '[h x, I]] with a symmetric I: make them from mass, centre of mass and inertia'
+        )
+    return model.packed
 
 
 def state_data(model: TreeModel, state: State) -> Array:

@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics import functions
 from geolin_ros.dynamics.arguments import failure, truth, vector
-from geolin_ros.dynamics.functions import HybridProblem, placed
+from geolin_ros.dynamics.functions import HybridProblem
+from geolin_ros.dynamics.samples import one, robot_of
 from geolin_ros.errors import (
     ConfigurationError,
     InfeasibleError,
@@ -29,8 +30,7 @@ from geolin_ros.errors import (
     ShapeError,
     UnsolvableError,
 )
-from geolin_ros.kernels.recursions.constrained_dynamics import respond_to_rows
-from geolin_ros.kernels.status import NOT_FINITE, OK
+from geolin_ros.kernels.status import NOT_FINITE
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
@@ -254,24 +254,26 @@ def hybrid_dynamics(
     free, first = problem.free, 6 + model.n - model.m
     A = np.zeros((len(constraints.bias), 6 + model.n))
     A[:, first:] = rows_of(constraints, model)
-    by_rows, forces_by_rows = np.empty_like(A), np.empty_like(A)
-    status = respond_to_rows(
-        *placed(model, state, wrenches), free, A, problem.nu_dot, problem.tau, by_rows,
-        forces_by_rows,
-    )  # fmt: skip
-    if status != OK:
-        raise failure(model, status, state, problem.inputs)
+    robot = robot_of(model)
+    task = one(model, state, problem.nu_dot + problem.tau, wrenches, problem.inputs)
+    found = np.zeros(6 + model.n)
+    found[first:] = robot.hybrid(task, free)[0]
+    loose = np.where(free, found, problem.nu_dot), np.where(free, problem.tau, found)
+    by_force = np.zeros((6 + model.n, 6 + model.n))
+    by_force[first:, first:] = robot.derivatives(task, free, functions.by_given(model))[0]
+    answers = (A * free) @ by_force.T  # to unit multipliers, nothing else given
+    by_rows, forces_by_rows = answers * free, answers * ~free
     felt = _Range(A, free)
-    gap = A @ problem.nu_dot + constraints.bias
-    scale = constraints.scale(problem.nu_dot[first:])
+    gap = A @ loose[0] + constraints.bias
+    scale = constraints.scale(loose[0][first:])
     broken = constraints.name_rows(felt.outside(gap), scale)
     if broken:
         what = 'the prescribed acceleration' if np.any(~free[first:]) else 'the state'
         raise _infeasible(model, what, broken)
     U = felt.basis
     multipliers = -U @ np.linalg.solve(U.T @ (A @ by_rows.T) @ U, U.T @ gap)  # (76)
-    nu_dot = problem.nu_dot + by_rows.T @ multipliers  # (80)
-    forces = problem.tau + (forces_by_rows - A * ~free).T @ multipliers  # (79)
+    nu_dot = loose[0] + by_rows.T @ multipliers  # (80)
+    forces = loose[1] + (forces_by_rows - A * ~free).T @ multipliers  # (79)
     forces[~free], multipliers, internal = felt.relieve(
         A[:, ~free], forces[~free], multipliers, constraints.least
     )

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of inverse, forward and hybrid dynamics [Kim 2012, section 4].
 
-By one scalar p that may move everything at once (`Variation`), in O(n); by the whole state and
+By one scalar p that may move everything at once (`Variation`), in O(n): the dynamics themselves on
+complex numbers, whose imaginary parts carry the derivative [Squire 1998]; by the whole state and
 the inputs; and by the inertial parameters of every body.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,27 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.arguments import failure, state_data, vector, with_base
-from geolin_ros.dynamics.functions import HybridProblem, placed
-from geolin_ros.errors import InputError, ShapeError, unknown_name
-from geolin_ros.kernels.packing.types import PRODUCT, SINGLE_AXIS, Direction
-from geolin_ros.kernels.recursions import mimic
-from geolin_ros.kernels.recursions.hybrid_dynamics import inverse_dynamics_at
-from geolin_ros.kernels.recursions.hybrid_dynamics_derivatives import (
-    differentiate_hybrid_dynamics,
-    differentiate_inverse_dynamics,
-)
-from geolin_ros.kernels.recursions.parameter_derivatives import (
-    vary_hybrid_dynamics,
-    vary_inverse_dynamics,
-)
-from geolin_ros.kernels.recursions.regressor import PARAMETERS, regressor
-from geolin_ros.kernels.status import NOT_FINITE, OK
-from geolin_ros.model.numbering import moved_inertia
+from geolin_ros.dynamics.functions import HybridProblem, all_free
+from geolin_ros.dynamics.samples import Task, one, robot_of
+from geolin_ros.dynamics.variation import STEP, Varied
+from geolin_ros.errors import NotFiniteError
+from geolin_ros.kernels.status import NOT_FINITE
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench, pack
-from geolin_ros.spatial import se3
-from geolin_ros.typing import Array
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.typing import Array, BoolArray
 
 
 @dataclass(frozen=True)
@@ -103,8 +91,6 @@ def d_inverse_dynamics(
 ) -> Array:
     """Return the derivative (m,) of `inverse_dynamics` by the scalar of a variation.
 
-    Bodies that it does not move cost nothing but the look at them.
-
     Raises
     ------
     ShapeError, NotFiniteError
@@ -116,17 +102,10 @@ def d_inverse_dynamics(
     ----------
     [Kim 2012], Table 5.
     """
-    tree, ws, data, gravity, packed = placed(model, state, wrenches)
     nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
-    given = _accelerations(model, variation)
-    by = _direction(model, state, variation, given, tuple(wrenches or ()))
-    unused, dtau = np.empty_like(nu_dot), np.zeros_like(nu_dot)
-    inverse_dynamics_at(tree, ws, data, gravity, packed, nu_dot, unused)
-    vary_inverse_dynamics(tree, ws, ws.nu_dot, packed, by, ws.tau)
-    mimic.reduce_force(tree, ws.tau, dtau)
-    if not np.all(np.isfinite(dtau)):
-        raise failure(model, NOT_FINITE, state, {'acceleration': nu_dot, 'variation': dtau})
-    return dtau[6 + model.n - model.m :]
+    free = np.zeros(6 + model.n, dtype=np.bool_)
+    inputs = {'acceleration': nu_dot}
+    return _vary(model, state, nu_dot, free, variation, tuple(wrenches or ()), inputs)
 
 
 def d_forward_dynamics(
@@ -172,22 +151,15 @@ def d_hybrid_dynamics(
     [Kim 2012], Table 7.
     """
     problem = HybridProblem(model, acceleration, tau, prescribed)
-    given = np.where(problem.free, 0.0, _accelerations(model, variation))
-    by = _direction(model, state, variation, given, tuple(wrenches or ()))
-    efforts = np.zeros(6 + model.n)
-    efforts[6:] = _field(model, variation, 'efforts', model.n)
-    dnu_dot, dtau = np.empty(6 + model.n), np.empty(6 + model.n)
-    status = vary_hybrid_dynamics(
-        *placed(model, state, wrenches),
-        *problem.arrays,
-        by,
-        np.where(problem.free, efforts, 0.0),
-        dnu_dot,
-        dtau,
+    given = problem.nu_dot + problem.tau
+    found = _vary(
+        model, state, given, problem.free, variation, tuple(wrenches or ()), problem.inputs
     )
-    if status != OK or not (np.all(np.isfinite(dnu_dot)) and np.all(np.isfinite(dtau))):
-        raise failure(model, status or NOT_FINITE, state, {**problem.inputs, 'variation': dnu_dot})
-    return problem.own(dnu_dot + given, dtau)
+    full = with_base(model, found)
+    d_given = _given(model, variation, problem.free)
+    return problem.own(
+        np.where(problem.free, full, d_given), np.where(problem.free, d_given, full)
+    )
 
 
 class InverseDynamicsDerivatives(NamedTuple):
@@ -240,16 +212,9 @@ def inverse_dynamics_derivatives(
 
     Arguments and errors as there.
     """
-    tree, ws, data, gravity, packed = placed(model, state, wrenches)
-    m = 6 + model.n
     nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
-    dtau = np.empty((m, 2 * m))
-    inverse_dynamics_at(tree, ws, data, gravity, packed, nu_dot, np.empty(m))
-    differentiate_inverse_dynamics(tree, ws, packed, dtau)
-    if not np.all(np.isfinite(dtau)):
-        raise failure(model, NOT_FINITE, state, {'acceleration': nu_dot})
-    first = m - model.m
-    return InverseDynamicsDerivatives(*_by_state(model, dtau[first:]))
+    task = one(model, state, nu_dot, wrenches, {'acceleration': nu_dot})
+    return InverseDynamicsDerivatives(*(D[0] for D in of_inverse_dynamics(model, task)))
 
 
 def forward_dynamics_derivatives(
@@ -259,12 +224,10 @@ def forward_dynamics_derivatives(
 
     Arguments and errors as there.
     """
-    nothing, zeros = np.zeros(model.n, dtype=np.bool_), np.zeros(model.n)
-    problem = HybridProblem(model, zeros, tau, nothing)
-    dnu_dot, _ = _differentiate(model, state, problem, wrenches)
-    first, m = 6 + model.n - model.m, 6 + model.n
-    blocks = _by_state(model, dnu_dot[first:, : 2 * m])
-    return ForwardDynamicsDerivatives(*blocks, dnu_dot[first:, 2 * m + 6 :])
+    efforts = np.zeros(6 + model.n)
+    efforts[6:] = vector('tau', tau, model.n, model.name)
+    task = one(model, state, efforts, wrenches, {'tau': efforts})
+    return ForwardDynamicsDerivatives(*(D[0] for D in of_forward_dynamics(model, task)))
 
 
 def hybrid_dynamics_derivatives(
@@ -280,11 +243,14 @@ def hybrid_dynamics_derivatives(
     Arguments and errors as there.
     """
     problem = HybridProblem(model, acceleration, tau, prescribed)
-    both = problem.own(*_differentiate(model, state, problem, wrenches))
-    kept = np.ones(3 * (6 + model.n), dtype=np.bool_)
-    if model.base == 'fixed':
-        kept.reshape(3, -1)[:, :6] = False
-    return HybridDynamicsDerivatives(both[0][:, kept], both[1][:, kept])
+    task = one(model, state, problem.nu_dot + problem.tau, wrenches, problem.inputs)
+    D, m = robot_of(model).derivatives(task, problem.free)[0], model.m
+    first = 6 + model.n - m
+    free = problem.free[first:, np.newaxis]
+    by_itself = np.hstack((np.zeros((m, 2 * m)), np.eye(m)))
+    nu_dot, tau = np.zeros((2, 6 + model.n, 3 * m))
+    nu_dot[first:], tau[first:] = np.where(free, D, by_itself), np.where(free, by_itself, D)
+    return HybridDynamicsDerivatives(*problem.own(nu_dot, tau))
 
 
 def inverse_dynamics_regressor(model: TreeModel, state: State, acceleration: ArrayLike) -> Array:
@@ -300,18 +266,10 @@ def inverse_dynamics_regressor(model: TreeModel, state: State, acceleration: Arr
     ----------
     [Atkeson 1986].
     """
-    start, m = placed(model, state), 6 + model.n
-    tree, ws, *_ = start
     nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
-    inverse_dynamics_at(*start, nu_dot, np.empty(m))
-    Y = np.empty((6 + tree.armature.size, PARAMETERS * tree.parent.size))
-    regressor(tree, ws, Y)
-    if not np.all(np.isfinite(Y)):
-        raise failure(model, NOT_FINITE, state, {'acceleration': nu_dot})
-    reduced = np.zeros((m, Y.shape[1]))
-    reduced[:6] = Y[:6]
-    np.add.at(reduced, 6 + tree.master, tree.multiplier[:, np.newaxis] * Y[6:])
-    return reduced[m - model.m :]
+    task = one(model, state, nu_dot, (), {'acceleration': nu_dot})
+    Y: Array = robot_of(model).regressors(task)[0]
+    return Y
 
 
 def inertial_parameters(model: TreeModel) -> Array:
@@ -325,203 +283,74 @@ def inertial_parameters(model: TreeModel) -> Array:
     return np.array(rows).T.ravel()
 
 
-def inertia_of_parameters(parameters: ArrayLike) -> Array:
-    """Return the spatial inertia (6, 6) with ten given parameters."""
-    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = np.asarray(parameters, dtype=np.float64)
-    h = se3.cross3((hx, hy, hz))
-    rotational = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return np.block([[m * np.eye(3), -h], [h, rotational]])
+def of_inverse_dynamics(model: TreeModel, task: Task) -> InverseDynamicsDerivatives:
+    """Return those of a task, each with the sample in front."""
+    nothing = np.zeros(6 + model.n, dtype=np.bool_)
+    D = robot_of(model).derivatives(task, nothing, np.arange(2 * model.m))
+    return InverseDynamicsDerivatives(*_blocks(model, D))
 
 
-def _differentiate(
+def of_forward_dynamics(model: TreeModel, task: Task) -> ForwardDynamicsDerivatives:
+    """Return those of a task, each with the sample in front."""
+    m, n = model.m, model.n
+    by_tau = 3 * m - n + np.arange(n)
+    columns = np.concatenate((np.arange(2 * m), by_tau))
+    D = robot_of(model).derivatives(task, all_free(model), columns)
+    return ForwardDynamicsDerivatives(*_blocks(model, D), D[:, :, 2 * m :])
+
+
+def _blocks(model: TreeModel, D: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the columns of H, s, v and r; of a fixed base those of H and v are empty."""
+    m, six = model.m, model.m - model.n
+    return D[:, :, :six], D[:, :, six:m], D[:, :, m : m + six], D[:, :, m + six : 2 * m]
+
+
+def _given(model: TreeModel, variation: Variation, free: BoolArray) -> Array:
+    """Return the derivative (6 + n,) of what is given."""
+    accelerations = with_base(model, _field(model, variation, 'acceleration', model.m))
+    efforts = np.zeros(6 + model.n)
+    efforts[6:] = _field(model, variation, 'efforts', model.n)
+    return np.where(free, efforts, accelerations)
+
+
+def _vary(
     model: TreeModel,
     state: State,
-    problem: HybridProblem,
-    wrenches: Sequence[Wrench] | None,
-) -> tuple[Array, Array]:
-    m = 6 + model.n
-    dnu_dot, dtau = np.empty((m, 3 * m)), np.empty((m, 3 * m))
-    status = differentiate_hybrid_dynamics(
-        *placed(model, state, wrenches), *problem.arrays, dnu_dot, dtau
-    )
-    if status != OK:
-        raise failure(model, status, state, problem.inputs)
-    return dnu_dot, dtau
-
-
-def _by_state(model: TreeModel, by_all: Array) -> tuple[Array, Array, Array, Array]:
-    """Return the blocks of columns H, s, v, r; of a fixed base those of H and v are empty."""
-    m, six = 6 + model.n, 6 if model.base == 'floating' else 0
-    return by_all[:, :six], by_all[:, 6:m], by_all[:, m : m + six], by_all[:, m + 6 :]
-
-
-def _accelerations(model: TreeModel, variation: Variation) -> Array:
-    return with_base(model, _field(model, variation, 'acceleration', model.m))
+    given: Array,
+    free: BoolArray,
+    variation: Variation,
+    wrenches: Sequence[Wrench],
+    inputs: dict[str, Array],
+) -> Array:
+    """Return the derivative (m,) of accelerations where free, else of forces."""
+    robot, data = robot_of(model), state_data(model, state)
+    varied = Varied(model, robot, data, wrenches)
+    sizes = {'pose': 6, 'positions': model.n, 'twist': 6, 'rates': model.n, 'gravity': 3}
+    moved = {name: _field(model, variation, name, size) for name, size in sizes.items()}
+    varied.displace(moved['pose'], moved['positions'])
+    varied.move(moved['twist'], moved['rates'])
+    varied.fall(moved['gravity'])
+    varied.weigh(variation.inertias)
+    varied.stiffen(variation.passive)
+    varied.load(variation.wrenches)
+    varied.shift(variation.placements)
+    varied.turn(variation.subspaces)
+    d_given = _given(model, variation, free)
+    arrays = varied.floats, varied.wrenches, varied.x, given + 1j * STEP * d_given
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise failure(model, NOT_FINITE, state, inputs)
+    with np.errstate(all='ignore'):
+        found, status = robot.varied(arrays, free)
+    if status or not np.isfinite(found).all():
+        raise failure(model, status or NOT_FINITE, state, inputs)
+    return np.asarray(found.imag / STEP)
 
 
 def _field(model: TreeModel, variation: Variation, name: str, size: int) -> Array:
     values = getattr(variation, name)
     if values is None:
         return np.zeros(size)
-    return vector(f'variation of {name}', values, size, model.name)
-
-
-def _direction(
-    model: TreeModel,
-    state: State,
-    variation: Variation,
-    acceleration: Array,
-    wrenches: Sequence[Wrench],
-) -> Direction:
-    """Return a variation in the coordinates of the tree."""
-    tree, n = model.tree, model.n
-
-    def expanded(base: Array, joints: Array) -> Array:
-        out = np.empty(6 + tree.armature.size)
-        mimic.expand_velocity(tree, np.concatenate((base, joints)), out)
-        return out
-
-    x = np.empty(22 + tree.offset.size + tree.armature.size)
-    mimic.expand_state(tree, state_data(model, state), x)
-    joint, subspace = _subspaces(model, x, variation.subspaces)
-    armature, passive = _passive(model, x, variation.passive)
-    return Direction(
-        displacement=expanded(
-            _field(model, variation, 'pose', 6), _field(model, variation, 'positions', n)
-        ),
-        velocity=expanded(
-            _field(model, variation, 'twist', 6), _field(model, variation, 'rates', n)
-        ),
-        acceleration=expanded(acceleration[:6], acceleration[6:]),
-        gravity=_field(model, variation, 'gravity', 3),
-        placement=_placements(model, variation.placements),
-        joint=joint,
-        subspace=subspace,
-        armature=armature,
-        passive=passive,
-        inertia=_inertias(model, variation.inertias),
-        wrench=_wrench_values(model, variation.wrenches, wrenches),
-    )
-
-
-def _placements(model: TreeModel, by_joint: Mapping[str, ArrayLike]) -> Array:
-    """Return displacements of joint frames in the axes of their parents (nb, 6)."""
-    tree, found = model.tree, np.zeros((model.tree.parent.size, 6))
-    for name, values in by_joint.items():
-        i, pose = _moved_body(model, name), np.eye(4)
-        pose[:3, :3], pose[:3, 3] = tree.rotation[i], tree.translation[i]
-        twist = vector(f'placement of joint {name!r}', values, 6, model.name)
-        found[i] = se3.adjoint(pose) @ twist
+    found = vector(f'variation of {name}', values, size, model.name)
+    if not np.isfinite(found).all():
+        raise NotFiniteError(f'variation of {name} is {found.tolist()}, expected finite numbers')
     return found
-
-
-def _subspaces(
-    model: TreeModel, x: Array, by_joint: Mapping[str, ArrayLike]
-) -> tuple[Array, Array]:
-    """Return displacements of joints (nb, 6) and derivatives of S (n, 6) by changing axes.
-
-    Of E = e_1 e_2 ..., e_k = exp(xi_k s_k), one factor after another:
-
-        u_k = e_k^-1 de_k = s_k J_r(xi_k s_k) dxi_k                                       (1)
-        dh = X_k dh + u_k;   dS_b = X_k dS_b + S_b x u_k, b < k;   X_k = Ad(e_k^-1)        (2)
-    """
-    tree = model.tree
-    found, dS = np.zeros((tree.parent.size, 6)), np.zeros_like(tree.subspace)
-    for name, values in by_joint.items():
-        i = _moved_body(model, name)
-        first, count = int(tree.v_start[i]), int(tree.v_size[i])
-        if tree.kind[i] not in (SINGLE_AXIS, PRODUCT):
-            raise InputError(
-                f'variation has a subspace of joint {name!r} of robot {model.name!r}, whose '
-                'twists are all of its group and cannot change, expected a joint with axes; '
-                'displace its frame by placements'
-            )
-        dxi = vector(f'subspace of joint {name!r}', np.ravel(values), 6 * count, model.name)
-        own = slice(first, first + count)
-        S, by_p = tree.subspace[own].copy(), dxi.reshape(count, 6).copy()
-        for k in range(count):
-            xi, s = tree.subspace[first + k], x[16 + tree.q_start[i] + k]
-            X = se3.adjoint_of_exp(-s * xi)
-            u = s * se3.right_jacobian(s * xi) @ by_p[k]
-            found[i] = X @ found[i] + u
-            for b in range(k):
-                S[b] = X @ S[b]
-                by_p[b] = X @ by_p[b] + se3.cross(S[b]) @ u
-        dS[own] = by_p
-    return found, dS
-
-
-def _passive(
-    model: TreeModel, x: Array, by_joint: Mapping[str, Mapping[str, float]]
-) -> tuple[Array, Array]:
-    """Return the derivatives of armature (n,) and of passive torques (n,) at constant motion."""
-    tree = model.tree
-    armature, passive = np.zeros(tree.armature.size), np.zeros(tree.armature.size)
-    names = ('armature', 'damping', 'friction', 'friction_speed', 'stiffness', 'rest')
-    for joint, values in by_joint.items():
-        i = _moved_body(model, joint)
-        for name in values:
-            if name not in names:
-                raise unknown_name('passive parameter', name, names, f'joint {joint!r}')
-            if name in ('stiffness', 'rest') and tree.kind[i] not in (SINGLE_AXIS, PRODUCT):
-                raise InputError(
-                    f'variation has the {name} of joint {joint!r} of robot {model.name!r}, which '
-                    'can have no spring, expected a joint with axes; leave it out'
-                )
-        change = dict.fromkeys(names, 0.0) | dict(values)
-        for e in range(int(tree.v_size[i])):
-            c, s = int(tree.v_start[i]) + e, x[16 + tree.q_start[i] + e]
-            r, speed = x[x.size - armature.size + c], tree.friction_speed[c]
-            smooth = np.tanh(r / speed)
-            by_speed = -tree.friction[c] * (1.0 - smooth**2) * r / speed**2
-            armature[c] = change['armature']
-            passive[c] = (
-                change['damping'] * r
-                + change['friction'] * smooth
-                + change['friction_speed'] * by_speed
-                + change['stiffness'] * (s - tree.rest[c])
-                - change['rest'] * tree.stiffness[c]
-            )
-    return armature, passive
-
-
-def _moved_body(model: TreeModel, joint: str) -> int:
-    if joint not in model.body_of_joint:
-        raise unknown_name('joint', joint, model.body_of_joint, f'robot {model.name!r}')
-    return model.body_of_joint[joint]
-
-
-def _inertias(model: TreeModel, by_link: Mapping[str, ArrayLike]) -> Array:
-    """Return derivatives of the bodies' inertias (nb, 6, 6)."""
-    found = np.zeros_like(model.tree.inertia)
-    for name, values in by_link.items():
-        inertia = np.asarray(values, dtype=np.float64)
-        if inertia.shape == (PARAMETERS,):
-            inertia = inertia_of_parameters(inertia)
-        if inertia.shape != (6, 6):
-            raise ShapeError(
-                f'inertia of link {name!r} has shape {inertia.shape}, expected (6, 6) or '
-                f'({PARAMETERS},)'
-            )
-        frame = model.frame(name)
-        found[frame.body] += moved_inertia(inertia, frame.placement)
-    return found
-
-
-def _wrench_values(
-    model: TreeModel, values: ArrayLike | None, wrenches: Sequence[Wrench]
-) -> Array:
-    """Return derivatives of the values of wrenches as packed for kernels."""
-    if values is None:
-        return np.zeros((len(wrenches), 6))
-    rows = np.asarray(values, dtype=np.float64)
-    if rows.shape != (len(wrenches), 6):
-        raise ShapeError(
-            f'variation of wrenches has shape {rows.shape}, expected ({len(wrenches)}, 6): '
-            '[force; moment] of each wrench'
-        )
-    moved = [
-        dataclasses.replace(wrench, force=row[:3], moment=row[3:])
-        for wrench, row in zip(wrenches, rows, strict=True)
-    ]
-    return pack(model, moved).value

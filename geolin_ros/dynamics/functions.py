@@ -13,24 +13,18 @@ the independent joints, by a dense factorization where forces are given.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import failure, state_data, truth, vector, with_base
-from geolin_ros.dynamics.workspace import prepare, workspace_of
+from geolin_ros.dynamics.arguments import truth, vector, with_base
+from geolin_ros.dynamics.samples import Robot, one, robot_of
 from geolin_ros.errors import ShapeError
-from geolin_ros.kernels.packing.types import Tree, Workspace, Wrenches, make_workspace
-from geolin_ros.kernels.recursions import hybrid_dynamics as kernels
-from geolin_ros.kernels.recursions.mass_matrix import reduced_mass_matrix
-from geolin_ros.kernels.status import NOT_FINITE, OK
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench, pack
-from geolin_ros.typing import Array, BoolArray
+from geolin_ros.model.wrenches import Wrench
+from geolin_ros.typing import Array, BoolArray, IntArray
 
 
 def inverse_dynamics(
@@ -78,16 +72,12 @@ def inverse_dynamics(
     >>> bool(np.isclose(weight, 9.81 * model.total_mass))
     True
     """
-    own = None if wrenches else workspace_of(model)
-    found = None if own is None else own.inverse_dynamics(state, acceleration)
-    if found is not None:
-        return found.copy()
+    robot = robot_of(model)
+    if robot.engine is not None and not wrenches:
+        return robot.engine.inverse_dynamics(model, state, acceleration).copy()
     nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
-    tau = np.empty_like(nu_dot)
-    kernels.inverse_dynamics_at(*placed(model, state, wrenches), nu_dot, tau)
-    if not np.all(np.isfinite(tau)):
-        raise failure(model, NOT_FINITE, state, {'acceleration': nu_dot})
-    return tau[6 + model.n - model.m :]
+    found: Array = robot.inverse(one(model, state, nu_dot, wrenches, {'acceleration': nu_dot}))[0]
+    return found
 
 
 def bias_force(model: TreeModel, state: State, wrenches: Sequence[Wrench] | None = None) -> Array:
@@ -127,10 +117,9 @@ def forward_dynamics(
     ----------
     [Kim 2012], Table 3; [Featherstone 2008], Table 7.1.
     """
-    own = None if wrenches else workspace_of(model)
-    found = None if own is None else own.forward_dynamics(state, tau)
-    if found is not None:
-        return found.copy()
+    robot = robot_of(model)
+    if robot.engine is not None and not wrenches:
+        return robot.engine.forward_dynamics(model, state, tau).copy()
     nothing = np.zeros(model.n, dtype=np.bool_)
     return hybrid_dynamics(model, state, np.zeros(model.n), tau, nothing, wrenches=wrenches)[0]
 
@@ -179,10 +168,8 @@ def hybrid_dynamics(
     [Kim 2012], Table 4: with nothing prescribed forward dynamics, with everything inverse.
     """
     problem = HybridProblem(model, acceleration, tau, prescribed)
-    status = kernels.hybrid_dynamics(*placed(model, state, wrenches), *problem.arrays)
-    if status != OK:
-        raise failure(model, status, state, problem.inputs)
-    return problem.own(problem.nu_dot, problem.tau)
+    task = one(model, state, problem.nu_dot + problem.tau, wrenches, problem.inputs)
+    return problem.solved(robot_of(model).hybrid(task, problem.free)[0])
 
 
 def mass_matrix(model: TreeModel, state: State) -> Array:
@@ -197,16 +184,11 @@ def mass_matrix(model: TreeModel, state: State) -> Array:
     ----------
     [Featherstone 2008], Table 6.2.
     """
-    own = workspace_of(model)
-    found = None if own is None else own.mass_matrix(state)
-    if found is not None:
-        return found.copy()
-    M = np.empty((6 + model.n, 6 + model.n))
-    reduced_mass_matrix(model.tree, workspace(model), state_data(model, state), M)
-    if not np.all(np.isfinite(M)):
-        raise failure(model, NOT_FINITE, state, {})
-    first = 6 + model.n - model.m
-    return M[first:, first:].copy()
+    robot = robot_of(model)
+    if robot.engine is not None:
+        return robot.engine.mass_matrix(model, state).copy()
+    found: Array = robot.mass_matrices(one(model, state, np.zeros(6 + model.n), (), {}))[0]
+    return found
 
 
 def mass_matrix_inverse(model: TreeModel, state: State) -> Array:
@@ -219,14 +201,9 @@ def mass_matrix_inverse(model: TreeModel, state: State) -> Array:
     SingularInertiaError
         If a joint has no inertia to move at this state.
     """
-    Minv = np.empty((6 + model.n, 6 + model.n))
-    first = 6 + model.n - model.m
-    status = kernels.inverse_mass_matrix(
-        model.tree, workspace(model), state_data(model, state), first, Minv
-    )
-    if status != OK or not np.all(np.isfinite(Minv)):
-        raise failure(model, status or NOT_FINITE, state, {})
-    return Minv[first:, first:].copy()
+    task = one(model, state, np.zeros(6 + model.n), (), {})
+    found: Array = robot_of(model).derivatives(task, all_free(model), by_given(model))[0]
+    return found
 
 
 class Dynamics:
@@ -249,32 +226,41 @@ class Dynamics:
     """
 
     def __init__(self, model: TreeModel) -> None:
-        self.model, self._own = model, prepare(model)
+        self.model, self._engine = model, Robot(model).engine
 
     def inverse_dynamics(
         self, state: State, acceleration: ArrayLike, wrenches: Sequence[Wrench] = ()
     ) -> Array:
         """Return the forces (m,) that produce an acceleration (m,), valid until the next call."""
-        own = None if wrenches else self._own
-        found = None if own is None else own.inverse_dynamics(state, acceleration)
-        if found is not None:
-            return found
+        if self._engine is not None and not wrenches:
+            return self._engine.inverse_dynamics(self.model, state, acceleration)
         return inverse_dynamics(self.model, state, acceleration, wrenches)
 
     def forward_dynamics(
         self, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] = ()
     ) -> Array:
         """Return the acceleration (m,) that efforts (n,) produce, valid until the next call."""
-        own = None if wrenches else self._own
-        found = None if own is None else own.forward_dynamics(state, tau)
-        if found is not None:
-            return found
+        if self._engine is not None and not wrenches:
+            return self._engine.forward_dynamics(self.model, state, tau)
         return forward_dynamics(self.model, state, tau, wrenches)
 
     def mass_matrix(self, state: State) -> Array:
         """Return M (m, m), valid until the next call."""
-        found = None if self._own is None else self._own.mass_matrix(state)
-        return mass_matrix(self.model, state) if found is None else found
+        if self._engine is not None:
+            return self._engine.mass_matrix(self.model, state)
+        return mass_matrix(self.model, state)
+
+
+def all_free(model: TreeModel) -> BoolArray:
+    """Return which velocities (6 + n,) move in forward dynamics: all but those of a fixed base."""
+    free = np.ones(6 + model.n, dtype=np.bool_)
+    free[: 6 + model.n - model.m] = False
+    return free
+
+
+def by_given(model: TreeModel) -> IntArray:
+    """Return the columns (m,) of a derivative by what is given."""
+    return 2 * model.m + np.arange(model.m)
 
 
 class HybridProblem:
@@ -318,37 +304,14 @@ class HybridProblem:
         self.nu_dot[self.free], self.tau[~self.free] = 0.0, 0.0
         self.inputs = {'the prescribed accelerations': self.nu_dot.copy(), 'tau': self.tau.copy()}
 
-    @property
-    def arrays(self) -> tuple[BoolArray, Array, Array]:
-        """Which velocities are free, accelerations and forces, which kernels complete."""
-        return self.free, self.nu_dot, self.tau
+    def solved(self, found: Array) -> tuple[Array, Array]:
+        """Return all accelerations and forces, given what was found of them, (m,)."""
+        full = np.zeros_like(self.tau)
+        full[full.size - found.size :] = found
+        return self.own(
+            np.where(self.free, full, self.nu_dot), np.where(self.free, self.tau, full)
+        )
 
     def own(self, nu_dot: Array, tau: Array) -> tuple[Array, Array]:
         """Return accelerations and forces, or rows of both, without those not asked for."""
         return nu_dot[self._first_nu_dot :], tau[self._first_tau :]
-
-
-class _Workspaces(threading.local):
-    """One workspace a robot and thread: kernels write into it."""
-
-    def __init__(self) -> None:
-        self.of: WeakKeyDictionary[TreeModel, Workspace] = WeakKeyDictionary()
-
-
-_workspaces = _Workspaces()
-
-
-def workspace(model: TreeModel) -> Workspace:
-    """Return this thread's scratch for a robot."""
-    found = _workspaces.of.get(model)
-    if found is None:
-        found = _workspaces.of[model] = make_workspace(model.tree)
-    return found
-
-
-def placed(
-    model: TreeModel, state: State, wrenches: Sequence[Wrench] | None = None
-) -> tuple[Tree, Workspace, Array, Array, Wrenches]:
-    """Return what recursions begin with: tree, scratch, state, gravity, wrenches."""
-    external = pack(model, wrenches or ())
-    return model.tree, workspace(model), state_data(model, state), model.gravity, external

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.errors import InputError, NotFiniteError, ShapeError
+from geolin_ros.kernels.kinematics import jacobians
 from geolin_ros.kernels.packing.types import make_workspace
-from geolin_ros.kernels.recursions import jacobians
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.spatial import se3

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.dynamics.samples import States, state_rows
+from geolin_ros.kernels.kinematics import jacobians
 from geolin_ros.kernels.packing.types import make_workspace
-from geolin_ros.kernels.recursions import jacobians
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.typing import Array
 

@@ -1,74 +1,127 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What all batches share: arguments checked, places of rows and columns, threads, failures."""
+"""A robot as kernels have it: about one state or many, on threads, with its failures."""
 
-import copy
+import dataclasses
 import functools
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import failure, wrong_state
+from geolin_ros.dynamics.arguments import failure, packed_of, state_data, wrong_state
+from geolin_ros.dynamics.engine import Engine
 from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
 from geolin_ros.kernels import se3 as kernels
-from geolin_ros.kernels.engine.batch import differentiate_samples, evaluate_samples, mass_matrices
+from geolin_ros.kernels.cholesky import factor
+from geolin_ros.kernels.kinematics.joints import group_transform
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.layout import LANES, Packed
-from geolin_ros.kernels.status import OK
+from geolin_ros.kernels.plain.batch import differentiate_samples, evaluate_samples, mass_matrices
+from geolin_ros.kernels.plain.passes import hybrid_dynamics, mass_matrix
+from geolin_ros.kernels.plain.regressor import PARAMETERS, regressor
+from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, pack
 from geolin_ros.spatial import se3
-from geolin_ros.typing import Array, IntArray
+from geolin_ros.typing import Array, BoolArray, IntArray
 
 States = Sequence[State] | ArrayLike
 GROUPS = 8  # of samples that a thread takes at a time
 LARGE = 1 << 19  # doubles in 4 MB
 
 
-class Samples:
-    """A robot for the kernels of batches, with scratch for each thread.
+class Robot:
+    """A robot for kernels, with scratch for each of its threads; calls must not overlap.
+
+    The packed robot has a coordinate for each axis of the tree, y_tree = T y: mimic joints follow
+    others, so that forces are T' those of the tree. What moves freely under forces is then found
+    with a dense mass matrix; without mimic joints all is O(n) [Kim 2012, section 2].
 
     Parameters
     ----------
-    model, packed
-        The robot; ``packed`` of `layout.pack`.
+    model
+        The robot.
+
+    Raises
+    ------
+    ModelError
+        If a link has an inertia that no rigid body has.
     """
 
-    def __init__(self, model: TreeModel, packed: Packed) -> None:
-        self._n, self._packed = model.n, packed
+    def __init__(self, model: TreeModel) -> None:
+        packed = packed_of(model)
+        self.packed, self._n, self.m = packed, model.n, model.m
+        joints = int(packed.ints[layout.NB]) - 1
+        self._size = m = 6 + joints
+        scratch, state = layout.plain_workspace_size(packed), 22 + 2 * joints
+        self._scratch_sizes = scratch, state + 12 * len(packed.groups), m, m, 3 * m * m
         self._scratch: list[tuple[Array, ...]] = []
-        m = 6 + model.n
-        workspace = layout.plain_workspace_size(packed)
-        self._scratch_sizes = workspace, 22 + 2 * model.n, m, m, 3 * m * m
-        rows = np.arange(m)
-        rows[6 + model.tree.v_start[1:]] = np.arange(6, m)
-        self.rows: IntArray = rows[m - model.m :]
-        """Where a result has the model's rows, [v; r] in its order (fixed base: [r])."""
+        self._all: IntArray = np.arange(m)
+        self._all[6 + layout.bodies_of(packed)[1:, layout.COORDINATE]] = np.arange(6, m)
+        mimics = packed.mimics
+        self._is_tied = len(mimics.bodies) > 0
+        self._T = np.zeros((m, 6 + model.n))
+        self._T[:6, :6] = np.eye(6)
+        self._T[6 + np.arange(joints), 6 + mimics.masters] = mimics.rule[0]
+        self._first = 6 + model.n - model.m
+        self.rows: IntArray = self._all if self._is_tied else self._all[self._first :]
+        """Where a result has rows [v; r], of a fixed base [r]; of the tree with mimic joints."""
+        self.engine = Engine(model.n, model.m, packed) if packed.is_plain else None
+        """For one state without wrenches, where the coordinates are those of the bodies."""
 
-    def prescribe(self, joints: ArrayLike, base: bool) -> 'Samples':
-        """Return the robot with accelerations given, see `layout.prescribe`; scratch is shared."""
-        other = copy.copy(self)
-        other._packed = layout.prescribe(self._packed, joints, base)
-        return other
+    def inverse(self, task: 'Task') -> Array:
+        """Return the forces (N, m) of given accelerations."""
+        return self.hybrid(task, np.zeros(6 + self._n, np.bool_))
 
-    def evaluate(self, task: 'Task') -> Array:
-        """Return accelerations, or forces where prescribed, (N, m)."""
-        result = np.empty((task.count, self.rows.size))
-        self._run(evaluate_samples, task, result.reshape(-1))
-        return result
+    def hybrid(self, task: 'Task', free: BoolArray) -> Array:
+        """Return accelerations where ``free`` (6 + n,), else forces: (N, m)."""
+        if not self._is_tied:
+            robot = self._prescribed(~free[6:], not free[0])
+            result = np.empty((task.count, self.m))
+            self._run(evaluate_samples, robot, task, result.reshape(-1))
+            return result
+        bias = self._tied(task, np.where(free, 0.0, task.given))
+        if not free.any():
+            return bias
+        f = free[self._first :]
+        return self._freed(task, bias, self.mass_matrices(task), task.given[:, self._first :], f)
 
     def mass_matrices(self, task: 'Task') -> Array:
-        """Return mass matrices (N, m, m); everything must be prescribed."""
-        out = np.empty((task.count, self.rows.size, self.rows.size))
-        self._run(mass_matrices, task, out.reshape(-1))
-        return out
+        """Return mass matrices (N, m, m)."""
+        size = self.rows.size
+        M = np.empty((task.count, size, size))
+        # what is given changes nothing but rounding
+        still = dataclasses.replace(task, given=np.zeros_like(task.given))
+        self._run(mass_matrices, self._prescribed(), still, M.reshape(-1))
+        return self._own(np.swapaxes(self._own(M), 1, 2)) if self._is_tied else M
+
+    def derivatives(self, task: 'Task', free: BoolArray, columns: IntArray | None = None) -> Array:
+        """Return those of `hybrid` (N, m, ...) by [H; s; v; r; what is given], or some columns."""
+        if not self._is_tied:
+            rows = np.concatenate([k * self._size + self.rows for k in range(3)])
+            chosen = rows if columns is None else rows[columns]
+            D = np.empty((task.count, self.m, chosen.size))
+            out = D, D[:, :, :0]
+            robot, result = self._prescribed(~free[6:], not free[0]), np.empty(D.shape[:2])
+            self.differentiate(task, (chosen, chosen[:0]), result, out, robot=robot)
+            return D
+        if free.any():
+            given = np.where(free, 0.0, task.given)
+            given[:, self._first :] += self.hybrid(task, free) * free[self._first :]
+        else:
+            given = task.given
+        moved = dataclasses.replace(task, given=given)
+        D = self._freed_derivatives(moved, free)
+        return D if columns is None else D[:, :, columns]
 
     def differentiate(
         self,
@@ -77,22 +130,142 @@ class Samples:
         result: Array,
         out: tuple[Array, Array],
         above: int = 0,
+        robot: Packed | None = None,
     ) -> None:
-        """Fill result and derivatives, see `kernels.batch.differentiate_samples`."""
+        """Fill result and derivatives, see `kernels.plain.batch.differentiate_samples`."""
         flat = out[0].reshape(-1), out[1].reshape(-1)
-        self._run(differentiate_samples, task, columns, result.reshape(-1), flat, above)
+        robot = robot or self.packed
+        self._run(differentiate_samples, robot, task, columns, result.reshape(-1), flat, above)
+
+    def regressors(self, task: 'Task') -> Array:
+        """Return the regressors (N, m, 10 bodies) of given accelerations."""
+        robot, bodies = self._prescribed(), self.packed.bodies
+        turns = np.ascontiguousarray(self.packed.turns[bodies]).reshape(-1)
+        ws, result = np.zeros(self._scratch_sizes[0]), np.empty(self._size)
+        Y = np.zeros((task.count, self._size, PARAMETERS * bodies.size))
+        states, given = self.expanded(task.states), task.given @ self._T.T
+        status = np.full(1, OK, np.int64)
+        for k in range(task.count):
+            arrays = robot.ints, robot.floats, task.wrenches, states[k], given[k], ws
+            hybrid_dynamics(*arrays, result, status, 0)
+            if status[0] != OK:
+                raise task.failure(k, int(status[0]))
+            regressor(robot.ints, bodies, turns, ws, Y[k].reshape(-1))
+        return self._own(Y[:, self._all])
+
+    def varied(self, arrays: tuple[Any, Any, Any, Any], free: BoolArray) -> tuple[Any, int]:
+        """Return `hybrid` (m,) of complex numbers, and the status.
+
+        ``arrays``: those of the robot, wrenches, the state of the tree, what is given (6 + n,).
+        """
+        floats, wrenches, x, given = arrays
+        if self._is_tied:
+            robot, value = self._prescribed(), np.where(free, 0.0, given)
+        else:
+            robot, value = self._prescribed(~free[6:], not free[0]), given
+        ws = np.zeros(self._scratch_sizes[0], np.complex128)
+        result, status = np.empty(self._size, np.complex128), np.full(1, OK, np.int64)
+        arguments = robot.ints, floats, wrenches, x, self._T @ value, ws, result
+        hybrid_dynamics(*arguments, status, 0)
+        found: Any = (self._T.T @ result[self._all])[self._first :]
+        f = free[self._first :]
+        if self._is_tied and f.any():
+            M: Any = np.zeros((self._size, self._size), np.complex128)
+            mass_matrix(robot.ints, floats, ws, M.reshape(-1))
+            M = self._T.T @ M[np.ix_(self._all, self._all)] @ self._T
+            M = M[self._first :, self._first :]
+            found = freed(found, M, given[self._first :], f)
+        return found, int(status[0])
 
     def wrenches(self, model: TreeModel, wrenches: Sequence[Wrench]) -> Array:
         """Return the wrenches of a task."""
-        return layout.make_inputs(self._packed, pack(model, wrenches))[self._n :]
+        return layout.make_inputs(self.packed, pack(model, wrenches))[self._size - 6 :]
 
-    def _run(self, kernel: Callable[..., None], task: 'Task', *arguments: object) -> None:
+    def expanded(self, states: Array) -> Array:
+        """Return states of the tree (N, ...), see `kernels.plain.passes.hybrid_dynamics`."""
+        packed = self.packed
+        if packed.is_plain:
+            return states
+        mimics, joints, n = packed.mimics, self._size - 6, self._n
+        x = np.zeros((len(states), 22 + 2 * joints + 12 * len(packed.groups)))
+        v = states.shape[1] - n - 6
+        x[:, :16], x[:, 16 + joints : 22 + joints] = states[:, :16], states[:, v : v + 6]
+        s = states[:, 16 + mimics.positions] * mimics.rule[0] + mimics.rule[1]
+        x[:, 16 : 16 + joints] = np.where(mimics.positions < 0, 0.0, s)
+        x[:, 22 + joints : 22 + 2 * joints] = states[:, v + 6 + mimics.masters] * mimics.rule[0]
+        R, o = np.empty((3, 3)), np.empty(3)
+        for g, group in enumerate(packed.groups):
+            begin = 22 + 2 * joints + 12 * g
+            for k in range(len(states)):
+                q = states[k, 16 + group.positions]
+                group_transform(group.kind, group.subspace, q, R, o)
+                x[k, begin : begin + 9] = (group.rotation @ R @ group.turn).T.ravel()
+                x[k, begin + 9 : begin + 12] = group.rotation @ o + group.translation
+        return x
+
+    def _tied(self, task: 'Task', given: Array) -> Array:
+        """Return the forces (N, m) of given accelerations, with mimic joints."""
+        tree, tau = dataclasses.replace(task, given=given), np.empty((task.count, self._size))
+        self._run(evaluate_samples, self._prescribed(), tree, tau.reshape(-1))
+        return self._own(tau[:, :, np.newaxis])[:, :, 0]
+
+    def _own(self, tree: Array) -> Array:
+        """Return rows (N, m, ...) of the caller's coordinates from those of the tree."""
+        return np.asarray(self._T[:, self._first :].T @ tree)
+
+    def _freed(self, task: 'Task', bias: Array, M: Array, given: Array, f: BoolArray) -> Array:
+        for k in range(task.count):
+            self._check(task, k, M[k], f)
+        found = np.array([freed(*of, f) for of in zip(bias, M, given, strict=True)])
+        found = found.reshape(bias.shape)
+        bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
+        if bad.size:
+            raise task.failure(int(bad[0]), NOT_FINITE)
+        return found
+
+    def _check(self, task: 'Task', k: int, M: Array, f: BoolArray) -> None:
+        masked = np.where(f[:, np.newaxis] & f, M, np.eye(len(M)))
+        failed = factor(masked, 0, np.empty_like(M))
+        if failed != 0:
+            raise task.failure(k, SINGULAR + self._first + failed - 1)
+
+    def _freed_derivatives(self, task: 'Task', free: BoolArray) -> Array:
+        """Return all columns, with mimic joints; M_ff dnu_f = dtau_f - M_fu dnu_u - D_f."""
+        size, m = self._size, self.m
+        rows = np.concatenate([k * size + self._all for k in range(3)])
+        D, result = np.empty((task.count, size, 3 * size)), np.empty((task.count, size))
+        out = D, D[:, :, :0]
+        self.differentiate(task, (rows, rows[:0]), result, out, robot=self._prescribed())
+        T = self._T[:, self._first :]
+        blocks = self._own(D).reshape(task.count, m, 3, size) @ T
+        D = blocks.reshape(task.count, m, 3 * m)
+        f, u = (np.flatnonzero(chosen) for chosen in (free[self._first :], ~free[self._first :]))
+        if not f.size:
+            return D
+        M, right = D[:, :, 2 * m :].copy(), -D[:, f]
+        right[:, :, 2 * m + f] = np.eye(f.size)
+        for k in range(task.count):
+            self._check(task, k, M[k], free[self._first :])
+        D[:, f] = np.linalg.solve(M[:, f][:, :, f], right)
+        D[:, u[:, np.newaxis], 2 * m + f] = 0.0
+        D[:, u] += M[:, u][:, :, f] @ D[:, f]
+        return D
+
+    def _prescribed(self, joints: ArrayLike | None = None, base: bool = True) -> Packed:
+        """Return the robot with accelerations given, by default all, see `layout.prescribe`."""
+        given = np.ones(self._size - 6, np.bool_) if joints is None else joints
+        return layout.prescribe(self.packed, given, base)
+
+    def _run(
+        self, kernel: Callable[..., None], packed: Packed, task: 'Task', *arguments: object
+    ) -> None:
         """Run a kernel over the samples and raise the first failure.
 
         Threads take a part at a time, so that none waits for one that others hold up.
         """
-        robot = self._packed.ints, self._packed.floats, task.wrenches
-        flat = _read_only(task.states), _read_only(task.given), self.rows
+        robot = packed.ints, packed.floats, task.wrenches
+        given = task.given @ self._T.T if self._is_tied else task.given
+        flat = _read_only(self.expanded(task.states)), _read_only(given), self.rows
         count, groups = task.count, -(-task.count // LANES)
         status = np.full(groups * LANES, OK, np.int64)
         part = LANES * min(GROUPS, -(-groups // task.threads)) if task.threads > 1 else count
@@ -126,12 +299,41 @@ class Samples:
         return self._scratch[:count]
 
 
-def prepare(model: TreeModel) -> Samples | None:
-    """Return a robot for the kernels of batches; None if they do not carry it."""
-    packed = model.packed
-    if packed is None or not packed.is_plain or model.n == 0:
-        return None
-    return Samples(model, packed)
+def freed(bias: Any, M: Any, given: Any, free: BoolArray) -> Any:
+    """Return accelerations where free, else forces, (m,), of M nu_dot + bias = tau.
+
+    ``bias`` holds the forces with free velocities at rest; complex numbers carry derivatives.
+    """
+    found = bias.copy()
+    found[free] = np.linalg.solve(M[np.ix_(free, free)], (given - bias)[free])
+    found[~free] += M[np.ix_(~free, free)] @ found[free]
+    return found
+
+
+class _Robots(threading.local):
+    """What was prepared of each robot, a thread: kernels write into its scratch.
+
+    Values must not know their robot, which would never be let go.
+    """
+
+    def __init__(self) -> None:
+        self.of: WeakKeyDictionary[TreeModel, Robot] = WeakKeyDictionary()
+        self.last: tuple[TreeModel | None, Robot | None] = None, None
+
+
+_robots = _Robots()
+
+
+def robot_of(model: TreeModel) -> Robot:
+    """Return this thread's kernels of a robot."""
+    model_before, last = _robots.last
+    if model_before is model and last is not None:
+        return last
+    found = _robots.of.get(model)
+    if found is None:
+        found = _robots.of[model] = Robot(model)
+    _robots.last = model, found
+    return found
 
 
 @dataclass
@@ -146,7 +348,7 @@ class Task:
     given : (N, 6 + n)
         Accelerations where prescribed, forces elsewhere.
     wrenches
-        The same about every state, of `Samples.wrenches`.
+        The same about every state, of `Robot.wrenches`.
     inputs
         Where a NaN may come from, by name: N rows each.
     """
@@ -157,6 +359,8 @@ class Task:
     wrenches: Array
     threads: int
     inputs: dict[str, Array]
+    is_one: bool = False
+    """Whether the caller knows of no samples."""
 
     def __post_init__(self) -> None:
         """Check the threads."""
@@ -179,7 +383,21 @@ class Task:
         state = self.model.neutral_state()
         state.data[:] = self.states[k]
         cause = failure(self.model, status, state, {name: a[k] for name, a in self.inputs.items()})
-        return type(cause)(f'sample {k}: {cause}')
+        return cause if self.is_one else type(cause)(f'sample {k}: {cause}')
+
+
+def one(
+    model: TreeModel,
+    state: State,
+    given: Array,
+    wrenches: Sequence[Wrench] | None,
+    inputs: dict[str, Array],
+) -> Task:
+    """Return the task about one state, with what is given (6 + n,)."""
+    external = robot_of(model).wrenches(model, wrenches or ())
+    named = {name: values[np.newaxis] for name, values in inputs.items()}
+    states = state_data(model, state)[np.newaxis].copy()
+    return Task(model, states, given[np.newaxis].copy(), external, 1, named, is_one=True)
 
 
 def zeros_together(*shapes: tuple[int, ...]) -> list[Array]:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geolin_ros.dynamics.arguments import packed_of
 from geolin_ros.dynamics.samples import (
-    Samples,
+    Robot,
     States,
     Task,
-    prepare,
     rows,
     state_rows,
     zeros_together,
@@ -134,7 +134,8 @@ class Batches:
 
     def __init__(self, linearizer: AnyLinearizer) -> None:
         self._linearizer, self.model = linearizer, linearizer.model
-        self._prepared = prepare(self.model)
+        packed = packed_of(self.model)
+        self._prepared = Robot(self.model) if packed.is_plain else None
         self._labels = state_labels(self.model), input_labels(self.model)
         if self._prepared is not None:
             m, places = 6 + self.model.n, self._prepared.rows
@@ -142,7 +143,7 @@ class Batches:
             self._columns = np.concatenate((places, m + places)), by_tau
 
     @property
-    def _samples(self) -> Samples | None:
+    def _samples(self) -> Robot | None:
         return None if self._contacts else self._prepared
 
     @property

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.dynamics.arguments import failure
-from geolin_ros.errors import ModelError, NotFiniteError
+from geolin_ros.dynamics.arguments import failure, packed_of
+from geolin_ros.errors import NotFiniteError
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
 from geolin_ros.kernels.engine.linearization import linearize
 from geolin_ros.kernels.engine.own_results import linearize_own, pose_groups
@@ -58,13 +58,7 @@ class Workspace:
     """
 
     def __init__(self, model: TreeModel, constraints: Sequence[Constraint], length: float) -> None:
-        packed = model.packed
-        if packed is None:
-            raise ModelError(
-                f'robot {model.name!r} has a link whose inertia is not that of a rigid body, or '
-                'bodies that are not numbered depth first; expected inertias [[m 1, -h x], '
-                '[h x, I]] with a symmetric I: make them from mass, centre of mass and inertia'
-            )
+        packed = packed_of(model)
         self.model, self.constraints, self.length = model, tuple(constraints), length
         self.weights = weights_of(constraints, length)
         self._scales = np.outer(self.weights, self.weights)

@@ -14,18 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geolin_ros.dynamics.functions import inverse_dynamics, mass_matrix
 from geolin_ros.dynamics.kinematics import check_state
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
-from geolin_ros.kernels.packing.types import make_workspace
-from geolin_ros.kernels.recursions.inverse_dynamics import inverse_dynamics
-from geolin_ros.kernels.recursions.mass_matrix import mass_matrix
-from geolin_ros.kernels.recursions.mimic import expand_state, expand_velocity, reduce_force
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.reference import Reference
 from geolin_ros.linearization.result import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench, pack
+from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array
 
 
@@ -86,20 +83,10 @@ def required_effort(
     nu_dot[6:] = _numbers('joint_acceleration', joint_acceleration, model.n)
     if base_acceleration is not None:
         nu_dot[:6] = _numbers('base_acceleration', base_acceleration, 6)
-    tree, packed, ws = model.tree, pack(model, wrenches), make_workspace(model.tree)
-    taubar = np.empty(6 + model.n)
-
-    def run() -> None:
-        expand_state(tree, state.data, ws.x)
-        expand_velocity(tree, nu_dot, ws.nu_dot)
-        inverse_dynamics(tree, ws, ws.x, model.gravity, ws.nu_dot, packed, ws.tau)
-        reduce_force(tree, ws.tau, taubar)
-
-    run()
+    taubar = inverse_dynamics(model, state, nu_dot, wrenches)
     if base_acceleration is None:
-        mass_matrix(tree, ws, ws.M)
-        nu_dot[:6] = -np.linalg.solve(ws.M[:6, :6], taubar[:6])
-        run()
+        nu_dot[:6] = -np.linalg.solve(mass_matrix(model, state)[:6, :6], taubar[:6])
+        taubar = inverse_dynamics(model, state, nu_dot, wrenches)
     return Effort(nu_dot, taubar[:6], taubar[6:])
 
 

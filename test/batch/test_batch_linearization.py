@@ -13,6 +13,7 @@ from support.trees import every_kind_description, gimbal, random_model
 
 from geolin_ros import Linearizer, TreeModel, Wrench, mass_matrix
 from geolin_ros.dynamics import batch
+from geolin_ros.dynamics.samples import robot_of
 from geolin_ros.errors import (
     ConfigurationError,
     NotFiniteError,
@@ -20,7 +21,7 @@ from geolin_ros.errors import (
     SingularInertiaError,
     UnknownNameError,
 )
-from geolin_ros.kernels.engine.batch import differentiate_samples
+from geolin_ros.kernels.plain.batch import differentiate_samples
 
 NAMES = ('A', 'B', 'nu_dot', 'drift')
 
@@ -227,7 +228,7 @@ def access_everything():
     states, tau = operating_points(model, 13, rng)
     wrenches = [Wrench(model.base_link, kind=kind) for kind in ('body', 'world', 'world_oriented')]
     batch.forward_dynamics(model, states, tau, wrenches)
-    samples = batch._samples_of(model)
+    samples = robot_of(model)
     whole = samples._buffers(1)[0]
     for cut in range(4):
         scratch = [a[: a.size // 2] if k == cut else a for k, a in enumerate(whole)]

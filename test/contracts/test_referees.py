@@ -15,6 +15,7 @@ FILES = {path: path.read_text(encoding='utf-8') for path in TESTS.glob('**/test_
 MODULES = (
     'geolin_ros.dynamics.functions',
     'geolin_ros.dynamics.derivatives',
+    'geolin_ros.dynamics.variation',
     'geolin_ros.dynamics.constraints',
     'geolin_ros.estimation.sparse',
     'geolin_ros.spatial.frames',
@@ -93,6 +94,8 @@ d_hybrid_dynamics
 inverse_dynamics_regressor, inertial_parameters
     Pinocchio: regressor__equals_pinocchio
     dense: regressor__is_the_derivative_by_parameters
+
+geolin_ros.dynamics.variation
 inertia_of_parameters
     dense: inertial_parameters__rebuild_the_inertias
     Pinocchio: regressor__equals_pinocchio
@@ -326,6 +329,11 @@ ELSEWHERE = {
     'geolin_ros.estimation.sparse.exact_rows': 'book-keeping',
     'geolin_ros.estimation.sparse.solvability': 'a report: known ranks in test/sparse',
     'geolin_ros.dynamics.constraints.rows_of': 'checks shapes',
+    'geolin_ros.dynamics.derivatives.of_forward_dynamics': 'the derivatives of one and of many',
+    'geolin_ros.dynamics.derivatives.of_inverse_dynamics': 'the derivatives of one and of many',
+    'geolin_ros.dynamics.variation.Varied': 'what `d_inverse_dynamics` consists of',
+    'geolin_ros.dynamics.functions.all_free': 'book-keeping',
+    'geolin_ros.dynamics.functions.by_given': 'book-keeping',
     'geolin_ros.dynamics.kinematics.check_state': 'checks shapes',
     'geolin_ros.linearization.contacts.activated': 'book-keeping',
     'geolin_ros.linearization.contacts.anchored': 'book-keeping over `Kinematics.pose`',

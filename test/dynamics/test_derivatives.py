@@ -35,7 +35,7 @@ from geolin_ros import (
     mass_matrix,
 )
 from geolin_ros.description import Mimic
-from geolin_ros.dynamics.derivatives import inertia_of_parameters
+from geolin_ros.dynamics.variation import inertia_of_parameters
 from geolin_ros.errors import InputError, NotFiniteError, ShapeError, UnknownNameError
 
 pin = pytest.importorskip('pinocchio')
@@ -71,7 +71,7 @@ class Case:
     def everything(self):
         """Return a variation of all there is."""
         rng, model = self.rng, self.model
-        symmetric = 0.1 * rng.normal(size=(2, 6, 6))
+        parameters = 0.1 * rng.normal(size=(2, 10))
         return Variation(
             pose=rng.normal(size=6),
             positions=rng.normal(size=model.n),
@@ -81,7 +81,8 @@ class Case:
             efforts=rng.normal(size=model.n),
             wrenches=rng.normal(size=(3, 6)),
             inertias={
-                f'link{i}': part + part.T for i, part in zip((0, 4), symmetric, strict=True)
+                f'link{i}': inertia_of_parameters(part)
+                for i, part in zip((0, 4), parameters, strict=True)
             },
             placements={'joint3': rng.normal(size=6), 'joint6': rng.normal(size=6)},
             subspaces={

@@ -29,6 +29,7 @@ from geolin_ros import (
     inverse_dynamics,
     mass_matrix,
 )
+from geolin_ros.dynamics.variation import inertia_of_parameters
 from geolin_ros.model.numbering import moved_inertia
 from geolin_ros.papers import kim_2012
 from geolin_ros.papers.kim_2012.lie_group import Ad, ad, inverse
@@ -46,8 +47,7 @@ class Motion:
         self.nu_dot, self.tau = rng.normal(size=model.m), rng.normal(size=model.n)
         links = model.body_names[1:]
         self.wrenches = [Wrench(name, rng.normal(size=3), rng.normal(size=3)) for name in links]
-        symmetric = rng.normal(size=(2, 6, 6))
-        symmetric = symmetric + symmetric.transpose(0, 2, 1)
+        parameters = rng.normal(size=(2, 36))[:, :10]
         self.variation = Variation(
             pose=rng.normal(size=6) * (base == 'floating'),
             positions=rng.normal(size=model.n),
@@ -56,7 +56,9 @@ class Motion:
             acceleration=rng.normal(size=model.m),
             efforts=rng.normal(size=model.n),
             wrenches=rng.normal(size=(len(links), 6)),
-            inertias={links[1]: symmetric[0], links[4]: symmetric[1]},
+            inertias={
+                links[i]: inertia_of_parameters(p) for i, p in zip((1, 4), parameters, strict=True)
+            },
             placements={joint.name: rng.normal(size=6) for joint in description.joints},
             gravity=rng.normal(size=3),
         )
@@ -243,7 +245,7 @@ def test_table_6__with_ad_of_t__gives_a_wrong_result(flight):
         run(kim_2012.forward_dynamics, flight.problem(flight.variation), table).collect('dq_ddot')
         for table in (right_table, printed)
     )
-    assert_wrong(wrong, right, 0.0159)
+    assert_wrong(wrong, right, 0.0564)
 
 
 @pytest.mark.shows('Kim 2012: Lemma 3')
@@ -356,7 +358,7 @@ def test_section_42__the_prescribed_accelerations_are_given(flight):
     without = Variation(**{**vars(flight.variation), 'acceleration': None})
     right = d_hybrid(flight, flight.variation)[0]
     assert np.array_equal(d_hybrid(flight, swapped)[0], d_hybrid(flight, without)[0])
-    assert_wrong(d_hybrid(flight, swapped)[0], right, 0.057)
+    assert_wrong(d_hybrid(flight, swapped)[0], right, 0.104)
 
 
 @pytest.mark.shows('Kim 2012: K7')
@@ -366,7 +368,7 @@ def test_section_42__table_6_needs_the_motion_of_the_state(flight):
     arguments = (flight.model, flight.state, flight.tau)
     wrong = d_forward_dynamics(*arguments, alone, flight.wrenches)
     right = d_forward_dynamics(*arguments, flight.variation, flight.wrenches)
-    assert_wrong(wrong, right, 1.09)
+    assert_wrong(wrong, right, 0.75)
 
 
 @pytest.mark.shows('Kim 2012: Corollary 2', 'Kim 2012: K8')

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
 from support import extended_reference, general_linearization, plain
+from support.body_frames import make_workspace
 from support.close import assert_close, deviation
 from support.passive_joints import with_passive_joints
 from support.pinocchio_oracle import PinocchioOracle
@@ -16,7 +17,6 @@ from geolin_ros import Linearizer, State, TreeModel, Wrench
 from geolin_ros.errors import ModelError, NotFiniteError, SingularInertiaError
 from geolin_ros.kernels.engine import linearization, own_results
 from geolin_ros.kernels.packing import contact_layout, layout
-from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.kernels.status import NOT_FINITE, OK
 from geolin_ros.model.wrenches import pack
 

@@ -5,9 +5,9 @@
 import numpy as np
 
 from geolin_ros.dynamics.arguments import failure
-from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.kernels.status import OK
 from geolin_ros.model.wrenches import pack
+from support.body_frames import make_workspace
 from support.general_linearization import linearize
 
 

@@ -23,11 +23,13 @@ import numpy as np
 from geolin_ros.dynamics.arguments import failure, state_data
 from geolin_ros.errors import NotFiniteError
 from geolin_ros.kernels.cholesky import solve_rows
-from geolin_ros.kernels.packing.types import BODY_WRENCH, Wrenches, make_workspace
-from geolin_ros.kernels.recursions.inverse_dynamics import propagate_motion
-from geolin_ros.kernels.recursions.inverse_dynamics_derivatives import differentiate_motion
-from geolin_ros.kernels.recursions.jacobians import propagate_jacobians
-from geolin_ros.kernels.recursions.mimic import expand_state
+from geolin_ros.kernels.kinematics.jacobians import propagate_jacobians
+from geolin_ros.kernels.kinematics.motion import (
+    differentiate_motion,
+    expand_state,
+    propagate_motion,
+)
+from geolin_ros.kernels.packing.types import BODY_WRENCH, Wrenches
 from geolin_ros.kernels.status import OK
 from geolin_ros.linearization.about import About
 from geolin_ros.linearization.contacts.constraints import Change, Constraint, End, Motion
@@ -42,6 +44,7 @@ from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.model.wrenches import Wrench, pack
 from geolin_ros.spatial import se3
 from support import general_linearization
+from support.body_frames import make_workspace
 from support.general_linearization import forward_dynamics
 
 

@@ -7,33 +7,25 @@ Referee of the engine; accelerations by [Featherstone 2008, chapter 6].
 
 from geolin_ros.kernels._jit import kernel
 from geolin_ros.kernels.cholesky import factor, solve_rows
-from geolin_ros.kernels.packing.types import (
-    BODY_WRENCH,
-    PRODUCT,
-    SINGLE_AXIS,
-    Tree,
-    Workspace,
-    Wrenches,
-)
-from geolin_ros.kernels.recursions.inverse_dynamics import (
-    place_wrenches,
-    project_wrenches,
+from geolin_ros.kernels.kinematics.joints import place_bodies
+from geolin_ros.kernels.kinematics.motion import (
+    differentiate_motion,
+    expand_state,
     propagate_motion,
 )
-from geolin_ros.kernels.recursions.inverse_dynamics_derivatives import (
-    differentiate_motion,
+from geolin_ros.kernels.packing.types import BODY_WRENCH, PRODUCT, SINGLE_AXIS, Tree, Wrenches
+from geolin_ros.kernels.spatial import add_cross_motion, dot6
+from geolin_ros.kernels.status import NOT_FINITE, OK
+from support.body_frames import (
+    Workspace,
     differentiate_wrenches,
-)
-from geolin_ros.kernels.recursions.joints import place_bodies
-from geolin_ros.kernels.recursions.mass_matrix import mass_matrix
-from geolin_ros.kernels.recursions.mimic import (
-    expand_state,
     expand_velocity,
+    mass_matrix,
+    place_wrenches,
+    project_wrenches,
     reduce_force,
     reduce_matrix,
 )
-from geolin_ros.kernels.spatial import add_cross_motion, dot6
-from geolin_ros.kernels.status import NOT_FINITE, OK
 
 
 @kernel

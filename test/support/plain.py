@@ -4,8 +4,8 @@
 
 import numpy as np
 
-from geolin_ros.kernels.engine.plain_linearization import differentiate
 from geolin_ros.kernels.packing import layout
+from geolin_ros.kernels.plain.derivatives import differentiate
 from geolin_ros.spatial import se3
 
 

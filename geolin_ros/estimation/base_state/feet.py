@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from geolin_ros.errors import ConfigurationError
+from geolin_ros.kernels.kinematics.jacobians import place_points
 from geolin_ros.kernels.packing.types import make_workspace
-from geolin_ros.kernels.recursions.jacobians import place_points
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel

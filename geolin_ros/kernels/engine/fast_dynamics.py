@@ -23,8 +23,8 @@ from geolin_ros.kernels.engine.linearization import (
     turned,
     work,
 )
-from geolin_ros.kernels.engine.passes import passive_torque
 from geolin_ros.kernels.packing import layout as at
+from geolin_ros.kernels.plain.passes import passive_torque
 from geolin_ros.kernels.se3 import is_pose
 from geolin_ros.kernels.simd.vector import (
     get,

@@ -16,7 +16,6 @@ version of the same algorithm is `plain_linearization`.
 """
 
 from geolin_ros.kernels._jit import inlined_kernel, lean_kernel
-from geolin_ros.kernels.engine.passes import apply_wrenches, passive_torque
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.layout import (
     BLOCK_INTS,
@@ -33,6 +32,7 @@ from geolin_ros.kernels.packing.layout import (
     WORK_HEADER,
     WORK_RECORD,
 )
+from geolin_ros.kernels.plain.passes import apply_wrenches, passive_torque
 from geolin_ros.kernels.se3 import is_pose
 from geolin_ros.kernels.simd.spatial_vectors import dot, minus, plus
 from geolin_ros.kernels.simd.trigonometry import cos_sin_of_eight

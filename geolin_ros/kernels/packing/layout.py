@@ -55,7 +55,8 @@ END = 4  # one past the last body of its subtree
 FREE = 5  # 1 if the joint moves under a force, 0 if its acceleration is given
 OUTER = 6  # what the joint moves it against: the parent, but for the axes of a group joint
 AXES_BEGIN = 7  # first axis of the joint that the body is the last one of; i + 1: it is not
-BODY_INTS = 8
+PLACE = 8  # where the state of `plain` says how a group joint stands, at its first axis; else 0
+BODY_INTS = 9
 
 FIRST = 0  # first body of a block
 COUNT = 1  # number of its columns, at most LANES
@@ -144,12 +145,13 @@ U_ROW = 24  # per body: u of one block, 8 lanes each of s, r, tau
 SLOT_RECORD = 144  # per slot: 18 x 8
 # Turns: cosines of all joints, then sines, both a vector longer than the bodies
 
-# Workspace of `passes` and `plain_linearization`: header | bodies | displacements as above, then
+# Workspace of `kernels.plain`: header | bodies | displacements as above, then
 # fields | columns | slots
 FIELD_PART = 72  # 6 x 12: accelerations that a displacement and a twist of the base leave over
 PLAIN_P = 0  # 3 x 6: sources of the columns of s, r and what is given
-PLAIN_U = 18  # 3: u of one column
-PLAIN_COLUMN = 24
+PLAIN_TURNED = 18  # 6: wrench through the joint, turned with it
+PLAIN_U = 24  # 3: u of one column
+PLAIN_COLUMN = 28
 PLAIN_SLOT = 18  # a of one column
 
 # --- inputs: tau | wrenches -------------------------------------------------------------------
@@ -357,7 +359,7 @@ def make_workspace(packed: Packed) -> Array:
 
 
 def plain_workspace_size(packed: Packed) -> int:
-    """Return how many numbers `passes` and `plain_linearization` write into."""
+    """Return how many numbers `kernels.plain` write into."""
     nb = int(packed.ints[NB])
     bodies = WORK_RECORD + DISPLACEMENT_RECORD + PLAIN_COLUMN
     return WORK_HEADER + nb * bodies + FIELD_PART + _slots(packed) * PLAIN_SLOT
@@ -375,9 +377,14 @@ def prescribe(packed: Packed, joints: ArrayLike, base: bool) -> Packed:
     return packed._replace(ints=ints)
 
 
-def _slots(packed: Packed) -> int:
+def bodies_of(packed: Packed) -> IntArray:
+    """Return the integers of each body (nb, BODY_INTS)."""
     nb = int(packed.ints[NB])
-    return int(packed.ints[INT_HEADER:][: nb * BODY_INTS].reshape(nb, -1)[:, SLOT].max()) + 1
+    return packed.ints[INT_HEADER:][: nb * BODY_INTS].reshape(nb, -1)
+
+
+def _slots(packed: Packed) -> int:
+    return int(bodies_of(packed)[:, SLOT].max()) + 1
 
 
 def make_inputs(packed: Packed, wrenches: Wrenches) -> Array:
@@ -465,6 +472,9 @@ def _pack_topology(chains: _Chains, ends: IntArray, floating: bool) -> IntArray:
     bodies[:, END], bodies[:, FREE] = ends, 1
     bodies[:, OUTER], bodies[:, AXES_BEGIN] = chains.outer, chains.begin
     bodies[1:, COORDINATE] = chains.rate[1:]
+    groups = [i for i in range(1, nb) if chains.position[i] < 0]
+    firsts = [i for i in groups if chains.owner[i - 1] != chains.owner[i]]
+    bodies[firsts, PLACE] = 22 + 2 * (nb - 1) + 12 * np.arange(len(firsts))
     forks = sorted({int(parents[i]) for i in range(1, nb) if 0 < parents[i] != i - 1})
     bodies[forks, SLOT] = np.arange(len(forks))
     relations = np.zeros((nb, len(blocks)), np.int64)

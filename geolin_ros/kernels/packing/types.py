@@ -93,41 +93,8 @@ class Wrenches(NamedTuple):
     """(nw, 3) point of application in the body frame; only for the world-oriented kind."""
 
 
-class Direction(NamedTuple):
-    """How everything that inverse dynamics reads moves with a scalar p, in the tree's coordinates.
-
-    All zero but what p moves; a displacement of a pose is a twist in its own axes.
-    """
-
-    displacement: Array
-    """(6 + n,) of the base pose and, along S, of the joints."""
-    velocity: Array
-    """(6 + n,) of base twist and rates."""
-    acceleration: Array
-    """(6 + n,)"""
-    gravity: Array
-    """(3,) in world axes."""
-    placement: Array
-    """(nb, 6) displacement of the joint frame, in the parent body."""
-    joint: Array
-    """(nb, 6) displacement of the joint by its changing axes, in the moved body."""
-    subspace: Array
-    """(n, 6) derivative of `Workspace.S` by the same."""
-    armature: Array
-    """(n,)"""
-    passive: Array
-    """(n,) of damping, friction and springs at constant positions and rates."""
-    inertia: Array
-    """(nb, 6, 6)"""
-    wrench: Array
-    """(nw, 6) of the values of external wrenches."""
-
-
 class Workspace(NamedTuple):
-    """Scratch of the body-frame recursions; m = 6 + n, k = 2 m, columns [H; s; v; r].
-
-    Suffix y: on the independent coordinates, m_y = 6 + their number, see mimic.py.
-    """
+    """Scratch of the passes in body frames; m = 6 + n, k = 2 m, columns [H; s; v; r]."""
 
     R: Array
     """(nb, 3, 3) rotation from body i to its parent (body 0: to the world)."""
@@ -141,24 +108,12 @@ class Workspace(NamedTuple):
     """(nb, 6) twist of body i relative to the world, in i."""
     a: Array
     """(nb, 6) its rate, minus gravity, in i."""
-    f: Array
-    """(nb, 6) wrench across joint i, on body i, in i."""
     S: Array
     """(n, 6) motion subspace at the positions, rows as in ``Tree.subspace``."""
     v_joint: Array
     """(nb, 6) S_i r_i."""
-    wrench: Array
-    """(nb, 6) external wrench on body i, in i."""
-    inertia: Array
-    """(nb, 6, 6) composite inertia."""
-    articulated: Array
-    """(nb, 6, 6) articulated inertia, of a body whose free joint has been eliminated."""
-    U: Array
-    """(m, 6) articulated inertia times the subspace, one row a velocity."""
     D: Array
     """(m,) its share along that velocity, armature included."""
-    force: Array
-    """(m,) what is left of a force once the bodies behind have been accounted for."""
     upward: Array
     """(3,) minus gravity, in base axes."""
     moved: Array
@@ -169,16 +124,8 @@ class Workspace(NamedTuple):
     """(nb, k, 6) row c: derivative of v by coordinate c of [H; s; v; r]."""
     da: Array
     """(nb, k, 6) the same of a."""
-    df: Array
-    """(nb, k, 6) the same of f."""
     d: Array
     """(nb, k, 6) displacement of body i by [H; s], in i; zero by [v; r]."""
-    dh: Array
-    """(nb, 6) displacement of joint i alone, in i."""
-    dS: Array
-    """(n, 6) derivative of ``S`` along it."""
-    touched: IntArray
-    """(nb, 2) whether motion, wrench of body i have a derivative other than zero."""
     x: Array
     """(22 + n_q + n,) state of the tree, [H by rows (16) | s | v | r]."""
     nu_dot: Array
@@ -189,8 +136,6 @@ class Workspace(NamedTuple):
     """(m_y, m_y) mass matrix of the independent coordinates."""
     chol: Array
     """(m_y, m_y) its lower Cholesky factor."""
-    masked: Array
-    """(m_y, m_y) ``M_y`` with rows and columns of prescribed velocities from the identity."""
     tau: Array
     """(m,) inverse dynamics [base wrench; joint efforts]."""
     tau_y: Array
@@ -199,10 +144,6 @@ class Workspace(NamedTuple):
     """(m, k) derivative of ``tau``."""
     dtau_y: Array
     """(m_y, k_y) the same on the independent coordinates."""
-    response: Array
-    """(m_y,) accelerations by residual forces."""
-    reaction: Array
-    """(m_y,) forces that hold prescribed velocities against them."""
 
 
 def make_workspace(tree: Tree) -> Workspace:
@@ -217,35 +158,22 @@ def make_workspace(tree: Tree) -> Workspace:
         world_o=np.zeros((nb, 3)),
         v=np.zeros((nb, 6)),
         a=np.zeros((nb, 6)),
-        f=np.zeros((nb, 6)),
         S=np.zeros((n, 6)),
         v_joint=np.zeros((nb, 6)),
-        wrench=np.zeros((nb, 6)),
-        inertia=np.zeros((nb, 6, 6)),
-        articulated=np.zeros((nb, 6, 6)),
-        U=np.zeros((m, 6)),
         D=np.zeros(m),
-        force=np.zeros(m),
         upward=np.zeros(3),
         moved=np.zeros(6),
         rate=np.zeros(6),
         dv=np.zeros((nb, k, 6)),
         da=np.zeros((nb, k, 6)),
-        df=np.zeros((nb, k, 6)),
         d=np.zeros((nb, k, 6)),
-        dh=np.zeros((nb, 6)),
-        dS=np.zeros((n, 6)),
-        touched=np.zeros((nb, 2), np.int64),
         x=np.zeros(22 + n_q + n),
         nu_dot=np.zeros(m),
         M=np.zeros((m, m)),
         M_y=np.zeros((m_y, m_y)),
         chol=np.zeros((m_y, m_y)),
-        masked=np.zeros((m_y, m_y)),
         tau=np.zeros(m),
         tau_y=np.zeros(m_y),
         dtau=np.zeros((m, k)),
         dtau_y=np.zeros((m_y, 2 * m_y)),
-        response=np.zeros(m_y),
-        reaction=np.zeros(m_y),
     )

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What changes with the state in the Newton-Euler equations as one system [Nori, Eqs. (3)-(5)]."""
 
+import math
+
 from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels.kinematics.joints import place_bodies
+from geolin_ros.kernels.kinematics.motion import expand_state, propagate_motion
 from geolin_ros.kernels.packing.types import PRODUCT, Tree, Workspace
-from geolin_ros.kernels.recursions.inverse_dynamics import add_passive_torque, propagate_motion
-from geolin_ros.kernels.recursions.joints import place_bodies
-from geolin_ros.kernels.recursions.mimic import expand_state
 from geolin_ros.kernels.spatial import (
     add_cross_motion,
     add_cross_wrench,
@@ -65,3 +66,20 @@ def assemble(tree: Tree, ws: Workspace, x, gravity, X, slot, source, values, b):
         b[row_tau + tree.master[c]] = 0.0
     for c in range(n):
         b[row_tau + tree.master[c]] += tree.multiplier[c] * ws.tau[6 + c]
+
+
+@kernel
+def add_passive_torque(tree: Tree, x, nu_dot, tau_out):
+    """tau_i += a_i rdot_i + d_i r_i + f_i tanh(r_i / v0_i) + k_i (s_i - rest_i)."""
+    n = tree.armature.shape[0]
+    rates = x.shape[0] - n
+    for i in range(1, tree.parent.shape[0]):
+        for e in range(tree.v_size[i]):
+            c = tree.v_start[i] + e
+            r = x[rates + c]
+            tau_out[6 + c] += tree.armature[c] * nu_dot[6 + c] + tree.damping[c] * r
+            if tree.friction[c] != 0.0:
+                tau_out[6 + c] += tree.friction[c] * math.tanh(r / tree.friction_speed[c])
+            if tree.stiffness[c] != 0.0:
+                s = x[16 + tree.q_start[i] + e]
+                tau_out[6 + c] += tree.stiffness[c] * (s - tree.rest[c])

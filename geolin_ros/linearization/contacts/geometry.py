@@ -96,8 +96,8 @@ def rows_at(
 ) -> tuple[Array, Array]:
     """Return J (rows, m), and the derivative (rows, 2 m) of J nu by z."""
     # few ask for it where the engine was elsewhere since
-    from geolin_ros.kernels.recursions.inverse_dynamics_derivatives import differentiate_motion
-    from geolin_ros.kernels.recursions.jacobians import kinematics
+    from geolin_ros.kernels.kinematics.jacobians import kinematics
+    from geolin_ros.kernels.kinematics.motion import differentiate_motion
 
     tree, workspace = model.tree, make_workspace(model.tree)
     J, J_dot = np.zeros((2, len(model.body_names), 6 + model.n, 6))

@@ -8,8 +8,8 @@ import numpy as np
 
 from geolin_ros.dynamics.constraints import Constraints
 from geolin_ros.dynamics.kinematics import check_state
+from geolin_ros.kernels.kinematics.jacobians import kinematics
 from geolin_ros.kernels.packing.types import make_workspace
-from geolin_ros.kernels.recursions.jacobians import kinematics
 from geolin_ros.linearization.contacts.constraints import Constraint, Motion
 from geolin_ros.linearization.contacts.description import Closure, wrench_labels
 from geolin_ros.model.state import State

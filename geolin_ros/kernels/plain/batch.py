@@ -3,7 +3,7 @@
 """Hybrid dynamics and their derivatives of many samples, eight at a time.
 
 Samples are rows of flat arrays. A group of eight is transposed into lanes, goes through the text
-of `passes` and `plain_linearization`, and is transposed back row by row, which also puts joints
+of `passes` and `derivatives`, and is transposed back row by row, which also puts joints
 into the order of the caller: what is read where costs nothing there. The lanes do not meet, so a
 sample's bytes depend neither on its neighbours nor on where a range begins.
 
@@ -13,7 +13,7 @@ robot
     (ints, floats, wrenches), see `passes.hybrid_dynamics`.
 buffers
     (workspace, state, given, result, matrix) of eight samples each.
-states : (N (22 + 2 n),)
+states : (N (22 + 2 n + 12 groups),)
 given : (N (6 + n),)
 rows
     Which rows of a result the caller wants, in that order.
@@ -24,9 +24,9 @@ begin, end
 """
 
 from geolin_ros.kernels._jit import lean_kernel
-from geolin_ros.kernels.engine.passes import hybrid_dynamics, mass_matrix
-from geolin_ros.kernels.engine.plain_linearization import differentiate
 from geolin_ros.kernels.packing.layout import LANES
+from geolin_ros.kernels.plain.derivatives import differentiate
+from geolin_ros.kernels.plain.passes import hybrid_dynamics, mass_matrix
 from geolin_ros.kernels.simd.lanes import lanes, load_samples, store_samples
 from geolin_ros.kernels.simd.vector import get, put
 

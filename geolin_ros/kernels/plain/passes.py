@@ -9,16 +9,15 @@ has the base. Nothing prescribed is forward dynamics, everything is inverse dyna
 
 Model and wrenches are flat arrays of numbers. State, given values, workspace and results are flat
 arrays of numbers, or of vectors with a sample a lane (`lanes`): the text is the same, and so are
-the operations on each sample. Every access can be checked (``NUMBA_BOUNDSCHECK=1``).
+the operations on each sample. All may be complex numbers, whose imaginary parts carry a
+derivative. Every access can be checked (``NUMBA_BOUNDSCHECK=1``).
 """
-
-import math
 
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.layout import BODY_INTS, DISPLACEMENT_RECORD, WORK_RECORD
 from geolin_ros.kernels.packing.types import BODY_WRENCH, WORLD_ORIENTED_WRENCH
-from geolin_ros.kernels.simd.lanes import not_finite, not_positive
+from geolin_ros.kernels.plain.numbers import cos_sin, not_finite, not_positive, sqrt, tanh, whole
 from geolin_ros.kernels.simd.spatial_vectors import (
     cross3,
     cross_force,
@@ -35,7 +34,6 @@ from geolin_ros.kernels.simd.spatial_vectors import (
     sum3,
     three,
 )
-from geolin_ros.kernels.simd.trigonometry import cos_sin
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
 
 
@@ -49,8 +47,9 @@ def hybrid_dynamics(ints, floats, wrenches, x, given, ws, result, status, first)
         The robot, of `layout.Packed`; `layout.prescribe` says what is prescribed.
     wrenches
         Of `layout.make_inputs`, without tau.
-    x : (22 + 2 n,)
-        [H by rows (16) | s | v | r], joints in the caller's order.
+    x : (22 + 2 n + 12 groups,)
+        [H by rows (16) | s | v | r | where each group joint stands: columns x y z o], joints in
+        the caller's order.
     given : (6 + n,)
         Acceleration where prescribed, else force; of the base, then of the joints in the caller's
         order.
@@ -85,6 +84,20 @@ def parent(ints, i):
 def joint(ints, i):
     """Return the caller's coordinate of joint i."""
     return ints[at.INT_HEADER + i * BODY_INTS + at.COORDINATE]
+
+
+@lean_kernel
+def last(ints, i):
+    """Return the last body of the joint that body i belongs to."""
+    while ints[at.INT_HEADER + i * BODY_INTS + at.AXES_BEGIN] > i:
+        i += 1
+    return i
+
+
+@lean_kernel
+def outer(ints, i):
+    """Return the body that the joint of body i moves it against."""
+    return ints[at.INT_HEADER + i * BODY_INTS + at.OUTER]
 
 
 @lean_kernel
@@ -143,14 +156,18 @@ def kinematics(ints, floats, x, given, ws):
         here, above, link = record(i), record(parent(ints, i)), model_record(i)
         s, r = x[16 + joint(ints, i)], x[22 + n + joint(ints, i)]
         alpha, beta = floats[link + at.ALPHA], floats[link + at.BETA]
-        outer = above + at.POSE
-        px, py, pz = three(ws, outer), three(ws, outer + 4), three(ws, outer + 8)
-        ex, ey = (
-            turned(px, py, pz, three(floats, link + at.EX)),
-            turned(px, py, pz, three(floats, link + at.EY)),
-        )
-        z = turned(px, py, pz, three(floats, link + at.EZ))
-        o = sum3(three(ws, outer + 12), turned(px, py, pz, three(floats, link + at.T)))
+        pose = above + at.POSE
+        px, py, pz = three(ws, pose), three(ws, pose + 4), three(ws, pose + 8)
+        place = ints[at.INT_HEADER + i * BODY_INTS + at.PLACE]
+        if place != 0:
+            ex, ey = turned(px, py, pz, three(x, place)), turned(px, py, pz, three(x, place + 3))
+            z, o = turned(px, py, pz, three(x, place + 6)), turned(px, py, pz, three(x, place + 9))
+        else:
+            ex = turned(px, py, pz, three(floats, link + at.EX))
+            ey = turned(px, py, pz, three(floats, link + at.EY))
+            z = turned(px, py, pz, three(floats, link + at.EZ))
+            o = turned(px, py, pz, three(floats, link + at.T))
+        o = sum3(three(ws, pose + 12), o)
         o = sum3(o, scaled3(alpha * s, z))
         cos, sin = cos_sin(beta * s)
         pose = here + at.POSE
@@ -160,7 +177,7 @@ def kinematics(ints, floats, x, given, ws):
         put_three(ws, pose + 12, o)
         S = sum3(scaled3(beta, cross3(o, z)), scaled3(alpha, z)) + scaled3(beta, z)
         V, AV = six(ws, above + at.V), six(ws, above + at.AV)
-        SD = cross_motion(V, S)
+        SD = cross_motion(six(ws, record(outer(ints, i)) + at.V), S)
         put_six(ws, here + at.S, S)
         put_six(ws, here + at.SD, SD)
         put_six(ws, here + at.V, plus(V, S, r))
@@ -262,7 +279,7 @@ def apply_wrenches(ints, x, inputs, first, ws, blocks):
     """
     moving = False
     for w in range(first, inputs.shape[0], at.WRENCH_RECORD):
-        i, kind = int(inputs[w + at.WRENCH_BODY]), int(inputs[w + at.WRENCH_KIND])
+        i, kind = whole(inputs[w + at.WRENCH_BODY]), whole(inputs[w + at.WRENCH_KIND])
         if kind != BODY_WRENCH and not moving:
             moving = True
             for e in range(ints[at.NB] * DISPLACEMENT_RECORD):
@@ -370,7 +387,7 @@ def passive_torque(floats, link, s, r):
     friction = floats[link + at.FRICTION]
     if friction != 0.0:
         speed = floats[link + at.FRICTION_SPEED]
-        t = math.tanh(r / speed)
+        t = tanh(r / speed)
         torque += friction * t
         slope += friction / speed * (1.0 - t * t)
     return torque, slope
@@ -411,7 +428,7 @@ def solve_base(ints, ws, status, first):
                 failed = not_positive(acc - at.SMALLEST_SHARE * ws[place])
                 if failed != 0:
                     note(status, first, failed, SINGULAR + i)
-                ws[L + i * (i + 1) // 2 + j] = math.sqrt(acc)
+                ws[L + i * (i + 1) // 2 + j] = sqrt(acc)
         for c in range(6):  # column c of G = (L L')^-1
             for i in range(6):
                 acc = -ws[at.G] * 0.0

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Recursive algorithms on trees of any joints, one a file."""
+"""Where the bodies of a tree of any joints are and how they move, in body frames."""

@@ -9,18 +9,20 @@ matrix included.
 """
 
 from geolin_ros.kernels._jit import lean_kernel
-from geolin_ros.kernels.engine.passes import (
+from geolin_ros.kernels.packing import layout as at
+from geolin_ros.kernels.packing.layout import BODY_INTS, DISPLACEMENT_RECORD
+from geolin_ros.kernels.plain.passes import (
     displacements,
     hybrid_dynamics,
     is_free,
+    last,
     model_record,
+    outer,
     parent,
     put_cross,
     record,
     times_minus_G,
 )
-from geolin_ros.kernels.packing import layout as at
-from geolin_ros.kernels.packing.layout import BODY_INTS, DISPLACEMENT_RECORD
 from geolin_ros.kernels.simd.spatial_vectors import (
     cross_force,
     cross_motion,
@@ -81,25 +83,35 @@ def end(ints, i):
 
 @lean_kernel
 def sources(ints, ws, i, moving):
-    """Fill Sdd, P_s, P_r and, of a prescribed joint, P of its acceleration: IA S."""
-    here, above, P = record(i), record(parent(ints, i)), column_record(ints, i) + at.PLAIN_P
+    """Fill the jumps Sdd and 2 Sd, P_s, P_r and, if prescribed, P of its acceleration: IA S.
+
+    The axes of a group joint displace its last body together, as in `linearization.sources`.
+    """
+    here, above, P = record(i), record(outer(ints, i)), column_record(ints, i) + at.PLAIN_P
+    moved = last(ints, i)
+    inner = record(moved)
     S, SD = six(ws, here + at.S), six(ws, here + at.SD)
     A = plus(six(ws, above + at.AV), six(ws, above + at.ACC), 1.0)
     jump = plus(cross_motion(A, S), cross_motion(six(ws, above + at.V), SD), 1.0)
     put_six(ws, here + at.SDD, jump)
-    a, rows = six(ws, here + at.ACC), here + at.ROWS
+    rate = plus(SD, SD, 1.0)
+    if moved != i or ints[at.INT_HEADER + i * BODY_INTS + at.AXES_BEGIN] != i:
+        rate = plus(SD, cross_motion(six(ws, inner + at.V), S), 1.0)
+    put_six(ws, here + at.JUMP, rate)
+    a, rows = six(ws, inner + at.ACC), inner + at.ROWS
     for e in range(6):
         IA, row = six(ws, rows + 12 * e), rows + 12 * e
         BA = three(ws, row + 8)
         ws[P + e] = dot(IA, jump) + (BA[0] * SD[3] + BA[1] * SD[4] + BA[2] * SD[5])
-        ws[P + 6 + e] = 2.0 * dot(IA, SD) + (BA[0] * S[3] + BA[1] * S[4] + BA[2] * S[5])
+        ws[P + 6 + e] = dot(IA, rate) + (BA[0] * S[3] + BA[1] * S[4] + BA[2] * S[5])
         ws[P + 12 + e] = 0.0 if is_free(ints, i) else dot(IA, S)
         ws[at.SCRATCH + e] = dot(IA, a) + ws[row + 11]  # wrench through the joint
         if moving:
-            N = displacements(ints) + i * DISPLACEMENT_RECORD + at.N + 8 * e
+            N = displacements(ints) + moved * DISPLACEMENT_RECORD + at.N + 8 * e
             ws[P + e] += dot(six(ws, N), S)
     turned_wrench = cross_force(S, strided(ws, at.SCRATCH, 1))
     put_strided(ws, P, 1, plus(strided(ws, P, 1), turned_wrench, 1.0))
+    put_strided(ws, P + at.PLAIN_TURNED - at.PLAIN_P, 1, turned_wrench)
 
 
 @lean_kernel
@@ -209,11 +221,14 @@ def column(ints, floats, ws, out, j, moving):
     nb, m = ints[at.NB], ints[at.NB] + 5
     P = column_record(ints, j) + at.PLAIN_P
     P_s, P_r, P_g = strided(ws, P, 1), strided(ws, P + 6, 1), strided(ws, P + 12, 1)
-    i, root = j, j
+    i = last(ints, j)
+    root, begin = i, ints[at.INT_HEADER + i * BODY_INTS + at.AXES_BEGIN]
     while i > 0:
         here, u = record(i), column_record(ints, i) + at.PLAIN_U
         S, Ut = six(ws, here + at.S), six(ws, here + at.UT)
         u_s, u_r, u_g = dot(S, P_s), dot(S, P_r), dot(S, P_g)
+        if i >= begin and i != j:  # an axis that turns with j does not see its wrench turn
+            u_s = u_s - dot(S, strided(ws, P + at.PLAIN_TURNED - at.PLAIN_P, 1))
         if i == j:
             link = model_record(j)
             u_s, u_r = u_s + floats[link + at.STIFFNESS], u_r + ws[here + at.SLOPE]
@@ -239,7 +254,7 @@ def column(ints, floats, ws, out, j, moving):
 @lean_kernel
 def own_branch(ints, ws, out, j, root, moving, b_s, b_r, b_g):
     """Fill the rows of the root branch of j, walking down from the base."""
-    m, to = ints[at.NB] + 5, 5 + j
+    m, to, moved = ints[at.NB] + 5, 5 + j, last(ints, j)
     SDj, Sj = three(ws, record(j) + at.SD + 4), three(ws, record(j) + at.S + 4)
     a_s, a_r, a_g = b_s, b_r, b_g
     zero = 0.0 * b_s[0]
@@ -249,14 +264,14 @@ def own_branch(ints, ws, out, j, root, moving, b_s, b_r, b_g):
             k = slot(ints, p)
             a_s, a_r, a_g = strided(ws, k, 1), strided(ws, k + 6, 1), strided(ws, k + 12, 1)
         u_s, u_r, u_g = zero, zero, zero
-        if j < i < end(ints, j):
+        if moved < i < end(ints, moved):
             F = three(ws, here + at.FU)
             u_s = F[0] * SDj[0] + F[1] * SDj[1] + F[2] * SDj[2]
             u_r = F[0] * Sj[0] + F[1] * Sj[1] + F[2] * Sj[2]
             if moving:
                 FN = displacements(ints) + i * DISPLACEMENT_RECORD + at.FN
                 u_s = u_s + dot(six(ws, FN), six(ws, record(j) + at.S))
-        elif i <= j < end(ints, i):
+        elif i <= moved < end(ints, i):
             u_s, u_r, u_g = three(ws, column_record(ints, i) + at.PLAIN_U)
         inverse, Ut = ws[here + at.D_INVERSE], six(ws, here + at.UT)
         x_s = inverse * u_s + dot(Ut, a_s)
@@ -268,11 +283,11 @@ def own_branch(ints, ws, out, j, root, moving, b_s, b_r, b_g):
             a_s, a_r, a_g = minus(a_s, S, x_s), minus(a_r, S, x_r), minus(a_g, S, x_g)
         else:
             put(out, m, 5 + i, to, x_s, x_r, x_g)
-        if i == j:
-            a_s = plus(a_s, six(ws, here + at.SDD), 1.0)
-            a_r = plus(a_r, six(ws, here + at.SD), 2.0)
+        if i == moved:
+            a_s = plus(a_s, six(ws, record(j) + at.SDD), 1.0)
+            a_r = plus(a_r, six(ws, record(j) + at.JUMP), 1.0)
             if not is_free(ints, j):
-                a_g = plus(a_g, six(ws, here + at.S), 1.0)
+                a_g = plus(a_g, six(ws, record(j) + at.S), 1.0)
         if ints[at.INT_HEADER + i * BODY_INTS + at.SLOT] >= 0:
             k = slot(ints, i)
             put_strided(ws, k, 1, a_s)

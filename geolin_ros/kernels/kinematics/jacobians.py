@@ -3,10 +3,9 @@
 """Body Jacobians of every body and their rates, in body frames [Traversaro 2019, section 8]."""
 
 from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels.kinematics.joints import place_bodies
+from geolin_ros.kernels.kinematics.motion import expand_state, propagate_motion
 from geolin_ros.kernels.packing.types import PRODUCT, Tree, Workspace
-from geolin_ros.kernels.recursions.inverse_dynamics import propagate_motion
-from geolin_ros.kernels.recursions.joints import place_bodies
-from geolin_ros.kernels.recursions.mimic import expand_state
 from geolin_ros.kernels.spatial import add_cross_motion, motion_to_child
 
 
