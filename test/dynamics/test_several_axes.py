@@ -188,6 +188,7 @@ def velocity(state, base):
 
 class TestLinearization:
     @pytest.mark.shows('Kim 2012: - their A and B')
+    @pytest.mark.shows('Bos 2022: Section 2.2')
     def test_a__equals_differences_of_dense_dynamics(self, base):
         description, model, rng = make(base)
         state, tau = model.random_state(rng), rng.normal(size=model.n)
