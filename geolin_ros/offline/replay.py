@@ -120,7 +120,8 @@ class _Writer:
     def write(self, recorded: int, answer: Answer, counts: Counts) -> None:
         """Write messages about an answer."""
         linearization = self._linearization.write(answer)
-        share_arrays(linearization.contact_dynamics)
+        for grown in (linearization.contact_dynamics, linearization.mass_matrix):
+            share_arrays(grown)
         latency = time.perf_counter() - answer.received_at
         for topic, message in zip(
             self._topics,

@@ -84,6 +84,7 @@ CASES = {
     'contacts': {
         'contacts': ['FL_foot point 20.0 5.0', 'RR_foot point'],
         'admissible_basis': True,
+        'mass_matrix': True,
     },
     'contacts of a topic': {'contact_source': 'topic'},
     'contacts by forces': {

@@ -107,7 +107,9 @@ def test_every_robot__has_the_mass_matrix_of_the_model(path):
         moving = [joint.name for joint in description.joints if joint.kind != 'fixed']
         rotors = {'joints': {name: {'rotor_inertia': 0.01} for name in moving}}
         mimic = 'independent' if path.stem == 'alex_psyonic_hands' else 'exact'  # of no joint
-        model = TreeModel.from_description(description, overlay=rotors, mimic=mimic)
+        model = TreeModel.from_description(
+            description, base='floating', overlay=rotors, mimic=mimic
+        )
     simulator = Simulator(path, model, [])
     simulator.state = state = model.random_state(np.random.default_rng(1))
     repaired = [note for note in simulator.notes if 'no rigid body has' in note]

@@ -44,7 +44,7 @@ def test_sections__of_any_node_and_of_this_one_count_later_ones_first(read):
         ('/**: {ros__parameters: {max_skew: true}}', 'max_skew is True'),
         ('/**: {ros__parameters: {max_skew: 11.0}}', 'expected 0 to 10 s'),
         ('/**: {ros__parameters: {joints: [1]}}', r'joints is \[1\]'),
-        ('/**: {ros__parameters: {base: flying}}', "expected one of 'floating', 'fixed'"),
+        ('/**: {ros__parameters: {base: flying}}', "expected one of 'auto', 'floating', 'fixed'"),
     ],
 )
 def test_unusable_file__is_explained(read, text, said):
