@@ -375,7 +375,7 @@ def flooded_service(stage):
     robot.forget_requests(futures)
     assert 0 < said['answered'] < 100, said
     assert said['service.budget'] > 0, said
-    assert flooded > 0.5 * alone, f'{flooded} answered, {alone} alone; requests: {said}'
+    assert flooded > 0.4 * alone, f'{flooded} answered, {alone} alone; requests: {said}'
     return Outcome(lost=None, follows=(Cause.SKEW,))
 
 
