@@ -54,6 +54,7 @@ NEEDED = {
     'linearization_node': {'marker_rate': 1.0},
     'lqr_node': {'supports': [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]},
     'state_estimator': {'contacts': ['FL_foot point']},
+    'torque_estimator': {'base': 'fixed'},
 }
 """Parameters of a node that does all that its policy allows, on the quadruped."""
 
