@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where trail, forces, cones, centre of mass and support polygon are drawn: Pinocchio says."""
 
+import asyncio
 import time
 from dataclasses import replace
 from io import BytesIO
@@ -222,3 +223,11 @@ def is_orange(pixels):
 
 def is_green(pixels):
     return (pixels[..., 1] - pixels[..., 0] > 25) & (pixels[..., 1] > pixels[..., 2] + 10)
+
+
+def test_run__draws_in_the_thread_that_sends(page, monkeypatch):
+    """A frame from any other thread now and then fails in viser's queues, as a client waits."""
+    loops = []
+    monkeypatch.setattr(page, 'step', lambda: loops.append(asyncio.get_running_loop()))
+    page.run(lambda: len(loops) == 3)
+    assert set(loops) == {page._server.get_event_loop()}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page: a viser server that shows what a source says, thirty times a second."""
 
+import asyncio
 import contextlib
 import io
 import time
@@ -136,11 +137,16 @@ class Page:
 
     def run(self, is_over: Callable[[], bool]) -> None:
         """Show what the source says until it is over."""
+        loop = self._server.get_event_loop()
         due = time.monotonic()
         while not is_over():
-            self.step()
+            asyncio.run_coroutine_threadsafe(self._frame(), loop).result()
             due = max(due + 1.0 / RATE, time.monotonic())
             time.sleep(max(0.0, due - time.monotonic()))
+
+    async def _frame(self) -> None:
+        """Draw in the thread that sends: viser's queues bear no other while a client waits."""
+        self.step()
 
     def step(self) -> None:
         """Draw one frame, and the panel that is due longest."""
