@@ -25,13 +25,14 @@ from geolin_ros.stream.outputs.feedback_messages import (
     read_measured,
     read_reference,
 )
-from geolin_ros.stream.topics import Counts, TopicStream
+from geolin_ros.stream.state_stream import StateStream
+from geolin_ros.stream.topics import Counts
 
 NO_BASE = frozenset((Cause.NO_ODOMETRY, Cause.SKEW))
 """Why joints may be known where the base is not."""
 
 
-class FeedbackStream(TopicStream[Command]):
+class FeedbackStream(StateStream[Command]):
     """Feeds a `Regulator` with messages; knows no graph.
 
     An input that cannot be used is counted and told to ``on_drop``. Topics: ``joint_states``,
@@ -70,7 +71,7 @@ class FeedbackStream(TopicStream[Command]):
         bank: GainBank | None = None,
         contact_dwell: float = 0.0,
     ) -> None:
-        super().__init__(counts)
+        super().__init__(counts, StateInput(model, stream_settings))
         self.model = model
         self._topics = {
             'joint_states': self._take_joint_state,
@@ -85,23 +86,12 @@ class FeedbackStream(TopicStream[Command]):
         self._felt = self.regulator.standing_on
         self.is_active = self.is_obeyed = False
         self._frames = {support.frame for support in supports}
-        self._states = StateInput(model, stream_settings)
         self._state = model.neutral_state()
         self._is_seen = False
         self._stamp = 0
         self._heard_at: float | None = None
         self._odometry: Any = None
         self._linearization: Any = None
-
-    @property
-    def world_frame(self) -> str:
-        """Frame that the base pose is seen from."""
-        return self._states.world_frame
-
-    @property
-    def newest_stamps(self) -> dict[str, int | None]:
-        """Stamps [ns] of the inputs taken last, None before the first."""
-        return self._states.newest_stamps
 
     @property
     def stamp(self) -> int:

@@ -30,7 +30,8 @@ from geolin_ros.stream.inputs.state_input import StateInput
 from geolin_ros.stream.inputs.watch import Watch
 from geolin_ros.stream.inputs.wrench_input import WrenchInput
 from geolin_ros.stream.self_check import SelfCheck, Verdict
-from geolin_ros.stream.topics import Counts, TopicStream
+from geolin_ros.stream.state_stream import StateStream
+from geolin_ros.stream.topics import Counts
 from geolin_ros.typing import Array
 
 
@@ -119,7 +120,7 @@ class _Held:
             self.linearizer.contacts = contacts
 
 
-class LinearizationStream(TopicStream[Answer]):
+class LinearizationStream(StateStream[Answer]):
     """Pairs odometry with each joint state and linearizes there.
 
     The node, a replay and the tests hand it messages by `take`; it knows no clock, no graph. An
@@ -144,13 +145,12 @@ class LinearizationStream(TopicStream[Answer]):
     ) -> None:
         self.model = model
         self.settings = settings
-        super().__init__(counts if counts is not None else Counts())
+        super().__init__(counts if counts is not None else Counts(), StateInput(model, settings))
         self._linearizer: Linearizer = Linearizer(model)
         self._held: _Held | None = None
         if settings.contacts.are_expected:
             self._held = _Held(model, settings.contacts)
             self._linearizer = self._held.linearizer
-        self._states = StateInput(model, settings)
         self._efforts = JointInput(model)
         self._wrenches = WrenchInput(
             model,
@@ -185,11 +185,6 @@ class LinearizationStream(TopicStream[Answer]):
         self._result.wrenches, self._result.findings = [], []
 
     @property
-    def world_frame(self) -> str:
-        """Frame that the base pose is seen from; of a fixed base it is the base link itself."""
-        return self._states.world_frame
-
-    @property
     def details(self) -> dict[str, str]:
         """What the diagnostics say: how late filtered signals are, and of checks."""
         delays = {}
@@ -199,11 +194,6 @@ class LinearizationStream(TopicStream[Answer]):
             delays['the linear velocity of the base'] = self._states.base_velocity_delay
         said = {f'delay of {what} [ms]': f'{delay * 1e3:.3f}' for what, delay in delays.items()}
         return said | self.self_check.details
-
-    @property
-    def newest_stamps(self) -> dict[str, int | None]:
-        """Stamps [ns] of the inputs taken last, None before the first."""
-        return self._states.newest_stamps
 
     def resume(self, earlier: 'LinearizationStream') -> None:
         """Start with the newest inputs of an earlier stream, where they fit."""

@@ -23,7 +23,8 @@ from geolin_ros.stream.outputs.messages import StateWriter
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.lqr import supports_of
-from geolin_ros.stream.topics import Counts, TopicStream
+from geolin_ros.stream.state_stream import StateStream
+from geolin_ros.stream.topics import Counts
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
 from geolin_walking.walker import Law, Linearize, Plan, Walker, contacts_of, walker_for
@@ -41,7 +42,7 @@ class Question(NamedTuple):
     command: Command
 
 
-class WalkingStream(TopicStream[Question]):
+class WalkingStream(StateStream[Question]):
     """Asks for a plan, at the rate of plans.
 
     Topics: ``joint_states``, ``odom``, ``contact_states`` with the feet that touch the ground, and
@@ -69,11 +70,11 @@ class WalkingStream(TopicStream[Question]):
         counts: Counts,
         linearize: Linearize | None = None,
     ) -> None:
-        super().__init__(counts)
+        settings = stream_settings(default_values() | dict(values))
+        super().__init__(counts, StateInput(model, settings))
         self.model = model
         self.supports = supports_of(values)
         self.contacts = contacts_of(self.supports)
-        self._states = StateInput(model, stream_settings(default_values() | dict(values)))
         self._state = model.neutral_state()
         self._touching = {support.frame for support in self.supports}
         self._command, self._commanded_at = Command(), 0
@@ -94,16 +95,6 @@ class WalkingStream(TopicStream[Question]):
             'contact_states': self._take_contacts,
             'cmd_vel': self._take_command,
         }
-
-    @property
-    def world_frame(self) -> str:
-        """Frame that the base pose is seen from."""
-        return self._states.world_frame
-
-    @property
-    def newest_stamps(self) -> dict[str, int | None]:
-        """Stamps [ns] of the inputs taken last, None before the first."""
-        return self._states.newest_stamps
 
     @property
     def details(self) -> dict[str, str]:
