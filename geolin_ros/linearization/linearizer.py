@@ -300,15 +300,15 @@ class Linearizer:
         """Linearize with these contacts, under wrenches."""
         chosen = self._set if contacts is None else self._set_of(contacts)
         room = chosen.results.free_room()
-        self._take(state, tau, room.x, room.tau)
-        run = room.run
+        L, _, _, _, about, _, _, _, x, efforts, run = room.ready
+        self._take(state, tau, x, efforts)
         if wrenches:
             run = chosen.workspace.bind(*room.arrays, wrenches)
         status = run()
         if status != OK:
-            return self._settle(chosen, status, room.about, wrenches)
-        room.about.renew(tuple(wrenches))
-        return room.result
+            return self._settle(chosen, status, about, wrenches)
+        about.renew(tuple(wrenches))
+        return L
 
     def _settle(
         self,
@@ -327,7 +327,7 @@ class Linearizer:
         names = (name for name in ARRAYS if name != 'drift')
         found: dict[str, Any] = dict(zip(names, map(read_only, arrays), strict=True))
         about = about.copy(redundancy)
-        return dataclasses.replace(chosen.results.next.result, about=about, **found)
+        return dataclasses.replace(chosen.results.next.ready[0], about=about, **found)
 
     def _set_of(self, contacts: Sequence[Closure | str]) -> ContactSet:
         """Return the set of contacts, one used lately or a new one."""

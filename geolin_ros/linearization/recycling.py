@@ -32,16 +32,8 @@ class Room(NamedTuple):
     """Memory for one linearization."""
 
     ready: Ready
-    result: Linearization
-    about: About
-    x: memoryview
-    """Of the state that the result is about."""
-    tau: memoryview
-    """Of the efforts."""
     arrays: tuple[Array, Array, Array]
     """State, efforts, and all results as the engine writes them."""
-    run: Run
-    """The engine about these."""
 
 
 def references(ready: Ready) -> int:
@@ -129,4 +121,4 @@ class Results:
         run = workspace.bind(x, tau, out)
         of_contacts = tuple(forces) if workspace.constraints else ()
         ready = result, A, B, nu_dot, about, memory, of_contacts, here, of_x, of_tau, run
-        return Room(ready, result, about, of_x, of_tau, (x, tau, out), run)
+        return Room(ready, (x, tau, out))
