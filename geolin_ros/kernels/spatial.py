@@ -53,9 +53,3 @@ def add_matvec(M, v, out):
             + M[i, 4] * v[4]
             + M[i, 5] * v[5]
         )
-
-
-@kernel
-def dot6(a, b):
-    """Return a' b."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]

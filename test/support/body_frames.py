@@ -20,7 +20,7 @@ from geolin_ros.kernels.packing.types import (
     Tree,
     Wrenches,
 )
-from geolin_ros.kernels.spatial import add_cross_motion, add_cross_wrench, add_matvec, dot6
+from geolin_ros.kernels.spatial import add_cross_motion, add_cross_wrench, add_matvec
 
 
 class Workspace(NamedTuple):
@@ -109,6 +109,12 @@ def make_workspace(tree: Tree) -> Workspace:
         response=np.zeros(m_y),
         reaction=np.zeros(m_y),
     )
+
+
+@kernel
+def dot6(a, b):
+    """Return a' b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
 @kernel

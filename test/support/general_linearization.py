@@ -14,11 +14,12 @@ from geolin_ros.kernels.kinematics.motion import (
     propagate_motion,
 )
 from geolin_ros.kernels.packing.types import BODY_WRENCH, PRODUCT, SINGLE_AXIS, Tree, Wrenches
-from geolin_ros.kernels.spatial import add_cross_motion, dot6
+from geolin_ros.kernels.spatial import add_cross_motion
 from geolin_ros.kernels.status import NOT_FINITE, OK
 from support.body_frames import (
     Workspace,
     differentiate_wrenches,
+    dot6,
     expand_velocity,
     mass_matrix,
     place_wrenches,
