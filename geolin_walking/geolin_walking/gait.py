@@ -120,13 +120,6 @@ class Schedule:
                 return swing
         return None
 
-    def next_swing(self, foot: int, tick: int) -> Swing | None:
-        """Return the first swing of a foot that ends after a tick."""
-        for swing in self.swings:
-            if foot in swing.group and swing.land > tick:
-                return swing
-        return None
-
     def delay(self, swing: Swing, ticks: int) -> None:
         """Let a swing last longer, and those after it begin later."""
         at = self.swings.index(swing)
