@@ -3,6 +3,7 @@
 """``geolin import``: columns of text and arrays into bags."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -133,7 +134,7 @@ def joint_log(path, **time):
 
 
 @pytest.mark.parametrize('name', ['log.npz', 'log.h5', 'log.mat'])
-def test_import__reads_arrays_of_any_order_and_scales_each_column(tmp_path, name):
+def test_import__reads_arrays_of_any_order_and_scales_each_column(tmp_path, name, capsys):
     h5py = pytest.importorskip('h5py')
     path, t = tmp_path / name, np.arange(20) * 0.01 + 5.0
     q = np.asfortranarray(np.stack((t, t**2), axis=1))
@@ -151,6 +152,28 @@ def test_import__reads_arrays_of_any_order_and_scales_each_column(tmp_path, name
     assert main(['import', *arguments]) == 0
     found = np.array([message.position for message in messages(bag, 'joint_states')])
     assert np.array_equal(found, q * [1.0, -2.0])
+    printed = previewed(path, capsys)
+    assert re.search(r'\bq +20 x 2  5 to 26.9361 ', printed)
+    assert re.search(r'\bt +20 x 1  5 to 5.19, rises by 0.01 ', printed)
+
+
+def previewed(path, capsys):
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main(['import', '--preview', str(path)])
+    assert ended.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_import__previews_columns_of_text(folder, capsys):
+    log = folder / 'log.csv'
+    log.write_text(ROWS.replace(',-6', ',nan'))
+    lines = previewed(log, capsys).splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ['t', 'q1', 'q2', 'v1', 'v2', 'i1', 'i2']
+    assert 'rises by 10.5' in lines[1]
+    assert '4 to 4, 1 not finite' in lines[-1]
+    assert main(['import', '--preview', str(folder / 'lag.csv')]) == 1
+    assert 'lag.csv cannot be read' in capsys.readouterr().err
 
 
 def test_import__makes_stamps_of_arrival_even_on_request(tmp_path):

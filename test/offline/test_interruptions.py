@@ -108,7 +108,7 @@ def test_killed_run__goes_on_where_it_was(long_bag, expected, tmp_path):
     with start(long_bag, path, '--workers', '1', program=HELD) as process:
         wait_for(lambda: marks(path) >= 3, process)
         process.kill()
-    found = open_dataset(str(path))
+    found = open_dataset(path)
     assert found.attrs['complete'] is False
     finished = found.sizes['time']
     assert 3 * CHUNK <= finished < ROUNDS * 250

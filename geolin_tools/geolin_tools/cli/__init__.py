@@ -5,7 +5,7 @@
 COMMANDS = {
     'export': 'write a robot as a C library, which needs no Python: A, B, dynamics, contacts',
     'identify': 'identify masses, rotors, friction and springs of a robot from bags',
-    'import': 'convert CSV or npz files to a bag, by a mapping file that describes the columns',
+    'import': 'convert CSV, npz or HDF5 files to a bag, by a mapping file of their columns',
     'inspect': 'check a bag: rates, gaps, clocks, frames, and inputs that would be dropped',
     'report': 'write a report of a dataset: eigenvalues, matrices, residuals, modes',
     'view': 'show a robot in the browser: of a running node, of a bag, or standing still',

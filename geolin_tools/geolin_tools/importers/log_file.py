@@ -339,15 +339,7 @@ class _Files:
 
     def _table(self, name: str) -> Mapping[str, Array]:
         if name not in self._tables:
-            path = self._folder / name
-            try:
-                self._tables[name] = read_table(path)
-            except (OSError, ValueError, KeyError) as error:
-                raise RecordingError(
-                    f'{path} cannot be read: {error}, expected npz or HDF5 (MATLAB: save with '
-                    '-v7.3) with numbers, or text with columns of numbers, below a line of names '
-                    'or none'
-                ) from error
+            self._tables[name] = read_table(self._folder / name)
         return self._tables[name]
 
 
@@ -356,12 +348,18 @@ def read_table(path: Path) -> Mapping[str, Array]:
 
     Raises
     ------
-    OSError, ValueError, KeyError
+    RecordingError
         If it cannot be read.
     """
-    if path.suffix == '.npz':
-        return _arrays(path)
-    return _datasets(path) if path.suffix in HDF5 else _text(path)
+    try:
+        if path.suffix == '.npz':
+            return _arrays(path)
+        return _datasets(path) if path.suffix in HDF5 else _text(path)
+    except (OSError, ValueError, KeyError) as error:
+        raise RecordingError(
+            f'{path} cannot be read: {error}, expected npz or HDF5 (MATLAB: save with -v7.3) with '
+            'numbers, or text with columns of numbers, below a line of names or none'
+        ) from error
 
 
 def _datasets(path: Path) -> Mapping[str, Array]:
