@@ -11,6 +11,7 @@ HYPOTHESIS_PROFILE=name  dev (default), check, ci, nightly
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Generator
@@ -40,6 +41,10 @@ os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ['MPLBACKEND'] = 'Agg'
 # Before NumPy is imported: threads of BLAS only stand in each other's way on small matrices.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+# Of a run under nohup or in the background, programs that tests start would ignore these too.
+for number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

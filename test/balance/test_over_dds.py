@@ -68,26 +68,6 @@ def balance(*arguments):
     )
 
 
-def test_quadruped__balances_in_three_processes(tmp_path):
-    picture = tmp_path / 'balance.png'
-    cases = '4 feet', '4 - 3 - 4 feet'
-    found = balance('--robot=quadruped', '--pushes=1', f'--output={picture}', '--cases', *cases)
-    assert found.returncode == 0, found.stdout + found.stderr
-    row, three = re.findall(r'^quadruped, 0  .*$', found.stdout, re.MULTILINE)
-    assert cases[1] in three
-    assert re.search(r' ms +\d+ of \d+ +[1-9]\d* ', three)
-    assert row.count('stands') == 2
-    missed, periods, made_of_messages = map(int, re.findall(r'\d+', row.split(' ms ')[1])[:3])
-    assert missed <= 0.01 * periods
-    assert periods == 1250
-    assert f'{500 * (1 - missed / periods):.0f} Hz' in row
-    assert made_of_messages > 0
-    for case in cases:
-        assert re.search(rf'^\[simulator\] PASS  {case}, J', found.stdout, re.MULTILINE)
-    assert 'PASS  2 of 2 cases stand' in found.stdout
-    assert picture.read_bytes().startswith(b'\x89PNG')
-
-
 def test_quadruped__stands_on_the_odometry_of_the_state_estimator(tmp_path):
     """The processes of standing.launch.py, as `ros2 launch` starts them."""
     command = [sys.executable, '-m', 'geolin_demos.balance.robot', '--robot', 'quadruped']

@@ -234,17 +234,17 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize(
-    ('module', 'command'),
+    ('kind', 'module', 'command'),
     [
-        ('argparse', ['info', QUADRUPED]),
-        ('geolin_ros.errors', ['info', QUADRUPED]),
-        ('geolin_ros.model.tree', ['info', QUADRUPED]),
-        ('numba', ['analyze-modes', QUADRUPED]),
-        ('scipy.optimize', ['gain-bank', QUADRUPED, 'gains.npz', '--contacts', *FEET]),
-        ('geolin_ros.model.lint', ['lint-urdf', QUADRUPED]),
+        ('Python', 'argparse', ['info', QUADRUPED]),
+        ('Python', 'geolin_ros.errors', ['info', QUADRUPED]),
+        ('Python', 'geolin_ros.model.tree', ['info', QUADRUPED]),
+        ('Python', 'geolin_ros.model.lint', ['lint-urdf', QUADRUPED]),
+        ('C', 'numba', ['analyze-modes', QUADRUPED]),
+        ('C', 'scipy.optimize', ['gain-bank', QUADRUPED, 'gains.npz', '--contacts', *FEET]),
     ],
+    ids=lambda given: None if isinstance(given, list) else given,
 )
-@pytest.mark.parametrize('kind', ['Python', 'C'])
 def test_interrupts__while_modules_are_imported_and_at_the_end_are_one_line(
     kind, module, command, tmp_path
 ):
@@ -324,16 +324,15 @@ with compile_line('geolin test'):
 """
 
 
-@pytest.mark.parametrize('fresh', [True, False])
-def test_compiling__is_said_where_nothing_is_in_the_cache(tmp_path, fresh):
+def test_compiling__is_said_where_nothing_is_in_the_cache(tmp_path):
     environment = os.environ | {'NUMBA_CACHE_DIR': str(tmp_path)}
-    for _ in range(1 if fresh else 2):
+    once = 'geolin test: compiles for this machine, once (`geolin warm-up` does all): 1, log\n'
+    for expected in (once, ''):
         said = subprocess.run(
             [sys.executable, '-c', COMPILES],
             capture_output=True, text=True, check=True, env=environment, timeout=300.0,
         )  # fmt: skip
-    expected = 'geolin test: compiles for this machine, once (`geolin warm-up` does all): 1, log\n'
-    assert said.stderr == (expected if fresh else '')
+        assert said.stderr == expected
 
 
 def test_compiling__is_a_line_that_is_rewritten_on_a_terminal(tmp_path):

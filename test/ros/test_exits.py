@@ -24,15 +24,15 @@ NODES = {
     'state_estimator': {**QUADRUPED, 'contacts': ['FL_foot point']},
     'torque_estimator': {**QUADRUPED, 'imu_topics': ['imu base']},
 }
-ROUNDS = 7
-AS_USERS_DO = 2
+ROUNDS = 3
+AS_USERS_DO = 1
 LEAVING = 10.0
 """Deadline [s]; a participant that was never destroyed stays for 20 s."""
 
 
 @pytest.fixture
 def processes(round_number, tmp_path):
-    """Four nodes that serve a robot, each as a process; in the first rounds as users start it.
+    """Four nodes that serve a robot, each as a process; in the first round as users start it.
 
     And what was in /dev/shm before them.
     """
@@ -51,7 +51,6 @@ def processes(round_number, tmp_path):
 
 @pytest.mark.parametrize('round_number', range(ROUNDS))
 def test_ended_nodes__are_not_listed_and_leave_no_file(graph, processes, round_number):
-    """Twenty-eight exits in all."""
     processes, others = processes
     for name, process in processes.items():
         graph.wait_for(lambda p=process: 'serve quadruped' in p.log, START, process)

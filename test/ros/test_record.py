@@ -3,6 +3,7 @@
 """`geolin record` beside a running node: what is in its bag, by the reader of rosbags."""
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from rclpy.duration import Duration
 from std_msgs.msg import String
 from support.environment import ROOT, with_checkout
 from support.processes import Program
-from support.ros_graph import RELIABLE, START
+from support.ros_graph import RELIABLE, START, Client
 
 from geolin_ros import TreeModel, open_dataset, robots
 from geolin_ros.cli import main
@@ -40,7 +41,7 @@ def start(folder, *arguments, environment=None):
     )
 
 
-def test_inputs_and_outputs_of_a_node__are_in_the_bag_without_a_gap(robot, tmp_path):
+def test_inputs_and_outputs_of_a_node__are_in_the_bag_without_a_gap(robot, tmp_path, capsys):
     published, recorded = robot.joint_states, f'{robot.node_name}/linearization'
     before = published.get_subscription_count()
     recorder = start(tmp_path / 'bag', '--node', robot.node_name)
@@ -70,6 +71,9 @@ def test_inputs_and_outputs_of_a_node__are_in_the_bag_without_a_gap(robot, tmp_p
     assert len(stamps) == 20
     for topic in (robot.topic('joint_states'), robot.topic('odom'), recorded):
         assert counts[topic] >= 20, topic
+    arguments = ['inspect', str(tmp_path / 'bag'), '--urdf', 'quadruped', '--json']
+    assert main(arguments) in (0, 2)  # 2 where the first joint state came without odometry
+    assert json.loads(capsys.readouterr().out)
 
 
 @pytest.fixture
@@ -103,40 +107,29 @@ def test_what_has_come_before_ctrl_c__is_in_the_bag(graph, tmp_path):
         assert [connection.msgcount for connection in bag.connections] == [20]
 
 
-def test_bag__can_be_inspected_and_linearized(robot, tmp_path, capsys):
-    recorder = start(tmp_path / 'bag', '--node', robot.node_name, '--duration', '4')
-    try:
-        robot.wait_for(lambda: robot.ask() and recorder.poll() is not None, START)
-        _, errors = recorder.communicate(timeout=60)
-    finally:
-        recorder.kill()
-    assert recorder.returncode == 0, errors
-    arguments = ['inspect', str(tmp_path / 'bag'), '--urdf', 'quadruped', '--json']
-    assert main(arguments) in (0, 2)  # 2 where the first joint state came without odometry
-    assert json.loads(capsys.readouterr().out)
-
-
-@pytest.fixture
-def standing_bag(new_client, tmp_path):
+@pytest.fixture(scope='module')
+def standing_bag(graph, tmp_path_factory):
     """A bag of a node with rotors and contacts by parameters, and what it published."""
+    tmp_path = tmp_path_factory.mktemp('standing')
     rotors = tmp_path / 'rotors.yaml'
     rotors.write_text('{joints: {"*": {rotor_inertia: 0.01, gear_ratio: 1.0}}}')
     model = TreeModel.from_urdf(robots.path('quadruped'), overlay=rotors)
-    client = new_client(model)
-    client.start(
-        robot_description_file=str(robots.path('quadruped')),
-        overlay_file=str(rotors),
-        contacts=['FL_foot point', 'FR_foot point', 'RL_foot point'],
-    )
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.shake_hands()
-    recorder = start(tmp_path / 'bag', '--node', client.node_name, '--duration', '4')
-    try:
-        client.wait_for(lambda: client.ask() and recorder.poll() is not None, START)
-        _, errors = recorder.communicate(timeout=60)
-    finally:
-        recorder.kill()
+    client = Client(graph, tmp_path_factory.mktemp('node'), model)
+    with contextlib.closing(client):
+        client.start(
+            robot_description_file=str(robots.path('quadruped')),
+            overlay_file=str(rotors),
+            contacts=['FL_foot point', 'FR_foot point', 'RL_foot point'],
+        )
+        client.wait_until_active()
+        client.wait_until_serving()
+        client.shake_hands()
+        recorder = start(tmp_path / 'bag', '--node', client.node_name, '--duration', '3')
+        try:
+            client.wait_for(lambda: client.ask() and recorder.poll() is not None, START)
+            _, errors = recorder.communicate(timeout=60)
+        finally:
+            recorder.kill()
     assert recorder.returncode == 0, errors
     rotors.unlink()  # the bag is taken elsewhere
     found = {m.header.stamp.sec * 10**9 + m.header.stamp.nanosec: m for m in client.linearizations}

@@ -23,19 +23,32 @@ QUADRUPED = str(robots.path('quadruped'))
 EVERY = 40
 
 
-@pytest.mark.parametrize('form', [{}, {'form': 'discrete', 'method': 'zoh'}], ids=str)
-def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys, form):
+@pytest.mark.parametrize(
+    'values',
+    [
+        {},
+        {
+            'form': 'discrete',
+            'method': 'zoh',
+            'certificate.every': 100,
+            'certificate.budget': 1.0,
+        },
+    ],
+    ids=['defaults', 'discrete'],
+)
+def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys, values):
     """The entry is off by 1e-3 of its block; message, log, diagnostics and a file tell of it.
 
-    At 500 Hz at most, with the defaults.
+    At 500 Hz at most.
     """
     client.module = wrong_node.__file__
-    client.start(robot_description_file=QUADRUPED, **form)
+    client.start(robot_description_file=QUADRUPED, **values)
     client.wait_until_active()
     client.wait_until_serving()
     client.shake_hands()
 
-    every, due = BY_NAME['certificate.every'].default, time.perf_counter()
+    every = values.get('certificate.every', BY_NAME['certificate.every'].default)
+    due = time.perf_counter()
     deadline = due + START  # for a thread that a busy machine may let wait
     while not (message := client.ask()).trust.failed:
         assert message.trust.failures == 0
