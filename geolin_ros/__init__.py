@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from geolin_ros.datasets import open_dataset
-    from geolin_ros.description import Description, Joint, Link
+    from geolin_ros.description import Description, Joint, Link, Loop
     from geolin_ros.dynamics.derivatives import (
         Variation,
         d_forward_dynamics,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from geolin_ros.linearization.batch import LinearizationBatch
     from geolin_ros.linearization.constrained_dynamics import constrained_forward_dynamics
-    from geolin_ros.linearization.contacts import Contact, Loop
+    from geolin_ros.linearization.contacts import Contact
     from geolin_ros.linearization.discretization import Discretization
     from geolin_ros.linearization.linearizer import Linearizer
     from geolin_ros.linearization.result import Linearization
@@ -85,7 +85,7 @@ _HOMES = {
     'LinearizationBatch': 'geolin_ros.linearization.batch',
     'Linearizer': 'geolin_ros.linearization.linearizer',
     'Link': 'geolin_ros.description',
-    'Loop': 'geolin_ros.linearization.contacts',
+    'Loop': 'geolin_ros.description',
     'State': 'geolin_ros.model.state',
     'TreeModel': 'geolin_ros.model.tree',
     'Variation': 'geolin_ros.dynamics.derivatives',

@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     from geolin_ros.errors import ModelWarning
     from geolin_ros.stream.compiling import compile_line
-    from geolin_ros.urdf.xacro_file import xacro_arguments
+    from geolin_ros.urdf.xacro_file import argument_of, xacro_arguments
 
     arguments = sys.argv[1:] if arguments is None else arguments
     name, interrupted = 'geolin', 'interrupted'
@@ -75,7 +75,8 @@ def main(arguments: list[str] | None = None) -> int:
             signal.signal(number, _once(received))
         with warnings.catch_warnings(), compile_line(name):
             warnings.simplefilter('ignore', ModelWarning)  # `info` and `lint-urdf` say them
-            with xacro_arguments(dict(getattr(options, 'xacro_args', ()))):
+            given = dict(map(argument_of, getattr(options, 'xacro_args', ())))
+            with xacro_arguments(given):
                 status = int(options.run(options))
         sys.stdout.flush()
     except BaseException as error:

@@ -36,6 +36,7 @@ def add_bag_arguments(parser: argparse.ArgumentParser) -> None:
         help='rosbag2 folder or file (mcap, sqlite3) or ROS 1 bag; several are merged by time',
     )
     add_bag_options(parser)
+    add_xacro_argument(parser)
 
 
 def add_bag_options(parser: 'argparse._ActionsContainer') -> None:
@@ -66,6 +67,17 @@ def add_bag_options(parser: 'argparse._ActionsContainer') -> None:
             metavar='TOPIC',
             help=f'topic of {role.replace("_", " ")} (default: guessed)',
         )
+
+
+def add_xacro_argument(parser: 'argparse._ActionsContainer') -> None:
+    """Declare the values of a xacro file, for `main`."""
+    parser.add_argument(
+        '--xacro-args',
+        nargs='+',
+        default=[],
+        metavar='NAME:=VALUE',
+        help='values of the <xacro:arg> of a xacro file',
+    )
 
 
 def add_new_bag_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from geolin_ros.cli._recordings import add_xacro_argument
 from geolin_ros.control.soles import read_feet
 from geolin_ros.control.support import Support
 from geolin_ros.errors import ModelWarning
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.parameters.linearizer import loops_of
 
 URDF_HELP = 'path of a URDF, xacro or MJCF file, or a bundled robot: humanoid, quadruped'
 CONTACTS_HELP = (
@@ -22,54 +24,45 @@ CONTACTS_HELP = (
 )
 
 
-def add_robot_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare the robot."""
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the robot, and how it is read."""
     parser.add_argument('urdf', metavar='URDF', help=URDF_HELP)
-    add_xacro_argument(parser)
+    add_reading_arguments(parser)
 
 
-def add_xacro_argument(parser: 'argparse._ActionsContainer') -> None:
-    """Declare the values of a xacro file, for `main`."""
-    parser.add_argument(
-        '--xacro-args',
-        nargs='+',
-        default=[],
-        type=_xacro_argument,
-        metavar='NAME:=VALUE',
-        help='values of the <xacro:arg> of a xacro file',
-    )
-
-
-def _xacro_argument(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition(':=')
-    if not separator:
-        raise argparse.ArgumentTypeError(f'{text!r} is not NAME:=VALUE')
-    return name, value
-
-
-def add_base_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare whether the base moves, for `of_base`."""
+def add_reading_arguments(parser: 'argparse._ActionsContainer') -> None:
+    """Declare how a robot is read, for `read_model`."""
     parser.add_argument(
         '--base',
         choices=('floating', 'fixed'),
         help='whether the root link moves (default: floating, unless it is called world; of '
         'MJCF, as in the file)',
     )
-
-
-def add_mimic_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare what mimic joints do."""
     parser.add_argument(
         '--mimic',
         choices=('exact', 'independent'),
         default='exact',
         help='mimic joints: exact constraints, or independent joints (default: %(default)s)',
     )
-
-
-def add_overlay_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare the overlay."""
+    parser.add_argument(
+        '--loops',
+        nargs='+',
+        metavar='LOOP',
+        help="closed loops, as 'FRAME_A=FRAME_B point' or surface, perhaps with stiffness and "
+        'damping behind; none for none (default: those of an MJCF file)',
+    )
     parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
+    add_file_arguments(parser)
+
+
+def add_file_arguments(parser: 'argparse._ActionsContainer') -> None:
+    """Declare what a file needs to be read: values of a xacro file are for `main`."""
+    parser.add_argument(
+        '--root',
+        metavar='BODY',
+        help='first body of the robot, of an MJCF file in which several trees move',
+    )
+    add_xacro_argument(parser)
 
 
 def joint_position(text: str) -> tuple[str, float]:
@@ -80,16 +73,20 @@ def joint_position(text: str) -> tuple[str, float]:
     return name, float(position)
 
 
-def of_base(options: argparse.Namespace) -> dict[str, str]:
-    """Return --base, if it is given, as an option of `read_model`."""
-    return {} if options.base is None else {'base': options.base}
-
-
-def read_model(urdf: Path, **reading: Any) -> TreeModel:
-    """Return the robot, its warnings unsaid."""
+def read_model(file: Path, options: argparse.Namespace, **reading: Any) -> TreeModel:
+    """Return the robot as `add_reading_arguments` say and ``reading``; its warnings unsaid."""
+    given: dict[str, Any] = {
+        'mimic': options.mimic,
+        'overlay': options.overlay,
+        'root': options.root,
+        'loops': None if options.loops is None else loops_of(options.loops),
+        **reading,
+    }
+    if options.base is not None:
+        given['base'] = options.base
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        return TreeModel.from_file(urdf, **reading)
+        return TreeModel.from_file(file, **given)
 
 
 def read_supports(urdf: Path, model: TreeModel, texts: Sequence[str]) -> list[Support]:

@@ -8,11 +8,8 @@ from pathlib import Path
 
 from geolin_ros.cli._robots import (
     CONTACTS_HELP,
-    add_base_argument,
-    add_overlay_argument,
-    add_robot_argument,
+    add_robot_arguments,
     joint_position,
-    of_base,
     read_model,
     read_supports,
 )
@@ -24,7 +21,7 @@ from geolin_ros.robots import locate
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_robot_argument(parser)
+    add_robot_arguments(parser)
     parser.add_argument(
         '--contacts',
         nargs='+',
@@ -51,8 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='SECONDS',
         help='in flight: time for which controllability under gravity is computed',
     )
-    add_base_argument(parser)
-    add_overlay_argument(parser)
     parser.add_argument('--json', action='store_true', help='print the report as JSON')
     parser.add_argument(
         '--picture', type=Path, metavar='FILE', help='draw poles and time constants'
@@ -62,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the report; return 1 for a robot on contacts that no feedback can keep there."""
     urdf = locate(options.urdf)
-    model = read_model(urdf, overlay=options.overlay, **of_base(options))
+    model = read_model(urdf, options)
     supports = read_supports(urdf, model, options.contacts)
     joints = dict(options.posture)
     if supports:

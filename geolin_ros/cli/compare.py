@@ -4,7 +4,12 @@
 
 import argparse
 
-from geolin_ros.cli._recordings import Progress, add_output_arguments, print_json
+from geolin_ros.cli._recordings import (
+    Progress,
+    add_output_arguments,
+    add_xacro_argument,
+    print_json,
+)
 from geolin_ros.robots import ROBOTS, locate
 
 
@@ -20,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=1e-9,
         help='largest relative difference for exit status 0 (default: %(default)s)',
     )
+    add_xacro_argument(parser)
     add_output_arguments(parser)
 
 

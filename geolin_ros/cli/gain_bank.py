@@ -7,8 +7,7 @@ from pathlib import Path
 
 from geolin_ros.cli._robots import (
     CONTACTS_HELP,
-    add_overlay_argument,
-    add_robot_argument,
+    add_robot_arguments,
     joint_position,
     read_model,
     read_supports,
@@ -24,7 +23,7 @@ from geolin_ros.robots import locate
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_robot_argument(parser)
+    add_robot_arguments(parser)
     parser.add_argument(
         'file',
         type=Path,
@@ -65,13 +64,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--delay', type=int, default=0, help='periods from measurement to effort (default: 0)'
     )
-    add_overlay_argument(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Design the gains, save them, and print a line a set of contacts."""
     urdf = locate(options.urdf)
-    model = read_model(urdf, overlay=options.overlay)
+    model = read_model(urdf, options)
     routes = []
     for texts in options.contacts:
         supports = read_supports(urdf, model, texts)

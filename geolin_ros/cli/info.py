@@ -6,14 +6,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from geolin_ros.cli._robots import (
-    add_base_argument,
-    add_mimic_argument,
-    add_overlay_argument,
-    add_robot_argument,
-    of_base,
-    read_model,
-)
+from geolin_ros.cli._robots import add_robot_arguments, read_model
 from geolin_ros.control.soles import candidate_feet
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel
@@ -23,16 +16,13 @@ from geolin_ros.robots import locate
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_robot_argument(parser)
-    add_base_argument(parser)
-    add_mimic_argument(parser)
-    add_overlay_argument(parser)
+    add_robot_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the summary, with the model's warnings at its end, links by body, candidate feet."""
     file = locate(options.urdf)
-    model = read_model(file, mimic=options.mimic, overlay=options.overlay, **of_base(options))
+    model = read_model(file, options)
     print(model.summary())
     print('links by body:')
     for body, name in enumerate(model.body_names):

@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import json
 
-from geolin_ros.cli._robots import add_xacro_argument
+from geolin_ros.cli._robots import add_file_arguments
 from geolin_ros.description import SEVERITIES
 from geolin_ros.model.lint import Report, lint
 from geolin_ros.robots import locate
@@ -15,7 +15,7 @@ from geolin_ros.robots import locate
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument('file', help='a URDF, xacro or MJCF file, or a bundled robot')
-    add_xacro_argument(parser)
+    add_file_arguments(parser)
     parser.add_argument('--json', action='store_true', help='print the findings as JSON')
     parser.add_argument(
         '--strict',
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the findings, worst first; return 1 if the file should not be used as it is."""
-    report = lint(locate(options.file))
+    report = lint(locate(options.file), options.root)
     print(as_json(report) if options.json else as_text(report))
     return int(report.count('error') > 0 or (options.strict and report.count('warning') > 0))
 

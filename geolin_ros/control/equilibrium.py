@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint efforts and contact forces that hold a posture, and how much room they leave.
 
-    h(g) = [0; S tau] + sum_k J_k' f_k
+    h(g) = [0; S tau] + sum_k J_k' f_k + J_l' f_l
 
 with a force f_k (3,) in world axes at each point of each support, inside a pyramid of 8 facets
-within its friction cone, pressing and not pulling; efforts within the limits of the robot. Among
+within its friction cone, pressing and not pulling; any forces f_l in the robot's closed loops;
+efforts within the limits of the robot. Among
 all such forces those of least sum of squares are taken, forces as a share of the weight, efforts
 of their limits, by a quadratic program.
 """
@@ -28,6 +29,7 @@ from geolin_ros.control.support import (
 from geolin_ros.dynamics.functions import bias_force
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError
+from geolin_ros.linearization.contacts.rows import constraints_of
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.typing import Array
@@ -35,6 +37,7 @@ from geolin_ros.typing import Array
 FRICTION = 0.5
 """Coefficient to plan with, below that of most floors."""
 _FACETS = 8
+_LOOP_PRICE = 1e-6  # of the forces in closed loops, against those on supports
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,14 +234,16 @@ class _Problem:
                 rows.append(self.kinematics.jacobian(spot, 'mixed')[:3])
                 normals.append(normal)
         self.points, self.normals = np.array(points), np.array(normals)
-        self.J = np.vstack(rows)
+        loops = constraints_of(model, state, model.loops).A
+        self.J = np.vstack((*rows, loops))
+        self.priced = np.repeat((1.0, _LOOP_PRICE), (3 * len(points), len(loops)))
         limits = np.array(model.limits.effort) / self.weight
         actuated = np.isin(model.joint_names, model.actuated_joints)
         self.effort_limits = np.where(actuated, limits, 0.0)
         self.scale = np.where(np.isfinite(limits) & (limits > 0.0), limits, 1.0)
 
     def solve(self, effort_limits: Array) -> Array | None:
-        """Return forces (3 k,) with efforts within limits (n,), or None if there are none."""
+        """Return forces, first (3 k,) on supports, efforts within limits (n,), or None."""
         G, g = self.J[:, :6].T, self.h[:6]
         Jt = self.J[:, 6:].T / self.scale[:, None]
         wanted = self.h[6:] / self.scale
@@ -246,7 +251,7 @@ class _Problem:
         cone, upper = self._cone()
         bound = effort_limits[~passive] / self.scale[~passive]
         x = quadratic_program.solve(
-            np.eye(G.shape[1]) + Jt.T @ Jt,
+            np.diag(self.priced) + Jt.T @ Jt,
             -Jt.T @ wanted,
             np.vstack((G, Jt[passive])),
             np.concatenate((g, wanted[passive])),
@@ -264,7 +269,7 @@ class _Problem:
         """Return C, u: C f <= u for forces that press, in pyramids inside the friction cones."""
         angles = 2.0 * np.pi * np.arange(_FACETS) / _FACETS
         inner = self.friction * np.cos(np.pi / _FACETS)
-        C = np.zeros((len(self.points), _FACETS + 1, 3 * len(self.points)))
+        C = np.zeros((len(self.points), _FACETS + 1, len(self.J)))
         for k, normal in enumerate(self.normals):
             across = np.linalg.svd(normal[None])[2][1:]
             directions = np.stack((np.cos(angles), np.sin(angles)), axis=1) @ across
@@ -310,7 +315,8 @@ class _Problem:
 
     def equilibrium(self, x: Array) -> Equilibrium:
         """Return the result for forces (3 k,)."""
-        tau, forces = self._efforts(x), self.weight * x.reshape(-1, 3)
+        tau = self._efforts(x)
+        forces = self.weight * x[: 3 * len(self.points)].reshape(-1, 3)
         residual = self.weight * (self.h - self.J.T @ x)
         residual[6:] -= tau
         normal = np.sum(forces * self.normals, axis=1)

@@ -19,6 +19,7 @@ from geolin_ros.control.support import Support, level, polygon_centre, support_p
 from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError
+from geolin_ros.linearization.contacts.description import resolve
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
@@ -196,6 +197,18 @@ class _Task(NamedTuple):
         for name, position in self.lifted.items():
             missing[f'lifted foot {name!r}'] = np.asarray(position) - at.pose(name)[:3, 3]
             rows.append(at.jacobian(name, 'mixed')[:3])
+        for loop in self.model.loops:
+            first, second = resolve(self.model, loop)
+            assert second is not None
+            apart = se3.relative(at.pose(first), at.pose(second))
+            J, J_b = at.jacobian(first), at.jacobian(second)
+            if loop.kind == 'surface':
+                error = se3.log(apart)
+                J = se3.left_jacobian_inverse(error) @ (J - se3.adjoint(apart) @ J_b)
+            else:
+                error, J = apart[:3, 3], J[:3] - apart[:3, :3] @ J_b[:3]
+            missing[f'loop {loop.name!r}'] = error
+            rows.append(J)
         missing['centre of mass'] = self.com - mass.com[:2]
         rows.append(mass.jacobian[:2])
         return missing, np.vstack(rows)

@@ -29,6 +29,7 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InputError
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.reduction import ReducedLinearization, reduce
+from geolin_ros.linearization.result import Linearization
 from geolin_ros.model.labels import entry_words, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -264,8 +265,14 @@ def analyze_modes(
 
 def analyze_reduced(model: TreeModel, state: State, reduced: ReducedLinearization) -> ModeReport:
     """Return the report of a reduced pair about an equilibrium, which the caller answers for."""
-    feet = ', '.join(contact.name for contact in reduced.full.contacts)
-    about = f'{model.name} standing on {feet}'
+    own = {loop.name for loop in model.loops}
+    feet = ', '.join(c.name for c in reduced.full.contacts if c.name not in own)
+    return _of_reduced(f'{model.name} standing on {feet}', model, state, reduced)
+
+
+def _of_reduced(
+    about: str, model: TreeModel, state: State, reduced: ReducedLinearization
+) -> ModeReport:
     scaled, R = np.linalg.qr(reduced.P / _units(model, state)[0][:, None])
     R_inverse = np.linalg.inv(R)
     pair = R @ reduced.A @ R_inverse, R @ reduced.B
@@ -285,19 +292,23 @@ def _full_pair(model: TreeModel, state: State, reduced: ReducedLinearization) ->
 def _on_fixed_base(model: TreeModel, state: State, tau: ArrayLike) -> ModeReport:
     L = Linearizer(model)(state, tau)
     _check_still(model, state, L.nu_dot)
+    return _off_the_ground(f'{model.name} on a fixed base, at rest', model, state, L)
+
+
+def _off_the_ground(about: str, model: TreeModel, state: State, L: Linearization) -> ModeReport:
+    """Return the report of a robot without contacts: of what its loops admit, if it has any."""
+    if model.loops:
+        return _of_reduced(about, model, state, reduce(L))
     unit = _units(model, state)[0]
     A, B = L.A * unit / unit[:, None], L.B / unit[:, None]
-    about = f'{model.name} on a fixed base, at rest'
     return _report(about, model, state, A, B, np.diag(unit), np.eye(2 * model.m))
 
 
 def _free_fall(model: TreeModel, state: State) -> ModeReport:
     weightless = model.with_gravity([0.0, 0.0, 0.0])
     L = Linearizer(weightless)(state, np.zeros(model.n))
-    unit = _units(model, state)[0]
-    A, B = L.A * unit / unit[:, None], L.B / unit[:, None]
     about = f'{model.name} in free flight at rest, gravity 0 (the falling frame)'
-    return _report(about, model, state, A, B, np.diag(unit), np.eye(2 * model.m))
+    return _off_the_ground(about, model, state, L)
 
 
 def reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float) -> ModeReport:

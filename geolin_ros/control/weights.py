@@ -180,7 +180,8 @@ def cost(
     S = np.zeros_like(reduced.B)
     if not weights.leaves_forces_free:
         D = _force_scale(weights, model, state, supports, wrenches)
-        by_state, by_tau = D @ reduced.wrench_by_state, D @ reduced.wrench_by_tau
+        by_state = D @ reduced.wrench_by_state[: len(D)]  # loops of the robot come behind
+        by_tau = D @ reduced.wrench_by_tau[: len(D)]
         terms.append(by_state)
         S, R = by_state.T @ by_tau, R_effort + by_tau.T @ by_tau
     stacked = np.concatenate(terms)

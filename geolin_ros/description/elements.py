@@ -4,12 +4,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from geolin_ros.description.findings import Finding
+from geolin_ros.errors import ConfigurationError
 from geolin_ros.typing import Array
+
+ContactKind = Literal['point', 'surface']
 
 FIXED_KINDS = ('fixed',)
 SINGLE_AXIS_KINDS = ('revolute', 'continuous', 'prismatic', 'helical')
@@ -130,9 +136,76 @@ class Joint:
     effort_offset: float = 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A frame of the robot constrained to another one: a closed kinematic loop.
+
+    Acceleration + damping * velocity + stiffness * error = 0, in axes of frame a
+    [Baumgarte 1972].
+
+    Attributes
+    ----------
+    frame_a
+        The contact frame, a link: rows and forces are in its axes, forces act on it.
+    frame_b
+        The frame it is constrained to; the opposite forces act on that link.
+    kind
+        ``'point'``: position constrained, 3 rows; ``'surface'``: position and orientation, 6 rows,
+        linear before angular.
+    stiffness, damping
+        Of the constraint [1/s^2] and [1/s].
+    reference : (4, 4)
+        Pose of frame a as seen from frame b; by default they coincide.
+    active
+        Whether it is in force; else it has no rows.
+    """
+
+    frame_a: str
+    frame_b: str
+    kind: ContactKind = 'surface'
+    stiffness: float = 0.0
+    damping: float = 0.0
+    reference: ArrayLike | None = None
+    active: bool = True
+
+    @property
+    def name(self) -> str:
+        """``frame_a=frame_b``: what `Linearizer.activate` calls it."""
+        return f'{self.frame_a}={self.frame_b}'
+
+    @classmethod
+    def parse(cls, text: str) -> Loop:
+        """Return the loop of ``frame_a=frame_b kind``, or with stiffness and damping behind.
+
+        Raises
+        ------
+        ConfigurationError
+            If the text is none of these.
+        """
+        found = constraint_of(text)
+        match found[0].split('=') if found else ():
+            case [frame_a, frame_b] if found and frame_a and frame_b:
+                return cls(frame_a, frame_b, *found[1:])
+        raise ConfigurationError(
+            f'loop {text!r} is not understood, expected frame_a=frame_b, point or surface, and '
+            'perhaps stiffness and damping, with blanks between'
+        )
+
+
+def constraint_of(text: str) -> tuple[str, ContactKind, float, float] | None:
+    """Return name, kind, stiffness and damping of a contact or loop in a text, or None."""
+    match text.split():
+        case [name, ('point' | 'surface') as kind]:
+            return name, kind, 0.0, 0.0
+        case [name, ('point' | 'surface') as kind, stiffness, damping]:
+            with contextlib.suppress(ValueError):
+                return name, kind, float(stiffness), float(damping)
+    return None
+
+
 @dataclass(frozen=True)
 class Description:
-    """Links and joints of one robot, in document order.
+    """Links and joints of one robot, in document order, and the loops they form.
 
     ``source`` says where it came from (a file path, or a phrase such as ``URDF text``) and opens
     every error message about it. ``findings`` say what a reader took otherwise than written.
@@ -143,3 +216,4 @@ class Description:
     joints: tuple[Joint, ...]
     source: str = 'description'
     findings: tuple[Finding, ...] = ()
+    loops: tuple[Loop, ...] = ()

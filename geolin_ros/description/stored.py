@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.description.elements import Description, Joint, Limits, Link, Mimic
+from geolin_ros.description.elements import Description, Joint, Limits, Link, Loop, Mimic
 from geolin_ros.errors import ModelError
 
 FORMAT = 'geolin_ros description 1'
@@ -39,7 +39,8 @@ def load(text: str) -> Description:
             raise ModelError(f'format is {found.get("format")!r}, expected {FORMAT!r}')
         links = tuple(Link(link['name'], np.array(link['inertia'])) for link in found['links'])
         joints = tuple(_joint(**joint) for joint in found['joints'])
-        return Description(found['name'], links, joints, found['source'])
+        loops = tuple(Loop(**loop) for loop in found.get('loops', ()))
+        return Description(found['name'], links, joints, found['source'], loops=loops)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ModelError(f'stored description cannot be read: {error}') from error
 

@@ -28,7 +28,7 @@ from geolin_ros.kernels.packing.own_layout import pack_own
 from geolin_ros.kernels.status import OK
 from geolin_ros.linearization.any_linearizer import AnyLinearizer
 from geolin_ros.linearization.contacts.constraints import Constraint
-from geolin_ros.linearization.contacts.description import SIZES, activated
+from geolin_ros.linearization.contacts.description import SIZES, activated, with_own_loops
 from geolin_ros.linearization.workspace import pack_constraints
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import pack
@@ -162,8 +162,8 @@ class Along:
         times : (N + 1,)
             Of the nodes, increasing [s].
         contacts
-            Names of the contacts in force in each of the N intervals; by default those that are
-            now.
+            Names of the contacts in force in each of the N intervals, beside the model's loops; by
+            default those that are now.
         out
             Of `room` for at least N intervals, to be overwritten; its first N are returned.
 
@@ -205,7 +205,9 @@ class Along:
             names = tuple(contact.name for contact in linearizer.contacts if contact.active)
             in_force: tuple[Names, ...] = (names,) * count
         else:
-            in_force = tuple(map(tuple, contacts))
+            in_force = tuple(
+                with_own_loops(model, linearizer.contacts, names) for names in contacts
+            )
         if len(in_force) != count:
             raise ShapeError(
                 f'contacts are {len(in_force)} sets, expected {count}, one a interval'

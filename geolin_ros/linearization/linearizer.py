@@ -19,7 +19,13 @@ from geolin_ros.errors import ShapeError
 from geolin_ros.kernels.status import OK, REDUNDANT
 from geolin_ros.linearization.about import About
 from geolin_ros.linearization.contacts.constraints import Constraint
-from geolin_ros.linearization.contacts.description import Closure, activated, content, named
+from geolin_ros.linearization.contacts.description import (
+    Closure,
+    activated,
+    content,
+    named,
+    with_own_loops,
+)
 from geolin_ros.linearization.contacts.rank import check_length
 from geolin_ros.linearization.recycling import Ready, Results
 from geolin_ros.linearization.reference import Reference
@@ -82,7 +88,8 @@ class Linearizer:
     model
         The robot.
     contacts
-        Frames of it that are in contact, and loops; they may change at any time.
+        Frames of it that are in contact, and loops beside those of the model; they may change at
+        any time.
     length
         What a torque is divided by to compare it with a force where contacts are redundant [m].
 
@@ -151,13 +158,14 @@ class Linearizer:
         return free.ready
 
     def activate(self, names: Iterable[str]) -> None:
-        """Put the contacts with these names into force, and no others.
+        """Put the contacts with these names into force, and no others; the model's loops stay.
 
         Raises
         ------
         UnknownNameError
             If no contact has one of the names.
         """
+        names = with_own_loops(self.model, self.contacts, names)
         self.contacts = activated(self.contacts, names)
 
     @property
@@ -335,6 +343,9 @@ class Linearizer:
             return self._own
         mine = {} if self._own is None else {c.name: c for c in self._own.contacts}
         given = tuple(named(contact, mine) for contact in contacts)
+        if self.model.loops:
+            said = {contact.name for contact in given}
+            given += tuple(loop for loop in self.model.loops if loop.name not in said)
         known = tuple(content(contact) for contact in given)
         found = self._sets.pop(known, None)
         if found is None:

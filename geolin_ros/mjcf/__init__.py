@@ -4,12 +4,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from geolin_ros.mjcf.recognition import is_mjcf
+from geolin_ros.mjcf.recognition import check_no_root, is_mjcf
 
 if TYPE_CHECKING:
     from geolin_ros.mjcf.reader import Reading, read, read_shapes
 
-__all__ = ['Reading', 'is_mjcf', 'read', 'read_shapes']
+__all__ = ['Reading', 'check_no_root', 'is_mjcf', 'read', 'read_shapes']
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from geolin_ros.description import Description, Finding, Joint, Limits, Link, Mimic
+from geolin_ros.description import (
+    Description,
+    Finding,
+    Joint,
+    Limits,
+    Link,
+    Loop,
+    Mimic,
+    lock_joints,
+)
 from geolin_ros.description.shapes import Shape
 from geolin_ros.errors import ModelError, unknown_name
 from geolin_ros.mjcf.recognition import is_mjcf
@@ -23,6 +32,7 @@ from geolin_ros.typing import Array, IntArray
 mujoco = optional('mujoco', extra='mujoco')
 
 _TO_JOINTS = (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
+_INACTIVE = 'set active="false" there'
 _AROUND = 24  # points around an ellipsoid
 _KINDS = ('floating', 'spherical', 'prismatic', 'revolute')  # in the order of mjtJoint
 
@@ -58,8 +68,9 @@ def read(source: str | Path, root: str | None = None) -> Reading:
         range, damping, stiffness with its rest position, dry friction and armature. Of actuators
         armature, damping (times gear squared) and limits of force count, of motors those of
         control too: efforts are those of joints. Several joints of a body are a chain with
-        massless links, ``body@joint``, between. An equality of two joints is a mimic joint:
-        exact, where MuJoCo's is soft. What <flag> disables is left out.
+        massless links, ``body@joint``, between. Equalities are exact, where MuJoCo's are soft: of
+        two joints a mimic joint, of one a fixed joint; <connect> and <weld> are loops between
+        massless links ``body@equality``. What <flag> disables is left out.
 
     Raises
     ------
@@ -67,8 +78,9 @@ def read(source: str | Path, root: str | None = None) -> Reading:
         If MuJoCo is not installed.
     ModelError
         If MuJoCo cannot read it, it holds several moving trees, or something acts on its joints
-        that cannot be read: loops, tendons with forces, springs of ball joints, polynomial springs
-        and dampers, gravity compensation, fluids, deformable bodies.
+        that cannot be read: equalities of tendons or by curves, tendons with forces, springs of
+        ball joints, polynomial springs and dampers, gravity compensation, fluids, deformable
+        bodies.
     """
     return _Reader(*_compiled(source), root).read()
 
@@ -172,7 +184,7 @@ class _Reader:
     def read(self) -> Reading:
         m = self._m
         root = self._root()
-        mimics = dict(self._mimics())
+        mimics, locked = self._couplings()
         links, joints = [], []
         inside = {root}
         for body in range(root, m.nbody):
@@ -189,9 +201,22 @@ class _Reader:
                 joints += chain
         gravity = np.array(m.opt.gravity) * (not self._disables('GRAVITY'))
         name = m.names.partition(b'\0')[0].decode() or 'robot'
+        loops = []
+        for loop, ends in self._loops(inside):
+            loops.append(loop)
+            links += [Link(joint.child) for joint in ends]
+            joints += ends
         description = Description(
-            name, tuple(links), tuple(joints), self._source, tuple(self._findings)
+            name,
+            tuple(links),
+            tuple(joints),
+            self._source,
+            tuple(self._findings),
+            tuple(loops),
         )
+        here = {joint.name for joint in joints}
+        locked = {joint: at for joint, at in locked.items() if joint in here}
+        description, _ = lock_joints(description, locked)
         return Reading(description, 'floating' if root else 'fixed', tuple(gravity.tolist()))
 
     def _disables(self, *flags: str) -> bool:
@@ -206,7 +231,7 @@ class _Reader:
         if not moving:
             raise self._refusal('no joint', 'a robot', 'read a file that holds one')
         free = [int(m.jnt_bodyid[j]) for j in range(m.njnt) if m.jnt_type[j] == 0]
-        if self._chosen is not None:
+        if self._chosen:
             roots = [self._body_names[body] for body in moving]
             if self._chosen not in roots:
                 raise unknown_name('root', self._chosen, roots, self._source)
@@ -311,32 +336,70 @@ class _Reader:
             and m.actuator_dyntype[actuator] == mujoco.mjtDyn.mjDYN_NONE
         )
 
-    def _mimics(self) -> Iterator[tuple[int, Mimic]]:
-        """Return the joints that equalities of two joints make follow another."""
+    def _equalities(self, *kinds: Any) -> Iterator[tuple[int, str]]:
+        """Return number and name of each equality in force of these kinds."""
         m = self._m
         if self._disables('EQUALITY', 'CONSTRAINT'):
             return
         for e in range(m.neq):
-            if not m.eq_active0[e]:
-                continue
+            if m.eq_active0[e] and int(m.eq_type[e]) in map(int, kinds):
+                yield e, _name(m.eq(e), 'equality', e)
+
+    def _couplings(self) -> tuple[dict[int, Mimic], dict[str, float]]:
+        """Return the joints that follow another by number, and those that stand still by name."""
+        m, mimics, still = self._m, dict[int, Mimic](), dict[str, float]()
+        kinds = mujoco.mjtEq
+        others = set(kinds.__members__.values()) - {
+            *(kinds.mjEQ_CONNECT, kinds.mjEQ_WELD, kinds.mjEQ_JOINT)
+        }
+        for _, name in self._equalities(*others):
+            raise self._refusal(f'equality {name!r}, of no bodies or joints', 'none', _INACTIVE)
+        for e, name in self._equalities(kinds.mjEQ_JOINT):
             follower, master = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
             curve = m.eq_data[e, :5]
-            if (
-                m.eq_type[e] != mujoco.mjtEq.mjEQ_JOINT
-                or master < 0
-                or np.any(curve[2:])
-                or not curve[1]
-            ):
-                name = m.eq(e).name or e
-                raise self._refusal(
-                    f'an equality constraint ({name!r}) that is no line between two joints',
-                    'a tree',
-                    'set active="false" there and close the loop by geolin_ros.Loop',
-                )
+            if master >= 0 and (np.any(curve[2:]) or not curve[1]):
+                found = f'equality {name!r} of two joints that is no line'
+                raise self._refusal(found, 'polycoef="a b 0 0 0"', _INACTIVE)
             start = [float(m.qpos0[m.jnt_qposadr[j]]) for j in (follower, master)]
+            if master < 0:
+                still[self._joint_names[follower]] = start[0] + float(curve[0])
+                continue
             ratio = float(curve[1])
             offset = start[0] + float(curve[0]) - ratio * start[1]
-            yield follower, Mimic(self._joint_names[master], ratio, offset)
+            mimics[follower] = Mimic(self._joint_names[master], ratio, offset)
+        return mimics, still
+
+    def _loops(self, inside: set[int]) -> Iterator[tuple[Loop, list[Joint]]]:
+        """Return what <connect> and <weld> close, and the joints that carry both frames."""
+        m, data = self._m, self._m.eq_data
+        for e, name in self._equalities(mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD):
+            is_weld = m.eq_type[e] == mujoco.mjtEq.mjEQ_WELD
+            bodies = [int(m.eq_obj1id[e]), int(m.eq_obj2id[e])]
+            if m.eq_objtype[e] == mujoco.mjtObj.mjOBJ_SITE:
+                poses = [_pose(m.site_pos[s], _rotation(m.site_quat[s])) for s in bodies]
+                bodies = [int(m.site_bodyid[s]) for s in bodies]
+            elif is_weld:  # MuJoCo keeps the second frame first
+                poses = [
+                    _pose(data[e, 3:6], _rotation(data[e, 6:10])),
+                    _pose(data[e, :3], np.eye(3)),
+                ]
+            else:
+                poses = [_pose(data[e, k : k + 3], np.eye(3)) for k in (0, 3)]
+            if not inside.intersection(bodies):
+                continue
+            for body in bodies:
+                if body not in inside:
+                    found = f'equality {name!r} with body {self._body_names[body]!r}'
+                    fix = f'{_INACTIVE}, or give what holds it to the world as a contact'
+                    raise self._refusal(found, 'a loop within the robot', fix)
+            first, second = (f'{self._body_names[body]}@{name}' for body in bodies)
+            if bodies[0] == bodies[1]:
+                raise self._refusal(f'equality {name!r} of a body with itself', 'two', _INACTIVE)
+            ends = [
+                Joint(f'{frame}@fixed', 'fixed', self._body_names[body], frame, pose)
+                for frame, body, pose in zip((first, second), bodies, poses, strict=True)
+            ]
+            yield Loop(first, second, 'surface' if is_weld else 'point'), ends
 
     def _check(self) -> None:
         """Refuse what acts on the joints and cannot be read."""

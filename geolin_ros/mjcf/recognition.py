@@ -5,6 +5,8 @@
 import re
 from pathlib import Path
 
+from geolin_ros.errors import ConfigurationError
+
 _ROOTS = ('mujoco', 'mujocoinclude')
 _BEFORE = (('<!--', '-->'), ('<?', '?>'), ('<!', '>'))
 
@@ -21,6 +23,15 @@ def is_mjcf(source: object) -> bool:
     else:
         return False
     return _first_element(text) in _ROOTS
+
+
+def check_no_root(source: object, root: str | None) -> None:
+    """Raise `ConfigurationError` if a root is named in a file that is no MJCF."""
+    if root:
+        raise ConfigurationError(
+            f'root is {root!r}, but {source} is no MJCF, which alone may hold several trees; '
+            'leave it out'
+        )
 
 
 def _first_element(text: str) -> str:

@@ -72,18 +72,18 @@ class Report:
         return sum(finding.severity == severity for finding in self.findings)
 
 
-def lint(source: str | bytes | Path | Any) -> Report:
+def lint(source: str | bytes | Path | Any, root: str | None = None) -> Report:
     """Return what there is to say about a URDF or MJCF text, path or urdfpy-shaped object.
 
     Never raises for a bad description: all that stops it from being read are findings. Of a path
-    the meshes are looked for.
+    the meshes are looked for. ``root`` is the robot's first body in an MJCF with several trees.
     """
     name = str(source) if isinstance(source, Path) else 'URDF'
     model = None
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
         try:
-            description, found = _examined(source)
+            description, found = _examined(source, root)
         except ConfigurationError:
             raise
         except GeolinError as error:  # no such file
@@ -107,7 +107,7 @@ def lint(source: str | bytes | Path | Any) -> Report:
     return Report(name, tuple(named), model)
 
 
-def _examined(source: Any) -> tuple[Description | None, list[Finding]]:
+def _examined(source: Any, root: str | None) -> tuple[Description | None, list[Finding]]:
     """Return a description, and what its reader has to say.
 
     Raises
@@ -116,11 +116,12 @@ def _examined(source: Any) -> tuple[Description | None, list[Finding]]:
         If it is MJCF, and MuJoCo is not installed.
     """
     if not mjcf.is_mjcf(source):
+        mjcf.check_no_root(source, root)
         description, found = urdf.examine(source)
         fixed = None if description is None else stands_on_world(description)
         return description, [*found, *([fixed] if fixed else [])]
     try:
-        return mjcf.read(source).description, []
+        return mjcf.read(source, root).description, []
     except ModelError as error:
         return None, _from_error('', error, str(source))
 

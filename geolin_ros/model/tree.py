@@ -19,7 +19,9 @@ from numpy.typing import ArrayLike
 from geolin_ros import mjcf, urdf
 from geolin_ros.description import (
     SINGLE_AXIS_KINDS,
+    ContactKind,
     Description,
+    Loop,
     apply_overlay,
     check_values,
     lock_joints,
@@ -69,6 +71,7 @@ class ReadingOptions(JointOptions, total=False):
     gravity: Sequence[float]
     actuated_joints: Sequence[str] | None
     overlay: Mapping[str, Any] | str | Path | None
+    loops: Sequence[Loop | str] | None
 
 
 OTHER_NAMES = {
@@ -145,6 +148,8 @@ class TreeModel:
         Joints whose efforts are the columns of B.
     effort_scale, effort_offset
         (n,) each, or empty: measured efforts act as scale * measured - offset [N m or N].
+    loops
+        Closed loops: in force beside the contacts of every `Linearizer` of this robot.
     """
 
     name: str
@@ -163,6 +168,7 @@ class TreeModel:
     actuated_joints: tuple[str, ...] = ()
     effort_scale: tuple[float, ...] = ()
     effort_offset: tuple[float, ...] = ()
+    loops: tuple[Loop, ...] = ()
 
     @classmethod
     def from_description(
@@ -172,6 +178,7 @@ class TreeModel:
         gravity: Sequence[float] = STANDARD_GRAVITY,
         actuated_joints: Sequence[str] | None = None,
         overlay: Mapping[str, Any] | str | Path | None = None,
+        loops: Sequence[Loop | str] | None = None,
         **of_joints: Unpack[JointOptions],
     ) -> TreeModel:
         """Make a tree of a description: merge fixed joints, check inertias.
@@ -187,6 +194,9 @@ class TreeModel:
         overlay
             Rotors, gears, springs, friction, payloads: a mapping or the path of a YAML file, see
             `description.overlay`.
+        loops
+            Closed loops, or texts as of `Loop.parse`: ``'left_end=right_end point'``; by default
+            those of the description.
         base
             ``'floating'`` or ``'fixed'`` root link; by default floating, but fixed with a
             warning where the root link is called world.
@@ -253,6 +263,9 @@ class TreeModel:
             actuated_joints=names if actuated_joints is None else tuple(actuated_joints),
             effort_scale=tuple(scale for scale, _ in efforts) if calibrated else (),
             effort_offset=tuple(offset for _, offset in efforts) if calibrated else (),
+            loops=_loops(
+                description.loops if loops is None else loops, description.name, numbered.frames
+            ),
         )
 
     @classmethod
@@ -306,10 +319,22 @@ class TreeModel:
         return cls.from_description(found.description, **chosen)
 
     @classmethod
-    def from_file(cls, path: str | Path, **options: Unpack[ReadingOptions]) -> TreeModel:
-        """Read a file of a robot: MJCF if it holds ``<mujoco>``, else URDF or xacro."""
-        read = cls.from_mjcf if mjcf.is_mjcf(path) else cls.from_urdf
-        return read(path, **options)
+    def from_file(
+        cls, path: str | Path, root: str | None = None, **options: Unpack[ReadingOptions]
+    ) -> TreeModel:
+        """Read a file of a robot: MJCF if it holds ``<mujoco>``, else URDF or xacro.
+
+        ``root`` as in `from_mjcf`.
+
+        Raises
+        ------
+        ConfigurationError
+            If a root is given of what is no MJCF; others as of `from_mjcf` and `from_urdf`.
+        """
+        if mjcf.is_mjcf(path):
+            return cls.from_mjcf(path, root, **options)
+        mjcf.check_no_root(path, root)
+        return cls.from_urdf(path, **options)
 
     @property
     def n(self) -> int:
@@ -365,6 +390,10 @@ class TreeModel:
             digest.update(array.tobytes() + b'\0')
         if self.effort_scale:
             digest.update(np.array((self.effort_scale, self.effort_offset)).tobytes())
+        for loop in self.loops:
+            pose = np.eye(4) if loop.reference is None else np.asarray(loop.reference, np.float64)
+            digest.update(f'{loop.name} {loop.kind} {loop.active}'.encode() + pose.tobytes())
+            digest.update(np.array((loop.stiffness, loop.damping)).tobytes())
         return digest.hexdigest()[:16]
 
     def frame(self, name: str) -> Frame:
@@ -528,6 +557,7 @@ class TreeModel:
                 f'speed {limits.velocity[c]:.3g}, effort {limits.effort[c]:.3g}, '
                 f'damping {self.tree.damping[self.own_coordinate[c]]:.3g}'
             )
+        lines += [f'  loop {loop.name} {loop.kind}' for loop in self.loops]
         return '\n'.join((*lines, *(f'  warning: {warning}' for warning in self.warnings)))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -622,6 +652,18 @@ def _check_actuated(
                 f'actuated_joints names joint {name!r} twice, expected each once: it has one '
                 'column of B; remove one'
             )
+
+
+def _loops(
+    given: Sequence[Loop | str], robot: str, frames: Mapping[str, object]
+) -> tuple[Loop, ...]:
+    loops = tuple(Loop.parse(loop) if isinstance(loop, str) else loop for loop in given)
+    for loop in loops:
+        check_choice(f'kind of loop {loop.name!r}', loop.kind, get_args(ContactKind))
+        for frame in (loop.frame_a, loop.frame_b):
+            if frame not in frames:
+                raise unknown_name('link', frame, frames, f'robot {robot!r}')
+    return loops
 
 
 def _gravity(values: Sequence[float]) -> Array:

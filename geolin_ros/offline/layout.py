@@ -93,7 +93,7 @@ def find_layout(model: TreeModel, settings: StreamSettings) -> Layout:
     layout = []
     for values in (found.A, found.B, found.drift):
         varies = (values != values[0]).any(axis=0)
-        if settings.contacts.are_expected:
+        if settings.contacts.are_expected or model.loops:
             varies[model.m if settings.form == 'continuous' else 0 :] = True
         layout.append(Entries(np.where(varies, 0.0, values[0]), np.flatnonzero(varies)))
     return Layout(*layout)

@@ -110,7 +110,7 @@ def linearize(
     if run_.is_complete:
         return run_.result(0)
     warm_up_commands()  # here, where it is heard: workers find it in the cache
-    if source.settings.contacts.are_expected:
+    if source.settings.contacts.are_expected or source.model.loops:
         warm_up_contacts()
     computed = 0
     if workers is None and run_.numbers / sampling.every < PAYING:

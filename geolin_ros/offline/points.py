@@ -77,6 +77,7 @@ class PointBatches:
         self._contacts = {name: c for c, name in enumerate(contact_names(model, settings))}
         self._loads = np.full((most, len(self._contacts)), np.nan)
         self._linearizer = Linearizer(model)
+        self._held: tuple[Closure, ...] = ()
         k, n_u = 2 * model.m, len(model.actuated)
         self._room = [
             np.zeros(shape) for shape in ((most, k, k), (most, k, n_u), (most, model.m), (most, k))
@@ -119,5 +120,5 @@ class PointBatches:
                 row += SIZES[contact.kind]
 
     def _hold(self, contacts: tuple[Closure, ...]) -> None:
-        if contacts is not self._linearizer.contacts:
-            self._linearizer.contacts = contacts
+        if contacts is not self._held:
+            self._linearizer.contacts = self._held = contacts

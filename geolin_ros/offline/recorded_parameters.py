@@ -26,6 +26,7 @@ from geolin_ros.stream.parameters.file import (
     read_parameter_file,
 )
 from geolin_ros.stream.parameters.model_reading import to_text
+from geolin_ros.stream.parameters.table import NO_NAMES
 
 TOPIC = 'parameters'
 OUTPUTS = {
@@ -33,13 +34,18 @@ OUTPUTS = {
     'state_estimator': ('odometry', ODOMETRY),
 }
 """By which a recorded node is known, whatever its name and namespace."""
-FILES: dict[str, tuple[str, Callable[[Path], str]]] = {
+FILES: dict[str, tuple[str, Callable[[Path, Mapping[str, Any]], str]]] = {
     'robot_description_file': ('robot_description', to_text),
-    'overlay_file': ('overlay', Path.read_text),
+    'overlay_file': ('overlay', lambda path, _: path.read_text()),
 }
 """Parameters that name a file, those that hold its text, and how it is read."""
 TOGETHER = (
-    frozenset({'robot_description', 'robot_description_file', 'robot_description_node'}),
+    frozenset(
+        {
+            *('robot_description', 'robot_description_file', 'robot_description_node'),
+            *('xacro_args', 'root'),
+        }
+    ),
     frozenset({'overlay', 'overlay_file'}),
 )
 """Parameters that stand for each other: given ones replace all that were recorded."""
@@ -59,7 +65,9 @@ def with_files(values: Mapping[str, Any], warn: Callable[[str], object]) -> dict
     for name, (text, read) in FILES.items():
         if found.get(name) and not found.get(text):
             try:
-                found[text], found[name] = read(Path(found[name])), ''
+                found[text], found[name] = read(Path(found[name]), found), ''
+                if text == 'robot_description':
+                    found |= {'xacro_args': NO_NAMES, 'root': ''}
             except (GeolinError, OSError, UnicodeDecodeError) as error:
                 warn(f'parameter {name} stays a path, its file cannot be read: {error}')
     return found

@@ -118,7 +118,7 @@ def open_source(
         model = read_model(readable(description), merged, warn)
         _compare(recorded_hash(recording, node), model, node, warn)
         other = _other_robot(recording, description)
-        yield Source(recording, model, merged, to_text(description), other)
+        yield Source(recording, model, merged, to_text(description, merged), other)
 
 
 def find_description(

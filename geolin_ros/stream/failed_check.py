@@ -91,7 +91,7 @@ def save_failed_check(
         'A': claim.A,
         'B': claim.B,
         'parameters': kept,
-        'robot_description': to_text(description),
+        'robot_description': to_text(description, values),
     }
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f'failed-check-{file_name_part(model.name)}-{sample.stamp}.json'

@@ -14,6 +14,7 @@ import numpy as np
 
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
 from geolin_ros.linearization.contacts import Contact
+from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -109,6 +110,7 @@ class _Held:
     def __init__(self, model: TreeModel, settings: ContactSettings) -> None:
         self.contacts = ContactInput(model, settings)
         self.linearizer = Linearizer(model)
+        self._in_force: tuple[Closure, ...] = ()
         self.reporter = ContactReporter(
             self.linearizer, settings.source, settings.admissible_basis
         )
@@ -116,8 +118,8 @@ class _Held:
     def update(self, stamp: int, state: State) -> None:
         """Put into force what holds at a joint state."""
         contacts = self.contacts.at(stamp, state)
-        if contacts is not self.linearizer.contacts:
-            self.linearizer.contacts = contacts
+        if contacts is not self._in_force:
+            self.linearizer.contacts = self._in_force = contacts
 
 
 class LinearizationStream(StateStream[Answer]):
@@ -148,7 +150,8 @@ class LinearizationStream(StateStream[Answer]):
         super().__init__(counts if counts is not None else Counts(), StateInput(model, settings))
         self._linearizer: Linearizer = Linearizer(model)
         self._held: _Held | None = None
-        if settings.contacts.are_expected:
+        if settings.contacts.are_expected or model.loops:
+            settings.check_held()
             self._held = _Held(model, settings.contacts)
             self._linearizer = self._held.linearizer
         self._efforts = JointInput(model)

@@ -116,7 +116,7 @@ class RequestAnswerer:
         answer.wrenches = [_wrench(w) for w in request.external_wrenches]
         answer.base_wrench, answer.findings, answer.verdict = np.zeros(6), (), None
         linearizer = self._linearizer if model is self._model else Linearizer(model)
-        if request.contacts:
+        if request.contacts or model.loops:
             asked = [read_contact(model, contact) for contact in request.contacts]
             contacts = anchored_where_needed(model, answer.state, asked)
             linearizer = Linearizer(model, contacts)

@@ -137,7 +137,7 @@ class SelfCheck:
         contacts: Sequence[Closure] = ()
         if settings.wrench_topics or settings.nu_dot != 'predicted':
             wrenches = (Wrench(model.base_link),)
-        if settings.contacts.are_expected:
+        if settings.contacts.are_expected or model.loops:
             contacts = (Contact(model.link_names[-1]),)
         claim = Claim(state.copy(), tau, A.copy(), B.copy(), nu_dot, wrenches, contacts)
         with contextlib.suppress(*IMPOSSIBLE):

@@ -108,7 +108,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
     Raises
     ------
     ConfigurationError
-        If a floating base has no IMU, or two topics are about one link.
+        If a floating base has no IMU, two topics are about one link, or the robot has loops.
     UnsolvableError
         If what there is to hear does not determine the torques; it names them.
     UnknownNameError, UnsupportedJointError
@@ -119,6 +119,12 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         self, model: TreeModel, settings: TorqueSettings, counts: Counts | None = None
     ) -> None:
         super().__init__(counts if counts is not None else Counts())
+        if model.loops:
+            raise ConfigurationError(
+                f'robot {model.name!r} has closed loops, whose forces no sensor measures, '
+                'expected a tree; leave them out by loops: [none], and name the links at their '
+                'ends in unknown_wrenches'
+            )
         self.model, self.settings = model, settings
         cutoff = settings.acceleration_cutoff
         self._joints = JointInput(model)

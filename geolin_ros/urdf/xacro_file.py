@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from geolin_ros.errors import UrdfError
+from geolin_ros.errors import ConfigurationError, UrdfError
 
 _given: ContextVar[Mapping[str, str] | None] = ContextVar('xacro arguments', default=None)
 
@@ -19,11 +19,25 @@ _given: ContextVar[Mapping[str, str] | None] = ContextVar('xacro arguments', def
 @contextmanager
 def xacro_arguments(values: Mapping[str, str]) -> Iterator[None]:
     """Give every xacro file that is expanded inside these values of its ``<xacro:arg>``."""
-    before = _given.set(values)
+    before = _given.set({**(_given.get() or {}), **values})
     try:
         yield
     finally:
         _given.reset(before)
+
+
+def argument_of(text: str) -> tuple[str, str]:
+    """Return name and value of ``NAME:=VALUE``.
+
+    Raises
+    ------
+    ConfigurationError
+        If the text is none.
+    """
+    name, separator, value = text.partition(':=')
+    if not (name and separator):
+        raise ConfigurationError(f'argument of xacro {text!r} is not NAME:=VALUE')
+    return name, value
 
 
 def is_xacro(path: str | Path) -> bool:
@@ -63,6 +77,6 @@ def expand(path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
     except Exception as error:  # whatever expressions and included files do
         raise UrdfError(
             f'{path}: cannot be expanded by xacro: {type(error).__name__}: {error}; correct it, '
-            'give the values of its <xacro:arg> (--xacro-args NAME:=VALUE), '
+            'give the values of its <xacro:arg> (--xacro-args NAME:=VALUE, parameter xacro_args), '
             f'or give the result of `xacro {path} > robot.urdf`'
         ) from error

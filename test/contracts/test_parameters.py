@@ -58,7 +58,7 @@ def test_page_of_the_node__holds_the_table():
 def test_files__are_named_at_the_start_alone():
     fixed = {row.name for node in ALL for row in table_of(node) if not row.live}
     named = {'robot_description_file', 'overlay_file', 'gain_bank', 'certificate.folder'}
-    assert fixed == named | {'autostart', 'marker_rate'}
+    assert fixed == named | {'xacro_args', 'root', 'autostart', 'marker_rate'}
 
 
 def test_names__are_unique():

@@ -7,10 +7,14 @@ import dataclasses
 import numpy as np
 import pytest
 import scipy.optimize
+from support.close import assert_close
+from support.constrained_reference import ConstrainedReference
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.standing import SUPPORTS, standing_robot, urdf_of
 
+from geolin_ros import Linearizer, TreeModel
 from geolin_ros.control.equilibrium import equilibrium, statics
+from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError
@@ -65,6 +69,24 @@ def test_equilibrium__leaves_no_force_by_pinocchio(name, feet):
     assert 0.0 < np.max(held.effort_use) < 1.0
     assert np.max(held.friction_use) <= 1.0 + 1e-9
     assert np.min(held.forces[:, 2]) > -1e-9 * weight
+
+
+def test_closed_loop__is_held_by_posture_forces_and_gains():
+    """A humanoid that holds its own hand, by Pinocchio's constraint dynamics."""
+    _, supports = standing_robot('humanoid')
+    path = urdf_of('humanoid')
+    model = TreeModel.from_urdf(path, loops=['left_hand=right_hand point'])
+    state = standing_posture(model, supports)
+    held = equilibrium(model, state, supports)
+    hands = [Kinematics(model, state).pose(f'{side}_hand')[:3, 3] for side in ('left', 'right')]
+    assert_close(hands[0], hands[1], 1e-9)
+    contacts = [support.contact for support in held.supports]
+    reference = ConstrainedReference(
+        PinocchioOracle.read_urdf(path, model), [*contacts, *model.loops]
+    )
+    assert np.max(np.abs(reference.forward_dynamics(held.state, held.tau)[0])) < 1e-8
+    assert Linearizer(model, contacts)(held.state, held.tau).wrenches.size == 15
+    assert design(model, held).margin < 1.0
 
 
 @pytest.mark.parametrize('name', ['go2', 'humanoid'])

@@ -15,7 +15,7 @@ from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.cli import main
 from geolin_ros.description import Joint, Link, Mimic, stored
 from geolin_ros.description.elements import Description
-from geolin_ros.errors import ConfigurationError, ModelError
+from geolin_ros.errors import ConfigurationError, ModelError, UnknownNameError
 from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.model_reading import from_text, read_model, to_text
@@ -24,6 +24,7 @@ pytest.importorskip('mujoco')
 
 BAG = Path(__file__).parents[1] / 'bags' / 'demo'
 LOOP = """<mujoco model="shut"><worldbody><body name="a"><joint name="j"/><geom size="0.1"/></body>
+<body name="cube"><freejoint/><geom size="0.1"/></body>
 </worldbody><equality><connect body1="a" anchor="1 0 0" name="ring"/></equality></mujoco>"""
 ARM = """<mujoco model="arm"><option gravity="0 0 -1.6"/><worldbody><body name="a">
 <joint name="j"/><geom size="0.1"/></body></worldbody></mujoco>"""
@@ -115,13 +116,35 @@ def test_recording__gives_the_same_by_urdf_and_mjcf(quadruped, tmp_path, capsys)
 
 
 @pytest.mark.parametrize('command', ['lint-urdf', 'info'])
-def test_commands__take_mjcf_and_refuse_loops_by_name(command, quadruped, tmp_path, capsys):
+def test_commands__take_mjcf_and_the_root_of_several_trees(command, quadruped, tmp_path, capsys):
     assert main([command, str(quadruped)]) == 0
     assert '12 joint coordinates' in capsys.readouterr().out
     (tmp_path / 'loop.xml').write_text(LOOP)
     assert main([command, str(tmp_path / 'loop.xml')]) == 1
     said = capsys.readouterr()
-    assert "'ring'" in said.out + said.err
+    assert "root='cube'" in said.out + said.err
+    assert main([command, str(tmp_path / 'loop.xml'), '--root', 'a']) == 0
+    said = capsys.readouterr().out
+    assert "fixed base 'world', 1 joint" in said
+    assert command != 'info' or 'loop a@ring=world@ring point' in said
+    assert main([command, str(robots.path('quadruped')), '--root', 'a']) == 1
+
+
+def test_loops_and_root__are_parameters(tmp_path):
+    path, values = tmp_path / 'loop.xml', default_values() | {'root': 'a'}
+    path.write_text(LOOP)
+    model = read_model(path, values, heard)
+    assert [loop.name for loop in model.loops] == ['a@ring=world@ring']
+    assert model.hash == TreeModel.from_file(path, root='a').hash
+    again = read_model(from_text(to_text(path, values)), default_values(), lambda said: None)
+    assert [loop.name for loop in again.loops] == ['a@ring=world@ring']
+    assert read_model(path, values | {'loops': ['none']}, heard).loops == ()
+    given = read_model(path, values | {'loops': ['a=world point 9 6']}, heard).loops
+    assert [(loop.name, loop.stiffness, loop.damping) for loop in given] == [('a=world', 9.0, 6.0)]
+    with pytest.raises(ConfigurationError, match=r'a:world.* not understood, expected frame_a='):
+        read_model(path, values | {'loops': ['a:world point']}, heard)
+    with pytest.raises(UnknownNameError, match=r"'wrld' .* did you mean .*'world'"):
+        read_model(path, values | {'loops': ['a=wrld point']}, heard)
 
 
 def test_replay__writes_accelerations_as_of_mujoco(quadruped, tmp_path, capsys):

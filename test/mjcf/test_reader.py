@@ -8,13 +8,15 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from support.close import assert_close
+from support.close import assert_close, deviation
+from support.constrained_reference import ConstrainedReference
+from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, mjcf_of
 
 from geolin_ros import Linearizer, TreeModel, bias_force, forward_dynamics, mass_matrix, robots
 from geolin_ros.control.soles import read_feet
 from geolin_ros.errors import ConfigurationError, ModelError, UnknownNameError
-from geolin_ros.mjcf import is_mjcf
+from geolin_ros.mjcf import is_mjcf, read
 
 mujoco = pytest.importorskip('mujoco')
 
@@ -71,6 +73,29 @@ HOPPER = """
 """
 ARM = '<mujoco><worldbody>{}<body name="a">{}<geom size="0.1"/></body></worldbody>{}</mujoco>'
 HINGE = '<joint name="j"/>'
+TWO = f'{HINGE}<body name="b"><joint name="k"/><geom size=".1"/></body>'
+CHAIN = """<mujoco><worldbody><body name="base" pos="0 0 1"><freejoint name="root"/>
+ <geom type="box" size=".2 .1 .05"/><site name="s" pos=".2 .1 0" euler="10 20 30"/>
+ <body name="a" pos=".1 0 0"><joint name="ja" axis="0 1 0"/><geom pos="0 0 -.15" size=".1"/>
+  <body name="b" pos="0 0 -.3"><joint name="jb" axis="0 1 .1"/><geom pos=".1 0 0" size=".1"/>
+ </body></body>
+ <body name="c" pos=".4 0 0"><joint name="jc" axis="0 1 0"/>
+  <joint name="jx" axis="1 0 0" pos="0 0 .1"/><geom pos="0 0 -.15" size=".1"/>
+  <body name="d" pos="0 0 -.3" euler="0 20 10"><joint name="jd" type="ball"/><geom size=".1"/>
+   <body name="e" pos="0 .2 0"><joint name="je" axis="1 0 0"/>
+    <joint name="js" type="slide" axis="0 1 0"/><joint name="jl" axis="0 .6 .8"/>
+    <geom type="box" size=".1 .05 .02" pos="0 .1 0"/><site name="t" euler="0 0 40"/>
+ </body></body></body>
+</body></worldbody><equality>{}</equality></mujoco>"""
+CLOSED = {
+    'connect': '<connect name="shut" body1="b" body2="c" anchor=".3 0 0"/>',
+    'weld': '<weld name="shut" body1="b" body2="e" anchor=".1 .2 .3"/>',
+    'weld at given pose': '<weld name="shut" body1="e" body2="base"/>',
+    'two': '<connect body1="b" body2="c" anchor=".3 0 0"/>'
+    '<connect body1="a" body2="e" anchor="0 0 0"/>',
+    'connected sites': '<connect site1="s" site2="t"/>',
+    'welded sites': '<weld site1="s" site2="t"/>',
+}
 
 
 def of_the_wheel() -> str:
@@ -132,6 +157,7 @@ class Referee:
             else:
                 data.qpos[q] = state.s[model.position_names.index(name)]
                 change[v, first + model.joint_index(name)] = 1.0
+        self._change = change
         ours = np.concatenate((state.v, state.r)) if first else state.r
         data.qvel[:] = change @ ours
         data.qfrc_applied[:] = np.linalg.inv(change).T @ np.concatenate((np.zeros(first), tau))
@@ -141,6 +167,21 @@ class Referee:
         bias = data.qfrc_bias - data.qfrc_passive + M @ shift
         qacc = np.linalg.solve(change, data.qacc - shift)
         return change.T @ M @ change, change.T @ bias, qacc
+
+    def closed(self, state, tau):
+        """Return the acceleration at rest under equalities that are rigid."""
+        own = self.m.opt.disableflags
+        self.m.opt.disableflags = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+        self.m.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
+        self.at(state, tau)
+        self.m.opt.disableflags = own
+        data, nv = self.data, self.m.nv
+        M, J = np.zeros((nv, nv)), data.efc_J.reshape(-1, nv)[: data.nefc]
+        mujoco.mj_fullM(self.m, data, M)
+        saddle = np.block([[M, J.T], [J, np.zeros((len(J), len(J)))]])
+        free = np.concatenate((data.qfrc_smooth, np.zeros(len(J))))
+        qacc = np.linalg.lstsq(saddle, free, rcond=None)[0][:nv]
+        return np.linalg.solve(self._change, qacc)
 
 
 @pytest.mark.parametrize('name', TEXTS)
@@ -199,16 +240,47 @@ def test_equality_of_two_joints__is_a_mimic_joint():
     assert follower.offset == pytest.approx(np.radians(10.0) + 0.3)
 
 
+@pytest.mark.parametrize('closed', CLOSED)
+def test_loops__are_those_of_mujoco_and_pinocchio(closed):
+    """At rest with MuJoCo's M and rows, which it makes soft; in motion by Pinocchio."""
+    pytest.importorskip('pinocchio')
+    text = CHAIN.format(CLOSED[closed])
+    model, rng = TreeModel.from_mjcf(text), np.random.default_rng(7)
+    linearizer, tau = Linearizer(model), rng.normal(size=model.n)
+    state = model.neutral_state()
+    state.H[:] = model.random_state(rng).H
+    if 'sites' not in closed:  # these coincide nowhere near
+        referee = Referee(text, model)
+        expected = referee.closed(state, tau)
+        assert_close(linearizer(state, tau).nu_dot, expected, 1e-9)
+        assert deviation(referee.at(state, tau)[2], expected) > 1e-3
+    oracle = PinocchioOracle.from_description(read(text).description, model)
+    state = model.random_state(rng)
+    expected = ConstrainedReference(oracle, model.loops).derivatives(state, tau)
+    L = linearizer(state, tau)
+    assert_close(L.nu_dot, expected.nu_dot, 1e-9)
+    assert_close(L.wrenches, expected.lam, 1e-9)
+    assert_close(L.A[model.m :, : model.m], expected.nu_dot_by_state[:, : model.m], 1e-9)
+
+
+def test_sites__are_the_ends_of_a_loop():
+    (loop,) = TreeModel.from_mjcf(CHAIN.format(CLOSED['welded sites'])).loops
+    assert (loop.name, loop.kind) == ('base@equality0=e@equality0', 'surface')
+
+
+def test_equality_of_one_joint__fixes_it():
+    text = CHAIN.format('<joint joint1="js" polycoef=".1 0 0 0 0"/>')
+    model = TreeModel.from_mjcf(text)
+    assert 'js' not in model.joint_names
+    free = TreeModel.from_mjcf(CHAIN.format(''), locked_joints={'js': 0.1})
+    assert_close(model.tree.translation, free.tree.translation, 1e-15)
+
+
 @pytest.mark.parametrize(
     ('before', 'inside', 'after', 'says'),
     [
-        (
-            '',
-            HINGE,
-            '<equality><connect body1="a" anchor="1 0 0" name="shut"/></equality>',
-            'shut',
-        ),
-        ('', HINGE, '<equality><joint joint1="j" name="still"/></equality>', 'still'),
+        ('', '<freejoint/>', '<equality><weld body1="a" name="hung"/></equality>', 'hung'),
+        ('', TWO, '<equality><joint joint1="j" joint2="k" polycoef="0 1 1 0 0"/></equality>', '0'),
         ('', '<joint name="j" type="ball" stiffness="3"/>', '', "axes of joint 'j'"),
         ('', '', '', 'no joint'),
         ('<body name="o"><freejoint/><geom size="1"/></body>', HINGE, '', "'o', 'a'"),
@@ -221,7 +293,7 @@ def test_equality_of_two_joints__is_a_mimic_joint():
         ),
     ],
     ids=[
-        *('loop', 'locked', 'ball spring', 'nothing', 'two'),
+        *('hung', 'curve', 'ball spring', 'nothing', 'two'),
         *('fluid', 'tendon'),
     ],
 )

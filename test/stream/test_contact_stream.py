@@ -19,6 +19,7 @@ from support.messages import (
 )
 from support.taking import take
 
+from geolin_ros import TreeModel, robots
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.contacts import Contact, Loop
 from geolin_ros.linearization.linearizer import Linearizer
@@ -113,6 +114,31 @@ def test_contacts_of_a_topic__switch_from_one_answer_to_the_next(quadruped):
     stream.forget()
     with pytest.raises(DroppedInput, match='contact_states'):
         feed(stream, T0 + 4 * MS)
+
+
+def test_loops_of_the_robot__are_in_force_beside_contacts():
+    model = TreeModel.from_urdf(robots.path('quadruped'), loops=['FL_foot=FR_foot point 9 6'])
+    (loop,) = model.loops
+    for held in ((), HELD.contacts[2:]):
+        settings = StreamSettings(contacts=ContactSettings(contacts=held))
+        answer = feed(LinearizationStream(model, settings), T0)
+        expected = Linearizer(TreeModel.from_urdf(robots.path('quadruped')), [*held, loop])
+        L = expected(answer.state, answer.tau)
+        np.testing.assert_array_equal(answer.A, L.A)
+        np.testing.assert_array_equal(answer.contacts.wrenches, L.wrenches)
+        assert [c.name for c in answer.contacts.contacts] == [c.name for c in (*held, loop)]
+    with pytest.raises(ConfigurationError, match="nu_dot is 'zero' while contacts or loops"):
+        LinearizationStream(model, StreamSettings(nu_dot='zero'))
+    lin = Linearizer(model, HELD.contacts)
+    lin.activate(['FL_foot'])
+    assert [c.name for c in lin.contacts if c.active] == ['FL_foot', loop.name]
+    plan = lin.along([answer.state] * 2, answer.tau[None], [0.0, 0.01], [['RL_foot']])
+    assert plan.in_force == (('RL_foot', loop.name),)
+    assert_close(
+        plan.nu_dot[0],
+        expected.forward_dynamics(answer.state, answer.tau, contacts=[Contact('RL_foot'), loop]),
+        1e-9,
+    )
 
 
 def test_redundant_contacts__are_a_finding(quadruped):

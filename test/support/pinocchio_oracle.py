@@ -173,6 +173,7 @@ def model_from_description(description, model):
     links = {link.name: link for link in description.links}
 
     def attach(name, carrier, placement):
+        built.addFrame(pin.Frame(name, carrier, placement, pin.FrameType.BODY))
         if np.any(links[name].inertia):
             built.appendBodyToJoint(carrier, physical_inertia(links[name]), placement)
         for joint in description.joints:

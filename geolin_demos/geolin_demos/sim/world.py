@@ -3,10 +3,10 @@
 """A robot on a floor as a MuJoCo model: free base, feet that collide, everything else that not.
 
 Made of the `TreeModel`, not of the URDF: bodies with merged inertias, joints with armature,
-damping and springs, mimic joints as constraints. So MuJoCo takes what its URDF reader refuses,
-links without inertia above all. What no rigid body can have is repaired, and said. Contact
-parameters stiff enough for a standing robot to sink less than a millimetre: elliptic cones,
-impratio 10.
+damping and springs, mimic joints and loops as constraints. So MuJoCo takes what its URDF reader
+refuses, links without inertia above all. What no rigid body can have is repaired, and said.
+Contact parameters stiff enough for a standing robot to sink less than a millimetre: elliptic
+cones, impratio 10.
 """
 
 from collections.abc import Mapping, Sequence
@@ -153,6 +153,19 @@ def compile_world(
             name1=row.name,
             name2=row.master,
             data=[row.offset, row.multiplier, *[0.0] * (mujoco.mjNEQDATA - 2)],
+            solref=_MIMIC_SOLREF,
+            solimp=_MIMIC_SOLIMP,
+        )
+    for loop in model.loops:
+        H = np.eye(4) if loop.reference is None else np.asarray(loop.reference)
+        ends = {f'{loop.name} a': (loop.frame_a, np.eye(4)), f'{loop.name} b': (loop.frame_b, H)}
+        for name, (frame, place) in ends.items():
+            bodies[frame].add_site(name=name, pos=place[:3, 3], quat=_quaternion(place[:3, :3]))
+        kinds = mujoco.mjtEq
+        spec.add_equality(
+            type=kinds.mjEQ_CONNECT if loop.kind == 'point' else kinds.mjEQ_WELD,
+            objtype=mujoco.mjtObj.mjOBJ_SITE,
+            **dict(zip(('name1', 'name2'), ends, strict=True)),
             solref=_MIMIC_SOLREF,
             solimp=_MIMIC_SOLIMP,
         )

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds robots that stand, hold on, or close on themselves, and how its rows depend."""
 
+from geolin_ros.description import ContactKind, Loop
 from geolin_ros.linearization.contacts.description import (
     Contact,
-    ContactKind,
-    Loop,
     activated,
     anchored,
     anchored_where_needed,

@@ -7,11 +7,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geolin_ros.description import ContactKind, Loop
 from geolin_ros.errors import (
     ConfigurationError,
     check_choice,
@@ -23,7 +24,6 @@ from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
-ContactKind = Literal['point', 'surface']
 SIZES = {'point': 3, 'surface': 6}
 
 
@@ -66,36 +66,6 @@ class Contact:
         return self.frame
 
 
-@dataclass(frozen=True, eq=False)
-class Loop:
-    """A frame of the robot constrained to another one: a closed kinematic loop.
-
-    Attributes
-    ----------
-    frame_a
-        The contact frame: rows and forces are in its axes, forces act on its link.
-    frame_b
-        The frame it is constrained to; the opposite forces act on that link.
-    kind, stiffness, damping, active
-        As in `Contact`.
-    reference : (4, 4)
-        Pose of frame a as seen from frame b; by default they coincide.
-    """
-
-    frame_a: str
-    frame_b: str
-    kind: ContactKind = 'surface'
-    stiffness: float = 0.0
-    damping: float = 0.0
-    reference: ArrayLike | None = None
-    active: bool = True
-
-    @property
-    def name(self) -> str:
-        """``frame_a=frame_b``: what `Linearizer.activate` calls it."""
-        return f'{self.frame_a}={self.frame_b}'
-
-
 Closure: TypeAlias = Contact | Loop
 
 
@@ -133,6 +103,14 @@ def activated(contacts: Sequence[Closure], names: Iterable[str]) -> tuple[Closur
     for name in sorted(wanted - {contact.name for contact in contacts}):
         raise unknown_name('contact', name, (c.name for c in contacts), 'the contacts')
     return tuple(dataclasses.replace(c, active=c.name in wanted) for c in contacts)
+
+
+def with_own_loops(
+    model: TreeModel, contacts: Sequence[Closure], names: Iterable[str]
+) -> tuple[str, ...]:
+    """Return names, and those of the contacts in force that are loops of the robot."""
+    own = {loop.name for loop in model.loops}
+    return (*names, *(c.name for c in contacts if c.active and c.name in own))
 
 
 def anchored(model: TreeModel, state: State, contacts: Sequence[Closure]) -> tuple[Closure, ...]:

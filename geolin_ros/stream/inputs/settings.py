@@ -77,6 +77,7 @@ class StreamSettings:
         """
         if not self.contacts.are_expected:
             return
+        self.check_held()
         if self.contacts.source == 'efforts':
             raise ConfigurationError(
                 "contacts have source 'efforts', which only the state estimator knows; expected "
@@ -89,6 +90,22 @@ class StreamSettings:
                     f'topic {topic.topic!r} stands in wrench_topics and in foot_force_topics: '
                     'its force would be external and of a contact; take it out of one of them'
                 )
+        in_contact = {contact.frame for contact in self.contacts.contacts}
+        for topic in self.wrench_topics:
+            if topic.link in in_contact:
+                raise ConfigurationError(
+                    f'wrench_topics holds {topic.topic!r} about link {topic.link!r}, which is a '
+                    'contact: its force would count twice; take out one of them'
+                )
+
+    def check_held(self) -> None:
+        """Check what a robot on contacts, or with closed loops, goes with.
+
+        Raises
+        ------
+        ConfigurationError
+            If another setting contradicts them.
+        """
         contradictions = {
             'nu_dot': self.nu_dot != 'predicted',
             'torque_source': self.torque_source == 'inverse_dynamics',
@@ -96,14 +113,8 @@ class StreamSettings:
         for name, found in contradictions.items():
             if found:
                 raise ConfigurationError(
-                    f'{name} is {getattr(self, name)!r} while contacts are expected, whose forces '
-                    'follow from efforts that are known; set nu_dot to predicted and '
-                    'torque_source to another choice than inverse_dynamics, or take out contacts'
-                )
-        in_contact = {contact.frame for contact in self.contacts.contacts}
-        for topic in self.wrench_topics:
-            if topic.link in in_contact:
-                raise ConfigurationError(
-                    f'wrench_topics holds {topic.topic!r} about link {topic.link!r}, which is a '
-                    'contact: its force would count twice; take out one of them'
+                    f'{name} is {getattr(self, name)!r} while contacts or loops are expected, '
+                    'whose forces follow from efforts that are known; set nu_dot to predicted and '
+                    'torque_source to another choice than inverse_dynamics, or take out contacts '
+                    'and loops'
                 )

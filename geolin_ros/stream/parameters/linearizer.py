@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the linearization node: one table, from which everything else is made."""
 
-import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from geolin_ros.description import parse_overlay
+from geolin_ros.description import Loop, constraint_of, parse_overlay
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.model.tree import ReadingOptions
@@ -14,6 +13,9 @@ from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of, settings_of
+from geolin_ros.urdf.xacro_file import argument_of
+
+NO_LOOPS = 'none'
 
 
 def _position(entry: str) -> tuple[str, float]:
@@ -37,16 +39,22 @@ def _wrench_topic(entry: str) -> WrenchTopic:
 
 
 def _contact(entry: str) -> Contact:
-    match entry.split():
-        case [frame, ('point' | 'surface') as kind]:
-            return Contact(frame, kind)
-        case [frame, ('point' | 'surface') as kind, stiffness, damping]:
-            with contextlib.suppress(ValueError):
-                return Contact(frame, kind, float(stiffness), float(damping))
+    found = constraint_of(entry)
+    if found is not None:
+        return Contact(*found)
     raise ConfigurationError(
         f'parameter contacts holds {entry!r}, expected a frame, point or surface, and perhaps '
         'stiffness and damping, with blanks between'
     )
+
+
+def _loop(entry: str) -> Loop | None:
+    return None if entry == NO_LOOPS else Loop.parse(entry)
+
+
+def loops_of(entries: Sequence[str]) -> list[str] | None:
+    """Return the loops that texts name: None if there are no texts, none for ``none``."""
+    return [text for text in entries if text != NO_LOOPS] if entries else None
 
 
 def _foot_force(entry: str) -> FootForce:
@@ -67,6 +75,19 @@ TABLE: tuple[Parameter, ...] = (
         'else from the topic robot_description.',
     ),
     Parameter('robot_description_file', '', 'Path of a URDF, xacro or MJCF file.', live=False),
+    Parameter(
+        'xacro_args',
+        NO_NAMES,
+        'Values of the <xacro:arg> of this file, each as NAME:=VALUE.',
+        entry=argument_of,
+        live=False,
+    ),
+    Parameter(
+        'root',
+        '',
+        'First body of the robot in this file, if it is MJCF in which several trees move.',
+        live=False,
+    ),
     Parameter(
         'robot_description_node',
         '',
@@ -109,6 +130,14 @@ TABLE: tuple[Parameter, ...] = (
         'actuated_joints',
         NO_NAMES,
         'Joints whose efforts are the columns of B, in order. Empty: all.',
+    ),
+    Parameter(
+        'loops',
+        NO_NAMES,
+        'Closed loops, always in force, each as `frame_a=frame_b kind` or with stiffness and '
+        'damping behind, as contacts. Empty: those of an MJCF file; `none`: none.',
+        unit='1/s^2 and 1/s',
+        entry=_loop,
     ),
     Parameter(
         'overlay_file',
@@ -375,6 +404,7 @@ MODEL_NAMES = (
     'joints',
     'locked_joints',
     'actuated_joints',
+    'loops',
     'overlay_file',
     'overlay',
     'coulomb_friction',
@@ -395,6 +425,8 @@ STATE_NAMES = (
 NODE_NAMES = (
     'robot_description',
     'robot_description_file',
+    'xacro_args',
+    'root',
     'robot_description_node',
     'description_timeout',
     'autostart',
@@ -423,6 +455,7 @@ def model_options(values: Mapping[str, Any]) -> ReadingOptions:
         locked_joints=dict(_position(entry) for entry in entries_of(values['locked_joints'])),
         actuated_joints=entries_of(values['actuated_joints']) or None,
         overlay=_overlay(values),
+        loops=loops_of(entries_of(values['loops'])),
         coulomb_friction=values['coulomb_friction'],
     )
 

@@ -5,6 +5,7 @@
 import functools
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from geolin_ros.description import Description, attach_payloads, stored
 from geolin_ros.errors import ConfigurationError, ModelError, ModelWarning
 from geolin_ros.model.tree import Base, TreeModel
 from geolin_ros.stream.parameters.linearizer import model_options, payloads
-from geolin_ros.urdf.xacro_file import expand, is_xacro
+from geolin_ros.stream.parameters.table import entries_of
+from geolin_ros.urdf.xacro_file import argument_of, expand, is_xacro, xacro_arguments
 
 MOST_JOINTS = 1000
 
@@ -63,17 +65,28 @@ def parse(description: str | Path) -> Description:
         warnings.simplefilter('ignore', ModelWarning)
         if isinstance(description, str):
             return from_text(description)
-        read = _of_mjcf if mjcf.is_mjcf(description) else urdf.read
-        return read(description)
+        if mjcf.is_mjcf(description):
+            return mjcf.read(description).description
+        return urdf.read(description)
 
 
-def to_text(description: str | Path) -> str:
-    """Return URDF text, xacro expanded, or what an MJCF file says, for `from_text`."""
+def to_text(description: str | Path, values: Mapping[str, Any] | None = None) -> str:
+    """Return URDF text, xacro expanded, or what an MJCF file says, for `from_text`.
+
+    ``values`` of parameters say what else the file needs.
+    """
     if isinstance(description, str):
         return description
     if mjcf.is_mjcf(description):
-        return stored.dump(_of_mjcf(description))
-    return expand(description) if is_xacro(description) else description.read_text()
+        return stored.dump(mjcf.read(description, (values or {}).get('root')).description)
+    if not is_xacro(description):
+        return description.read_text()
+    with _arguments(values or {}):
+        return expand(description)
+
+
+def _arguments(values: Mapping[str, Any]) -> AbstractContextManager[None]:
+    return xacro_arguments(dict(map(argument_of, entries_of(values.get('xacro_args', ())))))
 
 
 def from_text(text: str) -> Description:
@@ -97,8 +110,10 @@ def _read(
     if isinstance(description, str):
         return _read_text(description), base
     if not mjcf.is_mjcf(description):
-        return urdf.read(description), base
-    found = mjcf.read(description)
+        mjcf.check_no_root(description, values['root'])
+        with _arguments(values):
+            return urdf.read(description), base
+    found = mjcf.read(description, values['root'] or None)
     if found.base == 'fixed' and base == 'floating':
         raise ConfigurationError(
             f"parameter base is 'floating', but {description} has no free joint; set base: fixed, "
@@ -116,7 +131,3 @@ def _read(
 def _read_text(text: str) -> Description:
     """Keep the last one: parameters change oftener than the robot."""
     return urdf.read_text(text)
-
-
-def _of_mjcf(path: Path) -> Description:
-    return mjcf.read(path).description

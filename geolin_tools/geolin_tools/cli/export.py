@@ -11,12 +11,8 @@ from typing import Any
 
 from geolin_ros.cli._robots import (
     CONTACTS_HELP,
-    add_base_argument,
-    add_mimic_argument,
-    add_overlay_argument,
-    add_robot_argument,
+    add_robot_arguments,
     joint_position,
-    of_base,
     read_model,
     read_supports,
 )
@@ -33,7 +29,7 @@ INTERRUPTED = 'interrupted, nothing is written'
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_robot_argument(parser)
+    add_robot_arguments(parser)
     parser.add_argument(
         '-o', '--output', type=Path, required=True, metavar='FOLDER', help='a new folder'
     )
@@ -73,8 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--casadi', action='store_true', help='also a library of functions for CasADi'
     )
-    add_base_argument(parser)
-    add_mimic_argument(parser)
     parser.add_argument(
         '--joints', nargs='+', metavar='JOINT', help='order of the joints; others are locked'
     )
@@ -89,7 +83,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--actuated', nargs='+', metavar='JOINT', help='the columns of B (default: all joints)'
     )
-    add_overlay_argument(parser)
     parser.add_argument(
         '--payload',
         nargs='+',
@@ -143,12 +136,11 @@ def _model(options: argparse.Namespace, file: Path) -> TreeModel:
         overlay['payloads'] = [*(overlay.get('payloads') or ()), *options.payload]
     return read_model(
         file,
-        mimic=options.mimic,
+        options,
         joints=options.joints,
         locked_joints=dict(options.locked),
         actuated_joints=options.actuated,
         overlay=overlay,
-        **of_base(options),
     )
 
 

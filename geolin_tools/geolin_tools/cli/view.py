@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from geolin_ros.cli._recordings import Progress, add_bag_options, open_bags
 from geolin_ros.cli._robots import (
     CONTACTS_HELP,
-    add_xacro_argument,
+    add_reading_arguments,
     joint_position,
     read_model,
     read_supports,
@@ -70,9 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='desired joint positions [rad or m]',
     )
     robot.add_argument('--height', type=float, help='height of the base above the feet [m]')
-    robot.add_argument('--base', choices=('floating', 'fixed'), help='whether the root link moves')
-    add_xacro_argument(parser)
-    parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
+    add_reading_arguments(robot)
     add_bag_options(parser.add_argument_group('of a bag'))
     parser.set_defaults(quiet=False, json=False)
 
@@ -148,8 +146,7 @@ def _standing(options: argparse.Namespace) -> 'Source':
     from geolin_tools.view.standing import Standing
 
     urdf = locate(options.what)
-    reading = {} if options.base is None else {'base': options.base}
-    model = read_model(urdf, overlay=options.overlay, **reading)
+    model = read_model(urdf, options)
     supports = read_supports(urdf, model, options.contacts)
     return Standing(model, urdf, supports, dict(options.posture), options.height)
 

@@ -100,6 +100,12 @@ def pack_robot(
             f'robot {model.name!r} cannot be exported: a link has an inertia that is not that of '
             'a rigid body, expected mass, centre of mass and inertia'
         )
+    if model.loops:
+        raise ConfigurationError(
+            f'robot {model.name!r} cannot be exported: it has closed loops, '
+            f'{", ".join(loop.name for loop in model.loops)}, expected a tree; leave them out '
+            'by --loops none'
+        )
     if packed.groups:
         raise ConfigurationError(
             f'robot {model.name!r} cannot be exported: a joint has positions that are a rotation '

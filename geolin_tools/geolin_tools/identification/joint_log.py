@@ -73,10 +73,10 @@ def joint_signals(source: Source, watch: Watch = lambda items, total: items) -> 
 
 def _floating_signals(source: Source, watch: Watch) -> Signals:
     name, values = source.recording.name, source.values
-    if source.settings.contacts.are_expected:
+    if source.settings.contacts.are_expected or source.model.loops:
         raise ConfigurationError(
-            'parameters name contacts, expected none: which forces act is what masses are found '
-            'of; leave contacts out, and name topics of measured forces in wrench_topics'
+            'there are contacts or closed loops, expected none: which forces act is what masses '
+            'are found of; leave them out, and name topics of measured forces in wrench_topics'
         )
     if values['torque_source'] == 'inverse_dynamics':
         raise ConfigurationError(
