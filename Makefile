@@ -49,8 +49,8 @@ walk: setup-simulation  ## a quadruped trots in MuJoCo, pushed (ROBOT=path FEET=
 	    $(if $(FEET),--feet $(FEET))
 
 .PHONY: walk-all
-walk-all: setup  ## slopes, steps, loads, delay, noise, pushes, and robots that nothing was tuned on: an hour; writes docs/evidence/walk.md
-	.venv/bin/python tools/evidence.py docs/evidence/walk.md Walking \
+walk-all: setup  ## slopes, steps, loads, delay, noise, pushes, and robots that nothing was tuned on: an hour; writes docs/evidence/robots.md
+	.venv/bin/python tools/evidence.py docs/evidence/robots.md Walking \
 	    .venv/bin/python -m geolin_demos.walk.bars --thorough $(DATA)
 
 ASKED = $(or $(BAG),$(ROBOT),$(NODE))
@@ -60,7 +60,7 @@ view: setup-view  ## a page in the browser: ROBOT=path FEET=frame,frame,..., BAG
 	    $(if $(ASKED),,--contacts FL_foot FR_foot RL_foot RR_foot)
 
 balance-all: setup  ## three seeds, more pushes and motions, two more robots; takes two hours
-	.venv/bin/python tools/evidence.py docs/evidence/balance.md Balance $(BALANCE) --thorough \
+	.venv/bin/python tools/evidence.py docs/evidence/robots.md Balance $(BALANCE) --thorough \
 	    --also $(DATA)/go2_description/urdf/go2.urdf \
 	    $(DATA)/g1_description/urdf/g1_29dof_rev_1_0.urdf
 
@@ -80,19 +80,19 @@ faults: setup  ## every fault over DDS once; writes docs/evidence/faults.md
 robots: setup  ## every legged robot of example-robot-data; writes docs/evidence/robots.md
 	.venv/bin/python -m pytest -n 0 -m soak --evidence test/balance/test_legged_robots.py
 
-papers: setup  ## every row of the papers: tests, limits, worst found; writes docs/evidence/papers.md
+papers: setup  ## every row of the papers: tests, limits, worst found; writes docs/papers.json
 	.venv/bin/python -m pytest -q -n 0 -m shows --paper-table test
 
 planted-errors: setup  ## errors planted in the engine, one by one: the self-check has to find each
 	.venv/bin/python tools/planted_errors.py
 
-recordings: setup  ## recordings of real robots in GEOLIN_RECORDINGS; writes docs/evidence/recordings.md, predictions.md
-	.venv/bin/python tools/evidence.py docs/evidence/recordings.md 'Recordings of real robots' \
+recordings: setup  ## recordings of real robots in GEOLIN_RECORDINGS; writes docs/evidence/robots.md
+	.venv/bin/python tools/evidence.py docs/evidence/robots.md 'Recordings of real robots' \
 	    .venv/bin/python tools/recordings.py
-	.venv/bin/python tools/evidence.py docs/evidence/predictions.md 'Predictions of real robots' \
+	.venv/bin/python tools/evidence.py docs/evidence/robots.md 'Predictions of real robots' \
 	    .venv/bin/python tools/predictions.py --picture docs/evidence/predictions.svg
 
-fuzz: setup $(CHECKS)  ## readers under bytes of any kind; writes docs/evidence/fuzz.md (FUZZ_SECONDS=60 each)
+fuzz: setup $(CHECKS)  ## readers under bytes of any kind; writes docs/evidence/faults.md (FUZZ_SECONDS=60 each)
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),60)
 
 # UDP alone: killed processes can leave shared memory unusable for those that live.
@@ -130,8 +130,8 @@ bench: setup  ## speed against Pinocchio
 dist: setup  ## wheels and sdists into dist/, the same bytes from the same commit
 	.venv/bin/python tools/dist.py
 
-licences: setup  ## docs/licences.md anew
-	.venv/bin/python tools/licences.py > docs/licences.md
+licences: setup  ## docs/licences.csv anew
+	.venv/bin/python tools/licences.py > docs/licences.csv
 
 sbom: setup $(CHECKS)  ## dist/sbom.json: all packages of .venv as CycloneDX
 	mkdir -p dist && .venv/checks/bin/cyclonedx-py environment --output-reproducible \

@@ -10,7 +10,7 @@ from benchmarks.results import Results
 
 ROOT = Path(__file__).resolve().parents[1]
 README, SPEED = ROOT / 'README.md', ROOT / 'docs' / 'speed.md'
-LISTED = 4  # cases named in a table; more are counted
+LISTED = 2  # cases named in a table; more are counted
 NAMED = 8  # robots named below it
 HEADLINES = (
     'A and B',
@@ -43,8 +43,8 @@ def headline(results: Results) -> str:
     """Return the few times that a newcomer asks for."""
     head = '', 'peer', 'ours [us]', 'peer [us]', 'ours / peer'
     lines = {group[0]: _times(*group, own) for group, own in _groups(results)}
-    told = [lines[what] for what in HEADLINES if what in lines]  # without clang, one is missing
-    own = ((what, peer, *times) for what, peer, _, *times, _ in told)
+    found = [lines[what] for what in HEADLINES if what in lines]  # without clang, one is missing
+    own = ((what, peer, *times) for what, peer, _, *times, _ in found)
     return table(head, list(own))
 
 
@@ -64,32 +64,27 @@ def summary(results: Results) -> str:
         (
             times,
             '',
-            'Time of one call, or per state where many states go into one call; smallest to '
-            'largest over the robots, which are',
+            'Time of one call, or a state; smallest to largest over the robots:',
             '',
             *(f'- {name}' for name in names),
             '',
             figures,
             '',
-            'Microseconds and seconds are those of this machine; ratios depend on it less.',
             measured(results),
         )
     )
 
 
 def growth(results: Results) -> str:
-    """Return times over the number of joints."""
-    head = '', 'ours [us]', 'Pinocchio [us]', 'ours / Pinocchio'
-    lines = [
-        (
-            f'{row.what}, {row.case}',
-            f'{row.ours_us:.1f}',
-            f'{row.peer_us:.0f}',
-            f'{row.ratio:.2f}',
-        )
-        for row in results.growth
-    ]
-    return f'{table(head, lines)}\n\n{measured(results)}'
+    """Return times over the number of joints, a row a number."""
+    shapes = list(dict.fromkeys(row.what for row in results.growth))
+    parts = [(f'{shape} [us]', 'Pinocchio', 'ratio') for shape in shapes]
+    lines: dict[str, tuple[str, ...]] = {}
+    for row in results.growth:
+        joints = row.case.partition(' ')[0]
+        cells = f'{row.ours_us:.1f}', f'{row.peer_us:.0f}', f'{row.ratio:.2f}'
+        lines[joints] = (*lines.get(joints, (joints,)), *cells)
+    return table(('joints', *(cell for part in parts for cell in part)), list(lines.values()))
 
 
 def core(results: Results) -> str:
@@ -107,8 +102,7 @@ def core(results: Results) -> str:
         for work in results.core
     ]
     peaks = {f'{1e-3 * work.operations / work.at_peak_us:.0f}' for work in results.core}
-    peak = f'Peak: {", ".join(sorted(peaks))} Gflop/s in registers. '
-    return f'{table(head, lines)}\n\n{peak}{measured(results)}'
+    return f'{table(head, lines)}\n\nPeak: {", ".join(sorted(peaks))} Gflop/s in registers.'
 
 
 def measured(results: Results) -> str:

@@ -3,13 +3,17 @@
 """The documentation site, built by `make docs` and found by rosdoc2."""
 
 import importlib.metadata
+import json
 import re
 from pathlib import Path
 
+import yaml
 from sphinx.application import Sphinx
 from sphinx.directives.code import CodeBlock
 
 import geolin_ros
+from geolin_ros.stream.parameters import tables
+from geolin_ros.stream.parameters.table import as_markdown
 
 project = 'geolin_ros'
 author = 'geolin_ros contributors'
@@ -99,23 +103,60 @@ def name_files_outside(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = LINK.sub(named, source[0])
 
 
-def write_names(app: Sphinx) -> None:
+def write_names(folder: Path) -> None:
     """Write the list of the names of `geolin_ros` itself, each with its page."""
-    folder = Path(app.srcdir) / 'api'
-    folder.mkdir(exist_ok=True)
     lines = [
         f'- :py:obj:`{name} <{value.__module__}.{name}>`, of :py:obj:`{value.__module__}`\n'
         for name, value in ((name, getattr(geolin_ros, name)) for name in geolin_ros.__all__)
     ]
-    text = ''.join(lines)
-    file = folder / 'names.inc'
-    if not file.exists() or file.read_text() != text:  # else all is built again
+    write(folder / 'names.inc', ''.join(lines))
+
+
+def write_parameters(folder: Path) -> None:
+    """Write the parameters of each node; those of the linearizer once."""
+    common = tables.table_of(tables.NODES[0])
+    for node in tables.ALL:
+        rows = tables.table_of(node)
+        own = [row for row in rows if node == tables.NODES[0] or row not in common]
+        write(folder / f'parameters_{node}.inc', as_markdown(own))
+
+
+def write_papers(folder: Path) -> None:
+    """Write the tables of each paper: its rows and errata, and what tests found."""
+    docs = folder.parent
+    found = json.loads((docs / 'papers.json').read_text())
+    for paper, parts in yaml.safe_load((docs / 'papers.yaml').read_text()).items():
+        lines = ['| statement | here | limit | found | tests |', '|---|---|---|---|---|']
+        for title, where in parts['rows'].items():
+            tests, limit, worst = found[paper][title]
+            shown = ', '.join(f'`{test}`' for test in tests)
+            lines.append(f'| {title} | {where} | {limit} | {worst} | {shown} |')
+        lines += ['', f'Tests ran: {found["of"].lower()}', '', '### Errata', '']
+        lines += ['| | where | printed | correct | | off by |', '|---|---|---|---|---|---|']
+        for key, cells in parts['errata'].items():
+            lines.append(f'| {key} | {" | ".join(cells)} | {found[paper][key][2]} |')
+        name = paper.lower().replace(' ', '_')
+        write(folder / f'{name}.inc', '\n'.join((*lines, '')))
+
+
+def write(file: Path, text: str) -> None:
+    """Write a file that has changed; else all is built again."""
+    if not file.exists() or file.read_text() != text:
         file.write_text(text)
+
+
+def write_tables(app: Sphinx) -> None:
+    """Write what pages include."""
+    folder = Path(app.srcdir) / 'api'
+    folder.mkdir(exist_ok=True)
+    write_names(folder)
+    write_parameters(folder)
+    write_papers(folder)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add what the pages need beside the extensions; pages are read and written in parallel."""
-    app.connect('builder-inited', write_names, priority=1)
+    app.connect('builder-inited', write_tables, priority=1)
     app.connect('source-read', name_files_outside)
     app.connect('autodoc-process-docstring', as_restructured_text, priority=100)
     app.add_directive('code-cell', CodeBlock)  # notebooks in MyST: shown here, run by the tests

@@ -124,12 +124,12 @@ def _rows(equations):
 
 # ---- table
 
-HEAD = ('tried on', 'N m, joint by joint', *map(str, range(1, 8)), 'told')
+HEAD = ('tried on', 'of', *map(str, range(1, 8)), 'determined')
 
 TEXT = """\
-Identification: what is left of joint efforts on data that were not trained on, root mean square.
-Plain least squares has inertial parameters, rotor inertia, viscous and Coulomb friction and
-offsets, and no description to keep to. All from the same filtered signals."""
+Identification: root mean square residual of joint efforts [N m] on validation data. Plain least
+squares has inertial parameters, rotor inertia, viscous and Coulomb friction and offsets, without a
+prior; the same filtered signals."""
 
 
 def tried(arm):
@@ -143,7 +143,7 @@ def of_arms():
     """Yield rows of the table, and whether the goals of their arm are met."""
     for name, arm in ARMS.items():
         found, plain, missed = tried(arm())
-        told = f'{found.rank} of {found.parameters.count}'
+        determined = f'{found.rank} of {found.parameters.count}'
         for title, values in (
             ('effort', found.effort),
             ('URDF alone', found.before),
@@ -151,4 +151,4 @@ def of_arms():
             ('identified', found.after),
         ):
             cells = [f'{value:.2f}' for value in values] + [''] * (7 - len(values))
-            yield (name, title, *cells, told if title == 'identified' else ''), not missed
+            yield (name, title, *cells, determined if title == 'identified' else ''), not missed

@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Results that are kept: files in docs/evidence, with the date and the commit they are of.
+"""Results that are kept: sections of pages in docs/evidence, with their date and commit.
 
-    python tools/evidence.py FILE TITLE COMMAND ...
+    python tools/evidence.py PAGE TITLE COMMAND ...
 
-runs a command with --table and another file behind it, which it writes, and keeps that as FILE
-whatever came of it; the exit status is the command's.
+runs a command with --table and another file behind it, which it writes, and keeps that as the
+section TITLE of PAGE whatever came of it; the exit status is the command's.
 """
 
 import datetime
+import re
 import signal
 import subprocess
 import sys
@@ -39,12 +40,16 @@ def table(head, rows):
 
 
 def write(path, title, text, lines, begun=None):
-    """Write a file of evidence; if ``begun`` elsewhere than the checkout is now, say both."""
-    of = provenance()
+    """Write a section of a page; if ``begun`` elsewhere than the checkout is now, say both."""
+    of, path = provenance(), Path(path)
     if begun not in (None, of):
         of = f'Begun: {begun} Ended: {of}'
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text('\n'.join([f'# {title}', '', of, '', text, '', *lines, '']))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page = path.read_text() if path.exists() else f'# {path.stem.capitalize()}\n'
+    section = '\n'.join([f'## {title}', '', of, '', text.strip(), '', *lines, ''])
+    pattern = rf'^## {re.escape(title)}\n.*?(?=\n## |\Z)'
+    page, written = re.subn(pattern, lambda _: section, page, flags=re.MULTILINE | re.DOTALL)
+    path.write_text(page if written else f'{page}\n{section}')
 
 
 def main(path, title, *command):

@@ -6,7 +6,7 @@
 
 Needs atheris, of .venv/checks. What breaks a target of test/support/fuzz_targets.py, takes longer
 than five seconds or 2 GB, is kept in test/fuzz/crashes/TARGET, where the tests try it again ever
-after. A run of all targets is written into docs/evidence/fuzz.md.
+after. A run of all targets is written into docs/evidence/faults.md.
 """
 
 import argparse
@@ -21,12 +21,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CRASHES = ROOT / 'test' / 'fuzz' / 'crashes'
-EVIDENCE = ROOT / 'docs' / 'evidence' / 'fuzz.md'
+EVIDENCE = ROOT / 'docs' / 'evidence' / 'faults.md'
 LIMITS = '-timeout=5', '-rss_limit_mb=2048', '-print_final_stats=1'
 TEXT = """\
-What libFuzzer found in each target of test/support/fuzz_targets.py; written by `make fuzz`. It
-starts from files and messages that are good (*seeds*), changes their bytes, and keeps what reaches
-new lines of geolin_ros, rosbags or PyYAML (*edges*; *features* tell apart how often, too).
+`make fuzz`: libFuzzer on each target of test/support/fuzz_targets.py, from valid files and
+messages (*seeds*); inputs that reach new lines (*edges*) or new counts of them (*features*) are
+kept.
 """
 HEAD = 'target', 'seconds', 'seeds', 'executions', 'edges', 'features', 'kept', 'found'
 

@@ -1,26 +1,14 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Print docs/licences.md: the licences of what this package needs, as installed here."""
+"""Print docs/licences.csv: the licences of what this package needs, as installed here."""
 
+import csv
 import re
+import sys
 from importlib import metadata
 
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
-
-HEADER = """\
-<!-- SPDX-FileCopyrightText: 2026 geolin_ros contributors -->
-<!-- SPDX-License-Identifier: Apache-2.0 -->
-# Licences of dependencies
-
-geolin_ros is licensed under Apache-2.0. This table lists its dependencies, direct and indirect,
-with the licence that each declares and the extra that requires it (`geolin_ros`: always required).
-`make licences` writes it. `make sbom` lists all packages of `.venv`, those for tests and
-development included, as CycloneDX.
-
-| package | licence | required by |
-|---|---|---|
-"""
 
 
 def normal(name: str) -> str:
@@ -67,16 +55,16 @@ def main() -> None:
     collect('geolin_ros', {''}, 'geolin_ros', found)
     for extra in set(extras) - {'test', 'dev', 'docs'}:
         collect('geolin_ros', {extra}, extra, found)
-    rows = []
+    rows = csv.writer(sys.stdout, lineterminator='\n')
+    rows.writerow(('package', 'licence', 'required by'))
     for name, reasons in sorted(found.items()):
         if name == 'geolin-ros':
             continue
         by = 'geolin_ros' if 'geolin_ros' in reasons else ', '.join(sorted(reasons))
         try:
-            rows.append(f'| {name} | {licence(metadata.distribution(name))} | {by} |')
+            rows.writerow((name, licence(metadata.distribution(name)), by))
         except metadata.PackageNotFoundError:
-            rows.append(f'| {name} | not installed here | {by} |')
-    print(HEADER + '\n'.join(rows))
+            rows.writerow((name, 'not installed here', by))
 
 
 if __name__ == '__main__':

@@ -402,21 +402,16 @@ def of_odometries(robot, truth, marker):
 
 
 TEXT = """\
-Recordings of real robots that others made; none of them is part of this package. The state
-estimator beside plain leg odometry (stance feet do not move, orientation by gyro and
-accelerometer), both with the same contacts. Drift is over all segments of the given length of the
-way, aligned in position and yaw at their starts; velocity is the root mean square of its error in
-base axes. go1_serow: motion capture without stamps, whose frames are put on the robot's clock by
-orientation and by the evenness of their own steps, in whole hundredths of a second. icub_walking:
-without the half second about the jump of its reference.
+state_estimator beside plain leg odometry (stance feet do not move, orientation by gyro and
+accelerometer) with the same contacts, on public recordings. Drift over all segments of the given
+length, aligned in position and yaw at their starts; root mean square error of the velocity in base
+axes. go1_serow: motion capture without stamps, its clock fitted by orientation.
+icub_walking: without the half second about the jump of its reference.
 
-Yaw of go1_serow drifts at a steady rate: 0.26 deg/s of leg odometry and 0.36 of the state
-estimator, 0.05 either way by their scatter over seven stretches. What the first comes from is
-not known: standing after the walk the gyro reads 0.1 deg/s the other way. The second has 0.1
-deg/s more, which is what the filter corrects the gyro by. Its own standard deviation of the
-bias about the vertical stays 0.57 deg/s, that of the start: point feet that slip tell nothing
-of it, and before it walks the robot is not still enough to average its gyro. With
-deviation.gyro_bias 0.001 rad/s, of an IMU that calibrates itself, the ratio is 1.00."""
+Yaw of go1_serow drifts by 0.26 deg/s (leg odometry) and 0.36 deg/s (state estimator), +- 0.05 over
+seven stretches; the filter corrects the gyro by 0.1 deg/s about the vertical, whose bias point
+feet that slip do not determine (0.57 deg/s). With deviation.gyro_bias 0.001 rad/s the ratio is
+1.00."""
 
 
 def main():

@@ -168,11 +168,10 @@ HEAD = (
 )
 
 TEXT = """\
-Vertical forces of the ground that torque_estimator finds without force sensors, beside those
-measured; root mean square, both past the same filter forwards and backwards, the sensor taken back
-by the delay that leaves least. hopper_teststand, 20 Hz: from joint torques by motor current and
-joint positions, the hip on its rail taken to be at rest. icub_walking, 5 Hz: from IMU and joint
-positions and rates alone, no torques; the sum hardly varies, so that only its error tells."""
+Vertical ground forces by torque_estimator without force sensors, beside measured ones: root mean
+square, the same filter, the sensor shifted by its delay. hopper_teststand, 20 Hz: from motor
+currents and joint positions. icub_walking, 5 Hz: from IMU and joint motion without torques; the
+sum hardly varies, so only its error counts."""
 
 
 def of_forces():

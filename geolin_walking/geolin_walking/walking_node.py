@@ -38,7 +38,7 @@ SERVICE = 'linearization_node/linearize_along'
 PROGRAM = Program(
     'walking_node',
     'walking_node',
-    'Makes a legged robot walk, by model predictive control: docs/walk.md.',
+    'Makes a legged robot walk, by model predictive control: docs/simulation.md.',
     f'robot_description, joint_states, odom, contact_states, cmd_vel; by parameter {SERVICE}',
     '~/plan, ~/contact_states',
 )

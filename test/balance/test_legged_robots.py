@@ -31,12 +31,33 @@ from geolin_demos.balance.robots import ARMATURE, overlay, simulator_of
 from geolin_ros.errors import ConfigurationError
 
 PUSHES = os.environ.get('GEOLIN_ROBOT_PUSHES', '8')
-TEXT = f"""`make robots`: `geolin analyze-modes`, rotors of {ARMATURE} kg m2 (solo and solo12:
-and motors of 2.7 N m, in place of the 1000 N m of their URDF), and `make balance` with
-{PUSHES} pushes a case, three processes over DDS in lock step, for every legged robot of
-example-robot-data. The list, with what must come of it, is `test/support/legged.py`.
-{{count}} of {len(LEGGED)} robots took {{minutes:.0f}} minutes; cases: {{said}}.
+TEXT = f"""`make robots`: `geolin analyze-modes` and `make balance` ({PUSHES} pushes a case, over
+DDS in lock step) of the legged robots of example-robot-data; rotors {ARMATURE} kg m2, motors of
+solo and solo12 2.7 N m. Feet and expected results: `test/support/legged.py`.
+{{count}} of {len(LEGGED)} robots, {{minutes:.0f}} minutes; cases: {{counted}}.
 """
+HEAD = 'robots', 'controllable states', 'cases'
+
+
+def in_short(sentence):
+    """Return what a sentence states, without the remedy."""
+    return re.split(r';|: (?:give|the (?:coll|vis))|, (?:expected|at their)|\. Stand', sentence)[0]
+
+
+def outcome_of(cases):
+    """Return what came of the cases, those alike together."""
+    names = {}
+    for name, found in cases.items():
+        names.setdefault(in_short(found), []).append(name)
+    return '; '.join(f'{", ".join(alike)}: {found}' for found, alike in names.items())
+
+
+def joined(rows):
+    """Return the rows, robots of which all is alike in one."""
+    robots, names = {}, [row[0].partition('/')[2] for row in rows]
+    for name, (path, *found) in zip(names, rows, strict=True):
+        robots.setdefault(tuple(found), []).append(path if names.count(name) > 1 else name)
+    return [(', '.join(alike), *found) for found, alike in robots.items()]
 
 
 def test_counts__are_those_of_the_evidence():
@@ -137,15 +158,15 @@ def test_legged_robots__stand_or_are_refused_as_listed(evidence_folder, tmp_path
         if robot.refused and not re.search(robot.refused, verdict):
             odd.append(f'{robot.name}, analyze-modes: {verdict}')
         counts['refused'] += bool(sentence)
-        outcome = '; '.join(f'{name}: {found}' for name, found in cases.items()) or sentence
-        told = [said.replace(str(FOLDER), '...') for said in (verdict, outcome)]
-        rows.append((robot.name, robot.feet.replace(' ', ', '), *told))
+        states = '' if sentence else verdict.replace(' controllable', '')
+        outcome = outcome_of(cases) or f'refused: {in_short(sentence)}'
+        rows.append((robot.name, states, outcome.replace(str(FOLDER), '...')))
         if robot.refused and (analysis, status) != (1, 1):
             odd.append(f'{robot.name}: status {analysis} and {status}, expected 1')
         if evidence_folder is not None:  # a table that grows: the whole takes long
-            lines = evidence.table(('robot', 'feet', 'analyze-modes', 'make balance'), rows)
+            lines = evidence.table(HEAD, joined(rows))
             minutes = (time.monotonic() - start) / 60.0
-            said = ', '.join(f'{count} {kind}' for kind, count in counts.items())
-            text = TEXT.format(count=len(rows), minutes=minutes, said=said)
+            counted = ', '.join(f'{count} {kind}' for kind, count in counts.items())
+            text = TEXT.format(count=len(rows), minutes=minutes, counted=counted)
             evidence.write(evidence_folder / 'robots.md', 'Legged robots', text, lines, begun)
     assert not odd, '\n'.join(odd)

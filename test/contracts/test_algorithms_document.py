@@ -1,16 +1,19 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/algorithms.md and the code name only what the other has."""
+"""docs/algorithms.md, its tables and the code name only what the others have."""
 
+import functools
 import pkgutil
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import algorithms
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / 'docs' / 'algorithms.md').read_text(encoding='utf-8')
+ROWS = algorithms.ROWS.read_text(encoding='utf-8')
 SOURCES = [
     path for folder in ('geolin_ros', 'examples') for path in ROOT.glob(f'{folder}/**/*.py')
 ]
@@ -104,19 +107,27 @@ def found(pattern: str, text: str = TEXT) -> list[str]:
     return matches
 
 
+@functools.cache
+def stored() -> dict[str, dict[str, list[Any]]]:
+    """Return tests, limit and deviation of each row, by paper."""
+    return {key: value for key, value in algorithms.read().items() if key != 'of'}
+
+
 def test_named_tests__exist() -> None:
     written = '\n'.join(path.read_text(encoding='utf-8') for path in ROOT.glob('test/**/*.py'))
-    named = found(r'`(test_\w+__\w+)`', TEXT + algorithms.TABLE.read_text(encoding='utf-8'))
+    named = set(found(r'`(test_\w+__\w+)`'))
+    for section in stored().values():
+        named |= {name for tests, *_ in section.values() for name in tests if '__' in name}
     counts = {name: written.count(f'def {name}(') for name in named}
     assert {name: count for name, count in counts.items() if count != 1} == {}
 
 
 def test_named_files__exist() -> None:
-    named = found(r'`((?:test|examples|geolin_ros|docs)/[\w/.]+)`')
+    named = found(r'`((?:test|examples|geolin_ros|docs)/[\w/.]+)`', TEXT + ROWS)
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize('name', found(r'`(geolin_ros(?:\.\w+)+)`'))
+@pytest.mark.parametrize('name', found(r'`(geolin_ros(?:\.\w+)+)`', TEXT + ROWS))
 def test_named_objects__can_be_imported(name: str) -> None:
     pkgutil.resolve_name(name)
 
@@ -126,7 +137,7 @@ def test_errata_in_the_code__are_in_the_document() -> None:
     cited = set()
     for entry in found(r'errata ([A-Z]\d+(?:, [A-Z]\d+)*)', code):
         cited.update(entry.split(', '))
-    assert [entry for entry in sorted(cited) if f'\n| {entry} |' not in TEXT] == []
+    assert [entry for entry in sorted(cited) if f'\n    {entry}: [' not in ROWS] == []
 
 
 def test_references_in_the_code__are_in_the_document() -> None:
@@ -136,15 +147,8 @@ def test_references_in_the_code__are_in_the_document() -> None:
 
 
 def section_of(paper: str) -> str:
-    """Return what is said of a paper before its errata."""
-    return TEXT.partition(f'## [{paper}]')[2].partition('### Errata')[0]
-
-
-def rows_of(paper: str) -> list[list[str]]:
-    """Return the cells of the table that maps a paper: title, here, test, agreement."""
-    table = section_of(paper).partition('### What implements what')[2].partition('\n| ---')[2]
-    lines = table.partition('\n\n')[0].splitlines()[1:]
-    return [[cell.strip() for cell in line.strip('|').split('|')] for line in lines]
+    """Return what the page states of a paper."""
+    return TEXT.partition(f'## [{paper}]')[2].partition('\n## ')[0]
 
 
 def numbers(kind: str, titles: str) -> set[int]:
@@ -160,7 +164,8 @@ def numbers(kind: str, titles: str) -> set[int]:
 
 @pytest.mark.parametrize('paper', NUMBERED)
 def test_everything_in_a_paper__is_mapped(paper: str) -> None:
-    titles, section = '\n'.join(row[0] for row in rows_of(paper)), section_of(paper)
+    named = [row for row in algorithms.rows() if row.section == paper and not row.is_erratum]
+    titles, section = '\n'.join(row.title for row in named), section_of(paper)
     missing = [title for title in TITLED[paper] if title not in titles]
     missing += [number for number in HEADLINES[paper] if number not in section]
     for kind, wanted in NUMBERED[paper].items():
@@ -168,16 +173,17 @@ def test_everything_in_a_paper__is_mapped(paper: str) -> None:
     assert missing == []
 
 
-def test_table_of_the_papers__has_the_rows_functions_and_tests_of_now() -> None:
-    table = algorithms.TABLE.read_text(encoding='utf-8')
-    assert algorithms.renewed(table) == table, 'run make papers, or test/support/algorithms.py'
+def test_table_of_the_papers__has_the_rows_and_tests_of_now() -> None:
+    assert stored() == algorithms.generated(None, stored()), (
+        'run make papers, or test/support/algorithms.py'
+    )
 
 
 def test_table_of_the_papers__finds_less_than_its_limits() -> None:
     """Errata are off by their figures, within 10 %."""
     checked = 0
-    for row in algorithms.rows(algorithms.TABLE.read_text(encoding='utf-8')):
-        limit, worst = row.cells[-2:]
+    for row in algorithms.rows():
+        _, limit, worst = stored()[row.section][row.title]
         if limit:
             asserted, most = float(limit.partition(' ')[0]), float(worst)
             within = abs(most - asserted) <= 0.105 * asserted  # both are rounded
@@ -188,7 +194,7 @@ def test_table_of_the_papers__finds_less_than_its_limits() -> None:
 
 def test_each_mark__names_one_row() -> None:
     sections = {}
-    for row in algorithms.rows(TEXT):
+    for row in algorithms.rows():
         sections.setdefault(row.section, []).append(row.title)
     for key in algorithms.shown():
         section, named, title = key.partition(': ')
@@ -200,7 +206,7 @@ def test_each_mark__names_one_row() -> None:
 
 def test_each_row__says_where_it_is_and_what_shows_it() -> None:
     collected = algorithms.shown()
-    for row in algorithms.rows(TEXT):
+    for row in algorithms.rows():
         if row.is_erratum:
             continue  # below
         assert row.cells[0] or row.title.startswith('- ') or row.section not in NUMBERED, row
@@ -211,6 +217,6 @@ def test_each_row__says_where_it_is_and_what_shows_it() -> None:
 def test_each_erratum_that_gives_wrong_results__has_a_test() -> None:
     """Marked, or a case by its name: 'B2 Table 5 line 12'."""
     collected = algorithms.shown()
-    for row in algorithms.rows(TEXT):
+    for row in algorithms.rows():
         if row.is_erratum and row.cells[-1] == 'W':
             assert algorithms.tests_of(row, collected), row.title

@@ -49,7 +49,7 @@ def test_soak__runs_faults_then_all_that_must_balance_whatever_fails(failing, tm
     assert modules == expected, found.stdout + found.stderr
     assert ran[0].endswith('test/ros/faults')
     assert ran[1].endswith('--ignore test/ros/faults test')
-    assert 'tools/evidence.py docs/evidence/balance.md Balance ' in ran[2]
+    assert 'tools/evidence.py docs/evidence/robots.md Balance ' in ran[2]
     assert '--thorough' in ran[2]
     assert (found.returncode != 0) == (failing != 'nothing')
 
@@ -61,19 +61,22 @@ def test_table_of_a_command__is_kept_with_its_commit_whatever_came_of_it(status,
     tool = [sys.executable, ROOT / 'tools' / 'evidence.py', tmp_path / 'kept.md', 'Balance']
     found = subprocess.run([*tool, sys.executable, '-c', write])
     assert found.returncode == status
-    title, of, *rest = (tmp_path / 'kept.md').read_text().split('\n\n')
+    page, title, of, *rest = (tmp_path / 'kept.md').read_text().split('\n\n')
     commit = subprocess.run(
         ['git', 'rev-parse', '--short', 'HEAD'], cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()
-    assert title == '# Balance'
+    assert (page, title) == ('# Kept', '## Balance')
     assert re.fullmatch(rf'Of \d{{4}}-\d\d-\d\d, commit {commit}( with changes)?\.', of)
     assert '\n\n'.join(rest) == TABLE
 
 
-def test_table_that_was_begun_elsewhere__says_both(tmp_path):
-    evidence.write(tmp_path / 'kept.md', 'T', 'text', ['| a |'], 'Of 2001-01-01, commit 1234567.')
-    said = (tmp_path / 'kept.md').read_text()
-    assert '\nBegun: Of 2001-01-01, commit 1234567. Ended: Of 2' in said
+def test_table_that_was_begun_elsewhere__gives_both_and_leaves_other_sections(tmp_path):
+    page = tmp_path / 'kept.md'
+    for title, cell in (('S', 'a'), ('T', 'b'), ('S', 'c')):
+        evidence.write(page, title, 'text', [f'| {cell} |'], 'Of 2001-01-01, commit 1234567.')
+    text = page.read_text()
+    assert text.count('\nBegun: Of 2001-01-01, commit 1234567. Ended: Of 2') == 2
+    assert re.findall(r'^## \w|^\| \w', text, re.MULTILINE) == ['## S', '| c', '## T', '| b']
 
 
 @pytest.mark.parametrize('target', ['fuzz', 'sbom', 'audit'])

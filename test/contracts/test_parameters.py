@@ -10,7 +10,7 @@ import pytest
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.linearizer import BY_NAME, MODEL_NAMES, TABLE, stream_settings
-from geolin_ros.stream.parameters.table import as_markdown, as_parameter_file, check_all
+from geolin_ros.stream.parameters.table import as_parameter_file, check_all
 from geolin_ros.stream.parameters.tables import ALL, table_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,12 +47,10 @@ def test_parameter_files__are_there_for_every_node():
     assert set(FILES) == set(ALL)
 
 
-def test_page_of_the_node__holds_the_table():
-    text = (ROOT / 'docs' / 'linearizer.md').read_text()
-    table = text.partition('<!-- begin parameters -->\n')[2].partition('<!-- end parameters -->')[
-        0
-    ]
-    assert table == as_markdown(TABLE), 'make it anew with `geolin parameters --format markdown`'
+def test_pages__include_the_table_of_each_node():
+    pages = '\n'.join(path.read_text() for path in (ROOT / 'docs').glob('*.md'))
+    for node in ALL:
+        assert pages.count(f'{{include}} api/parameters_{node}.inc') == 1, node
 
 
 def test_files__are_named_at_the_start_alone():
@@ -102,12 +100,3 @@ def test_stream__has_a_parameter_for_every_setting():
 def test_value_that_is_not_allowed__is_refused(name, value, says):
     with pytest.raises(ConfigurationError, match=says):
         check_all({'not of the table': 1, name: value}, BY_NAME)
-
-
-def test_document_of_the_lqr_node__holds_its_own_rows():
-    text = (ROOT / 'docs' / 'lqr_node.md').read_text()
-    table = text.partition('<!-- begin parameters -->\n')[2].partition('<!-- end parameters -->')[
-        0
-    ]
-    own = [row for row in table_of('lqr_node') if row not in TABLE]
-    assert table == as_markdown(own)

@@ -52,14 +52,15 @@ def test_make_targets__exist():
     ('page', 'programs'),
     [
         (
-            'balance.md',
+            'simulation.md',
             [
                 'geolin_demos.balance',
                 *(f'geolin_demos.balance.{name}' for name in ('odometry', 'redesign', 'robot')),
+                'geolin_demos.walk',
+                'geolin_walking.walking_node',
+                'geolin_demos.mpc',
             ],
         ),
-        ('mpc.md', ['geolin_demos.mpc', 'geolin_demos.mpc.robot']),
-        ('walk.md', ['geolin_demos.walk', 'geolin_walking.walking_node']),
     ],
 )
 def test_options_of_pages__are_those_of_the_programs(page, programs):
@@ -96,13 +97,6 @@ def test_topics__are_those_of_the_node():
     assert len(topics) == 10
     for topic in topics:
         assert f"'{topic}'" in code, f'docs/linearizer.md names topic {topic}'
-
-
-def test_python_of_the_dynamics_page__holds_together():
-    names = {}
-    for example in blocks((ROOT / 'docs' / 'dynamics.md').read_text(), 'python'):
-        exec(compile(example, 'docs/dynamics.md', 'exec'), names)
-    assert (names['motion'].rank, names['motion'].multipliers.shape) == (6, (6,))
 
 
 def test_python_of_the_message_page__reads_messages():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ('contacts', 'control', 'balance', 'lqr_node', 'mpc')
+PAGES = ('contacts', 'control', 'lqr_node', 'simulation')
 TEXTS = {name: (ROOT / 'docs' / f'{name}.md').read_text() for name in PAGES}
 
 

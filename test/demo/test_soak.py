@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node at 500 Hz for ten minutes: it lives, it answers, and it does not grow.
 
-``python -m pytest -m soak --evidence test/demo/test_soak.py`` writes docs/evidence/memory.md;
+``python -m pytest -m soak --evidence test/demo/test_soak.py`` writes docs/evidence/faults.md;
 GEOLIN_SOAK_SECONDS makes it shorter.
 """
 
@@ -54,9 +54,9 @@ def test_node__does_not_grow(evidence_folder):
     if evidence_folder is not None:
         rows = (f'after {WARM:g} s', sizes[0]), ('most after that', max(sizes)), ('grown', grown)
         text = (
-            f'Resident memory [kB] of the linearizer in {SECONDS:g} s of the humanoid at 500 Hz, '
+            f'Resident memory of the linearizer, {SECONDS:g} s of the humanoid at 500 Hz, '
             f'{len(sizes)} samples.'
         )
         lines = evidence.table(('', 'kB'), rows)
-        evidence.write(evidence_folder / 'memory.md', 'Memory', text, lines)
+        evidence.write(evidence_folder / 'faults.md', 'Memory', text, lines)
     assert grown < MOST_GROWTH, sizes

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of real robots: the rows of docs/evidence/recordings.md, each held to its goal."""
+"""Recordings of real robots: the rows of docs/evidence/robots.md, each held to its goal."""
 
 import sys
 import warnings

@@ -1,20 +1,23 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The table of the papers: row, function, tests, limit, worst deviation found.
+"""The tables of the papers: row, function, tests, limit, worst deviation found.
 
-docs/algorithms.md has the rows and where each is computed. A test carries
-``@pytest.mark.shows('Bos 2022: Table 5')``: the section, and the beginning of the first cell of a
-row that no other row of the section shares. What it compares by `support.close` counts for its
-rows. ``make papers`` runs all these tests and writes docs/evidence/papers.md; this file alone
-renews rows, functions and tests there and keeps the numbers.
+docs/papers.yaml has the rows and where each is computed. A test carries
+``@pytest.mark.shows('Bos 2022: Table 5')``: the section, and the beginning of a row that no other
+row of the section shares. What it compares by `support.close` counts for its rows. ``make papers``
+runs all these tests and writes docs/papers.json, of which docs/conf.py makes the tables of
+docs/algorithms.md; this file alone renews the tests there and keeps the numbers.
 """
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
@@ -22,17 +25,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
 from support.close import Compared  # noqa: E402
 from tools import evidence  # noqa: E402
 
-DOCUMENT = ROOT / 'docs' / 'algorithms.md'
-TABLE = ROOT / 'docs' / 'evidence' / 'papers.md'
-TEXT = """`make papers`. Every row of [algorithms.md](../algorithms.md): where it is computed, the
-tests that show it, the largest limit that they assert and the largest deviation that they found
-(max|ours - theirs| / max|theirs|). An erratum's tests assert by how much what is printed is
-off, within 10 %; given are the least such figure and the least deviation. Rows without numbers
-are shown by equalities, signs, refusals or comparisons of another kind.
-A run of some of the tests renews their rows; the others keep their numbers of earlier runs."""
-OF_ROWS = ('', 'Paper', 'Report', 'Statement', 'Row')
-"""What the first column of a table of rows is called."""
-HEAD = ('Row', 'Where', 'Tests', 'Limit', 'Found')
+DOCS = ROOT / 'docs'
+ROWS, FOUND = DOCS / 'papers.yaml', DOCS / 'papers.json'
 
 
 class Row(NamedTuple):
@@ -48,20 +42,13 @@ class Row(NamedTuple):
         return re.fullmatch(r'[A-Z]\d+', self.title) is not None
 
 
-def rows(text: str) -> Iterator[Row]:
-    """Yield the rows of all tables whose second column is Here or Where."""
-    section, is_table = '', None
-    for line in text.splitlines():
-        if line.startswith('## '):
-            section = line[3:].partition(']')[0].lstrip('[')
-        cells = re.split(r'(?<!\\)\|', line)[1:-1] if line.startswith('|') else []
-        cells = [cell.strip() for cell in cells]
-        if not cells:
-            is_table = None
-        elif is_table is None:
-            is_table = cells[0] in OF_ROWS and cells[1] in ('Here', 'Where')
-        elif is_table and not cells[0].startswith('---'):
-            yield Row(section, cells[0], tuple(cells[1:]))
+def rows() -> Iterator[Row]:
+    """Yield the rows of all papers, then the errata of each."""
+    for section, parts in yaml.safe_load(ROWS.read_text(encoding='utf-8')).items():
+        for title, where in parts['rows'].items():
+            yield Row(section, title, (where,))
+        for title, cells in parts['errata'].items():
+            yield Row(section, title, tuple(cells))
 
 
 def shown() -> dict[str, list[str]]:
@@ -117,45 +104,33 @@ def numbers_of(row: Row, found: Compared) -> tuple[str, str]:
     return f'{found.limit:.0e}', f'{found.worst:.1e}'
 
 
-def lines_of(table: str) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the cells of the generated table by section and row."""
-    return {(row.section, row.title): row.cells for row in rows(table)}
-
-
-def generated(text: str, record: dict[str, Compared] | None, before: str = '') -> list[str]:
-    """Return the lines of the table; without a record with the numbers that stood ``before``."""
-    collected, old, lines, section = shown(), lines_of(before), [], None
-    for row in rows(text):
-        if row.section != section:
-            section = row.section
-            lines += ['', f'## [{section}]', '', *evidence.table(HEAD, [])]
+def generated(record: dict[str, Compared] | None, before: dict[str, Any]) -> dict[str, Any]:
+    """Return tests, limit and deviation of each row; where tests did not run, those of before."""
+    collected, made = shown(), {}
+    for row in rows():
         tests = tests_of(row, collected)
-        where = '' if row.is_erratum else re.sub(r'\]\((?!\w+:)', '](../', row.cells[0])
-        if record is None:
-            numbers = old.get((row.section, row.title), ('', '', '', ''))[2:4]
-        elif set(tests) <= set(record):
+        numbers = before.get(row.section, {}).get(row.title, ([], '', ''))[1:]
+        if record is not None and set(tests) <= set(record):
             numbers = numbers_of(row, merged(record[name] for name in tests))
-        else:
-            numbers = old.get((row.section, row.title), ('', '', '', ''))[2:4]
-        cells = (row.title, where, ', '.join(f'`{name}`' for name in tests), *numbers)
-        lines.append(f'| {" | ".join(cells)} |')
-    return lines[1:]
+        made.setdefault(row.section, {})[row.title] = [tests, *numbers]
+    return made
 
 
-def write(record: dict[str, Compared]) -> None:
-    """Write the table from what tests found, by their names; where some did not run, as it was."""
-    text, before = DOCUMENT.read_text(encoding='utf-8'), ''
-    if TABLE.exists():
-        before = TABLE.read_text(encoding='utf-8')
-    evidence.write(TABLE, 'The papers, row by row', TEXT, generated(text, record, before))
+def read() -> dict[str, Any]:
+    """Return what `write` wrote."""
+    return json.loads(FOUND.read_text(encoding='utf-8'))
 
 
-def renewed(table: str) -> str:
-    """Return the generated page with the rows, functions and tests of now."""
-    head = table.partition('\n## ')[0]
-    text = DOCUMENT.read_text(encoding='utf-8')
-    return head + '\n' + '\n'.join([*generated(text, None, table), '', ''])[:-1]
+def write(record: dict[str, Compared] | None) -> None:
+    """Write what tests found, by their names; None: renew the tests of each row alone."""
+    before = read()
+    of = before['of'] if record is None else evidence.provenance()
+    parts = [f'"of": {json.dumps(of)}']
+    for section, found in generated(record, before).items():
+        lines = [f'{json.dumps(row)}: {json.dumps(cells)}' for row, cells in found.items()]
+        parts.append(f'{json.dumps(section)}: {{\n' + ',\n'.join(lines) + '\n}')
+    FOUND.write_text('{\n' + ',\n'.join(parts) + '\n}\n', encoding='utf-8')
 
 
 if __name__ == '__main__':
-    TABLE.write_text(renewed(TABLE.read_text(encoding='utf-8')), encoding='utf-8')
+    write(None)

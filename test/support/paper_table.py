@@ -13,7 +13,7 @@ _found: dict[str, close.Compared] = {}
 
 def pytest_addoption(parser):
     """Let the table be written."""
-    parser.addoption('--paper-table', action='store_true', help='write docs/evidence/papers.md')
+    parser.addoption('--paper-table', action='store_true', help='write docs/papers.json')
 
 
 @pytest.hookimpl(wrapper=True)

@@ -12,15 +12,13 @@ from geolin_ros import robots
 from tools import evidence
 
 TEXT = """\
-What one node said of itself and what a consumer heard under each fault, over DDS; written by
-`make faults`. *Never came*: lost on purpose, in the transport, or in the queue of the node's
-subscription. All others are answered or counted under the reason; *dropped* counts odometry too.
-Recovery is the time from the end of the fault to the next answer. Losses are made at the
-source, where each is counted.
+`make faults`: one node over DDS. *Lost*: at the source on purpose, in the transport, or in the
+queue of the subscription. All others are answered or dropped; *dropped* counts odometry too.
+Recovery is the time from the end of the fault to the next answer.
 """
 OF_EFFORTS = """\
-What the motors of a standing robot were sent by the LQR node under faults: the largest effort as a
-share of its limit, and the largest change of one as a share of what `full_swing_time` allows.
+Efforts of the LQR node to a standing robot: the largest as a share of its limit, and the largest
+change as a share of what `full_swing_time` allows.
 """
 
 
@@ -37,14 +35,14 @@ def table_of(accounts):
         )
         for account in accounts
     ]
-    head = 'fault', 'sent', 'never came', 'answered', 'dropped', 'recovery [ms]'
+    head = 'fault', 'sent', 'lost', 'answered', 'dropped', 'recovery [ms]'
     return evidence.table(head, rows)
 
 
 def table_of_efforts(accounts):
-    """Return the table of what motors were sent."""
+    """Return the table of efforts."""
     rows = [(fault, sent, f'{a:.3f}', f'{b:.3f}') for fault, sent, a, b in accounts]
-    head = 'fault', 'efforts sent', 'of the limit', 'of the change allowed'
+    head = 'fault', 'efforts', 'limit', 'change'
     return evidence.table(head, rows)
 
 
