@@ -91,6 +91,37 @@ def test_identify__writes_an_overlay_that_a_model_reads(kind, tmp_path, request,
 
 
 @pytest.mark.parametrize(
+    ('options', 'of'),
+    [
+        (['--payload', 'lower'], 'load on lower'),
+        (['--only', 'lower', '--trust', 'lower=0.5', '--trust', '0.2'], 'lower'),
+    ],
+)
+def test_identify__finds_a_load_or_a_link_alone(tmp_path, urdf, capsys, options, of):
+    output, earlier = tmp_path / 'overlay.yaml', tmp_path / 'earlier.yaml'
+    earlier.write_text('joints: {shoulder: {damping: 0.01, effort_offset: 0.001}}')
+    arguments = [write(tmp_path / 'bag'), '--urdf', urdf, '-o', str(output), '--quiet', '--json']
+    laid = ['-p', f'overlay_file:={earlier}']
+    assert main(['identify', *arguments, *laid, *options]) == 0
+    changes = json.loads(capsys.readouterr().out)['changes']
+    assert {change['of'] for change in changes} == {of}
+    model = TreeModel.from_file(urdf, base='fixed', overlay=output)
+    assert abs(model.tree.inertia[1, 4, 0] - 0.6) < 0.02, 'm c_z of 3 kg at 0.2 m'
+    assert model.tree.damping[0] == pytest.approx(0.01)
+
+
+def test_identify__refuses_options_that_make_no_sense(tmp_path, urdf, capsys):
+    arguments = [write(tmp_path / 'bag'), '--urdf', urdf, '--quiet']
+    for option, value, says in (
+        ('--trust', 'lower=0', '--trust of lower is 0'),
+        ('--payload', 'hand', "link 'hand' is not part"),
+        ('--only', 'hand', "link or joint 'hand' is not part"),
+    ):
+        assert main(['identify', *arguments, option, value]) == 1
+        assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ('change', 'says'),
     [({'names': ('knee',)}, "no joint 'shoulder'"), ({'amplitude': 0.0}, 'no joint moves')],
 )

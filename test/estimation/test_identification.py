@@ -7,7 +7,15 @@ import warnings
 
 import numpy as np
 import pytest
-from geolin_tools.identification import Prior, Signals, identify, overlay_of, prepare
+from geolin_tools.identification import (
+    Prior,
+    Rooms,
+    Signals,
+    identify,
+    overlay_of,
+    prepare,
+    rooms_of,
+)
 from geolin_tools.identification.bodies import Body, is_physical
 from support.mujoco_oracle import bodies_only
 from support.robots import example_robot
@@ -136,6 +144,112 @@ def test_the_overlay_reads_as_what_was_found(arm_truth):
     values = found.joint_values()
     assert np.isclose(again.tree.friction[0], values['shoulder', 'friction'][1])
     assert np.isclose(again.effort_offset[0], values['shoulder', 'offset'][1])
+
+
+def test_gains_of_drives_are_found_where_efforts_are_currents(arm_truth):
+    signals = arm_recording(arm_truth, np.random.default_rng(4), seconds=12.0)
+    signals.effort[:] /= (0.05, 12.0)  # N m per ampere
+    description = arm(HIDDEN | {'joints': {}})
+    found = identify(description, [signals], prior=Prior(scales=description.joint_names))
+    values = {(c.of, c.name): c for c in found.changes()}
+    for joint, gain in (('shoulder', 0.05), ('elbow', 12.0)):
+        scale = values[joint, 'scale']
+        assert abs(scale.after - gain) < 3.0 * scale.deviation
+        assert scale.after == pytest.approx(gain, rel=0.05)
+        assert scale.deviation < 0.2 * gain
+
+
+def test_a_load_is_found_alone_and_lies_over_what_was_identified_without(arm_truth):
+    rng = np.random.default_rng(13)
+    robot = identify(arm(), [arm_recording(arm_truth, rng, seconds=12.0)])
+    earlier = overlay_of(robot, urdf.read(ARM))
+    load = {
+        'frame': 'lower',
+        'mass': 2.8,
+        'com': [0.05, 0.0, 0.3],
+        'inertia': [0.02] * 3 + [0] * 3,
+    }
+    carrying = arm_recording(arm(HIDDEN | {'payloads': [load]}), rng, seconds=12.0)
+    carrying.effort[:] = carrying.effort - np.array(arm(earlier).effort_offset)
+    found = identify(arm(earlier), [carrying], prior=Prior(payload='lower'))
+    changes = found.changes()
+    assert {change.of for change in changes} == {'load on lower'}
+    assert abs(changes[0].after - 2.8) < 0.05
+    both = overlay_of(found, urdf.read(ARM), earlier)
+    assert both['links'] == earlier['links']
+    assert abs(arm(both).total_mass - arm(earlier).total_mass - changes[0].after) < 1e-6
+    assert np.allclose(both['payloads'][0]['com'], load['com'], atol=0.02)
+
+
+def test_only_what_is_named_changes_and_the_rest_stays_as_an_earlier_overlay_says(arm_truth):
+    signals = arm_recording(arm_truth, np.random.default_rng(14), seconds=12.0)
+    earlier = {'joints': {'*': {'rotor_inertia': 0.02, 'damping': 0.1}}, 'links': {}}
+    found = identify(arm(earlier), [signals], prior=Prior(only=('upper', 'shoulder')))
+    assert {change.of for change in found.changes()} == {'upper', 'shoulder'}
+    overlay = overlay_of(found, urdf.read(ARM), earlier)
+    again = arm(overlay)
+    assert again.tree.armature[1] == pytest.approx(0.02)
+    assert again.tree.armature[0] == pytest.approx(found.joint_values()['shoulder', 'rotor'][1])
+    with pytest.raises(GeolinError, match='did you mean'):
+        identify(arm(), [signals], prior=Prior(only=('uper',)))
+
+
+def test_a_link_can_be_trusted_more_than_others(arm_truth):
+    signals = arm_recording(arm_truth, np.random.default_rng(15), seconds=12.0)
+    moved = {}
+    for trusts in ((), (('upper', 1e-3),)):
+        changes = identify(arm(), [signals], prior=Prior(trusts=trusts)).changes()
+        moved[trusts] = {c.of: abs(c.after - c.before) for c in changes if c.name == 'mass'}
+    (free, held) = moved.values()
+    assert held['upper'] < 0.01 < free['upper']
+    assert held['lower'] > 0.01
+
+
+SHAPE = (
+    '<collision><origin xyz="0 0 {z}"/><geometry><box size=".06 .06 {z2}"/></geometry></collision>'
+)
+
+
+def test_masses_stay_within_the_shapes_of_their_links():
+    source = ARM
+    for z, name in ((0.2, 'upper'), (0.15, 'lower')):
+        link = f'<link name="{name}">'
+        source = source.replace(link, link + SHAPE.format(z=z, z2=2 * z))
+    model = arm()
+    rooms = rooms_of(model, source)
+    rng, half = np.random.default_rng(16), np.array([0.03, 0.03, 0.2])
+    points = half * rng.uniform(-1.0, 1.0, (500, 3)) + [0.0, 0.0, 0.2]
+    assert (rooms['upper'] @ body_of_points(points) > 0.0).all()
+    assert (rooms['upper'] @ body_of_points(points + np.array([0.0, 0.08, 0.0])) < 0.0).any()
+    assert (
+        rooms['upper'] @ body_of_points([0.0, 0.0, 0.2] + 3.0 * (points - [0, 0, 0.2])) < 0
+    ).any()
+    hidden = {
+        'links': {'lower': {'mass': 1.0, 'com': [0, 0.1, 0.4], 'inertia': [0.01] * 3 + [0] * 3}}
+    }
+    signals = arm_recording(arm(hidden), rng, seconds=12.0)
+    free, held = (
+        identify(model, [signals], prior=Prior(trust=1.0, rooms=where))
+        for where in (None, Rooms(rooms))
+    )
+    assert (rooms['lower'] @ free.inertial[2] < 0.0).any()
+    assert (rooms['lower'] @ held.inertial[2] >= 0.0).all()
+
+
+def body_of_points(points):
+    """Return the ten parameters of points of equal mass, 2 kg in all."""
+    m, c = 2.0, points.mean(axis=0)
+    second = m * points.T @ points / len(points)
+    J = np.trace(second) * np.eye(3) - second
+    return np.array([m, *(m * c), J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]])
+
+
+def test_what_is_far_off_the_description_is_named(arm_truth):
+    signals = arm_recording(arm_truth, np.random.default_rng(17), seconds=12.0)
+    signals.effort[:, 1] *= 0.05  # in another unit
+    changes = identify(arm(), [signals]).changes()
+    surprise = {c.of: max(o.surprise for o in changes if o.of == c.of) for c in changes}
+    assert surprise['lower'] > 3.0 > surprise['upper']
 
 
 def test_outliers_weigh_little(arm_truth):

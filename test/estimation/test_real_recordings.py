@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of real robots: the rows of docs/evidence/robots.md, each held to its goal."""
 
+import dataclasses
 import sys
 import warnings
 
 import numpy as np
 import pytest
-from geolin_tools.identification import identify, overlay_of
+from geolin_tools.identification import Prior, identify, overlay_of
 from geolin_tools.identification.bodies import is_physical
+from scipy.signal import savgol_filter
 from support.environment import ROOT
 
-from geolin_ros import urdf
+from geolin_ros import inverse_dynamics, urdf
 from geolin_ros.errors import ModelWarning
 
 pytest.importorskip('rosbags')
@@ -41,6 +43,29 @@ def test_identify__meets_its_goal_on_data_that_it_was_not_trained_on(name):
     found, _, missed = arms.tried(arms.ARMS[name]())
     assert missed == []
     assert all(is_physical(found.inertial[i]) for i in found.parameters.bodies)
+
+
+@pytest.mark.parametrize('name', ['kuka_lwr4, run 2', 'UR10, second half'])
+def test_identify__finds_a_load_beside_real_friction(name):
+    """What a load of 2.8 kg adds is computed along the measured motion, and added to efforts."""
+    arm = arms.ARMS[name]()
+    robot = identify(arm.model, [arm.train], [arm.tried])
+    names, link = arm.model.joint_names, arm.model.body_names[-1]
+    overlay = overlay_of(robot, urdf.read(arm.urdf))
+    load = {'frame': link, 'mass': 2.8, 'com': [0.02, 0.0, 0.06], 'inertia': [0.01] * 3 + [0] * 3}
+    bare, carrying = (
+        arms.read(arm.urdf, joints=names, overlay=o) for o in ({}, {'payloads': [load]})
+    )
+    tried, effort = arm.tried, arm.tried.effort.copy()
+    r_dot = savgol_filter(tried.rate, 21, 3, deriv=1, delta=np.median(np.diff(tried.time)), axis=0)
+    for k, (s, r, a) in enumerate(zip(tried.position, tried.rate, r_dot, strict=True)):
+        for model, sign in ((bare, -1.0), (carrying, 1.0)):
+            state = model.state(np.eye(4), s, np.zeros(6), r)
+            effort[k] += sign * inverse_dynamics(model, state, a)
+    model = arms.read(arm.urdf, joints=names, overlay=overlay)
+    signals = dataclasses.replace(tried, effort=effort - np.array(model.effort_offset))
+    mass = identify(model, [signals], prior=Prior(payload=link)).changes()[0]
+    assert abs(mass.after - 2.8) < 0.2
 
 
 @pytest.mark.parametrize('name', [pytest.param('go1', marks=pytest.mark.soak), 'icub'])

@@ -68,9 +68,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--trust',
-        type=float,
+        action='append',
+        default=[],
+        type=_trust,
+        metavar='[LINK=]VALUE',
         help='relative standard deviation of the inertias in the description (default: 0.3; of '
-        'several bags 0.1, 0.3 or 1, which leaves least of efforts kept aside, a bag at a time)',
+        'several bags 0.1, 0.3 or 1, which leaves least of efforts kept aside, a bag at a time), '
+        'or that of one link',
     )
     parser.add_argument(
         '--springs',
@@ -82,9 +86,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='append',
         default=[],
         metavar='JOINT',
-        help='also identify a scale factor of the efforts of this joint',
+        help='also identify a scale factor of the efforts of this joint, the gain of its drive '
+        'where they are currents; all: of every joint',
+    )
+    parser.add_argument(
+        '--only',
+        action='append',
+        default=[],
+        metavar='LINK|JOINT',
+        help='identify this alone, with others of --only; the rest is as described',
+    )
+    parser.add_argument(
+        '--payload',
+        default='',
+        metavar='LINK',
+        help='identify the load on this link alone; the robot is as described, best by an '
+        'overlay that was identified without load (-p overlay_file:=FILE)',
     )
     add_output_arguments(parser)
+
+
+def _trust(text: str) -> tuple[str, float]:
+    link, _, value = text.rpartition('=')
+    return link, float(value)
 
 
 def _delay(text: str) -> float | None:
@@ -96,16 +120,30 @@ def run(options: argparse.Namespace) -> int:
     import yaml
 
     from geolin_ros.control.whole_file import whole_file
+    from geolin_ros.description.safe_yaml import read_yaml
     from geolin_ros.description.stored import is_stored
+    from geolin_ros.robots import locate
     from geolin_ros.stream.parameters.model_reading import from_text
     from geolin_ros.urdf.writer import write
-    from geolin_tools.identification import Prior, choose_prior, identify, overlay_of
+    from geolin_tools.identification import (
+        Prior,
+        Rooms,
+        choose_prior,
+        identify,
+        overlay_of,
+        rooms_of,
+    )
     from geolin_tools.identification.identification import KEPT_ASIDE
     from geolin_tools.identification.joint_log import joint_signals
     from geolin_tools.reports.identification_page import write_identification
 
-    if options.trust is not None and not options.trust > 0.0:
-        raise ConfigurationError(f'--trust is {options.trust:g}, expected more than 0, as 0.3')
+    for link, value in options.trust:
+        if not value > 0.0:
+            raise ConfigurationError(
+                f'--trust{" of " if link else ""}{link} is {value:g}, expected more than 0, as 0.3'
+            )
+    trusts = dict(options.trust)
+    trust = trusts.pop('', None)
     # a floating base is told by -p base:=floating; its odometry is best taken between its messages
     defaults = ['base:=fixed', 'pairing:=interpolate']
     options.values = [*defaults, *options.values, 'coulomb_friction:=true']
@@ -114,27 +152,38 @@ def run(options: argparse.Namespace) -> int:
         options.bags = [bag]
         with open_bags(options) as source:
             recordings.append(joint_signals(source, Progress(options)))
-            model, description = source.model, source.description
+            model, description, values = source.model, source.description, source.values
     if options.urdf_out is not None and is_stored(description):
         raise ConfigurationError(
             f'--urdf-out is {options.urdf_out}, but the robot is of an MJCF file, expected a '
             'URDF; leave it out: the overlay serves MJCF files too'
         )
-    if model.effort_scale:
+    finds_efforts = not options.payload and (
+        not options.only or set(options.only) & set(model.joint_names)
+    )
+    if model.effort_scale and finds_efforts:
         raise ConfigurationError(
             'the overlay of the parameters has effort_scale or effort_offset, expected none: they '
-            'are what is to be found; leave the overlay out'
+            'are what is to be found; leave the overlay out, or identify --only links or a '
+            '--payload'
         )
-    prior = Prior(scales=options.scale)
-    if options.trust is None or options.springs is None:
+    shapes = description if options.urdf is None else locate(options.urdf)
+    prior = Prior(
+        scales=model.joint_names if options.scale == ['all'] else tuple(options.scale),
+        trusts=tuple(trusts.items()),
+        only=tuple(options.only),
+        payload=options.payload,
+        rooms=None if is_stored(str(shapes)) else Rooms(rooms_of(model, shapes)),
+    )
+    if not options.payload and (trust is None or options.springs is None):
         train = recordings[: len(bags)]
         if not options.aside:  # what is kept aside decides nothing
             train = [signals.between(0.0, 1.0 - KEPT_ASIDE) for signals in train]
         prior = choose_prior(
             model, train, prior, cutoff=options.cutoff, watch=Progress(options, ' bags kept aside')
         )
-    if options.trust is not None:
-        prior = prior._replace(trust=options.trust)
+    if trust is not None:
+        prior = prior._replace(trust=trust)
     if options.springs is not None:
         prior = prior._replace(springs=options.springs)
     found = identify(
@@ -146,7 +195,8 @@ def run(options: argparse.Namespace) -> int:
         delay=options.delay,
         watch=Progress(options, ' rounds'),
     )
-    overlay = overlay_of(found, from_text(description))
+    file = values['overlay_file'] if options.payload or options.only else ''
+    overlay = overlay_of(found, from_text(description), read_yaml(file) if file else None)
     text = yaml.safe_dump(overlay, sort_keys=False, default_flow_style=None, width=99)
     with whole_file(options.output) as file:
         file.write(text.encode())
@@ -159,7 +209,7 @@ def run(options: argparse.Namespace) -> int:
         chosen = {'trust': prior.trust, 'springs': prior.springs}
         print_json(_report(found) | chosen | {'output': str(options.output)})
     else:
-        is_chosen = len(bags) > 1 and None in (options.trust, options.springs)
+        is_chosen = len(bags) > 1 and None in (trust, options.springs)
         print(
             f'trust {prior.trust:g}, {"springs" if prior.springs else "no springs"}'
             f'{", by what is left of efforts kept aside" if is_chosen else ""}'
@@ -190,7 +240,10 @@ def _report(found: 'Identification') -> dict[str, Any]:
         },
         'rank': found.rank,
         'numbers': found.parameters.count,
-        'changes': [change._asdict() | {'moved': change.moved} for change in found.changes()],
+        'changes': [
+            change._asdict() | {'moved': change.moved, 'surprise': change.surprise}
+            for change in found.changes()
+        ],
     }
 
 
@@ -202,11 +255,19 @@ def _lines(found: 'Identification') -> Iterator[str]:
     )
     if found.delay:
         yield f'efforts came {found.delay * 1e3:.1f} ms after the motion, which was taken out'
+    changes = found.changes()
+    far = sorted((c for c in changes if c.surprise > CERTAIN), key=lambda c: -c.surprise)
+    if far:
+        yield (
+            f'{len(far)} are more than {CERTAIN:g} deviations off the description, which is '
+            'seldom so: check the units and signs of efforts (geolin inspect --for-identify), '
+            'loads, and the links themselves:'
+        )
+        yield from (f'! {_sentence(c)}, {c.surprise:.1f} deviations off' for c in far)
     yield 'on data kept aside, root mean square [N m or N]:'
     yield f'  {"":24} {"effort":>9} {"before":>9} {"after":>9}'
     for name, *values in zip(found.rows, found.effort, found.before, found.after, strict=True):
         yield f'  {name:24} ' + ' '.join(f'{value:9.3g}' for value in values)
-    changes = found.changes()
     moved = sorted((c for c in changes if c.moved > CERTAIN), key=lambda c: -c.moved)
     yield f'{len(moved)} of {len(changes)} quantities moved by more than {CERTAIN:g} deviations:'
     yield from (f'  {_sentence(change)}' for change in moved)

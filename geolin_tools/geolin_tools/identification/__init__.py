@@ -7,11 +7,12 @@ from geolin_tools.identification.identification import (
     Change,
     Combination,
     Identification,
-    Prior,
     choose_prior,
     identify,
 )
 from geolin_tools.identification.overlay import overlay_of
+from geolin_tools.identification.parameters import Prior, Rooms
+from geolin_tools.identification.rooms import rooms_of
 from geolin_tools.identification.signals import Motion, Signals, check, prepare
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     'Identification',
     'Motion',
     'Prior',
+    'Rooms',
     'Signals',
     'check',
     'choose_prior',
@@ -29,4 +31,5 @@ __all__ = [
     'identify',
     'overlay_of',
     'prepare',
+    'rooms_of',
 ]

@@ -4,6 +4,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,6 +57,56 @@ class Equations:
         """
         parts = [motion.smooth(function(motion.all_rates[:, joint])) for motion in self.motions]
         return np.concatenate(parts)
+
+
+class Likeness(NamedTuple):
+    """How measured efforts compare with the description, beside rotors, friction and offsets."""
+
+    factor: Array
+    """(n,) Measured by described effort; NaN where they are not alike."""
+    share: Array
+    """(n,) Part of the measured effort that is the described one times its factor."""
+    friction: Array
+    """(n,) Correlation of what is left with the direction of motion: friction has a positive."""
+
+
+ALIKE = 0.7
+"""Correlation from which on efforts of a joint can be compared in size."""
+
+
+def likeness(equations: Equations) -> Likeness:
+    """Return how the measured efforts of each joint compare with what the description predicts."""
+    n = equations.position.shape[1]
+    factor, share, friction = np.full((3, n), np.nan)
+    measured = equations.measured[:, -n:]
+    described = equations.described[:, -n:] - equations.friction
+    for c in np.flatnonzero(np.isfinite(measured).all(axis=0)):
+        rate, size = equations.rate[:, c], float(measured[:, c].std())
+        speed = 0.1 * float(np.sqrt(np.mean(rate**2))) + 1e-9
+        way = equations.of_rate(int(c), _direction(speed))
+        one, model = np.ones_like(rate), described[:, c]
+        inert = equations.acceleration[:, c]
+        product, sizes, square = _beside((inert, rate, way, one), measured[:, c], model)
+        if sizes > 0.0 and abs(product) > ALIKE * sizes:
+            factor[c] = product / square
+            share[c] = abs(factor[c]) * float(model.std()) / size
+        product, sizes, _ = _beside((inert, model, one), measured[:, c], way)
+        friction[c] = product / sizes if sizes > 0.0 else np.nan
+    return Likeness(factor, share, friction)
+
+
+def _direction(speed: float) -> Callable[[Array], Array]:
+    return lambda rate: np.asarray(np.tanh(rate / speed))
+
+
+def _beside(columns: Sequence[Array], a: Array, b: Array) -> tuple[float, float, float]:
+    """Return a' b, |a| |b| and b' b of what columns (N,) do not explain of a and b."""
+    Q = np.linalg.qr(np.column_stack(columns))[0]
+    left, right = a - Q @ (Q.T @ a), b - Q @ (Q.T @ b)
+    square = float(right @ right)
+    if square < 1e-12 * float(b @ b):
+        return 0.0, 0.0, square
+    return float(left @ right), float(np.sqrt((left @ left) * square)), square
 
 
 def equations_of(model: TreeModel, motions: Sequence[Motion]) -> Equations:

@@ -11,7 +11,12 @@ from geolin_ros.dynamics.derivatives import inverse_dynamics_regressor
 from geolin_ros.errors import RecordingError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
-from geolin_tools.identification.equations import Equations, equations_of
+from geolin_tools.identification.equations import (
+    Equations,
+    Likeness,
+    equations_of,
+    likeness,
+)
 from geolin_tools.identification.fit import FIRST_NOISE, row_sizes
 from geolin_tools.identification.parameters import Parameters
 from geolin_tools.identification.signals import (
@@ -31,10 +36,14 @@ EXPLAINED = 0.5
 """and with it less than this part of the efforts."""
 AGREED = 2.0
 """Delays of single joints lie within so many steps of the delay of all, in the median."""
-ALIKE = 0.7
-"""Correlation from which on efforts of a joint can be compared in size."""
 OFF = 2.0
-"""Efforts so many times too large or too small are in another unit."""
+"""Efforts so many times too large or too small are in another unit,"""
+ENOUGH = 0.4
+"""where the description explains so much of them,"""
+BEYOND = 1.5
+"""or so many times the largest that the joint has."""
+BACKWARDS = -0.7
+"""Correlation of friction with the motion from which on it drives: the sign is wrong."""
 DEGREES = 180.0 / np.pi
 POOR = 0.3
 """A recording that tells less than this part of what a robot's motion can tell is poor."""
@@ -83,14 +92,14 @@ def examine(model: TreeModel, signals: Signals) -> Excitation:
     told = int((values > 1.0).sum())
     condition = float(np.sqrt(values[0] / max(values[possible - 1], 1e-300)))
     late = np.nan if signals.effort is None else _delay(equations, motion, signals)
-    factors = _factors(model, equations)
+    alike = likeness(equations)
     problems = (
         *_of_sampling(signals, rate, needed),
-        *_of_units(model, signals, factors),
+        *_of_units(model, signals, alike),
         *_of_motion(model, signals, told, possible),
         *_of_delay(late, rate),
     )
-    return Excitation(rate, needed, told, possible, condition, late, factors, problems)
+    return Excitation(rate, needed, told, possible, condition, late, alike.factor, problems)
 
 
 def find_delay(model: TreeModel, signals: Signals, cutoff: float | None = None) -> float:
@@ -202,18 +211,6 @@ def _measured(equations: Equations) -> Array:
     return np.asarray(np.isfinite(equations.measured[:, -n:]).all(axis=0))
 
 
-def _factors(model: TreeModel, equations: Equations) -> Array:
-    found = np.full(model.n, np.nan)
-    six = model.m - model.n
-    for c in np.flatnonzero(_measured(equations)):
-        measured, described = equations.measured[:, six + c], equations.described[:, six + c]
-        a, b = measured - measured.mean(), described - described.mean()
-        product, sizes = float(a @ b), float(np.sqrt((a @ a) * (b @ b)))
-        if sizes > 0.0 and abs(product) > ALIKE * sizes:
-            found[c] = product / float(b @ b)
-    return found
-
-
 # ---- sentences
 
 
@@ -225,7 +222,7 @@ def _of_sampling(signals: Signals, rate: float, needed: float) -> Iterator[str]:
         )
 
 
-def _of_units(model: TreeModel, signals: Signals, factors: Array) -> Iterator[str]:
+def _of_units(model: TreeModel, signals: Signals, alike: Likeness) -> Iterator[str]:
     farthest = np.abs(signals.position).max(axis=0)
     bound = np.maximum(np.abs(model.limits.lower), np.abs(model.limits.upper))
     bound = np.where(np.isfinite(bound) & (bound > 0.0), bound, 2.0 * np.pi)
@@ -234,19 +231,33 @@ def _of_units(model: TreeModel, signals: Signals, factors: Array) -> Iterator[st
             f'positions of joint {model.joint_names[c]!r} reach {farthest[c]:.4g}, its range is '
             f'{bound[c]:.3g} rad: they look like degrees; convert positions and rates to rad'
         )
-    for c in np.flatnonzero((factors > OFF) | (factors < 1.0 / OFF)):
-        name, factor = model.joint_names[c], float(factors[c])
-        if factor < 0.0:
-            yield (
-                f'efforts of joint {name!r} have the sign opposite to the description; turn them, '
-                'or the axis of the joint'
-            )
-        else:
-            yield (
-                f'efforts of joint {name!r} are {factor:.3g} times what the description expects: '
-                'amperes, or torques of the motor before its gear? convert them to N m, or let '
-                f'identify --scale {name} find the factor'
-            )
+    names = model.joint_names
+    turned = (alike.factor < 0.0) | (np.isnan(alike.factor) & (alike.friction < BACKWARDS))
+    for c in np.flatnonzero(turned):
+        yield (
+            f'efforts of joint {names[c]!r} have the sign opposite to the description; turn them, '
+            'or the axis of the joint'
+        )
+    advice = (
+        'amperes, or torques of the motor before its gear? convert them to N m, or let identify '
+        '--scale {} find the factor'
+    )
+    size = np.abs(alike.factor)
+    other = (alike.share > ENOUGH) & ((size > OFF) | (size < 1.0 / OFF))
+    for c in np.flatnonzero(other):
+        yield (
+            f'efforts of joint {names[c]!r} are {size[c]:.3g} times what the description expects: '
+            f'{advice.format(names[c])}'
+        )
+    if signals.effort is None:
+        return
+    reached = np.nanmax(np.abs(np.nan_to_num(signals.effort)), axis=0)
+    most = model.limits.effort
+    for c in np.flatnonzero((most > 0.0) & (reached > BEYOND * most) & ~other):
+        yield (
+            f'efforts of joint {names[c]!r} reach {reached[c]:.4g}, its limit is {most[c]:.4g}: '
+            f'{advice.format(names[c])}'
+        )
 
 
 def _of_motion(model: TreeModel, signals: Signals, told: int, possible: int) -> Iterator[str]:

@@ -302,9 +302,13 @@ def _solve(features: _Features, compressed: Any, x: Array) -> Array:
     # from within: the solver goes nowhere from a bound
     start = np.clip(x, lower + INSIDE, upper - INSIDE)
     found = optimize.least_squares(
-        lambda x: np.concatenate((features.compressed_residual(compressed, x), x)),
+        lambda x: np.concatenate(
+            (features.compressed_residual(compressed, x), x, p.room_residual(x))
+        ),
         start,
-        lambda x: np.vstack((features.jacobian(compressed, x), np.eye(p.count))),
+        lambda x: np.vstack(
+            (features.jacobian(compressed, x), np.eye(p.count), p.room_jacobian(x))
+        ),
         bounds=(lower, upper),
         x_scale=1.0,
         max_nfev=60,
@@ -374,6 +378,8 @@ def _inflation(features: _Features, equations: Equations, x: Array, residual: Ar
             J = features._row_features(row, values)[begin:end, :-2] @ slopes
             U, sizes, _ = np.linalg.svd(J, full_matrices=False)
             U = U[:, sizes > 1e-6 * sizes[0]]
+            if not U.shape[1]:
+                continue
             edges = np.linspace(0, end - begin, BLOCKS, endpoint=False).astype(int)
             asked = np.add.reduceat(U * error[:, np.newaxis], edges, axis=0)
             found[begin:end, row] = max(float((asked**2).sum()) / U.shape[1], 1.0)

@@ -15,7 +15,13 @@ from geolin_tools.identification.bodies import NUMBERS, is_physical, of_mass
 from geolin_tools.identification.equations import Equations, equations_of
 from geolin_tools.identification.excitation import find_delay
 from geolin_tools.identification.fit import Fit, fit, predict
-from geolin_tools.identification.parameters import UNITS, JointNumber, Parameters
+from geolin_tools.identification.parameters import (
+    LOGARITHMIC,
+    UNITS,
+    JointNumber,
+    Parameters,
+    Prior,
+)
 from geolin_tools.identification.signals import Signals, check, prepare
 
 KEPT_ASIDE = 0.25
@@ -30,22 +36,11 @@ TRUSTS = (0.1, 0.3, 1.0)
 _TENSOR = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
 
 
-class Prior(NamedTuple):
-    """What is believed of a robot before it is measured."""
-
-    trust: float = 0.3
-    """Relative standard deviation of what the description says about bodies."""
-    springs: bool = True
-    """Whether joints may turn out to have springs; what pulls at cables does."""
-    scales: Sequence[str] = ()
-    """Joints whose measured efforts are torques but for an unknown factor."""
-
-
 class Change(NamedTuple):
     """One quantity, before and after.
 
-    ``deviation`` is its standard deviation after, ``told`` the part of its variance that the data
-    took away: 0 if they say nothing about it.
+    ``deviation`` is its standard deviation after, ``prior`` that before, ``told`` the part of its
+    variance that the data took away: 0 if they say nothing about it.
     """
 
     of: str
@@ -54,12 +49,22 @@ class Change(NamedTuple):
     before: float
     after: float
     deviation: float
+    prior: float
     told: float
 
     @property
     def moved(self) -> float:
         """By how many standard deviations it moved."""
         return abs(self.after - self.before) / self.deviation if self.deviation > 0.0 else 0.0
+
+    @property
+    def surprise(self) -> float:
+        """The same in those that it had before: far more than 3 is not to be believed."""
+        if not self.prior > 0.0:
+            return 0.0
+        if self.name in ('mass', *LOGARITHMIC) and self.after * self.before > 0.0:
+            return abs(float(np.log(self.after / self.before)) * self.before / self.prior)
+        return abs(self.after - self.before) / self.prior
 
 
 class Combination(NamedTuple):
@@ -172,9 +177,10 @@ class Identification:
         x, covariance = self.fit.x, self.fit.covariance
         none = np.zeros_like(x)
         earlier = {i: J for i, _, J in self.parameters.inertial_jacobians(none)}
-        origin = self.parameters.inertial(none)
+        origin, found = self.parameters.own(none), self.parameters.own(x)
+        load = self.parameters.payload
         for i, part, J in self.parameters.inertial_jacobians(x):
-            after, before = self.inertial[i], self.parameters.described[i]
+            after, before = found[i], origin[i] if load else self.parameters.described[i]
             slope, first = _quantity_slopes(after), _quantity_slopes(origin[i])
             variance = np.diag(slope @ J @ covariance[part, part] @ J.T @ slope.T)
             prior = np.diag(first @ earlier[i] @ earlier[i].T @ first.T)
@@ -182,12 +188,13 @@ class Identification:
             names = ('mass', 'x', 'y', 'z', *_TENSOR)
             for k, (name, unit) in enumerate(zip(names, units, strict=True)):
                 yield Change(
-                    self.model.body_names[i],
+                    f'load on {load}' if load else self.model.body_names[i],
                     name,
                     unit,
-                    float(_quantities(before)[k]),
+                    0.0 if load else float(_quantities(before)[k]),
                     float(_quantities(after)[k]),
                     float(np.sqrt(variance[k])),
+                    float(np.sqrt(prior[k])),
                     float(np.clip(1.0 - variance[k] / max(prior[k], 1e-300), 0.0, 1.0)),
                 )
 
@@ -204,6 +211,7 @@ class Identification:
                 number.start,
                 number.value(float(x)),
                 float(abs(number.slope(float(x))) * np.sqrt(variance)),
+                float(abs(number.slope(0.0))),
                 float(np.clip(1.0 - variance, 0.0, 1.0)),
             )
 
@@ -353,8 +361,7 @@ def fitted(
     watch: Callable[[Iterable[int], int], Iterable[int]] = lambda rounds, total: rounds,
 ) -> Identification:
     """Return what data say, good or not."""
-    joints = model.joint_names if prior.springs else ()
-    parameters = Parameters(model, data.trained, prior.trust, joints, prior.scales)
+    parameters = Parameters(model, data.trained, prior)
     return Identification(model, parameters, fit(parameters, data.trained, watch), *data)
 
 

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was identified as an overlay of the description."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from geolin_ros.description import Description
+from geolin_ros.description.overlay import apply_overlay
 from geolin_ros.typing import Array
 from geolin_tools.identification.bodies import (
     inertial_parameters_of,
@@ -26,22 +28,43 @@ KEYS = {
 }
 
 
-def overlay_of(found: Identification, description: Description) -> dict[str, dict[str, Any]]:
+def overlay_of(
+    found: Identification, description: Description, earlier: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the overlay, see `description.overlay`, whose reading gives the identified robot.
 
     Efforts tell of a body as a whole, which is a link with all that is fixed to it. The other
     links stay as described where what is left for the first is a body that can exist; else they
     become massless, and the first is all of it.
+
+    Parameters
+    ----------
+    found
+        What was identified.
+    description
+        Without overlay.
+    earlier
+        The overlay with which the robot was read: what was not identified is as it says.
     """
-    links: dict[str, Any] = {}
-    model = found.model
+    model, parameters = found.model, found.parameters
+    links, joints, payloads = _parts_of(earlier)
+    if parameters.payload:
+        frame = model.frame(parameters.payload)
+        (load,) = parameters.own(found.fit.x).values()
+        T = np.linalg.inv(frame.placement)
+        load = inertial_parameters_of(T @ pseudo_inertia(load) @ T.T)
+        payloads = [*payloads, {'frame': parameters.payload, **_entry(load)}]
+        return {'links': links, 'joints': joints, 'payloads': payloads}
+    description = apply_overlay(description, {'links': links, 'joints': joints})
     described = {link.name: _parameters(link.inertia) for link in description.links}
-    for i in found.parameters.bodies:
+    bodies = {name: frame.body for name, frame in model.frames.items()}
+    payloads = [row for row in payloads if bodies[row['frame']] not in parameters.bodies]
+    for i in parameters.bodies:
         root = model.body_names[i]
         others = [
             name
-            for name, frame in model.frames.items()
-            if frame.body == i and name != root and described[name][0] > 0.0
+            for name, body in bodies.items()
+            if body == i and name != root and described[name][0] > 0.0
         ]
         whole = pseudo_inertia(found.inertial[i])
         left = whole.copy()
@@ -52,15 +75,25 @@ def overlay_of(found: Identification, description: Description) -> dict[str, dic
         links[root] = _entry(inertial_parameters_of(left if kept else whole))
         if not kept:
             links |= {name: {'mass': 0.0} for name in others}
-    joints: dict[str, dict[str, float]] = {}
     gears = {joint.name: joint.gear_ratio for joint in description.joints}
+    rows: dict[str, dict[str, float]] = {}
     for (name, kind), (_, value) in found.joint_values().items():
-        row = joints.setdefault(name, {})
+        row = rows.setdefault(name, {})
         if kind == 'rotor':
             row['rotor_inertia'] = _short(value / gears.get(name, 1.0) ** 2)
         else:
             row[KEYS[kind]] = _short(value)
-    return {'links': links, 'joints': joints}
+    for name, row in rows.items():  # after patterns that match it, which count less
+        joints[name] = joints.pop(name, {}) | row
+    overlay: dict[str, Any] = {'links': links, 'joints': joints}
+    return overlay | ({'payloads': payloads} if payloads else {})
+
+
+def _parts_of(overlay: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any], Any]:
+    """Return copies of the links, joints and payloads of an overlay."""
+    given = overlay or {}
+    links, joints = (dict(given.get(key) or {}) for key in ('links', 'joints'))
+    return links, joints, list(given.get('payloads') or ())
 
 
 def _parameters(inertia: Array) -> Array:
