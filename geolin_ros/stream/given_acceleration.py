@@ -5,11 +5,15 @@
 [Bos 2022] evaluates the derivatives of the inverse dynamics at nu_dot. Where nu_dot is not what
 the efforts produce, a wrench on the base and efforts are missing: those that the inverse dynamics
 at nu_dot asks for. With them in force, constant in the axes of the base and of the joints, the
-forward dynamics returns nu_dot, and its linearization is the one about nu_dot.
+forward dynamics returns nu_dot, and its linearization is the one about nu_dot. In contact the
+forces of the ground, as small as can be, take of the wrench on the base what they can; nu_dot is
+returned as far as the contacts allow it.
 """
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
+
+import numpy as np
 
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -30,14 +34,20 @@ class Forces(NamedTuple):
 
 
 def forces_for(
-    model: TreeModel, state: State, nu_dot: Array, wrenches: Sequence[Wrench] = ()
+    model: TreeModel,
+    state: State,
+    nu_dot: Array,
+    wrenches: Sequence[Wrench] = (),
+    J: Array | None = None,
 ) -> Forces:
-    """Return what ``nu_dot`` (m,) needs besides the wrenches [N, N m]."""
+    """Return what ``nu_dot`` (m,) needs besides the wrenches and contacts J (k, m) [N, N m]."""
     from geolin_ros.dynamics.functions import inverse_dynamics  # few robots send accelerations
 
     forces = inverse_dynamics(model, state, nu_dot, wrenches)
     if model.base == 'fixed':
         return Forces(forces, None)
+    if J is not None:
+        forces = forces - J.T @ np.linalg.lstsq(J[:, :6].T, forces[:6], rcond=None)[0]
     return Forces(forces[6:], forces[:6])
 
 

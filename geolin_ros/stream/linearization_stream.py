@@ -22,7 +22,7 @@ from geolin_ros.model.wrenches import Wrench
 from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.contact_answer import ContactAnswer, ContactReporter
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.given_acceleration import forces_for, with_base_wrench
+from geolin_ros.stream.given_acceleration import Forces, forces_for, with_base_wrench
 from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.settings import StreamSettings
@@ -151,7 +151,8 @@ class LinearizationStream(StateStream[Answer]):
         self._linearizer: Linearizer = Linearizer(model)
         self._held: _Held | None = None
         if settings.contacts.are_expected or model.loops:
-            settings.check_held()
+            if model.loops:
+                settings.check_loops()
             self._held = _Held(model, settings.contacts)
             self._linearizer = self._held.linearizer
         self._efforts = JointInput(model)
@@ -387,10 +388,10 @@ class LinearizationStream(StateStream[Answer]):
 
     def _forces(self, answer: Answer) -> tuple[Array, Sequence[Wrench]]:
         """Return efforts and wrenches that the robot is linearized under."""
-        model, state, settings = self.model, answer.state, self.settings
+        model, settings = self.model, self.settings
         answer.base_wrench[:] = 0.0
         if settings.torque_source == 'inverse_dynamics':
-            needed = forces_for(model, state, np.zeros(model.m), answer.wrenches)
+            needed = self._needed(answer, np.zeros(model.m))
             answer.tau[:] = needed.tau
             answer.tau[self._passive] = 0.0
             if needed.base is not None:
@@ -400,10 +401,17 @@ class LinearizationStream(StateStream[Answer]):
         nu_dot = np.zeros(model.m)
         if self._acceleration is not None:
             nu_dot = self._acceleration.nu_dot()
-        needed = forces_for(model, state, nu_dot, answer.wrenches)
+        needed = self._needed(answer, nu_dot)
         if needed.base is not None:
             answer.base_wrench[:] = needed.base
         return needed.tau, with_base_wrench(model, answer.wrenches, needed.base)
+
+    def _needed(self, answer: Answer, nu_dot: Array) -> Forces:
+        """Return what an acceleration needs besides wrenches and contacts."""
+        J = None
+        if self._held is not None and self._held.linearizer.contacts:
+            J = self._held.linearizer(answer.state, answer.tau).J
+        return forces_for(self.model, answer.state, nu_dot, answer.wrenches, J)
 
 
 def fill(

@@ -129,9 +129,6 @@ def test_unreadable_contacts__are_refused(robot):
         accepted, reason = robot.set_parameters(**{name: [entry]})
         assert not accepted
         assert words in reason
-    accepted, reason = robot.set_parameters(contacts=['FL_foot point'], nu_dot='zero')
-    assert not accepted
-    assert 'set nu_dot to predicted' in reason
 
 
 def test_discrete_form__is_that_of_the_held_robot(robot):

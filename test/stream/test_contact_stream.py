@@ -26,6 +26,7 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.reduction import reduce
 from geolin_ros.linearization.representation import TwistChange
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.given_acceleration import forces_for, with_base_wrench
 from geolin_ros.stream.inputs.contact_input import ContactSettings
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
@@ -127,7 +128,7 @@ def test_loops_of_the_robot__are_in_force_beside_contacts():
         np.testing.assert_array_equal(answer.A, L.A)
         np.testing.assert_array_equal(answer.contacts.wrenches, L.wrenches)
         assert [c.name for c in answer.contacts.contacts] == [c.name for c in (*held, loop)]
-    with pytest.raises(ConfigurationError, match="nu_dot is 'zero' while contacts or loops"):
+    with pytest.raises(ConfigurationError, match="nu_dot is 'zero' of a robot with loops"):
         LinearizationStream(model, StreamSettings(nu_dot='zero'))
     lin = Linearizer(model, HELD.contacts)
     lin.activate(['FL_foot'])
@@ -216,11 +217,45 @@ def test_message__says_which_contacts_were_assumed(quadruped, make):
     np.testing.assert_array_equal(received.wrench_by_tau, answer.contacts.wrench_by_tau)
 
 
+@pytest.mark.parametrize('asked', [{'nu_dot': 'measured'}, {'torque_source': 'inverse_dynamics'}])
+def test_efforts_and_ground_forces__are_those_that_accelerations_need(quadruped, asked):
+    """At rest, on four feet: what holds the robot is its weight, and no effort is measured."""
+    settings = StreamSettings(contacts=HELD, **{'torque_source': 'zero', **asked})
+    stream, place = LinearizationStream(quadruped, settings), np.zeros(3)
+    s = np.tile([0.0, 0.8, -1.6], 4)
+    for k in range(3):
+        take(stream, 'odom', odometry(T0 + k * MS, place, (0.0, 0.0, 0.0, 1.0), np.zeros(6)))
+        state = joint_state(T0 + k * MS, quadruped.joint_names, s, np.zeros(12), ())
+        if k == 2:
+            answer = take(stream, 'joint_states', state)
+        elif asked.get('nu_dot') == 'measured' and k == 0:
+            with pytest.raises(DroppedInput, match='no accelerations yet'):
+                take(stream, 'joint_states', state)
+        else:
+            take(stream, 'joint_states', state)
+    assert np.abs(answer.nu_dot).max() < 1e-9
+    assert np.abs(answer.base_wrench).max() < 1e-9
+    J = Linearizer(quadruped, HELD.contacts)(answer.state, answer.forces[0]).J
+    carried = (J[:, :6].T @ answer.contact_wrenches)[:3]  # in axes of the base, which is level
+    assert_close(carried, [0.0, 0.0, 9.81 * quadruped.total_mass], 1e-3)
+
+
+def test_forces_for__give_back_an_acceleration_that_contacts_allow(quadruped):
+    """On two point feet, which cannot turn the base about their line: a wrench is left over."""
+    rng = np.random.default_rng(3)
+    linearizer = Linearizer(quadruped, HELD.contacts[:2])
+    state, tau = quadruped.random_state(rng, 1.0), rng.normal(size=12)
+    L = linearizer(state, tau)
+    nu_dot, J = L.nu_dot.copy(), L.J.copy()
+    needed = forces_for(quadruped, state, nu_dot, (), J)
+    assert np.abs(J[:, :6] @ needed.base).max() < 1e-9, 'the feet carry all that they can'
+    wrenches = with_base_wrench(quadruped, (), needed.base)
+    assert_close(linearizer(state, needed.tau, wrenches=wrenches).nu_dot, nu_dot, 1e-9)
+
+
 @pytest.mark.parametrize(
     ('settings', 'words'),
     [
-        ({'nu_dot': 'zero'}, "nu_dot is 'zero' while contacts are expected"),
-        ({'torque_source': 'inverse_dynamics'}, 'torque_source is'),
         (
             {'wrench_topics': (WrenchTopic('/left', 'FL_foot', 'body'),)},
             'its force would count twice',

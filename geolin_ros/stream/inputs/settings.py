@@ -77,7 +77,6 @@ class StreamSettings:
         """
         if not self.contacts.are_expected:
             return
-        self.check_held()
         if self.contacts.source == 'efforts':
             raise ConfigurationError(
                 "contacts have source 'efforts', which only the state estimator knows; expected "
@@ -98,8 +97,8 @@ class StreamSettings:
                     'contact: its force would count twice; take out one of them'
                 )
 
-    def check_held(self) -> None:
-        """Check what a robot on contacts, or with closed loops, goes with.
+    def check_loops(self) -> None:
+        """Check what a robot with closed loops goes with.
 
         Raises
         ------
@@ -113,8 +112,7 @@ class StreamSettings:
         for name, found in contradictions.items():
             if found:
                 raise ConfigurationError(
-                    f'{name} is {getattr(self, name)!r} while contacts or loops are expected, '
-                    'whose forces follow from efforts that are known; set nu_dot to predicted and '
-                    'torque_source to another choice than inverse_dynamics, or take out contacts '
-                    'and loops'
+                    f'{name} is {getattr(self, name)!r} of a robot with loops, whose '
+                    'forces follow from efforts that are known; set nu_dot to predicted and '
+                    'torque_source to another choice than inverse_dynamics, or take out loops'
                 )
