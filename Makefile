@@ -121,7 +121,7 @@ docs-live: setup-documentation  ## the same, served on this machine and built ag
 	.venv/bin/sphinx-autobuild docs build/docs --ignore '*/docs/api/*' --watch geolin_ros --watch geolin_tools
 
 build: setup  ## all packages with colcon, into install/
-	PATH="$(CURDIR)/.venv/bin:$$PATH" colcon build --base-paths . geolin_msgs geolin_tools geolin_demos geolin_walking \
+	PATH="$(CURDIR)/.venv/bin:$$PATH" colcon build \
 	    --cmake-args -DPython3_EXECUTABLE=$(CURDIR)/.venv/bin/python -DBUILD_TESTING=OFF
 
 bench: setup  ## speed against Pinocchio

@@ -63,6 +63,7 @@ setup(
         (f'share/{name}/config/security', glob('config/security/*.xml')),
         (f'share/{name}/launch', glob('launch/*.launch.py')),
         (f'share/{name}/robots', glob(f'{name}/robots/*.urdf')),
+        *(('bin', [script]) for script in glob('bin/*')),  # of colcon/geolin_ros
     ],
     zip_safe=False,
     # rclpy and the messages come with ROS 2, or from requirements/ros-kilted.txt.

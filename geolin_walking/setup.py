@@ -24,6 +24,6 @@ setup(
     ],
     zip_safe=False,
     install_requires=['geolin_ros', 'numpy>=1.26'],
-    entry_points={'console_scripts': [f'walking_node = {name}.walking_node:main']},
+    entry_points={'console_scripts': [f'walking_node = {name}.programs:walking_node']},
     extras_require={'control': ['geolin_ros[control]']},
 )

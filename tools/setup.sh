@@ -76,7 +76,8 @@ packages() {
     local site
     site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
     cp tools/environment_hook.py "$site/geolin_environment_hook.py"
-    echo 'import geolin_environment_hook' >"$site/geolin_environment_hook.pth"
+    rm -f "$site/geolin_environment_hook.pth"  # its name of before
+    echo 'import geolin_environment_hook' >"$site/00_geolin_environment_hook.pth"  # read first
 }
 
 ros_wheels() {

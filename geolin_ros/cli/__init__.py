@@ -60,6 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     after = usual | dict.fromkeys(heard if arguments is None else (), signal.SIG_IGN)
     for number in heard:
         signal.signal(number, _leave)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)  # blocked in .venv until now
     import logging
 
     from geolin_ros.errors import ModelWarning

@@ -13,37 +13,37 @@ from geolin_ros.ros.signals import end_early
 
 def linearizer() -> int:
     """Run the linearization node; return the exit status."""
-    return _run('linearizer', 'linearization_node')
+    return run_program('linearizer', 'geolin_ros.ros.linearization_node')
 
 
 def lqr_node() -> int:
     """Run the LQR node; return the exit status."""
-    return _run('lqr_node', 'lqr_node')
+    return run_program('lqr_node', 'geolin_ros.ros.lqr_node')
 
 
 def state_estimator() -> int:
     """Run the state estimator; return the exit status."""
-    return _run('state_estimator', 'state_estimator')
+    return run_program('state_estimator', 'geolin_ros.ros.state_estimator')
 
 
 def torque_estimator() -> int:
     """Run the torque estimator; return the exit status."""
-    return _run('torque_estimator', 'torque_estimator')
+    return run_program('torque_estimator', 'geolin_ros.ros.torque_estimator')
 
 
-def _run(program: str, module: str) -> int:
+def run_program(program: str, module: str) -> int:
+    """Run the ``main`` of a node's module, which is imported first; return the exit status."""
     end_early(program)
     try:
-        main = importlib.import_module(f'geolin_ros.ros.{module}').main
+        main = importlib.import_module(module).main
     except ModuleNotFoundError as error:
         package = (error.name or '').partition('.')[0]
-        if package == 'geolin_ros':
+        if package == module.partition('.')[0]:
             raise
         fix = 'source its setup.bash (and that of the workspace), or run `make setup`'
         if package == 'geolin_msgs':
             fix = (
-                '`colcon build --base-paths src/geolin_ros src/geolin_ros/geolin_msgs` in the '
-                'workspace and `source install/setup.bash`, or `make setup`'
+                '`colcon build` in the workspace and `source install/setup.bash`, or `make setup`'
             )
         sys.stderr.write(
             f'{program}: package {package} is not installed, expected ROS 2 with rclpy and '

@@ -42,6 +42,7 @@ def end_early(program: str, status: int = 0) -> None:
 
     for number in NUMBERS:
         signal.signal(number, end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, NUMBERS)  # blocked in .venv until now
 
 
 def stop_on_signals() -> Event:

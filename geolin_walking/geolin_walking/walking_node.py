@@ -3,6 +3,12 @@
 """The node that makes a robot walk: states and commands in, plans with their laws out."""
 
 import sys
+
+if __name__ == '__main__':  # before the imports that take seconds, as the console script
+    from geolin_walking.programs import walking_node
+
+    sys.exit(walking_node())
+
 import threading
 import time
 import traceback
@@ -172,7 +178,3 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit status."""
     with_parent = read_arguments(PROGRAM, arguments)
     return run(WalkingNode, PROGRAM.name, arguments, with_parent)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -22,6 +22,21 @@ OF_OFFLINE = {'dask', 'distributed', 'fsspec', 'rosbags', 'tqdm', 'xacro', 'xarr
 OF_NUMBA = {'llvmlite'}
 
 
+def test_colcon__finds_every_package_from_the_root_of_a_workspace(tmp_path):
+    (tmp_path / 'src').mkdir()
+    (tmp_path / 'src' / 'repository').symlink_to(ROOT)
+    colcon = Path(sys.executable).with_name('colcon')
+    done = subprocess.run(
+        [colcon, '--log-base', '/dev/null', 'list', '--names-only'],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    packages = ['geolin_demos', 'geolin_msgs', 'geolin_ros', 'geolin_tools', 'geolin_walking']
+    assert (done.stdout.split(), done.stderr) == (packages, '')
+
+
 def manifest(folder: Path):
     package = pytest.importorskip('catkin_pkg.package')
     warnings: list[str] = []

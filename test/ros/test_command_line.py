@@ -47,7 +47,7 @@ def test_arguments_of_ros__are_left_to_it():
 
 @pytest.mark.parametrize(
     ('package', 'fix'),
-    [('rclpy', 'source its setup.bash'), ('geolin_msgs', '`colcon build --base-paths src/')],
+    [('rclpy', 'source its setup.bash'), ('geolin_msgs', '`colcon build` in the workspace')],
 )
 def test_node_without_ros__says_what_is_missing(package, fix):
     program = (

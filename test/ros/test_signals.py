@@ -4,10 +4,14 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from support.kernel_cache import copy_cache
+from support.processes import Program
 from support.ros_graph import START, Process, left_behind
 
 from geolin_ros import robots
@@ -141,6 +145,41 @@ def test_signals_at_any_time__end_the_node_with_status_0(graph, tmp_path, module
     finally:
         for process in processes:
             process.end()
+
+
+PROGRAMS = {
+    **dict.fromkeys(
+        ('linearizer', 'lqr_node', 'state_estimator', 'torque_estimator', 'walking_node'), 0
+    ),
+    'geolin': 130,
+}
+
+
+@pytest.mark.parametrize('program', PROGRAMS)
+def test_two_ctrl_c_while_python_starts__end_as_at_any_time(program):
+    """From the first hook of the environment on: before it, Python itself ends by the signal."""
+    for pause in (0.0, 0.01, 0.1):
+        process = Program(
+            [Path(sys.executable).parent / program, *(['info'] if program == 'geolin' else [])],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        while not masked(process.pid, 'SigBlk'):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        time.sleep(pause)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=START)
+        assert process.returncode == PROGRAMS[program], said
+        assert said in ('geolin: interrupted\n', f'{program}: SIGINT before it was up\n')
+
+
+def masked(pid, mask):
+    """Whether SIGINT is in a mask of a process."""
+    status = Path(f'/proc/{pid}/status').read_text()
+    (bits,) = (line.split()[1] for line in status.splitlines() if line.startswith(mask))
+    return bool(int(bits, 16) >> (signal.SIGINT - 1) & 1)
 
 
 def test_signals_on_end__do_not_disturb_a_busy_node(client):

@@ -32,7 +32,7 @@ def install(folder):
     done = subprocess.run(
         [
             *(colcon, '--log-base', f'{folder}/log', 'build'),
-            *('--base-paths', str(ROOT), *(str(ROOT / name) for name in BESIDE)),
+            *('--base-paths', str(ROOT)),
             *('--merge-install', '--packages-select', 'geolin_ros', *BESIDE),
             *('--build-base', f'{folder}/build'),
             *('--install-base', f'{folder}/install'),
