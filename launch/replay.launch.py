@@ -2,16 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Play a bag into the linearization node, by the bag's clock, and record what comes out.
 
-Takes the arguments of linearization.launch.py too. The player starts paused, and goes on once
-node, recorder and player know of each other. All ends with the bag; with status 1 if one of them
-ends before.
+Takes the arguments of linearization.launch.py too. Nothing is lost: see
+`geolin_ros.ros.bag_replay`, which plays, records and counts. All ends with the bag; with status 1
+if something was lost, nothing could be linearized, or a process ends before.
 """
 
-import subprocess
 import sys
 from pathlib import Path
 
-import yaml
 from launch.actions import (
     DeclareLaunchArgument,
     ExecuteProcess,
@@ -25,109 +23,61 @@ from launch_ros.actions import LifecycleNode, SetParameter
 from launch_ros.substitutions import FindPackageShare
 from launch_ros.utilities import make_namespace_absolute, prefix_namespace
 
-from geolin_ros.errors import ConfigurationError
+from geolin_ros.ros.bag_replay import check, parameters_of_node
 from geolin_ros.ros.launching import supervise
 from launch import LaunchDescription
 
-OUTPUTS = ('linearization', 'forward_dynamics', 'summary')
-LAST_ANSWERS = 1.0  # to wait for after the last message of the bag [s]
+ARGUMENTS = {
+    'output': ('linearizations', 'Folder of the bag written.'),
+    'rate': ('1.0', 'Speed of the replay: 0.5 is half.'),
+    'namespace': ('', 'Namespace of node and topics.'),
+    'name': ('linearization_node', 'Name of the node.'),
+    'joint_states': ('joint_states', 'sensor_msgs/JointState in the bag.'),
+}
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Start node, recorder and paused player; play when they know of each other."""
-    linearization = PathJoinSubstitution(
-        [FindPackageShare('geolin_ros'), 'launch', 'linearization.launch.py']
-    )
+    """Start the node and what plays and records."""
     return LaunchDescription(
         [
             DeclareLaunchArgument('bag', description='Folder of the bag to be played.'),
-            DeclareLaunchArgument(
-                'output', default_value='linearizations', description='Folder of the bag written.'
+            *(
+                DeclareLaunchArgument(name, default_value=default, description=text)
+                for name, (default, text) in ARGUMENTS.items()
             ),
-            DeclareLaunchArgument(
-                'rate', default_value='1.0', description='Speed of the replay: 0.5 is half.'
-            ),
-            OpaqueFunction(function=check),
-            SetParameter('use_sim_time', True),
-            IncludeLaunchDescription(linearization),
-            OpaqueFunction(function=play),
+            OpaqueFunction(function=start),
         ]
     )
 
 
-def check(context: LaunchContext) -> None:
-    """Refuse what can be seen to fail, before anything starts."""
-    bag, output = (LaunchConfiguration(name).perform(context) for name in ('bag', 'output'))
-    if not Path(bag).exists():
-        raise ConfigurationError(f'bag:={bag} does not exist, expected a folder of rosbag2')
-    if starts_at_zero(Path(bag)):
-        raise ConfigurationError(
-            f'bag:={bag} starts at time 0, which on /clock means that there is no time yet: '
-            f'recorder and nodes would wait for ever; `geolin replay {bag} -o {output}` needs no '
-            'clock'
-        )
-    if Path(output).exists():
-        raise ConfigurationError(f'output:={output} exists, expected a folder that is to be made')
-    try:
-        asked = subprocess.run(['ros2', 'bag', 'record', '--help'], capture_output=True)
-        is_there = asked.returncode == 0
-    except FileNotFoundError:
-        is_there = False
-    if not is_there:
-        raise ConfigurationError(
-            'there is no `ros2 bag` here: install the package ros-DISTRIBUTION-rosbag2, or let '
-            f'`geolin replay {bag} -o {output}` do the same without it'
-        )
-
-
-def starts_at_zero(bag: Path) -> bool:
-    """Whether the first message of a bag is of time 0, by its metadata."""
-    file = bag / 'metadata.yaml'
-    if not file.is_file():
-        return False
-    known = yaml.safe_load(file.read_text()) or {}
-    start = known.get('rosbag2_bagfile_information', {}).get('starting_time', {})
-    return start.get('nanoseconds_since_epoch') == 0
-
-
-def play(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return recorder, paused player, and what lets it go on and ends all."""
-    bag, output, rate, namespace, name = (
-        LaunchConfiguration(argument).perform(context)
-        for argument in ('bag', 'output', 'rate', 'namespace', 'name')
+def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Refuse what can be seen to fail; else return the node, and what ends all."""
+    bag, output, rate, namespace, name, joint_states = (
+        LaunchConfiguration(argument).perform(context) for argument in ('bag', *ARGUMENTS)
     )
     above = context.launch_configurations.get('ros_namespace')
-    namespace = make_namespace_absolute(prefix_namespace(above, namespace)) or ''
-    node = f'{namespace.rstrip("/")}/{name}'
-    topics = [f'{node}/{output}' for output in OUTPUTS]
-    recorder = ExecuteProcess(
-        name='recorder',
+    namespace = (make_namespace_absolute(prefix_namespace(above, namespace)) or '').rstrip('/')
+    node = f'{namespace}/{name}'
+    topic = joint_states if joint_states.startswith('/') else f'{namespace}/{joint_states}'
+    held = check(Path(bag), Path(output), topic)
+    replay = ExecuteProcess(
+        name='replay',
         cmd=[
-            *('ros2', 'bag', 'record', '--use-sim-time', '--output', output),
-            *('--topics', *topics, '/diagnostics'),
-        ],
-        output='screen',
-    )
-    player = ExecuteProcess(
-        name='player',
-        cmd=['ros2', 'bag', 'play', bag, '--clock', '--start-paused', '--rate', rate],
-        output='screen',
-    )
-    start = ExecuteProcess(
-        name='start',
-        cmd=[
-            *(sys.executable, '-m', 'geolin_ros.ros.replay_start'),
-            *('--node', node, '--topics', *topics),
+            *(sys.executable, '-m', 'geolin_ros.ros.bag_replay', '--node', node),
+            *('--joint-states', topic, '--bag', bag, '--output', output, '--rate', rate),
         ],
         output='screen',
     )
 
     def is_loss(event) -> bool:
-        action = event.action
-        if action is start:
-            return event.returncode != 0
-        return action is recorder or (
-            isinstance(action, LifecycleNode) and action.node_name == node
-        )
+        return isinstance(event.action, LifecycleNode) and event.action.node_name == node
 
-    return [supervise(player, is_loss, LAST_ANSWERS), recorder, player, start]
+    linearization = PathJoinSubstitution(
+        [FindPackageShare('geolin_ros'), 'launch', 'linearization.launch.py']
+    )
+    return [
+        *(SetParameter(*parameter) for parameter in parameters_of_node(held, node).items()),
+        IncludeLaunchDescription(linearization),
+        supervise(replay, is_loss),
+        replay,
+    ]

@@ -23,13 +23,11 @@ FLUSH = 0.1
 """For launch to print what a process said last, before the end [s]."""
 
 
-def supervise(
-    leader: Action, is_loss: Callable[[ProcessExited], bool], linger: float = FLUSH
-) -> RegisterEventHandler:
+def supervise(leader: Action, is_loss: Callable[[ProcessExited], bool]) -> RegisterEventHandler:
     """End the launch when ``leader`` ends: with its success, or with status 1.
 
     The end of another process ends it too, with status 1, if ``is_loss`` is true of it: nobody
-    can do its work. ``linger`` [s] is left between the end of the leader and that of the others.
+    can do its work.
     """
 
     def on_exit(event: ProcessExited, context: LaunchContext) -> TimerAction | None:
@@ -37,7 +35,7 @@ def supervise(
         if context.is_shutdown or not (is_leader or is_loss(event)):
             return None
         if is_leader and event.returncode == 0:
-            return TimerAction(period=linger, actions=[EmitEvent(event=Shutdown())])
+            return TimerAction(period=FLUSH, actions=[EmitEvent(event=Shutdown())])
         early = '' if is_leader else 'early, '
         return fail(f'{event.process_name} ended {early}with status {event.returncode}, see above')
 

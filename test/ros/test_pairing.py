@@ -4,10 +4,10 @@
 
 import numpy as np
 from rosgraph_msgs.msg import Clock
+from support.built_messages import INSTALLED, TF2
 from support.close import assert_close
 from support.messages import SECOND
 from support.ros_graph import set_and_wait
-from support.tf2_messages import INSTALLED
 
 from geolin_ros import robots
 from geolin_ros.stream.outputs.reading import read_linearization
@@ -66,8 +66,8 @@ def test_frame_prefix__is_taken_off_and_put_on(robot):
 
 def test_transforms__without_their_messages_are_refused(robot):
     accepted, reason = robot.set_parameters(base_source='tf')
-    assert accepted is INSTALLED
-    if INSTALLED:
+    assert accepted is INSTALLED[TF2]
+    if INSTALLED[TF2]:
         set_and_wait(robot, {'base_source': 'odometry'})
     else:
         assert 'base_source is tf, which needs the package tf2_msgs' in reason

@@ -22,8 +22,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rosbags.serde import SerdeError
 from sensor_msgs.msg import Imu, JointState
 from support.bags import START, TYPES, Messages, flight, quadruped, write_bag
+from support.built_messages import tf2_messages
 from support.recorded_node import MATCHED, NOTES
-from support.tf2_messages import tf2_messages
 
 from geolin_msgs.msg import ContactStates
 from geolin_ros.offline.message_types import (

@@ -5,10 +5,10 @@
 import numpy as np
 from geometry_msgs.msg import TransformStamped
 from sensor_msgs.msg import Imu
+from support.built_messages import tf2_messages
 from support.close import assert_close
 from support.finite_difference import exp
 from support.ros_graph import LATCHED
-from support.tf2_messages import tf2_messages
 
 from geolin_ros import robots
 from geolin_ros.spatial import se3

@@ -10,6 +10,7 @@ GEOLIN_TEST_RECORDER, GEOLIN_TEST_PLAYER: what becomes of one of them, ``late`` 
 """
 
 import argparse
+import importlib
 import os
 import signal
 import sys
@@ -18,13 +19,13 @@ from pathlib import Path
 from threading import Event
 
 import rclpy
+import yaml
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from rosbags.rosbag2 import Reader, Writer
 from rosgraph_msgs.msg import Clock
-from rosidl_runtime_py.utilities import get_message
 
 from geolin_ros.offline.message_types import known_types
 
@@ -67,13 +68,13 @@ def record(options, stop):
                 def write(data, connection=connection):
                     bag.write(connection, node.get_clock().now().nanoseconds, data)
 
-                qos = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
-                node.create_subscription(get_message(kind), topic, write, qos, raw=True)
+                profile = _qos(options, topic)
+                node.create_subscription(_type(kind), topic, write, profile, raw=True)
 
 
 def play(options, stop):
     """Publish the messages of a bag as they came, once it is told to."""
-    from rosbag2_interfaces.srv import Resume
+    from rosbag2_interfaces.srv import Pause, Resume
 
     with Reader(options.bag) as bag:
         node = rclpy.create_node('rosbag2_player')
@@ -81,7 +82,7 @@ def play(options, stop):
         executor.add_node(node)
         publishers = {
             connection.topic: node.create_publisher(
-                get_message(connection.msgtype), connection.topic, _qos(connection.topic)
+                _type(connection.msgtype), connection.topic, _qos(options, connection.topic)
             )
             for connection in bag.connections
         }
@@ -93,28 +94,52 @@ def play(options, stop):
             clock.publish(message)
 
         node.create_timer(1.0 / options.clock, tell_time)
-        resumed = Event()
+        runs = Event()
 
         def resume(request, response):
-            resumed.set()
+            runs.set()
+            return response
+
+        def pause(request, response):
+            runs.clear()
+            sys.stdout.write('the player pauses\n')
+            sys.stdout.flush()
             return response
 
         node.create_service(Resume, f'{node.get_name()}/resume', resume)
-        while options.start_paused and not (resumed.is_set() or stop.is_set()):
-            executor.spin_once(timeout_sec=0.1)
-        begin = time.monotonic()
+        node.create_service(Pause, f'{node.get_name()}/pause', pause)
         for connection, stamp, data in bag.messages():
+            executor.spin_once(timeout_sec=0.0)
+            if not runs.is_set():
+                while not (runs.is_set() or stop.is_set()):
+                    executor.spin_once(timeout_sec=0.1)
+                begin = time.monotonic() - (stamp - bag.start_time) / SECOND / options.rate
             due = begin + (stamp - bag.start_time) / SECOND / options.rate
             while not stop.is_set() and (left := due - time.monotonic()) > 0.0:
                 executor.spin_once(timeout_sec=left)
             now = stamp
             publishers[connection.topic].publish(bytes(data))
+        for publisher in publishers.values():
+            publisher.wait_for_all_acked()
 
 
-def _qos(topic):
-    if topic.endswith('robot_description'):
-        return QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    return QoSProfile(depth=10)
+def _type(kind):
+    package, _, name = kind.partition('/msg/')
+    return getattr(importlib.import_module(f'{package}.msg'), name)
+
+
+def _qos(options, topic):
+    """Return the profile that the file of overrides gives a topic, or that of rosbag2."""
+    profiles = yaml.safe_load(options.qos_profile_overrides_path.read_text())
+    if topic not in profiles:
+        return QoSProfile(depth=10)
+    given = profiles[topic]
+    return QoSProfile(
+        depth=given['depth'],
+        history=HistoryPolicy.get_from_short_key(given['history']),
+        reliability=ReliabilityPolicy.get_from_short_key(given['reliability']),
+        durability=DurabilityPolicy.get_from_short_key(given['durability']),
+    )
 
 
 def parse(arguments):
@@ -125,11 +150,15 @@ def parse(arguments):
     recorder.add_argument('--use-sim-time', action='store_true', required=True)
     recorder.add_argument('--output', type=Path, required=True)
     recorder.add_argument('--topics', nargs='+', required=True)
+    recorder.add_argument('--max-cache-size', type=int, required=True)
     player = verbs.add_parser('play')
     player.add_argument('bag', type=Path)
     player.add_argument('--clock', type=float, nargs='?', const=40.0, required=True)
-    player.add_argument('--start-paused', action='store_true')
+    player.add_argument('--start-paused', action='store_true', required=True)
     player.add_argument('--rate', type=float, default=1.0)
+    player.add_argument('--disable-keyboard-controls', action='store_true', required=True)
+    for verb in (recorder, player):
+        verb.add_argument('--qos-profile-overrides-path', type=Path, required=True)
     return parser.parse_args(arguments)
 
 

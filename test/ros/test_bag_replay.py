@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A bag played into a node, and its answers recorded, without launch: nothing is lost."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+if sys.version_info < (3, 11):
+    pytest.skip('geolin_ros[offline] needs Python 3.11', allow_module_level=True)
+
+from support import ros2_bag
+from support.bags import Messages, flight, quadruped, write_bag
+from support.built_messages import ROSBAG2, environment_with
+from support.environment import ROOT, with_checkout
+from support.processes import Program
+from support.ros_graph import Process
+
+from geolin_ros import robots
+from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.ros import bag_replay
+from geolin_ros.ros.bag_replay import Bag, Report, check, conclude, parameters_of_node
+
+NODE = '/linearization_node'
+COUNT, RATE = 1500, 500
+
+
+@pytest.fixture(scope='module')
+def bag(tmp_path_factory):
+    model, _ = quadruped()
+    messages = Messages(model).of_samples(flight(model, COUNT, RATE))
+    return write_bag(tmp_path_factory.mktemp('bag') / 'flight', messages)
+
+
+class Replay:
+    """A node and the program that replays a bag into it."""
+
+    def __init__(self, bag, folder, domain, **parameters):
+        environment = environment_with(ROSBAG2)
+        ros2_bag.install(folder)
+        self.output = folder / 'out'
+        values = parameters_of_node(Bag.of(bag), NODE) | parameters
+        self.node = Process(
+            folder, {'robot_description_file': str(robots.path('quadruped')), **values}
+        )
+        path = f'{folder}{os.pathsep}{os.environ["PATH"]}'
+        words = '--node', NODE, '--bag', str(bag), '--output', str(self.output), '--rate', '2'
+        self._log = folder / 'replay.txt'
+        with self._log.open('w') as log:
+            self.process = Program(
+                [sys.executable, '-m', 'geolin_ros.ros.bag_replay', *words],
+                env=with_checkout() | environment | {'PATH': path},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=ROOT,
+            )
+
+    @property
+    def log(self):
+        return self._log.read_text()
+
+    def wait_for(self, text, patience=120.0):
+        deadline = time.monotonic() + patience
+        while text not in self.log:
+            self.node.check_runs()
+            assert self.process.poll() is None, f'ended before {text!r}:\n{self.log}'
+            assert time.monotonic() < deadline, f'not {text!r}:\n{self.log}\n{self.node.log}'
+            time.sleep(0.05)
+
+    def wait(self):
+        return self.process.wait(180.0)
+
+
+@pytest.fixture
+def replay(bag, tmp_path, ros_domain):
+    started = []
+
+    def start(**parameters):
+        started.append(Replay(parameters.pop('bag', bag), tmp_path, ros_domain, **parameters))
+        return started[-1]
+
+    yield start
+    for replay in started:
+        replay.process.end()
+        replay.node.stop()
+
+
+def test_node_that_stalls__is_waited_for_and_every_message_accounted_for(replay):
+    run = replay()
+    run.wait_for('know of each other: play')
+    run.node.process.send_signal(signal.SIGSTOP)
+    try:
+        run.wait_for('the player pauses')
+    finally:
+        run.node.process.send_signal(signal.SIGCONT)
+    assert run.wait() == 0, run.log
+    said = re.search(rf'{COUNT} joint states sent, (\d+) answered, .* (\d+) dropped', run.log)
+    answered, dropped = map(int, said.groups())
+    # what the middleware sent again, one topic after the other, is too far from its odometry
+    assert answered + dropped == COUNT, run.log
+    assert answered >= 0.2 * COUNT, run.log
+    counts = Bag.of(run.output).counts
+    assert [counts[f'{NODE}/{output}'] for output in bag_replay.OUTPUTS] == [answered] * 3, run.log
+
+
+def test_busy_machine__has_every_joint_state_answered_and_recorded(replay):
+    run = replay(max_skew=1.0)
+    burners = [Program([sys.executable, '-c', 'while True: pass']) for _ in range(2)]
+    try:
+        assert run.wait() == 0, run.log
+    finally:
+        for burner in burners:
+            burner.end()
+    assert f'{COUNT} joint states sent, {COUNT} answered' in run.log
+    assert Bag.of(run.output).counts[f'{NODE}/linearization'] == COUNT
+
+
+def test_bag_without_odometry__ends_with_a_sentence(replay, tmp_path):
+    model, _ = quadruped()
+    messages = Messages(model).of_samples(flight(model, 600, RATE))
+    joints = (message for message in messages if message[0] != 'odom')
+    run = replay(bag=write_bag(tmp_path / 'joints', joints))
+    assert run.wait() == 1, run.log
+    assert 'joint states could be linearized (no odometry' in run.log
+    assert 'the bag has no ' in run.log
+    assert '/odom: name topics' in run.log
+    assert 'base: fixed' in run.log
+
+
+def test_ctrl_c__ends_player_and_recorder(replay):
+    run = replay()
+    run.wait_for('know of each other: play')
+    run.process.send_signal(signal.SIGINT)
+    assert run.wait() == 130, run.log
+    assert (run.output / 'metadata.yaml').exists()
+
+
+@pytest.mark.parametrize(
+    ('given', 'sentence'),
+    [
+        ({'bag': 'nope'}, 'nope does not exist'),
+        ({'bag': '.'}, 'no metadata.yaml'),
+        ({'output': '.'}, 'exists, expected a folder'),
+        ({'joint_states': '/other'}, 'has no /other, .* but /joint_states, /odom'),
+    ],
+)
+def test_what_cannot_be_replayed__is_refused_at_once(bag, tmp_path, given, sentence, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = {'bag': bag, 'output': 'out', 'joint_states': '/joint_states', **given}
+    ros2_bag.install(tmp_path)
+    monkeypatch.setenv('PATH', str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(ConfigurationError, match=sentence):
+        check(type(bag)(words['bag']), type(bag)(words['output']), words['joint_states'])
+
+
+def test_messages_that_are_lost__are_counted():
+    values = {'joint states': '9', 'linearizations': '7', 'dropped: skew': '2'}
+    recorded = Bag(ROOT, {'/a': 7, '/b': 6})
+    with pytest.raises(GeolinError, match=r'2 dropped \(skew 2\).*1 to the node, 1 to the rec'):
+        conclude(Report(values), 10, recorded, ['/a', '/b'])
+    assert '7 answered' in conclude(Report(values), 9, recorded, ['/a'])

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages that no package index has: as installed, or built of their definitions."""
+
+import ctypes
+import fcntl
+import functools
+import importlib
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from support.environment import ROOT
+from tools.build_messages import SOURCE, build
+
+TF2, ROSBAG2 = 'tf2_msgs', 'rosbag2_interfaces'
+DEFINITIONS = {
+    TF2: {'msg/TFMessage.msg': 'geometry_msgs/TransformStamped[] transforms\n'},
+    ROSBAG2: {'srv/Pause.srv': '---\n', 'srv/Resume.srv': '---\n'},
+}
+INSTALLED = {package: find_spec(package) is not None for package in DEFINITIONS}
+FOLDER = Path(sys.prefix) / 'build' / 'of_tests'
+
+
+@functools.cache
+def environment_with(package):
+    """Return the environment of processes that are to know a package; this one knows it then."""
+    environment = {}
+    if not INSTALLED[package]:
+        prefix = FOLDER / package / 'installed'
+        _build(package, prefix)
+        (packages,) = map(str, prefix.glob('lib/python*/site-packages'))
+        sys.path.append(packages)
+        for library in (prefix / 'lib').glob('*.so'):  # found by name once they are loaded
+            ctypes.CDLL(str(library))
+        for variable, folders in (
+            ('PYTHONPATH', (str(ROOT), packages)),
+            ('LD_LIBRARY_PATH', (str(prefix / 'lib'),)),
+            ('AMENT_PREFIX_PATH', (str(prefix),)),
+        ):
+            known = os.environ.get(variable, '')
+            environment[variable] = os.pathsep.join(filter(None, (*folders, known)))
+    return environment
+
+
+def tf2_messages():
+    """Return the type of transforms, and the environment of processes that are to know it."""
+    environment = environment_with(TF2)
+    return importlib.import_module(f'{TF2}.msg').TFMessage, environment
+
+
+def _build(package, prefix):
+    """Make the package as geolin_msgs is made, once an environment."""
+    source = FOLDER / package / package
+    source.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / package / 'lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (prefix / 'share' / package / 'package.xml').exists():  # what is installed last
+            return
+        for file, text in DEFINITIONS[package].items():
+            (source / file).parent.mkdir(exist_ok=True)
+            (source / file).write_text(text)
+        about = (SOURCE / 'package.xml').read_text()
+        (source / 'package.xml').write_text(about.replace('geolin_msgs', package))
+        lines = (SOURCE / 'CMakeLists.txt').read_text().splitlines()
+        kept = [line for line in lines if not line.endswith(('.msg', '.srv'))]
+        at = next(k for k, line in enumerate(kept) if line.startswith('rosidl_generate'))
+        files = [f'  {file}' for file in DEFINITIONS[package]]
+        text = '\n'.join((*kept[: at + 1], *files, *kept[at + 1 :]))
+        (source / 'CMakeLists.txt').write_text(text.replace('geolin_msgs', package))
+        build(source, prefix, f'-DCMAKE_INSTALL_RPATH={prefix}/lib')
