@@ -59,7 +59,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     namespace = (make_namespace_absolute(prefix_namespace(above, namespace)) or '').rstrip('/')
     node = f'{namespace}/{name}'
     topic = joint_states if joint_states.startswith('/') else f'{namespace}/{joint_states}'
-    held = check(Path(bag), Path(output), topic)
+    content = check(Path(bag), Path(output), topic)
     replay = ExecuteProcess(
         name='replay',
         cmd=[
@@ -76,7 +76,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         [FindPackageShare('geolin_ros'), 'launch', 'linearization.launch.py']
     )
     return [
-        *(SetParameter(*parameter) for parameter in parameters_of_node(held, node).items()),
+        *(SetParameter(*parameter) for parameter in parameters_of_node(content, node).items()),
         IncludeLaunchDescription(linearization),
         supervise(replay, is_loss),
         replay,

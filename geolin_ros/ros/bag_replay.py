@@ -113,16 +113,16 @@ def check(bag: Path, output: Path, joint_states: str) -> Bag:
     instead = f'`geolin replay {bag} -o {output}`'
     if not bag.exists():
         raise ConfigurationError(f'bag:={bag} does not exist, expected a folder of rosbag2')
-    held = Bag.of(bag)
-    if held.start == 0:
+    content = Bag.of(bag)
+    if content.start == 0:
         raise ConfigurationError(
             f'bag:={bag} starts at time 0, which on /clock means that there is no time yet: '
             f'recorder and nodes would wait for ever; {instead} needs no clock'
         )
-    if not held.counts.get(joint_states):
+    if not content.counts.get(joint_states):
         raise ConfigurationError(
             f'bag:={bag} has no {joint_states}, which the node would linearize at, but '
-            f'{", ".join(sorted(held.counts)) or "no topics"}; name it by joint_states:=TOPIC'
+            f'{", ".join(sorted(content.counts)) or "no topics"}; name it by joint_states:=TOPIC'
         )
     if output.exists():
         raise ConfigurationError(f'output:={output} exists, expected a folder that is to be made')
@@ -136,7 +136,7 @@ def check(bag: Path, output: Path, joint_states: str) -> Bag:
             'there is no `ros2 bag` here: install the package ros-DISTRIBUTION-rosbag2, or let '
             f'{instead} do the same without it'
         )
-    return held
+    return content
 
 
 def parameters_of_node(bag: Bag, node: str) -> dict[str, Any]:
