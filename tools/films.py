@@ -162,7 +162,7 @@ def pushed(robot: str, feet: tuple[str, ...], impulse: float, distance: float) -
     from geolin_tools.view.bodies import drawn
 
     from geolin_ros import TreeModel, robots
-    from geolin_ros.control.posture import centre_of_mass
+    from geolin_ros.dynamics.momentum import centre_of_mass
 
     path = robots.path(robot)
     overlay = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}

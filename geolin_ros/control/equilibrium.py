@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from geolin_ros.control import quadratic_program
-from geolin_ros.control.posture import centre_of_mass
 from geolin_ros.control.support import (
     Support,
     distance_inside,
@@ -28,6 +27,7 @@ from geolin_ros.control.support import (
 )
 from geolin_ros.dynamics.functions import bias_force
 from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.errors import ConfigurationError, InfeasibleError
 from geolin_ros.linearization.contacts.rows import constraints_of
 from geolin_ros.model.state import State

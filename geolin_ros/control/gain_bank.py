@@ -18,9 +18,10 @@ import numpy as np
 
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
 from geolin_ros.control.lqr import Gains, Tuning, design
-from geolin_ros.control.posture import centre_of_mass, standing_posture
+from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.errors import ConfigurationError, InfeasibleError, unknown_name
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel

@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.support import Support, level, polygon_centre, support_polygon
-from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.errors import ConfigurationError, InfeasibleError
 from geolin_ros.linearization.contacts.description import resolve
 from geolin_ros.model.state import State
@@ -37,6 +38,10 @@ ROUNDING = 1e-13
 FOLDED, STRETCHED, BENT = 0.5, 0.85, 0.75
 """Distance from hip to foot, of the leg's length: outside of the first two a leg on a point has
 too little room to fold or to extend under a push, and stands at the third by default."""
+RESERVE = 0.25
+"""Of effort limits, of ways to joint limits and of friction: what a posture keeps for pushes."""
+HEIGHTS = 1.05, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7
+"""Heights that are tried where it keeps less, of the default one."""
 HEIGHT_TOLERANCE = 0.01
 """By which a height that was asked for may be missed [m]; other wishes pull at it a little."""
 _MUST, _HEIGHT, _UPRIGHT, _LEG, _JOINT = 1e3, 10.0, 10.0, 0.1, 3.0
@@ -45,21 +50,6 @@ _BEND = (
 )
 _LARGEST_STEP = 0.3  # [m, rad]: beyond, a linear step promises too much
 _STEPS = 60
-
-
-class Mass(NamedTuple):
-    """The centre of mass (3,) in the world [m], and its Jacobian (3, m) in world axes."""
-
-    com: Array
-    jacobian: Array
-
-
-def centre_of_mass(model: TreeModel, state: State) -> Mass:
-    """Return where the centre of mass is, and how it moves."""
-    M, R = mass_matrix(model, state), state.H[:3, :3]
-    mass = M[0, 0]
-    own = np.array([M[1, 5], M[2, 3], M[0, 4]]) / mass
-    return Mass(state.H[:3, 3] + R @ own, R @ M[:3] / mass)
 
 
 def standing_posture(
@@ -87,7 +77,8 @@ def standing_posture(
         Of the base above the lowest foothold or the ground below a ball [m]; by default ``CROUCH``
         of what it is with all joints at the positions they should be near. Where none are given,
         legs on points that are then nearly stretched, or folded, are bent to ``BENT`` instead,
-        feet below the hips where they are far off.
+        feet below the hips where they are far off; and where efforts, joint limits or friction
+        leave less than ``RESERVE`` there, it is the one of ``HEIGHTS`` that leaves most.
     feet
         Where feet are, by frame. Of a support the world pose (4, 4); points read the position
         alone, balls that of their centre; by default where it is with the joints so, level and on
@@ -158,6 +149,8 @@ def standing_posture(
     if not seeds:
         seeds = [seed if start is not None else _bent(seed, legs, model)]
     state = min((_solve(task, begin) for begin in seeds), key=task.regret)
+    if asked is None and start is None and not joints:
+        state = _at_ease(task, state, floor, legs)
     _check(task, state)
     if asked is not None and abs(state.H[2, 3] - floor - asked) > HEIGHT_TOLERANCE:
         raise InfeasibleError(
@@ -268,6 +261,36 @@ def _solve(task: _Task, state: State) -> State:
         ]
         state = _moved(state, np.clip(step, lower, upper), model)
     return state
+
+
+def _at_ease(task: _Task, state: State, floor: float, legs: NDArray[np.bool_]) -> State:
+    """Return a posture that keeps `RESERVE`, or the one that keeps most of some heights."""
+    best, most = state, _reserve(task, state, legs)
+    if most < RESERVE:
+        for share in HEIGHTS:
+            other = task._replace(height=floor + share * (task.height - floor))
+            found = _solve(other, state)
+            kept = _reserve(other, found, legs)
+            if kept > most:
+                best, most = found, kept
+    return best
+
+
+def _reserve(task: _Task, state: State, legs: NDArray[np.bool_]) -> float:
+    """Return what of efforts, room of the legs' joints and friction is left at least, up to 1."""
+    missing = np.concatenate(list(task.must(state)[0].values()))
+    if np.max(np.abs(missing)) > TOLERANCE or task.regret(state) > HEIGHT_TOLERANCE:
+        return -np.inf
+    try:
+        point = equilibrium(task.model, state, task.supports)
+    except InfeasibleError:
+        return -np.inf
+    limits = task.model.limits
+    to_limit = np.minimum(*np.abs(_room(task.model, state)))[6:][legs]
+    half = 0.5 * (limits.upper - limits.lower)[legs]
+    room = np.where(np.isfinite(half), to_limit / np.where(half > 0.0, half, 1.0), 1.0)
+    use = max(np.max(point.effort_use), np.max(point.friction_use))
+    return float(min(1.0 - use, np.min(room, initial=1.0)))
 
 
 def _check(task: _Task, state: State) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.dynamics.equations_of_motion import spring_stretch
+from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -84,6 +85,21 @@ def centroidal(model: TreeModel, state: State, base: Expression = 'body') -> Cen
     h = A @ nu
     average = np.asarray(np.linalg.solve(locked, h), dtype=np.float64)
     return Centroidal(mass, com, com_velocity, A, A_dot, h, A_dot @ nu, locked, average)
+
+
+class Mass(NamedTuple):
+    """The centre of mass (3,) in the world [m], and its Jacobian (3, m) in world axes."""
+
+    com: Array
+    jacobian: Array
+
+
+def centre_of_mass(model: TreeModel, state: State) -> Mass:
+    """Return where the centre of mass is, and how it moves."""
+    M, R = mass_matrix(model, state), state.H[:3, :3]
+    mass = M[0, 0]
+    own = np.array([M[1, 5], M[2, 3], M[0, 4]]) / mass
+    return Mass(state.H[:3, 3] + R @ own, R @ M[:3] / mass)
 
 
 def kinetic_energy(model: TreeModel, state: State) -> float:

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from geolin_ros.control.posture import centre_of_mass
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics import batch
+from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.dynamics.points import Places
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel

@@ -12,8 +12,9 @@ from support.standing import SUPPORTS, standing_robot
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import PERIOD, Tuning, design, lqr, plant_of, regulate
-from geolin_ros.control.posture import centre_of_mass, standing_posture
+from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.weights import HUMANOID, QUADRUPED, Weights, cost, weights_for
+from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.errors import ConfigurationError, NotStabilizableError, UnknownNameError
 from geolin_ros.linearization.constrained_dynamics import constrained_forward_dynamics
 from geolin_ros.linearization.linearizer import Linearizer

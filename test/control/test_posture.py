@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Postures: feet and centre of mass where they should be, by Pinocchio's kinematics."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -12,10 +13,12 @@ from support.standing import SUPPORTS, standing_robot, urdf_of
 from support.states import rotation_about
 
 from geolin_ros import TreeModel
-from geolin_ros.control.posture import centre_of_mass, standing_posture
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.soles import read_feet
 from geolin_ros.control.support import Support, distance_inside, support_polygon
 from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.errors import ConfigurationError, InfeasibleError, UnknownNameError
 
 
@@ -76,6 +79,29 @@ def test_posture__of_legs_with_five_joints_is_met_too():
         pose = oracle.data.oMf[oracle.pin_model.getFrameId(support.frame)].homogeneous
         np.testing.assert_allclose((pose @ support.placement)[2], [0.0, 0.0, 1.0, 0.0], atol=1e-9)
     check_limits(model, state)
+
+
+@pytest.mark.parametrize('of', ['efforts', 'joint limits'])
+def test_height__leaves_a_reserve(of):
+    """Knees that would be at a tenth of their reserve at the usual height stand higher."""
+    model, supports = standing_robot('quadruped')
+    usual = standing_posture(model, supports)
+    calves = [c for c, name in enumerate(model.joint_names) if 'calf' in name]
+    effort, lower = model.limits.effort.copy(), model.limits.lower.copy()
+    if of == 'efforts':
+        effort[calves] = np.abs(equilibrium(model, usual, supports).tau[calves]).max() / 0.9
+    else:
+        lower[calves] = usual.s[calves] - 0.05 * (model.limits.upper - usual.s)[calves]
+    weak = dataclasses.replace(
+        model, limits=dataclasses.replace(model.limits, effort=effort, lower=lower)
+    )
+    state = standing_posture(weak, supports)
+    assert state.H[2, 3] > 1.02 * usual.H[2, 3]
+    assert equilibrium(weak, state, supports).effort_use.max() < 0.85
+    assert np.all(state.s[calves] > usual.s[calves] + 0.02)
+    np.testing.assert_array_equal(standing_posture(model, supports).data, usual.data)
+    asked = standing_posture(weak, supports, height=float(usual.H[2, 3]))
+    assert asked.H[2, 3] == pytest.approx(usual.H[2, 3], abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -95,15 +95,13 @@ LEGGED = (
         'icub_description/robots/icub.urdf',
         'l_sole r_sole',
         (),
-        SOLES[:2],
-        infeasible={SOLES[2]: 'm high at best'},
+        SOLES,
     ),
     Legged(
         'icub_description/robots/icub_reduced.urdf',
         'l_sole r_sole',
         (),
-        SOLES[:2],
-        infeasible={SOLES[2]: 'm high at best'},
+        SOLES,
     ),
     Legged(
         'romeo_description/urdf/romeo.urdf',
@@ -113,8 +111,7 @@ LEGGED = (
     Legged(
         'romeo_description/urdf/romeo_small.urdf',
         'l_sole r_sole',
-        SOLES[:1],
-        SOLES[1:2],
+        SOLES[:2],
         infeasible={SOLES[2]: 'm high at best'},
     ),
     Legged(

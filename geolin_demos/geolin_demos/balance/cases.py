@@ -18,6 +18,7 @@ from geolin_demos.balance.motions import (
 from geolin_demos.sim.simulator import Push, Simulator
 from geolin_demos.sim.trial import push_of, random_pushes
 from geolin_ros.control.effort_guard import effort_limits
+from geolin_ros.control.posture import HEIGHTS
 from geolin_ros.control.stabilizability import analyze_modes
 from geolin_ros.errors import ConfigurationError, InfeasibleError, unknown_name
 
@@ -25,7 +26,7 @@ EVERY = 2.0
 """Time from push to push [s]."""
 DEPTH = 0.15
 """Of a squat [m]."""
-SHARES = np.array([1.05, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7])
+SHARES = np.array(HEIGHTS)
 """Of the usual height, at which cases are tried that it does not allow."""
 AT_LIMIT = 1e-3
 """Distance of a joint from its limit that counts as none [rad or m]."""

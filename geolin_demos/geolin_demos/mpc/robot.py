@@ -30,7 +30,8 @@ from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import push_of
 from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.posture import centre_of_mass, standing_posture
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.errors import ConfigurationError, GeolinError
 
 PERIOD = 0.01

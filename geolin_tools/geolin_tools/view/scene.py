@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.control.posture import centre_of_mass
 from geolin_ros.control.support import distance_inside, support_polygon
 from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
