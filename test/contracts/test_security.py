@@ -12,7 +12,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from geolin_ros.stream.parameters.tables import NODES, table_of
+from geolin_ros.stream.parameters.tables import ALL, table_of
 
 ROOT = Path(__file__).resolve().parents[2]
 POLICIES = sorted((ROOT / 'config' / 'security').glob('*.xml'))
@@ -38,7 +38,7 @@ def policy(request):
 
 
 def test_every_node__has_a_policy_of_its_own():
-    assert [path.name for path in POLICIES] == sorted(f'{n}.policy.xml' for n in NODES)
+    assert [path.name for path in POLICIES] == sorted(f'{n}.policy.xml' for n in ALL)
     for path in POLICIES:
         root, node = fromstring(path.read_text()), path.name.partition('.')[0]
         (enclave,) = root.iter('enclave')
@@ -63,8 +63,15 @@ def test_policy__allows_names_and_no_patterns(policy):
         assert NAME.fullmatch(element.text), element.text
 
 
-def test_nodes__call_no_services(policy):
-    assert all('request' not in rules.attrib for rules in policy.iter('services'))
+def test_walking_alone__calls_a_service(policy):
+    called = [
+        service.text
+        for rules in policy.iter('services')
+        if 'request' in rules.attrib
+        for service in rules
+    ]
+    walks = policy.find('.//profile').get('node') == 'walking_node'
+    assert called == (['linearization_node/linearize_along'] if walks else [])
 
 
 def test_policies__are_installed():
@@ -78,7 +85,7 @@ def test_guide__says_what_parameters_add():
         'base_source', 'contact_source', 'foot_force_topics', 'imu_topics',
         'robot_description_node', 'wrench_topics', 'use_sim_time',
     )  # fmt: skip
-    known = {parameter.name for node in NODES for parameter in table_of(node)}
+    known = {parameter.name for node in ALL for parameter in table_of(node)}
     for name in adding:
         assert name in known | {'use_sim_time'}
         assert f'`{name}`' in guide

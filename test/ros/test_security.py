@@ -14,9 +14,12 @@ from std_msgs.msg import String
 from support.ros_graph import LATCHED, ROOT, START, Process
 
 from geolin_ros import robots
-from geolin_ros.stream.parameters.tables import NODES
+from geolin_ros.stream.parameters.tables import ALL
 
 NAMESPACE = '/secured'
+MODULES = {'walking_node': 'geolin_walking.walking_node'}
+"""Of nodes that are not in geolin_ros.ros."""
+FEET = [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]
 
 
 def allowed(node):
@@ -52,17 +55,19 @@ def found(graph, node):
 
 NEEDED = {
     'linearization_node': {'marker_rate': 1.0},
-    'lqr_node': {'supports': [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]},
+    'lqr_node': {'supports': FEET},
     'state_estimator': {'contacts': ['FL_foot point']},
     'torque_estimator': {'base': 'fixed'},
+    'walking_node': {'supports': FEET},
 }
 """Parameters of a node that does all that its policy allows, on the quadruped."""
 
 
-@pytest.mark.parametrize('node', NODES)
+@pytest.mark.parametrize('node', ALL)
 def test_policy__allows_what_the_node_does_and_no_more(graph, tmp_path, node):
     values = {'use_sim_time': True} | NEEDED.get(node, {})
-    process = Process(tmp_path, values, NAMESPACE, module=node, forked=True)
+    module = MODULES.get(node, node)
+    process = Process(tmp_path, values, NAMESPACE, module=module, forked=module == node)
     policy = allowed(node)
     heard = f'{NAMESPACE}/joint_states'  # of an active node; lqr_node needs a robot first
     description = graph.node.create_publisher(String, f'{NAMESPACE}/robot_description', LATCHED)
@@ -81,7 +86,7 @@ def test_policy__allows_what_the_node_does_and_no_more(graph, tmp_path, node):
 SECURED = {'ROS_SECURITY_ENABLE': 'true', 'ROS_SECURITY_STRATEGY': 'Enforce'}
 
 
-@pytest.mark.parametrize('node', NODES)
+@pytest.mark.parametrize('node', ALL)
 @pytest.mark.parametrize('keystore', ['none', 'elsewhere', 'of another node'])
 def test_node_that_must_be_secure__does_not_start_without_its_keys(tmp_path, node, keystore):
     environment = {k: v for k, v in os.environ.items() if not k.startswith('ROS_SECURITY')}
@@ -95,7 +100,7 @@ def test_node_that_must_be_secure__does_not_start_without_its_keys(tmp_path, nod
         (folder / 'enclaves' / 'geolin' / 'other').mkdir(parents=True)
     ended = subprocess.run(
         [
-            *(sys.executable, '-m', f'geolin_ros.ros.{node}'),
+            *(sys.executable, '-m', MODULES.get(node, f'geolin_ros.ros.{node}')),
             *('--ros-args', '--enclave', f'/geolin/{node}'),
         ],
         env=environment,

@@ -80,7 +80,7 @@ class Process:
     namespace, arguments
         Of the node, and what else stands behind ``--ros-args``.
     module
-        What is run, of geolin_ros.ros; or the path of a program.
+        What is run, of geolin_ros.ros unless it has a dot; or the path of a program.
     wrapper
         Command that runs it, in a place of its own.
     environment
@@ -211,7 +211,9 @@ def left_behind(names):
 
 
 def _program(module):
-    return (module,) if module.endswith('.py') else ('-m', f'geolin_ros.ros.{module}')
+    if module.endswith('.py'):
+        return (module,)
+    return '-m', module if '.' in module else f'geolin_ros.ros.{module}'
 
 
 class Graph:
