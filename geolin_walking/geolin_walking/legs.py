@@ -24,6 +24,11 @@ class Legs:
     ----------
     model, supports
         The robot and its feet.
+
+    Attributes
+    ----------
+    joints
+        Numbers of the joints of each leg.
     """
 
     def __init__(self, model: TreeModel, supports: Sequence[Support]) -> None:
@@ -31,7 +36,8 @@ class Legs:
         self.points = Points(model, [support.at(model) for support in supports])
         state = model.random_state(np.random.default_rng(0))
         J = self.points([state]).J[0]
-        joints = [np.flatnonzero(np.any(J[k, :, 6:], axis=0)) for k in range(len(supports))]
+        joints = [np.flatnonzero(np.any(leg[:, 6:], axis=0)) for leg in J]
+        self.joints: list[IntArray] = joints
         alike: dict[tuple[int, int], list[int]] = {}
         for k, support in enumerate(supports):
             alike.setdefault((support.rows, len(joints[k])), []).append(k)

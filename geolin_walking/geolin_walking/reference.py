@@ -104,7 +104,7 @@ class Planner:
         self.model, self.supports, self.gait = model, tuple(supports), gait
         self.names = [support.frame for support in supports]
         self.legs, self.schedule = Legs(model, supports), Schedule(gait)
-        self._posture = posture
+        self.posture = posture
         stood = self.legs.points([posture])
         H = posture.H
         self.home: Array = stood.p[0] - H[:3, 3]
@@ -178,7 +178,7 @@ class Planner:
         return Reference(
             times,
             data,
-            self._efforts(data[:-1], at, stands),
+            self.efforts(data[:-1], stands, at),
             in_force,
             *(feet, turns, v),
             swinging,
@@ -258,7 +258,7 @@ class Planner:
     def _base(self, path: Path) -> Array:
         """Return states of a level base above the ground, joints as they stand."""
         n, count = self.model.n, len(path.yaw)
-        data = np.tile(self._posture.data, (count, 1))
+        data = np.tile(self.posture.data, (count, 1))
         H = data[:, :16].reshape(count, 4, 4)
         R = about_z(path.yaw)
         H[:, :3, :3] = R
@@ -354,12 +354,23 @@ class Planner:
         """Bend the legs of states so that feet are where they should be."""
         return self.legs.bend(data, feet, turns, self._passed)
 
-    def _efforts(self, data: Array, at: Places, stands: Array) -> Array:
-        """Return inverse dynamics without acceleration, less the least forces of feet."""
+    def efforts(self, data: Array, stands: Array, at: Places | None = None) -> Array:
+        """Return inverse dynamics without acceleration, less the least forces of feet.
+
+        Parameters
+        ----------
+        data : (N, 22 + 2 n)
+            Rows of `State.data`.
+        stands : (N, K)
+            Which feet carry.
+        at
+            Where feet are, if that is known.
+        """
         model, count = self.model, len(data)
+        at = self.legs.points(data) if at is None else at
         h = batch.inverse_dynamics(model, data, np.zeros((count, model.m)))
         rows = [
-            at.J[:-1, k, : support.rows] * stands[:, k, None, None]
+            at.J[:count, k, : support.rows] * stands[:, k, None, None]
             for k, support in enumerate(self.supports)
         ]
         J = np.concatenate(rows, axis=1)

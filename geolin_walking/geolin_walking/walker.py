@@ -25,7 +25,7 @@ from geolin_ros.control.cones import Cones
 from geolin_ros.control.effort_guard import effort_limits
 from geolin_ros.control.stages import Solution, StageProblem
 from geolin_ros.control.support import Support
-from geolin_ros.dynamics.functions import mass_matrix
+from geolin_ros.dynamics import batch
 from geolin_ros.dynamics.points import Places
 from geolin_ros.errors import ConfigurationError, NotFiniteError, SingularInertiaError
 from geolin_ros.linearization.along import LinearizedTrajectory, differences, retracted
@@ -174,12 +174,12 @@ class Walker:
         self._cones = Cones(model, self.supports, friction)
         self._problem = StageProblem(N, k, len(model.actuated), self._cones.rows)
         self._limit = effort_limits(model)
+        self._diagonals = [np.einsum('kii->ki', M) for M in (self._problem.Q, self._problem.R)]
         self._problem.row_weights[:] = FORCE_WEIGHT
         self._problem.bound_weights[:] = BOUND_WEIGHT / np.mean(self._limit) ** 2
         self._prices = weights.state(model)
         self._about_last = about_last_plan
         self._last: Plan | None = None
-        self._lowest = -LOW * float(planner.home[:, 2].min())
         self._has_fallen = False
         self.failures = [0, 0]
 
@@ -199,8 +199,7 @@ class Walker:
         command
             Where to go.
         """
-        height = state.H[2, 3] - float(self.planner.stood[:, 2].min())
-        self._has_fallen |= bool(state.H[2, 2] < np.cos(FALLEN) or height < self._lowest)
+        self._has_fallen |= has_fallen(self.planner, state)
         found = None
         if not self._has_fallen:
             found = self._planned(time, state, touching, command)
@@ -301,7 +300,7 @@ class Walker:
             states=planned,
             efforts=tau,
             gains=solution.K[0],
-            complement=self._complement(planned[0], reference.in_force[0]),
+            complement=self._complement(states[:1], at.J[0], reference.in_force[0]),
             in_force=reference.in_force,
             wrenches=wrenches,
             limit=self._limit,
@@ -329,10 +328,12 @@ class Walker:
         prices[N, :6] *= weights.end
         prices[N, m : m + 6] *= weights.end
         away = differences(reference.states, states)
-        problem.Q[:], problem.q[:] = prices[..., None] * np.eye(2 * m), prices * away
+        problem.Q[:], problem.q[:] = 0.0, prices * away
+        self._diagonals[0][:] = prices
         self._add_feet(at, reference, states, share)
         R = share[:N, None] / (weights.efforts * self._limit) ** 2
-        problem.R[:] = R[..., None] * np.eye(len(self._limit))
+        problem.R[:] = 0.0
+        self._diagonals[1][:] = R
         own = efforts[:, model.actuated]
         problem.r[:] = R * (own - reference.efforts[:, model.actuated])
         problem.S[:] = 0.0
@@ -389,22 +390,26 @@ class Walker:
         problem.q[:-1] += (by_z @ error)[..., 0]
         problem.r[:] += (by_u @ error)[..., 0]
 
-    def _complement(self, data: Array, names: tuple[str, ...]) -> Array:
+    def _complement(self, data: Array, of_feet: Array, names: tuple[str, ...]) -> Array:
         """Return the impedance of C = M^-1 J' (J M^-1 J')^-1 J, rows of actuated joints."""
         model, m = self.model, self.model.m
-        state = model.neutral_state()
-        state.data[:] = data
-        at = self.planner.legs.points([state])
-        rows = [at.J[0, k, : s.rows] for k, s in enumerate(self.supports) if s.frame in names]
+        rows = [of_feet[k, : s.rows] for k, s in enumerate(self.supports) if s.frame in names]
         found = np.zeros((m, 2 * m))
         if rows:
-            J, inverse = np.vstack(rows), np.linalg.inv(mass_matrix(model, state))
+            J, inverse = np.vstack(rows), np.linalg.inv(batch.mass_matrix(model, data)[0])
             MJ = inverse @ J.T
             C = MJ @ np.linalg.solve(J @ MJ + 1e-9 * np.eye(len(J)), J)
             inertia = 1.0 / np.diag(inverse)[:, None]
             found[:, :m] = BANDWIDTH**2 * inertia * C
             found[:, m:] = 2.0 * BANDWIDTH * inertia * C
         return found[6:][model.actuated]
+
+
+def has_fallen(planner: Planner, state: State) -> bool:
+    """Whether a robot is tilted, or low above where its feet stand."""
+    height = state.H[2, 3] - float(planner.stood[:, 2].min())
+    lowest = -LOW * float(planner.home[:, 2].min())
+    return bool(state.H[2, 2] < np.cos(FALLEN) or height < lowest)
 
 
 def contacts_of(supports: Sequence[Support]) -> list[Contact]:

@@ -4,6 +4,7 @@
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -25,8 +26,9 @@ mujoco = pytest.importorskip('mujoco')
 from geolin_demos.sim.simulator import Simulator  # noqa: E402
 from geolin_demos.sim.trial import push_of  # noqa: E402
 from geolin_demos.sim.world import Floor  # noqa: E402
-from geolin_demos.walk import bars  # noqa: E402
+from geolin_demos.walk import bars, compare  # noqa: E402
 from geolin_demos.walk.course import Course, in_process, prepare, walk  # noqa: E402
+from geolin_demos.walk.rivals import PD_GAINS, TUNINGS  # noqa: E402
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 ROTORS = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}
@@ -77,12 +79,27 @@ def test_quadruped__walks_over_steps_with_a_load_late_with_noise_pushed(tmp_path
     assert f'| quadruped | {case} | yes |' in table.read_text()
 
 
+@pytest.mark.parametrize('rival', [compare.by_joints, compare.by_rigid_body, compare.by_one_pair])
+def test_rival__trots_too_and_a_push_fells_it(rival):
+    knobs = {compare.by_joints: PD_GAINS[:1], compare.by_rigid_body: TUNINGS[:1]}.get(rival, ())
+    simulator, make = simulated('quadruped', FEET), partial(rival, *knobs)
+    steps, course = compare.begun(simulator, make, 1.3)
+    assert course.fallen is None
+    assert np.abs(course.mean_velocity(0.8, 1.28) - [0.5, 0.0, 0.0]).max() < 0.08
+    assert np.degrees(max(course.tilts)) < 4.0
+    where = simulator.state.data.copy()
+    push = push_of(1.0, 0.4, 1.3, simulator.model.total_mass)
+    assert not compare._bears(simulator, steps, course, push)
+    np.testing.assert_array_equal(simulator.state.data, where)  # another process fell
+    assert course.fallen is None
+
+
 def test_floor__rises_and_has_steps_that_feet_touch():
     for floor, x in ((Floor(slope=0.1), 1.0), (Floor(step=0.02), 1.0)):
         path = robots.path('quadruped')
         simulator = Simulator(path, TreeModel.from_urdf(path, overlay=ROTORS), FEET, floor)
         walker = prepare(simulator)
-        state, height = walker.planner._posture.copy(), 0.1 if floor.slope else 0.02
+        state, height = walker.planner.posture.copy(), 0.1 if floor.slope else 0.02
         state.H[:3, 3] += [x, 0.0, height + 0.03]
         simulator.reset(state)
         while not any(np.any(w) for w in simulator.wrenches().values()) and simulator.time < 0.3:
@@ -116,7 +133,7 @@ def test_schedule__puts_pairs_in_the_air_by_turns_and_stops():
 
 def reference(planner, tick, touching):
     """Return the reference of a robot that stands where it stood, commanded to go."""
-    return planner(0.02 * tick, planner._posture, touching, Command(0.5))
+    return planner(0.02 * tick, planner.posture, touching, Command(0.5))
 
 
 @pytest.mark.parametrize('down', [7, 12])

@@ -32,6 +32,7 @@ from geolin_demos.walk.course import (
     delayed,
     in_process,
     noisy,
+    on_odometry,
     prepare,
     walk,
 )
@@ -61,6 +62,7 @@ class Bar:
     pushes: float = 0.0
     """Of the impulse that the robot has to bear, again and again."""
     is_tour: bool = False
+    is_estimated: bool = False
     seconds: float = 10.0
     seed: int = 0
 
@@ -78,6 +80,7 @@ BARS = {
     'pushes, seed 1': Bar(pushes=1.0, seconds=20.0, seed=1),
     'pushes, seed 2': Bar(pushes=1.0, seconds=20.0, seed=2),
     'pushes, seed 3': Bar(pushes=1.0, seconds=20.0, seed=3),
+    'odometry, pushes by 0.7': Bar(is_estimated=True, pushes=0.7, seconds=20.0, seed=1),
     'all of it, pushes by two thirds': Bar(
         Floor(step=STEP), LOAD, True, True, 2.0 / 3.0, seconds=20.0, seed=1
     ),
@@ -130,6 +133,8 @@ def run(robot: str, feet: str, bar: Bar, effort_limit: float | None, seconds: fl
     simulator.pushes = random_pushes(impulse, model.total_mass, bar.seed, count, 1.5, EVERY[kind])
     walker = prepare(simulator, model)
     ask: Ask = in_process(walker)
+    if bar.is_estimated:
+        ask = on_odometry(ask, simulator, bar.seed)
     if bar.is_noisy:
         ask = noisy(ask, *NOISE, bar.seed)
     if bar.is_late:

@@ -12,6 +12,7 @@ from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
 from geolin_walking.walker import Law, Plan, Walker, walker_for
 
+from geolin_demos.sim.odometry import Odometry
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import PERIOD
 from geolin_ros.control.posture import standing_posture
@@ -35,7 +36,7 @@ class Answer(NamedTuple):
     """What a walker answers."""
 
     phase: Phase
-    law: Law
+    law: Law | Callable[[float, State], Array]
     """At times since the question [s]."""
     took: float
     """[s]"""
@@ -128,6 +129,7 @@ def delayed(ask: Ask) -> Ask:
         if not waiting:
             waiting.append(ask(time, state, down, command))
         now = waiting.pop()
+        assert isinstance(now.law, Law)
         z = differences(now.law.wanted(0.0), state.data[None])
         ahead = state.copy()
         ahead.data[:] = retracted(now.law.wanted(CYCLE), z)[0]
@@ -135,6 +137,27 @@ def delayed(ask: Ask) -> Ask:
         return now
 
     return ask_ahead
+
+
+def on_odometry(ask: Ask, simulator: Simulator, seed: int = 0) -> Ask:
+    """Return how to ask by what the state estimator makes of IMU, joints and foot forces.
+
+    The law sees no more than that either.
+    """
+    odometry, seen = Odometry(simulator, seed=seed), dict[float, State]()
+
+    def known(state: State) -> State:
+        if simulator.time not in seen:
+            seen.clear()
+            seen[simulator.time] = odometry(state)
+        return seen[simulator.time].copy()
+
+    def ask_about(time: float, state: State, down: Sequence[bool], command: Command) -> Answer:
+        answer = ask(time, known(state), down, command)
+        law = answer.law
+        return answer._replace(law=lambda elapsed, state: law(elapsed, known(state)))
+
+    return ask_about
 
 
 def prepare(simulator: Simulator, model: TreeModel | None = None) -> Walker:
