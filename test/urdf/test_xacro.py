@@ -2,14 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import sys
+from pathlib import Path
 
 import pytest
 
-from geolin_ros import TreeModel, urdf
+from geolin_ros import TreeModel, robots, urdf
 from geolin_ros.cli import main
-from geolin_ros.errors import UrdfError
+from geolin_ros.errors import ConfigurationError, UrdfError
+from geolin_ros.offline.recorded_parameters import with_files
+from geolin_ros.stream.parameters.file import checked, default_values
+from geolin_ros.stream.parameters.model_reading import parse, read_model
 from geolin_ros.urdf.xacro_file import expand
 
+XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 INERTIA = '<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>'
 LEG = f"""
 <robot xmlns:xacro="http://www.ros.org/wiki/xacro">
@@ -65,6 +70,50 @@ def test_commands__take_arguments_of_the_file(command, file, capsys):
     assert main([command, str(file), '--xacro-args', 'mass:=8.0']) == 0
     assert '13.000 kg' in capsys.readouterr().out
     assert main([command, str(file)]) == 1, 'the arguments are of one command'
+
+
+@pytest.fixture
+def chosen(tmp_path):
+    """As of TALOS: arguments without defaults choose what is included, and what it holds."""
+    robot = robots.path('quadruped').read_text().replace('<robot ', f'<robot {XACRO} ')
+    (tmp_path / 'quadruped.xacro').write_text(robot)
+    path = tmp_path / 'chosen.urdf.xacro'
+    path.write_text(
+        f'<robot name="chosen" {XACRO}>'
+        '<xacro:include filename="$(arg legs).xacro"/>'
+        '<xacro:if value="$(arg loaded)"><link name="load"><inertial>'
+        f'<mass value="$(eval 2 * 0.5)"/>{INERTIA}</inertial></link><joint name="tie" '
+        'type="fixed"><parent link="base"/><child link="load"/></joint></xacro:if></robot>'
+    )
+    return path
+
+
+def test_nodes_and_recordings__take_arguments_of_the_file(chosen):
+    pytest.importorskip('xacro')
+    path, plain = chosen, TreeModel.from_urdf(robots.path('quadruped')).total_mass
+    values = default_values() | {'robot_description_file': str(path)}
+    with pytest.raises(UrdfError, match=r'legs.* parameter xacro_args'):
+        read_model(path, values, print)
+    given = values | {'xacro_args': ['legs:=quadruped', 'loaded:=true']}
+    model = read_model(path, given, print)
+    assert model.total_mass == pytest.approx(plain + 1.0)
+    recorded = with_files(given, print)
+    assert (recorded['robot_description_file'], recorded['xacro_args']) == ('', [''])
+    assert read_model(parse(recorded['robot_description']), recorded, print).hash == model.hash
+    with pytest.raises(ConfigurationError, match=r"'loaded=1' is not NAME:=VALUE"):
+        checked('xacro_args', ['loaded=1'])
+
+
+def test_bag__is_linearized_for_arguments_of_the_file(chosen, tmp_path, capsys):
+    pytest.importorskip('xacro')
+    pytest.importorskip('xarray')
+    bag = Path(__file__).parents[1] / 'bags' / 'demo'
+    arguments = ['linearize', bag, '-o', tmp_path / 'a.zarr', '--urdf', chosen, '--every', 500]
+    command = [str(word) for word in (*arguments, '--workers', 1)]
+    assert main(command) == 1
+    assert '--xacro-args NAME:=VALUE' in capsys.readouterr().err
+    assert main([*command, '--xacro-args', 'legs:=quadruped', 'loaded:=false']) == 0
+    assert ' samples' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
