@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import sigutils
 from numba.core.caching import FunctionCache
 
 F = TypeVar('F', bound=Callable[..., Any])
@@ -110,12 +111,23 @@ class _Cache(FunctionCache):
                 self.flush()
             return None
 
-    def save_overload(self, *arguments: Any) -> None:
-        """Save compiled code for the next process, if there is room for it."""
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Save compiled code for the next process, if it can read it and there is room."""
+        if any(self._is_of_others(kind) for kind in sigutils.normalize_signature(signature)[0]):
+            return
         try:
-            super().save_overload(*arguments)
+            super().save_overload(signature, data)
         except OSError as error:
             _warn(error.strerror)
+        except Exception:  # the index was damaged meanwhile: the next process begins it anew
+            with contextlib.suppress(OSError):
+                self.flush()
+
+    def _is_of_others(self, kind: Any) -> bool:
+        """Return whether a tuple is of a package that programs with this kernel may not have."""
+        tuple_class = getattr(kind, 'instance_class', self._py_func)
+        package, own = (of.__module__.split('.')[0] for of in (tuple_class, self._py_func))
+        return bool(package != own)
 
 
 @functools.cache  # once: Numba makes Python forget what it has said

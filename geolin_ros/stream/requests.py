@@ -142,7 +142,7 @@ class RequestAnswerer:
                 f'request is one of more than {settings.service_rate} within a second; ask less '
                 'often, or raise parameter service.rate'
             )
-        spent = sum(duration for _, duration in taken)
+        spent = min(sum(duration for _, duration in taken), 1.0)  # one may have begun before it
         if spent > settings.service_budget:
             raise InputError(
                 f'requests have taken {spent:.3f} s of the last second, expected at most '

@@ -11,6 +11,7 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numba
 import pytest
@@ -145,3 +146,44 @@ def test_engine__calls_nothing_that_counts_references():
         for name, value in vars(module).items():
             if options := getattr(value, 'targetoptions', None):
                 assert options.get('_nrt') is False, f'{found.name}: {name}'
+
+
+class _Pair(NamedTuple):
+    first: float
+    second: float
+
+
+OTHERS = """
+import sys
+from pathlib import Path
+from geolin_ros.kernels import _jit
+_jit.CACHE_FOLDER = Path(sys.argv[1])
+source = Path(sys.argv[2])
+names = {'__name__': 'total'}
+exec(compile(source.read_text(), str(source), 'exec'), names)
+total = _jit.kernel(names['total'])
+assert total((1.0, 2.0)) == 3.0
+print(sum(total.stats.cache_hits.values()))
+"""
+
+
+def test_code_for_tuples_of_another_package__is_kept_from_programs_without_it(
+    tmp_path, monkeypatch
+) -> None:
+    """Else a node could not read the index, and would end as it saves its own."""
+    folder = tmp_path / 'cache'
+    folder.mkdir()
+    monkeypatch.setattr(_jit, 'CACHE_FOLDER', folder)
+    source = tmp_path / 'total.py'
+    source.write_text('def total(pair):\n    return pair[0] + pair[1]\n')
+    names = {'__name__': 'total'}
+    exec(compile(source.read_text(), str(source), 'exec'), names)
+    total = _jit.kernel(names['total'])
+    hits = []
+    for _ in range(2):
+        assert total(_Pair(1.0, 2.0)) == 3.0
+        command = [sys.executable, '-c', OTHERS, str(folder), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        hits.append(int(done.stdout))
+    assert hits == [0, 1]
