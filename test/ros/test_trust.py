@@ -221,6 +221,21 @@ def test_twist_in_world_axes__is_said_until_the_parameter_says_it_too(flying):
     flying.client.wait_for(no_warning, START)
 
 
+def test_two_warnings__arrive_whole(flying):
+    """Longer than what `ros2 topic echo` shows of a text, unless it is asked for all."""
+    flying.world_twist, flying.frozen_joint = True, 4
+
+    def both():
+        flying.send()
+        _, message, values = flying.client.diagnostics[-1]
+        warnings = [value for key, value in values.items() if key.startswith('warning ')]
+        return len(warnings) > 1 and (message, warnings)
+
+    message, warnings = flying.client.wait_for(both, START)
+    assert message == '; '.join(warnings)
+    assert len(message) > 130
+
+
 def test_frozen_joint__is_named(flying):
     flying.frozen_joint = 4
     name = flying.client.model.joint_names[4]
