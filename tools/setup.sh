@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 # Make .venv: Python packages, geolin_msgs, and our packages in editable form. Without a sourced
-# ROS 2 its wheels are installed too; with one, its Python packages and NumPy are used. Each step is
-# done again only when what it is made from has changed.
+# ROS 2 its wheels are installed too, those of DISTRO: kilted, or jazzy (Python 3.12); with one, its
+# Python packages and NumPy are used. Each step is done again only when what it is made from has
+# changed.
 #
 #     tools/setup.sh demo         what `make demo` needs, its kernels compiled
 #     tools/setup.sh robots       real robots that ROBOT= knows by name: example-robot-data
@@ -15,8 +16,20 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
 distribution=${ROS_DISTRO:-wheels}
+wheels=
+if [ "$distribution" = wheels ]; then
+    case $(cat .venv/ros_distribution 2>/dev/null) in
+        wheels-of-*) DISTRO=${DISTRO:-$(sed s/wheels-of-// .venv/ros_distribution)} ;;
+    esac
+    wheels=requirements/ros-${DISTRO:-kilted}.txt
+    if [ ! -f "$wheels" ]; then
+        echo "setup: there are no wheels of DISTRO=$DISTRO, expected kilted or jazzy" >&2
+        exit 1
+    fi
+    [ "${DISTRO:-kilted}" = kilted ] || distribution=wheels-of-$DISTRO
+fi
 case $distribution in
-    wheels | jazzy | kilted | lyrical) ;;
+    wheels | wheels-of-jazzy | jazzy | kilted | lyrical) ;;
     *)
         echo "setup: ROS 2 '$distribution' is sourced, expected jazzy, kilted or lyrical; source one of" >&2
         echo "       these, or none to have Kilted installed into .venv" >&2
@@ -49,8 +62,12 @@ step() {
 
 environment() {
     tools/check_packages.sh
+    if [ "$distribution" = wheels-of-jazzy ] && ! "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 12))'; then
+        echo "setup: $python is $("$python" --version), expected 3.12, which Jazzy's wheels are of; make setup DISTRO=jazzy PYTHON=python3.12" >&2
+        exit 1
+    fi
     local flags=
-    [ "$distribution" = wheels ] || flags=--system-site-packages
+    [ -n "$wheels" ] || flags=--system-site-packages
     "$python" -m venv $flags .venv
     echo "$distribution" >.venv/ros_distribution
 }
@@ -62,7 +79,9 @@ install() {
         # The distribution's message extensions are built against its own NumPy: keep that one, and
         # let pip find the Pinocchio that is built for it.
         local numpy of_numpy='^(numpy|pin|libpinocchio|coal|libcoal|eigenpy|cmeel.*)=='
-        numpy=$(.venv/bin/python -c 'import numpy; print(numpy.__version__)')
+        numpy=1.26.4  # what the wheels of Jazzy are built against
+        [ -n "$wheels" ] || numpy=$(.venv/bin/python -c 'import numpy; print(numpy.__version__)')
+        [ -z "$wheels" ] || of_numpy="$of_numpy|^ros-"
         { grep -vE "$of_numpy" "$constraints"; echo "numpy==$numpy"; } >.venv/constraints.txt
         constraints=.venv/constraints.txt
     fi
@@ -81,7 +100,7 @@ packages() {
 }
 
 ros_wheels() {
-    install -r requirements/ros-kilted.txt
+    install -r "$wheels"
 }
 
 robots() {
@@ -131,9 +150,9 @@ step packages $made_from tools/environment_hook.py
 if [ "${1:-}" = demo ]; then  # beside what follows, to use all processors
     step kernels tools/compile_kernels.py geolin_ros/kernels geolin_demos/geolin_demos/demo &
 fi
-[ "$distribution" != wheels ] || step ros_wheels requirements tools/setup.sh
+[ -z "$wheels" ] || step ros_wheels requirements tools/setup.sh
 messages_from='geolin_msgs tools/build_messages.py requirements'
-if [ "$distribution" != wheels ] || [ "${1:-everything}" = everything ]; then
+if [ -z "$wheels" ] || [ "${1:-everything}" = everything ]; then
     step messages $messages_from
 elif ! is_done messages $messages_from; then
     step messages_of_python $messages_from

@@ -148,6 +148,20 @@ def test_setup_of_something_unknown__is_refused(tmp_path):
     )
 
 
+def test_distribution__is_that_of_the_wheels_asked_for_and_stays(tmp_path):
+    for variables in ({'DISTRO': 'jazzy'}, {}):
+        done, ran = setup_of(tmp_path, 'demo', **variables)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / '.venv' / 'ros_distribution').read_text() == 'wheels-of-jazzy\n'
+    assert ran == []
+    pins = (tmp_path / '.venv' / 'constraints.txt').read_text().splitlines()
+    assert 'numpy==1.26.4' in pins
+    assert not any(line.startswith('ros-') for line in pins)  # they are of Kilted
+    done, _ = setup_of(tmp_path / 'other', 'demo', DISTRO='foxy')
+    assert done.returncode == 1
+    assert 'no wheels of DISTRO=foxy, expected kilted or jazzy' in done.stderr
+
+
 def test_sources_of_the_first_compile__exist():
     assert SOURCES
     for name in SOURCES:

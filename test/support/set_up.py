@@ -35,7 +35,7 @@ esac
 """
 
 
-def setup_of(folder, *what):
+def setup_of(folder, *what, **variables):
     """Return what tools/setup.sh installs and compiles; its Python only prints."""
     if not (folder / 'tools').exists():
         (folder / 'tools').mkdir(parents=True)
@@ -56,7 +56,7 @@ def setup_of(folder, *what):
             shutil.copy(ROOT / name / 'setup.py', folder / name)
         (folder / 'fake').write_text(PIP)
         (folder / 'fake').chmod(0o755)
-    environment = {'PATH': os.environ['PATH'], 'PYTHON': './fake'}
+    environment = {'PATH': os.environ['PATH'], 'PYTHON': './fake', **variables}
     done = subprocess.run(
         ['bash', 'tools/setup.sh', *what],
         cwd=folder,
