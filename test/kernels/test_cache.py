@@ -153,15 +153,14 @@ class _Pair(NamedTuple):
     second: float
 
 
-OTHERS = """
+ANOTHER = """
 import sys
 from pathlib import Path
 from geolin_ros.kernels import _jit
 _jit.CACHE_FOLDER = Path(sys.argv[1])
-source = Path(sys.argv[2])
-names = {'__name__': 'total'}
-exec(compile(source.read_text(), str(source), 'exec'), names)
-total = _jit.kernel(names['total'])
+sys.path.insert(0, sys.argv[2])
+import total
+total = _jit.kernel(total.total)
 assert total((1.0, 2.0)) == 3.0
 print(sum(total.stats.cache_hits.values()))
 """
@@ -182,7 +181,7 @@ def test_code_for_tuples_of_another_package__is_kept_from_programs_without_it(
     hits = []
     for _ in range(2):
         assert total(_Pair(1.0, 2.0)) == 3.0
-        command = [sys.executable, '-c', OTHERS, str(folder), str(source)]
+        command = [sys.executable, '-c', ANOTHER, str(folder), str(tmp_path)]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         hits.append(int(done.stdout))
