@@ -31,6 +31,21 @@ settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))
 EVIDENCE = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
 PROCESSES = 'balance', 'cli', 'cpp_consumer', 'demo', 'installation', 'offline', 'ros', 'view'
 """Folders whose tests run nodes, browsers and programs."""
+LONGEST = (
+    'demo/test_fresh_clone.py',
+    'kernels/test_bounds.py',
+    'balance/test_over_dds.py',
+    'offline/test_interruptions.py',
+    'cli/test_tutorial.py',
+    'ros/test_signals.py',
+    'view/test_live_page.py',
+    'demo/test_demo.py',
+    'ros/test_replay.py',
+    'estimation/test_identification.py',
+    'ros/faults/test_drills.py',
+    'contacts/test_fast_contacts.py',
+)
+"""Files that take longest, of which one at the end would leave the other workers without work."""
 NEVER_REQUIRED = ('launch_ros', 'recordings of real robots', 'ros2_control')
 
 
@@ -89,11 +104,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts processes, by its folder or its imports."""
+    """Mark what starts processes, by its folder or its imports; begin with the longest files."""
+    assert all((Path(__file__).parent / file).exists() for file in LONGEST)
+    items.sort(key=lambda item: _place(item.path.relative_to(Path(__file__).parent).as_posix()))
     for item in items:
         of_folder = item.path.relative_to(Path(__file__).parent).parts[0] in PROCESSES
         if of_folder or hasattr(getattr(item, 'module', None), 'subprocess'):
             item.add_marker(pytest.mark.processes)
+
+
+def _place(file: str) -> int:
+    return LONGEST.index(file) if file in LONGEST else len(LONGEST)
 
 
 def _forbid_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
