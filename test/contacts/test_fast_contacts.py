@@ -7,7 +7,7 @@ import pytest
 from numpy.random import default_rng
 from support.close import assert_blocks_close, assert_close
 from support.finite_difference import exp
-from support.general_contacts import Referee
+from support.general import Referee
 from support.passive_joints import passive_model
 from support.robots import example_robot, read_robot
 from support.states import seen_from
@@ -47,7 +47,7 @@ def both(model, contacts):
 
 def assert_same(fast, general, state, tau, reference='moving', tolerance=1e-10, **under):
     C = seen_from(fast(state, tau, **under), reference)
-    expected = seen_from(general(state, tau, **under), reference)
+    expected = general(state, tau, reference=reference, **under)
     model = fast.model
     assert_close(C.nu_dot, expected.nu_dot, tolerance, 'nu_dot')
     assert_close(C.wrenches, expected.wrenches, tolerance, 'wrenches')
@@ -62,12 +62,7 @@ def assert_same(fast, general, state, tau, reference='moving', tolerance=1e-10, 
     assert_close(C.wrench_by_tau, expected.wrench_by_tau, tolerance, 'wrench_by_tau')
     assert_close(C.drift, expected.drift, tolerance, 'drift')
     assert C.rank == expected.rank
-    assert_close(C.dropped.smallest_kept, expected.dropped.smallest_kept, 1e-8)
-    assert (C.rows, C.inputs, C.contact_rows) == (
-        expected.rows,
-        expected.inputs,
-        expected.contact_rows,
-    )
+    assert_close(C.dropped.smallest_kept, expected.smallest_kept, 1e-8)
     return C, expected
 
 
@@ -94,7 +89,7 @@ def test_random_trees__equal_the_general_algorithm(count, shape, base, widths):
         contacts = random_contacts(rng, model, widths)
         state, tau = model.random_state(rng), rng.normal(size=model.n)
         fast, general = both(model, contacts)
-        decision = general(state, tau).dropped
+        decision = general(state, tau)
         if decision.rank == sum(widths) and decision.smallest_kept > 1e-6:
             break
     else:
@@ -142,7 +137,7 @@ def test_results__know_their_geometry_wherever_the_engine_is():
     C, expected, at = fast(state, tau), general(state, tau), state.copy()
     state.s[:] += 0.2  # geometry is that of the call, whenever it is asked for
     assert_close(C.J, expected.J, 1e-12)
-    assert_close(C.geometry.M, expected.geometry.M, 1e-12)
+    assert_close(C.geometry.M, expected.M, 1e-12)
     assert C.rank == expected.rank == 12
     assert not any(array.flags.writeable for array in (C.A, C.wrenches, C.wrench_by_tau))
     twin = C.copy()
@@ -162,15 +157,16 @@ def test_results__stay_those_of_their_contacts_when_contacts_change(after, again
     rng = default_rng(8)
     state, tau = model.random_state(rng), rng.normal(size=model.n)
     linearizer, expected = both(model, before)
-    C, expected = linearizer(state, tau), expected(state, tau).copy()
+    C, expected = linearizer(state, tau), expected(state, tau)
+    rows = C.contact_rows
     linearizer.contacts = feet
     linearizer.activate([foot.frame for foot in feet[after]])
     if again:
         linearizer(model.random_state(rng), tau)
     for result in (C, C.copy()):
         assert result.rank == expected.rank == 3 * len(before)
-        assert result.contact_rows == result.dropped.rows == expected.dropped.rows
-        assert result.dropped.smallest_kept == pytest.approx(expected.dropped.smallest_kept)
+        assert result.contact_rows == result.dropped.rows == rows
+        assert result.dropped.smallest_kept == pytest.approx(expected.smallest_kept)
         for name in ('J', 'wrenches', 'wrench_by_state', 'A', 'B'):
             assert_close(getattr(result, name), getattr(expected, name), 1e-10, name)
 
@@ -181,7 +177,7 @@ def test_rank__is_that_of_the_result_after_accelerations_elsewhere():
     linearizer, general = both(model, [Contact('FL_foot'), Contact('FR_foot', 'surface')])
     state, tau = model.random_state(rng), rng.normal(size=model.n)
     C = linearizer(state, tau)
-    expected = general(state, tau).dropped.smallest_kept
+    expected = general(state, tau).smallest_kept
     assert C.dropped.smallest_kept == pytest.approx(expected)
     linearizer.forward_dynamics(model.random_state(rng), tau)
     assert C.dropped.smallest_kept == pytest.approx(expected)
@@ -221,7 +217,7 @@ def test_rows_that_depend_on_each_other__equal_the_referee(robot, contacts, rank
         state, tau = model.random_state(rng), rng.normal(size=model.n)
         C, expected = assert_same(ours, referee, state, tau, tolerance=2e-8)
         assert C.rank == expected.rank == rank
-        assert C.dropped.contradiction == pytest.approx(expected.dropped.contradiction, abs=1e-6)
+        assert C.dropped.contradiction == pytest.approx(expected.contradiction, abs=1e-6)
         assert_close(ours.forward_dynamics(state, tau), expected.nu_dot, 1e-8)
 
 

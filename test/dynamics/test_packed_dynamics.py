@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from support.body_frames import make_workspace, reduced_mass_matrix
+from support import general
 from support.close import assert_close
 from support.passive_joints import passive_model, with_passive_joints
 from support.robots import example_robot, read_robot
@@ -29,17 +29,10 @@ def fast(model):
     return robot_of(model).engine
 
 
-def general_mass_matrix(model, state):
-    M = np.empty((6 + model.n, 6 + model.n))
-    reduced_mass_matrix(model.tree, make_workspace(model.tree), state.data, M)
-    first = 6 + model.n - model.m
-    return M[first:, first:]
-
-
 def assert_equals_the_general_one(model, rng):
     state, tau = model.random_state(rng), rng.normal(size=model.n)
     acceleration, nothing = rng.normal(size=model.m), [Wrench(model.base_link)]
-    M = general_mass_matrix(model, state)
+    M = general.mass_matrix(model, state)
     tolerance = max(1e-12, 10.0 * np.finfo(float).eps * np.linalg.cond(M))
     assert_close(fast(model).mass_matrix(model, state), M, 1e-13)
     found = fast(model).inverse_dynamics(model, state, acceleration)

@@ -1,33 +1,108 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The dense linearization of any tree, as referee of the engine."""
+"""The linearization of any robot under any contacts by complex steps, as referee of the engine.
+
+    M nu_dot + h = [0; tau] + J' lam,   J nu_dot + gamma = 0,   Lam = J M^-1 J'            (1)
+    lam = -Lam^+ (J M^-1 ([0; tau] - h) + gamma)                                           (2)
+
+With D and dc the derivatives of both residuals of (1), nu_dot and lam held, N a basis of null(J')
+and J w = lam:
+
+    dlam = -Lam^+ (dc - J M^-1 D) + N N' d(J w),   dnu_dot = M^-1 (-D + J' dlam)           (3)
+
+Residuals are those of `geolin_ros.verification`, which knows nothing of the engine's algorithms.
+"""
 
 import numpy as np
 
-from geolin_ros.dynamics.arguments import failure
-from geolin_ros.kernels.status import OK
-from geolin_ros.model.wrenches import pack
-from support.body_frames import make_workspace
-from support.general_linearization import linearize
+from geolin_ros.verification.accelerations import PrescribedAccelerations
+from geolin_ros.verification.bodies import Bodies
+from geolin_ros.verification.directional import Directional, Form
+from geolin_ros.verification.group import IMAGINARY, STEP
+
+
+class Dense:
+    """What a `Linearizer` finds, of its names; rows of torques are weighed by the length."""
+
+    def __init__(
+        self, model, state, tau, wrenches=(), contacts=(), reference='moving', length=0.1
+    ):
+        bodies, m, tau = Bodies(model), model.m, np.asarray(tau, dtype=float)
+        at, k, inputs = bodies.point(state), 2 * model.m, np.arange(model.n)[model.actuated]
+        free = PrescribedAccelerations(bodies, (), wrenches)
+        both = np.eye(k + inputs.size)
+        form = Form(reference=reference)
+        kinematics = Directional(form, free, state, tau)(*np.split(both, [k]))[:m]
+
+        efforts = np.zeros((len(both), model.n))
+        efforts[:, inputs] = both[:, k:]
+        moved, about = bodies.retract(at, IMAGINARY * both[:, :k]), at.G[0, 0, :3, 3]
+        acting = PrescribedAccelerations(bodies, contacts, wrenches)
+        (M, J), frames = acting.matrices(at), bodies.motion(moved, about)
+        held = [contact for contact in contacts if contact.active]
+        W, size = [np.zeros(0)], sum(6 if c.kind == 'surface' else 3 for c in held)
+        T = np.zeros((len(both), size, size), complex)  # to axes of contacts, from those there
+        for contact, closure in zip(acting._contacts, held, strict=True):
+            first = sum(map(len, W))
+            rows = slice(first, first + (6 if closure.kind == 'surface' else 3))
+            W.append(np.repeat((1.0, length), 3)[: rows.stop - first])
+            T[:, rows, rows] = np.eye(rows.stop - first)
+            if closure.kind == 'point':
+                H = contact.ends(frames, 0.0 * frames.V, about)[0].H
+                T[:, rows, rows] = np.swapaxes(H[:, :3, :3], 1, 2)
+        W, turn, T = np.concatenate(W), T.imag / STEP, T[0].real
+        self.M, self.J = M, T @ J
+        Jw = W[:, np.newaxis] * self.J
+        response = np.linalg.solve(M, Jw.T)
+        w, U = np.linalg.eigh(Jw @ response)
+        kept = w > 1e-9 * np.max(w, initial=0.0)
+        inverse, N = U[:, kept] / w[kept] @ U[:, kept].T, U[:, ~kept]
+        self.rank, self.smallest_kept = int(kept.sum()), w[kept][0] / w[-1] if w.size else 0.0
+
+        def change(nu_dot, lam):
+            """Return the derivatives of both residuals of (1), rows in axes of the contacts."""
+            x = np.concatenate((nu_dot, T.T @ lam))
+            r = acting._residual(moved, tau + IMAGINARY * efforts, x).T
+            D = r[:m].imag / STEP - J.T @ np.einsum('kij,i->jk', turn, lam)
+            return D, T @ r[m:].imag / STEP + np.einsum('kij,j->ik', turn, r[m:, 0].real)
+
+        bias = acting._residual(at, tau[np.newaxis], np.zeros(m + size))[0]
+        by_efforts, none = -np.linalg.solve(M, bias[:m]), np.zeros(size)
+        asked = Jw @ by_efforts + W * (T @ bias[m:])
+        self.contradiction = np.linalg.norm(N.T @ asked) / max(np.linalg.norm(asked), 1e-300)
+        lam = -inverse @ asked
+        self.nu_dot, self.wrenches = by_efforts + response @ lam, W * lam
+        D, dc = change(self.nu_dot, self.wrenches)
+        dlam = -inverse @ (W[:, np.newaxis] * dc - response.T @ D)
+        if N.size:
+            w = response @ inverse @ lam
+            turned = change(w, none)[1] - change(0.0 * w, none)[1]
+            dlam += N @ (N.T @ (W[:, np.newaxis] * turned))
+        by_z = np.vstack((kinematics, np.linalg.solve(M, -D) + response @ dlam))
+        self.A, self.B = by_z[:, :k], by_z[:, k:]
+        dlam = W[:, np.newaxis] * dlam
+        self.wrench_by_state, self.wrench_by_tau = dlam[:, :k], dlam[:, k:]
+        rate = np.concatenate((at.nu[0], self.nu_dot))
+        self.drift = rate if reference == 'frozen' else np.zeros(k)
+
+
+class Referee:
+    """Called as a `Linearizer`; contacts are those of the beginning."""
+
+    def __init__(self, model, contacts=()):
+        self.model, self.contacts = model, tuple(contacts)
+
+    def __call__(self, state, tau, wrenches=(), reference='moving'):
+        return Dense(self.model, state, tau, wrenches, self.contacts, reference)
 
 
 def linearization(model, state, tau, wrenches=()):
     """Return A, B and nu_dot with the rows, columns and inputs of the model."""
-    n, first = model.n, 6 + model.n - model.m
-    A, B, nu_dot = np.zeros((12 + 2 * n, 12 + 2 * n)), np.zeros((12 + 2 * n, n)), np.zeros(6 + n)
-    status = linearize(
-        model.tree,
-        make_workspace(model.tree),
-        state.data,
-        np.asarray(tau, dtype=float),
-        model.gravity,
-        pack(model, wrenches),
-        A,
-        B,
-        nu_dot,
-    )
-    if status != OK:
-        raise failure(model, status, state, {'tau': np.asarray(tau)})
-    kept = np.r_[first : 6 + n, 6 + n + first : 12 + 2 * n]
-    inputs = [model.joint_index(name) for name in model.actuated_joints]
-    return A[np.ix_(kept, kept)], B[np.ix_(kept, inputs)], nu_dot[first:]
+    found = Dense(model, state, tau, wrenches)
+    return found.A, found.B, found.nu_dot
+
+
+def mass_matrix(model, state):
+    """Return M (m, m)."""
+    bodies = Bodies(model)
+    return PrescribedAccelerations(bodies, ()).matrices(bodies.point(state))[0]

@@ -169,7 +169,7 @@ class Process:
             try:
                 return self.process.wait(period)
             except subprocess.TimeoutExpired:
-                pass
+                period *= 1.02  # else a busy machine has no time for the end itself
 
     def shared_memory(self):
         """Return the names in /dev/shm that the process uses."""
