@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many states in one call, per state, against Python loops over Pinocchio and MuJoCo.
 
-What ours returns is complete and in new arrays, if not said otherwise; Pinocchio and MuJoCo write
-into the data they keep.
+What ours returns is complete and in new arrays, unless stated otherwise; Pinocchio and MuJoCo
+write into the data they keep.
 """
 
 import argparse

@@ -64,16 +64,16 @@ def outcome(peer: str, options: argparse.Namespace) -> tuple[str, str, str]:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=limit, env=environment
         )
-        said = done.stdout
+        output = done.stdout
         if done.returncode:
             errors = [text for text in done.stderr.splitlines() if 'Error' in text]
             reason = (errors or [f'status {done.returncode}'])[-1][:200]
     except subprocess.TimeoutExpired as expired:
-        said = (expired.stdout or b'').decode()
-        doing = 'running' if COMPILED in said else 'compiling'
+        output = (expired.stdout or b'').decode()
+        doing = 'running' if COMPILED in output else 'compiling'
         reason = f'still {doing} after {limit:g} s'
     found: dict[str, float] = {}
-    for text in said.splitlines():
+    for text in output.splitlines():
         if text.startswith('{'):
             found |= json.loads(text)
     microseconds, first = found.get('microseconds'), found.get(COMPILED)

@@ -4,7 +4,7 @@
 
 Robot and node are processes; the page is this one, and headless Chromium looks at it. In turns, so
 that a busy machine is the same to both: the node alone, then watched. Figures are medians. What
-does not depend on the load is said too: CPU time for a linearization and for a frame.
+does not depend on the load is printed too: CPU time for a linearization and for a frame.
 
 Chromium draws in software, which takes more than a core. It gets only what the others leave:
 elsewhere a GPU does that, or another machine.

@@ -22,7 +22,7 @@ TOPICS = {
     'imu': 'sensor_msgs/Imu of the base.',
     'odom': 'nav_msgs/Odometry of the base, where there is no state estimator.',
     'contact_states': 'geolin_msgs/ContactStates, where there is no state estimator.',
-    'robot_description': 'std_msgs/String with a URDF; heard if no file is given.',
+    'robot_description': 'std_msgs/String with a URDF; read if no file is given.',
 }
 ARGUMENTS = {
     'robot_description_file': ('', 'URDF file. Empty: the topic.'),

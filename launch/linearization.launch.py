@@ -15,12 +15,12 @@ from launch import LaunchDescription
 TOPICS = {
     'joint_states': 'sensor_msgs/JointState with the joints of the robot, and maybe others.',
     'odom': 'nav_msgs/Odometry of the base link, or of a link fixed to it.',
-    'joint_efforts': 'sensor_msgs/JointState with efforts; heard if torque_source is topic.',
-    'contact_states': 'geolin_msgs/ContactStates; heard if contact_source is topic.',
-    'imu': 'sensor_msgs/Imu of the base; heard if base_source is tf.',
-    'robot_description': 'std_msgs/String with a URDF; heard if no file is given.',
-    '/tf': 'tf2_msgs/TFMessage; heard if base_source is tf.',
-    '/tf_static': 'tf2_msgs/TFMessage; heard if base_source is tf.',
+    'joint_efforts': 'sensor_msgs/JointState with efforts; read if torque_source is topic.',
+    'contact_states': 'geolin_msgs/ContactStates; read if contact_source is topic.',
+    'imu': 'sensor_msgs/Imu of the base; read if base_source is tf.',
+    'robot_description': 'std_msgs/String with a URDF; read if no file is given.',
+    '/tf': 'tf2_msgs/TFMessage; read if base_source is tf.',
+    '/tf_static': 'tf2_msgs/TFMessage; read if base_source is tf.',
 }
 
 

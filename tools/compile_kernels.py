@@ -54,15 +54,15 @@ def main() -> None:
     queue, on_terminal = context.Queue(), sys.stdout.isatty()
     with ProcessPoolExecutor(PROCESSES, context, count, (queue,)) as pool:
         jobs = [pool.submit(compile_for, job) for job in jobs_of]
-        said = 0.0
+        printed = 0.0
         while not all(job.done() for job in jobs):
             time.sleep(0.2)
             while not queue.empty():
                 queue.get()
                 compiled += 1
             seconds = time.monotonic() - start
-            if compiled and seconds - said > (0.2 if on_terminal else 15.0):
-                said = seconds
+            if compiled and seconds - printed > (0.2 if on_terminal else 15.0):
+                printed = seconds
                 end = '\r' if on_terminal else '\n'
                 print(f'    {compiled} functions, {seconds:.0f} s', end=end, flush=True)
         for job in jobs:

@@ -163,10 +163,10 @@ def go1():
     robot, _ = recordings.go1_robot()
     found = recordings.estimated(robot)
     first = np.searchsorted(robot.time, found.time[0])
-    felt = robot.imu[first:, 3:]
+    specific = robot.imu[first:, 3:]
     later = robot._replace(time=robot.time[first:], s=robot.s[first:], forces=robot.forces[first:])
-    felt = found.R.apply(felt) + robot.model.gravity
-    v = cumulative_trapezoid(felt, later.time, axis=0, initial=0.0)
+    specific = found.R.apply(specific) + robot.model.gravity
+    v = cumulative_trapezoid(specific, later.time, axis=0, initial=0.0)
     way = cumulative_trapezoid(v, later.time, axis=0, initial=0.0)
     slow = Filter(later.time, 2.0)
     off = slow(found.p - way)

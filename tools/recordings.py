@@ -56,7 +56,7 @@ class Motion(NamedTuple):
 
 
 class Robot(NamedTuple):
-    """A recording, with how its feet are told to stand."""
+    """A recording, with how its feet are known to stand."""
 
     name: str
     model: TreeModel
@@ -365,13 +365,13 @@ def compared(truth, motion, segment, marker):
     at = np.searchsorted(motion.time, truth.time - 1e-9)
     motion = motion.at(np.minimum(at, motion.time.size - 1))
     known = np.isfinite(truth.v).all(axis=1) & (np.linalg.norm(truth.v, axis=1) < 1.5)
-    own, felt = truth.R.inv().apply(truth.v), motion.R.inv().apply(motion.v)
+    own, filtered = truth.R.inv().apply(truth.v), motion.R.inv().apply(motion.v)
     arm = np.zeros(3)
     if marker is not None:
         rows = np.array([np.cross(w, np.eye(3)).T for w in motion.w[known]]).reshape(-1, 3)
-        arm = np.linalg.lstsq(rows, (own - felt)[known].ravel(), rcond=None)[0]
+        arm = np.linalg.lstsq(rows, (own - filtered)[known].ravel(), rcond=None)[0]
         arm[2] = marker
-    felt = felt + np.cross(motion.w, arm)
+    filtered = filtered + np.cross(motion.w, arm)
     p = motion.p + motion.R.apply(arm)
     way = np.r_[0.0, np.linalg.norm(np.diff(truth.p[:, :2], axis=0), axis=1).cumsum()]
     yaw, yaw_felt = (np.unwrap(m.R.as_euler('ZYX')[:, 0]) for m in (truth, motion))
@@ -383,7 +383,7 @@ def compared(truth, motion, segment, marker):
         turned = Rotation.from_rotvec((0.0, 0.0, yaw[i] - yaw_felt[i]))
         drift.append(np.linalg.norm(turned.apply(p[j] - p[i]) - (truth.p[j] - truth.p[i])))
         turn.append((yaw_felt[j] - yaw_felt[i]) - (yaw[j] - yaw[i]))
-    error = (own - felt)[known]
+    error = (own - filtered)[known]
     return (
         100.0 * float(np.mean(drift)) / segment,
         float(np.rad2deg(np.sqrt(np.mean(np.square(turn))))),

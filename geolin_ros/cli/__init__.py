@@ -6,7 +6,7 @@ Other packages add theirs by an entry point of the group `VERBS`: a package with
 `COMMANDS`, and a file for each.
 
 A file has ``add_arguments(parser)`` and ``run(options)``, which returns the exit status. Its
-``INTERRUPTED``, if any, is what is said after Ctrl-C.
+``INTERRUPTED``, if any, is printed after Ctrl-C.
 """
 
 import importlib
@@ -56,9 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
     usual, received = {number: signal.getsignal(number) for number in ENDS}, list[_Signal]()
     # of jobs in the background SIGINT is ignored, with nohup SIGHUP
     by_default = signal.default_int_handler, signal.SIG_DFL
-    heard = [number for number, handler in usual.items() if handler in by_default]
-    after = usual | dict.fromkeys(heard if arguments is None else (), signal.SIG_IGN)
-    for number in heard:
+    handled = [number for number, handler in usual.items() if handler in by_default]
+    after = usual | dict.fromkeys(handled if arguments is None else (), signal.SIG_IGN)
+    for number in handled:
         signal.signal(number, _leave)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)  # blocked in .venv until now
     import logging
@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         options = _parsed(arguments)
         name, interrupted = f'geolin {options.command}', options.interrupted
-        for number in heard:
+        for number in handled:
             signal.signal(number, _once(received))
         with warnings.catch_warnings(), compile_line(name):
             warnings.simplefilter('ignore', ModelWarning)  # `info` and `lint-urdf` say them
@@ -165,6 +165,6 @@ def _parsed(arguments: list[str]) -> 'argparse.Namespace':
         if name in arguments[:1]:
             module = importlib.import_module(f'{package}.{name.replace("-", "_")}')
             module.add_arguments(command)
-            said = getattr(module, 'INTERRUPTED', 'interrupted')
-            command.set_defaults(run=module.run, interrupted=said)
+            text = getattr(module, 'INTERRUPTED', 'interrupted')
+            command.set_defaults(run=module.run, interrupted=text)
     return parser.parse_args(arguments)

@@ -153,7 +153,7 @@ def exit_status(usable: int, dropped: Iterable[str]) -> int:
     return 2 if set(dropped) - {cause.value for cause in EARLY} else 0
 
 
-class Said:
+class Printed:
     """Prints the first dropped input of each cause."""
 
     def __init__(self) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from geolin_ros.cli._recordings import (
     BAG_STAYS,
+    Printed,
     Progress,
-    Said,
     add_bag_arguments,
     add_new_bag_arguments,
     add_output_arguments,
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     from geolin_ros.offline.base_run import estimate
 
     with open_base_run(options) as base_run:
-        counts = estimate(base_run, options.output, options.storage, Progress(options), Said())
+        counts = estimate(base_run, options.output, options.storage, Progress(options), Printed())
     result: dict[str, Any] = {
         'output': str(options.output),
         'joint_states': counts.received,

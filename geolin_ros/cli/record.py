@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from geolin_ros.ros.recorder import Recorder
 
 PATIENCE = 3.0
-"""Time [s] after which it is said what is waited for."""
+"""Time [s] after which the log states what is waited for."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from geolin_ros.cli._recordings import (
     BAG_STAYS,
+    Printed,
     Progress,
-    Said,
     add_bag_arguments,
     add_new_bag_arguments,
     add_output_arguments,
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
             storage=options.storage,
             compression=options.compression,
             watch=Progress(options),
-            on_drop=Said(),
+            on_drop=Printed(),
         )
     result: dict[str, Any] = {
         'output': str(options.output),

@@ -321,10 +321,10 @@ class SteadyContacts:
         self._candidate, self._since = self.contacts, 0.0
 
     def update(self, time: float, contacts: Sequence[str]) -> frozenset[str]:
-        """Return the contacts that count at ``time`` [s], given those that are felt."""
-        felt = frozenset(contacts)
-        if felt != self._candidate:
-            self._candidate, self._since = felt, time
-        if felt != self.contacts and time - self._since >= self.dwell:
-            self.contacts = felt
+        """Return the contacts that count at ``time`` [s], given those that are measured."""
+        measured = frozenset(contacts)
+        if measured != self._candidate:
+            self._candidate, self._since = measured, time
+        if measured != self.contacts and time - self._since >= self.dwell:
+            self.contacts = measured
         return self.contacts

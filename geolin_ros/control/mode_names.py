@@ -100,7 +100,7 @@ def words_for(
 
 
 def _mixtures(rows: Array, names: Sequence[str]) -> list[str]:
-    """Return each row as a text, pivots told apart by QR with column pivoting."""
+    """Return each row as a text, pivots chosen by QR with column pivoting."""
     if not len(rows):
         return []
     R, pivots = linalg.qr(rows, mode='r', pivoting=True)

@@ -214,7 +214,7 @@ class Regulator:
             self._newest = earlier._newest
         self._look_up()
 
-    # ---- what it is told
+    # ---- what it is given
 
     def check_supports(self, frames: Sequence[str]) -> None:
         """Check that these are supports of the robot.

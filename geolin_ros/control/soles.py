@@ -155,7 +155,7 @@ def _patches(
     others = [name for name, at in model.frames.items() if at.body == own.body and name != frame]
     for names in ([frame], others):
         for is_collision in (True, False):
-            points, radii, told, kinds = [], [], [], set()
+            points, radii, listed, kinds = [], [], [], set()
             for name in names:
                 H = np.linalg.inv(own.placement) @ model.frame(name).placement
                 for shape in shapes.get(name, ()):
@@ -170,12 +170,12 @@ def _patches(
                     radii.append(np.full(len(found), radius))
                     kinds.add(shape.kind)
                     file = f' {Path(shape.file).name}' if shape.file else ''
-                    told.append(
+                    listed.append(
                         f'{"collision" if is_collision else "visual"} {shape.kind}{file}'
                         + (f' of {name}' if name != frame else '')
                     )
             if points:
-                what = f'the {told[0]}' + (f' and {len(told) - 1} more' if told[1:] else '')
+                what = f'the {listed[0]}' + (f' and {len(listed) - 1} more' if listed[1:] else '')
                 joined = np.concatenate(points), np.concatenate(radii)
                 yield _Patch(*joined, what, names == [frame], kinds == {'mesh'})
 

@@ -38,7 +38,7 @@ class Solution:
     is_finite
         Whether z, w and K may be used at all.
     status
-        In words; ``'solved'`` is said of the problem as penalized: see the violations.
+        In words; ``'solved'`` is about the problem as penalized: see the violations.
     z : (N + 1, n_x)
     w : (N, n_u)
     K : (N, n_u, n_x)

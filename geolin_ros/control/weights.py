@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a regulator minimizes, said in physical units: the deviations that would cost 1 each.
+"""What a regulator minimizes, in physical units: the deviations that would cost 1 each.
 
 Bryson's rule [Bryson 1975]: a deviation counts as the square of its ratio to the largest one that
 is acceptable,

@@ -180,8 +180,8 @@ def inverse_dynamics(
     needed = functions.inverse_dynamics(model, state, nu_dot, wrenches)  # tau_r
     passive = np.concatenate((np.ones(floating, dtype=np.bool_), ~active))
     given = np.concatenate((np.zeros(floating), tau))
-    felt = _Range(A, passive)
-    multipliers = felt.solve(needed[passive] - given[passive])  # (57), (59)
+    reach = _Range(A, passive)
+    multipliers = reach.solve(needed[passive] - given[passive])  # (57), (59)
     rest = needed - given - A.T @ multipliers
     scale = float(np.max(np.abs(needed) + np.abs(A.T) @ np.abs(multipliers), initial=0.0))
     missing = np.flatnonzero(passive & (np.abs(rest) > TOLERANCE * scale))
@@ -191,14 +191,14 @@ def inverse_dynamics(
             f'robot {model.name!r}: no efforts of the actuated joints produce this acceleration, '
             'it needs '
             + ', '.join(f'{rest[k]:.3g} at {labels[k]}' for k in missing)
-            + f'; {felt.rank} constraints hold {int(passive.sum())} passive coordinates: actuate '
+            + f'; {reach.rank} constraints hold {int(passive.sum())} passive coordinates: actuate '
             'more joints, or let the passive ones move: constraints.hybrid_dynamics'
         )
-    tau_a, multipliers, internal = felt.relieve(
+    tau_a, multipliers, internal = reach.relieve(
         A[:, ~passive], rest[~passive], multipliers, constraints.least
     )
     tau[active] = tau_a
-    return ConstrainedMotion(nu_dot.copy(), tau, multipliers, felt.rank, internal)
+    return ConstrainedMotion(nu_dot.copy(), tau, multipliers, reach.rank, internal)
 
 
 def forward_dynamics(
@@ -263,21 +263,21 @@ def hybrid_dynamics(
     by_force[first:, first:] = robot.derivatives(task, free, functions.by_given(model))[0]
     answers = (A * free) @ by_force.T  # to unit multipliers, nothing else given
     by_rows, forces_by_rows = answers * free, answers * ~free
-    felt = _Range(A, free)
+    reach = _Range(A, free)
     gap = A @ loose[0] + constraints.bias
     scale = constraints.scale(loose[0][first:])
-    broken = constraints.name_rows(felt.outside(gap), scale)
+    broken = constraints.name_rows(reach.outside(gap), scale)
     if broken:
         what = 'the prescribed acceleration' if np.any(~free[first:]) else 'the state'
         raise _infeasible(model, what, broken)
-    U = felt.basis
+    U = reach.basis
     multipliers = -U @ np.linalg.solve(U.T @ (A @ by_rows.T) @ U, U.T @ gap)  # (76)
     nu_dot = loose[0] + by_rows.T @ multipliers  # (80)
     forces = loose[1] + (forces_by_rows - A * ~free).T @ multipliers  # (79)
-    forces[~free], multipliers, internal = felt.relieve(
+    forces[~free], multipliers, internal = reach.relieve(
         A[:, ~free], forces[~free], multipliers, constraints.least
     )
-    return ConstrainedMotion(*problem.own(nu_dot, forces), multipliers, felt.rank, internal)
+    return ConstrainedMotion(*problem.own(nu_dot, forces), multipliers, reach.rank, internal)
 
 
 class _Range:

@@ -344,8 +344,8 @@ class Linearizer:
         mine = {} if self._own is None else {c.name: c for c in self._own.contacts}
         given = tuple(named(contact, mine) for contact in contacts)
         if self.model.loops:
-            said = {contact.name for contact in given}
-            given += tuple(loop for loop in self.model.loops if loop.name not in said)
+            names = {contact.name for contact in given}
+            given += tuple(loop for loop in self.model.loops if loop.name not in names)
         known = tuple(content(contact) for contact in given)
         found = self._sets.pop(known, None)
         if found is None:

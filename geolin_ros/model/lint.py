@@ -149,7 +149,7 @@ def _of_file(finding: Finding) -> Finding:
 
 
 def _follows(finding: Finding, errors: list[Finding]) -> bool:
-    """Whether something is only said because of an error about the same link or joint."""
+    """Whether something is only reported because of an error about the same link or joint."""
     return finding.severity != 'error' and any(
         finding.element and finding.element in error.element for error in errors
     )

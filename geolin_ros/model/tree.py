@@ -231,13 +231,13 @@ class TreeModel:
         _check_options(of_joints)
         check_values(description)
         others: dict[str, Any] = {**of_joints}
-        said, base = [], others.pop('base', None)
+        noted, base = [], others.pop('base', None)
         if base is None:
             found = stands_on_world(description)
             base = 'floating' if found is None else 'fixed'
             if found is not None:
-                said = [f'{description.source}: {found.sentence}']
-                python_warnings.warn(said[0], ModelWarning, stacklevel=2)
+                noted = [f'{description.source}: {found.sentence}']
+                python_warnings.warn(noted[0], ModelWarning, stacklevel=2)
         numbered, locked = _numbered(description, base, **others)
         names = numbered.joint_names
         _check_actuated(description, actuated_joints or (), names)
@@ -255,7 +255,7 @@ class TreeModel:
             frames={name: Frame(*place) for name, place in numbered.frames.items()},
             limits=JointLimits(*numbered.limits),
             gravity=_gravity(gravity),
-            warnings=(*said, *numbered.warnings),
+            warnings=(*noted, *numbered.warnings),
             tree=numbered.tree,
             coordinate_names=numbered.coordinate_names,
             dependent_joints=numbered.dependent_joints,

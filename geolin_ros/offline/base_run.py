@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The odometry of the state estimator, into a bag, from the bag that it would have heard."""
+"""The odometry of the state estimator, into a bag, from the bag that it would have received."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -49,7 +49,7 @@ class BaseRun:
     def roles(self) -> tuple[str, ...]:
         """Of the messages that the stream takes."""
         contacts = self.stream.settings.contacts
-        forces = (foot.topic for foot in contacts.heard_feet)
+        forces = (foot.topic for foot in contacts.measured_feet)
         states = ('contact_states',) if contacts.source == 'topic' else ()
         return ('imu', *states, *forces, 'joint_states')
 
@@ -70,7 +70,7 @@ def open_run(
         _, merged = read_parameters(recording, NODE, params, values, warn, note)
         model = read_model(readable(find_description(recording, merged, urdf)), merged, warn)
         run = BaseRun(recording, BaseStream(model, base_settings(merged, model.base_link)))
-        for foot in run.stream.settings.contacts.heard_feet:
+        for foot in run.stream.settings.contacts.measured_feet:
             recording.add_role(foot.topic, WRENCH)
         for role in run.roles:
             recording.topic(role)

@@ -109,7 +109,7 @@ def linearize(
     run_ = _Run(source, path, sampling, chunk)
     if run_.is_complete:
         return run_.result(0)
-    warm_up_commands()  # here, where it is heard: workers find it in the cache
+    warm_up_commands()  # here, where it is announced: workers find it in the cache
     if source.settings.contacts.are_expected or source.model.loops:
         warm_up_contacts()
     computed = 0

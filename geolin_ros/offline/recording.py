@@ -53,7 +53,7 @@ class Recording:
     Raises
     ------
     RecordingError
-        If a bag cannot be opened, or topics cannot be told apart.
+        If a bag cannot be opened, or topics are ambiguous.
     UnknownNameError
         If a topic is not in the bags.
     """

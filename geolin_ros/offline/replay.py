@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The bag that a node would have published, from the bag that it would have heard."""
+"""The bag that a node would have published, from the bag that it would have received."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -63,7 +63,7 @@ def replay(
     watch
         Wraps the messages, of which there are ``total``.
     on_drop
-        Is told of each input that could not be used.
+        Called with each input that could not be used.
 
     Returns
     -------

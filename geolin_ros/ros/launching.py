@@ -20,7 +20,7 @@ from launch.launch_context import LaunchContext
 from geolin_ros.errors import ConfigurationError, GeolinError
 
 FLUSH = 0.1
-"""For launch to print what a process said last, before the end [s]."""
+"""For launch to print what a process printed last, before the end [s]."""
 
 
 def supervise(leader: Action, is_loss: Callable[[ProcessExited], bool]) -> RegisterEventHandler:

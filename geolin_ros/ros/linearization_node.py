@@ -118,8 +118,8 @@ class LinearizationNode(RobotNode):
         if settings.base_source == 'tf':
             inputs += self._take_transforms().inputs()
         if settings.contacts.source == 'topic':
-            heard = partial(self.take, 'contact_states')
-            inputs.append(Input(ContactStates, 'contact_states', heard))
+            received = partial(self.take, 'contact_states')
+            inputs.append(Input(ContactStates, 'contact_states', received))
         for topic in settings.force_topics:
             inputs.append(Input(WrenchStamped, topic, partial(self.take, topic)))
         return inputs
@@ -323,7 +323,7 @@ class LinearizationNode(RobotNode):
             watch.open()
 
     def _aside(self, thread: ThreadPoolExecutor, work: Callable[..., None], *about: Any) -> None:
-        """Let another thread do something; what goes wrong there is said."""
+        """Let another thread do something; what goes wrong there is logged."""
         thread.submit(work, *about).add_done_callback(self._on_done)
 
     def _on_done(self, done: Future[None]) -> None:

@@ -57,7 +57,7 @@ PROGRAM = Program(
 WATCH_PERIOD = 0.005
 """How often the age of the newest state is looked at [s]."""
 REPETITIONS = 3
-"""How often motors are told that they have no effort any more, before the node goes."""
+"""How often zero efforts are sent, before the node goes."""
 
 
 class LqrNode(RobotNode):
@@ -158,7 +158,7 @@ class LqrNode(RobotNode):
 
     @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Regulate from now on, and publish the gains: nobody heard of those made meanwhile."""
+        """Regulate from now on, and publish the gains: nobody received those made meanwhile."""
         self._stop_supervision()
         result = super().on_activate(state)
         if self._pipeline is not None:

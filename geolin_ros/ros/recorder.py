@@ -48,7 +48,7 @@ class Recorder(Node):
     topics
         Others to be recorded as well, by full name.
     say
-        Is told once about each topic that cannot be recorded.
+        Called once about each topic that cannot be recorded.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.serialized_input import VIEWS, InputReader
 from geolin_ros.ros.signals import handled_signals
 from geolin_ros.ros.statistics import ThrottledLog
-from geolin_ros.stream.compiling import heard
+from geolin_ros.stream.compiling import announced
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, check_payload
 from geolin_ros.stream.parameters.model_reading import read_model
@@ -455,7 +455,7 @@ class RobotNode(LifecycleNode):
             compiled.append(kernel)
 
         self.is_compiling = True
-        with heard(begins):
+        with announced(begins):
             try:
                 yield compiled
             finally:
@@ -696,8 +696,8 @@ class RobotNode(LifecycleNode):
                 self._warn(
                     topic,
                     f'topic {topic} is published as {other.topic_type} by node '
-                    f'{other.node_name}, expected {expected}: nothing of it is heard; correct the '
-                    f'publisher, or remap (-r {topic}:=OTHER){parameter}',
+                    f'{other.node_name}, expected {expected}: no message of it arrives; correct '
+                    f'the publisher, or remap (-r {topic}:=OTHER){parameter}',
                 )
 
     def _connections(self) -> list[KeyValue]:

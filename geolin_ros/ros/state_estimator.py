@@ -31,7 +31,7 @@ PROGRAM = Program(
     'state_estimator',
     'Estimates pose, velocity and IMU biases of a floating base from IMU, joints and contacts.',
     'robot_description, joint_states, imu, and contact_states or foot forces by parameter',
-    '~/odometry, ~/imu_bias, ~/contact_states, and ~/joint_states if those heard have no rates',
+    '~/odometry, ~/imu_bias, ~/contact_states, and ~/joint_states if those received have no rates',
 )
 
 
@@ -65,7 +65,7 @@ class StateEstimatorNode(RobotNode):
         kinds = {'joint_states': JointState, settings.imu.topic: Imu}
         if settings.contacts.source == 'topic':
             kinds['contact_states'] = ContactStates
-        kinds |= {foot.topic: WrenchStamped for foot in settings.contacts.heard_feet}
+        kinds |= {foot.topic: WrenchStamped for foot in settings.contacts.measured_feet}
         return [Input(kind, topic, partial(self.take, topic)) for topic, kind in kinds.items()]
 
     def make_stream(self, reading: Reading) -> BaseStream:

@@ -51,7 +51,7 @@ class BaseAnswer(NamedTuple):
     """Of the joint state [ns]."""
     estimate: BaseEstimate
     joint_state: Any
-    """As it was heard."""
+    """As it was received."""
     rates: Array | None
     """Of its joints, by the filter [rad/s or m/s]; None: it has its own, or is the first."""
     imu_age: float
@@ -78,9 +78,8 @@ class BaseStream(TopicStream[BaseAnswer]):
 
     It starts at rest, upright by the first samples, above the origin and with its lowest foot at
     height zero. It starts anew after a clock was set back or the IMU was silent for longer than a
-    second. An input that cannot be used is counted and
-    told to ``on_drop``. Topics: ``joint_states``, ``contact_states``, that of the IMU and those of
-    foot forces.
+    second. An input that cannot be used is counted and reported to ``on_drop``.
+    Topics: ``joint_states``, ``contact_states``, that of the IMU and those of foot forces.
 
     Parameters
     ----------
@@ -125,7 +124,7 @@ class BaseStream(TopicStream[BaseAnswer]):
             'contact_states': self._contacts.take_states,
             settings.imu.topic: self._take_imu,
         }
-        for foot in settings.contacts.heard_feet:
+        for foot in settings.contacts.measured_feet:
             self._topics[foot.topic] = partial(self._contacts.take_force, foot.topic)
 
     @property
@@ -186,7 +185,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         self._filter.start(0.0, mean)
 
     def _take_joint_state(self, message: Any) -> BaseAnswer | None:
-        """Estimate at a joint state; None while the IMU has not said where up is."""
+        """Estimate at a joint state; None while the IMU has not measured where up is."""
         start = time.perf_counter()
         self.counts.received += 1
         stamp = nanoseconds(message.header.stamp)

@@ -14,7 +14,7 @@ TICK = 1.0
 
 
 @contextmanager
-def heard(begins: Callable[[str], object]) -> Generator[None, None, None]:
+def announced(begins: Callable[[str], object]) -> Generator[None, None, None]:
     """Call ``begins`` with the name of each kernel that is compiled inside, as it begins.
 
     What is found in the cache is not compiled.
@@ -52,7 +52,7 @@ def compile_line(program: str, out: TextIO | None = None) -> Generator[None, Non
         Where it goes; standard error by default.
     """
     line = _Line(program, out or sys.stderr)
-    with heard(line.begin):
+    with announced(line.begin):
         try:
             yield
         finally:

@@ -118,11 +118,11 @@ def failed_check_report(sample: Sample, verdict: Verdict) -> str:
     state = {name: getattr(claim.state, name) for name in ('H', 's', 'v', 'r')} | {
         'tau': claim.tau
     }
-    said = ', '.join(f'{name} = {values.tolist()}' for name, values in state.items())
+    numbers = ', '.join(f'{name} = {values.tolist()}' for name, values in state.items())
     return (
         f'A and B are wrong: {found.deviation:.3e} off in {found.worst}, expected at most '
         f'{found.limit:.3e} (stamp {sample.stamp} ns, failed check {verdict.failures} of '
-        f'{verdict.checks} checks); state {said}'
+        f'{verdict.checks} checks); state {numbers}'
     )
 
 

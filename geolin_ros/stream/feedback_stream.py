@@ -35,7 +35,7 @@ NO_BASE = frozenset((Cause.NO_ODOMETRY, Cause.SKEW))
 class FeedbackStream(StateStream[Command]):
     """Feeds a `Regulator` with messages; knows no graph.
 
-    An input that cannot be used is counted and told to ``on_drop``. Topics: ``joint_states``,
+    An input that cannot be used is counted and reported to ``on_drop``. Topics: ``joint_states``,
     ``odom``, ``linearization``, ``contact_states`` and ``reference``.
 
     Parameters
@@ -83,7 +83,7 @@ class FeedbackStream(StateStream[Command]):
         self.regulator = Regulator(model, supports, settings, bank)
         self._made_of = supports, settings, bank
         self._steady = SteadyContacts(self.regulator.standing_on, contact_dwell)
-        self._felt = self.regulator.standing_on
+        self._in_force = self.regulator.standing_on
         self.is_active = self.is_obeyed = False
         self._frames = {support.frame for support in supports}
         self._state = model.neutral_state()
@@ -134,7 +134,7 @@ class FeedbackStream(StateStream[Command]):
         if earlier._frames == self._frames:
             self.regulator.stand_on(earlier.regulator.standing_on)
             self._steady = SteadyContacts(self.regulator.standing_on, self._steady.dwell)
-            self._felt = earlier._felt
+            self._in_force = earlier._in_force
         self._state, self._is_seen = earlier._state.copy(), earlier._is_seen
         if old.hash == new.hash:
             self._linearization = earlier._linearization
@@ -156,7 +156,7 @@ class FeedbackStream(StateStream[Command]):
             return self.regulator.damp(now, self._state, 'the node is not active')
         if reason:
             return self.regulator.damp(now, self._state, reason)
-        if self._steady.update(now, self._felt) != frozenset(self.regulator.standing_on):
+        if self._steady.update(now, self._in_force) != frozenset(self.regulator.standing_on):
             self.regulator.stand_on(tuple(self._steady.contacts))
         if not self.regulator.is_led:
             self.regulator.follow(Reference(self._state.at_rest()))
@@ -172,12 +172,12 @@ class FeedbackStream(StateStream[Command]):
 
     def _take_contacts(self, message: Any) -> None:
         """Take a geolin_msgs/ContactStates; it counts once it has lasted."""
-        felt = frames_in_force(message)
+        in_force = frames_in_force(message)
         try:
-            self.regulator.check_supports(felt)
+            self.regulator.check_supports(in_force)
         except GeolinError as error:
             raise DroppedInput(Cause.CONTACTS, str(error)) from error
-        self._felt = felt
+        self._in_force = in_force
 
     def _take_reference(self, message: Any) -> None:
         """Take a geolin_msgs/ReferenceState."""

@@ -126,7 +126,7 @@ class LinearizationStream(StateStream[Answer]):
     """Pairs odometry with each joint state and linearizes there.
 
     The node, a replay and the tests hand it messages by `take`; it knows no clock, no graph. An
-    input that cannot be used is counted and told to ``on_drop``; the next one is taken as if
+    input that cannot be used is counted and reported to ``on_drop``; the next one is taken as if
     nothing had happened. Topics: ``joint_states``, ``odom``, ``tf``, ``tf_static``, ``imu``,
     ``joint_efforts``, ``contact_states``, those of wrenches and foot forces in the settings, and
     ``timer``, which has no message: with the timer as trigger the newest joint state is answered
@@ -196,8 +196,8 @@ class LinearizationStream(StateStream[Answer]):
             delays['measured accelerations'] = self._acceleration.delay
         if self.settings.base_source == 'tf':
             delays['the linear velocity of the base'] = self._states.base_velocity_delay
-        said = {f'delay of {what} [ms]': f'{delay * 1e3:.3f}' for what, delay in delays.items()}
-        return said | self.self_check.details
+        details = {f'delay of {what} [ms]': f'{delay * 1e3:.3f}' for what, delay in delays.items()}
+        return details | self.self_check.details
 
     def resume(self, earlier: 'LinearizationStream') -> None:
         """Start with the newest inputs of an earlier stream, where they fit."""
@@ -244,7 +244,7 @@ class LinearizationStream(StateStream[Answer]):
         if self._held is not None:
             contacts = self._held.contacts
             readers['contact_states'] = contacts.take_states
-            for foot in settings.contacts.heard_feet:
+            for foot in settings.contacts.measured_feet:
                 readers[foot.topic] = functools.partial(contacts.take_force, foot.topic)
         return readers
 

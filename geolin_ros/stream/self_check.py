@@ -171,7 +171,7 @@ class SelfCheck:
         """What the diagnostics say."""
         if self._every == 0:
             return {}
-        said = {
+        details = {
             'checks of A and B': str(self._checks),
             'failed checks': str(self._failures),
             'checks skipped, over budget': str(self.skipped),
@@ -179,12 +179,12 @@ class SelfCheck:
         }
         if self.newest is not None:
             found = self.newest.certificate
-            said |= {
+            details |= {
                 'deviation of the last check': f'{found.deviation:.2e} in {found.worst}',
                 'limit of the last check': f'{found.limit:.2e}',
                 'condition number of the mass matrix': f'{found.condition:.3e}',
             }
-        return said
+        return details
 
 
 def form_of(settings: StreamSettings) -> Form:

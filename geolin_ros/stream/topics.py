@@ -40,7 +40,7 @@ class TopicStream(Generic[T]):
     Attributes
     ----------
     on_drop
-        Is told of each input that cannot be used, after it is counted; raises it by default.
+        Called with each input that cannot be used, after it is counted; raises it by default.
     """
 
     def __init__(self, counts: Counts) -> None:

@@ -88,7 +88,7 @@ class TorqueEstimate(NamedTuple):
 class TorqueStream(TopicStream[TorqueEstimate]):
     """Estimates torques and wrenches at each joint state from the newest of everything else.
 
-    An input that cannot be used is counted and told to ``on_drop``; the next one is taken as if
+    An input that cannot be used is counted and reported to ``on_drop``; the next is taken as if
     nothing had happened. Topics: ``joint_states``, those of IMUs and wrenches in the settings.
 
     Parameters
@@ -156,7 +156,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
             rows = slice(model.n + 6 * i, model.n + 6 * i + 6)
             self._map[rows, rows] = external_wrench(model, link).terms[0].matrix
         self._state = model.neutral_state()
-        self._said: dict[str, Array] = {}  # covariances of messages
+        self._covariances: dict[str, Array] = {}  # covariances of messages
         self._last_stamp: int | None = None
         self._last_covariance: int | None = None
 
@@ -250,17 +250,17 @@ class TorqueStream(TopicStream[TorqueEstimate]):
             sensors.append(external_wrench(model, link, deviation=deviation))
         return sensors
 
-    def _note_covariance(self, sensor: str, said: Any) -> None:
+    def _note_covariance(self, sensor: str, given: Any) -> None:
         """Believe what a message says of its own noise: an array, or a geolin_msgs/Matrix."""
         try:
-            covariance = said if isinstance(said, np.ndarray) else read_matrix(said)
-            known = self._said.get(sensor)
+            covariance = given if isinstance(given, np.ndarray) else read_matrix(given)
+            known = self._covariances.get(sensor)
             if known is not None and np.array_equal(known, covariance):
                 return
             self._estimator.set_covariance(sensor, covariance)
         except (ConfigurationError, InputError) as error:
             raise DroppedInput(Cause.COVARIANCE, str(error)) from error
-        self._said[sensor] = covariance.copy()
+        self._covariances[sensor] = covariance.copy()
 
     # ---- estimate
 

@@ -110,7 +110,7 @@ DOCUMENT = Known(children={'robot': ROBOT})
 
 # What a joint of these types has no use for, urdfdom does not look at either.
 _UNUSED = {'fixed': ('axis',), 'floating': ('axis',)}
-# What stands for a malformed value once it is an error, so that nothing more is said of it.
+# What stands for a malformed value once it is an error, so that nothing more is reported of it.
 _HARMLESS = {'value': '1', 'effort': 'inf', 'velocity': 'inf', 'type': 'fixed'}
 _HARMLESS |= dict.fromkeys(MOMENTS, '1')
 

@@ -213,7 +213,7 @@ def test_identify__takes_out_a_delay_that_is_to_be_found(tmp_path, urdf, capsys)
     assert main(['inspect', bag, '--urdf', urdf, '-p', 'base:=fixed', '--for-identify']) == 0
     said = capsys.readouterr().out
     assert '--delay auto' in said
-    assert 'combinations of masses told' in said
+    assert 'combinations of masses, ' in said
 
 
 # -- a body that floats ----------------------------------------------------------------------

@@ -112,7 +112,7 @@ def test_recording__ends_after_its_duration(model, state):
     assert recording.is_over
     assert recording.joint_state_stamps.size == recording.answered_stamps.size
     assert recording.joint_state_stamps.size == pytest.approx(101, abs=1)
-    assert recording.heard('linearization') == 200
+    assert recording.received('linearization') == 200
 
 
 def test_recording__keeps_linearizations_spread_over_the_time(model, state):

@@ -70,7 +70,7 @@ def test_examine__finds_nothing_wrong_with_a_good_recording(good):
     assert found.problems == ()
     assert found.rate == pytest.approx(100.0)
     assert abs(found.delay) < 1e-3
-    assert 0.5 * found.possible < found.told <= found.possible
+    assert 0.5 * found.possible < found.determined <= found.possible
     assert (np.abs(found.factors - 1.2) < 0.3).all()
 
 
@@ -151,7 +151,7 @@ def test_examine__says_what_does_not_move_and_what_is_sampled_too_slowly(good):
     )
     found, full = examine(arm(), still), examine(arm(), good)
     assert 'joints elbow do not move' in ' '.join(found.problems)
-    assert found.told < full.told
+    assert found.determined < full.determined
     assert found.condition > 10.0 * full.condition
     slow = Signals(
         'slow', *(getattr(good, f)[::4] for f in ('time', 'position', 'rate', 'effort'))

@@ -124,7 +124,7 @@ def test_an_arm_is_found_within_three_standard_deviations(arm_truth):
         for key, name in (('rotor_inertia', 'rotor'), ('friction', 'friction')):
             change = values[joint, name]
             assert abs(change.after - row[key]) < 3.0 * change.deviation
-            assert change.told > 0.9
+            assert change.determined > 0.9
     assert found.after.max() < 0.3 * found.before.min()
     assert 0 < found.rank < found.parameters.count
 

@@ -143,7 +143,7 @@ def test_robot_that_hardly_moves__leaves_its_twist_untold(robot, messages, tmp_p
     path = write_bag(tmp_path / 'still', messages.of_samples(still), robot[1])
     assert main(['inspect', str(path)]) == 0
     printed = capsys.readouterr().out
-    untold = 'odometry twist against its pose: cannot be told, '
+    untold = 'odometry twist against its pose: undetermined, '
     assert f'{untold}the robot hardly moves: 0 rad/s where it moves most, expected 0.1' in printed
     assert main(['inspect', str(FOLDER / 'pushed')]) == 0
     said = f'{untold}9 stretches of 0.03 s can be compared, expected 12'

@@ -91,7 +91,7 @@ class RobotGraph:
         self.linearizations_used = 0
         self.pushes: list[Array] = []
         self.asked_to_stop: Callable[[], bool] = lambda: False
-        self._is_stamped, self._said = bool(answers), (-1, np.empty(0))
+        self._is_stamped, self._answer = bool(answers), (-1, np.empty(0))
         self._estimated: int | None = None  # stamp [ns] of the newest estimate, where one is due
         self._model = model
         self._actuated = model.actuated
@@ -137,11 +137,11 @@ class RobotGraph:
         self._match()
 
     def _on_stamped(self, message: JointState) -> None:
-        self._said = nanoseconds(message.header.stamp), np.array(message.effort)
+        self._answer = nanoseconds(message.header.stamp), np.array(message.effort)
         self._match()
 
     def _match(self) -> None:
-        stamp, efforts = self._said
+        stamp, efforts = self._answer
         if not self._is_stamped:
             self.answered = self._sent
         elif self.efforts is not None and np.array_equal(efforts, self.efforts):
@@ -176,7 +176,7 @@ class RobotGraph:
                     f'a publisher of {self._node.resolve_topic_name(topic)} ({kind}): start '
                     'the controller (lqr_node and linearizer, or any with --answers)'
                 )
-        if not self._is_stamped or self._said[0] < 0:
+        if not self._is_stamped or self._answer[0] < 0:
             return 'efforts from the controller: see what it says itself'
         if self.gains is None:
             return f'gains on {self._node.resolve_topic_name(GAINS)}: see what lqr_node says'

@@ -14,8 +14,8 @@ _HEAD = (
 LEGEND = """\
 J: impulse over m g. LQR: three processes over DDS. speed: time of the robot over that of the
 clock. missed: periods without the answer to their state. gains of A, B: how many were made of what
-the linearizer said of calm states; bank: all beforehand. PD, and the largest J that either bears,
-in one process with exact states and no delay.
+the linearizer published about calm states; bank: all beforehand. PD, and the largest J that either
+bears, in one process with exact states and no delay.
 """
 
 

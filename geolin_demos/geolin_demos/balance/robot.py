@@ -116,7 +116,7 @@ def leads(
 def outcome_of(
     case: Case, course: Course, period: float, clipped: int, measured: int | None
 ) -> Outcome:
-    """Return what is said of a case that was run."""
+    """Return the line about a case that was run."""
     recording, answers, elapsed = course
     settling = recording.settling_times(case.pushes)
     periods = max(1, len(answers.latencies) + answers.missed)

@@ -26,7 +26,7 @@ from geolin_ros.control.support import Support
 FIRST_STAMP = 1_000 * 10**9
 PATIENCE = 400.0  # for nodes, which may have to compile, and for gains [s]
 ANSWER_TIMEOUT, HELD_TIMEOUT = 0.5, 0.05  # while the robot moves, and while it is held [s]
-WORD = 3.0  # until it is said what the robot is held for [s]
+WORD = 3.0  # until the log states what the robot waits for [s]
 REMINDER = 0.2  # from one reference to the next while it is held: nodes come up meanwhile [s]
 FOOT_PERIODS = 5  # from one message about the feet to the next
 
@@ -45,7 +45,7 @@ class Run:
     Parameters
     ----------
     simulator, graph
-        The robot, its pushes, and how it is heard of.
+        The robot, its pushes, and how its states arrive.
     sensors
         What is published of its state while it moves; by default all of it.
     period
@@ -98,7 +98,7 @@ class Run:
         self._efforts = moment.tau[self._actuated]
         if not self._has_origin:
             self._origin[:], self._has_origin = moment.state.H[:2, 3], True
-        said, is_answered = -np.inf, False
+        logged, is_answered = -np.inf, False
         while not (is_answered and is_led(self._wanted(moment))):
             if time.monotonic() > deadline:
                 raise SilenceError(
@@ -110,9 +110,9 @@ class Run:
             if time.monotonic() > word:
                 print(f'robot waits for {graph.waits_for(moment.supports)}', file=sys.stderr)
                 word = time.monotonic() + 2.0 * WORD
-            if time.monotonic() > said + REMINDER:
+            if time.monotonic() > logged + REMINDER:
                 graph.publish_reference(self._wanted(moment), self._stamp)
-                said = time.monotonic()
+                logged = time.monotonic()
             sent = self._send(moment.supports, is_held=True)
             is_answered = graph.spin_until(sent + HELD_TIMEOUT, self._stamp)
             if self._realtime:
@@ -152,7 +152,7 @@ class Run:
             print(f'pushed by {size:.0f} N from outside at {now:.3f} s', flush=True)
 
     def _send(self, supports: tuple[Support, ...], is_held: bool = False) -> float:
-        """Publish what is felt and sensed, while the robot is held without noise and delay."""
+        """Publish forces and sensors, while the robot is held without noise and delay."""
         state = self._simulator.state
         sensed = self._sensors(state)
         sample = self._imu(1e-9 * self._stamp, state)

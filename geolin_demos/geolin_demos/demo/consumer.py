@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's consumer: listens to robot and node for a while and checks what it heard."""
+"""The demo's consumer: listens to robot and node for a while and checks what it received."""
 
 import argparse
 import sys
@@ -69,7 +69,7 @@ class Consumer:
         for name, subscription in self._topics.items():
             if name == 'odom' and is_fixed:
                 continue
-            if self._recording.heard(name) == 0:
+            if self._recording.received(name) == 0:
                 publishers = self._node.count_publishers(subscription.topic_name)
                 state = 'no message, though there is a publisher' if publishers else 'no publisher'
                 lines.append(f'{subscription.topic_name}: {state}')
@@ -93,7 +93,7 @@ def listen(
             continue
         sign_of_life = time.monotonic()
         if started:
-            print(f'  {recording.heard("linearization")} linearizations ...', flush=True)
+            print(f'  {recording.received("linearization")} linearizations ...', flush=True)
         elif sign_of_life - begin > patience:
             return
         else:

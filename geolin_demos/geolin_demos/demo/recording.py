@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the consumer heard, as plain numbers.
+"""What the consumer received, as plain numbers.
 
 Messages are anything with the fields of their ROS type.
 """
@@ -70,7 +70,7 @@ class Recording:
     def __init__(self, duration: float, now: Callable[[], int] = time.time_ns) -> None:
         self.duration = duration
         self._now = now
-        self._heard: dict[str, int] = {}
+        self._received: dict[str, int] = {}
         self.description: str | None = None
         self.joint_names: list[str] = []
         self.start: int | None = None
@@ -129,11 +129,11 @@ class Recording:
         self.latencies.append(message.latency)
 
     def _hear(self, topic: str) -> None:
-        self._heard[topic] = self.heard(topic) + 1
+        self._received[topic] = self.received(topic) + 1
 
-    def heard(self, topic: str) -> int:
+    def received(self, topic: str) -> int:
         """Return how many messages came on a topic."""
-        return self._heard.get(topic, 0)
+        return self._received.get(topic, 0)
 
     @property
     def is_over(self) -> bool:

@@ -35,7 +35,7 @@ from geolin_ros.typing import Array
 
 PUSHED = 'pelvis'
 RELIABLE = QoSProfile(depth=20)
-SETTLE = 0.5  # of what is heard, left out [s]
+SETTLE = 0.5  # of what is received, left out [s]
 ANSWERED = 0.9  # of the joint states, at least
 LEAST = SETTLE + PUSH.every + PUSH.duration  # holds a whole push, whenever it begins [s]
 PARAMETERS = {
@@ -47,16 +47,16 @@ PARAMETERS = {
 
 
 class Recording:
-    """What was said, kept as it came: to read it meanwhile would take time from who is checked."""
+    """What was published, as it came: to read it meanwhile would take time from who is checked."""
 
     def __init__(self) -> None:
         self.joint_states: list[bytes] = []
         self.estimates: list[bytes] = []
-        self.heard: list[float] = []
+        self.received: list[float] = []
 
     def on_estimate(self, message: bytes) -> None:
         """Keep what the estimator says, and when that was."""
-        self.heard.append(time.monotonic())
+        self.received.append(time.monotonic())
         self.estimates.append(message)
 
     @property
@@ -110,18 +110,18 @@ def report(recording: Recording, seconds: Mapping[str, float]) -> bool:
     found = Contents(recording)
     first, last = min(found.torques), max(found.torques)
     settled = [s for s in found.torques if s >= first + int(SETTLE * 1e9)]
-    stamps = [s for s in settled if s in found.efforts]  # of which the truth was heard too
+    stamps = [s for s in settled if s in found.efforts]  # of which the truth was received too
     truth = np.array([found.efforts[s] for s in stamps])
     error = np.array([found.torques[s] for s in stamps]) - truth
     forces = np.array([found.pushes[s] for s in settled])
     asked = 1 + (last - first) // PERIOD
-    clock = recording.heard[-1] - recording.heard[0]
-    rate = (len(recording.heard) - 1) / clock
+    clock = recording.received[-1] - recording.received[0]
+    rate = (len(recording.received) - 1) / clock
     covariances = 1e9 * found.covariances / (last - first)
     used = ', '.join(f'{who} {1e6 * spent / asked:.0f}' for who, spent in seconds.items())
     rms, peak = float(np.sqrt(np.mean(error**2))), float(np.max(np.abs(truth)))
-    expected, felt = float(np.linalg.norm(PUSH.force)), np.linalg.norm(forces, axis=1)
-    pushed = felt[felt > 0.5 * expected]
+    expected, estimated = float(np.linalg.norm(PUSH.force)), np.linalg.norm(forces, axis=1)
+    pushed = estimated[estimated > 0.5 * expected]
     push = float(np.median(pushed)) if pushed.size else 0.0
     checks = (
         (
@@ -138,7 +138,7 @@ def report(recording: Recording, seconds: Mapping[str, float]) -> bool:
             rms < 0.01 * peak,
         ),
         (
-            f'their deviations are said to be {found.deviation.min(initial=9.9):.2g} to '
+            f'their deviations are estimated as {found.deviation.min(initial=9.9):.2g} to '
             f'{found.deviation.max(initial=0.0):.2g} N m',
             bool(found.deviation.size and rms < found.deviation.max()),
         ),

@@ -32,7 +32,7 @@ class Odometry:
     It hears an IMU on the base, which integrates over the period, joint states, and the forces
     on the feet if it is to tell by them which stand. Joints are as they are; the base is where the
     estimator has it from `TRUSTED` on, in the world of the simulator: place and heading at the
-    start are told, as nothing measures them.
+    start are given, as nothing measures them.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@
 
 Made of the `TreeModel`, not of the URDF: bodies with merged inertias, joints with armature,
 damping and springs, mimic joints and loops as constraints. So MuJoCo takes what its URDF reader
-refuses, links without inertia above all. What no rigid body can have is repaired, and said.
+refuses, links without inertia above all. What no rigid body can have is repaired, with a warning.
 Contact parameters stiff enough for a standing robot to sink less than a millimetre: elliptic
 cones, impratio 10.
 """
@@ -58,7 +58,7 @@ class Floor:
 
 
 class Inertial(NamedTuple):
-    """What MuJoCo is told of a body."""
+    """What MuJoCo is given of a body."""
 
     mass: float
     centre: Array

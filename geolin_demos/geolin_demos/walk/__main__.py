@@ -3,7 +3,7 @@
 """A legged robot walks in MuJoCo: start, forward, turn, sideways, stop, start, pushed all the way.
 
 Robot, walking_node and linearizer are processes that talk over DDS; the robot waits for each plan.
-The exit status is 0 if it does not fall, and goes as it is told where nothing pushes it.
+The exit status is 0 if it does not fall, and goes as commanded where nothing pushes it.
 """
 
 import argparse

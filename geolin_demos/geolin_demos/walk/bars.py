@@ -3,7 +3,7 @@
 """What a walking robot has to bear, case by case, in one process; prints a table.
 
 The robot knows a flat floor, its own mass, and a friction of 0.5. The exit status is 0 if it walks
-in every case, and straight on as it is told.
+in every case, and straight on as commanded.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a set of sensors determines, said before anything is solved."""
+"""What a set of sensors determines, before anything is solved."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -63,7 +63,7 @@ class ContactSettings:
         return bool(self.contacts) or self.source == 'topic'
 
     @property
-    def heard_feet(self) -> tuple[FootForce, ...]:
+    def measured_feet(self) -> tuple[FootForce, ...]:
         """The forces that are listened to."""
         return self.foot_forces if self.source == 'forces' else ()
 
@@ -74,10 +74,10 @@ class ContactSettings:
                 f'{self.on_force:g} N'
             )
         frames = [contact.frame for contact in self.contacts]
-        heard = [foot.frame for foot in self.foot_forces]
-        if self.source == 'forces' and sorted(frames) != sorted(heard):
+        measured = [foot.frame for foot in self.foot_forces]
+        if self.source == 'forces' and sorted(frames) != sorted(measured):
             raise ConfigurationError(
-                f'contacts are {frames} and foot_force_topics are about {heard}, expected the '
+                f'contacts are {frames} and foot_force_topics are about {measured}, expected the '
                 'same frames: one topic each'
             )
 
@@ -114,11 +114,11 @@ class ContactInput:
         for contact in settings.contacts:
             model.frame(contact.frame)
         self._contacts: tuple[Closure, ...] = settings.contacts
-        heard = settings.contacts if settings.source == 'efforts' else settings.foot_forces
-        self._feet = {foot.frame: _Foot() for foot in heard}
+        measured = settings.contacts if settings.source == 'efforts' else settings.foot_forces
+        self._feet = {foot.frame: _Foot() for foot in measured}
         self._frames = {foot.topic: foot.frame for foot in settings.foot_forces}
         self._stamp: int | None = None
-        self._said: list[tuple[Any, ...]] | None = None
+        self._stated: list[tuple[Any, ...]] | None = None
         self._seen: tuple[Closure, ...] | None = None
         self._anchored: tuple[Closure, ...] = ()
         self._anchors: dict[str, Array] = {}
@@ -136,13 +136,13 @@ class ContactInput:
             return
         stamp = nanoseconds(message.header.stamp)
         starts_anew('contact states', stamp, self._stamp)
-        said = [fields(contact) for contact in message.contacts]
-        if said != self._said:
+        stated = [fields(contact) for contact in message.contacts]
+        if stated != self._stated:
             try:
                 self._contacts = tuple(read_contact(self._model, c) for c in message.contacts)
             except GeolinError as error:
                 raise DroppedInput(Cause.CONTACT, f'contact states: {error}') from error
-        self._stamp, self._said = stamp, said
+        self._stamp, self._stated = stamp, stated
 
     def take_force(self, topic: str, message: Any) -> None:
         """Take a geometry_msgs/WrenchStamped of a foot; of another topic, nothing.
@@ -193,7 +193,7 @@ class ContactInput:
         return self._anchor(contacts, state)
 
     def resume(self, earlier: 'ContactInput') -> None:
-        """Go on with what an earlier input knew, where it heard the same."""
+        """Go on with what an earlier input knew, where it received the same."""
         if earlier._settings.source != self._settings.source:
             return
         self._anchors = earlier._anchors
@@ -202,7 +202,7 @@ class ContactInput:
                 self._feet[frame] = earlier._feet[frame]
         if self._settings.source == 'topic':
             self._stamp, self._contacts = earlier._stamp, earlier._contacts
-            self._said = earlier._said
+            self._stated = earlier._stated
 
     def forget(self) -> None:
         """Start anew, after the clock was set back."""
@@ -213,12 +213,12 @@ class ContactInput:
         if self._settings.source != 'forces':
             return
         for topic, frame in self._frames.items():
-            heard = self._feet[frame].stamp
-            if heard is None:
+            measured = self._feet[frame].stamp
+            if measured is None:
                 what = f'no force on {topic} yet'
-            elif abs(stamp - heard) * 1e-9 > self._settings.timeout:
+            elif abs(stamp - measured) * 1e-9 > self._settings.timeout:
                 what = (
-                    f'the newest force on {topic} is {(stamp - heard) * 1e-9:+.4f} s away from '
+                    f'the newest force on {topic} is {(stamp - measured) * 1e-9:+.4f} s away from '
                     f'the joint state, more than {self._settings.timeout:g} s'
                 )
             else:

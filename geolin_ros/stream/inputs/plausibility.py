@@ -26,7 +26,7 @@ ACCELERATING = 2.0
 MOST_ODOMETRY = 60
 """More messages of a window are thinned: they are read one by one."""
 LATE = 0.5
-"""Part of max_skew beyond which a lasting skew is said."""
+"""Part of max_skew beyond which a lasting skew is reported."""
 
 
 class Window(NamedTuple):

@@ -64,7 +64,7 @@ class StreamSettings:
     @property
     def force_topics(self) -> tuple[str, ...]:
         """Topics of external wrenches and foot forces."""
-        feet = self.contacts.heard_feet
+        feet = self.contacts.measured_feet
         return (*(wrench.topic for wrench in self.wrench_topics), *(foot.topic for foot in feet))
 
     def __post_init__(self) -> None:
@@ -82,7 +82,7 @@ class StreamSettings:
                 "contacts have source 'efforts', which only the state estimator knows; expected "
                 "'parameter', 'topic' or 'forces': let it publish them, and take its topic"
             )
-        feet = {foot.topic: foot for foot in self.contacts.heard_feet}
+        feet = {foot.topic: foot for foot in self.contacts.measured_feet}
         for topic in self.wrench_topics:
             if topic.topic in feet:
                 raise ConfigurationError(

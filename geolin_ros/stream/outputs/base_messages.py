@@ -90,13 +90,13 @@ class BaseWriter:
         self._write_rates(answer.joint_state, answer.rates, answer.stamp)
         return self.messages
 
-    def _write_rates(self, heard: Any, rates: Array, stamp: int) -> None:
+    def _write_rates(self, received: Any, rates: Array, stamp: int) -> None:
         joints = self.messages.joint_states
         write_stamp(joints.header.stamp, stamp)
-        joints.name = list(heard.name)
+        joints.name = list(received.name)
         for field, values in (
-            ('position', heard.position),
+            ('position', received.position),
             ('velocity', rates),
-            ('effort', heard.effort),
+            ('effort', received.effort),
         ):
             setattr(joints, field, array('d', np.asarray(values, dtype=np.float64).tobytes()))

@@ -472,7 +472,7 @@ def _overlay(values: Mapping[str, Any]) -> Mapping[str, Any] | str | None:
 
 
 def check_payload(given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-    """Check that somebody who has ``given`` a payload has said what carries it, now or before.
+    """Check that somebody who has ``given`` a payload has named what carries it, now or before.
 
     Raises
     ------

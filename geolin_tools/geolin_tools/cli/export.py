@@ -97,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the folder, and print what is in it."""
     file = locate(options.urdf)
-    if options.output.exists():  # said before anything is compiled
+    if options.output.exists():  # checked before anything is compiled
         raise ConfigurationError(
             f'{options.output} exists, expected a new folder; remove it, or choose another one'
         )

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--report',
         type=Path,
         metavar='FILE',
-        help='write a page too: efforts over time, what is left of them, what moved, what is told',
+        help='write a page too: efforts over time, what is left, what moved, what is determined',
     )
     parser.add_argument(
         '--aside',
@@ -144,7 +144,7 @@ def run(options: argparse.Namespace) -> int:
             )
     trusts = dict(options.trust)
     trust = trusts.pop('', None)
-    # a floating base is told by -p base:=floating; its odometry is best taken between its messages
+    # a floating base is set by -p base:=floating; its odometry is best taken between its messages
     defaults = ['base:=fixed', 'pairing:=interpolate']
     options.values = [*defaults, *options.values, 'coulomb_friction:=true']
     bags, recordings = options.bags, []
@@ -250,7 +250,7 @@ def _report(found: 'Identification') -> dict[str, Any]:
 def _lines(found: 'Identification') -> Iterator[str]:
     yield (
         f'robot {found.model.name}: {len(found.trained.measured)} samples, filtered at '
-        f'{found.cutoff:.3g} Hz; {found.rank} of {found.parameters.count} combinations are told '
+        f'{found.cutoff:.3g} Hz; {found.rank} of {found.parameters.count} combinations determined '
         'by the data'
     )
     if found.delay:

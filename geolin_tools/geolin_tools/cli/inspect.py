@@ -73,13 +73,13 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
             f'{off["world"]:.1%} in world axes: {verdict}'
         )
     for part, reason in report['odometry']['not_judged'].items():
-        yield f'{part} odometry twist against its pose: cannot be told, {reason}'
+        yield f'{part} odometry twist against its pose: undetermined, {reason}'
     total = report['linearizable'] + report['left_out_by_max_rate']
     yield f'{report["linearizable"]} of {total} usable joint states would be linearized'
     found = report.get('identify')
     if found:
         yield (
-            f'for identify: {found["told"]} of {found["possible"]} combinations of masses told, '
+            f'for identify: {found["determined"]} of {found["possible"]} combinations of masses, '
             f'condition number {found["condition"]:.3g}; {found["rate"]:.4g} samples a second, '
             f'{found["needed_rate"]:.4g} asked for by the motion; {_delay(found["delay"])}'
         )
@@ -88,5 +88,5 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
 
 def _delay(seconds: float) -> str:
     if math.isnan(seconds):
-        return 'the delay of efforts cannot be told'
+        return 'the delay of efforts is not determined'
     return f'efforts {seconds * 1e3:+.1f} ms after the motion'

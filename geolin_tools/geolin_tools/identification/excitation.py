@@ -57,14 +57,14 @@ class Excitation:
     ----------
     rate, needed_rate
         Samples a second, and how many the motion asks for [Hz].
-    told, possible
+    determined, possible
         How many combinations of inertial parameters the recording tells, if efforts are good to
         2 %, and how many any motion of the robot could.
     condition
         Condition number of the regressor of the possible ones: in units of what the description
         may be off, rows by the size of their efforts.
     delay
-        By how much efforts come after the motion [s]; NaN where that cannot be told.
+        By how much efforts come after the motion [s]; NaN where that is not determined.
     factors : (n,)
         Measured by described effort of each joint; NaN where they are not alike.
     problems
@@ -73,7 +73,7 @@ class Excitation:
 
     rate: float
     needed_rate: float
-    told: int
+    determined: int
     possible: int
     condition: float
     delay: float
@@ -89,17 +89,17 @@ def examine(model: TreeModel, signals: Signals) -> Excitation:
     needed = needed_rate(signals)
     values = _information(model, equations)
     possible = _possible(model, equations)
-    told = int((values > 1.0).sum())
+    determined = int((values > 1.0).sum())
     condition = float(np.sqrt(values[0] / max(values[possible - 1], 1e-300)))
     late = np.nan if signals.effort is None else _delay(equations, motion, signals)
     alike = likeness(equations)
     problems = (
         *_of_sampling(signals, rate, needed),
         *_of_units(model, signals, alike),
-        *_of_motion(model, signals, told, possible),
+        *_of_motion(model, signals, determined, possible),
         *_of_delay(late, rate),
     )
-    return Excitation(rate, needed, told, possible, condition, late, alike.factor, problems)
+    return Excitation(rate, needed, determined, possible, condition, late, alike.factor, problems)
 
 
 def find_delay(model: TreeModel, signals: Signals, cutoff: float | None = None) -> float:
@@ -173,7 +173,7 @@ def _explaining(equations: Equations, c: int) -> Array:
 
 
 def _information(model: TreeModel, equations: Equations) -> Array:
-    """Return how much is told of combinations of inertial parameters, the most first.
+    """Return how well combinations are determined of inertial parameters, the most first.
 
     Eigenvalues of J' J: above 1 the efforts say more than the description.
     """
@@ -260,16 +260,18 @@ def _of_units(model: TreeModel, signals: Signals, alike: Likeness) -> Iterator[s
         )
 
 
-def _of_motion(model: TreeModel, signals: Signals, told: int, possible: int) -> Iterator[str]:
+def _of_motion(
+    model: TreeModel, signals: Signals, determined: int, possible: int
+) -> Iterator[str]:
     still = np.flatnonzero(np.ptp(signals.position, axis=0) < STILL)
     if still.size:
         names = ', '.join(model.joint_names[c] for c in still)
-        yield f'joints {names} do not move: nothing is told of their rotors and friction'
-    if told < POOR * possible:
+        yield f'joints {names} do not move: nothing determines their rotors and friction'
+    if determined < POOR * possible:
         yield (
-            f'{signals.name} tells {told} of {possible} combinations of masses, centres of mass '
-            'and inertias, expected a third or more; move all joints at once, farther, at '
-            'different speeds'
+            f'{signals.name} determines {determined} of {possible} combinations of masses, '
+            'centres of mass and inertias, expected a third or more; move all joints at once, '
+            'farther, at different speeds'
         )
 
 

@@ -39,7 +39,7 @@ _TENSOR = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
 class Change(NamedTuple):
     """One quantity, before and after.
 
-    ``deviation`` is its standard deviation after, ``prior`` that before, ``told`` the part of its
+    ``deviation`` is its standard deviation after, ``prior`` that before, ``determined`` the part of its
     variance that the data took away: 0 if they say nothing about it.
     """
 
@@ -50,7 +50,7 @@ class Change(NamedTuple):
     after: float
     deviation: float
     prior: float
-    told: float
+    determined: float
 
     @property
     def moved(self) -> float:
@@ -68,7 +68,7 @@ class Change(NamedTuple):
 
 
 class Combination(NamedTuple):
-    """A direction of the numbers, and what is left of its standard deviation (1: nothing told)."""
+    """A direction of the numbers, and what is left of its standard deviation (1: all)."""
 
     left: float
     shares: tuple[tuple[str, float], ...]

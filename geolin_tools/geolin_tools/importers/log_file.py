@@ -117,12 +117,12 @@ def read_log(mapping: str | Path, data: str | Path) -> Log:
     """
     where = str(mapping)
     try:
-        said = _mapping(where, read_yaml(mapping), KEYS)
+        given = _mapping(where, read_yaml(mapping), KEYS)
     except InputError as error:
         raise RecordingError(f'{where}: {error}') from error
-    time = _mapping(f'{where}: time', said.get('time'), (*COLUMNS, 'rate', 'common', 'even'))
-    files = _Files(where, Path(data), said.get('file'))
-    described = _mapping(where, said.get('topics'), None)
+    time = _mapping(f'{where}: time', given.get('time'), (*COLUMNS, 'rate', 'common', 'even'))
+    files = _Files(where, Path(data), given.get('file'))
+    described = _mapping(where, given.get('topics'), None)
     if time.get('common'):
         files.keep_common(time, [time, *_columns_of(where, described)])
     topics = {
@@ -144,7 +144,7 @@ def read_log(mapping: str | Path, data: str | Path) -> Log:
     for name, topic in topics.items():
         if topic.kind == 'odometry':
             topics[name] = _with_twist(f'{where}: topic {name}', topic, stamps)
-    return Log(stamps, topics, files.text(said.get('robot_description')))
+    return Log(stamps, topics, files.text(given.get('robot_description')))
 
 
 def _columns_of(where: str, topics: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -19,7 +19,7 @@ POINTS = 1500
 def write_identification(
     found: Identification, recordings: Sequence[str], output: str | Path
 ) -> None:
-    """Write the page about what recordings, by their names, told.
+    """Write the page about what recordings, by their names, determined.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def _content(found: Identification, recordings: Sequence[str]) -> dict[str, Any]
         'changes': [
             change._asdict()
             | {key: rounded(getattr(change, key), 5) for key in ('before', 'after', 'deviation')}
-            | {'moved': rounded(change.moved, 4), 'told': rounded(change.told, 4)}
+            | {'moved': rounded(change.moved, 4), 'determined': rounded(change.determined, 4)}
             for change in found.changes()
         ],
         'combinations': [

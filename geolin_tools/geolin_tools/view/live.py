@@ -107,7 +107,7 @@ class Live:
         overlay
             Rotors, gears, friction: what the node reads beside the description.
         say
-            Is told every few seconds what is waited for.
+            Called every few seconds with what is waited for.
         is_over
             Ends the wait; None is returned.
         """

@@ -46,7 +46,7 @@ class Page:
     host, port
         Where it listens; a port that is taken is an error.
     say
-        Is told what is drawn otherwise than described.
+        Called with what is drawn otherwise than described.
 
     Raises
     ------

@@ -32,21 +32,21 @@ function showEfforts() {
 function showChanges() {
   const sorted = [...data.changes].sort((a, b) => b.moved - a.moved);
   const draw = () => fill($('changes'), sorted.filter(({ moved }) => $('all').checked || moved > CERTAIN).map(
-    ({ of, name, unit, before, after, deviation, moved, told }) => [of, name, short(before), short(after), short(deviation), unit, short(moved), percent(told)]));
+    ({ of, name, unit, before, after, deviation, moved, determined }) => [of, name, short(before), short(after), short(deviation), unit, short(moved), percent(determined)]));
   $('all').addEventListener('change', draw);
   draw();
 }
 
 function showCombinations() {
   const left = data.combinations.map((found) => found.left);
-  $('rank').textContent = `${data.rank} of ${left.length} combinations are told: less than 0.71 of their standard deviation before is left.`;
+  $('rank').textContent = `${data.rank} of ${left.length} combinations are determined: less than 0.71 of their standard deviation before is left.`;
   curve($('spectrum'), left.map((_, k) => k + 1), left, { x: 'combination, best known first', y: 'part of the deviation left', logarithmic: true });
   fill($('combinations'), data.combinations.map(({ left, shares }, k) => [k + 1, short(left), shares.map(([name, part]) => `${name} ${percent(part)}`).join(', ')]));
 }
 
 $('robot').textContent = data.robot;
 $('summary').textContent = `identified from ${data.recordings.join(', ')}`;
-for (const [value, name] of [[data.samples, 'samples'], [`${short(data.cutoff)} Hz`, 'filter'], [`${short(1000 * data.delay)} ms`, 'delay of efforts taken out'], [`${data.rank} of ${data.combinations.length}`, 'combinations told']]) {
+for (const [value, name] of [[data.samples, 'samples'], [`${short(data.cutoff)} Hz`, 'filter'], [`${short(1000 * data.delay)} ms`, 'delay of efforts taken out'], [`${data.rank} of ${data.combinations.length}`, 'combinations determined']]) {
   const item = element($('facts'), 'li'); element(item, 'b', {}, value); element(item, 'span', {}, name);
 }
 showEfforts();
