@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of README and docs/speed.md, written from the results alone."""
+"""The tables of README and of docs/speed.md, written from the results alone."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from benchmarks.report import Figure, Row
 from benchmarks.results import Results
 
 ROOT = Path(__file__).resolve().parents[1]
-README, SPEED = ROOT / 'README.md', ROOT / 'docs' / 'speed.md'
+README, SPEED = ROOT / 'README.md', ROOT / 'docs' / 'speed.inc'
 LISTED = 2  # cases named in a table; more are counted
 NAMED = 8  # robots named below it
 HEADLINES = (

@@ -124,7 +124,7 @@ def _rows(equations):
 
 # ---- table
 
-HEAD = ('tried on', 'of', *map(str, range(1, 8)), 'determined')
+HEAD = ('tried on', 'of', 'joint 1 to 7', 'determined')
 
 TEXT = """\
 Identification: root mean square residual of joint efforts [N m] on validation data. Plain least
@@ -150,5 +150,5 @@ def of_arms():
             ('plain least squares', plain),
             ('identified', found.after),
         ):
-            cells = [f'{value:.2f}' for value in values] + [''] * (7 - len(values))
-            yield (name, title, *cells, determined if title == 'identified' else ''), not missed
+            cells = ', '.join(f'{value:.2f}' for value in values)
+            yield (name, title, cells, determined if title == 'identified' else ''), not missed

@@ -36,7 +36,7 @@ DDS in lock step) of the legged robots of example-robot-data; rotors {ARMATURE} 
 solo and solo12 2.7 N m. Feet and expected results: `test/support/legged.py`.
 {{count}} of {len(LEGGED)} robots, {{minutes:.0f}} minutes; cases: {{counted}}.
 """
-HEAD = 'robots', 'controllable states', 'cases'
+HEAD = 'robots', 'controllable, stabilizable', 'cases'
 
 
 def in_short(sentence):
@@ -158,7 +158,7 @@ def test_legged_robots__stand_or_are_refused_as_listed(evidence_folder, tmp_path
         if robot.refused and not re.search(robot.refused, verdict):
             odd.append(f'{robot.name}, analyze-modes: {verdict}')
         counts['refused'] += bool(sentence)
-        states = '' if sentence else verdict.replace(' controllable', '')
+        states = '' if sentence else verdict.replace(' controllable, stabilizable', '')
         outcome = outcome_of(cases) or f'refused: {in_short(sentence)}'
         rows.append((robot.name, states, outcome.replace(str(FOLDER), '...')))
         if robot.refused and (analysis, status) != (1, 1):

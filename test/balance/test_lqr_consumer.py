@@ -22,10 +22,8 @@ EXAMPLE = ROOT / 'examples' / 'lqr_consumer.py'
 FEET = 'FL_foot,FR_foot,RL_foot,RR_foot'
 
 
-def test_document__shows_the_whole_example():
+def test_example__is_short():
     code = EXAMPLE.read_text()
-    shown = code[code.index('from contextlib') :]
-    assert f'```python\n{shown}```' in (ROOT / 'docs' / 'lqr_node.md').read_text()
     body = code[code.index('class Lqr') :].splitlines()
     assert len([line for line in body if line.strip()]) <= 35
 
