@@ -65,7 +65,7 @@ def test_node__outlives_an_hour_of_faults(
             ('joint states sent', sums['sent']),
             ('lost', sums['lost']),
             ('answered', sums['answered']),
-            *((f'dropped: {cause}', count) for cause, count in sorted(drops.items())),
+            (f'dropped, of {len(drops)} causes', sum(drops.values())),
             ('answers compared with Pinocchio', len(prints)),
             ('slowest recovery [s]', f'{worst:.3f}'),
             ('requests without an answer in 10 s, asked again', client.asked_again),
