@@ -257,12 +257,12 @@ class Stage:
                 return f'{self._name} to be active'
             self._is_active = True
         found = self.report.ends
-        heard = self.report.inputs & self._bag.counts.keys()
-        if not heard:
+        received = self.report.inputs & self._bag.counts.keys()
+        if not received:
             return f'the diagnostics of {self._name}'
-        if not self._played() >= {CLOCK, *heard}:
+        if not self._played() >= {CLOCK, *received}:
             return 'the player'
-        for topic in heard:
+        for topic in received:
             if found[f'{COUNTED[0]}{topic}'] < self._graph.count_publishers(topic):
                 return f'{self._name} to find the player on {topic}'
         if not self._joint_states.get_publisher_count():

@@ -39,8 +39,8 @@ _TENSOR = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
 class Change(NamedTuple):
     """One quantity, before and after.
 
-    ``deviation`` is its standard deviation after, ``prior`` that before, ``determined`` the part of its
-    variance that the data took away: 0 if they say nothing about it.
+    ``deviation`` is its standard deviation after, ``prior`` before, ``determined`` the part of
+    its variance that the data took away: 0 if they say nothing about it.
     """
 
     of: str
