@@ -22,10 +22,9 @@ from typing import Any
 from geolin_demos.demo.flight import THROW_PERIOD, Flight
 
 from geolin_ros import TreeModel, robots
-from geolin_ros.offline import job as work
 from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.feed import feed
-from geolin_ros.offline.linearize import linearize
+from geolin_ros.offline.linearize import Sampling, linearize
+from geolin_ros.offline.linearized import linearized
 from geolin_ros.offline.message_types import (
     JOINT_STATE,
     ODOMETRY,
@@ -33,13 +32,12 @@ from geolin_ros.offline.message_types import (
     empty_message,
     known_types,
 )
-from geolin_ros.offline.points import PointBatches
-from geolin_ros.offline.sampling import Samples, tabulate
+from geolin_ros.offline.points import Points, neighbours, recorded_points, tabulate
 from geolin_ros.offline.source import open_source
-from geolin_ros.offline.thinning import Sampling
 from geolin_ros.stream.geometry import write_pose, write_twist
 from geolin_ros.stream.operating_points import OperatingPoints
 
+UNIT = 1024
 STAMP = struct.Struct('<iI')
 AFTER_ENCAPSULATION = 4
 
@@ -95,21 +93,21 @@ def stages(bag: Path) -> dict[str, float]:
         def whole(name: str, **sampling: Any) -> None:
             linearize(source, f'{folder}/{name}.zarr', Sampling(**sampling), workers=1)
 
-        def tables() -> list[Samples]:
-            stream = OperatingPoints(model, settings)
-            messages = source.recording.messages(source.inputs)
-            return list(tabulate(stream, (answer for _, answer in feed(stream, messages))))
+        def tables() -> list[Points]:
+            points = enumerate(
+                neighbours(recorded_points(OperatingPoints(model, settings), source))
+            )
+            units = iter(lambda: list(itertools.islice(points, UNIT)), [])
+            return [tabulate(model, unit) for unit in units]
 
-        def linearized() -> None:
-            linearizer = PointBatches(model, settings, work.STRIDE)
+        def linearize_all() -> None:
             for table in samples:
-                for begin in range(0, table.size, work.STRIDE):
-                    linearizer(table.points.part(slice(begin, begin + work.STRIDE)))
+                linearized(model, settings, table)
 
         whole('first', every=100)  # compiles, imports
         samples = tables()
         reading = _taken(lambda: sum(1 for _ in source.recording.messages(source.inputs)))
-        paired, computed = _taken(tables), _taken(linearized)
+        paired, computed = _taken(tables), _taken(linearize_all)
         without = _taken(lambda: whole('without', eig_rate=0.0))
         spectra = _taken(lambda: whole('spectra')) - without
     taken = {

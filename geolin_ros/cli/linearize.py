@@ -42,8 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the dataset; 2 if inputs were dropped."""
-    from geolin_ros.offline.linearize import linearize
-    from geolin_ros.offline.thinning import Sampling
+    from geolin_ros.offline.linearize import Sampling, linearize
 
     start = time.monotonic()
     with open_bags(options) as source:

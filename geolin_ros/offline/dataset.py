@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Datasets opened with the full A, B and drift, which are put together when they are used."""
+"""Datasets opened: what is finished, with names, units and A, B, drift put together when used."""
 
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,10 @@ from xarray.core import indexing
 from geolin_ros.errors import RecordingError
 from geolin_ros.model.labels import Label, rate_label
 from geolin_ros.offline import store
-from geolin_ros.offline.job import SPECTRA, varying
-from geolin_ros.offline.layout import Entries
+from geolin_ros.offline.entries import MATRICES, Entries, varying
 from geolin_ros.typing import Array
 
-MATRICES = {'A': ('row', 'col'), 'B': ('row', 'input'), 'drift': ('row',)}
+PARTS = 'constant', 'entries', 'varying'
 
 
 def open_dataset(path: str | Path, chunks: Any = None) -> xr.Dataset:
@@ -31,7 +30,20 @@ def open_dataset(path: str | Path, chunks: Any = None) -> xr.Dataset:
             '`geolin linearize` writes'
         )
     try:
-        return _opened(path, group, chunks)
+        stored = xr.open_zarr(group.store, chunks=None, decode_cf=False, **store.PLAIN)
+        parts = [f'{name}_{part}' for name in MATRICES for part in PARTS]
+        dataset = stored.drop_vars(parts, errors='ignore')
+        for name, dimensions in MATRICES.items():
+            matrix = indexing.LazilyIndexedArray(_Matrix(group, name))
+            dataset[name] = xr.Variable(('time', *dimensions), matrix)
+        finished = {of: slice(store.written(stored[name])) for of, name in store.TIMES.items()}
+        dataset = xr.decode_cf(dataset.isel(finished))
+        names = 'time', 'odometry_time', 'spectrum_time'
+        dataset = dataset.set_coords(names).assign_coords(_coordinates(stored.attrs))
+        if chunks is None:
+            return dataset
+        lengths = {of: store.array(group, name).chunks[0] for of, name in store.TIMES.items()}
+        return dataset.chunk(chunks or lengths)
     except (KeyError, TypeError, ValueError, AssertionError, AttributeError) as error:
         raise RecordingError(
             f'{path} is a damaged dataset ({type(error).__name__}: {error}), expected what '
@@ -39,43 +51,12 @@ def open_dataset(path: str | Path, chunks: Any = None) -> xr.Dataset:
         ) from error
 
 
-def _opened(path: str, group: zarr.Group, chunks: Any) -> xr.Dataset:
-    rows = _finished(group, 'time')
-    spectra = _finished(group, 'spectrum')
-    stored: xr.Dataset = xr.open_zarr(path, chunks=None, consolidated=False, zarr_format=3)
-    tables = {name for name in stored if str(name).endswith(('_constant', '_entries'))}
-    marks = {name for name in stored if str(name).startswith(store.DONE)}
-    hidden = {varying(name) for name in MATRICES} | {'eigenvalues_real', 'eigenvalues_imag'}
-    dataset: xr.Dataset = stored.drop_vars(
-        [name for name in stored if name in tables | marks | hidden]
-    )
-    for name, dimensions in MATRICES.items():
-        variable = xr.Variable(
-            ('time', *dimensions), indexing.LazilyIndexedArray(_Matrix(group, name))
-        )
-        dataset[name] = variable
-    dataset['eigenvalues'] = xr.Variable(
-        ('spectrum', 'mode'),
-        indexing.LazilyIndexedArray(_Complex(group)),
-        stored.eigenvalues_real.attrs,
-    )
-    dataset = dataset.isel(time=slice(0, rows), spectrum=slice(0, spectra))
-    dataset = dataset.assign_coords(_coordinates(group)).set_coords(('time', 'odometry_time'))
-    dataset = dataset.assign_coords(
-        spectrum_time=('spectrum', dataset.time.values[dataset.spectrum_row.values])
-    )
-    dataset.attrs = dict(group.attrs)
-    if chunks is not None:
-        stored_chunks = {'time': _chunk(group, 'time'), 'spectrum': SPECTRA}
-        dataset = dataset.chunk(chunks or stored_chunks)
-    return dataset
-
-
 class _Matrix(BackendArray):
     """A matrix of each sample, put together of what varies and what does not."""
 
     def __init__(self, group: zarr.Group, name: str) -> None:
-        self._entries = Entries(_read(group, f'{name}_constant'), _read(group, f'{name}_entries'))
+        constant, entries = (store.array(group, f'{name}_{part}')[...] for part in PARTS[:2])
+        self._entries = Entries(np.asarray(constant), np.asarray(entries))
         self._packed = store.array(group, varying(name)) if self._entries.varying.size else None
         self.shape = (store.array(group, 'time').shape[0], *self._entries.constant.shape)
         self.dtype = np.dtype(np.float64)
@@ -87,75 +68,36 @@ class _Matrix(BackendArray):
 
     def _read(self, key: tuple[Any, ...]) -> Array:
         time, *inner = key
-        if isinstance(time, int | np.integer):
-            return np.asarray(self._read((slice(int(time), int(time) + 1), *inner))[0])
+        rows = np.arange(self.shape[0])[time]
         if self._packed is None:
-            count = len(np.arange(self.shape[0])[time])
-            packed = np.zeros((count, 0))
+            packed = np.zeros((rows.size, 0))
         else:
-            packed = np.asarray(self._packed.oindex[(time, slice(None))])
-        return np.asarray(_outer(self._entries.unpack(packed), inner))
+            slices = slice(int(time), int(time) + 1) if rows.ndim == 0 else time
+            packed = np.asarray(self._packed.oindex[(slices, slice(None))])
+        values = self._entries.unpack(packed)
+        for axis in reversed(range(len(inner))):  # one by one, from the last
+            values = values[(slice(None),) * (axis + 1) + (inner[axis],)]
+        return np.asarray(values[0] if rows.ndim == 0 else values)
 
 
-class _Complex(BackendArray):
-    """Eigenvalues, which are stored as two arrays."""
-
-    def __init__(self, group: zarr.Group) -> None:
-        names = 'eigenvalues_real', 'eigenvalues_imag'
-        self._parts = tuple(store.array(group, name) for name in names)
-        self.shape = self._parts[0].shape
-        self.dtype = np.dtype(np.complex128)
-
-    def __getitem__(self, key: Any) -> Any:
-        return indexing.explicit_indexing_adapter(
-            key, self.shape, indexing.IndexingSupport.OUTER, self._read
-        )
-
-    def _read(self, key: tuple[Any, ...]) -> Array:
-        real, imag = (np.asarray(part.oindex[key]) for part in self._parts)
-        return np.asarray(real + 1j * imag)
-
-
-def _outer(values: Array, keys: list[Any]) -> Array:
-    """Index the axes behind the first one by one."""
-    axis = 1
-    for key in keys:
-        values = values[(slice(None),) * axis + (key,)]
-        axis += not isinstance(key, int | np.integer)
-    return values
-
-
-def _coordinates(group: zarr.Group) -> dict[str, Any]:
-    attributes: Any = group.attrs
-    found: dict[str, Any] = {}
+def _coordinates(attributes: dict[Any, Any]) -> dict[str, Any]:
     state = [Label(*label) for label in attributes['columns']]
-    for dimension, labels in (
-        ('row', attributes['rows']),
-        ('col', state),
-        ('input', attributes['inputs']),
-        ('acceleration', [rate_label(label) for label in state[len(state) // 2 :]]),
-    ):
-        names, units = zip(*labels, strict=True) if labels else ((), ())
-        found[dimension] = (dimension, np.array(names, dtype=object))
-        found[f'{dimension}_unit'] = (dimension, np.array(units, dtype=object))
-    if attributes.get('contacts'):
-        found['contact'] = ('contact', np.array(attributes['contacts'], dtype=object))
-    found['joint'] = ('joint', np.array(attributes['joints'], dtype=object))
-    found['position'] = ('position', np.array(attributes['positions'], dtype=object))
-    found['twist'] = ('twist', np.array(['x', 'y', 'z', 'wx', 'wy', 'wz'], dtype=object))
-    return found
-
-
-def _finished(group: zarr.Group, dimension: str) -> int:
-    array = store.array(group, 'time' if dimension == 'time' else 'spectrum_row')
-    if group.attrs['complete']:
-        return int(array.shape[0])
-    return store.finished_rows(store.Progress(group, dimension).read(), array.chunks[0])
-
-
-def _chunk(group: zarr.Group, name: str) -> int:
-    return int(store.array(group, name).chunks[0])
-
-
-def _read(group: zarr.Group, name: str) -> Any:
-    return np.asarray(store.array(group, name)[...])
+    labels = {
+        'row': attributes['rows'],
+        'col': state,
+        'input': attributes['inputs'],
+        'acceleration': [rate_label(label) for label in state[len(state) // 2 :]],
+    }
+    names = {
+        **{dimension: [name for name, _ in of] for dimension, of in labels.items()},
+        **{f'{dimension}_unit': [unit for _, unit in of] for dimension, of in labels.items()},
+        'joint': attributes['joints'],
+        'position': attributes['positions'],
+        'twist': ['x', 'y', 'z', 'wx', 'wy', 'wz'],
+    }
+    if attributes['contacts']:
+        names['contact'] = attributes['contacts']
+    return {
+        name: (name.removesuffix('_unit'), np.array(values, dtype=object))
+        for name, values in names.items()
+    }

@@ -1,124 +1,171 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Linearizations about many operating points, in the form and representation of a stream."""
+"""Recorded messages through the stream of a node: operating points, and those as arrays."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, count
+from math import floor
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.errors import NotFiniteError, SingularInertiaError
-from geolin_ros.linearization.contacts.description import SIZES, Closure
-from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.linearization_stream import Answer, fill
-from geolin_ros.typing import Array, IntArray, ObjectArray
+from geolin_ros.offline.recording import Recorded
+from geolin_ros.offline.source import Source
+from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.operating_points import OperatingPoint, OperatingPoints
+from geolin_ros.typing import Array, IntArray
+
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
+"""Wraps messages, of which there are so many, to show how far the work is."""
+UNEVEN = 1.5
+"""Neighbours of a sample further apart than this ratio: one between them is missing."""
+LONGEST_STEP = 0.1
+"""Rates are not differentiated over more than this [s]."""
+
+
+class Neighbours(NamedTuple):
+    """A point between the one before and the one after it; itself where there is none."""
+
+    before: OperatingPoint
+    here: OperatingPoint
+    after: OperatingPoint
 
 
 class Points(NamedTuple):
-    """Where to linearize: T states with the forces in force there."""
+    """T operating points, one row each."""
 
-    states: Array
+    row: IntArray
+    """Numbers of the samples in the dataset"""
+    stamp: IntArray
+    """[ns] of the joint states"""
+    odometry_stamp: IntArray
+    """[ns]; zero with a fixed base"""
+    state: Array
     """(T, 22 + n_q + n) rows of `State.data`"""
     tau: Array
-    """(T, n) [N m or N]"""
-    wrenches: Array
-    """(T, K, 6) [force; moment] of each slot, see `slots`"""
-    contacts: ObjectArray
-    """(T,) tuples of all contacts"""
-
-    def part(self, rows: slice | IntArray) -> 'Points':
-        """Return some of the points."""
-        return Points(self.states[rows], self.tau[rows], self.wrenches[rows], self.contacts[rows])
-
-
-def tuples(items: Sequence[tuple[Closure, ...]]) -> ObjectArray:
-    """Return an array (T,) of tuples."""
-    return np.fromiter(items, dtype=np.object_, count=len(items))
+    """(T, n) efforts that were measured or asked for"""
+    efforts: Array
+    """(T, n) efforts to linearize under"""
+    wrenches: list[tuple[Wrench, ...]]
+    """External wrenches to linearize under"""
+    contacts: list[tuple[Closure, ...]]
+    """All contacts"""
+    measured: Array
+    """(T, m) accelerations; NaN without two neighbours"""
 
 
-class Linearizations(NamedTuple):
-    """T linearizations; NaN where the robot has none."""
-
-    A: Array
-    B: Array
-    nu_dot: Array
-    drift: Array
-    loads: Array
-    """(T, K) size of the force of each contact of `contact_names` [N]; NaN where it is not in
-    force, or in discrete form"""
-
-
-def contact_names(model: TreeModel, settings: StreamSettings) -> tuple[str, ...]:
-    """Return the contacts that a run may know; those of a topic may be any link."""
-    if settings.contacts.source == 'topic':
-        return model.link_names
-    return tuple(contact.name for contact in settings.contacts.contacts)
+def feed(
+    stream: LinearizationStream, messages: Iterable[Recorded]
+) -> Iterator[tuple[Recorded, Any]]:
+    """Yield messages with what a stream answers; a node's timer goes by the recording's clock."""
+    settings, start, ticks = stream.settings, None, 0
+    period = round(1e9 / settings.timer_rate) if settings.trigger == 'timer' else 0
+    for recorded in messages:
+        if period:
+            start = recorded.time if start is None else start
+            earlier, ticks = ticks, (recorded.time - start) // period
+            if ticks > earlier:
+                yield from ((recorded, answer) for answer in stream.take('timer', None))
+        yield from ((recorded, a) for a in stream.take(recorded.role, recorded.message))
 
 
-class PointBatches:
-    """Linearizes points of one robot; the result is valid until the next call.
+def recorded_points(
+    stream: OperatingPoints, source: Source, watch: Watch = lambda items, total: items
+) -> Iterator[OperatingPoint]:
+    """Yield the operating points of a bag, as a stream pairs its messages.
+
+    Raises
+    ------
+    RecordingError
+        If a bag is damaged; what is before that has been given out.
+    """
+    messages = source.recording.messages(source.inputs)
+    for _ in feed(stream, watch(messages, source.message_count)):
+        yield stream.newest
+
+
+def chooser(every: int = 1, rate: float | None = None) -> Callable[[int], bool]:
+    """Return what says of each stamp [ns] in turn whether its sample is taken.
 
     Parameters
     ----------
-    model, settings
-        Of the stream that the points are from.
-    most
-        Most points of a call.
+    every
+        Every N-th.
+    rate
+        The first of each period of 1 / rate [Hz] instead; None: all periods.
+
+    Raises
+    ------
+    ConfigurationError
+        If one of them is not positive.
     """
+    if every < 1:
+        raise ConfigurationError(f'every is {every}, expected at least 1')
+    if rate is None:
+        number = count()
+        return lambda stamp: next(number) % every == 0
+    if not rate > 0.0:
+        raise ConfigurationError(f'rate is {rate} Hz, expected more than 0')
+    start, last = None, -1
 
-    def __init__(self, model: TreeModel, settings: StreamSettings, most: int) -> None:
-        self._model, self._settings = model, settings
-        self.slots = [(topic.link, topic.kind) for topic in settings.wrench_topics]
-        if settings.nu_dot != 'predicted' and model.base == 'floating':
-            self.slots.append((model.base_link, 'body'))
-        self._contacts = {name: c for c, name in enumerate(contact_names(model, settings))}
-        self._loads = np.full((most, len(self._contacts)), np.nan)
-        self._linearizer = Linearizer(model)
-        self._held: tuple[Closure, ...] = ()
-        k, n_u = 2 * model.m, len(model.actuated)
-        self._room = [
-            np.zeros(shape) for shape in ((most, k, k), (most, k, n_u), (most, model.m), (most, k))
-        ]
+    def is_first(stamp: int) -> bool:
+        nonlocal start, last
+        start = stamp if start is None else start
+        # a thousandth of a period belongs to the next one: stamps are rounded to nanoseconds
+        earlier, last = last, floor((stamp - start) * rate * 1e-9 + 1e-3)
+        return last != earlier
 
-    def __call__(self, points: Points) -> Linearizations:
-        """Return A, B, nu_dot and drift of all points, bytes as those of the node."""
-        count = len(points.states)
-        A, B, nu_dot, drift, loads = (part[:count] for part in (*self._room, self._loads))
-        found = Linearizations(A, B, nu_dot, drift, loads)
-        found.loads[:] = np.nan
-        answer = Answer()
-        answer.state = self._model.neutral_state()
-        for k in range(count):
-            answer.state.data[:] = points.states[k]
-            self._hold(points.contacts[k])
-            wrenches = [
-                Wrench(link, value[:3], value[3:], kind)
-                for (link, kind), value in zip(self.slots, points.wrenches[k], strict=True)
-            ]
-            try:
-                fill(answer, self._linearizer, self._settings, points.tau[k], wrenches)
-            except (SingularInertiaError, NotFiniteError):
-                for values in found:
-                    values[k] = np.nan
-            else:
-                found.A[k], found.B[k] = answer.A, answer.B
-                found.nu_dot[k], found.drift[k] = answer.nu_dot, answer.drift
-                if answer.contact_wrenches is not None:
-                    self._weigh(points.contacts[k], answer.contact_wrenches, found.loads[k])
-        return found
+    return is_first
 
-    def _weigh(self, contacts: tuple[Closure, ...], wrenches: Array, loads: Array) -> None:
-        """Write the sizes of the forces of contacts into ``loads`` (K,)."""
-        row = 0
-        for contact in contacts:
-            if contact.active:
-                if contact.name in self._contacts:
-                    loads[self._contacts[contact.name]] = np.linalg.norm(wrenches[row : row + 3])
-                row += SIZES[contact.kind]
 
-    def _hold(self, contacts: tuple[Closure, ...]) -> None:
-        if contacts is not self._held:
-            self._linearizer.contacts = self._held = contacts
+def neighbours(points: Iterable[OperatingPoint]) -> Iterator[Neighbours]:
+    """Yield each point with those beside it."""
+    before = here = None
+    for after in chain(points, (None,)):
+        if here is not None:
+            yield Neighbours(before or here, here, after or here)
+        before, here = here, after
+
+
+def tabulate(model: TreeModel, rows: Sequence[tuple[int, Neighbours]]) -> Points:
+    """Return numbered points as arrays, with the accelerations that were measured there.
+
+    Those are rates of body twist and joint rates by differences over both neighbours. The twist is
+    differentiated over the stamps of its odometry, to which it belongs. NaN where a neighbour is
+    missing, or not about as far as the other one.
+    """
+    numbers, points = zip(*rows, strict=True)
+    sides = [list(side) for side in zip(*points, strict=True)]
+    here, twist = sides[1], 16 + model.n_q
+    states = [np.array([point.state.data for point in side]) for side in sides]
+    stamps = [np.array([point.stamp for point in side]) for side in sides]
+    odometry = [np.array([point.odometry_stamp for point in side]) for side in sides]
+    measured = [_rate(stamps, [state[:, twist + 6 :] for state in states])]
+    if model.base == 'floating':
+        measured.insert(0, _rate(odometry, [state[:, twist : twist + 6] for state in states]))
+    return Points(
+        np.array(numbers),
+        stamps[1],
+        odometry[1],
+        states[1],
+        np.array([point.tau for point in here]),
+        np.array([point.efforts for point in here]),
+        [point.wrenches for point in here],
+        [point.contacts for point in here],
+        np.concatenate(measured, axis=1),
+    )
+
+
+def _rate(stamps: Sequence[IntArray], values: Sequence[Array]) -> Array:
+    """Return the derivative of the parabola through values before, here and after."""
+    a, b = (step[:, np.newaxis] * 1e-9 for step in np.diff(stamps, axis=0))
+    before, here, after = values
+    is_even = (np.maximum(a, b) <= UNEVEN * np.minimum(a, b)) & (np.minimum(a, b) > 0.0)
+    is_even &= np.maximum(a, b) <= LONGEST_STEP
+    with np.errstate(divide='ignore', invalid='ignore'):
+        slope = ((after - here) / b * a + (here - before) / a * b) / (a + b)
+    return np.where(is_even, slope, np.nan)

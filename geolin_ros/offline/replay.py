@@ -3,12 +3,10 @@
 """The bag that a node would have published, from the bag that it would have received."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from geolin_ros.offline.bag_writer import BagWriter, Compression, Storage
-from geolin_ros.offline.feed import feed
 from geolin_ros.offline.message_types import (
     CONTACT,
     FORWARD_DYNAMICS,
@@ -17,6 +15,7 @@ from geolin_ros.offline.message_types import (
     empty_message,
     share_arrays,
 )
+from geolin_ros.offline.points import Watch, feed
 from geolin_ros.offline.source import Source
 from geolin_ros.stream.analysis import Analyst, Snapshot
 from geolin_ros.stream.drops import DroppedInput
@@ -29,7 +28,6 @@ from geolin_ros.stream.outputs.messages import (
 )
 from geolin_ros.stream.topics import Counts
 
-Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 NODE = '/linearization_node'
 ANALYSIS_PERIOD = 1_000_000_000
 """Eigenvalues are found this often [ns], as by the node."""
@@ -61,7 +59,7 @@ def replay(
     storage, compression
         Of the new bag.
     watch
-        Wraps the messages, of which there are ``total``.
+        See `Watch`.
     on_drop
         Called with each input that could not be used.
 

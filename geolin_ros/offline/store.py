@@ -1,14 +1,9 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The zarr group of a dataset: what arrays it has, and which parts of it are finished.
-
-Samples are written in units of one chunk, each by one worker. Marks say how many samples of each
-unit are there; they are written last, so that what they promise is complete, and removed at the
-end.
-"""
+"""Zarr groups in folders and stores of fsspec, written a chunk of rows at a time."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -18,25 +13,27 @@ from numpy.typing import ArrayLike
 from zarr.codecs import BloscCodec, BytesCodec, TransposeCodec
 
 from geolin_ros.errors import GeolinError, RecordingError
-from geolin_ros.typing import Array, IntArray
+from geolin_ros.typing import Array
 
-FORMAT = 'geolin_ros dataset 1'
+FORMAT = 'geolin_ros dataset 2'
 CODECS = frozenset(('blosc', 'bytes', 'transpose', 'zstd'))
 """Of arrays that are read. Others, of objects above all, might run what is stored."""
-DONE = 'done'
+NEVER = np.iinfo(np.int64).min
+"""Time of rows that are not there yet."""
+TIMES = {'time': 'time', 'spectrum': 'spectrum_time'}
+"""What has the times of the rows of each dimension."""
+PLAIN: dict[str, Any] = {'consolidated': False, 'zarr_format': 3}
 CHUNK_BYTES = 1 << 23
 """Chunks of the largest array are about this long, before compression."""
 
 
 class Column(NamedTuple):
-    """An array that has a row for each sample."""
+    """A variable with a row for each sample."""
 
-    kind: str
-    dimensions: tuple[str, ...]
-    shape: tuple[int, ...]
+    values: Array
+    dimensions: tuple[str, ...] = ()
     """Of one row."""
-    attributes: Mapping[str, Any]
-    fill: Any = np.nan
+    attributes: Mapping[str, Any] = {}
 
 
 def chunk_length(row_bytes: int) -> int:
@@ -126,103 +123,59 @@ def exists(path: str) -> bool:
     return True
 
 
-def create_columns(
-    group: zarr.Group, columns: Mapping[str, Column], dimension: str, count: int, chunk: int
-) -> None:
-    """Make room for ``count`` rows of each column, ``chunk`` of them in a file.
-
-    Inside a chunk the samples of an entry stand side by side: they are alike, which is what
-    compression lives on.
-    """
-    for name, column in columns.items():
-        shape = (count, *column.shape)
-        order = (*range(1, len(shape)), 0)
-        group.create_array(
-            name,
-            shape=shape,
-            chunks=(chunk, *column.shape),
-            dtype=column.kind,
-            filters=[TransposeCodec(order=order)] if len(shape) > 1 else None,
-            serializer=BytesCodec(),
-            compressors=[BloscCodec(cname='lz4', clevel=5, shuffle='shuffle')],
-            fill_value=column.fill,
-            dimension_names=(dimension, *column.dimensions),
-            attributes=dict(column.attributes),
-        )
-
-
 def write_table(group: zarr.Group, name: str, values: ArrayLike, *dimensions: str) -> None:
     """Write a small array at once."""
     group.create_array(name, data=np.asarray(values), dimension_names=dimensions)
 
 
-class Progress:
-    """Which units of a dimension are finished.
+def create(
+    group: zarr.Group, like: Mapping[str, Column], dimension: str, count: int, chunk: int
+) -> None:
+    """Make room for ``count`` rows of variables like some, ``chunk`` of them in a file.
 
-    Parameters
-    ----------
-    group
-        The dataset.
-    dimension
-        ``'time'`` or ``'spectrum'``.
+    Inside a chunk the samples of an entry stand side by side: they are alike, which is what
+    compression lives on.
     """
-
-    def __init__(self, group: zarr.Group, dimension: str) -> None:
-        self._group, self._name = group, f'{DONE}_{dimension}'
-
-    def create(self, units: int) -> None:
-        """Make room for marks, one file each."""
-        self._group.create_array(
-            self._name,
-            shape=(units,),
-            chunks=(1,),
-            dtype='uint32',
-            compressors=None,
-            fill_value=0,
-            dimension_names=(self._name,),
+    for name, column in like.items():
+        shape = column.values.shape[1:]
+        is_integer = column.values.dtype == np.int64
+        group.create_array(
+            name,
+            shape=(count, *shape),
+            chunks=(chunk, *shape),
+            dtype=column.values.dtype,
+            filters=[TransposeCodec(order=(*range(1, 1 + len(shape)), 0))] if shape else None,
+            serializer=BytesCodec(),
+            compressors=[BloscCodec(cname='lz4', clevel=5, shuffle='shuffle')],
+            fill_value=NEVER if is_integer else column.values.dtype.type(0),
+            dimension_names=(dimension, *column.dimensions),
+            attributes=dict(column.attributes),
         )
 
-    def mark(self, unit: int, rows: int) -> None:
-        """Say that the first ``rows`` rows of a unit are there."""
-        self._array[unit] = rows
 
-    def read(self) -> IntArray:
-        """Return the finished rows of each unit; of none if there is no room for marks yet."""
-        if self._name not in self._group:
-            return np.zeros(0, dtype=np.int64)
-        return np.asarray(self._array[:]).astype(np.int64)
+def write(path: str, columns: Mapping[str, Column], begin: int) -> int:
+    """Write rows from ``begin`` on, the last variable last; return how many.
 
-    def remove(self) -> None:
-        """Forget the marks, if there are any: everything is there."""
-        if self._name in self._group:
-            del self._group[self._name]
-
-    @property
-    def _array(self) -> zarr.Array[Any]:
-        return array(self._group, self._name)
-
-
-def finished_rows(done: IntArray, chunk: int) -> int:
-    """Return how many rows are there from the beginning without a gap."""
-    rows = 0
-    for count in done.tolist():
-        rows += count
-        if count < chunk:
-            break
+    Those are the times: where there is one, all of its row is there, see `written`.
+    """
+    group, rows = open_group(path, 'r+'), 0
+    with reached(path):
+        for name, column in columns.items():
+            rows = len(column.values)
+            array(group, name)[begin : begin + rows] = column.values
     return rows
 
 
-def write_rows(
-    group: zarr.Group, chunk: int, unit: int, values: Mapping[str, Array | IntArray]
-) -> None:
-    """Write one unit of several columns."""
-    begin = unit * chunk
-    for name, rows in values.items():
-        array(group, name)[begin : begin + len(rows)] = rows
+def written(times: ArrayLike, chunk: int | None = None) -> Any:
+    """Return how many rows are there without a gap, or in each chunk, by their times [ns]."""
+    there = np.asarray(times) != NEVER
+    if chunk is None:
+        return there.size if there.all() else int(there.argmin())
+    return np.add.reduceat(there, np.arange(0, there.size, chunk), dtype=np.int64)
 
 
-def shorten(group: zarr.Group, columns: Mapping[str, Column], rows: int) -> None:
-    """Cut the columns to the rows that there are."""
-    for name in columns:
-        column = array(group, name)
-        column.resize((rows, *column.shape[1:]))
+def shorten(group: zarr.Group, names: Iterable[str], rows: int) -> None:
+    """Cut variables to the rows that there are."""
+    for name in names:
+        found = array(group, name)
+        found.resize((rows, *found.shape[1:]))

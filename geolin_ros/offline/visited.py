@@ -2,29 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a robot stood on in a recording, and in which postures: where gains are wanted."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
 from geolin_ros.control.support import Support
-from geolin_ros.description import Loop
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, RecordingError
-from geolin_ros.linearization.contacts.description import Closure
+from geolin_ros.linearization.contacts.description import Closure, Loop
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.feed import feed
 from geolin_ros.offline.message_types import WRENCH
-from geolin_ros.offline.sampling import tabulate
+from geolin_ros.offline.points import Watch, chooser, recorded_points
 from geolin_ros.offline.source import Source
-from geolin_ros.offline.thinning import Thinning
 from geolin_ros.stream.operating_points import OperatingPoints
 from geolin_ros.stream.parameters.model_reading import from_text
 
-Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 RATE = 50.0
 """Samples are looked at this often [Hz]."""
 STILL = 0.1
@@ -85,21 +81,19 @@ def visited(
             f'no topic of contact states, and no {WRENCH} named like a link; add '
             f'--feet {",".join(_lowest(source))}, or what stands instead'
         )
-    stream = OperatingPoints(model, source.settings)
-    stream.on_drop = lambda drop: None
-    thinning, messages = Thinning(rate=RATE), source.recording.messages(source.inputs)
-    answers = (answer for _, answer in feed(stream, watch(messages, source.message_count)))
+    is_chosen = chooser(rate=RATE)
     states: dict[tuple[Support, ...], list[State]] = {}
     total = 0
-    for table in tabulate(stream, answers):
-        for k in thinning.choose(table.stamp):
-            state = model.neutral_state()
-            state.data[:] = table.points.states[k]
-            if is_told:
-                standing = _told(model, table.points.contacts[k], shapes)
-            else:
-                standing = standing_feet(model, state, feet)
-            states.setdefault(standing, []).append(state)
+    stream = OperatingPoints(model, source.settings)
+    stream.on_drop = lambda drop: None
+    for point in recorded_points(stream, source, watch):
+        if is_chosen(point.stamp):
+            standing = (
+                _told(point.contacts, shapes)
+                if is_told
+                else standing_feet(model, point.state, feet)
+            )
+            states.setdefault(standing, []).append(point.state)
             total += 1
     found = [
         Visited(supports, len(points) / total, points)
@@ -152,12 +146,8 @@ def _lowest(source: Source) -> list[str]:
     return [name for name, z in heights.items() if z - min(heights.values()) <= LEVEL]
 
 
-def _told(
-    model: TreeModel, contacts: Sequence[Closure], shapes: dict[str, Support]
-) -> tuple[Support, ...]:
+def _told(contacts: Sequence[Closure], shapes: dict[str, Support]) -> tuple[Support, ...]:
     """Return the supports that active contacts are, by name; known shapes are kept."""
-    own = {loop.name for loop in model.loops}
-    contacts = [contact for contact in contacts if contact.name not in own]
     for contact in contacts:
         if not contact.active or contact.name in shapes:
             continue

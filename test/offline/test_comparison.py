@@ -10,7 +10,7 @@ from support.robots import example_robot
 
 from geolin_ros import robots
 from geolin_ros.cli import main
-from geolin_ros.offline.thinning import Sampling
+from geolin_ros.offline.linearize import Sampling
 
 
 @pytest.fixture(scope='module')

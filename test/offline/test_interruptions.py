@@ -21,8 +21,8 @@ from geolin_ros.cli.replay import INTERRUPTED
 from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.offline import store, workers
 from geolin_ros.offline.dataset import open_dataset
+from geolin_ros.offline.linearize import Sampling
 from geolin_ros.offline.recording import Recording
-from geolin_ros.offline.thinning import Sampling
 
 ROUNDS = 4
 CHUNK = 64
@@ -97,50 +97,39 @@ def wait_for(condition, process, timeout=240.0):
         time.sleep(0.002)
 
 
-def marks(path):
-    """Return how many units of samples are finished."""
-    return sum(file.suffix != '.partial' for file in path.glob('done_time/c/*'))
+def finished(path):
+    """Return how many units of samples are finished: times are written last."""
+    return sum(file.suffix != '.partial' for file in path.glob('time/c/*'))
 
 
 @pytest.mark.usefixtures('hold')
 def test_killed_run__goes_on_where_it_was(long_bag, expected, tmp_path):
     path = tmp_path / 'out.zarr'
     with start(long_bag, path, '--workers', '1', program=HELD) as process:
-        wait_for(lambda: marks(path) >= 3, process)
+        wait_for(lambda: finished(path) >= 3, process)
         process.kill()
     found = open_dataset(path)
     assert found.attrs['complete'] is False
-    finished = found.sizes['time']
-    assert 3 * CHUNK <= finished < ROUNDS * 250
+    there = found.sizes['time']
+    assert 3 * CHUNK <= there < ROUNDS * 250
     assert np.isfinite(found.A.values).all()
     result = run(long_bag, path, chunk=CHUNK)
     assert result.samples == ROUNDS * 250
-    assert result.computed == result.samples - finished
+    assert result.computed == result.samples - there
     assert content(path) == expected
 
 
-def test_run_killed_while_it_ends__leaves_no_marks(long_bag, expected, tmp_path, monkeypatch):
-    path = tmp_path / 'out.zarr'
-    with monkeypatch.context() as patch:
-        patch.setattr(store.Progress, 'remove', interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            run(long_bag, path, chunk=CHUNK)
-    assert open_dataset(str(path)).attrs['complete'] is True
-    assert list(path.glob('done_*'))
-    assert run(long_bag, path, chunk=CHUNK).computed == 0
-    assert content(path) == expected
-
-
-def test_run_killed_while_it_begins__does_not_stand_in_the_way(
-    long_bag, expected, tmp_path, monkeypatch
+@pytest.mark.parametrize('moment', ['create', 'shorten'])
+def test_run_killed_while_it_begins_or_ends__does_not_stand_in_the_way(
+    moment, long_bag, expected, tmp_path, monkeypatch
 ):
     path = tmp_path / 'out.zarr'
     with monkeypatch.context() as patch:
-        patch.setattr(store.Progress, 'create', interrupt)
+        patch.setattr(store, moment, interrupt)
         with pytest.raises(KeyboardInterrupt):
             run(long_bag, path, chunk=CHUNK)
-    assert path.exists()
-    run(long_bag, path, chunk=CHUNK)
+    computed = run(long_bag, path, chunk=CHUNK).computed
+    assert computed == (0 if moment == 'shorten' else ROUNDS * 250)
     assert content(path) == expected
 
 
@@ -151,7 +140,7 @@ def interrupt(*_):
 def test_killed_worker__ends_the_run_with_an_explanation(long_bag, expected, hold, tmp_path):
     path, how = tmp_path / 'out.zarr', {'program': HELD, 'start_new_session': True}
     with start(long_bag, path, '--workers', '2', **how) as process:
-        wait_for(lambda: marks(path) >= 3, process)
+        wait_for(lambda: finished(path) >= 3, process)
         for worker in children(process.pid):
             with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
                 worker.kill()
@@ -169,7 +158,7 @@ def test_killed_worker__ends_the_run_with_an_explanation(long_bag, expected, hol
 def test_run_that_is_killed__takes_its_workers_along(number, status, long_bag, expected, tmp_path):
     path = tmp_path / 'out.zarr'
     with start(long_bag, path, '--workers', '2', program=HELD) as process:
-        wait_for(lambda: marks(path) >= 3, process)
+        wait_for(lambda: finished(path) >= 3, process)
         below = children(process.pid)
         process.send_signal(number)
         assert process.wait(PATIENCE) == status
@@ -233,7 +222,7 @@ def test_worker_that_is_ended_at_work__leaves_nothing(long_bag, expected, tmp_pa
     path = tmp_path / 'out.zarr'
     program = f'from geolin_ros.offline import workers; workers.LAST_JOBS = 0.0; {PROGRAM}'
     with start(long_bag, path, '--workers', '2', program=program) as process:
-        wait_for(lambda: marks(path) >= 3, process)
+        wait_for(lambda: finished(path) >= 3, process)
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 130
@@ -263,10 +252,10 @@ def test_cluster_that_loses_a_worker__gives_the_same_dataset(long_bag, expected,
         victim = cluster.workers[1].process.process.pid
         how = {'program': HELD, 'start_new_session': True}
         with start(long_bag, path, '--scheduler', cluster.scheduler_address, **how) as process:
-            wait_for(lambda: marks(path) >= 3, process)
+            wait_for(lambda: finished(path) >= 3, process)
             os.kill(victim, signal.SIGKILL)
             assert process.poll() is None
-            assert marks(path) < ROUNDS * 250 // CHUNK  # it was in the middle
+            assert finished(path) < ROUNDS * 250 // CHUNK  # it was in the middle
             hold.unlink()
             assert process.wait(PATIENCE) == 0, process.stderr.read()
     assert content(path) == expected

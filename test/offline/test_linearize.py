@@ -17,11 +17,11 @@ from geolin_ros.errors import RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
+from geolin_ros.offline.linearize import Sampling
 from geolin_ros.offline.message_types import LINEARIZATION, known_types
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.replay import replay
 from geolin_ros.offline.source import open_source
-from geolin_ros.offline.thinning import Sampling
 from geolin_ros.stream.outputs.reading import read_linearization
 
 LEGS = ('FL', 'FR', 'RL', 'RR')

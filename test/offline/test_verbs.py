@@ -12,7 +12,7 @@ from support.datasets import run
 from support.processes import Program
 
 from geolin_ros.cli import main
-from geolin_ros.offline.thinning import Sampling
+from geolin_ros.offline.linearize import Sampling
 
 BAG = str(FOLDER / 'pushed')
 FEET = ','.join(f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR'))

@@ -200,7 +200,7 @@ def test_slider_of_a_bag__shows_the_sample_of_its_time():
             page.step()
             shown = page._instant
             assert 0.0 <= time - shown.time < 0.02
-            expected = Linearizer(bag.model)(shown.state, bag._samples.points.tau[bag._shown])
+            expected = Linearizer(bag.model)(shown.state, bag._points[bag._shown].efforts)
             np.testing.assert_array_equal(shown.A, expected.A)
             np.testing.assert_array_equal(shown.B, expected.B)
         assert bag.health().dropped == sum(bag._drops.values())

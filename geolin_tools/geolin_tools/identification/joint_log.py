@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a bag holds of a robot's motion and of the forces on it, as arrays."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,16 +11,15 @@ from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.offline.feed import feed
+from geolin_ros.offline.points import Watch, recorded_points
 from geolin_ros.offline.source import Source
 from geolin_ros.stream.drops import EARLY, Cause, DroppedInput
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.stamps import nanoseconds
-from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.operating_points import OperatingPoint, OperatingPoints
 from geolin_ros.typing import Array
 from geolin_tools.identification import Signals
 
-Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 FIELDS = ('position', 'velocity', 'effort')
 
 
@@ -84,32 +82,30 @@ def _floating_signals(source: Source, watch: Watch) -> Signals:
             'set it to effort or topic, or to zero if there are none'
         )
     source.require_inputs()
-    rows = list(_paired(source, watch))
-    if not rows:
+    points = list(_paired(source, watch))
+    if not points:
         raise RecordingError(f'{name} has no joint state with odometry near it, expected some')
-    stamps, states, tau, wrenches = zip(*rows, strict=True)
+    states = [point.state for point in points]
     forces = {
-        link: np.array(
-            [_sum_on(link, source.model, state, acting) for _, state, _, acting in rows]
-        )
-        for link in sorted({wrench.link for wrench in wrenches[0]})
+        link: np.array([_sum_on(link, source.model, p.state, p.wrenches) for p in points])
+        for link in sorted({wrench.link for wrench in points[0].wrenches})
     }
     return Signals(
         name,
-        _seconds(stamps),
+        _seconds([point.stamp for point in points]),
         np.array([state.s for state in states]),
         np.array([state.r for state in states]),
-        None if values['torque_source'] == 'zero' else np.array(tau),
+        None
+        if values['torque_source'] == 'zero'
+        else np.array([point.efforts for point in points]),
         np.array([state.H for state in states]),
         np.array([state.v for state in states]),
         forces,
     )
 
 
-def _paired(
-    source: Source, watch: Watch
-) -> Iterator[tuple[int, State, Array, tuple[Wrench, ...]]]:
-    """Yield stamp, state, efforts and wrenches of each joint state, as a node pairs them."""
+def _paired(source: Source, watch: Watch) -> Iterator[OperatingPoint]:
+    """Yield the operating points at all joint states, as a node pairs them."""
     name = source.recording.name
 
     def refuse(drop: DroppedInput) -> None:
@@ -118,10 +114,7 @@ def _paired(
 
     stream = OperatingPoints(source.model, source.settings)
     stream.on_drop = refuse
-    messages = source.recording.messages(source.inputs)
-    for _, answer in feed(stream, watch(messages, source.message_count)):
-        tau, wrenches = stream.forces
-        yield answer.stamp, answer.state.copy(), tau.copy(), tuple(wrenches)
+    yield from recorded_points(stream, source, watch)
 
 
 def _sum_on(link: str, model: TreeModel, state: State, wrenches: Sequence[Wrench]) -> Array:

@@ -4,12 +4,12 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from geolin_ros.errors import RecordingError
-from geolin_ros.offline.feed import feed
 from geolin_ros.offline.message_types import CLOCK
+from geolin_ros.offline.points import Watch, feed
 from geolin_ros.offline.recording import Recorded
 from geolin_ros.offline.source import Source
 from geolin_ros.offline.timing import Timing
@@ -20,7 +20,6 @@ from geolin_ros.stream.operating_points import OperatingPoints
 from geolin_tools import identification
 from geolin_tools.identification.joint_log import joint_signals
 
-Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 Report = dict[str, Any]
 
 

@@ -15,7 +15,7 @@ from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
-from geolin_ros.offline.job import SPECTRA
+from geolin_ros.offline.linearize import SPECTRA
 from geolin_ros.offline.modes import Skeleton, rates, slow_or_unstable
 from geolin_ros.stream.analysis import STILL
 from geolin_ros.stream.inputs.settings import StreamSettings

@@ -4,7 +4,6 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,8 @@ import numpy as np
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import NotFiniteError, RecordingError, SingularInertiaError
 from geolin_ros.linearization.linearizer import Linearizer
-from geolin_ros.model.wrenches import Wrench
-from geolin_ros.offline.feed import feed
-from geolin_ros.offline.points import PointBatches
-from geolin_ros.offline.sampling import join, tabulate
+from geolin_ros.offline.points import Watch, chooser, recorded_points
 from geolin_ros.offline.source import Source
-from geolin_ros.offline.thinning import Thinning
 from geolin_ros.stream.drops import DroppedInput
 from geolin_ros.stream.linearization_stream import Answer, fill
 from geolin_ros.stream.operating_points import OperatingPoints
@@ -27,7 +22,6 @@ from geolin_tools.view.feet import Feet
 from geolin_tools.view.health import Health
 from geolin_tools.view.instant import Instant
 
-Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 RATE = 100.0
 """Samples of a bag that can be shown [Hz]."""
 
@@ -56,21 +50,17 @@ class Bag:
         self._drops: Counter[str] = Counter()
         stream = OperatingPoints(self.model, self._settings)
         stream.on_drop = self._on_drop
-        thinning, messages = Thinning(rate=RATE), source.recording.messages(source.inputs)
-        answers = (answer for _, answer in feed(stream, watch(messages, source.message_count)))
-        tables = [table.part(thinning.choose(table.stamp)) for table in tabulate(stream, answers)]
-        tables = [table for table in tables if table.size]
-        if not tables:
+        is_chosen = chooser(rate=RATE)
+        points = recorded_points(stream, source, watch)
+        self._points = [point for point in points if is_chosen(point.stamp)]
+        if not self._points:
             raise RecordingError(
                 f'{source.recording.name} holds no joint state that can be used: '
                 f'{dict(self._drops) or "see geolin inspect"}'
             )
-        self._samples = join(tables)
-        self._times = (self._samples.stamp - self._samples.stamp[0]) * 1e-9
-        self._slots = PointBatches(self.model, self._settings, 1).slots
+        stamps = np.array([point.stamp for point in self._points])
+        self._times = (stamps - stamps[0]) * 1e-9
         self._linearizer = Linearizer(self.model)
-        self._answer = Answer()
-        self._answer.state = self.model.neutral_state()
         self._feet = Feet(self.model, source.description)
         self._shown = -1
         self._slider: Any = None
@@ -112,19 +102,15 @@ class Bag:
 
     def at(self, index: int) -> Instant:
         """Return the instant of a sample."""
-        points, answer, settings = self._samples.points, self._answer, self._settings
-        answer.state.data[:] = points.states[index]
-        state, contacts = answer.state.copy(), points.contacts[index]
+        point, answer, settings = self._points[index], Answer(), self._settings
+        state, contacts = point.state, point.contacts
+        answer.state = state
         at, when = Kinematics(self.model, state), float(self._times[index])
         supports = self._feet.supports(contacts)
-        wrenches = [
-            Wrench(link, value[:3], value[3:], kind)
-            for (link, kind), value in zip(self._slots, points.wrenches[index], strict=True)
-        ]
-        forces = external_forces(at, wrenches)
+        forces = external_forces(at, point.wrenches)
         self._linearizer.contacts = contacts
         try:
-            fill(answer, self._linearizer, settings, points.tau[index], wrenches)
+            fill(answer, self._linearizer, settings, point.efforts, point.wrenches)
         except (SingularInertiaError, NotFiniteError) as error:
             return Instant(when, state, forces=forces, supports=supports, remark=str(error))
         if answer.contact_wrenches is not None:

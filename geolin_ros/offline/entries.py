@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which entries of A, B and drift vary with the state: only these are stored for each sample."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from geolin_ros.errors import InputError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.points import PointBatches, Points, tuples
+from geolin_ros.offline.store import Column
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.typing import Array, IntArray
 
-PROBES = 4
+MATRICES = {'A': ('row', 'col'), 'B': ('row', 'input'), 'drift': ('row',)}
 
 
 @dataclass(frozen=True)
@@ -45,17 +45,16 @@ class Entries:
             If an entry differs that was found not to: nothing is ever lost in silence.
         """
         flat = values.reshape(len(values), -1)
-        packed: Array = flat[:, self.varying]
         rest, expected = flat[:, self._others], self.constant.ravel()[self._others]
-        if not np.array_equal(rest, np.broadcast_to(expected, rest.shape)):
-            row, k = np.unravel_index(np.argmax((rest != expected) & ~np.isnan(rest)), rest.shape)
-            if rest[row, k] != expected[k] and not np.isnan(rest[row, k]):
-                place = np.unravel_index(self._others[k], self.constant.shape)
-                raise InputError(
-                    f'{name}{[int(i) for i in place]} is {rest[row, k]} at a sample, expected '
-                    f'{expected[k]} at all of them: please report this'
-                )
-        return packed
+        differs = rest != expected
+        if differs.any() and (differs & ~np.isnan(rest)).any():
+            row, k = np.argwhere(differs & ~np.isnan(rest))[0]
+            place = np.unravel_index(self._others[k], self.constant.shape)
+            raise InputError(
+                f'{name}{[int(i) for i in place]} is {rest[row, k]} at a sample, expected '
+                f'{expected[k]} at all of them: please report this'
+            )
+        return np.asarray(flat[:, self.varying])
 
     def unpack(self, packed: Array) -> Array:
         """Return the matrices (T, ...) of packed ones (T, k)."""
@@ -64,36 +63,40 @@ class Entries:
         return flat.reshape(len(packed), *self.constant.shape)
 
 
-class Layout(NamedTuple):
-    """What varies in each of the three."""
-
-    A: Entries
-    B: Entries
-    drift: Entries
+Layout = Mapping[str, Entries]
+"""By the name of the matrix."""
 
 
-def find_layout(model: TreeModel, settings: StreamSettings) -> Layout:
-    """Return the entries that are not the same at several random operating points.
+def find_layout(model: TreeModel, settings: StreamSettings, probes: dict[str, Column]) -> Layout:
+    """Return the entries that are not the same in linearizations about random points.
 
     An entry that is the same there to the last bit is the same everywhere: zero because two joints
-    are unrelated, one because a position's rate is a rate. The points are always the same ones.
-    Of a robot that may be in contact every acceleration depends on everything.
+    are unrelated, one because a position's rate is a rate. Of a robot that may be in contact every
+    acceleration depends on everything.
     """
-    rng = np.random.default_rng(0)
-    linearize = PointBatches(model, settings, PROBES)
-    neutral, states = model.neutral_state(), []
-    for _ in range(PROBES):
-        z = rng.uniform(-0.7, 0.7, 12 + 2 * model.n)
-        if model.base == 'fixed':
-            z[:6] = z[6 + model.n : 12 + model.n] = 0.0
-        states.append(neutral.retract(z).data)
-    tau = rng.uniform(-1.0, 1.0, (PROBES, model.n))
-    wrenches = rng.uniform(-1.0, 1.0, (PROBES, len(linearize.slots), 6))
-    found = linearize(Points(np.array(states), tau, wrenches, tuples([()] * PROBES)))
-    layout = []
-    for values in (found.A, found.B, found.drift):
+    layout = {}
+    for name in MATRICES:
+        values = probes[name].values
         varies = (values != values[0]).any(axis=0)
         if settings.contacts.are_expected or model.loops:
             varies[model.m if settings.form == 'continuous' else 0 :] = True
-        layout.append(Entries(np.where(varies, 0.0, values[0]), np.flatnonzero(varies)))
-    return Layout(*layout)
+        layout[name] = Entries(np.where(varies, 0.0, values[0]), np.flatnonzero(varies))
+    return layout
+
+
+def varying(name: str) -> str:
+    """Return the name of the array with the varying entries of a matrix."""
+    return f'{name}_varying'
+
+
+def packed(columns: dict[str, Column], layout: Layout) -> dict[str, Column]:
+    """Return variables with what varies of the matrices instead of them."""
+    found = {}
+    for name, column in columns.items():
+        if name not in layout:
+            found[name] = column
+        elif layout[name].varying.size:
+            found[varying(name)] = Column(
+                layout[name].pack(column.values, name), (f'{name}_entry',)
+            )
+    return found

@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From a slice of a bag, its operating points as arrays, to variables: what a worker computes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from geolin_ros.dynamics import batch
+from geolin_ros.errors import NotFiniteError, SingularInertiaError
+from geolin_ros.linearization.contacts.description import SIZES, Closure
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.offline.points import Points
+from geolin_ros.offline.store import Column
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.linearization_stream import Answer, fill
+from geolin_ros.typing import Array
+
+NANOSECONDS: Mapping[str, Any] = {
+    'units': 'nanoseconds since 1970-01-01',
+    'calendar': 'proleptic_gregorian',
+    'dtype': 'int64',
+}
+
+
+def contact_names(model: TreeModel, settings: StreamSettings) -> tuple[str, ...]:
+    """Return the contacts that a run may know; those of a topic may be any link."""
+    if settings.contacts.source == 'topic':
+        return model.link_names
+    return tuple(contact.name for contact in settings.contacts.contacts)
+
+
+def linearized(model: TreeModel, settings: StreamSettings, points: Points) -> dict[str, Column]:
+    """Return the linearizations about points, bytes as those of the node, with what was measured.
+
+    Parameters
+    ----------
+    model, settings
+        Of the stream that the points are from.
+    points
+        See `geolin_ros.offline.points.tabulate`.
+
+    Returns
+    -------
+    dict
+        Variables of `geolin_ros.open_dataset`, times last. NaN, and not ``valid``, where the
+        robot has none; ``contact_load`` is the size of the force of each contact [N], NaN where
+        it is not in force, or in discrete form.
+    """
+    count, k, n_q, n = len(points.stamp), 2 * model.m, model.n_q, model.n
+    names = {name: c for c, name in enumerate(contact_names(model, settings))}
+    A, B = np.full((count, k, k), np.nan), np.full((count, k, len(model.actuated)), np.nan)
+    nu_dot, drift = np.full((count, model.m), np.nan), np.full((count, k), np.nan)
+    loads, active = np.full((count, len(names)), np.nan), np.zeros((count, len(names)), bool)
+    linearizer, answer = Linearizer(model), Answer()
+    answer.state = model.neutral_state()
+    states = points.state
+    rows = zip(points.contacts, points.wrenches, points.efforts, strict=True)
+    for t, (contacts, wrenches, efforts) in enumerate(rows):
+        answer.state.data[:] = states[t]
+        if contacts is not linearizer.contacts:
+            linearizer.contacts = contacts
+        active[t, [names[c.name] for c in contacts if c.active and c.name in names]] = True
+        try:
+            fill(answer, linearizer, settings, efforts, wrenches)
+        except (SingularInertiaError, NotFiniteError):
+            continue
+        A[t], B[t], nu_dot[t], drift[t] = answer.A, answer.B, answer.nu_dot, answer.drift
+        if answer.contact_wrenches is not None:
+            _weigh(contacts, answer.contact_wrenches, names, loads[t])
+    columns = {
+        'odometry_time': Column(points.odometry_stamp, (), NANOSECONDS),
+        'H': Column(states[:, :16].reshape(-1, 4, 4), ('pose_row', 'pose_col'), {'units': '1, m'}),
+        's': Column(states[:, 16 : 16 + n_q], ('position',)),
+        'v': Column(states[:, 16 + n_q : 22 + n_q], ('twist',)),
+        'r': Column(states[:, 22 + n_q : 22 + n_q + n], ('joint',)),
+        'tau': Column(points.tau, ('joint',)),
+        'A': Column(A, ('row', 'col')),
+        'B': Column(B, ('row', 'input')),
+        'drift': Column(drift, ('row',)),
+        'nu_dot': Column(nu_dot, ('acceleration',)),
+        'residual': Column(points.measured - nu_dot, ('acceleration',)),
+        'valid': Column(~np.isnan(nu_dot[:, 0])),
+    }
+    if names:
+        columns['contact_active'] = Column(active, ('contact',))
+        columns['contact_load'] = Column(loads, ('contact',), {'units': 'N'})
+    return {**columns, 'time': Column(points.stamp, (), NANOSECONDS)}
+
+
+def spectra(model: TreeModel, settings: StreamSettings, points: Points) -> dict[str, Column]:
+    """Return eigenvalues of A, by falling real part, and conditioning of M about points.
+
+    Arguments as of `linearized`.
+    """
+    A = linearized(model, settings, points)['A'].values
+    eigenvalues = np.full(A.shape[:2], np.nan, dtype=np.complex128)
+    good = ~np.isnan(A).any(axis=(1, 2))
+    if good.any():
+        found = np.linalg.eigvals(A[good])
+        order = np.lexsort((-found.imag, -found.real), axis=-1)
+        eigenvalues[good] = np.take_along_axis(found, order, axis=-1)
+    condition = np.linalg.cond(batch.mass_matrix(model, points.state))
+    units = {'units': '1' if settings.form == 'discrete' else '1/s'}
+    return {
+        'spectrum_row': Column(points.row, (), {'units': 'sample of time'}),
+        'eigenvalues': Column(eigenvalues, ('mode',), units),
+        'mass_matrix_condition': Column(condition, (), {'units': '1'}),
+        'spectrum_time': Column(points.stamp, (), NANOSECONDS),
+    }
+
+
+def _weigh(
+    contacts: tuple[Closure, ...], wrenches: Array, names: dict[str, int], loads: Array
+) -> None:
+    """Write the sizes of the forces of contacts into ``loads`` (K,)."""
+    row = 0
+    for contact in contacts:
+        if contact.active:
+            if contact.name in names:
+                loads[names[contact.name]] = np.linalg.norm(wrenches[row : row + 3])
+            row += SIZES[contact.kind]
