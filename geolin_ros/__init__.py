@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from geolin_ros.description import Description, Joint, Link, Loop
     from geolin_ros.dynamics.derivatives import (
         Variation,
-        d_forward_dynamics,
-        d_hybrid_dynamics,
-        d_inverse_dynamics,
         forward_dynamics_derivatives,
+        forward_dynamics_variation,
         hybrid_dynamics_derivatives,
+        hybrid_dynamics_variation,
         inertial_parameters,
         inverse_dynamics_derivatives,
         inverse_dynamics_regressor,
+        inverse_dynamics_variation,
     )
     from geolin_ros.dynamics.functions import (
         Dynamics,
@@ -59,27 +59,27 @@ __all__ = [
     'Wrench',
     'bias_force',
     'constrained_forward_dynamics',
-    'd_forward_dynamics',
-    'd_hybrid_dynamics',
-    'd_inverse_dynamics',
     'forward_dynamics',
     'forward_dynamics_derivatives',
+    'forward_dynamics_variation',
     'hybrid_dynamics',
     'hybrid_dynamics_derivatives',
+    'hybrid_dynamics_variation',
     'inertial_parameters',
     'inverse_dynamics',
     'inverse_dynamics_derivatives',
     'inverse_dynamics_regressor',
+    'inverse_dynamics_variation',
     'mass_matrix',
     'mass_matrix_inverse',
     'open_dataset',
 ]
 
 _HOMES = {
-    'Dynamics': 'geolin_ros.dynamics.functions',
     'Contact': 'geolin_ros.linearization.contacts',
     'Description': 'geolin_ros.description',
     'Discretization': 'geolin_ros.linearization.discretization',
+    'Dynamics': 'geolin_ros.dynamics.functions',
     'Joint': 'geolin_ros.description',
     'Linearization': 'geolin_ros.linearization.result',
     'LinearizationBatch': 'geolin_ros.linearization.batch',
@@ -92,17 +92,17 @@ _HOMES = {
     'Wrench': 'geolin_ros.model.wrenches',
     'bias_force': 'geolin_ros.dynamics.functions',
     'constrained_forward_dynamics': 'geolin_ros.linearization.constrained_dynamics',
-    'd_forward_dynamics': 'geolin_ros.dynamics.derivatives',
-    'd_hybrid_dynamics': 'geolin_ros.dynamics.derivatives',
-    'd_inverse_dynamics': 'geolin_ros.dynamics.derivatives',
     'forward_dynamics': 'geolin_ros.dynamics.functions',
     'forward_dynamics_derivatives': 'geolin_ros.dynamics.derivatives',
+    'forward_dynamics_variation': 'geolin_ros.dynamics.derivatives',
     'hybrid_dynamics': 'geolin_ros.dynamics.functions',
     'hybrid_dynamics_derivatives': 'geolin_ros.dynamics.derivatives',
+    'hybrid_dynamics_variation': 'geolin_ros.dynamics.derivatives',
     'inertial_parameters': 'geolin_ros.dynamics.derivatives',
     'inverse_dynamics': 'geolin_ros.dynamics.functions',
     'inverse_dynamics_derivatives': 'geolin_ros.dynamics.derivatives',
     'inverse_dynamics_regressor': 'geolin_ros.dynamics.derivatives',
+    'inverse_dynamics_variation': 'geolin_ros.dynamics.derivatives',
     'mass_matrix': 'geolin_ros.dynamics.functions',
     'mass_matrix_inverse': 'geolin_ros.dynamics.functions',
     'open_dataset': 'geolin_ros.datasets',
@@ -115,7 +115,7 @@ def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return importlib.import_module(f'{__name__}.{name}')
     if name not in _HOMES:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+        return importlib.import_module(f'{__name__}.renamed').of_package(__name__, name)
     value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

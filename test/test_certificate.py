@@ -165,7 +165,7 @@ def held_claim(model: TreeModel, form: Form, contacts, seed: int) -> Claim:
     """Return the claim of a robot that is held, at any state."""
     rng = np.random.default_rng(seed)
     state, tau = model.random_state(rng), rng.uniform(-10.0, 10.0, model.n)
-    if any(contact.stiffness for contact in contacts):
+    if any(contact.kp for contact in contacts):
         contacts = anchored(model, model.random_state(rng), contacts)
     linearizer = Linearizer(model, contacts)
     if form.method == 'none':
@@ -184,13 +184,16 @@ def held_claim(model: TreeModel, form: Form, contacts, seed: int) -> Claim:
 LEGS = ('FL', 'FR', 'RL', 'RR')
 HELD = {
     'points': ('quadruped', [Contact(f'{leg}_foot') for leg in LEGS]),
-    'soft points': ('quadruped', [Contact(f'{leg}_foot', 'point', 100.0, 20.0) for leg in LEGS]),
-    'soft surface': ('humanoid', [Contact('left_sole', 'surface', 100.0, 20.0)]),
+    'soft points': (
+        'quadruped',
+        [Contact(f'{leg}_foot', 'point', kp=100.0, kd=20.0) for leg in LEGS],
+    ),
+    'soft surface': ('humanoid', [Contact('left_sole', 'surface', kp=100.0, kd=20.0)]),
     'point loop': (
         'quadruped',
-        [Contact('FL_foot'), Loop('FR_foot', 'RL_foot', 'point', 9.0, 3.0)],
+        [Contact('FL_foot'), Loop('FR_foot', 'RL_foot', 'point', kp=9.0, kd=3.0)],
     ),
-    'surface loop': ('humanoid', [Loop('left_hand', 'right_hand', 'surface', 9.0, 3.0)]),
+    'surface loop': ('humanoid', [Loop('left_hand', 'right_hand', 'surface', kp=9.0, kd=3.0)]),
 }
 
 

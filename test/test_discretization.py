@@ -493,13 +493,13 @@ def trajectory_of(model, rng, count=6):
 def quadruped_on(sets, base='floating'):
     feet = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
     model = TreeModel.from_urdf(robots.path('quadruped'), base=base)
-    lin = Linearizer(model, [Contact(foot, damping=40.0) for foot in feet])
+    lin = Linearizer(model, [Contact(foot, kd=40.0) for foot in feet])
     return lin, [[feet[k] for k in numbers] for numbers in sets]
 
 
 def humanoid_on_soles():
     model = TreeModel.from_urdf(robots.path('humanoid'))
-    contacts = [Contact(name, 'surface', damping=40.0) for name in model.frames if 'sole' in name]
+    contacts = [Contact(name, 'surface', kd=40.0) for name in model.frames if 'sole' in name]
     names = [contact.name for contact in contacts]
     assert len(names) == 2
     return Linearizer(model, contacts), [names, names[:1], names[1:], names, [], names]

@@ -457,7 +457,7 @@ def test_calls__leave_the_state_and_the_efforts_of_run_alone():
 def test_contacts_of_a_call__are_of_that_call_alone():
     rng = np.random.default_rng(51)
     x, tau = QUADRUPED.random_state(rng), rng.normal(size=12)
-    stiff = Contact('FL_foot', damping=7.0)
+    stiff = Contact('FL_foot', kd=7.0)
     lin = Linearizer(QUADRUPED, [stiff, 'RR_foot'])
     both, free = lin(x, tau), lin(x, tau, contacts=())
     assert_same(free, Linearizer(QUADRUPED)(x, tau), 0.0)
@@ -760,7 +760,7 @@ def test_forward_dynamics__leaves_the_last_linearization_alone():
 
 # ---- Pure functions of a linearization, batches in contact, names of before
 
-FEET = [Contact(f'{leg}_foot', damping=2.0) for leg in ('FL', 'FR', 'RL', 'RR')]
+FEET = [Contact(f'{leg}_foot', kd=2.0) for leg in ('FL', 'FR', 'RL', 'RR')]
 
 
 @pytest.mark.parametrize('contacts', [(), FEET], ids=['free', 'standing'])

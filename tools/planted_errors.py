@@ -339,8 +339,11 @@ def is_found() -> bool:
     tilted = (1.0, -2.0, -9.0)
     order = TreeModel.from_urdf(robots.path('quadruped')).joint_names[::-1]
     legged = TreeModel.from_urdf(robots.path('quadruped'), gravity=tilted, joints=order)
-    feet = [Contact('FL_foot', 'point', 90.0, 20.0), Contact('RR_calf', 'surface', 90.0, 20.0)]
-    loop = [Loop('FR_foot', 'RL_calf', 'surface', 9.0, 3.0)]
+    feet = [
+        Contact('FL_foot', 'point', kp=90.0, kd=20.0),
+        Contact('RR_calf', 'surface', kp=90.0, kd=20.0),
+    ]
+    loop = [Loop('FR_foot', 'RL_calf', 'surface', kp=9.0, kd=3.0)]
     cases: list[tuple[TreeModel, list[Any]]] = [
         (legged, []),
         (TreeModel.from_description(every, joints=names, coulomb_friction=True), []),

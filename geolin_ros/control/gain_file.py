@@ -171,7 +171,7 @@ def _arrays(route: Route) -> dict[str, Array]:
     return {name: np.array(stack) for name, stack in stacks.items()}
 
 
-# Shape of each array of a route: k knots, f supports, n_q, u inputs, z entries of the state.
+# Shape of each array of a route: k knots, f supports, n_s, u inputs, z entries of the state.
 _SHAPES = {
     'H': 'k44',
     's': 'kq',
@@ -189,7 +189,7 @@ def _route(entry: dict[str, Any], arrays: dict[str, Any], model: TreeModel) -> R
     sizes = {
         'k': len(arrays['H']),
         'f': len(entry['supports']),
-        'q': model.n_q,
+        'q': model.n_s,
         'u': len(model.actuated_joints),
         'z': 2 * model.m,
         '4': 4,

@@ -89,7 +89,7 @@ def _order(model: TreeModel, gains: Gains, joint_order: Sequence[str] | None) ->
             f'{len(model.actuated_joints)} of them actuated, expected the same joints, all '
             'actuated in their order; lock joints that the controller does not move'
         )
-    if gains.K_past.size or model.n_q != model.n:
+    if gains.K_past.size or model.n_s != model.n:
         raise ConfigurationError(
             f'gains of robot {model.name!r} act on past inputs or joints with several axes, for '
             'which linear_feedback_controller_msgs/Control has no place; design with delay=0'

@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.description.findings import Finding
 from geolin_ros.errors import ConfigurationError
+from geolin_ros.renamed import with_old_names
 from geolin_ros.typing import Array
 
 ContactKind = Literal['point', 'surface']
@@ -136,12 +137,12 @@ class Joint:
     effort_offset: float = 0.0
 
 
+@with_old_names
 @dataclass(frozen=True, eq=False)
 class Loop:
     """A frame of the robot constrained to another one: a closed kinematic loop.
 
-    Acceleration + damping * velocity + stiffness * error = 0, in axes of frame a
-    [Baumgarte 1972].
+    Acceleration + kd * velocity + kp * error = 0, in axes of frame a [Baumgarte 1972].
 
     Attributes
     ----------
@@ -152,8 +153,8 @@ class Loop:
     kind
         ``'point'``: position constrained, 3 rows; ``'surface'``: position and orientation, 6 rows,
         linear before angular.
-    stiffness, damping
-        Of the constraint [1/s^2] and [1/s].
+    kp, kd
+        Gains that stabilize the constraint [1/s^2] and [1/s].
     reference : (4, 4)
         Pose of frame a as seen from frame b; by default they coincide.
     active
@@ -163,8 +164,9 @@ class Loop:
     frame_a: str
     frame_b: str
     kind: ContactKind = 'surface'
-    stiffness: float = 0.0
-    damping: float = 0.0
+    _: KW_ONLY
+    kp: float = 0.0
+    kd: float = 0.0
     reference: ArrayLike | None = None
     active: bool = True
 
@@ -175,7 +177,7 @@ class Loop:
 
     @classmethod
     def parse(cls, text: str) -> Loop:
-        """Return the loop of ``frame_a=frame_b kind``, or with stiffness and damping behind.
+        """Return the loop of ``frame_a=frame_b kind``, or with gains kp and kd behind.
 
         Raises
         ------
@@ -185,21 +187,21 @@ class Loop:
         found = constraint_of(text)
         match found[0].split('=') if found else ():
             case [frame_a, frame_b] if found and frame_a and frame_b:
-                return cls(frame_a, frame_b, *found[1:])
+                return cls(frame_a, frame_b, **found[1])
         raise ConfigurationError(
             f'loop {text!r} is not understood, expected frame_a=frame_b, point or surface, and '
-            'perhaps stiffness and damping, with blanks between'
+            'perhaps the gains kp and kd, with blanks between'
         )
 
 
-def constraint_of(text: str) -> tuple[str, ContactKind, float, float] | None:
-    """Return name, kind, stiffness and damping of a contact or loop in a text, or None."""
+def constraint_of(text: str) -> tuple[str, dict[str, Any]] | None:
+    """Return name, and kind and gains as arguments, of a contact or loop in a text, or None."""
     match text.split():
         case [name, ('point' | 'surface') as kind]:
-            return name, kind, 0.0, 0.0
-        case [name, ('point' | 'surface') as kind, stiffness, damping]:
+            return name, {'kind': kind}
+        case [name, ('point' | 'surface') as kind, kp, kd]:
             with contextlib.suppress(ValueError):
-                return name, kind, float(stiffness), float(damping)
+                return name, {'kind': kind, 'kp': float(kp), 'kd': float(kd)}
     return None
 
 

@@ -47,7 +47,7 @@ def state_data(model: TreeModel, state: State) -> Array:
             f'state is of type {type(state).__name__}, expected a State: model.state(...), or '
             'State.from_pinocchio(q, v) from positions and velocities'
         )
-    if (state.s.size, state.r.size) != (model.n_q, model.n):
+    if (state.s.size, state.r.size) != (model.n_s, model.n):
         raise wrong_state(model, state)
     if np.all(np.isfinite(state.H)):  # else the kernels find it, and what else is none
         se3.check_pose(state.H, f'H of robot {model.name!r}')
@@ -58,7 +58,7 @@ def wrong_state(model: TreeModel, state: State) -> ShapeError:
     """Return the error for a state of another size."""
     return ShapeError(
         f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
-        f'{model.n_q} and {model.n} for robot {model.name!r}'
+        f'{model.n_s} and {model.n} for robot {model.name!r}'
     )
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of `dynamics` and their derivatives about many states in one call.
 
-Arrays have the sample in front: states (N, 22 + n_q + n), rows of `State.data` (or N states),
+Arrays have the sample in front: states (N, 22 + n_s + n), rows of `State.data` (or N states),
 accelerations (N, m), efforts (N, n). Further arguments and units as in `dynamics`; in addition
 
 wrenches

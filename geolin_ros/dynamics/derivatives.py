@@ -82,7 +82,7 @@ class Variation:
     gravity: ArrayLike | None = None
 
 
-def d_inverse_dynamics(
+def inverse_dynamics_variation(
     model: TreeModel,
     state: State,
     acceleration: ArrayLike,
@@ -108,7 +108,7 @@ def d_inverse_dynamics(
     return _vary(model, state, nu_dot, free, variation, tuple(wrenches or ()), inputs)
 
 
-def d_forward_dynamics(
+def forward_dynamics_variation(
     model: TreeModel,
     state: State,
     tau: ArrayLike,
@@ -120,17 +120,19 @@ def d_forward_dynamics(
     Raises
     ------
     ShapeError, NotFiniteError, UnknownNameError, SingularInertiaError
-        As `forward_dynamics` and `d_inverse_dynamics`.
+        As `forward_dynamics` and `inverse_dynamics_variation`.
 
     References
     ----------
     [Kim 2012], Table 6.
     """
     nothing, zeros = np.zeros(model.n, dtype=np.bool_), np.zeros(model.n)
-    return d_hybrid_dynamics(model, state, zeros, tau, nothing, variation, wrenches=wrenches)[0]
+    return hybrid_dynamics_variation(
+        model, state, zeros, tau, nothing, variation, wrenches=wrenches
+    )[0]
 
 
-def d_hybrid_dynamics(
+def hybrid_dynamics_variation(
     model: TreeModel,
     state: State,
     acceleration: ArrayLike,
@@ -144,7 +146,7 @@ def d_hybrid_dynamics(
     Raises
     ------
     ShapeError, NotFiniteError, InputError, UnknownNameError, SingularInertiaError
-        As `hybrid_dynamics` and `d_inverse_dynamics`.
+        As `hybrid_dynamics` and `inverse_dynamics_variation`.
 
     References
     ----------

@@ -275,10 +275,10 @@ class Kinematics:
 
 def check_state(model: TreeModel, state: State) -> None:
     """Raise where `Kinematics` says so."""
-    if (state.s.size, state.r.size) != (model.n_q, model.n):
+    if (state.s.size, state.r.size) != (model.n_s, model.n):
         raise ShapeError(
             f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
-            f'{model.n_q} and {model.n} for robot {model.name!r}'
+            f'{model.n_s} and {model.n} for robot {model.name!r}'
         )
     if not np.all(np.isfinite(state.data)):
         raise NotFiniteError(f'the state of robot {model.name!r} holds NaN or inf')

@@ -344,7 +344,7 @@ class Task:
     ----------
     model
         Whose states they are.
-    states : (N, 22 + n_q + n)
+    states : (N, 22 + n_s + n)
     given : (N, 6 + n)
         Accelerations where prescribed, forces elsewhere.
     wrenches
@@ -425,14 +425,14 @@ def _read_only(rows: Array) -> Array:
 
 
 def state_rows(model: TreeModel, states: States) -> Array:
-    """Return states as the rows of an array, (N, 22 + n_q + n)."""
+    """Return states as the rows of an array, (N, 22 + n_s + n)."""
     data: Any = states
     if not isinstance(states, np.ndarray):
         for state in data:
             if isinstance(state, State) and len(state.r) != model.n:
                 raise wrong_state(model, state)
         data = [state.data if isinstance(state, State) else state for state in data]
-    found = rows('states', data, 22 + model.n_q + model.n, model)
+    found = rows('states', data, 22 + model.n_s + model.n, model)
     bad = kernels.first_without_pose(found.reshape(-1), found.shape[1])
     if bad < len(found) and np.all(np.isfinite(found[bad, :16])):  # NaN is found by the kernels
         se3.check_pose(found[bad, :16].reshape(4, 4), f'H of sample {bad}')

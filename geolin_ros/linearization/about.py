@@ -30,7 +30,7 @@ class About:
         Contacts and loops in force.
     length
         See `Linearizer`.
-    x : (22 + n_q + n,)
+    x : (22 + n_s + n,)
         `State.data`, kept as it is.
     tau : (n,)
         Joint efforts [N m or N], kept as they are.

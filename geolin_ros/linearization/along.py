@@ -155,7 +155,7 @@ class Along:
 
         Parameters
         ----------
-        states : (N + 1, 22 + n_q + n)
+        states : (N + 1, 22 + n_s + n)
             Nodes: rows of `State.data`, or N + 1 states.
         tau : (N, n)
             Joint efforts, constant from node to node [N m or N].
@@ -196,7 +196,7 @@ class Along:
             raise ConfigurationError(
                 f'times are {at.tolist()}, expected numbers that increase [s]'
             )
-        if model.base == 'fixed' and np.any(data[:, 16 + model.n_q : 22 + model.n_q]):
+        if model.base == 'fixed' and np.any(data[:, 16 + model.n_s : 22 + model.n_s]):
             raise InputError(
                 f'a state has a base twist, expected zeros: the base of robot {model.name!r} is '
                 'fixed'

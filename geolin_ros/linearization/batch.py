@@ -158,7 +158,7 @@ class Batches:
         shapes = (
             *((count, 2 * m, 2 * m), (count, 2 * m, n_in), (count, m), (count, 2 * m)),
             *((count, contact_rows), (count, contact_rows, 2 * m), (count, contact_rows, n_in)),
-            *((count, 22 + model.n_q + model.n), (count, model.n)),
+            *((count, 22 + model.n_s + model.n), (count, model.n)),
         )
         A, B, nu_dot, drift, wrenches, by_state, by_tau, states, tau = zeros_together(*shapes)
         A[:, np.arange(m), m + np.arange(m)] = 1.0
@@ -184,7 +184,7 @@ class Batches:
 
         Parameters
         ----------
-        states : (N, 22 + n_q + n)
+        states : (N, 22 + n_s + n)
             Rows of `State.data`, or N states.
         tau : (N, n)
             Joint efforts [N m or N].

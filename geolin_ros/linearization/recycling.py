@@ -102,7 +102,7 @@ class Results:
         out[:] = self._blank
         seen = read_only(out)
         A, B, nu_dot, *forces = (seen[place].reshape(shape) for place, shape in self._places)
-        size = 22 + model.n_q + model.n
+        size = 22 + model.n_s + model.n
         both = np.zeros(size + model.n)
         x, tau = both[:size], both[size:]
         about = About(

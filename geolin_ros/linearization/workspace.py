@@ -97,7 +97,7 @@ class Workspace:
 
         Parameters
         ----------
-        x : (22 + n_q + n,)
+        x : (22 + n_s + n,)
             `State.data`, read at each call.
         tau : (n,)
             Joint efforts [N m or N], read at each call unless wrenches act.
@@ -235,7 +235,7 @@ def pack_constraints(
         packed.bodies[np.array([frame.body for frame, _ in sites], dtype=np.int64)],
         widths,
         np.array([frame.placement for frame, _ in sites]).reshape(-1, 4, 4),
-        np.array([(c.contact.stiffness, c.contact.damping) for _, c in sites]).reshape(-1, 2),
+        np.array([(c.contact.kp, c.contact.kd) for _, c in sites]).reshape(-1, 2),
         np.array(anchors).reshape(-1, 4, 4),
         loops,
         combination,

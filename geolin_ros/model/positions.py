@@ -45,11 +45,11 @@ class GroupJoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """Which entries of s (n_q,) and r (n,) belong together.
+    """Which entries of s (n_s,) and r (n,) belong together.
 
     Attributes
     ----------
-    n_q, n
+    n_s, n
         Numbers of positions and rates.
     plain_q, plain_v
         Positions that are plain numbers, and their rates.
@@ -57,7 +57,7 @@ class Positions:
         The joints whose positions are not.
     """
 
-    n_q: int
+    n_s: int
     n: int
     plain_q: IntArray
     plain_v: IntArray
@@ -65,14 +65,14 @@ class Positions:
 
     def neutral(self) -> Array:
         """Return s with every joint at its zero."""
-        s = np.zeros(self.n_q)
+        s = np.zeros(self.n_s)
         for joint in self.groups:
             s[joint.positions] = _from_pose(joint.kind, np.eye(4))
         return s
 
     def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
         """Return s: plain positions within limits (n,), uniform rotations, places within 1 m."""
-        s = np.zeros(self.n_q)
+        s = np.zeros(self.n_s)
         s[self.plain_q] = rng.uniform(lower, upper)[self.plain_v]
         for joint in self.groups:
             H, q = np.eye(4), rng.normal(size=4)

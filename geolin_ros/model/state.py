@@ -22,8 +22,8 @@ class State:
     ----------
     H : (4, 4) or (7,)
         Pose of the base frame in the world; or [x, y, z | quaternion x, y, z, w].
-    s : (n_q,)
-        Joint positions [rad or m]; n_q = n unless there are spherical, planar or inner floating
+    s : (n_s,)
+        Joint positions [rad or m]; n_s = n unless there are spherical, planar or inner floating
         joints, see `TreeModel.position_names`.
     v : (6,)
         Body twist of the base, [linear; angular] in base axes [m/s, rad/s].
@@ -31,11 +31,11 @@ class State:
         Joint rates [rad/s or m/s].
     positions
         Which positions and rates belong together, `TreeModel.positions`; needed to step or to
-        compare states if n_q is not n. `TreeModel.state` fills it in.
+        compare states if n_s is not n. `TreeModel.state` fills it in.
 
     Attributes
     ----------
-    data : (22 + n_q + n,)
+    data : (22 + n_s + n,)
         All numbers in one array, [H by rows (16) | s | v | r]. ``H``, ``s``, ``v`` and ``r`` are
         views into it for good: what is assigned to one of them is written into ``data``.
 
@@ -68,21 +68,21 @@ class State:
         pose = _pose(H)
         place, twist, rates = _array('s', s, None), _array('v', v, (6,)), _array('r', r, None)
         poses.check_pose(pose)
-        if positions is not None and (place.size, rates.size) != (positions.n_q, positions.n):
+        if positions is not None and (place.size, rates.size) != (positions.n_s, positions.n):
             raise ShapeError(
-                f's has {place.size} and r {rates.size} entries, expected {positions.n_q} and '
+                f's has {place.size} and r {rates.size} entries, expected {positions.n_s} and '
                 f'{positions.n}'
             )
         self._adopt(np.concatenate((pose.ravel(), place, twist, rates)), place.size, positions)
 
-    def _adopt(self, data: Array, n_q: int, positions: Positions | None) -> None:
+    def _adopt(self, data: Array, n_s: int, positions: Positions | None) -> None:
         keep = object.__setattr__
         keep(self, 'data', data)
         keep(self, 'positions', positions)
         keep(self, 'H', data[:16].reshape(4, 4))
-        keep(self, 's', data[16 : 16 + n_q])
-        keep(self, 'v', data[16 + n_q : 22 + n_q])
-        keep(self, 'r', data[22 + n_q :])
+        keep(self, 's', data[16 : 16 + n_s])
+        keep(self, 'v', data[16 + n_s : 22 + n_s])
+        keep(self, 'r', data[22 + n_s :])
 
     def __setattr__(self, name: str, value: ArrayLike) -> None:
         """Write into a part; the views stay what they are."""
@@ -170,7 +170,7 @@ class State:
         Raises
         ------
         ShapeError
-            If z has another size, or the state has n_q != n and no ``positions``.
+            If z has another size, or the state has n_s != n and no ``positions``.
         NotFiniteError
             If a number is NaN or inf.
         """

@@ -44,6 +44,7 @@ from geolin_ros.model.mimics import DependentJoint
 from geolin_ros.model.numbering import Numbered, number_bodies
 from geolin_ros.model.positions import GroupJoint, Positions
 from geolin_ros.model.state import State
+from geolin_ros.renamed import with_old_names
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
 
@@ -108,6 +109,7 @@ class Frame:
     placement: Array
 
 
+@with_old_names
 @dataclass(frozen=True, eq=False)
 class TreeModel:
     """A robot as a tree of bodies, ready for the algorithms.
@@ -123,7 +125,7 @@ class TreeModel:
         Names of the n joint rates, in the order of r and tau, and of s unless it is longer: a
         joint with several axes has several, named joint/axis.
     position_names
-        Names of the n_q positions, in the order of s. They are ``joint_names`` but for spherical,
+        Names of the n_s positions, in the order of s. They are ``joint_names`` but for spherical,
         planar (``'se2'``) and inner floating joints.
     body_names
         Root link of each moving body; links behind fixed joints belong to the body that carries
@@ -342,7 +344,7 @@ class TreeModel:
         return len(self.joint_names)
 
     @property
-    def n_q(self) -> int:
+    def n_s(self) -> int:
         """Number of joint positions: n, and more with spherical, planar, inner floating joints."""
         return len(self.position_names)
 
@@ -393,7 +395,7 @@ class TreeModel:
         for loop in self.loops:
             pose = np.eye(4) if loop.reference is None else np.asarray(loop.reference, np.float64)
             digest.update(f'{loop.name} {loop.kind} {loop.active}'.encode() + pose.tobytes())
-            digest.update(np.array((loop.stiffness, loop.damping)).tobytes())
+            digest.update(np.array((loop.kp, loop.kd)).tobytes())
         return digest.hexdigest()[:16]
 
     def frame(self, name: str) -> Frame:
@@ -468,7 +470,7 @@ class TreeModel:
             for e in range(int(tree.v_size[i])):  # several with the same master: mimic joints
                 plain[int(tree.position_master[q + e])] = int(tree.master[v + e])
         pairs = np.array(sorted(plain.items()), dtype=np.int64).reshape(-1, 2)
-        return Positions(self.n_q, self.n, pairs[:, 0], pairs[:, 1], tuple(groups))
+        return Positions(self.n_s, self.n, pairs[:, 0], pairs[:, 1], tuple(groups))
 
     def state(
         self,

@@ -49,19 +49,20 @@ def linearized(model: TreeModel, settings: StreamSettings, points: Points) -> di
         robot has none; ``contact_load`` is the size of the force of each contact [N], NaN where
         it is not in force, or in discrete form.
     """
-    count, k, n_q, n = len(points.stamp), 2 * model.m, model.n_q, model.n
+    count, k, n_s, n = len(points.stamp), 2 * model.m, model.n_s, model.n
     names = {name: c for c, name in enumerate(contact_names(model, settings))}
     A, B = np.full((count, k, k), np.nan), np.full((count, k, len(model.actuated)), np.nan)
     nu_dot, drift = np.full((count, model.m), np.nan), np.full((count, k), np.nan)
     loads, active = np.full((count, len(names)), np.nan), np.zeros((count, len(names)), bool)
     linearizer, answer = Linearizer(model), Answer()
+    in_force: tuple[Closure, ...] = ()
     answer.state = model.neutral_state()
     states = points.state
     rows = zip(points.contacts, points.wrenches, points.efforts, strict=True)
     for t, (contacts, wrenches, efforts) in enumerate(rows):
         answer.state.data[:] = states[t]
-        if contacts is not linearizer.contacts:
-            linearizer.contacts = contacts
+        if contacts is not in_force:
+            linearizer.contacts = in_force = contacts
         active[t, [names[c.name] for c in contacts if c.active and c.name in names]] = True
         try:
             fill(answer, linearizer, settings, efforts, wrenches)
@@ -73,9 +74,9 @@ def linearized(model: TreeModel, settings: StreamSettings, points: Points) -> di
     columns = {
         'odometry_time': Column(points.odometry_stamp, (), NANOSECONDS),
         'H': Column(states[:, :16].reshape(-1, 4, 4), ('pose_row', 'pose_col'), {'units': '1, m'}),
-        's': Column(states[:, 16 : 16 + n_q], ('position',)),
-        'v': Column(states[:, 16 + n_q : 22 + n_q], ('twist',)),
-        'r': Column(states[:, 22 + n_q : 22 + n_q + n], ('joint',)),
+        's': Column(states[:, 16 : 16 + n_s], ('position',)),
+        'v': Column(states[:, 16 + n_s : 22 + n_s], ('twist',)),
+        'r': Column(states[:, 22 + n_s : 22 + n_s + n], ('joint',)),
         'tau': Column(points.tau, ('joint',)),
         'A': Column(A, ('row', 'col')),
         'B': Column(B, ('row', 'input')),

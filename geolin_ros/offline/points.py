@@ -45,7 +45,7 @@ class Points(NamedTuple):
     odometry_stamp: IntArray
     """[ns]; zero with a fixed base"""
     state: Array
-    """(T, 22 + n_q + n) rows of `State.data`"""
+    """(T, 22 + n_s + n) rows of `State.data`"""
     tau: Array
     """(T, n) efforts that were measured or asked for"""
     efforts: Array
@@ -140,7 +140,7 @@ def tabulate(model: TreeModel, rows: Sequence[tuple[int, Neighbours]]) -> Points
     """
     numbers, points = zip(*rows, strict=True)
     sides = [list(side) for side in zip(*points, strict=True)]
-    here, twist = sides[1], 16 + model.n_q
+    here, twist = sides[1], 16 + model.n_s
     states = [np.array([point.state.data for point in side]) for side in sides]
     stamps = [np.array([point.stamp for point in side]) for side in sides]
     odometry = [np.array([point.odometry_stamp for point in side]) for side in sides]

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from zarr.codecs import BloscCodec, BytesCodec, TransposeCodec
 
 from geolin_ros.errors import GeolinError, RecordingError
-from geolin_ros.typing import Array
 
 FORMAT = 'geolin_ros dataset 2'
 CODECS = frozenset(('blosc', 'bytes', 'transpose', 'zstd'))
@@ -30,7 +29,7 @@ CHUNK_BYTES = 1 << 23
 class Column(NamedTuple):
     """A variable with a row for each sample."""
 
-    values: Array
+    values: Any
     dimensions: tuple[str, ...] = ()
     """Of one row."""
     attributes: Mapping[str, Any] = {}

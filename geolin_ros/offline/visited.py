@@ -10,9 +10,10 @@ import numpy as np
 
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
 from geolin_ros.control.support import Support
+from geolin_ros.description import Loop
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, RecordingError
-from geolin_ros.linearization.contacts.description import Closure, Loop
+from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.message_types import WRENCH
@@ -89,7 +90,7 @@ def visited(
     for point in recorded_points(stream, source, watch):
         if is_chosen(point.stamp):
             standing = (
-                _told(point.contacts, shapes)
+                _told(model, point.contacts, shapes)
                 if is_told
                 else standing_feet(model, point.state, feet)
             )
@@ -146,8 +147,12 @@ def _lowest(source: Source) -> list[str]:
     return [name for name, z in heights.items() if z - min(heights.values()) <= LEVEL]
 
 
-def _told(contacts: Sequence[Closure], shapes: dict[str, Support]) -> tuple[Support, ...]:
+def _told(
+    model: TreeModel, contacts: Sequence[Closure], shapes: dict[str, Support]
+) -> tuple[Support, ...]:
     """Return the supports that active contacts are, by name; known shapes are kept."""
+    own = {loop.name for loop in model.loops}
+    contacts = [contact for contact in contacts if contact.name not in own]
     for contact in contacts:
         if not contact.active or contact.name in shapes:
             continue

@@ -216,7 +216,7 @@ class _ActiveContact:
 
     def rows(self, one: _End, two: _End) -> Array:
         """Return J nu_dot + gamma (k, rows)."""
-        kp, kd = self._contact.stiffness, self._contact.damping
+        kp, kd = self._contact.kp, self._contact.kd
         if self._is_point:
             v, a = (x - y for x, y in zip(_of_origin(one), _of_origin(two), strict=True))
             return a + kd * v + kp * (one.H[:, :3, 3] - two.H[:, :3, 3])

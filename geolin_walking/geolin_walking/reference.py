@@ -97,7 +97,7 @@ class Planner:
     def __init__(
         self, model: TreeModel, supports: Sequence[Support], gait: Gait, posture: State
     ) -> None:
-        if model.n_q != model.n:
+        if model.n_s != model.n:
             raise ConfigurationError(
                 f'robot {model.name!r} has joints with several axes, expected single ones to walk'
             )

@@ -414,9 +414,7 @@ def has_fallen(planner: Planner, state: State) -> bool:
 
 def contacts_of(supports: Sequence[Support]) -> list[Contact]:
     """Return the contacts that a model walks on."""
-    return [
-        Contact(s.frame, s.kind, damping=CONTACT_DAMPING, placement=s.placement) for s in supports
-    ]
+    return [Contact(s.frame, s.kind, kd=CONTACT_DAMPING, placement=s.placement) for s in supports]
 
 
 def walker_for(

@@ -29,7 +29,7 @@ NAMES = ('A', 'B', 'nu_dot', 'drift')
 def operating_points(model, count, rng):
     """Return ``count`` states as rows, and as many efforts."""
     states = np.array([model.random_state(rng).data for _ in range(count)])
-    return states.reshape(count, 22 + model.n_q + model.n), rng.normal(size=(count, model.n))
+    return states.reshape(count, 22 + model.n_s + model.n), rng.normal(size=(count, model.n))
 
 
 def state_of(model, row):

@@ -31,7 +31,7 @@ from geolin_ros.linearization.constrained_dynamics import constrained_forward_dy
 from geolin_ros.linearization.contacts import Contact, Loop, anchored
 
 pytest.importorskip('pinocchio')
-GAINS = {'stiffness': 50.0, 'damping': 14.0}
+GAINS = {'kp': 50.0, 'kd': 14.0}
 GO2 = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 SOLO = [f'{leg}_FOOT' for leg in ('FL', 'FR', 'HL', 'HR')]
 G1 = ['left_ankle_roll_link', 'right_ankle_roll_link']
@@ -43,16 +43,23 @@ CASES = {
     'talos on a sole, holding on': (
         'talos_reduced',
         [
-            Contact(TALOS[0], 'surface', damping=3.0),
+            Contact(TALOS[0], 'surface', kd=3.0),
             Contact('arm_right_7_link', placement=exp(np.array([0.1, 0, 0.2, 0.3, -1, 2.0]))),
-            Contact('base_link', stiffness=30.0),
+            Contact('base_link', kp=30.0),
         ],
     ),
     'go2 in loops': (
         'go2',
         [
             Loop(GO2[0], GO2[1], 'point', **GAINS),
-            Loop(GO2[2], GO2[3], 'surface', 9.0, 4.0, exp(np.array([0.1, 0.2, 0.3, 1, 2, -0.5]))),
+            Loop(
+                GO2[2],
+                GO2[3],
+                'surface',
+                kp=9.0,
+                kd=4.0,
+                reference=exp(np.array([0.1, 0.2, 0.3, 1, 2, -0.5])),
+            ),
             Contact('base', 'point', **GAINS),
         ],
     ),
@@ -276,9 +283,9 @@ def test_unusable_contacts__are_named():
     with pytest.raises(ConfigurationError, match='line'):
         Linearizer(model, [Contact('FL_foot', 'line')])
     with pytest.raises(ConfigurationError, match='damping -1'):
-        Linearizer(model, [Contact('FL_foot', damping=-1.0)])
+        Linearizer(model, [Contact('FL_foot', kd=-1.0)])
     with pytest.raises(ConfigurationError, match='anchored'):
-        Linearizer(model, [Contact('FL_foot', stiffness=1.0)])
+        Linearizer(model, [Contact('FL_foot', kp=1.0)])
     with pytest.raises(ShapeError, match='reference'):
         Linearizer(model, [Contact('FL_foot', reference=np.eye(3))])
     with pytest.raises(NotFiniteError, match='FL_foot'):

@@ -31,8 +31,8 @@ def random_contacts(rng, model, widths):
         Contact(
             str(link),
             'surface' if width == 6 else 'point',
-            stiffness=float(rng.choice([0.0, rng.uniform(1.0, 40.0)])),
-            damping=rng.uniform(0.0, 9.0),
+            kp=float(rng.choice([0.0, rng.uniform(1.0, 40.0)])),
+            kd=rng.uniform(0.0, 9.0),
             placement=exp(rng.normal(size=6)),
         )
         for link, width in zip(links, widths, strict=True)
@@ -104,9 +104,7 @@ def test_springs_dampers_rotors_friction_and_wrenches__count_in_contact(base, ki
     rng = default_rng(3)
     model = passive_model(base, mimic=False)
     leaf = model.link_names[-1]
-    contacts = anchored(
-        model, model.random_state(rng), [Contact(leaf, stiffness=30.0, damping=4.0)]
-    )
+    contacts = anchored(model, model.random_state(rng), [Contact(leaf, kp=30.0, kd=4.0)])
     fast, general = both(model, contacts)
     links = [model.base_link, leaf, *rng.choice(model.link_names, 3)]
     wrenches = [
@@ -124,7 +122,7 @@ def test_actuated_joints_in_another_order__select_rows_and_inputs():
     names = list(read_robot(path)[1].joint_names)
     model = read_robot(path, joints=names[::-1], actuated_joints=names[3:9])[1]
     rng = default_rng(4)
-    fast, general = both(model, [Contact('FL_foot'), Contact('RR_foot', damping=2.0)])
+    fast, general = both(model, [Contact('FL_foot'), Contact('RR_foot', kd=2.0)])
     C, _ = assert_same(fast, general, model.random_state(rng), rng.normal(size=model.n))
     assert C.wrench_by_tau.shape == (6, 6)
 
@@ -196,7 +194,7 @@ REDUNDANT = {
     'corners of a sole': ('talos_reduced', sole_corners('leg_left_6_link'), 6),
     'four soles of a quadruped': (
         'go2',
-        [Contact(f'{leg}_foot', 'surface', damping=3.0) for leg in ('FL', 'FR', 'RL', 'RR')],
+        [Contact(f'{leg}_foot', 'surface', kd=3.0) for leg in ('FL', 'FR', 'RL', 'RR')],
         18,
     ),
     'a loop closed twice': ('go2', 2 * [Loop('FL_foot', 'RR_calf', 'point')], 3),
@@ -221,7 +219,7 @@ def test_rows_that_depend_on_each_other__equal_the_referee(robot, contacts, rank
         assert_close(ours.forward_dynamics(state, tau), expected.nu_dot, 1e-8)
 
 
-@pytest.mark.parametrize('gains', [(0.0, 0.0), (0.0, 4.0), (30.0, 5.0)])
+@pytest.mark.parametrize('gains', [{}, {'kd': 4.0}, {'kp': 30.0, 'kd': 5.0}])
 @pytest.mark.parametrize('kind', ['point', 'surface'])
 def test_loops__equal_the_referee(kind, gains):
     model = read_robot(example_robot('solo12'))[1]
@@ -229,9 +227,9 @@ def test_loops__equal_the_referee(kind, gains):
     links = [str(link) for link in rng.choice(model.link_names, 4, replace=False)]
     pose = exp(rng.normal(size=6))
     loops = [
-        Loop(links[0], links[1], kind, *gains, reference=pose),
-        Loop(links[2], model.base_link, 'point', *gains),
-        Contact(links[3], damping=2.0),
+        Loop(links[0], links[1], kind, **gains, reference=pose),
+        Loop(links[2], model.base_link, 'point', **gains),
+        Contact(links[3], kd=2.0),
     ]
     ours, referee = both(model, loops)
     wrenches = [Wrench(links[1], (1.0, 2.0, -3.0), (0.2, 0.1, 0.3), 'world')]
@@ -247,8 +245,8 @@ def test_several_axes__equal_the_referee_under_constraints(base):
     model = TreeModel.from_description(description, base=base, gravity=TILTED_GRAVITY)
     links = [str(link) for link in rng.choice(model.link_names[3:], 4, replace=False)]
     held = [
-        Contact(links[0], stiffness=3.0, damping=2.0),
-        Loop(links[1], links[2], 'point', damping=1.0),
+        Contact(links[0], kp=3.0, kd=2.0),
+        Loop(links[1], links[2], 'point', kd=1.0),
     ]
     for contacts in ((), anchored(model, model.random_state(rng), held)):
         ours, referee = both(model, contacts)

@@ -82,15 +82,15 @@ forward_dynamics_derivatives
 hybrid_dynamics_derivatives
     Pinocchio: derivatives__equal_pinocchio
     differences: hybrid_dynamics_derivatives__equal_differences
-d_inverse_dynamics
-    dense: d_inverse_dynamics__equals_table_5
-    differences: d_inverse_dynamics__equals_differences_with_everything_moving
-d_forward_dynamics
-    dense: d_forward_dynamics__equals_table_6
-    differences: d_forward_dynamics__equals_differences_with_everything_moving
-d_hybrid_dynamics
-    dense: d_hybrid_dynamics__equals_table_7
-    differences: d_hybrid_dynamics__equals_differences_with_everything_moving
+inverse_dynamics_variation
+    dense: inverse_dynamics_variation__equals_table_5
+    differences: inverse_dynamics_variation__equals_differences_with_everything_moving
+forward_dynamics_variation
+    dense: forward_dynamics_variation__equals_table_6
+    differences: forward_dynamics_variation__equals_differences_with_everything_moving
+hybrid_dynamics_variation
+    dense: hybrid_dynamics_variation__equals_table_7
+    differences: hybrid_dynamics_variation__equals_differences_with_everything_moving
 inverse_dynamics_regressor, inertial_parameters
     Pinocchio: regressor__equals_pinocchio
     dense: regressor__is_the_derivative_by_parameters
@@ -331,7 +331,7 @@ ELSEWHERE = {
     'geolin_ros.dynamics.constraints.rows_of': 'checks shapes',
     'geolin_ros.dynamics.derivatives.of_forward_dynamics': 'the derivatives of one and of many',
     'geolin_ros.dynamics.derivatives.of_inverse_dynamics': 'the derivatives of one and of many',
-    'geolin_ros.dynamics.variation.Varied': 'what `d_inverse_dynamics` consists of',
+    'geolin_ros.dynamics.variation.Varied': 'what `inverse_dynamics_variation` consists of',
     'geolin_ros.dynamics.functions.all_free': 'book-keeping',
     'geolin_ros.dynamics.functions.by_given': 'book-keeping',
     'geolin_ros.dynamics.kinematics.check_state': 'checks shapes',

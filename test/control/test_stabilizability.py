@@ -216,7 +216,7 @@ def test_full_pair__decays_by_baumgarte_terms_and_not_without():
     model, supports = standing_robot('quadruped')
     state = standing_posture(model, supports)
     point = equilibrium(model, state, supports)
-    held = [dataclasses.replace(s.contact, damping=20.0, stiffness=100.0) for s in point.supports]
+    held = [dataclasses.replace(s.contact, kd=20.0, kp=100.0) for s in point.supports]
     report, poles = {}, {}
     for name, contacts in (
         ('bare', [s.contact for s in point.supports]),

@@ -22,16 +22,16 @@ from geolin_ros import (
     Variation,
     Wrench,
     bias_force,
-    d_forward_dynamics,
-    d_hybrid_dynamics,
-    d_inverse_dynamics,
     forward_dynamics,
     forward_dynamics_derivatives,
+    forward_dynamics_variation,
     hybrid_dynamics_derivatives,
+    hybrid_dynamics_variation,
     inertial_parameters,
     inverse_dynamics,
     inverse_dynamics_derivatives,
     inverse_dynamics_regressor,
+    inverse_dynamics_variation,
     mass_matrix,
 )
 from geolin_ros.description import Mimic
@@ -185,29 +185,35 @@ def case(request):
 
 
 @pytest.mark.shows('Kim 2012: Table 5')
-def test_d_inverse_dynamics__equals_differences_with_everything_moving(case):
+def test_inverse_dynamics_variation__equals_differences_with_everything_moving(case):
     variation = case.everything()
     expected = derivative(lambda p: case.inverse(variation, p))
-    dtau = d_inverse_dynamics(case.model, case.state, case.nu_dot, variation, case.wrenches)
+    dtau = inverse_dynamics_variation(
+        case.model, case.state, case.nu_dot, variation, case.wrenches
+    )
     assert_close(dtau, expected, 1e-9)
 
 
 @pytest.mark.shows('Kim 2012: Table 6')
-def test_d_forward_dynamics__equals_differences_with_everything_moving(case):
+def test_forward_dynamics_variation__equals_differences_with_everything_moving(case):
     variation = case.everything()
     expected = derivative(lambda p: case.forward(variation, p), step=5e-3)
-    dnu_dot = d_forward_dynamics(case.model, case.state, case.tau, variation, case.wrenches)
+    dnu_dot = forward_dynamics_variation(
+        case.model, case.state, case.tau, variation, case.wrenches
+    )
     assert_close(dnu_dot, expected, 1e-9)
 
 
 @pytest.mark.shows('Kim 2012: Table 7')
 @pytest.mark.parametrize('base_prescribed', [False, True])
-def test_d_hybrid_dynamics__equals_differences_with_everything_moving(case, base_prescribed):
+def test_hybrid_dynamics_variation__equals_differences_with_everything_moving(
+    case, base_prescribed
+):
     base_prescribed = base_prescribed and case.base > 0
     variation = case.everything()
     m, first = case.model.m, 0 if base_prescribed else case.base
     expected = derivative(lambda p: case.hybrid(variation, p, base_prescribed), step=5e-3)
-    dnu_dot, dtau = d_hybrid_dynamics(
+    dnu_dot, dtau = hybrid_dynamics_variation(
         case.model,
         case.state,
         case.nu_dot[first:],
@@ -236,7 +242,7 @@ ONE_AT_A_TIME = (
 
 @pytest.mark.shows('Kim 2012: Eq. (92) and its shortcuts', 'Kim 2012: - dS/dp')
 @pytest.mark.parametrize('name', ONE_AT_A_TIME)
-def test_d_inverse_dynamics__by_one_thing_at_a_time(case, name):
+def test_inverse_dynamics_variation__by_one_thing_at_a_time(case, name):
     """Bodies that p does not move are passed over: the shortcuts must not lose anything."""
     value = getattr(case.everything(), name)
     alone = [value]
@@ -245,7 +251,9 @@ def test_d_inverse_dynamics__by_one_thing_at_a_time(case, name):
     for part in alone:
         variation = Variation(**{name: part})
         expected = derivative(lambda p, v=variation: case.inverse(v, p))
-        dtau = d_inverse_dynamics(case.model, case.state, case.nu_dot, variation, case.wrenches)
+        dtau = inverse_dynamics_variation(
+            case.model, case.state, case.nu_dot, variation, case.wrenches
+        )
         assert_close(dtau, expected, 1e-9, scale=max(1.0, np.abs(expected).max()))
 
 
@@ -289,8 +297,8 @@ def test_derivative__by_each_passive_parameter_equals_differences_of_rebuilt_rob
         variation = Variation(passive={joint.name: {name: 1.0}})
         robots = [springy_model(case, joint.name, (name, by * step)) for by in (-2, -1, 1, 2)]
         for function, argument, d_function in (
-            (inverse_dynamics, case.nu_dot, d_inverse_dynamics),
-            (forward_dynamics, case.tau, d_forward_dynamics),
+            (inverse_dynamics, case.nu_dot, inverse_dynamics_variation),
+            (forward_dynamics, case.tau, forward_dynamics_variation),
         ):
             far_back, back, on, far_on = (
                 function(robot, case.state, argument, case.wrenches) for robot in robots
@@ -315,7 +323,7 @@ def test_derivative__by_the_pitch_of_a_helical_joint_is_that_by_hand():
     )
     model = TreeModel.from_description(description, base='fixed')
     state = model.state(np.eye(4), [0.7], np.zeros(6), [1.3])
-    found = d_inverse_dynamics(
+    found = inverse_dynamics_variation(
         model, state, [0.9], Variation(subspaces={'j': [0, 0, 1.0, 0, 0, 0]})
     )
     assert_close(found, [2 * 2.0 * 0.2 * 0.9 + 2.0 * 9.81], 1e-12)
@@ -343,7 +351,7 @@ def test_derivative__by_the_axis_of_a_joint_that_mimics_another():
         subspaces={'slave': np.concatenate((np.zeros(3), np.cross(turn[3:], z)))},
         passive={'slave': {'armature': 1.0}},
     )
-    found = d_forward_dynamics(model, state, tau, variation)
+    found = forward_dynamics_variation(model, state, tau, variation)
     assert_close(found, derivative(lambda p: forward_dynamics(robot(p), state, tau)), 1e-8)
 
 
@@ -465,10 +473,10 @@ def test_derivatives__of_mimic_joints_equal_differences_of_the_package():
     variation = Variation(
         pose=z[:6], positions=z[6:m], twist=z[m : m + 6], rates=z[m + 6 :], efforts=tau
     )
-    assert_close(d_inverse_dynamics(model, state, nu_dot, variation), D @ z, 1e-12)
+    assert_close(inverse_dynamics_variation(model, state, nu_dot, variation), D @ z, 1e-12)
     F = forward_dynamics_derivatives(model, state, tau)
     expected = np.hstack(F[:4]) @ z + F.dnu_dot_dtau @ tau
-    assert_close(d_forward_dynamics(model, state, tau, variation), expected, 1e-10)
+    assert_close(forward_dynamics_variation(model, state, tau, variation), expected, 1e-10)
     Y = inverse_dynamics_regressor(model, state, nu_dot)
     passive = inverse_dynamics(model, state, nu_dot) - Y @ inertial_parameters(model)
     friction = np.concatenate((np.zeros(6), model.tree.damping[model.own_coordinate] * state.r))
@@ -518,7 +526,7 @@ def test_regressor__is_the_derivative_by_parameters(case):
     for i in (0, 3, len(names) - 1):
         for k in range(10):
             variation = Variation(inertias={names[i]: np.eye(10)[k]})
-            dtau = d_inverse_dynamics(case.model, case.state, case.nu_dot, variation)
+            dtau = inverse_dynamics_variation(case.model, case.state, case.nu_dot, variation)
             expected = Y[:, 10 * i + k]
             assert_close(dtau, expected, 1e-12, scale=max(1.0, np.abs(expected).max()))
 
@@ -545,33 +553,35 @@ def test_errors__name_the_part_of_the_variation():
     case = Case('floating', 55)
     arguments = (case.model, case.state, case.nu_dot)
     with pytest.raises(ShapeError, match=r'variation of pose has shape \(3,\), expected \(6,\)'):
-        d_inverse_dynamics(*arguments, Variation(pose=np.zeros(3)))
+        inverse_dynamics_variation(*arguments, Variation(pose=np.zeros(3)))
     with pytest.raises(UnknownNameError, match="joint 'joint33'"):
-        d_inverse_dynamics(*arguments, Variation(placements={'joint33': np.zeros(6)}))
+        inverse_dynamics_variation(*arguments, Variation(placements={'joint33': np.zeros(6)}))
     with pytest.raises(UnknownNameError, match="link 'lnk1'"):
-        d_inverse_dynamics(*arguments, Variation(inertias={'lnk1': np.zeros(10)}))
+        inverse_dynamics_variation(*arguments, Variation(inertias={'lnk1': np.zeros(10)}))
     with pytest.raises(ShapeError, match=r"inertia of link 'link1' has shape \(3, 3\)"):
-        d_inverse_dynamics(*arguments, Variation(inertias={'link1': np.zeros((3, 3))}))
+        inverse_dynamics_variation(*arguments, Variation(inertias={'link1': np.zeros((3, 3))}))
     with pytest.raises(
         ShapeError, match=r'variation of wrenches has shape \(1, 6\), expected \(0'
     ):
-        d_inverse_dynamics(*arguments, Variation(wrenches=np.zeros((1, 6))))
+        inverse_dynamics_variation(*arguments, Variation(wrenches=np.zeros((1, 6))))
     with pytest.raises(ShapeError, match=r"placement of joint 'joint3' has shape \(3,\)"):
-        d_inverse_dynamics(*arguments, Variation(placements={'joint3': np.zeros(3)}))
+        inverse_dynamics_variation(*arguments, Variation(placements={'joint3': np.zeros(3)}))
     single = next(j.name for j in case.description.joints if j.kind == 'revolute')
     with pytest.raises(ShapeError, match=f'subspace of joint {single!r} has shape'):
-        d_inverse_dynamics(*arguments, Variation(subspaces={single: np.zeros(3)}))
+        inverse_dynamics_variation(*arguments, Variation(subspaces={single: np.zeros(3)}))
     ball = next(j.name for j in case.description.joints if j.kind == 'spherical')
     with pytest.raises(InputError, match=f'subspace of joint {ball!r}'):
-        d_inverse_dynamics(*arguments, Variation(subspaces={ball: np.zeros((3, 6))}))
+        inverse_dynamics_variation(*arguments, Variation(subspaces={ball: np.zeros((3, 6))}))
     with pytest.raises(InputError, match=f'stiffness of joint {ball!r}'):
-        d_inverse_dynamics(*arguments, Variation(passive={ball: {'stiffness': 1.0}}))
+        inverse_dynamics_variation(*arguments, Variation(passive={ball: {'stiffness': 1.0}}))
     with pytest.raises(UnknownNameError, match="passive parameter 'stifness'"):
-        d_inverse_dynamics(*arguments, Variation(passive={single: {'stifness': 1.0}}))
+        inverse_dynamics_variation(*arguments, Variation(passive={single: {'stifness': 1.0}}))
     with pytest.raises(NotFiniteError, match='variation'):
-        d_inverse_dynamics(*arguments, Variation(rates=np.full(case.model.n, np.nan)))
+        inverse_dynamics_variation(*arguments, Variation(rates=np.full(case.model.n, np.nan)))
     with pytest.raises(NotFiniteError, match='variation'):
-        d_forward_dynamics(case.model, case.state, case.tau, Variation(gravity=[np.inf, 0.0, 0.0]))
+        forward_dynamics_variation(
+            case.model, case.state, case.tau, Variation(gravity=[np.inf, 0.0, 0.0])
+        )
 
 
 def test_every_kind__is_drawn():

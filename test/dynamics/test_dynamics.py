@@ -283,7 +283,7 @@ def test_dynamics__of_mimic_joints__are_the_chain_rule(base):
         description, base=base, gravity=TILTED_GRAVITY, mimic='independent'
     )
     state = coupled.random_state(rng)
-    s = np.zeros(alone.n_q)
+    s = np.zeros(alone.n_s)
     G = np.zeros((alone.m, coupled.m))
     first = alone.m - alone.n
     G[:first, :first] = np.eye(first)

@@ -21,12 +21,12 @@ from geolin_ros import (
     TreeModel,
     Variation,
     Wrench,
-    d_forward_dynamics,
-    d_hybrid_dynamics,
-    d_inverse_dynamics,
     forward_dynamics,
+    forward_dynamics_variation,
     hybrid_dynamics,
+    hybrid_dynamics_variation,
     inverse_dynamics,
+    inverse_dynamics_variation,
     mass_matrix,
 )
 from geolin_ros.dynamics.variation import inertia_of_parameters
@@ -126,26 +126,26 @@ def test_hybrid_dynamics__equals_table_4(motion):
 
 
 @pytest.mark.shows('Kim 2012: Table 5')
-def test_d_inverse_dynamics__equals_table_5(motion):
+def test_inverse_dynamics_variation__equals_table_5(motion):
     problem = run(
         kim_2012.inverse_dynamics,
         motion.problem(motion.variation),
         kim_2012.inverse_dynamics_derivative,
     )
-    dtau = d_inverse_dynamics(
+    dtau = inverse_dynamics_variation(
         motion.model, motion.state, motion.nu_dot, motion.variation, motion.wrenches
     )
     assert_close(dtau, problem.collect('dtau'), 1e-12)
 
 
 @pytest.mark.shows('Kim 2012: Table 6')
-def test_d_forward_dynamics__equals_table_6(motion):
+def test_forward_dynamics_variation__equals_table_6(motion):
     problem = run(
         kim_2012.forward_dynamics,
         motion.problem(motion.variation),
         kim_2012.forward_dynamics_derivative,
     )
-    dnu_dot = d_forward_dynamics(
+    dnu_dot = forward_dynamics_variation(
         motion.model, motion.state, motion.tau, motion.variation, motion.wrenches
     )
     assert_close(dnu_dot, problem.collect('dq_ddot'), 1e-10)
@@ -153,7 +153,7 @@ def test_d_forward_dynamics__equals_table_6(motion):
 
 def d_hybrid(motion, variation):
     model = motion.model
-    return d_hybrid_dynamics(
+    return hybrid_dynamics_variation(
         model,
         motion.state,
         motion.nu_dot[model.m - model.n :],
@@ -165,7 +165,7 @@ def d_hybrid(motion, variation):
 
 
 @pytest.mark.shows('Kim 2012: Table 7')
-def test_d_hybrid_dynamics__equals_table_7(motion):
+def test_hybrid_dynamics_variation__equals_table_7(motion):
     problem = motion.problem(motion.variation)
     problem.prescribe(motion.free)
     run(kim_2012.hybrid_dynamics, problem, kim_2012.hybrid_dynamics_derivative)
@@ -366,8 +366,8 @@ def test_section_42__table_6_needs_the_motion_of_the_state(flight):
     """K7: given for Table 6 is printed dtau/dp alone."""
     alone = Variation(efforts=flight.variation.efforts)
     arguments = (flight.model, flight.state, flight.tau)
-    wrong = d_forward_dynamics(*arguments, alone, flight.wrenches)
-    right = d_forward_dynamics(*arguments, flight.variation, flight.wrenches)
+    wrong = forward_dynamics_variation(*arguments, alone, flight.wrenches)
+    right = forward_dynamics_variation(*arguments, flight.variation, flight.wrenches)
     assert_wrong(wrong, right, 0.75)
 
 
@@ -412,13 +412,15 @@ def test_equation_92__lacks_gravity_and_placement(flight):
     arguments = (flight.model, flight.state, flight.nu_dot)
     for lacking in ('gravity', 'placements'):
         alone = Variation(**{lacking: getattr(flight.variation, lacking)})
-        assert np.abs(d_inverse_dynamics(*arguments, alone)).max() > 0.1
+        assert np.abs(inverse_dynamics_variation(*arguments, alone)).max() > 0.1
     by_q = Variation(positions=flight.variation.positions)
     world = [dataclasses.replace(wrench, kind='world') for wrench in flight.wrenches]
-    without = d_inverse_dynamics(*arguments, by_q)
-    held = d_inverse_dynamics(*arguments, by_q, flight.wrenches)  # in the body: tau moves, F not
+    without = inverse_dynamics_variation(*arguments, by_q)
+    held = inverse_dynamics_variation(
+        *arguments, by_q, flight.wrenches
+    )  # in the body: tau moves, F not
     assert_wrong(held, without, 0.054)
-    assert_wrong(d_inverse_dynamics(*arguments, by_q, world), held, 0.057)
+    assert_wrong(inverse_dynamics_variation(*arguments, by_q, world), held, 0.057)
 
 
 # one rigid body, whose frame {B} is moved to {A}

@@ -17,12 +17,12 @@ from support.trees import random_model
 from geolin_ros import (
     Linearizer,
     Variation,
-    d_forward_dynamics,
-    d_hybrid_dynamics,
-    d_inverse_dynamics,
     forward_dynamics_derivatives,
+    forward_dynamics_variation,
     hybrid_dynamics_derivatives,
+    hybrid_dynamics_variation,
     inverse_dynamics_derivatives,
+    inverse_dynamics_variation,
 )
 
 
@@ -91,7 +91,7 @@ def test_inverse_dynamics__have_the_passive_torques(case):
     expected = case.by_state(lambda at: case.reference.inverse_dynamics(at, case.nu_dot))
     found = inverse_dynamics_derivatives(case.model, case.state, case.nu_dot)
     assert_close(np.hstack(found), expected, 1e-8)
-    along = d_inverse_dynamics(case.model, case.state, case.nu_dot, case.direction)
+    along = inverse_dynamics_variation(case.model, case.state, case.nu_dot, case.direction)
     assert_close(along, expected @ case.z, 1e-8)
 
 
@@ -105,7 +105,7 @@ def test_forward_dynamics_and_a__have_the_passive_torques(case):
     found = forward_dynamics_derivatives(case.model, case.state, case.tau)
     assert_close(np.hstack(found[:4]), expected, 1e-8)
     assert_close(Linearizer(case.model)(case.state, case.tau).A[m:], expected, 1e-8)
-    along = d_forward_dynamics(case.model, case.state, case.tau, case.direction)
+    along = forward_dynamics_variation(case.model, case.state, case.tau, case.direction)
     assert_close(along, expected @ case.z, 1e-8)
 
 
@@ -120,6 +120,6 @@ def test_hybrid_dynamics__have_the_passive_torques(case):
     found = hybrid_dynamics_derivatives(case.model, case.state, *arguments)
     assert_close(found.dnu_dot[:, : 2 * m], expected[:m], 1e-8)
     assert_close(found.dtau[:, : 2 * m], expected[m + case.first :], 1e-8)
-    nu_dot, tau = d_hybrid_dynamics(case.model, case.state, *arguments, case.direction)
+    nu_dot, tau = hybrid_dynamics_variation(case.model, case.state, *arguments, case.direction)
     assert_close(nu_dot, expected[:m] @ case.z, 1e-8)
     assert_close(tau, expected[m + case.first :] @ case.z, 1e-8)

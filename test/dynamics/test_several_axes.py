@@ -70,7 +70,7 @@ class TestPositions:
             *('un/first', 'un/second'),
             *('fl/x', 'fl/y', 'fl/z', 'fl/qx', 'fl/qy', 'fl/qz', 'fl/qw'),
         )
-        assert (model.n, model.n_q, model.m) == (16, 19, 16)
+        assert (model.n, model.n_s, model.m) == (16, 19, 16)
         neutral = model.neutral_state().s
         ones = [name for name, s in zip(model.position_names, neutral, strict=True) if s == 1.0]
         assert ones == ['sp/qw', 'se/cos', 'fl/qw']
@@ -140,7 +140,7 @@ class TestPositions:
     def test_state__of_another_size_is_refused(self):
         _, model, rng = make()
         drawn = model.random_state(rng)
-        with pytest.raises(ShapeError, match=f'expected {model.n_q} and {model.n}'):
+        with pytest.raises(ShapeError, match=f'expected {model.n_s} and {model.n}'):
             model.state(drawn.H, drawn.r, drawn.v, drawn.r)
 
     def test_quaternions_and_cos_sin__may_have_any_length(self):
@@ -397,7 +397,7 @@ class TestReading:
         assert model.joint_names[1:] == tuple(
             f'free/{axis}' for axis in ('x', 'y', 'z', 'rx', 'ry', 'rz')
         )
-        assert model.n_q == model.n + 1
+        assert model.n_s == model.n + 1
         alone = TreeModel.from_urdf(text, base='fixed')
         assert (alone.m, alone.base_link) == (7, 'a')
 

@@ -42,7 +42,7 @@ def humanoid():
     """A sole that is pulled back to where it stood, and a hand."""
     model = TreeModel.from_urdf(robots.path('humanoid'))
     links = [link for link in model.link_names if 'foot' in link or 'sole' in link]
-    anchor = {'stiffness': 30.0, 'damping': 9.0, 'reference': np.eye(4)}
+    anchor = {'kp': 30.0, 'kd': 9.0, 'reference': np.eye(4)}
     return model, [Contact(links[0], 'surface', **anchor), Contact(links[-1])], ()
 
 

@@ -221,14 +221,14 @@ def access_everything():
             linearize_in_contact(*cut)
 
 
-PULLED = {'stiffness': 30.0, 'damping': 9.0, 'reference': np.eye(4)}
+PULLED = {'kp': 30.0, 'kd': 9.0, 'reference': np.eye(4)}
 HELD = {
-    'a sole': (1, 1, [Contact('leg0_{last}', 'surface', damping=3.0)]),
+    'a sole': (1, 1, [Contact('leg0_{last}', 'surface', kd=3.0)]),
     'a sole that is pulled': (1, 1, [Contact('leg0_{last}', 'surface', **PULLED)]),
     'a point': (1, 1, [Contact('leg0_{last}', placement=OFFSET)]),
     'a sole and a hand': (3, 1, [Contact('leg0_{last}', 'surface'), Contact('arm')]),
     'a loop of points': (2, 2, [Loop('leg0_{last}', 'leg1_{last}', 'point')]),
-    'a loop of surfaces': (3, 2, [Loop('leg0_{last}', 'leg1_{last}', 'surface', damping=1.0)]),
+    'a loop of surfaces': (3, 2, [Loop('leg0_{last}', 'leg1_{last}', 'surface', kd=1.0)]),
     'a loop to a heavy link': (2, 1, [Loop('arm', 'leg0_{last}', 'point')]),
 }
 """Least joints a leg, legs, contacts; the last link of a leg has its number filled in."""

@@ -95,7 +95,7 @@ def test_mimic_joints_in_contact__equal_the_general_algorithm():
     rng = np.random.default_rng(5)
     model = mimicking(rng, 14, {4: 1, 7: 6, 3: 9, 12: 9})
     state, tau = model.random_state(rng), rng.normal(size=model.n)
-    contacts = [Contact('link4', 'surface', damping=3.0), Contact('link11')]
+    contacts = [Contact('link4', 'surface', kd=3.0), Contact('link11')]
     found = Linearizer(model, contacts)(state, tau)
     dense = general.Dense(model, state, tau, (), contacts)
     for name in ('nu_dot', 'A', 'B', 'wrenches', 'wrench_by_state', 'wrench_by_tau'):
@@ -132,7 +132,7 @@ def test_light_drive_of_a_gripper__has_the_inertia_of_its_fingers(kind, chain, w
 @pytest.mark.parametrize('mass', MASSES)
 def test_light_drive_of_a_gripper_in_contact__has_the_inertia_of_its_fingers(mass):
     description = gripper(mass, 'revolute', chain=True, wrist=0.3)
-    model, contacts = TreeModel.from_description(description), [Contact('left', damping=2.0)]
+    model, contacts = TreeModel.from_description(description), [Contact('left', kd=2.0)]
     rng = np.random.default_rng(10)
     state, tau = model.random_state(rng), rng.normal(size=model.n)
     reference = TiedReference(description, model, contacts)

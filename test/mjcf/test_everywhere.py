@@ -140,7 +140,7 @@ def test_loops_and_root__are_parameters(tmp_path):
     assert [loop.name for loop in again.loops] == ['a@ring=world@ring']
     assert read_model(path, values | {'loops': ['none']}, heard).loops == ()
     given = read_model(path, values | {'loops': ['a=world point 9 6']}, heard).loops
-    assert [(loop.name, loop.stiffness, loop.damping) for loop in given] == [('a=world', 9.0, 6.0)]
+    assert [(loop.name, loop.kp, loop.kd) for loop in given] == [('a=world', 9.0, 6.0)]
     with pytest.raises(ConfigurationError, match=r'a:world.* not understood, expected frame_a='):
         read_model(path, values | {'loops': ['a:world point']}, heard)
     with pytest.raises(UnknownNameError, match=r"'wrld' .* did you mean .*'world'"):

@@ -162,11 +162,11 @@ def test_floating_joint__elsewhere_is_an_inner_one():
     second = Joint('second', 'floating', 'robot', 'other')
     beside = Joint('beside', 'revolute', 'world', 'other')
     above = TreeModel.from_description(described([Link('world'), *links[1:]], [free, second]))
-    assert (above.base_link, above.n, above.n_q) == ('robot', 6, 7)
+    assert (above.base_link, above.n, above.n_s) == ('robot', 6, 7)
     below = TreeModel.from_description(described(links, [free, beside]))
-    assert (below.base_link, below.n, below.n_q) == ('world', 7, 8)
+    assert (below.base_link, below.n, below.n_s) == ('world', 7, 8)
     held = TreeModel.from_description(described(links[:2], [free]), base='fixed')
-    assert (held.base_link, held.m, held.n_q) == ('world', 6, 7)
+    assert (held.base_link, held.m, held.n_s) == ('world', 6, 7)
 
 
 # ---- Planar joints

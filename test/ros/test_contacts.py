@@ -38,7 +38,7 @@ def test_contacts_of_a_parameter__hold_and_are_said(robot):
         {'contacts': [f'{foot} point 0.0 5.0' for foot in FEET], 'admissible_basis': True},
     )
     message = robot.ask()
-    said = assert_held(robot, message, [Contact(foot, damping=5.0) for foot in FEET], 'parameter')
+    said = assert_held(robot, message, [Contact(foot, kd=5.0) for foot in FEET], 'parameter')
     assert message.contact_dynamics.source == message.contact_dynamics.SOURCE_PARAMETER
     assert said.basis.shape == (36, 12)
     assert_close(said.basis.T @ said.basis, np.eye(12), 1e-12)
@@ -123,7 +123,7 @@ def test_foot_forces__switch_contacts(robot):
 def test_unreadable_contacts__are_refused(robot):
     for name, entry, words in (
         ('contacts', 'FL_foot line', "'FL_foot line', expected a frame, point or surface"),
-        ('contacts', 'FL_foot point 1.0 soft', 'perhaps stiffness and damping'),
+        ('contacts', 'FL_foot point 1.0 soft', 'the gains kp and kd'),
         ('foot_force_topics', 'FL_foot', 'expected a topic and a frame'),
     ):
         accepted, reason = robot.set_parameters(**{name: [entry]})

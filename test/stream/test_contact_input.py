@@ -91,7 +91,7 @@ def test_contact_states__hold_until_the_next_ones(quadruped, state):
         (
             states(T0 + MS, contact_state('FL_foot', damping=-1.0)),
             Cause.CONTACT,
-            'damping -1.0, expected a number from 0 on',
+            'kd -1.0, expected a number from 0 on',
         ),
     ],
 )

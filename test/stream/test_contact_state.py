@@ -13,7 +13,7 @@ from geolin_ros.offline.message_types import CONTACT, empty_message
 from geolin_ros.stream.inputs.contact_state import read_contact, write_contact
 
 POSE = np.array([[0.0, -1, 0, 0.1], [1, 0, 0, -0.2], [0, 0, 1, 0.3], [0, 0, 0, 1]])
-GAINS = {'stiffness': 50.0, 'damping': 14.0}
+GAINS = {'kp': 50.0, 'kd': 14.0}
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,7 @@ def test_contacts_of_a_request__hold_the_robot(quadruped):
         contacts=[stiff, contact_state('FR_foot', 2), contact_state('base', active=False)],
     )
     response = ask(quadruped, request)
-    (held,) = anchored(quadruped, state, [Contact('FL_foot', 'point', 40.0, 12.0)])
+    (held,) = anchored(quadruped, state, [Contact('FL_foot', 'point', kp=40.0, kd=12.0)])
     expected = Linearizer(quadruped, [held, Contact('FR_foot', 'surface')])(state, tau)
     assert_equal(response, expected)
     contacts = read_contact_dynamics(response.linearization.contact_dynamics)

@@ -72,8 +72,8 @@ class ConstrainedReference:
             kind = pin.ContactType.CONTACT_6D if surface else pin.ContactType.CONTACT_3D
             (joint1, at1), (joint2, at2) = self.ends(contact)
             held = pin.RigidConstraintModel(kind, model, joint1, at1, joint2, at2, LOCAL)
-            held.m_baumgarte_parameters.Kp = contact.stiffness
-            held.m_baumgarte_parameters.Kd = contact.damping
+            held.m_baumgarte_parameters.Kp = contact.kp
+            held.m_baumgarte_parameters.Kd = contact.kd
             models.append(held)
             sizes.append(6 if surface else 3)
         datas, data = [held.createData() for held in models], model.createData()
@@ -262,7 +262,7 @@ def _surface(contact, one, two):
     rate = V1 - X.act(V2)
     e = pin.log6(H2.actInv(H1)).vector
     gamma = (a1 - X.act(a2) + V1.cross(X.act(V2))).vector
-    gamma += contact.damping * rate.vector + contact.stiffness * e
+    gamma += contact.kd * rate.vector + contact.kp * e
     return J1 - X.action @ J2, gamma
 
 
@@ -271,5 +271,5 @@ def _point(contact, one, two):
     R = H1.rotation.T @ H2.rotation
     first, second = (a.linear + np.cross(V.angular, V.linear) for V, a in ((V1, a1), (V2, a2)))
     e = H1.rotation.T @ (H1.translation - H2.translation)
-    gamma = first - R @ second + contact.damping * (V1.linear - R @ V2.linear)
-    return J1[:3] - R @ J2[:3], gamma + contact.stiffness * e
+    gamma = first - R @ second + contact.kd * (V1.linear - R @ V2.linear)
+    return J1[:3] - R @ J2[:3], gamma + contact.kp * e

@@ -148,10 +148,10 @@ class BlockSystem:
             If one of them holds NaN or inf.
         """
         model = self.model
-        if (state.s.size, state.r.size) != (model.n_q, model.n):
+        if (state.s.size, state.r.size) != (model.n_s, model.n):
             raise ShapeError(
                 f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
-                f'{model.n_q} and {model.n} for robot {model.name!r}'
+                f'{model.n_s} and {model.n} for robot {model.name!r}'
             )
         if np.shape(readings) != (self.rows - self.equations,):
             raise ShapeError(

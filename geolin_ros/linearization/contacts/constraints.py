@@ -76,7 +76,7 @@ class Constraint:
         self.contact = contact
         self.size = SIZES[contact.kind]
         self._surface = contact.kind == 'surface'
-        self._kp, self._kd = contact.stiffness, contact.damping
+        self._kp, self._kd = contact.kp, contact.kd
         self.frames = [frame for frame in resolve(model, contact) if frame is not None]
         self._X = [se3.adjoint(se3.inverse(frame.placement)) for frame in self.frames]
         self.anchor = None

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TypeAlias, get_args
 
 import numpy as np
@@ -21,18 +21,19 @@ from geolin_ros.errors import (
 from geolin_ros.model.labels import Label
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
+from geolin_ros.renamed import with_old_names
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 SIZES = {'point': 3, 'surface': 6}
 
 
+@with_old_names
 @dataclass(frozen=True, eq=False)
 class Contact:
     """A frame of the robot in contact with the world.
 
-    Acceleration + damping * velocity + stiffness * error = 0, in axes of the contact frame
-    [Baumgarte 1972].
+    Acceleration + kd * velocity + kp * error = 0, in axes of the contact frame [Baumgarte 1972].
 
     Attributes
     ----------
@@ -41,11 +42,11 @@ class Contact:
     kind
         ``'point'``: position constrained, 3 rows; ``'surface'``: position and orientation, 6 rows,
         linear before angular.
-    stiffness, damping
-        Of the constraint [1/s^2] and [1/s].
+    kp, kd
+        Gains that stabilize the constraint [1/s^2] and [1/s].
     reference : (4, 4)
         Reference pose of the contact frame in the world; a point reads the position alone. Needed
-        with a stiffness, see `anchored`.
+        with a gain kp, see `anchored`.
     placement : (4, 4)
         Pose of the contact frame in ``frame``; by default they are the same.
     active
@@ -54,8 +55,9 @@ class Contact:
 
     frame: str
     kind: ContactKind = 'point'
-    stiffness: float = 0.0
-    damping: float = 0.0
+    _: KW_ONLY
+    kp: float = 0.0
+    kd: float = 0.0
     reference: ArrayLike | None = None
     placement: ArrayLike | None = None
     active: bool = True
@@ -140,15 +142,15 @@ def anchored(model: TreeModel, state: State, contacts: Sequence[Closure]) -> tup
 
 
 def needs_reference(contact: Closure) -> bool:
-    """Whether a contact has a stiffness and no reference pose."""
+    """Whether a contact has a gain kp and no reference pose."""
     unanchored = isinstance(contact, Contact) and contact.reference is None
-    return unanchored and contact.stiffness > 0.0
+    return unanchored and contact.kp > 0.0
 
 
 def anchored_where_needed(
     model: TreeModel, state: State, contacts: Sequence[Closure]
 ) -> tuple[Closure, ...]:
-    """Return the contacts, `anchored` where they have a stiffness and no reference."""
+    """Return the contacts, `anchored` where they have a gain kp and no reference."""
     return tuple(
         anchored(model, state, [contact])[0] if needs_reference(contact) else contact
         for contact in contacts
@@ -188,10 +190,10 @@ def check(contact: Closure) -> None:
     ------
     ConfigurationError
         If the kind is none of the two, a gain is negative or infinite, or a contact in
-        force has a stiffness and no reference.
+        force has a gain kp and no reference.
     """
     check_choice(f'kind of contact {contact.name!r}', contact.kind, get_args(ContactKind))
-    for name in ('stiffness', 'damping'):
+    for name in ('kp', 'kd'):
         gain = getattr(contact, name)
         if not 0.0 <= gain < np.inf:
             raise ConfigurationError(
@@ -199,7 +201,7 @@ def check(contact: Closure) -> None:
             )
     if contact.active and needs_reference(contact):
         raise ConfigurationError(
-            f'contact {contact.name!r} has stiffness {contact.stiffness:g} and no reference '
+            f'contact {contact.name!r} has kp {contact.kp:g} and no reference '
             'to hold it at; give one, or take the current pose with anchored(model, state, ...)'
         )
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which contacts are active: as configured, as a topic says, or as foot forces say.
 
-A contact with a stiffness and no reference is anchored: its reference is the pose of its
+A contact with a gain kp and no reference is anchored: its reference is the pose of its
 frame at the first joint state about which it is active.
 """
 
@@ -41,7 +41,7 @@ class ContactSettings:
     Attributes
     ----------
     contacts
-        Frame, kind, stiffness and damping of each; with ``source`` ``'topic'`` they are not read.
+        Frame, kind, kp and kd of each; with ``source`` ``'topic'`` they are not read.
         With ``'efforts'`` somebody tells `ContactInput.feel` what forces are.
     on_force, off_force
         A foot holds from the first force on and is lifted from the second one down [N].

@@ -30,7 +30,7 @@ def write_contact(message: Any, contact: Closure, model: TreeModel) -> None:
         reference = np.eye(4) if reference is None else reference
     message.link = _link(model, message.frame)
     message.kind, message.active = _CODES[contact.kind], contact.active
-    message.stiffness, message.damping = float(contact.stiffness), float(contact.damping)
+    message.stiffness, message.damping = float(contact.kp), float(contact.kd)
     _write_if_any(message.placement, placement)
     _write_if_any(message.reference, reference)
 
@@ -52,8 +52,8 @@ def read_contact(model: TreeModel, message: Any) -> Closure:
     placement = read_pose(message.placement) if _says(message.placement) else None
     common = {
         'kind': KINDS[message.kind],
-        'stiffness': message.stiffness,
-        'damping': message.damping,
+        'kp': message.stiffness,
+        'kd': message.damping,
         'reference': read_pose(message.reference) if _says(message.reference) else None,
         'active': message.active,
     }

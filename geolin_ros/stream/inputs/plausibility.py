@@ -39,7 +39,7 @@ class Window(NamedTuple):
     twists: Array
     """(N, 6) body twists."""
     positions: Array
-    """(N, n_q) of the joints."""
+    """(N, n_s) of the joints."""
     rates: Array
     """(N, n)"""
     efforts: Array

@@ -41,7 +41,7 @@ class Watch:
     def __init__(self, model: TreeModel, predicts: bool) -> None:
         sizes = (model.neutral_state().data.size, model.n, model.m, 1)
         self._ends = np.cumsum(sizes).tolist()
-        self._n_q, self._m = model.n_q, model.m if predicts else 0
+        self._n_s, self._m = model.n_s, model.m if predicts else 0
         self._rows = np.empty((MOST, self._ends[-1]))
         self._stamps: list[int] = []
         self._odometry: list[Any] = []
@@ -85,7 +85,7 @@ class Watch:
         if self.is_open or count == 0:
             return None
         states, tau, nu_dot, age = np.split(self._rows[:count].copy(), self._ends[:-1], axis=1)
-        H, s, v, r = np.split(states, np.cumsum((16, self._n_q, 6)), axis=1)
+        H, s, v, r = np.split(states, np.cumsum((16, self._n_s, 6)), axis=1)
         window = Window(
             (np.array(self._stamps) - self._stamps[0]) * 1e-9,
             H.reshape(count, 4, 4),

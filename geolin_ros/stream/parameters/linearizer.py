@@ -41,10 +41,11 @@ def _wrench_topic(entry: str) -> WrenchTopic:
 def _contact(entry: str) -> Contact:
     found = constraint_of(entry)
     if found is not None:
-        return Contact(*found)
+        name, options = found
+        return Contact(name, **options)
     raise ConfigurationError(
         f'parameter contacts holds {entry!r}, expected a frame, point or surface, and perhaps '
-        'stiffness and damping, with blanks between'
+        'the gains kp and kd, with blanks between'
     )
 
 
@@ -134,8 +135,8 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'loops',
         NO_NAMES,
-        'Closed loops, always in force, each as `frame_a=frame_b kind` or with stiffness and '
-        'damping behind, as contacts. Empty: those of an MJCF file; `none`: none.',
+        'Closed loops, always in force, each as `frame_a=frame_b kind` or with gains kp and kd '
+        'behind, as contacts. Empty: those of an MJCF file; `none`: none.',
         unit='1/s^2 and 1/s',
         entry=_loop,
     ),
@@ -271,8 +272,8 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         'contacts',
         NO_NAMES,
-        'Frames in contact with the world, each as `frame kind` or `frame kind stiffness '
-        'damping`; kinds are point and surface. Empty: none, unless a topic says so.',
+        'Frames in contact with the world, each as `frame kind` or `frame kind kp kd`; '
+        'kinds are point and surface. Empty: none, unless a topic says so.',
         unit='1/s^2 and 1/s',
         entry=_contact,
     ),

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Names of earlier versions work for one version, and warn with the name that is theirs now."""
+
+import dataclasses
+import functools
+import importlib
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+RENAMED = {
+    'geolin_ros.Contact.stiffness': 'kp',
+    'geolin_ros.Contact.damping': 'kd',
+    'geolin_ros.Loop.stiffness': 'kp',
+    'geolin_ros.Loop.damping': 'kd',
+    'geolin_ros.TreeModel.n_q': 'n_s',
+    'geolin_ros.d_forward_dynamics': 'forward_dynamics_variation',
+    'geolin_ros.d_hybrid_dynamics': 'hybrid_dynamics_variation',
+    'geolin_ros.d_inverse_dynamics': 'inverse_dynamics_variation',
+}
+"""From old to new; a name without dots is of the same module or class."""
+
+C = TypeVar('C', bound=type)
+
+
+def warn(old: str, new: str, depth: int = 3) -> None:
+    """Warn whoever is ``depth`` calls up."""
+    warnings.warn(
+        f'{old} is now {new}; the old name ends with the next version',
+        DeprecationWarning,
+        stacklevel=depth,
+    )
+
+
+def of_package(package: str, name: str) -> Any:
+    """Return what has an old name of a package, and warn.
+
+    Raises
+    ------
+    AttributeError
+        If it is no old name either.
+    """
+    new = RENAMED.get(f'{package}.{name}')
+    if new is None:
+        raise AttributeError(f'module {package!r} has no attribute {name!r}')
+    warn(f'{package}.{name}', new, depth=4)
+    return getattr(importlib.import_module(package), new)
+
+
+def with_old_names(cls: C) -> C:
+    """Let a class have the old names of `RENAMED`, as attributes and where it is made.
+
+    Fields of a dataclass that are keyword-only now are taken by position, with a warning.
+    """
+    where = f'geolin_ros.{cls.__name__}.'
+    names = {old.removeprefix(where): new for old, new in RENAMED.items() if old.startswith(where)}
+    for old, new in names.items():
+        setattr(cls, old, property(functools.partial(_read, old=where + old, new=new)))
+    if dataclasses.is_dataclass(cls) and any(f.kw_only for f in dataclasses.fields(cls)):
+        type.__setattr__(cls, '__init__', _made_by_old(cls, names))
+    return cls
+
+
+def _read(of: Any, old: str, new: str) -> Any:
+    warn(old, new)
+    return getattr(of, new)
+
+
+def _made_by_old(cls: type, names: dict[str, str]) -> Callable[..., None]:
+    init: Callable[..., None] = vars(cls)['__init__']
+    fields = dataclasses.fields(cls)
+    alike = [field.name for field in fields if field.kw_only]
+    most = len(fields) - len(alike)
+
+    @functools.wraps(init)
+    def by_new(self: Any, *values: Any, **named: Any) -> None:
+        for old in names.keys() & named.keys():
+            warn(f'{cls.__name__}({old}=)', f'{names[old]}=')
+            named[names[old]] = named.pop(old)
+        for name, value in zip(alike, values[most:], strict=False):
+            warn(f'{name} of {cls.__name__} by position', f'{name}=')
+            named[name] = value
+        init(self, *values[:most], **named)
+
+    return by_new
