@@ -39,6 +39,8 @@ TO_REST = 0.4
 class Stepper(Planner):
     """Makes the reference of a robot on two soles."""
 
+    below = 0.005
+
     def __init__(
         self, model: TreeModel, supports: Sequence[Support], gait: Gait, posture: State
     ) -> None:

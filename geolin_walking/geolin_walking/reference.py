@@ -27,8 +27,8 @@ LEASH, YAW_LEASH = 0.1, 0.3
 """How far the reference may be from where the robot is [m], [rad]."""
 CAPTURE, FARTHEST = 0.2, 0.15
 """Footholds move by so much of the excess of velocity [s], at most so far [m]."""
-HEIGHT, BELOW = 0.07, 0.005
-"""Of a swing, and how far below the ground it aims [m]."""
+HEIGHT = 0.07
+"""Of a swing [m]."""
 DESCENT, LATEST = 0.3, 0.1
 """A foot that has not landed goes down so fast [m/s], for so long [s]."""
 EARLIEST = 0.6
@@ -93,6 +93,9 @@ class Planner:
     ConfigurationError
         If joints have several axes.
     """
+
+    below = 0.015
+    """How far below the ground a swing aims: its foot then lands in time [m]."""
 
     def __init__(
         self, model: TreeModel, supports: Sequence[Support], gait: Gait, posture: State
@@ -336,7 +339,7 @@ class Planner:
         s = np.clip(elapsed / length, 0.0, 1.0)[:, None]
         along, rate = s**3 * (10.0 - 15.0 * s + 6.0 * s * s), 30.0 * (s * (1.0 - s)) ** 2
         rise, climb = 64.0 * (s * (1.0 - s)) ** 3, 192.0 * (s * (1.0 - s)) ** 2 * (1.0 - 2.0 * s)
-        up, aim = np.array([0.0, 0.0, HEIGHT]), goal - [0.0, 0.0, BELOW]
+        up, aim = np.array([0.0, 0.0, HEIGHT]), goal - [0.0, 0.0, self.below]
         p = start + along * (aim - start) + rise * up
         v = (rate * (aim - start) + climb * up) / length
         landed = times >= swing.land * self.gait.dt - 1e-9

@@ -150,6 +150,8 @@ class Walker:
     ----------
     contacts
         Of the feet, in their order.
+    problem
+        The quadratic program of the newest plan.
     failures
         How often a plan about the last one could not be used, and how often no plan.
     """
@@ -172,11 +174,11 @@ class Walker:
             linearize = partial(along, out=along.room(N))
         self._linearize = linearize
         self._cones = Cones(model, self.supports, friction)
-        self._problem = StageProblem(N, k, len(model.actuated), self._cones.rows)
+        self.problem = StageProblem(N, k, len(model.actuated), self._cones.rows)
         self._limit = effort_limits(model)
-        self._diagonals = [np.einsum('kii->ki', M) for M in (self._problem.Q, self._problem.R)]
-        self._problem.row_weights[:] = FORCE_WEIGHT
-        self._problem.bound_weights[:] = BOUND_WEIGHT / np.mean(self._limit) ** 2
+        self._diagonals = [np.einsum('kii->ki', M) for M in (self.problem.Q, self.problem.R)]
+        self.problem.row_weights[:] = FORCE_WEIGHT
+        self.problem.bound_weights[:] = BOUND_WEIGHT / np.mean(self._limit) ** 2
         self._prices = weights.state(model)
         self._about_last = about_last_plan
         self._last: Plan | None = None
@@ -236,14 +238,14 @@ class Walker:
         found = None
         if self._about_last and last is not None:
             about = self._moved_on(last, reference, state)
-            self._problem.shift(int(np.searchsorted(last.times, time + 1e-9)) - 1)
+            self.problem.shift(int(np.searchsorted(last.times, time + 1e-9)) - 1)
             found = self._solve(reference, *about, True)
             self.failures[0] += found is None
         elif last is not None:
-            self._problem.shift(int(np.searchsorted(last.times, time + 1e-9)) - 1)
+            self.problem.shift(int(np.searchsorted(last.times, time + 1e-9)) - 1)
         if found is None:
             if self._about_last:
-                self._problem.forget()
+                self.problem.forget()
             found = self._solve(
                 reference, reference.states.copy(), reference.efforts, False, state
             )
@@ -284,9 +286,9 @@ class Walker:
         z0 = np.zeros(2 * model.m)
         if measured is not None:
             z0 = differences(states[:1], measured.data[None])[0]
-        solution = self._problem.solve(z0)
+        solution = self.problem.solve(z0)
         if not solution.is_finite or np.abs(solution.z).max() > 1e3:
-            self._problem.forget()
+            self.problem.forget()
             return None
         planned = retracted(states, solution.z)
         tau = efforts.copy()
@@ -300,7 +302,7 @@ class Walker:
             states=planned,
             efforts=tau,
             gains=solution.K[0],
-            complement=self._complement(states[:1], at.J[0], reference.in_force[0]),
+            complement=self._impedance(states[:1], reference.in_force[0], at.J[0]),
             in_force=reference.in_force,
             wrenches=wrenches,
             limit=self._limit,
@@ -319,7 +321,7 @@ class Walker:
         efforts: Array,
     ) -> None:
         """Write the quadratic program."""
-        problem, model, weights = self._problem, self.model, self.weights
+        problem, model, weights = self.problem, self.model, self.weights
         m, N = model.m, len(L)
         problem.A[:], problem.B[:], problem.c[:] = L.A, L.B, L.c
         share = np.append(np.diff(reference.times), self.planner.gait.dt)
@@ -345,7 +347,7 @@ class Walker:
 
     def _add_feet(self, at: Places, reference: Reference, states: Array, share: Array) -> None:
         """Add what feet in the air cost, positions and velocities in world axes."""
-        problem, weights, m = self._problem, self.weights, self.model.m
+        problem, weights, m = self.problem, self.weights, self.model.m
         size = 6 if self.supports[0].kind == 'surface' else 3
         J = at.J[:, :, :size]
         nu = states[:, None, -m:, None]
@@ -368,7 +370,7 @@ class Walker:
 
     def _add_forces(self, L: LinearizedTrajectory, reference: Reference, share: Array) -> None:
         """Add what forces on soles cost that are not those wanted."""
-        problem, weights = self._problem, self.weights
+        problem, weights = self.problem, self.weights
         weight = self.model.total_mass * float(np.linalg.norm(STANDARD_GRAVITY))
         wanted = np.zeros_like(L.wrenches)
         prices = np.zeros(wanted.shape[1])
@@ -390,8 +392,8 @@ class Walker:
         problem.q[:-1] += (by_z @ error)[..., 0]
         problem.r[:] += (by_u @ error)[..., 0]
 
-    def _complement(self, data: Array, of_feet: Array, names: tuple[str, ...]) -> Array:
-        """Return the impedance of C = M^-1 J' (J M^-1 J')^-1 J, rows of actuated joints."""
+    def _impedance(self, data: Array, names: tuple[str, ...], of_feet: Array) -> Array:
+        """Return the gains (n_u, 2 m) on what contacts forbid: C = M^-1 J' (J M^-1 J')^-1 J."""
         model, m = self.model, self.model.m
         rows = [of_feet[k, : s.rows] for k, s in enumerate(self.supports) if s.frame in names]
         found = np.zeros((m, 2 * m))
