@@ -147,6 +147,27 @@ def test_light_drive_of_a_gripper_in_contact__has_the_inertia_of_its_fingers(mas
     assert L.rank == rank == 3
 
 
+@pytest.mark.parametrize('seed', [4, 8, 21, 63])
+def test_mimics_between_links_of_any_mass__are_as_exact_as_what_they_tie(seed):
+    """Bases of grams that hold tied links of tons: a joint may be light on either side."""
+    rng = np.random.default_rng(seed)
+    free = random_description(rng, 7, 'chain')
+    links = [
+        dataclasses.replace(k, inertia=k.inertia * 1e1 ** rng.uniform(-4, 4)) for k in free.links
+    ]
+    joints = list(free.joints)
+    for follower, master in {2: 1, 4: 2, 7: 5}.items():
+        rule = Mimic(f'joint{master}', rng.choice((-1.0, 1.0)) * rng.uniform(0.3, 2.0), 0.1)
+        joints[follower - 1] = dataclasses.replace(joints[follower - 1], mimic=rule)
+    description = dataclasses.replace(free, links=tuple(links), joints=tuple(joints))
+    model = TreeModel.from_description(description)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    A, B, nu_dot, *_, condition = TiedReference(description, model).linearization(state, tau)
+    L, limit = Linearizer(model)(state, tau), max(1e-8, 10.0 * np.finfo(float).eps * condition)
+    for name, found, expected in (('A', L.A, A), ('B', L.B, B), ('nu_dot', L.nu_dot, nu_dot)):
+        assert_close(found, expected, limit, name)
+
+
 def test_gripper_without_inertia__is_refused():
     description = gripper(0.0)
     links = tuple(dataclasses.replace(k, inertia=0.0 * k.inertia) for k in description.links[1:])

@@ -22,7 +22,7 @@ LIGHT_TIE = 1e-3  # share in the inertia of what is tied, below which a joint is
 
 
 def ballast_of_ties(tree: Tree) -> tuple[Array, Array]:
-    """Return what mimic joints and their masters are lent.
+    """Return what mimic joints and their masters are lent, by inertias that all else leaves free.
 
     Returns
     -------
@@ -31,34 +31,48 @@ def ballast_of_ties(tree: Tree) -> tuple[Array, Array]:
     total : (own coordinates,)
         Sum of k^2 times these over the joints that follow a coordinate, itself included.
     """
-    armature, total = np.zeros(tree.master.size), np.zeros(int(tree.master.max(initial=-1)) + 1)
-    if np.unique(tree.master).size == tree.master.size:
+    n, base = tree.master.size, int(tree.v_size[0])
+    armature, total = np.zeros(n), np.zeros(int(tree.master.max(initial=-1)) + 1)
+    if np.unique(tree.master).size == n:
         return armature, total
-    alone, carried = _inertias(tree)
+    M, T = _mass_matrix(tree), np.zeros((base + n, base + total.size))
+    T[:base, :base] = np.eye(base)
+    T[np.arange(base, base + n), base + tree.master] = tree.multiplier
+    alone, tied_together = _left_free(M)[base:], _left_free(T.T @ M @ T)[base:]
+    squares = tree.multiplier**2
     for own in range(total.size):
         tied = np.flatnonzero(tree.master == own)
-        squares = tree.multiplier[tied] ** 2
-        sum_ = float(squares @ carried[tied])
-        moves = squares > 0.0
-        light = np.where(moves, squares * alone[tied] < LIGHT_TIE * sum_, False)
-        light |= ~moves & (alone[tied] < LIGHT_TIE * carried[tied])
-        if tied.size > 1 and light.any():
-            armature[tied] = np.where(moves, sum_ / np.where(moves, squares, 1.0), carried[tied])
-            total[own] = float(squares @ armature[tied])
+        k2, moves = squares[tied], squares[tied] > 0.0  # one that does not is locked
+        whole = np.where(
+            moves, tied_together[own] / np.where(moves, k2, 1.0), np.diag(M)[base:][tied]
+        )
+        if tied.size > 1 and (alone[tied] < LIGHT_TIE * whole).any():
+            armature[tied] = whole
+            total[own] = float(k2 @ whole)
     return armature, total
 
 
-def _inertias(tree: Tree) -> tuple[Array, Array]:
-    """Return the inertia (n,) about each joint of its body alone, and with all behind it, at 0."""
-    carried = tree.inertia.copy()
-    alone, together = tree.armature.copy(), tree.armature.copy()
-    for i in range(tree.parent.size - 1, 0, -1):
-        for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
-            S = tree.subspace[c]
-            alone[c] += S @ tree.inertia[i] @ S
-            together[c] += S @ carried[i] @ S
+def _left_free(M: Array) -> Array:
+    """Return the inertia of each coordinate where all others are free; M may be singular."""
+    size = np.sqrt(np.diag(M))
+    size[size == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(M / np.outer(size, size))
+    found: Array = size**2 / (vectors**2 @ (1.0 / np.maximum(values, np.finfo(float).eps)))
+    return found
+
+
+def _mass_matrix(tree: Tree) -> Array:
+    """Return M of the base, if it moves, and all joints, nothing tied, at positions zero."""
+    base, n = int(tree.v_size[0]), tree.master.size
+    J = np.zeros((tree.parent.size, 6, base + n))
+    J[0, :, :base] = np.eye(6)[:, :base]
+    for i in range(1, tree.parent.size):
         R, o = tree.rotation[i], tree.translation[i]
+        own = tree.v_start[i] + np.arange(tree.v_size[i])
         arm = np.array([[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]])
         X = np.block([[R.T, -R.T @ arm], [np.zeros((3, 3)), R.T]])
-        carried[tree.parent[i]] += X.T @ carried[i] @ X
-    return alone, together
+        J[i] = X @ J[tree.parent[i]]
+        J[i][:, base + own] += tree.subspace[own].T
+    M: Array = np.sum(np.swapaxes(J, 1, 2) @ tree.inertia @ J, axis=0)
+    M[base:, base:] += np.diag(tree.armature)
+    return M
