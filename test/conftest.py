@@ -29,8 +29,18 @@ settings.register_profile('nightly', max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))
 
 EVIDENCE = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
-PROCESSES = 'balance', 'cli', 'cpp_consumer', 'demo', 'installation', 'offline', 'ros', 'view'
-"""Folders whose tests run nodes, browsers and programs."""
+PROCESSES = [
+    'balance',
+    'cli',
+    'cpp_consumer',
+    'demo',
+    'export',
+    'installation',
+    'offline',
+    'ros',
+    'view',
+]
+"""Folders whose tests run nodes, browsers, compilers and programs."""
 LONGEST = (
     'demo/test_fresh_clone.py',
     'kernels/test_bounds.py',

@@ -314,7 +314,7 @@ def test_whatever_is_identified_from_random_recordings_can_exist(monkeypatch):
     monkeypatch.setattr(identification, '_check', lambda *_: None)  # which refuses all of them
     model = arm()
     identified = 0
-    for seed in range(100):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         time = np.arange(0.0, 5.0, 0.02)
         smooth = np.cumsum(rng.normal(size=(time.size, 2)), axis=0) * 10.0 ** rng.uniform(-2, 1)
@@ -325,7 +325,7 @@ def test_whatever_is_identified_from_random_recordings_can_exist(monkeypatch):
             continue
         identified += 1
         assert all(is_physical(found.inertial[i]) for i in found.parameters.bodies)
-    assert identified > 30
+    assert identified > 12
 
 
 def test_the_filter_takes_nothing_from_slow_motion():
@@ -389,7 +389,7 @@ def fly(path, true, model, rng, slow):
     """
     seconds, step, carried, waves, sway = 9.0, 1e-3, 'foot', (0.3, 2.0), 1.0
     if slow:
-        seconds, step, carried, waves, sway = 40.0, 2e-3, 'hip', (0.05, 0.12), 0.1
+        seconds, step, carried, waves, sway = 20.0, 2e-3, 'hip', (0.05, 0.12), 0.1
     spec = mujoco.MjSpec.from_string(bodies_only(path))
     spec.compiler.fusestatic = False
     spec.compiler.balanceinertia = False
