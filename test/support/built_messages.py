@@ -69,4 +69,6 @@ def _build(package, prefix):
         files = [f'  {file}' for file in DEFINITIONS[package]]
         text = '\n'.join((*kept[: at + 1], *files, *kept[at + 1 :]))
         (source / 'CMakeLists.txt').write_text(text.replace('geolin_msgs', package))
-        build(source, prefix, f'-DCMAKE_INSTALL_RPATH={prefix}/lib')
+        quick = (f'-DCMAKE_{language}_FLAGS_RELEASE=-O0' for language in ('C', 'CXX'))
+        place = f'-DCMAKE_INSTALL_RPATH={prefix}/lib'
+        build(source, prefix, place, '-DGEOLIN_MSGS_PYTHON_ONLY=ON', *quick)
