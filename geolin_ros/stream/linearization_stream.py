@@ -454,12 +454,14 @@ def fill(
             result = result.in_representation(settings.representation)
         answer.A, answer.B, answer.drift = result.A, result.B, result.drift
         answer.nu_dot, answer.next_state = result.nu_dot, None
-    numbers = [answer.A, answer.B, answer.drift, answer.nu_dot]
+    numbers = [answer.A, answer.B, answer.nu_dot]
+    if settings.form == 'discrete' or settings.reference == 'frozen':  # else it is zero
+        numbers.append(answer.drift)
     answer.contact_wrenches = None
     if here is not None and here.contacts:
         answer.contact_wrenches = here.wrenches
         numbers += [here.wrenches, here.wrench_by_state, here.wrench_by_tau]
-    if not all(math.isfinite(np.vdot(array, array)) for array in numbers):  # quick, any size
+    if not math.isfinite(sum([np.vdot(array, array) for array in numbers])):  # quick, any size
         raise NotFiniteError(
             f'linearization of robot {linearizer.model.name!r} overflows, expected inputs of '
             'sizes that a robot can have; look for large numbers in state, efforts, wrenches and '
