@@ -299,7 +299,7 @@ def test_command__saves_a_bank_that_a_node_can_load(tmp_path, capsys):
     assert gains.K_past.shape == (12, 12)
     assert bank.largest_error < 0.05
     assert main(['gain-bank', str(urdf), str(path), '--contacts', 'FL_foot']) == 1
-    assert 'geolin gain-bank: no efforts' in capsys.readouterr().err
+    assert 'standing on FL_foot cannot be kept there' in capsys.readouterr().err
 
 
 @needs_tools

@@ -443,9 +443,8 @@ def test_worst_moment__is_in_the_curves_however_short(bag, tmp_path, monkeypatch
     path = tmp_path / 'out.zarr'
     run(bag, path, sampling=Sampling(eig_rate=500.0))
     group = zarr.open_group(path)
-    assert group['eigenvalues_real'].shape[0] == 250
-    group['eigenvalues_real'][7, 0] = 123.0
-    group['eigenvalues_imag'][7, 0] = 0.01
+    assert group['eigenvalues'].shape[0] == 250
+    group['eigenvalues'][7, 0] = 123.0 + 0.01j
     group['mass_matrix_condition'][9] = 1e7
     monkeypatch.setattr(report, 'POINTS', 20)
     spectrum = reported(path)['spectrum']
@@ -496,7 +495,7 @@ def test_foreign_zarr__is_named_and_never_unpickled(tmp_path, capsys, verb, monk
     text.create_array('time', shape=(2,), dtype=str)
     for name, said in (
         ('objects', 'is no dataset'),
-        ('foreign', "has format None, expected 'geolin_ros dataset 1'"),
+        ('foreign', "has format None, expected 'geolin_ros dataset 2'"),
         ('damaged', 'is a damaged dataset'),
         ('text', "array 'time' is stored by vlen-utf8, expected"),
     ):
