@@ -54,8 +54,8 @@ walk-all: setup  ## slopes, steps, loads, delay, noise, pushes, and robots that 
 	    .venv/bin/python -m geolin_demos.walk.bars --thorough $(DATA)
 
 .PHONY: walk-compare
-walk-compare: setup  ## the trot by A and B, one rigid body, joint PD: half an hour; writes docs/evidence/walk_compare.md
-	.venv/bin/python tools/evidence.py docs/evidence/walk_compare.md 'Walking, compared' \
+walk-compare: setup  ## the trot by A and B, one rigid body, joint PD: half an hour; writes docs/evidence/robots.md
+	.venv/bin/python tools/evidence.py docs/evidence/robots.md 'Walking, compared' \
 	    .venv/bin/python -m geolin_demos.walk.compare
 
 ASKED = $(or $(BAG),$(ROBOT),$(NODE))
