@@ -213,6 +213,9 @@ spring_stretch
     dense: equations_of_passive_joints__hold_under_a_wrench
 
 geolin_ros.dynamics.momentum
+centre_of_mass
+    Pinocchio: com_jacobian__is_pinocchios_and_the_derivative
+    differences: com_jacobian__is_pinocchios_and_the_derivative
 centroidal
     Pinocchio: centroidal_momentum_matrix__is_pinocchios
     iDynTree: centroidal_momentum__is_idyntrees

@@ -12,7 +12,12 @@ from support.robots import example_robot, read_robot
 
 from geolin_ros import Linearizer, Wrench, robots
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.dynamics.momentum import centroidal, kinetic_energy, potential_energy
+from geolin_ros.dynamics.momentum import (
+    centre_of_mass,
+    centroidal,
+    kinetic_energy,
+    potential_energy,
+)
 
 NAMES = ('body', 'inertial', 'mixed')
 
@@ -90,6 +95,10 @@ def test_com_jacobian__is_pinocchios_and_the_derivative(case):
         lambda at: centroidal(case.model, at).com, case.state, 2 * case.model.m
     )
     assert_close(found, by_state[:, : case.model.m], 1e-9)
+    alone = centre_of_mass(case.model, case.state)
+    assert_close(alone.com, case.data.com[0], 1e-14, scale=1.0)
+    assert_close(alone.jacobian, J[:, case.oracle.order], 1e-13)
+    assert_close(alone.jacobian, by_state[:, : case.model.m], 1e-9)
 
 
 @pytest.mark.parametrize('name', NAMES)
