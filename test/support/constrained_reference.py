@@ -185,13 +185,6 @@ class TiedReference:
         )
         self.model, self.names = model, names
         self.oracle = PinocchioOracle.from_description(free, names)
-        pin_model = self.oracle.pin_model
-        for joint in description.joints:
-            if pin_model.existJointName(joint.name):
-                number = pin_model.getJointId(joint.name)
-                here = pin.SE3.Identity()
-                pin_model.addFrame(pin.Frame(joint.child, number, 0, here, pin.FrameType.OP_FRAME))
-        self.oracle.data = pin_model.createData()
         self.rows = ConstrainedReference(self.oracle, contacts).rows
         self.G, self.s0 = np.zeros((names.n, model.n)), np.zeros(names.n)
         by_name = {joint.name: joint for joint in description.joints}
