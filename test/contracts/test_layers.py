@@ -101,4 +101,4 @@ def test_rooms__are_those_of_the_page_about_the_design() -> None:
     for path in re.findall(r'`([\w/]+\.py)`', text):
         assert (package / path).exists() or (ROOT / path).exists(), path
     loose = {path.stem for path in package.glob('*.py')} - {'__init__'}
-    assert loose == set(re.findall(r'`(errors|typing|optional|processes|datasets)`', text))
+    assert loose == set(re.findall(r'`(errors|typing|optional|processes|datasets|renamed)`', text))
