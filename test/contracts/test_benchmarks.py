@@ -58,6 +58,14 @@ def test_benchmark__is_of_the_names_that_there_are(name):
     importlib.import_module(f'benchmarks.{name}')
 
 
+@pytest.mark.parametrize('name', ['single_state', 'dynamics'])
+def test_benchmark__measures_in_one_round(name):
+    made = importlib.import_module(f'benchmarks.{name}')
+    rows = made.measure(['go2'], 1) if name == 'single_state' else made.measure(1)
+    assert rows
+    assert all(row.ours_us > 0.0 < row.peer_us for row in rows)
+
+
 def test_limits__are_of_the_ratio_or_of_the_time():
     limits = {'limit': 0.5, 'limit_us': 4e3}
     assert report.Row('gain', 'robot', 3e3, 'scipy', 8e3, **limits).passes
