@@ -26,8 +26,8 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
+from geolin_papers.trajectory import transition
 from geolin_ros import Linearizer, State, TreeModel, robots
-from geolin_ros.papers.trajectory import transition
 from geolin_ros.spatial import se3
 
 Array = NDArray[np.float64]

@@ -27,10 +27,10 @@ from examples.compare_representations import (
     rates_by_pinocchio,
 )
 from examples.compare_representations import forward_differences as by_forward_differences
+from geolin_papers import bos_2022
+from geolin_papers.lie_groups import SE3, euclidean, linearize, product
 from geolin_ros import State, robots
-from geolin_ros.papers import bos_2022
 from geolin_ros.spatial import se3
-from geolin_ros.spatial.lie_group import SE3, euclidean, linearize, product
 
 Array = NDArray[np.float64]
 Linearize = Callable[[State], Array]
@@ -98,7 +98,7 @@ def approaches(robot: Somersault) -> Iterator[Approach]:
 
 
 def on_group(robot: Somersault) -> Linearize:
-    """Return A by `geolin_ros.spatial.lie_group.linearize` of the field alone."""
+    """Return A by `geolin_papers.lie_groups.linearize` of the field alone."""
     model, n = robot.model, robot.model.n
     group = product(SE3, euclidean(n), euclidean(6), euclidean(n))
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from geolin_papers.lie_groups import SE3, SO3, LieGroup, euclidean, linearize, product
 from geolin_ros.spatial import se3
-from geolin_ros.spatial.lie_group import SE3, SO3, LieGroup, euclidean, linearize, product
 
 Array = NDArray[np.float64]
 STEPS = 120  # of the integration

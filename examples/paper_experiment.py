@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geolin_ros import Description, Joint, Linearizer, Link, State, TreeModel
-from geolin_ros.papers.bos_2022 import (
+from geolin_papers.bos_2022 import (
     extended_inverse_dynamics,
     inverse_mass_matrix,
     linearization,
 )
+from geolin_ros import Description, Joint, Linearizer, Link, State, TreeModel
 from geolin_ros.spatial import se3
 
 Array = NDArray[np.float64]

@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
+from geolin_papers.nori_2017.articulated import factors
 from geolin_ros import Description, Joint, Link, TreeModel
 from geolin_ros.estimation.sparse import (
     ALL_BUT_YAW_MOMENT,
@@ -42,7 +43,6 @@ from geolin_ros.estimation.sparse.factorization import (
 )
 from geolin_ros.estimation.sparse.minimum_fill import minimum_fill_order
 from geolin_ros.estimation.sparse.ordering import Order, articulated_body_order
-from geolin_ros.papers.nori_2017.articulated import factors
 
 SIZES = (2, 3, 5, 8, 10, 12, 15, 20, 25, 30)
 LOAD_CELL_SIZES = SIZES[2:]

@@ -14,6 +14,7 @@ from support.finite_difference import (
 from support.states import seen_from
 from support.trees import tree_description
 
+from geolin_papers.trajectory import transition
 from geolin_ros import Contact, Linearizer, Loop, TreeModel, Wrench, robots
 from geolin_ros.errors import (
     ConfigurationError,
@@ -23,7 +24,6 @@ from geolin_ros.errors import (
     UnknownNameError,
 )
 from geolin_ros.linearization.zero_order_hold import zero_order_hold
-from geolin_ros.papers.trajectory import transition
 from geolin_ros.spatial import se3
 
 METHODS = ('euler', 'zoh', 'midpoint', 'rkmk4')

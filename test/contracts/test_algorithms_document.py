@@ -127,7 +127,7 @@ def test_named_files__exist() -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize('name', found(r'`(geolin_ros(?:\.\w+)+)`', TEXT + ROWS))
+@pytest.mark.parametrize('name', found(r'`(geolin_(?:ros|papers)(?:\.\w+)+)`', TEXT + ROWS))
 def test_named_objects__can_be_imported(name: str) -> None:
     pkgutil.resolve_name(name)
 

@@ -23,9 +23,9 @@ MODULES = (
     'geolin_ros.dynamics.equations_of_motion',
     'geolin_ros.dynamics.momentum',
     'geolin_ros.linearization.representation',
-    'geolin_ros.papers.consistency',
-    'geolin_ros.spatial.lie_group',
-    'geolin_ros.papers.trajectory',
+    'geolin_papers.consistency',
+    'geolin_papers.lie_groups',
+    'geolin_papers.trajectory',
     'geolin_ros.dynamics.batch',
     'geolin_ros.linearization.constrained_dynamics',
     'geolin_ros.linearization.contacts',
@@ -238,7 +238,7 @@ displacement_from_body, displacement_to_body
     differences: displacement__is_the_derivative_of_the_change_of_numbers
     Pinocchio: linearization__is_the_derivative_of_the_vector_field
 
-geolin_ros.papers.consistency
+geolin_papers.consistency
 required_effort
     Pinocchio: required_effort__is_pinocchios_inverse_dynamics
     dense: motions_of_given_accelerations__are_those_of_dense_dynamics
@@ -246,7 +246,7 @@ linearize_motion
     Pinocchio: inconsistent_linearization__is_that_under_a_constant_base_wrench
     dense: motions_of_given_accelerations__are_those_of_dense_dynamics
 
-geolin_ros.spatial.lie_group
+geolin_papers.lie_groups
 linearize
     Pinocchio: robot__of_pinocchio_on_its_group_is_linearized_as_by_pinocchio
     by hand: example__differences_equal_exact_derivatives
@@ -300,7 +300,7 @@ Linearizer
     MuJoCo: nu_dot__equals_mujocos
     differences: linearization__equals_differences_on_the_manifold
 
-geolin_ros.papers.trajectory
+geolin_papers.trajectory
 transition
     Pinocchio: flow__equals_differences_of_pinocchios_flow
     differences: sensitivity__is_the_derivative_of_the_final_state
@@ -318,7 +318,7 @@ def table() -> dict[str, dict[str, str]]:
             for name in names:
                 rows.setdefault(f'{home}.{name}', {})[referee] = f'test_{test}'
             opens = True
-        elif line.startswith('geolin_ros'):
+        elif line.startswith('geolin_'):
             home = line
         elif line:
             names = [] if opens else names

@@ -15,6 +15,8 @@ from support.kim_tables import SWAP, KimProblem
 from support.several_axes import SeveralAxesReference
 from support.trees import TILTED_GRAVITY, every_kind_description
 
+from geolin_papers import kim_2012
+from geolin_papers.kim_2012.lie_group import Ad, ad, inverse
 from geolin_ros import (
     Description,
     Link,
@@ -31,8 +33,6 @@ from geolin_ros import (
 )
 from geolin_ros.dynamics.variation import inertia_of_parameters
 from geolin_ros.model.numbering import moved_inertia
-from geolin_ros.papers import kim_2012
-from geolin_ros.papers.kim_2012.lie_group import Ad, ad, inverse
 
 
 class Motion:

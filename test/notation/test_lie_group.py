@@ -11,9 +11,9 @@ from scipy.linalg import expm
 from support.close import assert_blocks_close, assert_close, deviation
 from support.pinocchio_oracle import PinocchioOracle
 
+from geolin_papers.lie_groups import SE3, SO3, euclidean, linearize, product
 from geolin_ros import Linearizer, State, TreeModel, robots
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
-from geolin_ros.spatial.lie_group import SE3, SO3, euclidean, linearize, product
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'lie_groups.py'
 GROUPS = {

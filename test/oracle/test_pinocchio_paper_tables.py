@@ -12,9 +12,9 @@ from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 from support.trees import breadth_first, random_model, renumber_bodies
 
+from geolin_papers import bos_2022
 from geolin_ros import State
 from geolin_ros.kernels.packing.types import Tree
-from geolin_ros.papers import bos_2022
 
 ROBOTS = ('solo12', 'talos_reduced')
 SHAPES = ('chain', 'star', 'branched')

@@ -13,10 +13,10 @@ from support.robots import read_robot
 from support.states import seen_from
 from support.trees import random_model
 
+from geolin_papers import bos_2022
+from geolin_papers.consistency import linearize_motion, required_effort
 from geolin_ros import Linearizer, TreeModel, Wrench, robots
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
-from geolin_ros.papers import bos_2022
-from geolin_ros.papers.consistency import linearize_motion, required_effort
 
 
 class Case:

@@ -16,8 +16,8 @@ from support.dense_reference import DenseReference, adjoint
 from support.finite_difference import ad, cross, derivative_by_vector, exp
 from support.trees import breadth_first, random_model, renumber_bodies
 
+from geolin_papers import bos_2022
 from geolin_ros import State
-from geolin_ros.papers import bos_2022
 
 
 class Motion:

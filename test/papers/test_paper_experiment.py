@@ -14,8 +14,8 @@ import pytest
 from support.close import assert_close
 from support.trees import renumber_bodies
 
+from geolin_papers import bos_2022
 from geolin_ros import Linearizer, State
-from geolin_ros.papers import bos_2022
 from geolin_ros.spatial import se3
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'paper_experiment.py'

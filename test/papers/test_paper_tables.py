@@ -25,15 +25,15 @@ from support.finite_difference import (
 from support.general import linearization as general_linearization
 from support.trees import breadth_first, gram_link, random_model, renumber_bodies
 
-from geolin_ros import Linearizer, State
-from geolin_ros.kernels.packing.types import Tree
-from geolin_ros.papers import bos_2022
-from geolin_ros.papers.bos_2022.joints import jcalc, jcalcderv
-from geolin_ros.papers.bos_2022.spatial import (
+from geolin_papers import bos_2022
+from geolin_papers.bos_2022.joints import jcalc, jcalcderv
+from geolin_papers.bos_2022.spatial import (
     columns_cross_twist,
     columns_cross_wrench,
     cross_wrench,
 )
+from geolin_ros import Linearizer, State
+from geolin_ros.kernels.packing.types import Tree
 
 # positive definite matrices that no body has
 pytestmark = pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')

@@ -7,9 +7,9 @@ import pytest
 from support.close import assert_close, deviation
 from support.finite_difference import derivative_by_vector, retract
 
+from geolin_papers.trajectory import transition
 from geolin_ros import Linearizer, TreeModel, Wrench, robots
 from geolin_ros.errors import ConfigurationError, ShapeError
-from geolin_ros.papers.trajectory import transition
 
 STEPS, DT = 6, 0.01
 DIRECTIONS = 5

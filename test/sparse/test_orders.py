@@ -9,6 +9,7 @@ from scipy.sparse import linalg
 from support.close import assert_close, assert_wrong, deviation
 from support.trees import random_model
 
+from geolin_papers.nori_2017.articulated import articulated_inertias, property_two
 from geolin_ros import Description, Joint, Link, TreeModel
 from geolin_ros.estimation.sparse import BlockSystem, DynamicsSolver, sensors
 from geolin_ros.estimation.sparse.factorization import FixedLU, ThresholdLU, fill_in, ordered_rows
@@ -20,7 +21,6 @@ from geolin_ros.estimation.sparse.ordering import (
     recursive_order,
 )
 from geolin_ros.kernels.sparse import block_system, sparse_lu
-from geolin_ros.papers.nori_2017.articulated import articulated_inertias, property_two
 
 
 def updated(model, sensor_set, rng, state=None):

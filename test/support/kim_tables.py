@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The bodies of `geolin_ros.papers.kim_2012` from a description, by dense references.
+"""The bodies of `geolin_papers.kim_2012` from a description, by dense references.
 
 Six-vectors are [angular; linear]. A floating base is a joint of six between ground and body 1,
 S = 1. Prescribed joints (the set u) are whole joints.
@@ -8,8 +8,8 @@ S = 1. Prescribed joints (the set u) are whole joints.
 
 import numpy as np
 
-from geolin_ros.papers.kim_2012 import Body, ground
-from geolin_ros.papers.kim_2012.lie_group import Ad, ad, inverse
+from geolin_papers.kim_2012 import Body, ground
+from geolin_papers.kim_2012.lie_group import Ad, ad, inverse
 from support.dense_reference import axis_twist, in_link
 from support.finite_difference import exp
 from support.several_axes import IN_A_ROW, entries, group_axes, group_pose, split

@@ -15,16 +15,16 @@ joint i, it is the coordinate ``tree.v_start[i]`` here. The d of a name is a der
 the partial derivative of v by the variable of the table.
 """
 
-from geolin_ros.papers.bos_2022.derivative_by_pose import derivative_by_pose
-from geolin_ros.papers.bos_2022.derivative_by_positions import derivative_by_positions
-from geolin_ros.papers.bos_2022.derivative_by_rates import derivative_by_rates
-from geolin_ros.papers.bos_2022.derivative_by_twist import derivative_by_twist
-from geolin_ros.papers.bos_2022.extended_inverse_dynamics import (
+from geolin_papers.bos_2022.derivative_by_pose import derivative_by_pose
+from geolin_papers.bos_2022.derivative_by_positions import derivative_by_positions
+from geolin_papers.bos_2022.derivative_by_rates import derivative_by_rates
+from geolin_papers.bos_2022.derivative_by_twist import derivative_by_twist
+from geolin_papers.bos_2022.extended_inverse_dynamics import (
     ExtendedInverseDynamics,
     extended_inverse_dynamics,
 )
-from geolin_ros.papers.bos_2022.inverse_mass_matrix import inverse_mass_matrix
-from geolin_ros.papers.bos_2022.linearization import linearization
+from geolin_papers.bos_2022.inverse_mass_matrix import inverse_mass_matrix
+from geolin_papers.bos_2022.linearization import linearization
 
 __all__ = [
     'ExtendedInverseDynamics',

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geolin_papers.bos_2022.joints import jcalc, to_joint_frame
+from geolin_papers.bos_2022.spatial import cross_twist, cross_wrench, inverse_transform
 from geolin_ros.kernels.packing.types import Tree
-from geolin_ros.papers.bos_2022.joints import jcalc, to_joint_frame
-from geolin_ros.papers.bos_2022.spatial import cross_twist, cross_wrench, inverse_transform
 from geolin_ros.typing import Array
 
 

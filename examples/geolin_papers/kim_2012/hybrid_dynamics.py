@@ -4,8 +4,8 @@
 
 from collections.abc import Sequence
 
-from geolin_ros.papers.kim_2012.body import Body, inv, mu
-from geolin_ros.papers.kim_2012.lie_group import ad
+from geolin_papers.kim_2012.body import Body, inv, mu
+from geolin_papers.kim_2012.lie_group import ad
 
 
 def hybrid_dynamics(bodies: Sequence[Body]) -> None:

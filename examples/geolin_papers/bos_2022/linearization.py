@@ -4,14 +4,14 @@
 
 import numpy as np
 
+from geolin_papers.bos_2022.derivative_by_pose import derivative_by_pose
+from geolin_papers.bos_2022.derivative_by_positions import derivative_by_positions
+from geolin_papers.bos_2022.derivative_by_rates import derivative_by_rates
+from geolin_papers.bos_2022.derivative_by_twist import derivative_by_twist
+from geolin_papers.bos_2022.extended_inverse_dynamics import extended_inverse_dynamics
+from geolin_papers.bos_2022.inverse_mass_matrix import inverse_mass_matrix
+from geolin_papers.bos_2022.spatial import cross_twist
 from geolin_ros.kernels.packing.types import Tree
-from geolin_ros.papers.bos_2022.derivative_by_pose import derivative_by_pose
-from geolin_ros.papers.bos_2022.derivative_by_positions import derivative_by_positions
-from geolin_ros.papers.bos_2022.derivative_by_rates import derivative_by_rates
-from geolin_ros.papers.bos_2022.derivative_by_twist import derivative_by_twist
-from geolin_ros.papers.bos_2022.extended_inverse_dynamics import extended_inverse_dynamics
-from geolin_ros.papers.bos_2022.inverse_mass_matrix import inverse_mass_matrix
-from geolin_ros.papers.bos_2022.spatial import cross_twist
 from geolin_ros.typing import Array
 
 

@@ -13,17 +13,17 @@ variables of the bodies, whose first is the ground {0}; see `Body`. Tables 5 to 
 of 2 to 4. Joints have any number of coordinates; a floating base is a joint of six with S = 1.
 """
 
-from geolin_ros.papers.kim_2012.body import Body, ground
-from geolin_ros.papers.kim_2012.forward_dynamics import forward_dynamics
-from geolin_ros.papers.kim_2012.forward_dynamics_derivative import (
+from geolin_papers.kim_2012.body import Body, ground
+from geolin_papers.kim_2012.forward_dynamics import forward_dynamics
+from geolin_papers.kim_2012.forward_dynamics_derivative import (
     forward_dynamics_derivative,
 )
-from geolin_ros.papers.kim_2012.hybrid_dynamics import hybrid_dynamics
-from geolin_ros.papers.kim_2012.hybrid_dynamics_derivative import (
+from geolin_papers.kim_2012.hybrid_dynamics import hybrid_dynamics
+from geolin_papers.kim_2012.hybrid_dynamics_derivative import (
     hybrid_dynamics_derivative,
 )
-from geolin_ros.papers.kim_2012.inverse_dynamics import inverse_dynamics
-from geolin_ros.papers.kim_2012.inverse_dynamics_derivative import (
+from geolin_papers.kim_2012.inverse_dynamics import inverse_dynamics
+from geolin_papers.kim_2012.inverse_dynamics_derivative import (
     inverse_dynamics_derivative,
 )
 

@@ -4,8 +4,8 @@
 
 from collections.abc import Sequence
 
-from geolin_ros.papers.kim_2012.body import Body, mu
-from geolin_ros.papers.kim_2012.lie_group import ad
+from geolin_papers.kim_2012.body import Body, mu
+from geolin_papers.kim_2012.lie_group import ad
 
 
 def hybrid_dynamics_derivative(bodies: Sequence[Body]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from geolin_ros.papers.kim_2012.lie_group import Ad, inverse
+from geolin_papers.kim_2012.lie_group import Ad, inverse
 from geolin_ros.typing import Array
 
 

@@ -4,14 +4,14 @@
 
 import numpy as np
 
-from geolin_ros.kernels.packing.types import Tree
-from geolin_ros.papers.bos_2022.extended_inverse_dynamics import ExtendedInverseDynamics
-from geolin_ros.papers.bos_2022.joints import jcalcderv, to_joint_frame
-from geolin_ros.papers.bos_2022.spatial import (
+from geolin_papers.bos_2022.extended_inverse_dynamics import ExtendedInverseDynamics
+from geolin_papers.bos_2022.joints import jcalcderv, to_joint_frame
+from geolin_papers.bos_2022.spatial import (
     columns_cross_twist,
     columns_cross_wrench,
     cross_wrench,
 )
+from geolin_ros.kernels.packing.types import Tree
 from geolin_ros.typing import Array
 
 

@@ -2,5 +2,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables and figures of the papers, line by line: to be read beside them and to test against.
 
-Nothing that runs imports them.
+On the path of every program in ``examples``; installed with nothing.
 """

@@ -4,8 +4,8 @@
 
 import numpy as np
 
+from geolin_papers.bos_2022.joints import jcalc, subtree, to_joint_frame
 from geolin_ros.kernels.packing.types import Tree
-from geolin_ros.papers.bos_2022.joints import jcalc, subtree, to_joint_frame
 from geolin_ros.typing import Array
 
 
