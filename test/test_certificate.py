@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A right linearization passes the check in every form, and a wrong entry never does."""
 
+import dataclasses
 import itertools
 import re
 import subprocess
@@ -12,6 +13,8 @@ from typing import get_args
 import numpy as np
 import pytest
 from scipy.linalg import expm
+from support.close import assert_close
+from support.constrained_reference import TiedReference
 from support.light_robots import standing
 from support.robots import example_robot, read_robot
 from support.states import seen_from
@@ -222,20 +225,56 @@ def test_contacts__are_known_and_a_wrong_entry_is_found(held, form: Form) -> Non
     assert certifier.check(claim).failed
 
 
-def test_b_that_moves_a_light_foot_on_the_ground__is_found() -> None:
-    """The limit grows with the condition number of J M^-1 J', but J B = 0 holds to rounding."""
-    model = TreeModel.from_description(standing(1e-4, 2))
-    contacts = (Contact('leg0_1', 'surface'),)
-    rng = np.random.default_rng(0)
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    L = Linearizer(model, contacts)(state, tau)
-    claim = Claim(state, tau, L.A.copy(), L.B.copy(), L.nu_dot.copy(), (), contacts)
+@pytest.mark.parametrize('joints', [1, 2, 3, 6])
+@pytest.mark.parametrize('mass', [1e-4, 1e-5, 1e-7, 1e-9])
+def test_wrong_entries_beside_light_feet_on_the_ground__are_found(mass, joints) -> None:
+    """What a foot weighs does not count where its sole holds it: the limit stays as it is."""
+    model = TreeModel.from_description(standing(mass, joints))
+    claim = held_claim(model, Form(), (Contact(f'leg0_{joints - 1}', 'surface'),), 0)
     certifier = Certifier(model, Form())
-    assert not certifier.check(claim).failed
-    claim.B[model.m :] += 5e-8 * np.abs(L.B).max() * L.J.T[:, :1]
+    found = certifier.check(claim)
+    assert found.deviation < 1e-10, found
+    assert found.limit < 1e-7
+    J = Linearizer(model, claim.contacts)(claim.state, claim.tau).J
+    B = claim.B.copy()
+    B[model.m :] += 5e-8 * np.abs(B).max() * J.T[:, :1]
+    found = certifier.check(claim._replace(B=B))
+    assert found.failed
+    assert found.worst.endswith('by tau')
+    claim.A[model.m + 1, 7] += 1e-6 * np.abs(claim.A[model.m : model.m + 6, 6 : model.m]).max()
     found = certifier.check(claim)
     assert found.failed
-    assert found.worst == 'contacts by tau'
+    assert found.worst == 'v by s'
+
+
+@pytest.mark.parametrize('kp', [0.0, 9.0])
+@pytest.mark.parametrize('mass', [1.0, 1e-6])
+def test_a_robot_that_contacts_hold_altogether__is_checked(mass, kp) -> None:
+    """Nothing but rounding is left of B, and at rest of A and nu_dot."""
+    whole = standing(mass, 6)
+    description = dataclasses.replace(whole, links=whole.links[:1] + whole.links[2:])
+    description = dataclasses.replace(description, joints=whole.joints[1:])
+    model = TreeModel.from_description(description)
+    contacts = [Contact(name, 'surface', kp=kp, kd=kp / 3.0) for name in ('base', 'leg0_5')]
+    claim = held_claim(model, Form(), contacts, 1)
+    if not kp:
+        claim.state.v[:], claim.state.r[:] = 0.0, 0.0
+        L = Linearizer(model, contacts)(claim.state, claim.tau)
+        claim = claim._replace(A=L.A.copy(), B=L.B.copy(), nu_dot=L.nu_dot.copy())
+    reference = TiedReference(description, model, claim.contacts)
+    A, B, nu_dot, *_, rank, _ = reference.linearization(claim.state, claim.tau)
+    assert rank == model.m
+    assert not B.any()
+    for ours, expected in ((claim.A, A), (claim.B, B), (claim.nu_dot, nu_dot)):
+        assert_close(ours, expected, 1e-8, scale=max(1.0, np.abs(expected).max()))
+    certifier = Certifier(model, Form())
+    found = certifier.check(claim)
+    assert not found.failed, found
+    assert found.limit < 1e-7
+    for wrong in (claim.A[model.m :], claim.B[model.m :], claim.nu_dot):
+        wrong[3] += 1e-5 * max(1.0, np.abs(nu_dot).max())
+        assert certifier.check(claim).failed
+        wrong[3] -= 1e-5 * max(1.0, np.abs(nu_dot).max())
 
 
 def test_redundant_contacts__are_refused_in_words() -> None:

@@ -62,21 +62,31 @@ class PrescribedAccelerations:
             self._newest = key, M, (J[:-1] - J[-1]).T
         return self._newest[1:]
 
-    def conditions(self, at: Point) -> tuple[float, float]:
-        """Return the condition numbers of M and of J M^-1 J', which is 1 without contacts.
+    def conditions(self, at: Point) -> tuple[float, float, float]:
+        """Return the condition numbers of M, of N' M N and of J J'.
 
-        With rows that depend on each other the latter is near 1 / eps: (1) has no unique forces.
+        N holds the motions that contacts leave; without any the second one is 1. Rows of J have
+        length one in the third one, which is near 1 / eps^2 where they depend on each other, then
+        (1) has no unique forces.
         """
         M, J = self.matrices(at)
-        redundancy = float(np.linalg.cond(J @ np.linalg.solve(M, J.T))) if len(J) else 1.0
-        return float(np.linalg.cond(M)), redundancy
+        of_M = float(np.linalg.cond(M))
+        if not len(J):
+            return of_M, of_M, 1.0
+        length = np.linalg.norm(J, axis=1, keepdims=True)
+        _, sizes, motions = np.linalg.svd(J / np.maximum(length, np.finfo(np.float64).tiny))
+        N = motions[len(J) :]
+        left = float(np.linalg.cond(N @ M @ N.T)) if len(N) else 1.0
+        smallest = sizes[-1] if len(J) <= len(M) else 0.0
+        redundancy = float(sizes[0] / smallest) ** 2 if smallest > 0.0 else np.inf
+        return of_M, left, redundancy
 
     def slip(self, at: Point, tau: Array, nu_dot: Array, by_tau: Array) -> tuple[float, float]:
         """Return how far nu_dot (m,) and its derivative by efforts are from what contacts allow.
 
         Largest J nu_dot + gamma and J d nu_dot / d tau, relative to the largest entries of J times
-        those of nu_dot or its derivative: rounding alone, whatever the inertias, also of joints
-        that contacts lock.
+        those of nu_dot or its derivative, or `least`: rounding alone, whatever the inertias, also
+        of joints that contacts lock.
         """
         _, J = self.matrices(at)
         m, lam = len(nu_dot), np.zeros(len(J))
@@ -84,9 +94,22 @@ class PrescribedAccelerations:
             return 0.0, 0.0
         asked = self._residual(at, tau, np.concatenate((nu_dot, lam)))[0, m:]
         gamma = self._residual(at, tau, np.concatenate((0.0 * nu_dot, lam)))[0, m:]
-        size = float(np.abs(J).max())
-        whole = size * float(np.abs(nu_dot).max()) + float(np.abs(gamma).max())
-        return _share(asked, whole), _share(J @ by_tau, size * float(np.abs(by_tau).max()))
+        size, (by_force, by_effort) = float(np.abs(J).max()), self.least(at, tau)
+        whole = size * max(float(np.abs(nu_dot).max()), by_force) + float(np.abs(gamma).max())
+        most = max(float(np.abs(by_tau).max()), by_effort)
+        return _share(asked, whole), _share(J @ by_tau, size * most)
+
+    def least(self, at: Point, tau: Array) -> tuple[float, float]:
+        """Return the least sizes of accelerations and of their derivatives by efforts.
+
+        What the largest of forces and efforts tau (1, n), and 1, give the largest inertia: parts
+        that contacts hold altogether have rounding alone.
+        """
+        m = self.bodies.model.m
+        x = np.zeros(m + len(self.matrices(at)[1]))
+        force = float(np.abs(self._residual(at, tau, x)[0, :m]).max())
+        unit = 1.0 / float(np.abs(self.matrices(at)[0]).max())
+        return unit * force, unit
 
     def rate(self, at: Point, tau: Array) -> Array:
         """Return f (k, 2 m) at points that differ by imaginary parts alone, efforts tau (k, n).

@@ -6,8 +6,9 @@ Along random directions, one for each block of columns so that every entry of A 
 B dU is compared with what `directional` finds: the derivative of textbook equations by a complex
 step, exact to rounding. Nothing here reads the engine, its packed arrays or its placements.
 
-For ``zoh`` A and B of the same state are made here too. Where light feet make the condition
-number, and so the limit, large, J nu_dot + gamma = 0 and J B = 0 are still kept to rounding.
+For ``zoh`` A and B of the same state are made here too. The limit grows with the condition number
+of M along the motions that contacts leave: light feet count where they are free. J nu_dot + gamma
+= 0 and J B = 0 are kept to rounding whatever it is.
 """
 
 from collections.abc import Sequence
@@ -28,11 +29,11 @@ from geolin_ros.verification.directional import Directional, Form
 LIMIT = 1e-8
 """Largest deviation of a well-conditioned robot, relative to the largest entry of the block."""
 ROUNDING = 1e3 * np.finfo(np.float64).eps
-"""Times the condition number of M, or of J M^-1 J': largest deviation of another one."""
+"""Times the condition number of N' M N, N the motions left, or of J J': of another one."""
 LEAST = 1e-3
 """A block with entries below this part of its row's largest is judged by that."""
 REDUNDANT = 1e9
-"""Contacts with a larger condition number of J M^-1 J' depend on each other."""
+"""Contacts with a larger condition number of J J', rows of length one, depend on each other."""
 
 
 class Certificate(NamedTuple):
@@ -117,14 +118,14 @@ class Certifier:
         """
         rng = rng or self._rng
         acting = PrescribedAccelerations(self._bodies, claim.contacts, claim.wrenches)
-        condition, redundancy = acting.conditions(self._bodies.point(claim.state))
+        condition, left, redundancy = acting.conditions(self._bodies.point(claim.state))
         if not redundancy < REDUNDANT:
             raise UnsolvableError(
                 f'contacts of robot {self._model.name!r} depend on each other: condition number '
-                f"{redundancy:.1e} of J M^-1 J', expected below {REDUNDANT:.0e}; A and B hold "
+                f"{redundancy:.1e} of J J', expected below {REDUNDANT:.0e}; A and B hold "
                 'along motions that they admit, which differences leave'
             )
-        limit = max(LIMIT, ROUNDING * max(condition, redundancy))
+        limit = max(LIMIT, ROUNDING * max(left, redundancy))
         if not all(np.isfinite(part).all() for part in (claim.A, claim.B, claim.nu_dot)):
             return Certificate(np.inf, limit, condition, 'not finite')
         directions = np.zeros((claim.A.shape[0] + claim.B.shape[1], len(self._columns)))
@@ -155,8 +156,10 @@ class Certifier:
         products = Directional(self._form, acting, claim.state, claim.tau)
         m = self._model.m
         nu_dot = products.f[m:]
-        falling = acting.without_efforts(self._bodies.point(claim.state), claim.tau[np.newaxis])
-        scale = max(_largest(nu_dot), _largest(falling), np.finfo(np.float64).tiny)
+        at, efforts = self._bodies.point(claim.state), claim.tau[np.newaxis]
+        by_force, by_effort = acting.least(at, efforts)
+        falling = acting.without_efforts(at, efforts)
+        scale = max(_largest(nu_dot), _largest(falling), by_force, np.finfo(np.float64).tiny)
         both = np.hstack((claim.A, claim.B))
         expected = products(*np.split(directions, [len(claim.A)]))
         largest = np.abs(np.column_stack((both, both @ directions - expected)))
@@ -165,6 +168,10 @@ class Certifier:
         columns = [part.start for part in self._columns.values()]
         sizes = np.maximum.reduceat(by_rows[:, : both.shape[1]], columns, axis=1)
         sizes = np.maximum(sizes, LEAST * sizes.max(axis=1, keepdims=True))
+        if self._form.method == 'none':
+            of_rates = [name in 'vr' for name in self._rows]
+            least = [by_effort if name == 'tau' else by_force for name in self._columns]
+            sizes[of_rates] = np.maximum(sizes[of_rates], least)
         found = {'nu_dot': _largest(nu_dot - claim.nu_dot) / scale}
         for i, rows in enumerate(self._rows):
             for j, name in enumerate(self._columns):
