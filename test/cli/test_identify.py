@@ -35,7 +35,7 @@ def swung(t, amplitude, second):
     )
 
 
-def write(path, names=('shoulder',), amplitude=1.0, late=0.0, second=0.0):
+def write(path, names=('shoulder',), amplitude=1.0, late=0.0, second=0.0, rates=1.0):
     """Write joint states of an arm with 3 kg, efforts ``late`` and with noise."""
     types, rng = known_types().types, np.random.default_rng(1)
     truth = TreeModel.from_urdf(ARM.format(mass=3.0), base='fixed')
@@ -51,7 +51,7 @@ def write(path, names=('shoulder',), amplitude=1.0, late=0.0, second=0.0):
             message = types[JOINT_STATE](
                 types['std_msgs/msg/Header'](stamp, ''),
                 list(names),
-                *(np.array([value]) for value in (s, r, tau)),
+                *(np.array([value]) for value in (s, rates * r, tau)),
             )
             bag.write('/joint_states', k * 10_000_000, message)
     return str(path)
@@ -88,6 +88,13 @@ def test_identify__writes_an_overlay_that_a_model_reads(kind, tmp_path, request,
     moment = model.tree.inertia[1, 5, 1]  # m c_x
     assert abs(model.tree.inertia[1, 4, 0] - 0.6) < 0.02, 'm c_z of 3 kg at 0.2 m'
     assert abs(moment) < 0.02
+
+
+def test_identify__differentiates_positions_where_rates_are_nan(tmp_path, urdf):
+    output, bag = tmp_path / 'overlay.yaml', write(tmp_path / 'bag', rates=np.nan)
+    assert main(['identify', bag, '--urdf', urdf, '-o', str(output), '--quiet']) == 0
+    model = TreeModel.from_file(urdf, base='fixed', overlay=output)
+    assert abs(model.tree.inertia[1, 4, 0] - 0.6) < 0.02, 'm c_z of 3 kg at 0.2 m'
 
 
 @pytest.mark.parametrize(
@@ -214,6 +221,9 @@ def test_identify__takes_out_a_delay_that_is_to_be_found(tmp_path, urdf, capsys)
     said = capsys.readouterr().out
     assert '--delay auto' in said
     assert 'combinations of masses, ' in said
+    plain = write(tmp_path / 'plain')  # of one frequency
+    assert main(['identify', plain, *arguments[1:-1], '--delay', 'auto']) == 0
+    assert 'no delay of efforts was taken out' in capsys.readouterr().out
 
 
 # -- a body that floats ----------------------------------------------------------------------

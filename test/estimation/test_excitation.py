@@ -123,6 +123,17 @@ def test_identify__takes_joints_that_hardly_move_and_efforts_that_nobody_measure
     assert 'elbow' not in {name for name, _ in identify(arm(), [changed]).joint_values()}
 
 
+def test_identify__differentiates_positions_of_joints_without_rates():
+    signals = motion()
+    changed = dataclasses.replace(signals, rate=signals.rate * [1.0, np.nan])
+    found, whole = (identify(arm(), [s]) for s in (changed, signals))
+    assert np.allclose(found.after, whole.after, rtol=0.15)
+    assert (found.after < 0.1 * found.before).all()
+    lacking = dataclasses.replace(signals, position=signals.position * [1.0, np.nan])
+    with pytest.raises(RecordingError, match=r"'elbow' has position nan .*'elbow=0.0'"):
+        identify(arm(), [lacking])
+
+
 def test_find_delay__does_not_guess_from_one_frequency():
     with pytest.raises(RecordingError, match='several frequencies'):
         find_delay(arm(), dataclasses.replace(motion(waves=(4.0,)), effort=np.ones((800, 2))))

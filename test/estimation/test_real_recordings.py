@@ -8,13 +8,13 @@ import warnings
 
 import numpy as np
 import pytest
-from geolin_tools.identification import Prior, identify, overlay_of
+from geolin_tools.identification import Prior, find_delay, identify, overlay_of
 from geolin_tools.identification.bodies import is_physical
 from scipy.signal import savgol_filter
 from support.environment import ROOT
 
 from geolin_ros import inverse_dynamics, urdf
-from geolin_ros.errors import ModelWarning
+from geolin_ros.errors import ModelWarning, RecordingError
 
 pytest.importorskip('rosbags')
 pytest.importorskip('scipy')
@@ -66,6 +66,21 @@ def test_identify__finds_a_load_beside_real_friction(name):
     signals = dataclasses.replace(tried, effort=effort - np.array(model.effort_offset))
     mass = identify(model, [signals], prior=Prior(payload=link)).changes()[0]
     assert abs(mass.after - 2.8) < 0.2
+
+
+def test_delay__is_none_where_joints_do_not_agree_on_one():
+    arm = arms.ARMS['kuka_lwr4, run 2']()  # whose elastic joints would take out 20 to 100 ms
+    with pytest.raises(RecordingError, match='joints that agree'):
+        find_delay(arm.model, arm.train)
+    assert identify(arm.model, [arm.train], [arm.tried], delay=None).delay == 0.0
+
+
+def test_delay__is_found_of_efforts_that_come_late():
+    arm = arms.ARMS['UR10, first half']()
+    time, effort = arm.train.time, arm.train.effort
+    late = np.stack([np.interp(time - 0.06, time, column) for column in effort.T], axis=1)
+    found = find_delay(arm.model, dataclasses.replace(arm.train, effort=late))
+    assert abs(found - 0.06) < 0.025  # its own efforts are 20 ms late
 
 
 @pytest.mark.parametrize('name', [pytest.param('go1', marks=pytest.mark.soak), 'icub'])

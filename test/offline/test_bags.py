@@ -25,7 +25,7 @@ def test_bag__is_small_and_usable(name, tmp_path):
     assert found['odometry']['twist_frame'] in {'demo': ['child'], 'pushed': ['child', None]}[name]
     assert found['dropped'] == {}
     assert run(bag, tmp_path / 'out.zarr').samples == found['linearizable']
-    assert np.isfinite(open_dataset(str(tmp_path / 'out.zarr')).A.values).all()
+    assert np.isfinite(open_dataset(tmp_path / 'out.zarr').A.values).all()
 
 
 def test_residual__of_a_standing_robot_is_what_its_feet_do(tmp_path):

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from geolin_tools.importers.log_file import FIELDS, read_log
+from geolin_tools.importers.log_file import FIELDS, read_log, read_table
 from scipy.spatial.transform import Rotation
 
 from geolin_ros.cli import main
@@ -172,8 +172,26 @@ def test_import__previews_columns_of_text(folder, capsys):
     assert [line.split()[0] for line in lines[1:]] == ['t', 'q1', 'q2', 'v1', 'v2', 'i1', 'i2']
     assert 'rises by 10.5' in lines[1]
     assert '4 to 4, 1 not finite' in lines[-1]
+    log.write_text(ROWS.replace(',30,2,', ', ,2,'))
+    assert '0 to 0, 1 not finite' in previewed(log, capsys).splitlines()[5]
     assert main(['import', '--preview', str(folder / 'lag.csv')]) == 1
     assert 'lag.csv cannot be read' in capsys.readouterr().err
+
+
+def test_import__differentiates_rates_of_a_joint_that_has_none(folder):
+    rows = [f'{10 * k},{k * k},{2 * k},,1,0,{k or ""}' for k in range(1, 9)]
+    (folder / 'log.csv').write_text('\n'.join(('t,q1,q2,v1,v2,i1,i2', *rows)))
+    topic = read_log(folder / 'map.yaml', folder).topics['/joint_states']
+    k = np.arange(1, 9)
+    assert np.allclose(topic.fields['velocity'][:, 0], 2.0 * np.pi / 60.0)  # as it is
+    assert np.allclose(topic.fields['velocity'][1:-1, 1], np.deg2rad(2.0 * k[1:-1] / 0.01))
+    (folder / 'log.csv').write_text('\n'.join(('t,q1,q2,v1,v2,i1,i2', '5,,1,1,1,1,1')))
+    assert np.isnan(read_table(folder / 'log.csv')['q1']).all()
+    with pytest.raises(RecordingError, match="joint 'shoulder' has no position in any row"):
+        read_log(folder / 'map.yaml', folder)
+    (folder / 'log.csv').write_text(ROWS.replace(',30,', ',fast,'))
+    with pytest.raises(RecordingError, match='cannot be read'):
+        read_log(folder / 'map.yaml', folder)
 
 
 def test_import__makes_stamps_of_arrival_even_on_request(tmp_path):
@@ -211,6 +229,10 @@ def test_import__differentiates_odometry_without_a_twist(tmp_path):
     with Recording([bag]) as recording:
         (described,) = recording.messages(['robot_description'])
         assert described.time == round(t[0] * 1e9)
+    q[7][0] = np.nan
+    np.savez(path, t=t, p=[h[:3, 3] for h in H], q=q)
+    with pytest.raises(RecordingError, match=r'orientation of row 7 is \[ *nan'):
+        read_log(tmp_path / 'map.yaml', path)
 
 
 def test_import__keeps_the_times_that_all_files_have(tmp_path):

@@ -56,11 +56,11 @@ class JointInput:
         if values.shape[0] != len(self._names):  # type: ignore[arg-type]
             raise self._wrong_length(field, values.shape[0], missing)
         np.take(values, self._index, out=out)
-        if not np.isfinite(out).all():
-            raise self._not_finite(field, out)
         if field == 'effort' and self._model.effort_scale:
             out *= self._model.effort_scale
             out -= self._model.effort_offset
+        if not np.isfinite(out).all():
+            raise self._not_finite(field, out)
 
     def _look_up(self, names: Any) -> None:
         self._names = None

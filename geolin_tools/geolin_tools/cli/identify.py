@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_delay,
         default=0.0,
         metavar='SECONDS',
-        help='delay of the efforts behind the motion, or auto: by correlation (0)',
+        help='delay of the efforts behind the motion, or auto: that on which joints agree (0)',
     )
     parser.add_argument(
         '--trust',
@@ -214,6 +214,11 @@ def run(options: argparse.Namespace) -> int:
             f'trust {prior.trust:g}, {"springs" if prior.springs else "no springs"}'
             f'{", by what is left of efforts kept aside" if is_chosen else ""}'
         )
+        if options.delay is None and not found.delay:
+            print(
+                'no delay of efforts was taken out: joints do not agree on one, or it leaves no '
+                'less of the efforts kept aside'
+            )
         print('\n'.join(_lines(found)))
         print(
             f'{options.output}: for overlay_file of the nodes, with coulomb_friction: true for '

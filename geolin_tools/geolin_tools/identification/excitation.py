@@ -31,11 +31,11 @@ from geolin_tools.identification.signals import (
 LATEST, FINEST = 0.1, 0.004
 """Efforts are looked for within this of their motion, in steps not below that [s]."""
 PLAIN = 1.2
-"""A delay is clear if without it so many times as much stays unexplained,"""
+"""The delay of a joint is clear if other delays leave so many times as much unexplained,"""
 EXPLAINED = 0.5
-"""and with it less than this part of the efforts."""
-AGREED = 2.0
-"""Delays of single joints lie within so many steps of the delay of all, in the median."""
+"""and it less than this part of the effort."""
+AGREED, NEARLY = 2.0, 0.5
+"""Joints agree if all clear delays are within so many steps, or this part, of their median."""
 OFF = 2.0
 """Efforts so many times too large or too small are in another unit,"""
 ENOUGH = 0.4
@@ -106,7 +106,8 @@ def find_delay(model: TreeModel, signals: Signals, cutoff: float | None = None) 
     """Return by how much the efforts of a recording come after its motion [s].
 
     The delay is where the equations of motion, with friction and rotors, explain most of the
-    efforts: their multiple correlation. Joints have to agree on it.
+    efforts: their multiple correlation. All joints have to agree on it: what a model lacks, as
+    elastic gears, looks like a delay of one joint.
 
     Raises
     ------
@@ -140,15 +141,19 @@ def _delay(equations: Equations, motion: Motion, signals: Signals) -> float:
         for j, (c, Q) in enumerate(bases.items()):
             effort = efforts[:, c] / max(float(size[c]), 1e-12)
             of_joints[k, j] = float(np.mean((effort - Q @ (Q.T @ effort)) ** 2))
-    left = of_joints.mean(axis=1)
-    best = int(left.argmin())
-    if np.median(np.abs(of_joints.argmin(axis=0) - best)) > AGREED:
+    least = of_joints.min(axis=0)
+    is_clear = (of_joints.max(axis=0) > PLAIN**2 * least + 1e-12) & (least < EXPLAINED**2)
+    if not is_clear.any():
         return np.nan
-    if not 0 < best < lags.size - 1 or np.sqrt(left[best]) > EXPLAINED:
+    own = lags[of_joints[:, is_clear].argmin(axis=0)]
+    middle = float(np.median(own))
+    if np.abs(own - middle).max() > max(AGREED * step, NEARLY * abs(middle)) + 1e-9:
+        return np.nan
+    left = of_joints[:, is_clear].mean(axis=1)
+    best = int(left.argmin())
+    if not 0 < best < lags.size - 1:
         return np.nan
     before, at, after = left[best - 1 : best + 2]
-    if left.max() < PLAIN**2 * at + 1e-12:
-        return np.nan
     bend = before - 2.0 * at + after
     return float(lags[best] + 0.5 * step * (before - after) / bend)
 

@@ -249,7 +249,7 @@ def identify(
         What is believed of the robot before; see `Prior`.
     cutoff, delay
         See `prepare`; a delay of None is found, see `find_delay`, and taken out if that leaves
-        less of the efforts kept aside.
+        less of the efforts kept aside; it is 0 where a recording does not tell.
 
     Raises
     ------
@@ -366,7 +366,11 @@ def fitted(
 
 
 def _found_delay(model: TreeModel, train: Sequence[Signals], cutoff: float | None) -> float:
-    return float(np.mean([find_delay(model, signals, cutoff) for signals in train]))
+    """Return the mean delay [s] of recordings; 0 if one does not tell."""
+    try:
+        return float(np.mean([find_delay(model, signals, cutoff) for signals in train]))
+    except RecordingError:
+        return 0.0
 
 
 def _require_inputs(signals: Signals, model: TreeModel) -> None:

@@ -57,8 +57,8 @@ def joint_signals(source: Source, watch: Watch = lambda items, total: items) -> 
             try:
                 reader.read(message, field, out, Cause.LENGTH)
             except DroppedInput as drop:
-                # NaN throughout is an effort that nobody measured: what else it is, `check` finds
-                if field != 'effort' or drop.cause is not Cause.NOT_FINITE:
+                # NaN throughout is what nobody measured: what else it is, `check` finds
+                if drop.cause is not Cause.NOT_FINITE:
                     raise RecordingError(f'{name}: joint state {len(times)}: {drop}') from None
             rows[field].append(out)
         times.append(nanoseconds(message.header.stamp))

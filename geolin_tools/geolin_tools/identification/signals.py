@@ -56,8 +56,8 @@ class Signals:
     position : (N, n)
         Of the joints, in the order of the model [rad or m].
     rate, effort : (N, n) or None
-        [rad/s or m/s, N m or N]; without rates they are the derivatives of positions. A column of
-        efforts that is NaN throughout was not measured.
+        [rad/s or m/s, N m or N]. A column that is NaN throughout was not measured; rates that
+        were not are the derivatives of positions.
     pose, twist : (N, 4, 4) and (N, 6), or None
         Of a floating base: its pose in the world [m], its twist in its own axes [m/s, rad/s].
     forces
@@ -208,20 +208,23 @@ def check(signals: Signals, model: TreeModel) -> None:
             f'{name} has {time.size} samples in {length:.3g} s, expected at least {FEWEST} in '
             f'{SHORTEST:g} s; record longer'
         )
+    for c in np.flatnonzero(np.isnan(signals.position).all(axis=0)):
+        joint = model.joint_names[c]
+        raise RecordingError(
+            f'{name}: joint {joint!r} has position nan throughout, expected numbers; lock it '
+            f'where it was: -p "locked_joints:=[\'{joint}=0.0\']"'
+        )
     for what, values in (
         ('time', time),
         ('position', signals.position),
-        ('rate', signals.rate),
+        ('rate', _measured(signals.rate)),
+        ('effort', _measured(signals.effort)),
         ('base pose', signals.pose),
         ('base twist', signals.twist),
         *((f'force on {frame}', values) for frame, values in signals.forces.items()),
     ):
         if values is not None:
             _check_finite(name, what, values, model)
-    if signals.effort is not None:
-        measured = ~np.isnan(signals.effort).all(axis=0)
-        part = np.where(measured, signals.effort, 0.0)
-        _check_finite(name, 'effort', part, model)
     if steps.max() > GAP:
         k = int(steps.argmax())
         raise RecordingError(
@@ -242,6 +245,7 @@ def _check_motion(signals: Signals, model: TreeModel) -> None:
         return
     slope, alike = rate_slopes(signals)
     tells = (moved > 5.0 * STILL) | ((moved > STILL) & (np.abs(alike) > CLEAR))
+    tells &= ~np.isnan(signals.rate).all(axis=0)
     for c in np.flatnonzero(tells & ~((slope > 0.7) & (slope < 1.4))):
         factor, unit = float(slope[c]), ''
         if abs(np.log(abs(factor) * 180.0 / np.pi)) < 0.35:
@@ -279,6 +283,11 @@ def rate_slopes(signals: Signals) -> tuple[Array, Array]:
         return product / square, product / np.sqrt(square * other)
 
 
+def _measured(values: Array | None) -> Array | None:
+    """Return values whose columns that are NaN throughout are 0."""
+    return None if values is None else np.where(np.isnan(values).all(axis=0), 0.0, values)
+
+
 def _check_finite(name: str, what: str, values: Array, model: TreeModel) -> None:
     if np.isfinite(values).all():
         return
@@ -308,7 +317,8 @@ def _wanted_cutoff(signals: Signals) -> float:
     even = _even(signals)
     rate = np.gradient(_resampled(signals.time, signals.position, even), period, axis=0)
     if signals.rate is not None:
-        rate = _resampled(signals.time, signals.rate, even)
+        given = _resampled(signals.time, signals.rate, even)
+        rate = np.where(np.isnan(given), rate, given)
     spectrum = np.abs(np.fft.rfft(rate - rate.mean(axis=0), axis=0)) ** 2
     share = np.cumsum(spectrum.sum(axis=1))
     if share[-1] <= 0.0:
@@ -359,7 +369,7 @@ def prepare(
         fine = _track(signals, even, _filter(sharper, period))
     all_rates = track.rate
     if signals.rate is not None and FINER * cutoff < 0.45 / period:
-        all_rates = _smoothed(signals, signals.rate, even, _filter(FINER * cutoff, period))
+        all_rates = _smooth_motion(signals, even, _filter(FINER * cutoff, period))[1]
     effort = np.full_like(track.position, np.nan)
     if signals.effort is not None:
         measured = ~np.isnan(signals.effort).all(axis=0)
@@ -402,25 +412,36 @@ def _smoothed(
 
 def _track(signals: Signals, even: Array, sections: Array) -> Track:
     """Return the motion at even times."""
-    period = float(even[1] - even[0])
 
     def smooth(values: Array) -> Array:
         return _smoothed(signals, values, even, sections)
 
-    def rate_of(values: Array) -> Array:
-        return np.asarray(
-            signal.savgol_filter(values, POINTS, POINTS - 1, deriv=1, delta=period, axis=0)
-        )
-
-    position = smooth(signals.position)
-    rate = rate_of(position) if signals.rate is None else smooth(signals.rate)
+    position, rate = _smooth_motion(signals, even, sections)
     pose = twist = twist_dot = None
     if signals.pose is not None and signals.twist is not None:
         pose = _smooth_poses(smooth(signals.pose.reshape(len(signals.time), 16)))
         twist = smooth(signals.twist)
-        twist_dot = rate_of(twist)
+        twist_dot = _rate_of(twist, even)
     forces = {frame: smooth(values) for frame, values in signals.forces.items()}
-    return Track(even, position, rate, rate_of(rate), pose, twist, twist_dot, forces)
+    return Track(even, position, rate, _rate_of(rate, even), pose, twist, twist_dot, forces)
+
+
+def _smooth_motion(signals: Signals, even: Array, sections: Array) -> tuple[Array, Array]:
+    """Return positions and rates (N, n) at even times; rates not measured are derivatives."""
+    position = _smoothed(signals, signals.position, even, sections)
+    rate = _rate_of(position, even)
+    if signals.rate is not None:
+        given = ~np.isnan(signals.rate).all(axis=0)
+        rate[:, given] = _smoothed(signals, signals.rate[:, given], even, sections)
+    return position, rate
+
+
+def _rate_of(values: Array, even: Array) -> Array:
+    return np.asarray(
+        signal.savgol_filter(
+            values, POINTS, POINTS - 1, deriv=1, delta=float(even[1] - even[0]), axis=0
+        )
+    )
 
 
 def delayed_efforts(signals: Signals, motion: Motion, delay: float) -> Array:
@@ -436,7 +457,8 @@ def _even(signals: Signals) -> Array:
 
 
 def _resampled(time: Array, values: Array, at: Array) -> Array:
-    return np.stack([np.interp(at, time, column) for column in values.T], axis=1)
+    columns = [np.interp(at, time, column) for column in values.T]
+    return np.reshape(columns, (len(columns), len(at))).T
 
 
 def _smooth_poses(flat: Array) -> Array:

@@ -142,8 +142,8 @@ def read_log(mapping: str | Path, data: str | Path) -> Log:
     if time.get('even'):
         stamps = _even(f'{where}: time', stamps)
     for name, topic in topics.items():
-        if topic.kind == 'odometry':
-            topics[name] = _with_twist(f'{where}: topic {name}', topic, stamps)
+        if topic.kind in _COMPLETED:
+            topics[name] = _COMPLETED[topic.kind](f'{where}: topic {name}', topic, stamps)
     return Log(stamps, topics, files.text(given.get('robot_description')))
 
 
@@ -192,11 +192,16 @@ def _with_twist(where: str, topic: Topic, times: Array) -> Topic:
     names = ('linear_velocity', 'angular_velocity')
     if all(name in fields for name in names):
         return topic
-    if times.size < 2 or np.diff(times).min() <= 0.0:
-        raise RecordingError(
-            f'{where} has no {" and ".join(n for n in names if n not in fields)}, and times that '
-            'do not rise cannot give its derivative; give the twist, or sort the rows'
-        )
+    missing = ' and '.join(n for n in names if n not in fields)
+    _require_rising(f'{where} has no {missing}', times)
+    for name in ('position', 'orientation'):
+        unknown = np.flatnonzero(~np.isfinite(fields[name]).all(axis=1))
+        if unknown.size:
+            raise RecordingError(
+                f'{where} has no {missing}, and {name} of row {unknown[0]} is '
+                f'{fields[name][unknown[0]]}, expected finite numbers to differentiate; give the '
+                'twist, or leave these rows out'
+            )
     H = np.tile(np.eye(4), (times.size, 1, 1))
     H[:, :3, :3] = [se3.rotation_from_quaternion(q) for q in fields['orientation']]
     H[:, :3, 3] = fields['position']
@@ -209,6 +214,37 @@ def _with_twist(where: str, topic: Topic, times: Array) -> Topic:
     for name, part in zip(names, (twists[:, :3], twists[:, 3:]), strict=True):
         fields.setdefault(name, np.ascontiguousarray(part))
     return replace(topic, fields=fields)
+
+
+def _with_rates(where: str, topic: Topic, times: Array) -> Topic:
+    """Return joint states whose rates are derivatives where their column holds no number."""
+    fields = dict(topic.fields)
+    nowhere = np.isnan(fields['position']).all(axis=0)
+    if nowhere.any():
+        name = topic.names[int(nowhere.argmax())]
+        raise RecordingError(
+            f'{where}: joint {name!r} has no position in any row, expected numbers; leave it out '
+            'of names and columns, and lock it with parameter locked_joints'
+        )
+    if 'velocity' in fields:
+        unknown = np.isnan(fields['velocity']).all(axis=0)
+        if unknown.any():
+            names = ', '.join(np.array(topic.names)[unknown])
+            _require_rising(f'{where} has no velocity of {names} in any row', times)
+            rates = np.gradient(fields['position'], times, axis=0)
+            fields['velocity'] = np.where(unknown, rates, fields['velocity'])
+    return replace(topic, fields=fields)
+
+
+_COMPLETED = {'odometry': _with_twist, 'joint_states': _with_rates}
+
+
+def _require_rising(lacks: str, times: Array) -> None:
+    if times.size < 2 or np.diff(times).min() <= 0.0:
+        raise RecordingError(
+            f'{lacks}, and times that do not rise cannot give the derivative; give it, or sort '
+            'the rows'
+        )
 
 
 def _topic(where: str, files: '_Files', values: Mapping[str, Any]) -> Topic:
@@ -388,18 +424,29 @@ def _arrays(path: Path) -> Mapping[str, Array]:
 
 
 def _text(path: Path) -> Mapping[str, Array]:
-    """Return the columns (N, 1) of a text by number and, if its first line has them, by name."""
+    """Return the columns (N, 1) of a text by number and, if its first line has them, by name.
+
+    Empty cells are NaN.
+    """
     with path.open(encoding='utf-8') as file:
         first = file.readline().strip()
     comma = next((mark for mark in ',;' if mark in first), None)
     names = [name.strip() for name in first.split(comma)]
-    has_names = not all(_is_number(name) for name in names)
-    table = np.loadtxt(path, delimiter=comma, skiprows=int(has_names), ndmin=2)
+    has_names = not all(_is_number(name) for name in names if name)
+    options: dict[str, Any] = {'delimiter': comma, 'skiprows': int(has_names), 'ndmin': 2}
+    try:
+        table = np.loadtxt(path, **options)
+    except ValueError:  # three times slower: some cells may be empty
+        table = np.loadtxt(path, **options, converters=_cell, encoding='utf-8')
     found = {str(k): table[:, k : k + 1] for k in range(table.shape[1])}
     if has_names:
         named = dict(zip(names, found.values(), strict=False))
         return named if len(named) == len(found) else found
     return found
+
+
+def _cell(text: str) -> float:
+    return float(text) if text.strip() else np.nan
 
 
 def _is_number(text: str) -> bool:
