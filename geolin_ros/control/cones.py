@@ -21,7 +21,8 @@ from geolin_ros.linearization.along import LinearizedTrajectory
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.typing import Array
 
-POINT_ROWS, SOLE_ROWS = 5, 11
+KINDS = *('friction',) * 4, 'pulling', *('centre of pressure',) * 4, *('twist',) * 2
+"""Of the rows of a sole; the first five are those of a point."""
 
 
 class Rows(NamedTuple):
@@ -47,6 +48,11 @@ class Cones:
         Share of a sole within which its centre of pressure stays.
     twist
         nu of the moment about the normal of a sole [m].
+
+    Attributes
+    ----------
+    kinds : (rows,)
+        Which of `KINDS` each row is, for `StageProblem`.
     """
 
     def __init__(
@@ -61,7 +67,7 @@ class Cones:
         self.supports = tuple(supports)
         self._weight = model.total_mass * float(np.linalg.norm(STANDARD_GRAVITY))
         self._least, self._maps = least, [_map(s, friction, edge, twist) for s in supports]
-        self.rows = sum(len(rows) for rows in self._maps)
+        self.kinds = tuple(kind for L in self._maps for kind in KINDS[: len(L)])
 
     def __call__(self, plan: LinearizedTrajectory, places: Places) -> Rows:
         """Return the rows of all intervals.
@@ -74,10 +80,9 @@ class Cones:
             The contact frames at the nodes, at least those at which intervals begin.
         """
         N, _, n_x = plan.wrench_by_state.shape
+        rows_ = len(self.kinds)
         found = Rows(
-            np.zeros((N, self.rows, n_x)),
-            np.zeros((N, self.rows, plan.B.shape[2])),
-            np.zeros((N, self.rows)),
+            np.zeros((N, rows_, n_x)), np.zeros((N, rows_, plan.B.shape[2])), np.zeros((N, rows_))
         )
         at, m = 0, n_x // 2
         for number, (support, L) in enumerate(zip(self.supports, self._maps, strict=True)):

@@ -11,6 +11,7 @@ One Riccati recursion a Newton step, with an augmented Lagrangian for the inequa
 `geolin_ros.kernels.engine.stages`. Its gains K_k are what the law between two solutions needs.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +24,10 @@ from geolin_ros.typing import Array
 WORDS = {
     kernels.SOLVED: 'solved',
     kernels.UNSETTLED: 'unsettled: the set of active rows still changes; allow more newton_steps',
+    kernels.INFEASIBLE: 'infeasible: nothing within the bounds satisfies all rows; z, w and K are '
+    'of a compromise by their weights',
     kernels.INDEFINITE: "no unique minimum: R_k + B_k'P B_k is not positive definite at a stage; "
-    'weigh all inputs',
+    'weigh all inputs, or rows less',
     kernels.OVERFLOWED: 'overflow: the system grows beyond finite numbers over the horizon',
 }
 
@@ -38,14 +41,17 @@ class Solution:
     is_finite
         Whether z, w and K may be used at all.
     status
-        In words; ``'solved'`` is about the problem as penalized: see the violations.
+        In words; ``'solved'`` is about the problem as penalized: see the violations. One that
+        begins with ``'infeasible'`` is proved, for inputs without bounds up to a thousand times
+        the largest found.
     z : (N + 1, n_x)
     w : (N, n_u)
     K : (N, n_u, n_x)
         w = w_k + K_k (z - z_k), with the inequalities that are active kept so.
     multipliers : (N, rows)
-    row_violation, bound_violation
-        Largest of C z + D w + e, and of w beyond its bounds; 0 if none is violated.
+    violations
+        The largest of C z + D w + e of each kind of rows, and of w beyond its ``'bounds'``; 0 if
+        none is violated.
     steps
         Riccati recursions.
     """
@@ -56,8 +62,7 @@ class Solution:
     w: Array
     K: Array
     multipliers: Array
-    row_violation: float
-    bound_violation: float
+    violations: dict[str, float]
     steps: int
 
 
@@ -71,7 +76,8 @@ class StageProblem:
     N, n_x, n_u
         Numbers of stages, states, inputs.
     rows
-        Number of inequalities a stage; rows of zeros are none.
+        Of what kind each inequality of a stage is, in words, or their number; rows of zeros are
+        none.
 
     Attributes
     ----------
@@ -109,12 +115,15 @@ class StageProblem:
     ('solved', -0.5)
     """
 
-    def __init__(self, N: int, n_x: int, n_u: int, rows: int = 0) -> None:
-        if min(N, n_x, n_u) < 1 or rows < 0:
+    def __init__(self, N: int, n_x: int, n_u: int, rows: int | Sequence[str] = 0) -> None:
+        if min(N, n_x, n_u) < 1 or (isinstance(rows, int) and rows < 0):
             raise ConfigurationError(
                 f'a problem has {N} stages, {n_x} states, {n_u} inputs and {rows} rows, expected '
                 'at least one of the first three'
             )
+        kinds = ('rows',) * rows if isinstance(rows, int) else tuple(rows)
+        rows = len(kinds)
+        self._kinds = {kind: np.array([kind == one for one in kinds]) for kind in sorted({*kinds})}
         self._sizes = sizes = kernels.sizes_of(N, n_x, n_u, rows)
         self._memory = memory = kernels.make_memory(sizes)
         z, w, last = slice(0, n_x), slice(n_x, n_x + n_u), n_x + n_u
@@ -171,19 +180,21 @@ class StageProblem:
         self._z[0] = first
         status, steps = kernels.solve(sizes, self._memory, rounds, newton_steps)
         g = self._memory.g.reshape(sizes.N, -1)
-        arrays = self._z, self.w, self._K, self._multipliers, g[:, : sizes.rows]
-        is_finite = status in (kernels.SOLVED, kernels.UNSETTLED) and all(
+        of_rows, of_bounds = g[:, : sizes.rows], g[:, sizes.rows :]
+        arrays = self._z, self.w, self._K, self._multipliers, of_rows
+        is_finite = status <= kernels.INFEASIBLE and all(
             bool(np.isfinite(array).all()) for array in arrays
         )
+        violated = {kind: of_rows[:, own] for kind, own in self._kinds.items()}
+        violated['bounds'] = of_bounds
         found = Solution(
             is_finite,
-            WORDS[status if is_finite or status > kernels.UNSETTLED else kernels.OVERFLOWED],
+            WORDS[status if is_finite or status > kernels.INFEASIBLE else kernels.OVERFLOWED],
             self._z.copy(),
             self.w.copy(),
             self._K.copy(),
             self._multipliers[:, : sizes.rows].copy(),
-            float(g[:, : sizes.rows].max(initial=0.0)),
-            float(g[:, sizes.rows :].max(initial=0.0)),
+            {kind: float(own.max(initial=0.0)) for kind, own in violated.items()},
             steps,
         )
         if not is_finite:

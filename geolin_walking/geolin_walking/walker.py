@@ -174,7 +174,7 @@ class Walker:
             linearize = partial(along, out=along.room(N))
         self._linearize = linearize
         self._cones = Cones(model, self.supports, friction)
-        self.problem = StageProblem(N, k, len(model.actuated), self._cones.rows)
+        self.problem = StageProblem(N, k, len(model.actuated), self._cones.kinds)
         self._limit = effort_limits(model)
         self._diagonals = [np.einsum('kii->ki', M) for M in (self.problem.Q, self.problem.R)]
         self.problem.row_weights[:] = FORCE_WEIGHT

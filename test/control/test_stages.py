@@ -5,7 +5,8 @@
 import numpy as np
 import pytest
 import scipy.linalg
-import scipy.sparse
+from scipy.optimize import linprog
+from support.stage_problems import by_piqp, cost
 
 from geolin_ros.control.stages import StageProblem
 from geolin_ros.errors import ConfigurationError, ShapeError
@@ -33,52 +34,6 @@ def random_problem(seed, N=8, n_x=7, n_u=3, rows=4, scale=1.0):
     return problem, 0.3 * rng.normal(size=n_x)
 
 
-def cost(problem, z, w):
-    total = 0.5 * z[-1] @ problem.Q[-1] @ z[-1] + problem.q[-1] @ z[-1]
-    for k, (x, u) in enumerate(zip(z, w, strict=False)):
-        total += 0.5 * x @ problem.Q[k] @ x + problem.q[k] @ x
-        total += u @ problem.S[k] @ x + 0.5 * u @ problem.R[k] @ u + problem.r[k] @ u
-    return total
-
-
-def by_piqp(problem, z0):
-    """Return z and w of PIQP's multistage backend, variables z_0, w_0, z_1, w_1, ..."""
-    piqp = pytest.importorskip('piqp')
-    (N, n_x, n_u), rows = problem.B.shape, problem.e.shape[1]
-    step = n_x + n_u
-    size = N * step + n_x
-    P, c = np.zeros((size, size)), np.zeros(size)
-    A, b = np.zeros(((N + 1) * n_x, size)), np.zeros((N + 1) * n_x)
-    G, h = np.zeros((N * rows, size)), -problem.e.ravel()
-    lower, upper = np.full(size, -np.inf), np.full(size, np.inf)
-    A[:n_x, :n_x], b[:n_x] = np.eye(n_x), z0
-    for k in range(N + 1):
-        z = slice(k * step, k * step + n_x)
-        P[z, z], c[z] = problem.Q[k], problem.q[k]
-        if k == N:
-            break
-        w, after = slice(z.stop, z.stop + n_u), slice((k + 1) * step, (k + 1) * step + n_x)
-        P[w, w], c[w], P[w, z], P[z, w] = (
-            *(problem.R[k], problem.r[k]),
-            *(problem.S[k], problem.S[k].T),
-        )
-        own = slice((k + 1) * n_x, (k + 2) * n_x)
-        A[own, z], A[own, w], A[own, after] = problem.A[k], problem.B[k], -np.eye(n_x)
-        b[own] = -problem.c[k]
-        G[k * rows : (k + 1) * rows, z] = problem.C[k]
-        G[k * rows : (k + 1) * rows, w] = problem.D[k]
-        lower[w], upper[w] = problem.lower[k], problem.upper[k]
-    solver = piqp.SparseSolver()
-    solver.settings.kkt_solver = piqp.sparse_multistage
-    solver.settings.eps_abs = solver.settings.eps_rel = 1e-11
-    sparse = (scipy.sparse.csc_matrix(M) for M in (P, A, G))
-    P, A, G = sparse
-    solver.setup(P, c, A, b, G, np.full(len(h), -np.inf), h, lower, upper)
-    assert solver.solve() == piqp.PIQP_SOLVED
-    x = np.append(solver.result.x, np.zeros(n_u)).reshape(N + 1, step)
-    return x[:, :n_x], x[:-1, n_x:]
-
-
 @pytest.mark.parametrize('scale', [1.0, 1e4], ids=['ones', 'inputs of 1e4'])
 @pytest.mark.parametrize('seed', range(4))
 def test_solution__is_that_of_piqp(seed, scale):
@@ -86,8 +41,8 @@ def test_solution__is_that_of_piqp(seed, scale):
     z, w = by_piqp(problem, z0)
     found = problem.solve(z0, rounds=60, newton_steps=30)
     assert found.status == 'solved'
-    assert found.row_violation < 1e-8
-    assert found.bound_violation < 1e-8 * scale
+    assert found.violations['rows'] < 1e-8
+    assert found.violations['bounds'] < 1e-8 * scale
     assert np.count_nonzero(found.multipliers > 1e-6) > 0, 'rows are active'
     np.testing.assert_allclose(found.z, z, atol=1e-6)
     np.testing.assert_allclose(found.w / scale, w / scale, atol=1e-6)
@@ -101,7 +56,7 @@ def test_two_rounds__are_near():
     z, w = by_piqp(problem, z0)
     found = problem.solve(z0)
     assert cost(problem, found.z, found.w) == pytest.approx(cost(problem, z, w), rel=0.05)
-    assert max(found.row_violation, found.bound_violation) < 0.03
+    assert max(found.violations.values()) < 0.03
 
 
 def test_gains__are_the_derivative_of_the_solution():
@@ -147,12 +102,87 @@ def test_hopeless_problems__end_with_a_status_and_no_nan_lives_on():
     np.testing.assert_allclose(again.w, good.w, atol=1e-6)
 
     problem.C[2], problem.D[2], problem.e[2] = 0.0, 0.0, 1.0  # 1 <= 0
-    found = problem.solve(z0, rounds=5)
+    found = problem.solve(z0)
     assert found.is_finite
-    assert found.row_violation == pytest.approx(1.0)
+    assert found.status.startswith('infeasible')
+    assert found.violations['rows'] == pytest.approx(1.0)
 
     problem.C[2, 0, 0] = np.nan
     assert not problem.solve(z0).is_finite
+
+
+def least_violation(problem, z0):
+    """Return the least largest violation of the rows within the bounds, by SciPy's HiGHS."""
+    (N, n_x, n_u), rows = problem.B.shape, problem.e.shape[1]
+    by_w, z, G, h = np.zeros((n_x, N * n_u)), z0, [], []
+    for k in range(N):
+        own = slice(k * n_u, (k + 1) * n_u)
+        row = problem.C[k] @ by_w
+        row[:, own] += problem.D[k]
+        G.append(np.column_stack((row, -np.ones(rows))))
+        h.append(-problem.e[k] - problem.C[k] @ z)
+        by_w, z = problem.A[k] @ by_w, problem.A[k] @ z + problem.c[k]
+        by_w[:, own] += problem.B[k]
+    bounds = [*zip(problem.lower.ravel(), problem.upper.ravel(), strict=True), (None, None)]
+    end = np.append(np.zeros(N * n_u), 1.0)
+    return linprog(end, np.vstack(G), np.concatenate(h), bounds=bounds).fun
+
+
+def test_infeasible__is_what_a_linear_program_finds_infeasible():
+    verdicts = []
+    for seed in range(60):
+        problem, z0 = random_problem(seed, N=5)
+        problem.e[2] += np.random.default_rng(seed).uniform(0.0, 2.5)
+        if seed % 3 == 0:  # opposite rows, no bounds
+            problem.lower[:], problem.upper[:] = -np.inf, np.inf
+            problem.C[2, 1], problem.D[2, 1] = -problem.C[2, 0], -problem.D[2, 0]
+        least = least_violation(problem, z0)
+        for rounds in (1, 2, 4, 10):
+            found = problem.solve(z0, rounds=rounds, newton_steps=20)
+            is_infeasible = found.status.startswith('infeasible')
+            assert least > 1e-9 or not is_infeasible, 'never of one that is not'
+        assert is_infeasible == (least > 1e-9)
+        assert max(found.violations.values()) > 0.05 * least
+        verdicts.append(is_infeasible)
+    assert 20 < sum(verdicts) < 40
+
+
+def test_bounds_that_cross__are_infeasible():
+    problem, z0 = random_problem(0)
+    problem.lower[3, 1] = problem.upper[3, 1] + 0.2
+    found = problem.solve(z0, rounds=20)
+    assert found.status.startswith('infeasible')
+    assert found.violations['bounds'] == pytest.approx(0.1)
+
+
+def test_rows_twice_and_none_and_scaled__change_nothing():
+    problem, z0 = random_problem(1)
+    problem.C[:, 1:3], problem.D[:, 1:3], problem.e[:, 1:3] = 0.0, 0.0, 0.0
+    problem.e[:, 0] = -0.1
+    _, w = by_piqp(problem, z0)
+    problem.C[:, 1], problem.D[:, 1], problem.e[:, 1] = (
+        *(1e6 * problem.C[:, 0], 1e6 * problem.D[:, 0]),
+        1e6 * problem.e[:, 0],
+    )
+    found = problem.solve(z0)
+    assert 'rows less' in found.status, 'as heavy as the others, 1e12 times in the cost'
+    assert not found.is_finite
+    problem.row_weights[1] = 3e-10
+    found = problem.solve(z0, rounds=60, newton_steps=30)
+    assert found.status == 'solved'
+    assert np.count_nonzero(found.multipliers[:, :2]) > 2
+    np.testing.assert_allclose(found.w, w, atol=1e-6)
+
+
+def test_violations__are_those_of_each_kind():
+    kinds = ['friction', 'pulling', 'friction']
+    problem = StageProblem(2, 1, 1, kinds)
+    problem.Q[:], problem.R[:], problem.row_weights[:] = 1.0, 1.0, 1e-9
+    problem.C[:, :, 0], problem.e[1] = 1.0, [1.0, -3.0, 0.5]
+    problem.upper[1], problem.A[:] = -0.25, 1.0
+    problem.bound_weights[:] = 1e-9
+    found = problem.solve([2.0], rounds=1)
+    assert found.violations == pytest.approx({'friction': 3.0, 'pulling': 2.0, 'bounds': 0.25})
 
 
 def test_problem__names_what_is_wrong():

@@ -12,10 +12,12 @@ from geolin_walking.gait import Phase, Schedule, trot
 from geolin_walking.legs import Legs
 from geolin_walking.reference import Command
 from geolin_walking.walker import walker_for
+from support.stage_problems import by_piqp, cost
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.control.cones import Cones
 from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.stages import StageProblem
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.points import Points
@@ -270,6 +272,44 @@ def test_cones__are_those_of_the_forces_and_move_with_them(robot, supports):
     change = (ends[0] - ends[1]) / 2e-5
     found = rows.C[0] @ z + rows.D[0] @ w
     np.testing.assert_allclose(found, change, atol=1e-6 * np.abs(change).max())
+
+
+PROBLEM = [*'ABcQqSRrCDe', 'lower', 'upper', 'row_weights', 'bound_weights']
+
+
+@pytest.mark.parametrize(
+    ('robot', 'feet', 'command', 'push', 'duration', 'every'),
+    [
+        ('quadruped', FEET, 0.5, (0.1, 2.0, 0.6), 1.0, 6),
+        ('humanoid', ['left_foot', 'right_foot'], 0.2, (0.02, 1.0, 1.95), 2.2, 20),
+    ],
+)
+def test_plans__are_those_of_piqp(robot, feet, command, push, duration, every):
+    simulator = simulated(robot, feet)
+    simulator.pushes = [push_of(*push, simulator.model.total_mass)]
+    walker, active = prepare(simulator), 0
+    asked = in_process(walker), lambda _: Command(command)
+    for cycle, answer in enumerate(walk(simulator, *asked, duration, Course())):
+        if cycle % every:
+            continue
+        found, own, limit = answer.plan.solution, walker.problem, walker._limit
+        assert {'friction', 'pulling', 'bounds'} <= set(found.violations)
+        assert found.status == 'solved'
+        assert found.violations['bounds'] < 0.02 * limit.min()
+        assert max(found.violations.values()) < 0.03
+        z, w = by_piqp(own, found.z[0])
+        is_pushed = 0.0 <= simulator.time - push[2] < 0.2
+        within = 0.08 if is_pushed else 0.02  # two rounds from the last cycle's multipliers
+        assert np.abs((found.w - w) / limit).max() < within
+        exact = StageProblem(*own.B.shape, own.e.shape[1])
+        for name in PROBLEM:
+            getattr(exact, name)[:] = getattr(own, name)
+        found = exact.solve(found.z[0], rounds=40, newton_steps=20)
+        assert np.abs((found.w - w) / limit).max() < 0.02
+        assert cost(own, found.z, found.w) == pytest.approx(cost(own, z, w), rel=1e-3)
+        assert max(found.violations.values()) < 1e-3
+        active += np.count_nonzero(found.multipliers)
+    assert active > 20
 
 
 def test_simulation__needs_no_package_of_recordings():

@@ -202,7 +202,8 @@ def walk(
         if course.fallen is not None and time > course.fallen + REST:
             return
         if isinstance(answer.plan, Plan) and answer.plan.solution is not None:
-            course.violation = max(course.violation, answer.plan.solution.row_violation)
+            of_forces = {**answer.plan.solution.violations, 'bounds': 0.0}
+            course.violation = max(course.violation, *of_forces.values())
         for k in range(per_cycle):
             elapsed = simulator.time - time
             simulator.advance(answer.law(elapsed, simulator.state), PERIOD)

@@ -20,6 +20,13 @@ recursion with F = [A B c], G the active rows of [C D e + lambda/mu], is a semi-
 It is followed by an exact search along the line to what it found, on the convex and piecewise
 quadratic function (1) is part of.
 
+Rows that cannot be satisfied move their multipliers by the same y >= 0 each round in the end
+[Chiche 2016], and these prove it: over all w, with p_k = C_k' y_k + A_k' p_{k+1}, p_N = 0,
+
+    sum y'g = sum y'g at hand + sum (D_k' y_k + B_k' p_{k+1})'(w_k - w_k at hand)           (4)
+
+is not positive for a w that satisfies the rows, but its least over the bounds is.
+
 All matrices of a stage have rows of one length, `Sizes.stride`, zero beyond what they are.
 """
 
@@ -34,10 +41,12 @@ from geolin_ros.kernels.simd.product import add_product
 from geolin_ros.kernels.simd.vector import get, lane_sum, load8, put, splat8, store8
 from geolin_ros.typing import Array, IntArray
 
-SOLVED, UNSETTLED, INDEFINITE, OVERFLOWED = 0, 1, 2, 3
+SOLVED, UNSETTLED, INFEASIBLE, INDEFINITE, OVERFLOWED = 0, 1, 2, 3, 4
 LEAST_PIVOT = 1e-13  # of its diagonal entry
 BISECTIONS = 40
 STILL = 1e-11  # of the largest number: the point has not moved
+FAR = 1e3  # times the largest input: where inputs without bounds end in (4)
+ROUNDING = 1e-10  # of the terms of (4)
 
 
 class Sizes(NamedTuple):
@@ -142,6 +151,8 @@ def solve(s, m, rounds, newton_steps):
                 break
         status = SOLVED if settled else UNSETTLED
         update_multipliers(s, m)
+    if is_infeasible(s, m):
+        status = INFEASIBLE
     return status, steps
 
 
@@ -395,10 +406,53 @@ def move(s, m, t):
 
 @lean_kernel
 def update_multipliers(s, m):
-    """Move the multipliers to where they balance the violation."""
+    """Move the multipliers to where they balance the violation; ``g_new`` is how far."""
     every = s.rows + 2 * s.n_u
     for k in range(s.N):
         for r in range(every):
             e = k * every + r
-            price = m.multipliers[e] + weight(s, m, r) * m.g[e]
-            m.multipliers[e] = price if price > 0.0 else 0.0
+            price = max(0.0, m.multipliers[e] + weight(s, m, r) * m.g[e])
+            m.g_new[e] = price - m.multipliers[e]
+            m.multipliers[e] = price
+
+
+@lean_kernel
+def is_infeasible(s, m):
+    """Return whether (4) proves that nothing within the bounds satisfies all rows."""
+    n_x, n_u, stride, every = s.n_x, s.n_u, s.stride, s.rows + 2 * s.n_u
+    p, sums = 0, stride
+    reach = 1.0
+    for k in range(s.N):
+        for i in range(n_u):
+            reach = max(reach, abs(get(m.x, k * stride + n_x + i)))
+            if m.lower[k * n_u + i] > m.upper[k * n_u + i]:
+                return True
+    least = terms = 0.0
+    for i in range(n_x):
+        put(m.work, p + i, 0.0)
+    for k in range(s.N - 1, -1, -1):
+        for v in range(0, stride, LANES):
+            store8(m.work, sums + v, splat8(0.0))
+        for i in range(n_x):
+            add_row(m.work, sums, get(m.work, p + i), m.F, k * s.F + i * stride, stride)
+        for r in range(s.rows):
+            y, row = m.g_new[k * every + r], k * s.G + r * stride
+            if y > 0.0:
+                add_row(m.work, sums, y, m.G, row, stride)
+                least += y * m.g[k * every + r]
+                for j in range(n_x + n_u + 1):
+                    terms += y * abs(get(m.G, row + j) * get(m.x, k * stride + j))
+        for i in range(n_u):
+            w, slope = get(m.x, k * stride + n_x + i), get(m.work, sums + n_x + i)
+            way = w - m.lower[k * n_u + i] if slope > 0.0 else m.upper[k * n_u + i] - w
+            least -= abs(slope) * min(way, FAR * reach)
+        for i in range(n_x):
+            put(m.work, p + i, get(m.work, sums + i))
+    return least > ROUNDING * terms
+
+
+@lean_kernel
+def add_row(sums, at, factor, M, row, stride):
+    """Add a row of a matrix times a factor."""
+    for v in range(0, stride, LANES):
+        store8(sums, at + v, load8(sums, at + v) + factor * load8(M, row + v))
