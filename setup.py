@@ -82,6 +82,7 @@ setup(
             *(requirement for extra in EXTRAS.values() for requirement in extra),
             *S3,
             'casadi>=3.6',
+            'control>=0.10',
             'example-robot-data',
             'hypothesis>=6.100',
             'idyntree>=15; python_version < "3.14" and platform_machine == "x86_64"',

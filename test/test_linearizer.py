@@ -5,6 +5,7 @@
 import copy
 import dataclasses
 import pickle
+import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -584,6 +585,34 @@ def test_labels__know_metres_from_radians():
     L = Linearizer(model)(model.neutral_state(), np.zeros(3))
     assert [label.unit for label in L.columns] == ['m', 'rad', 'rad', 'm/s', 'rad/s', 'rad/s']
     assert [label.unit for label in L.inputs] == ['N', 'N m', 'N m']
+
+
+def test_control__has_the_systems_by_name():
+    control = pytest.importorskip('control')
+    feet = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    L = Linearizer(model, [Contact(foot) for foot in feet])(model.neutral_state(), np.ones(12))
+    system, step = L.to_control(), L.discretize(0.01).to_control()
+    assert (system.name, system.dt, step.dt) == ('quadruped', 0, 0.01)
+    assert system.input_labels[3] == step.input_labels[3] == 'tau_FR_hip_joint'
+    assert system.state_labels[6:8] == ['s_FL_hip_joint', 's_FL_thigh_joint']
+    assert system.output_labels[: system.nstates] == system.state_labels
+    one = system['r_FR_hip_joint', 'tau_FR_hip_joint']
+    rate = L.columns.index(('r.FR_hip_joint', 'rad/s'))
+    assert one.B[rate, 0] == L.B[rate, 3]
+    sampled = control.sample_system(system, 0.01, method='zoh')
+    np.testing.assert_allclose(sampled.A, step.A, atol=1e-10)
+    np.testing.assert_allclose(sampled.B, step.B, atol=1e-10)
+    assert len(set(system.output_labels)) == system.noutputs == 36 + 12
+    np.testing.assert_array_equal(system.C[36:], L.wrench_by_state)
+    np.testing.assert_array_equal(system.D[36:], L.wrench_by_tau)
+
+
+def test_control__is_named_where_it_is_not_installed(monkeypatch):
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    monkeypatch.setitem(sys.modules, 'control', None)
+    with pytest.raises(ConfigurationError, match='pip install control'):
+        Linearizer(model)(model.neutral_state(), np.zeros(12)).to_control()
 
 
 def test_robot_of_one_body__has_no_joints_and_still_a_linearization():

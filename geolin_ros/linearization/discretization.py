@@ -20,7 +20,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -119,6 +119,14 @@ class Discretization:
             Gamma=after.from_body(self.Gamma),
             defect=defect,
         )
+
+    def to_control(self) -> Any:
+        """Return Phi and Gamma as `Linearization.to_control`, defect left out."""
+        from geolin_ros.linearization.state_space import state_space
+
+        labels, none = (self.columns, self.inputs, ()), (self.Phi[:0], self.Gamma[:0])
+        name = self.model.name
+        return state_space((self.Phi, self.Gamma), none, labels, self.dt, name)
 
 
 class Rate(NamedTuple):

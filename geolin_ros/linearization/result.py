@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -193,6 +193,23 @@ class Linearization:
         step = (steps.step_euler if method == 'euler' else steps.step_zoh)(rate, dt)
         options = steps.Options(dt, method, self.reference)
         return steps.discretized(self.model, self.state, step, f, options)
+
+    def to_control(self) -> Any:
+        """Return A and B as a ``StateSpace`` of python-control, drift left out.
+
+        Inputs and states have our names with ``_`` for dots; outputs are the states, then the
+        contact forces.
+
+        Raises
+        ------
+        ConfigurationError
+            If python-control is not installed.
+        """
+        from geolin_ros.linearization.state_space import state_space
+
+        forces, labels = (self.wrench_by_state, self.wrench_by_tau), (self.columns, self.inputs)
+        name = self.model.name
+        return state_space((self.A, self.B), forces, (*labels, self.contact_rows), 0.0, name)
 
 
 def read_only(array: Array) -> Array:
