@@ -374,15 +374,15 @@ def compared(truth, motion, segment, marker):
     filtered = filtered + np.cross(motion.w, arm)
     p = motion.p + motion.R.apply(arm)
     way = np.r_[0.0, np.linalg.norm(np.diff(truth.p[:, :2], axis=0), axis=1).cumsum()]
-    yaw, yaw_felt = (np.unwrap(m.R.as_euler('ZYX')[:, 0]) for m in (truth, motion))
+    yaw, yaw_found = (np.unwrap(m.R.as_euler('ZYX')[:, 0]) for m in (truth, motion))
     drift, turn = [], []
     for i in range(0, way.size, 10):
         j = np.searchsorted(way, way[i] + segment)
         if j == way.size:
             break
-        turned = Rotation.from_rotvec((0.0, 0.0, yaw[i] - yaw_felt[i]))
+        turned = Rotation.from_rotvec((0.0, 0.0, yaw[i] - yaw_found[i]))
         drift.append(np.linalg.norm(turned.apply(p[j] - p[i]) - (truth.p[j] - truth.p[i])))
-        turn.append((yaw_felt[j] - yaw_felt[i]) - (yaw[j] - yaw[i]))
+        turn.append((yaw_found[j] - yaw_found[i]) - (yaw[j] - yaw[i]))
     error = (own - filtered)[known]
     return (
         100.0 * float(np.mean(drift)) / segment,

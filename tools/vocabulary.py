@@ -31,7 +31,10 @@ class Word(NamedTuple):
     """Folders and files where it is looked for."""
 
 
-PRODUCT = (*('README.md', 'benchmarks/', 'config/', 'docs/', 'geolin_', 'launch/', 'tools/'),)
+PRODUCT = (
+    *('README.md', 'benchmarks/', 'config/', 'docs/', 'examples/', 'geolin_', 'launch/'),
+    'tools/',
+)
 ALL_BUT_SIMULATORS = ('README.md', 'config/', 'docs/', 'geolin_msgs/', 'geolin_ros/', 'launch/')
 WORDS = (
     Word(
@@ -54,7 +57,11 @@ WORDS = (
     Word(r'\bmend\b', 'fix'),
     Word(r'made beforehand', 'designed offline'),
     Word(r'\bfor machines\b', 'as JSON'),
-    Word(r'\b(?:told|heard)\b', 'given, reported, received or measured', PRODUCT),
+    Word(
+        r'(?<![a-z])(?:told|hears?|heard|feels?|felt|_tell)(?![a-z])',
+        'given, reported, received, measured or acting',
+        PRODUCT,
+    ),
     Word(r'\bwhoever\b', 'the user, node or caller', ('README.md', 'config/', 'docs/')),
 )
 

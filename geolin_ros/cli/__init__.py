@@ -22,14 +22,11 @@ if TYPE_CHECKING:
     import argparse
 
 COMMANDS = {
-    'analyze-modes': 'find modes and controllability of a standing or flying robot',
-    'compare': 'compare two datasets, or two robots',
     'estimate': 'estimate the base of a walking robot from IMU, joints and contacts in a bag',
     'gain-bank': 'design gains of a standing robot for heights and contacts, into a file',
     'gains': 'design gains for the contacts and postures in a bag',
     'info': 'print the model of a robot description: joints, bodies, mass, warnings',
     'linearize': 'linearize about all samples of a bag, into a dataset',
-    'lint-urdf': 'find errors and unusual values in a robot description, and how to fix them',
     'parameters': 'print the parameters of a node, as a file to start from',
     'recheck': 'repeat a check of A and B that failed in a node',
     'record': 'record inputs and outputs of nodes into a bag, without ros2 bag',
@@ -38,7 +35,10 @@ COMMANDS = {
 }
 
 VERBS = 'geolin.verbs'
-OF_TOOLS = 'export', 'identify', 'import', 'inspect', 'report', 'view'
+OF_TOOLS = (
+    *('analyze-modes', 'compare', 'export', 'identify', 'import', 'inspect', 'lint-urdf'),
+    *('report', 'view'),
+)
 """What the package geolin_tools adds."""
 
 ENDS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP

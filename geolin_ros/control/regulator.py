@@ -159,7 +159,7 @@ class Regulator:
         self._feedback: Feedback | None = None
         self._reference: Reference | None = None
         self._newest: Measured | None = None
-        self._heard: float | None = None
+        self._linearized_at: float | None = None
         self._misfit_since: float | None = None
         self._followed_since: float | None = None
         self._rest = ''
@@ -209,7 +209,7 @@ class Regulator:
         """
         self._feedback, self.source = earlier._feedback, earlier.source
         self._reference, self._followed_since = earlier._reference, earlier._followed_since
-        self._heard, self._misfit_since = earlier._heard, earlier._misfit_since
+        self._linearized_at, self._misfit_since = earlier._linearized_at, earlier._misfit_since
         if earlier.model.hash == self.model.hash:
             self._newest = earlier._newest
         self._look_up()
@@ -247,9 +247,9 @@ class Regulator:
         self._reference, self._followed_since = reference, None
         self._look_up()
 
-    def hear(self, time: float) -> None:
+    def note_linearization(self, time: float) -> None:
         """Note that there was a linearization at ``time`` [s]: gains go on to be trusted."""
-        self._heard = time
+        self._linearized_at = time
 
     def take(self, measured: Measured) -> None:
         """Make the next gains of this linearization, if it is calm and for the same contacts."""
@@ -373,9 +373,9 @@ class Regulator:
         if misfit := self._misfit(time, self._feedback.gains):
             return misfit
         if settings.gains_timeout and self._bank is None:
-            if self._heard is None:
-                self._heard = time
-            age = time - self._heard
+            if self._linearized_at is None:
+                self._linearized_at = time
+            age = time - self._linearized_at
             if abs(age) > settings.gains_timeout:  # one from the future is none of now
                 return f'no linearization for {age:.2f} s, expected one within ' + (
                     f'{settings.gains_timeout:g} s'

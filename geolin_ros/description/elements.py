@@ -106,7 +106,7 @@ class Joint:
     friction_speed
         Smoothing speed v0 of the Coulomb friction f tanh(r / v0) [rad/s or m/s].
     rotor_inertia
-        Of the motor, about its own axis [kg m^2]; the joint feels gear_ratio^2 times as much.
+        Of the motor, about its own axis [kg m^2]; gear_ratio^2 times as much acts on the joint.
     stiffness, rest
         Joint spring k (s - rest) [N m/rad or N/m, rad or m]; not for spherical, se2, floating.
     gear_ratio

@@ -121,7 +121,7 @@ class ConstrainedMotion(NamedTuple):
     multipliers: Array
     """(rows,) lambda: forces along the rows of A, acting on the robot."""
     rank: int
-    """Rank of A_v: how many constraints the velocities not prescribed or actuated feel."""
+    """Rank of A_v: constraints on velocities neither prescribed nor actuated."""
     internal: int
     """Dimension of the efforts that balance among themselves; zero if tau is unique."""
 
@@ -290,7 +290,7 @@ class _Range:
     basis : (rows, r)
         Orthonormal; multipliers in its range are those of least norm.
     null : (rows, rows - r)
-        N: multipliers that these velocities do not feel.
+        N: multipliers without effect on these velocities.
     """
 
     def __init__(self, A: Array, columns: BoolArray) -> None:

@@ -75,8 +75,8 @@ def visited(
     source = _with_contacts(source, feet)
     source.require_inputs()
     model, shapes = source.model, {foot.frame: foot for foot in feet}
-    is_told = source.settings.contacts.are_expected
-    if not (is_told or feet):
+    are_given = source.settings.contacts.are_expected
+    if not (are_given or feet):
         raise ConfigurationError(
             f'nothing in {source.recording.name} says what robot {model.name!r} may stand on: '
             f'no topic of contact states, and no {WRENCH} named like a link; add '
@@ -90,8 +90,8 @@ def visited(
     for point in recorded_points(stream, source, watch):
         if is_chosen(point.stamp):
             standing = (
-                _told(model, point.contacts, shapes)
-                if is_told
+                _given(model, point.contacts, shapes)
+                if are_given
                 else standing_feet(model, point.state, feet)
             )
             states.setdefault(standing, []).append(point.state)
@@ -102,7 +102,7 @@ def visited(
         if supports and len(points) >= SHARE * total
     ]
     if not found:
-        expected = 'active contacts' if is_told else 'feet that are still and low; name others'
+        expected = 'active contacts' if are_given else 'feet that are still and low; name others'
         raise RecordingError(
             f'robot {model.name!r} stands on none of {", ".join(shapes) or "its contacts"} in '
             f'{source.recording.name}, expected {expected}'
@@ -111,7 +111,7 @@ def visited(
 
 
 def _with_contacts(source: Source, feet: Sequence[Support]) -> Source:
-    """Return a source that hears what its bag says of contacts where parameters name none.
+    """Return a source with the contacts of its bag where parameters name none.
 
     That is the topic of contact states, or, without feet, forces on topics named like links.
     """
@@ -147,7 +147,7 @@ def _lowest(source: Source) -> list[str]:
     return [name for name, z in heights.items() if z - min(heights.values()) <= LEVEL]
 
 
-def _told(
+def _given(
     model: TreeModel, contacts: Sequence[Closure], shapes: dict[str, Support]
 ) -> tuple[Support, ...]:
     """Return the supports that active contacts are, by name; known shapes are kept."""

@@ -179,7 +179,7 @@ class Report:
 
     @property
     def inputs(self) -> set[str]:
-        """The topics that the node hears."""
+        """The topics that the node subscribes to."""
         return {key.removeprefix(COUNTED[0]) for key in self.ends if key.startswith(COUNTED[0])}
 
     @property
@@ -363,16 +363,16 @@ class Replay:
         from rosbag2_interfaces.srv import Pause, Resume  # they come with `ros2 bag`
 
         self._log.info('node, recorder and player know of each other: play')
-        self._tell(Resume, 'resume')
+        self._call(Resume, 'resume')
         player, stage, is_paused = self._processes['play'], self._stage, False
         while player.poll() is None:
             self._look('record')
             self._check_use(bag)
             if not is_paused and stage.behind > MOST_BEHIND:
-                self._tell(Pause, 'pause')
+                self._call(Pause, 'pause')
                 is_paused = True
             elif is_paused and (stage.behind < LESS_BEHIND or stage.quiet >= QUIET):
-                self._tell(Resume, 'resume')
+                self._call(Resume, 'resume')
                 is_paused = False
         if player.returncode != 0:
             raise GeolinError(f'`ros2 bag play` ended with status {player.returncode}, see above')
@@ -407,7 +407,7 @@ class Replay:
             if absent:
                 raise GeolinError(_nothing_answered(report, absent))
 
-    def _tell(self, kind: Any, verb: str) -> None:
+    def _call(self, kind: Any, verb: str) -> None:
         """Call a service of the player until it answers."""
         name = f'/{PLAYER}/{verb}'
         while self._processes['play'].poll() is None and self._stage.ask(kind, name) is None:

@@ -137,7 +137,7 @@ class LinearizationNode(RobotNode):
             )
 
     def _take_transforms(self) -> 'Transforms':
-        """Return what hears transforms, kept for all robots to come."""
+        """Return what receives transforms, kept for all robots to come."""
         if self._transforms is None:
             from geolin_ros.ros.transforms import Transforms
 

@@ -196,7 +196,7 @@ class RobotNode(LifecycleNode):
         self._transitions = self._service_change_state.callback
         self._service_change_state.callback = self._change_state
         self._compiled = self._server.submit(self._compile)
-        self._compiled.add_done_callback(lambda _: self._post(self._tell))
+        self._compiled.add_done_callback(lambda _: self._post(self._notify))
 
     @property
     def _pipeline(self) -> Any:
@@ -371,7 +371,7 @@ class RobotNode(LifecycleNode):
             self._news = Future(executor=self.executor)
         await self._news
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         news, self._news = self._news, None
         if news is not None:
             news.set_result(None)
@@ -514,7 +514,7 @@ class RobotNode(LifecycleNode):
     def _on_built(self, earlier: Any, pipeline: Any) -> None:
         self.adopt(pipeline, earlier)
         self.get_logger().info(f'serve {pipeline.model.summary().splitlines()[0]}')
-        self._tell()
+        self._notify()
 
     def _on_refused(self, wanted: Wanted, failed: Exception, is_another: bool) -> str:
         """Return why a robot is not served; the process ends with it if there is no other."""
@@ -533,7 +533,7 @@ class RobotNode(LifecycleNode):
             self.get_logger().error(reason)
         else:
             self._fail(reason)
-        self._tell()
+        self._notify()
         return reason
 
     def _read(self, description: str | Path, values: Mapping[str, Any]) -> TreeModel:

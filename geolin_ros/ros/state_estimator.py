@@ -81,7 +81,7 @@ class StateEstimatorNode(RobotNode):
         return Pipeline(stream, BaseWriter(messages, stream.model, stream.settings, ContactState))
 
     def publish(self, pipeline: Pipeline, answer: Any, start: float) -> None:
-        """Publish an estimate, as far as somebody hears it: that costs more than to find it."""
+        """Publish an estimate, as far as somebody subscribes: that costs more than to find it."""
         for output, message in zip(self._outputs, pipeline.writer.write(answer), strict=True):
             if message is not None and output.get_subscription_count():
                 output.publish(message)

@@ -86,7 +86,7 @@ class BaseStream(TopicStream[BaseAnswer]):
     model
         A robot with a floating base.
     settings
-        What there is to hear, and how good it is.
+        Available inputs, and their quality.
     counts
         Where to count, to go on with the counts of an earlier stream.
 
@@ -195,7 +195,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         self._joints.read(message, 'position', self._state.s, Cause.MISSING_JOINT)
         rates = self._filtered_rates(stamp, message)
         if self._forces is not None and self._epoch is not None:
-            self._feel(stamp, message, rates, self._forces)
+            self._estimate_contacts(stamp, message, rates, self._forces)
         contacts = self._contacts.at(stamp, self._state)
         if self._epoch is None:
             self.counts.skipped += 1
@@ -232,7 +232,9 @@ class BaseStream(TopicStream[BaseAnswer]):
         self._rates.add(stamp, np.asarray(message.position, dtype=np.float64))
         return self._rates.rate
 
-    def _feel(self, stamp: int, message: Any, rates: Array | None, forces: FootForces) -> None:
+    def _estimate_contacts(
+        self, stamp: int, message: Any, rates: Array | None, forces: FootForces
+    ) -> None:
         """Say which feet stand by efforts; what is not known yet of the motion counts as none."""
         if not len(message.effort):
             raise DroppedInput(
@@ -252,6 +254,6 @@ class BaseStream(TopicStream[BaseAnswer]):
             r_dot = np.zeros(self.model.n)
         try:
             found = forces(state.s, state.r, r_dot, self._tau, self._sample)
-            self._contacts.feel(found)
+            self._contacts.take_forces(found)
         except NotFiniteError as error:
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Who wants to hear that kernels are being compiled, and a line on a terminal that says so."""
+"""Who is notified that kernels are being compiled, and a line on a terminal that says so."""
 
 import sys
 import threading

@@ -89,7 +89,7 @@ class FeedbackStream(StateStream[Command]):
         self._state = model.neutral_state()
         self._is_seen = False
         self._stamp = 0
-        self._heard_at: float | None = None
+        self._received_at: float | None = None
         self._odometry: Any = None
         self._linearization: Any = None
 
@@ -101,7 +101,7 @@ class FeedbackStream(StateStream[Command]):
     @property
     def silence(self) -> float:
         """For how long [s] no state has come; 0 before the first."""
-        return 0.0 if self._heard_at is None else time.monotonic() - self._heard_at
+        return 0.0 if self._received_at is None else time.monotonic() - self._received_at
 
     def warm_up(self) -> None:
         """Stand once, with gains made cold and warm, so that no state waits for a compilation."""
@@ -125,7 +125,7 @@ class FeedbackStream(StateStream[Command]):
         old, new = earlier.model, self.model
         if old.actuated_joints != new.actuated_joints:
             return
-        self._stamp, self._heard_at = earlier._stamp, earlier._heard_at
+        self._stamp, self._received_at = earlier._stamp, earlier._received_at
         if earlier.is_obeyed:
             self.regulator.resume_efforts(earlier.regulator)
         if old.joint_names != new.joint_names:
@@ -168,7 +168,7 @@ class FeedbackStream(StateStream[Command]):
             error = InputError('linearization holds NaN or inf in a or b, expected finite numbers')
             raise DroppedInput(Cause.NOT_FINITE, str(error))
         self._linearization = message
-        self.regulator.hear(nanoseconds(message.header.stamp) * 1e-9)
+        self.regulator.note_linearization(nanoseconds(message.header.stamp) * 1e-9)
 
     def _take_contacts(self, message: Any) -> None:
         """Take a geolin_msgs/ContactStates; it counts once it has lasted."""
@@ -234,7 +234,7 @@ class FeedbackStream(StateStream[Command]):
                 raise
             self.counts.drops[drop.cause] += 1
             reason = f'no state of the base: {drop}'
-        self._stamp, self._heard_at, self._is_seen = stamp, time.monotonic(), True
+        self._stamp, self._received_at, self._is_seen = stamp, time.monotonic(), True
         if not self.regulator.has_begun:
             self._begin(whole)
         return reason

@@ -96,7 +96,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
     model
         The robot: single-axis joints; those that mimic others have no torque of their own.
     settings
-        What there is to hear, and how good it is.
+        Available inputs, and their quality.
     counts
         Where to count, to go on with the counts of an earlier stream.
 
@@ -110,7 +110,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
     ConfigurationError
         If a floating base has no IMU, two topics are about one link, or the robot has loops.
     UnsolvableError
-        If what there is to hear does not determine the torques; it names them.
+        If the available inputs do not determine the torques; it names them.
     UnknownNameError, UnsupportedJointError
         If a link is not part of the robot, or a joint not of a kind that can be served.
     """

@@ -56,7 +56,7 @@ def read(source: str | bytes | Path | object) -> Description:
     >>> read('<robot name="ball"><link name="base"/></robot>').name
     'ball'
     """
-    return _told(*_examined(source))
+    return _warned(*_examined(source))
 
 
 def examine(source: str | bytes | Path | object) -> tuple[Description | None, list[Finding]]:
@@ -84,10 +84,10 @@ def read_text(text: str, source: str = TEXT_SOURCE) -> Description:
     UrdfError
         As `read` does.
     """
-    return _told(*_collected(lambda found: _read_bytes(*_encoded(text), source, found), source))
+    return _warned(*_collected(lambda found: _read_bytes(*_encoded(text), source, found), source))
 
 
-def _told(description: Description | None, found: list[Finding], source: str) -> Description:
+def _warned(description: Description | None, found: list[Finding], source: str) -> Description:
     """Return a description without errors; say what was taken otherwise than written."""
     raise_errors(source, found, UrdfError)
     if description is None:

@@ -40,8 +40,10 @@ HEAD = 'robots', 'controllable, stabilizable', 'cases'
 
 
 def in_short(sentence):
-    """Return what a sentence states, without the remedy."""
-    return re.split(r';|: (?:give|the (?:coll|vis))|, (?:expected|at their)|\. Stand', sentence)[0]
+    """Return what a sentence states, without the remedy, names of robots and feet, and figures."""
+    ends = r';|: (?:give|it has|joint|missed|the (?:coll|vis))|, (?:expected|at their)|\. Stand'
+    short = re.split(ends, sentence)[0]
+    return re.sub(r"(?: of)? robot '\S+'", '', re.sub(r"foot '\S+'", 'a foot', short))
 
 
 def outcome_of(cases):

@@ -17,9 +17,9 @@ from geolin_demos.balance.graph import RobotGraph
 from geolin_demos.balance.run import Run
 from geolin_demos.sim.simulator import Simulator
 from geolin_tools.view.live import PUSH_TIME, Live
+from geolin_tools.view.watcher import Watcher
 
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.ros.watcher import Watcher
 
 
 @pytest.mark.ros
@@ -36,7 +36,7 @@ def test_button__pushes_the_simulated_robot_for_a_tenth_of_a_second():
         live, run = Live(watcher, model, text), Run(simulator, graph)
         live._pushing = type('Words', (), {})()
         deadline = time.monotonic() + 60.0
-        while not watcher.is_heard and time.monotonic() < deadline:
+        while not watcher.has_listeners and time.monotonic() < deadline:
             graph.spin_until(time.monotonic() + 0.05)
         live.push('left', 0.05)
         while not graph.pushes and time.monotonic() < deadline:

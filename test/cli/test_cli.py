@@ -9,6 +9,7 @@ import pty
 import re
 import subprocess
 import sys
+from importlib.metadata import EntryPoints
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_help__lists_the_commands_and_imports_none(capsys):
 
 def test_commands_of_the_tools__are_named_where_these_are_missing(capsys, monkeypatch):
     assert set(OF_TOOLS) == set(ALL) - set(COMMANDS)
-    monkeypatch.setattr('importlib.metadata.entry_points', lambda group='': ())
+    monkeypatch.setattr('importlib.metadata.entry_points', lambda **_: EntryPoints(()))
     for name in OF_TOOLS:
         assert main([name]) == 1
         (line,) = capsys.readouterr().err.splitlines()
@@ -239,7 +240,7 @@ sys.exit(main())
         ('Python', 'argparse', ['info', QUADRUPED]),
         ('Python', 'geolin_ros.errors', ['info', QUADRUPED]),
         ('Python', 'geolin_ros.model.tree', ['info', QUADRUPED]),
-        ('Python', 'geolin_ros.model.lint', ['lint-urdf', QUADRUPED]),
+        ('Python', 'geolin_tools.lint', ['lint-urdf', QUADRUPED]),
         ('C', 'numba', ['analyze-modes', QUADRUPED]),
         ('C', 'scipy.optimize', ['gain-bank', QUADRUPED, 'gains.npz', '--contacts', *FEET]),
     ],

@@ -5,11 +5,11 @@
 import json
 
 import pytest
+from geolin_tools.lint import lint
 from support.robots import example_robot
 
 from geolin_ros import robots
 from geolin_ros.cli import main
-from geolin_ros.model.lint import lint
 
 INERTIAL = (
     '<inertial><origin xyz="{com}"/><mass value="{mass}"/>'

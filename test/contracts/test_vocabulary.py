@@ -15,6 +15,8 @@ SAMPLES = [
     ('no doubt about it', 'doubt'),
     ('the motions\n    that are left', 'motions\n    that are left'),
     ('prepared, not\n# run here', 'prepared, not\n# run'),
+    ('what a foot felt', 'felt'),
+    ('calls _told()', 'told'),
     ('One of so many linearizations', 'One of so many'),
     ('how to mend it', 'mend'),
     ('gains made\n# beforehand', 'made\n# beforehand'),

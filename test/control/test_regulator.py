@@ -75,7 +75,7 @@ def test_robot__stands_from_the_first_state_on_and_bears_a_push():
     modes, away = [], []
     for _ in range(750):
         command = held.command(robot.time, robot.state)
-        held.hear(robot.time)
+        held.note_linearization(robot.time)
         modes.append(command.mode)
         robot.advance(command.efforts, PERIOD)
         away.append(np.linalg.norm(state.difference(robot.state)[:3]))
@@ -148,7 +148,7 @@ def commands(held, state, first, last):
     """Return what the motors get from one period to another, with fresh linearizations."""
     found = []
     for k in range(first, last):
-        held.hear(k * PERIOD)
+        held.note_linearization(k * PERIOD)
         found.append(held.command(k * PERIOD, state))
     return found
 
@@ -201,14 +201,14 @@ def test_linearization_of_another_world__is_refused_and_the_gains_stay(scale):
 @pytest.mark.parametrize('why', ['no linearization', 'beyond the trust region'])
 def test_feedback__gives_way_to_damping(why):
     held, state = regulator()
-    held.hear(0.0)
+    held.note_linearization(0.0)
     for k in range(250):
         assert held.command(k * PERIOD, state).mode is (Mode.FEEDBACK if k else Mode.DAMPING)
-        held.hear(k * PERIOD)
+        held.note_linearization(k * PERIOD)
     time, moved = 0.5, state.copy()
     moved.r[:] = 1.0
     if why == 'no linearization':
-        held.hear(time - 2.0)
+        held.note_linearization(time - 2.0)
     else:
         moved.H[2, 3] -= 0.26
     for k in range(20):
@@ -227,7 +227,7 @@ def test_linearization_that_never_comes__is_waited_for_from_the_first_feedback_o
     assert {command.mode for command in found[1:250]} == {Mode.FEEDBACK}
     assert {command.mode for command in found[252:]} == {mode}
     assert (mode is Mode.DAMPING) == ('no linearization for 0.60 s' in found[-1].reason)
-    held.hear(first + 300 * PERIOD)
+    held.note_linearization(first + 300 * PERIOD)
     assert held.command(first + 300 * PERIOD, state).mode is Mode.FEEDBACK
 
 

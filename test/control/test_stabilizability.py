@@ -15,7 +15,6 @@ from support.standing import standing_robot
 
 from geolin_ros import Linearizer, robots
 from geolin_ros.cli import main
-from geolin_ros.control import mode_picture
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
@@ -25,6 +24,7 @@ from geolin_ros.errors import ConfigurationError, InputError, NotStabilizableErr
 from geolin_ros.linearization.contacts import anchored
 from geolin_ros.linearization.reduction import reduce
 from geolin_ros.model.tree import JointLimits
+from geolin_tools import mode_picture
 
 MOMENTA = [f'{kind} momentum {axis}' for kind in ('linear', 'angular') for axis in 'xyz']
 INTEGRALS = [f'centre of mass {a}' for a in 'xyz']

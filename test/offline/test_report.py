@@ -11,6 +11,7 @@ import numcodecs
 import numpy as np
 import pytest
 import zarr
+from geolin_tools.modes import AMPLITUDE, Skeleton, slow_or_unstable
 from geolin_tools.reports import report
 from geolin_tools.reports.web_page import write_page
 from selenium.webdriver.common.action_chains import ActionChains
@@ -27,7 +28,6 @@ from geolin_ros.cli import main
 from geolin_ros.offline import store
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.linearize import Sampling
-from geolin_ros.offline.modes import AMPLITUDE, Skeleton, slow_or_unstable
 from geolin_ros.stream.analysis import STILL
 from geolin_ros.stream.parameters.file import default_values
 

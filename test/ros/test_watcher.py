@@ -9,11 +9,11 @@ import pytest
 import viser
 from geolin_tools.view.live import PUSH_TIME, Live
 from geolin_tools.view.page import Page
+from geolin_tools.view.watcher import Watcher
 from geometry_msgs.msg import WrenchStamped
 from support.view import free_port
 
 from geolin_ros import TreeModel, robots
-from geolin_ros.ros.watcher import Watcher
 from geolin_ros.stream.outputs.reading import read_linearization
 
 
@@ -94,11 +94,11 @@ def test_push__is_said_to_reach_nobody_until_somebody_takes_it(robot, watcher):
         assert 'nobody takes pushes' in live._pushing.content
         node = robot.graph.node
         taker = node.create_subscription(WrenchStamped, robot.topic('push'), pushes.append, 10)
-        robot.wait_for(lambda: watcher.is_heard)
+        robot.wait_for(lambda: watcher.has_listeners)
         live.push('left', 0.04)
         robot.wait_for(lambda: pushes)
         node.destroy_subscription(taker)
-        robot.wait_for(lambda: not watcher.is_heard)
+        robot.wait_for(lambda: not watcher.has_listeners)
         live.push('left', 0.04)
         assert 'nobody takes pushes' in live._pushing.content
     finally:

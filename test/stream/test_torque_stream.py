@@ -39,7 +39,7 @@ def motion(model):
     samples = []
     for k in range(round((PUSH.start + 0.1) / STEP)):
         robot.advance()
-        acceleration, turning, wrenches = robot.feel()
+        acceleration, turning, wrenches = robot.measured()
         samples.append(
             SimpleNamespace(
                 stamp=10**9 + k * STEP_NS,

@@ -23,9 +23,9 @@ pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs.msg')
 
 from geolin_tools.view.live import PUSH_TIME
+from geolin_tools.view.watcher import Watcher
 
 from geolin_ros import TreeModel, robots
-from geolin_ros.ros.watcher import Watcher
 from geolin_ros.stream.geometry import read_pose
 from geolin_ros.stream.inputs.stamps import nanoseconds
 

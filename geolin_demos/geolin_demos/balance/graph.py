@@ -111,9 +111,9 @@ class RobotGraph:
         }
         many = QoSProfile(depth=10)
         self._node = node
-        self._heard = [(COMMANDS, 'std_msgs/msg/Float64MultiArray')]
+        self._answer_topics = [(COMMANDS, 'std_msgs/msg/Float64MultiArray')]
         if answers:
-            self._heard.append((answers, 'sensor_msgs/msg/JointState'))
+            self._answer_topics.append((answers, 'sensor_msgs/msg/JointState'))
         node.create_subscription(Float64MultiArray, COMMANDS, self._on_efforts, many)
         if answers:
             node.create_subscription(JointState, answers, self._on_stamped, many)
@@ -170,7 +170,7 @@ class RobotGraph:
 
     def waits_for(self, supports: Sequence[Support]) -> str:
         """Return what keeps the controller from leading a robot that stands on ``supports``."""
-        for topic, kind in self._heard:
+        for topic, kind in self._answer_topics:
             if not self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic)):
                 return (
                     f'a publisher of {self._node.resolve_topic_name(topic)} ({kind}): start '

@@ -4,7 +4,7 @@
 
 Simulated by MuJoCo (extra ``mujoco``), regulated by `geolin_ros.control`. Publishes
 joint_states with the efforts that its motors really give, imu, and the wrench of the floor on each
-sole: what a torque estimator hears, and the truth to compare with.
+sole: the inputs of a torque estimator, and the truth to compare with.
 """
 
 import sys
@@ -75,7 +75,7 @@ class StandingRobot:
         self.tau = self._efforts()
         self._simulator.advance(self.tau, STEP)
 
-    def feel(self) -> tuple[Array, Array, dict[str, Array]]:
+    def measured(self) -> tuple[Array, Array, dict[str, Array]]:
         """Return proper acceleration and turning of the IMU, and the wrenches on the soles.
 
         At `state`, by MuJoCo, in axes of the link.
@@ -132,7 +132,7 @@ class PublishedRobot:
     def publish(self, time_ns: int) -> None:
         """Publish what the sensors read, the joint states last."""
         self._time_ns = time_ns = self._time_ns + PERIOD if self._time_ns else time_ns
-        acceleration, turning, wrenches = self._robot.feel()
+        acceleration, turning, wrenches = self._robot.measured()
         state, joints, imu = self._robot.state, self._joints, self._imu
         write_stamp(imu.header.stamp, time_ns)
         for values, vector in (

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a standing humanoid and its torque estimator as processes that talk over DDS; check them.
 
-The robot (`geolin_demos.demo.standing`) waves, and is pushed on its pelvis, which no sensor feels.
-The estimator hears joint positions and velocities, the IMU and both soles; what it says of the
+The robot (`geolin_demos.demo.standing`) waves. No sensor measures pushes on its pelvis.
+The estimator gets joint positions and velocities, the IMU and both soles; what it says of the
 motors and of the push is compared with what they were. The exit status is 0 only if every check
 passes.
 """

@@ -29,10 +29,10 @@ then counts little beside a sole that has stood."""
 class Odometry:
     """Turns true states into those that the state estimator knows, one call a control period.
 
-    It hears an IMU on the base, which integrates over the period, joint states, and the forces
-    on the feet if it is to tell by them which stand. Joints are as they are; the base is where the
-    estimator has it from `TRUSTED` on, in the world of the simulator: place and heading at the
-    start are given, as nothing measures them.
+    Its inputs are an IMU on the base, which integrates over the period, joint states, and the
+    forces on the feet if it is to find by them which stand. Joints are as they are; the base is
+    where the estimator has it from `TRUSTED` on, in the world of the simulator: place and heading
+    at the start are given, as nothing measures them.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Odometry:
         time = self._simulator.time
         sample = self._sensor(time, state)
         if sample is not None:
-            self._hear(sample, state, time)
+            self._take(sample, state, time)
         if self.answer is None or time < TRUSTED:
             return state
         estimate = self.answer.estimate
@@ -104,7 +104,7 @@ class Odometry:
         known.H[:], known.v[:] = self._world @ estimate.H, estimate.v
         return known
 
-    def _hear(self, sample: Array, state: State, time: float) -> None:
+    def _take(self, sample: Array, state: State, time: float) -> None:
         imu, joints = self._imu, self._joints
         stamp = EPOCH + round(time * 1e9)
         messages: list[tuple[str, Any]] = [('imu', imu)]

@@ -29,7 +29,7 @@ BEGIN = 1_000_000_000
 
 
 class WalkGraph(RobotGraph):
-    """Publishes states, touching feet and commands; hears plans.
+    """Publishes states, touching feet and commands; receives plans.
 
     Parameters
     ----------

@@ -359,7 +359,7 @@ def apply_forces(ws, sites, cw, c):
 
 @lean_kernel
 def spread_response(ints, ws, sites, cw, c):
-    """Fill the rows of Y of other root branches, which feel a contact through the base alone."""
+    """Fill the rows of Y of other root branches, which a contact moves through the base alone."""
     begin, end = get_int(sites, site(c) + on.BEGIN), get_int(sites, site(c) + on.END)
     responses, stride = get_int(sites, on.RESPONSES), get_int(sites, on.RESPONSE_ROW)
     responses += get_int(sites, site(c) + on.FIRST)

@@ -607,9 +607,9 @@ def respond(ints, ws):
 
         y = -[0 | F' | u] / D - Ut' Fwd_p;     Fwd = Fwd_p + S y             (1)
 
-    Columns 1 to 6 of y are the joint's response to an acceleration of the base: all that a joint
-    of another root branch feels. Columns 7 to 9 answer the angular twist of the base, the last one
-    is the joint acceleration.
+    Columns 1 to 6 of y are the joint's response to an acceleration of the base: all that acts on
+    a joint of another root branch. Columns 7 to 9 answer the angular twist of the base, the last
+    one is the joint acceleration.
     """
     order = get_int(ints, at.ORDER)
     for k in range(order, order + get_int(ints, at.NB) - 1):
@@ -637,7 +637,7 @@ def sources(ints, ws, i, j):
         P_s = BA ang(Sd) + IA Sdd + S x* f^C;  P_r = BA ang(S) + IA 2 Sd         (3)
 
     S x* f^C turns the wrench for the bodies before the joint alone. Axes k that displace with j
-    do not feel it, as if by a stiffness -S_k' (S_j x* f^C).
+    do not turn it, as if by a stiffness -S_k' (S_j x* f^C).
     """
     here, inner, above = work(j), work(i), work(get_int(ints, body(j) + at.OUTER))
     Sl, Sa = load4(ws, here + at.S), load4(ws, here + at.S + 4)
@@ -821,7 +821,7 @@ def rise(ints, ws, source, relation, first, count, begin):
 def other_branches(ws, out, n, begin, end, first, count, base_s, base_r, base_t):
     """Fill the rows of the bodies begin .. end-1 of other root branches.
 
-    They feel column j through the acceleration of the base alone: x_i = y_i[:6]' (base rows).
+    Column j acts on them through the acceleration of the base alone: x_i = y_i[:6]' (base rows).
     """
     for i in range(begin, end):
         y = entries(ws, work(i) + at.Y)
@@ -934,8 +934,8 @@ def closed_forms(ints, x, ws, out):
         base rows by H: -(g; 0) x = [[0, -g^], [0, 0]];   by v: -(V_0 x) + [0 | K]       (2)
         joint rows by H: 0;   by v: [0 | K]                                              (3)
 
-    A uniform gravity field accelerates all bodies alike, so joints feel neither a turn nor a
-    translation of the whole robot; a wrench that stays where it is adds FwdN and yN.
+    A uniform gravity field accelerates all bodies alike, so neither a turn nor a
+    translation of the whole robot loads a joint; a wrench that stays where it is adds FwdN, yN.
     """
     n = get_int(ints, at.NB) - 1
     m = 6 + n

@@ -38,7 +38,7 @@ from geolin_ros.typing import Array, BoolArray, IntArray
 BLOCK_ROWS = 6  # rows of mimic joints in a block; the seventh lane carries the free motion
 SMALLEST_PIVOT = 1e-9  # of its diagonal entry: contacts below it are redundant
 
-# --- integers: header | contacts | velocities 0 .. rows-1 | velocities that each contact feels |
+# --- integers: header | contacts | velocities 0 .. rows-1 | velocities that move each contact |
 # mimic joints | bodies on the way to them
 COUNT = 0  # number of contacts
 ROWS = 1  # number of all rows

@@ -26,7 +26,7 @@ from geolin_ros.kernels.packing.layout import (
 )
 from geolin_ros.typing import Array, IntArray
 
-LIGHT = 1e-4  # share of the mass of the robot that is felt at a contact, below which it is light
+LIGHT = 1e-4  # share of the mass of the robot that acts at a contact, below which it is light
 LENT = 1e-2  # share of it that is lent: more rounds more where the joint of a foot is free to turn
 LENGTH = 0.1  # of turns beside motions [m]
 
@@ -53,7 +53,7 @@ def ballast_of_sites(
 def _is_light(
     records: Array, parents: IntArray, b: int, p: Array, turns: bool, mass: float
 ) -> bool:
-    """Return whether a joint on the way to body b feels less than `LIGHT` at the point p of it.
+    """Return whether a joint on the way to body b moves less than `LIGHT` at the point p of it.
 
     That is the inertia about the joint of the bodies on the way alone, at zero, over the square
     of how far a unit of the joint moves the contact.
@@ -69,9 +69,9 @@ def _is_light(
         m, h = m + record[MASS], h + record[MASS] * c
         inertia = inertia + own + record[MASS] * (c @ c * np.eye(3) - np.outer(c, c))
         alpha, beta = record[ALPHA], record[BETA]
-        felt = alpha**2 * m + beta**2 * inertia[2, 2] + record[ARMATURE]
+        acting = alpha**2 * m + beta**2 * inertia[2, 2] + record[ARMATURE]
         lever = max(np.hypot(alpha, beta * np.hypot(p[0], p[1])), LENGTH * beta * turns)
-        if felt < smallest * lever**2:
+        if acting < smallest * lever**2:
             return True
         E, t = record[EX : EX + 12].reshape(3, 4)[:, :3].T, record[T : T + 3]
         p, h, inertia = E @ p + t, E @ h, E @ inertia @ E.T

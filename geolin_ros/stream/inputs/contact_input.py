@@ -28,7 +28,7 @@ ContactSource = Literal['parameter', 'topic', 'forces', 'efforts']
 
 @dataclass(frozen=True)
 class FootForce:
-    """A topic that says what a contact frame feels."""
+    """A topic with the force on a contact frame."""
 
     topic: str
     frame: str
@@ -42,7 +42,7 @@ class ContactSettings:
     ----------
     contacts
         Frame, kind, kp and kd of each; with ``source`` ``'topic'`` they are not read.
-        With ``'efforts'`` somebody tells `ContactInput.feel` what forces are.
+        With ``'efforts'`` `ContactInput.take_forces` is called with the forces.
     on_force, off_force
         A foot holds from the first force on and is lifted from the second one down [N].
     timeout
@@ -89,7 +89,7 @@ class _Foot:
     stamp: int | None = None
     holds: bool = False
 
-    def feel(self, force: float, settings: ContactSettings) -> None:
+    def take_force(self, force: float, settings: ContactSettings) -> None:
         self.holds = force >= (settings.off_force if self.holds else settings.on_force)
 
 
@@ -101,7 +101,7 @@ class ContactInput:
     model
         The robot.
     settings
-        What to hear.
+        Topics and thresholds.
 
     Raises
     ------
@@ -163,12 +163,12 @@ class ContactInput:
                 Cause.NOT_FINITE, f'force on {topic} is {[f.x, f.y, f.z]}, expected finite numbers'
             )
         foot.stamp = stamp
-        foot.feel(force, self._settings)
+        foot.take_force(force, self._settings)
 
-    def feel(self, forces: Mapping[str, float]) -> None:
+    def take_forces(self, forces: Mapping[str, float]) -> None:
         """Take the forces on all contacts by frame [N], with ``source`` ``'efforts'``."""
         for frame, force in forces.items():
-            self._feet[frame].feel(force, self._settings)
+            self._feet[frame].take_force(force, self._settings)
 
     def at(self, stamp: int, state: State) -> tuple[Closure, ...]:
         """Return all contacts at a joint state; the same tuple as long as nothing changes.

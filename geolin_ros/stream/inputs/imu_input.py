@@ -57,7 +57,7 @@ class ImuInput:
     model
         The robot.
     topics
-        What there is to hear.
+        Available inputs.
     max_skew
         Longest distance in time to a joint state [s].
     cutoff

@@ -51,7 +51,7 @@ class WrenchInput:
     model
         The robot.
     topics
-        What there is to hear.
+        Available inputs.
     timeout
         Longest distance in time between a wrench and a joint state [s].
     missing

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a regulator hears and says, from and into messages."""
+"""Inputs and outputs of a regulator, from and into messages."""
 
 from collections.abc import Callable
 from typing import Any

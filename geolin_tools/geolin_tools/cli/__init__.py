@@ -3,10 +3,13 @@
 """Subcommands of ``geolin``: one file each, as in `geolin_ros.cli`."""
 
 COMMANDS = {
+    'analyze-modes': 'find modes and controllability of a standing or flying robot',
+    'compare': 'compare two datasets, or two robots',
     'export': 'write a robot as a C library, which needs no Python: A, B, dynamics, contacts',
     'identify': 'identify masses, rotors, friction and springs of a robot from bags',
     'import': 'convert CSV, npz or HDF5 files to a bag, by a mapping file of their columns',
     'inspect': 'check a bag: rates, gaps, clocks, frames, and inputs that would be dropped',
+    'lint-urdf': 'find errors and unusual values in a robot description, and how to fix them',
     'report': 'write a report of a dataset: eigenvalues, matrices, residuals, modes',
     'view': 'show a robot in the browser: of a running node, of a bag, or standing still',
 }

@@ -123,8 +123,8 @@ def _live(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'Sour
             'package rclpy is not installed, expected ROS 2 to watch a node: source its '
             'installation, or name a robot or a bag'
         )
-    from geolin_ros.ros.watcher import NICE, Watcher
     from geolin_tools.view.live import Live
+    from geolin_tools.view.watcher import NICE, Watcher
 
     os.nice(NICE)
     watcher = Watcher(f'/{options.node.lstrip("/")}', options.remap)

@@ -12,13 +12,13 @@ from geolin_ros.offline.message_types import CLOCK
 from geolin_ros.offline.points import Watch, feed
 from geolin_ros.offline.recording import Recorded
 from geolin_ros.offline.source import Source
-from geolin_ros.offline.timing import Timing
 from geolin_ros.stream.drops import DroppedInput
 from geolin_ros.stream.inputs.odometry_check import OdometryCheck
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.operating_points import OperatingPoints
 from geolin_tools import identification
 from geolin_tools.identification.joint_log import joint_signals
+from geolin_tools.reports.timing import Timing
 
 Report = dict[str, Any]
 

@@ -16,13 +16,13 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.linearize import SPECTRA
-from geolin_ros.offline.modes import Skeleton, rates, slow_or_unstable
 from geolin_ros.stream.analysis import STILL
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.model_reading import from_text, read_model
 from geolin_ros.typing import Array, IntArray
+from geolin_tools.modes import Skeleton, rates, slow_or_unstable
 from geolin_tools.reports.web_page import rounded, write_page
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]

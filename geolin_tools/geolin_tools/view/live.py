@@ -27,7 +27,7 @@ from geolin_tools.view.health import Health
 from geolin_tools.view.instant import Instant
 
 if TYPE_CHECKING:
-    from geolin_ros.ros.watcher import Watcher
+    from geolin_tools.view.watcher import Watcher
 
 _KINDS = {code: kind for kind, code in WRENCH_KINDS.items()}
 WORD = 3.0
@@ -147,7 +147,7 @@ class Live:
         along, left = DIRECTIONS[direction]
         x, y = along * forward + left * np.array([-forward[1], forward[0]])
         self._watcher.push(self._world, (force * x, force * y, 0.0))
-        if not self._watcher.is_heard:
+        if not self._watcher.has_listeners:
             self._pushing.content = 'nobody takes pushes: they are for `make balance`'
         else:
             self._pushing.content = f'{force:.0f} N for {PUSH_TIME:g} s, {direction}'

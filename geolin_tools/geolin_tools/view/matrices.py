@@ -9,9 +9,9 @@ import numpy as np
 
 from geolin_ros.model.labels import input_labels, row_labels, state_labels
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.modes import rates
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
+from geolin_tools.modes import rates
 from geolin_tools.view.instant import Instant
 
 figures = optional('plotly.graph_objects', extra='view')

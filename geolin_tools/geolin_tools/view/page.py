@@ -63,7 +63,7 @@ class Page:
     ) -> None:
         self._source, self._say = source, say
         figure = self._drawn()
-        # of who looks at the page; viser hears of them in threads of its own
+        # of who looks at the page; viser reports them in threads of its own
         self._wishes: deque[Callable[[], object]] = deque()
         with _quiet():
             self._server = server = viser.ViserServer(host=host, port=port, verbose=False)

@@ -102,7 +102,7 @@ class Watcher:
             time.sleep(STEP)
 
     @property
-    def is_heard(self) -> bool:
+    def has_listeners(self) -> bool:
         """Whether somebody takes pushes."""
         return bool(self._push.get_subscription_count())
 

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the differences; 1 if a quantity is further apart than the tolerance."""
-    from geolin_ros.offline.comparison import compare, largest_relative
+    from geolin_tools.comparison import compare, largest_relative
 
     a, b = (str(locate(x)) if x in ROBOTS else x for x in (options.a, options.b))
     result = compare(a, b, Progress(options, ' quantities'))

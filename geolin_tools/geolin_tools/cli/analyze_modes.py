@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(text)
     if options.picture:
-        from geolin_ros.control.mode_picture import save_picture
+        from geolin_tools.mode_picture import save_picture
 
         save_picture(report, options.picture)
     return int(bool(supports) and not report.stabilizable)

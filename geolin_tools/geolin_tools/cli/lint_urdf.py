@@ -8,8 +8,8 @@ import json
 
 from geolin_ros.cli._robots import add_file_arguments
 from geolin_ros.description import SEVERITIES
-from geolin_ros.model.lint import Report, lint
 from geolin_ros.robots import locate
+from geolin_tools.lint import Report, lint
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
