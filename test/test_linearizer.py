@@ -50,7 +50,10 @@ from geolin_ros import (
     robots,
 )
 from geolin_ros.control.support import Support
+from geolin_ros.dynamics.equations_of_motion import equations_of_motion
 from geolin_ros.dynamics.functions import forward_dynamics, inverse_dynamics
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.dynamics.momentum import centroidal, kinetic_energy, potential_energy
 from geolin_ros.errors import (
     ConfigurationError,
     GeolinError,
@@ -689,6 +692,12 @@ def test_H_that_is_no_pose__is_refused_at_each_door(R):
         lambda: dynamics.forward_dynamics(state, tau),
         lambda: dynamics.mass_matrix(state),
         lambda: inverse_dynamics(QUADRUPED, state, nu_dot, [Wrench('base')]),
+        lambda: Kinematics(QUADRUPED, state),
+        lambda: centroidal(QUADRUPED, state),
+        lambda: kinetic_energy(QUADRUPED, state),
+        lambda: potential_energy(QUADRUPED, state),
+        lambda: equations_of_motion(QUADRUPED, state),
+        lambda: se3.log(state.H),
         lambda: State(state.H, state.s, state.v, state.r),
         lambda: setattr(good, 'H', state.H),
         lambda: Linearizer(QUADRUPED, [Contact('FL_foot', placement=state.H)]),

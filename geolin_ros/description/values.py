@@ -16,8 +16,9 @@ from geolin_ros.typing import Array
 T = TypeVar('T')
 SHORTEST_AXIS = 1e-9
 _WITHOUT_AXIS = (*FIXED_KINDS, 'spherical', 'floating')
-_FINITE = ('pitch', 'damping', 'friction', 'stiffness', 'rest', 'effort_offset')
+_FINITE = ('pitch', 'stiffness', 'rest', 'effort_offset')
 _NOT_ZERO = ('gear_ratio', 'effort_scale')
+_FROM_ZERO = ('damping', 'friction', 'rotor_inertia')
 
 
 def check_values(description: Description) -> None:
@@ -66,15 +67,16 @@ def _check_joint(joint: Joint) -> None:
                 f'{SHORTEST_AXIS:g}',
                 'set <axis xyz="..."/>',
             )
-    for name in (*_FINITE, *_NOT_ZERO, 'rotor_inertia', 'friction_speed'):
+    for name in (*_FINITE, *_NOT_ZERO, *_FROM_ZERO, 'friction_speed'):
         value = getattr(joint, name)
         if name in _FINITE:
             expected, is_good = 'a finite number', True
         elif name in _NOT_ZERO:
             expected, is_good = 'a number that is not 0', value != 0.0
+        elif name in _FROM_ZERO:
+            expected, is_good = 'a finite number, 0 or more', value >= 0.0
         else:
-            expected = 'a number from 0 on' if name == 'rotor_inertia' else 'a number above 0'
-            is_good = value > 0.0 or (value == 0.0 and name == 'rotor_inertia')
+            expected, is_good = 'a number above 0', value > 0.0
         if not (is_good and np.isfinite(value)):
             raise Refused(where, f'{name} is {value!r}, expected {expected}', 'correct it')
     if np.isnan(tuple(vars(joint.limits).values())).any():

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geolin_ros.dynamics.arguments import state_data
 from geolin_ros.errors import InputError, NotFiniteError, ShapeError
 from geolin_ros.kernels.kinematics import jacobians
 from geolin_ros.kernels.packing.types import make_workspace
@@ -65,7 +66,7 @@ class Kinematics:
     NotFiniteError
         If the state holds NaN or inf.
     InputError
-        If the base is fixed and the state gives it a twist.
+        If H is no pose, or the base is fixed and the state gives it a twist.
 
     Examples
     --------
@@ -275,12 +276,7 @@ class Kinematics:
 
 def check_state(model: TreeModel, state: State) -> None:
     """Raise where `Kinematics` says so."""
-    if (state.s.size, state.r.size) != (model.n_s, model.n):
-        raise ShapeError(
-            f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
-            f'{model.n_s} and {model.n} for robot {model.name!r}'
-        )
-    if not np.all(np.isfinite(state.data)):
+    if not np.all(np.isfinite(state_data(model, state))):
         raise NotFiniteError(f'the state of robot {model.name!r} holds NaN or inf')
     if model.base == 'fixed' and np.any(state.v):
         raise InputError(

@@ -124,8 +124,8 @@ def potential_energy(model: TreeModel, state: State) -> float:
     ShapeError, NotFiniteError, InputError
         As `Kinematics`.
     """
-    springs = 0.5 * model.tree.stiffness @ spring_stretch(model, state) ** 2
-    return float(springs - model.gravity @ _first_moment(Kinematics(model, state)))
+    weight = model.gravity @ _first_moment(Kinematics(model, state))
+    return float(0.5 * model.tree.stiffness @ spring_stretch(model, state) ** 2 - weight)
 
 
 def _first_moment(at: Kinematics) -> Array:

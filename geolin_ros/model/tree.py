@@ -218,7 +218,8 @@ class TreeModel:
         Raises
         ------
         ConfigurationError
-            If an option is none of its choices, or a joint is actuated twice.
+            If an option is none of its choices, a list of names is one name, or a joint is
+            actuated twice.
         ModelError
             If the links and joints are no tree, a number is none that a body or joint can have
             (mass, axis, placement, coefficient), a joint has no inertia to move, or a mimic joint
@@ -231,6 +232,7 @@ class TreeModel:
         if overlay is not None:
             description = apply_overlay(description, overlay)
         _check_options(of_joints)
+        _check_list('actuated_joints', actuated_joints)
         check_values(description)
         others: dict[str, Any] = {**of_joints}
         noted, base = [], others.pop('base', None)
@@ -590,11 +592,24 @@ def _numbered(
     """Return the tree with names, and where the joints are that are no part of it."""
     check_choice('base', base, get_args(Base))
     check_choice('mimic', mimic, get_args(MimicReading))
+    _check_list('joints', joints)
+    if not isinstance(coulomb_friction, bool | np.bool_):
+        raise ConfigurationError(
+            f'coulomb_friction is {coulomb_friction!r}, expected True or False'
+        )
     locked = dict(locked_joints or {})
     if joints is not None:
         locked |= _unlisted(description, joints, locked, mimic)
     description, locked = lock_joints(description, locked)
     return number_bodies(description, base, mimic, joints, coulomb_friction), locked
+
+
+def _check_list(option: str, names: object) -> None:
+    """Refuse one name where a list is expected: its letters would be taken for names."""
+    if isinstance(names, str):
+        raise ConfigurationError(
+            f'{option} is {names!r}, expected a list of names; write [{names!r}]'
+        )
 
 
 def _check_options(given: Mapping[str, object]) -> None:

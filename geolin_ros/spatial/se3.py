@@ -56,9 +56,14 @@ def log(H: ArrayLike) -> Array:
 
     Its angle is at most pi, and exact to rounding near 0 and near pi; at pi its axis has either
     sign.
+
+    Raises
+    ------
+    ShapeError, NotFiniteError, InputError
+        As `check_pose`.
     """
     z = np.empty(6)
-    kernels.log(_pose(H), z)
+    kernels.log(_pose(check_pose(H)), z)
     return z
 
 

@@ -447,6 +447,19 @@ def test_misspelled_options__are_refused_with_the_choices(options, words):
             read_model(Path(path), values, print)
 
 
+@pytest.mark.parametrize(
+    ('options', 'words'),
+    [
+        ({'coulomb_friction': 'no'}, "coulomb_friction is 'no', expected True or False"),
+        ({'joints': 'FL_hip_joint'}, r"joints is 'FL_hip_joint', .* write \['FL_hip_joint'\]"),
+        ({'actuated_joints': 'FL_hip_joint'}, 'actuated_joints is .* expected a list of names'),
+    ],
+)
+def test_options_of_another_type__are_refused(options, words):
+    with pytest.raises(ConfigurationError, match=f'^{words}'):
+        TreeModel.from_urdf(robots.path('quadruped'), **options)
+
+
 @pytest.mark.parametrize('name', ['ur5_robot', 'z1', 'xarm7'])
 def test_robot_under_the_link_world__has_a_fixed_base_in_python_node_and_commands(name, capsys):
     path, heard = example_robot(name), []

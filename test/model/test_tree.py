@@ -296,6 +296,8 @@ def test_zero_axis__is_refused_by_the_joints_name(kind):
         ({'friction_speed': 0.0}, 'friction_speed is 0.0, expected a number above 0'),
         ({'friction_speed': -0.1}, 'friction_speed'),
         ({'damping': np.nan}, 'damping is nan, expected a finite number'),
+        ({'damping': -1.0}, 'damping is -1.0, expected a finite number, 0 or more'),
+        ({'friction': -1.0}, 'friction is -1.0, expected a finite number, 0 or more'),
         ({'gear_ratio': 0.0}, 'gear_ratio is 0.0'),
         ({'rotor_inertia': -1e-3}, 'rotor_inertia is -0.001'),
         ({'limits': Limits(lower=np.nan)}, 'a limit is NaN'),
