@@ -44,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
         options,
         result,
         f'{options.output}: {counts.answered} odometries of {counts.received} joint states, '
-        f'{counts.skipped} before the start, {counts.dropped} inputs dropped',
+        f'{counts.skipped} before the start, {counts.dropped} inputs dropped; its inputs are not '
+        f'in it, give both: geolin inspect {" ".join(map(str, options.bags))} {options.output}',
     )
     return exit_status(counts.answered, result['dropped'])

@@ -66,7 +66,7 @@ def open_run(
     note: Callable[[str], object] = lambda sentence: None,
 ) -> Iterator[BaseRun]:
     """Open bags and the robot in them; arguments and errors as of `open_source`."""
-    with Recording(bags, topics) as recording:
+    with Recording(bags, topics, takes_estimates=False) as recording:
         _, merged = read_parameters(recording, NODE, params, values, warn, note)
         model = read_model(readable(find_description(recording, merged, urdf)), merged, warn)
         run = BaseRun(recording, BaseStream(model, base_settings(merged, model.base_link)))

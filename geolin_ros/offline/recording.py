@@ -15,7 +15,7 @@ from rosbags.rosbag2 import Reader as Reader2
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from geolin_ros.errors import RecordingError
-from geolin_ros.offline.message_types import known_types
+from geolin_ros.offline.message_types import JOINT_STATE, known_types
 from geolin_ros.offline.topics import ROLES, assign
 
 STORAGES = ('.mcap', '.db3')
@@ -38,8 +38,8 @@ class Recording:
     ----------
     paths
         Rosbag2 folders, with their metadata or without; their mcap or sqlite3 files; ROS 1 bags.
-    topics
-        Topics of the inputs by role, see `topics.ROLES`; the others are guessed.
+    topics, takes_estimates
+        Topics of the inputs by role, see `topics.assign`; the others are guessed.
 
     Attributes
     ----------
@@ -58,17 +58,22 @@ class Recording:
         If a topic is not in the bags.
     """
 
-    def __init__(self, paths: Sequence[str | Path], topics: Mapping[str, str] | None = None):
+    def __init__(
+        self,
+        paths: Sequence[str | Path],
+        topics: Mapping[str, str] | None = None,
+        takes_estimates: bool = True,
+    ):
         self.paths = [Path(path) for path in paths]
         self._stack = ExitStack()
-        self._bags = self._open()
+        self._bags = _open(self.paths, self._stack)
         self._connections = [c for bag in self._bags for c in bag.connections]
         self.types = {c.topic: c.msgtype for c in self._connections}
         self.counts: dict[str, int] = dict.fromkeys(self.types, 0)
         for connection in self._connections:
             self.counts[connection.topic] += connection.msgcount
         try:
-            self.topics = assign(self.types, topics or {})
+            self.topics = assign(self.types, topics or {}, self.counts, takes_estimates)
         except Exception:
             self._stack.close()
             raise
@@ -94,10 +99,7 @@ class Recording:
     @property
     def span(self) -> tuple[int, int]:
         """First and last time of all messages [ns]; zeros if there are none."""
-        filled = [bag for bag in self._bags if bag.message_count]
-        if not filled:
-            return 0, 0
-        return min(bag.start_time for bag in filled), max(bag.end_time for bag in filled) - 1
+        return _span(self._bags)
 
     def topic(self, role: str) -> str:
         """Return the topic of a role.
@@ -216,31 +218,84 @@ class Recording:
         is_ros_1 = isinstance(connection.owner, Reader1)
         return store.deserialize_ros1 if is_ros_1 else store.deserialize_cdr
 
-    def _open(self) -> list[Reader1 | Reader2]:
-        for path in self.paths:
-            if not path.exists():
-                raise RecordingError(f'{path} does not exist, expected a bag')
-        files = [file for path in self.paths for file in _files(path)]
-        if len({file.suffix == '.bag' for file in files}) > 1:
-            raise RecordingError(f'{self.name} are of ROS 1 and ROS 2, expected bags of one kind')
-        with self._stack as stack:
-            try:
-                bags = [_reader(file) for file in files]
-                for bag in bags:
-                    stack.enter_context(bag)
-            except Exception as error:
-                raise RecordingError(
-                    f'cannot open {self.name}: {_words(error)}. {_ADVICE}'
-                ) from error
-            self._stack = stack.pop_all()
-        return bags
-
     def _damaged(self, time: int, error: Exception) -> RecordingError:
         after = (time - self.span[0]) * 1e-9
         return RecordingError(
             f'{self.name} cannot be read further than {after:.3f} s after its start: '
             f'{_words(error)}. {_ADVICE}'
         )
+
+
+def runs(paths: Sequence[str | Path]) -> list[list[Path]]:
+    """Return bags by the run that they are of, in the given order.
+
+    Bags are of one run if their times overlap, but for bags with the same joint states: times of
+    logs often begin at 0.
+
+    Raises
+    ------
+    RecordingError
+        If a bag cannot be opened, or could be of several runs.
+    """
+    found: list[list[_Bag]] = []
+    for path in map(Path, paths):
+        with ExitStack() as stack:
+            bags = _open([path], stack)
+            joints = {c.topic for bag in bags for c in bag.connections if c.msgtype == JOINT_STATE}
+            bag = _Bag(path, *_span(bags), joints)
+        of = [run for run in found if any(map(bag.overlaps, run))]
+        of = [run for run in of if not any(map(bag.has_same_joints, run))]
+        if len(of) > 1:
+            names = ' and '.join(str(run[0].path) for run in of)
+            raise RecordingError(
+                f'{path} is at the time of {names}, expected one of them; give one run at a time, '
+                'or correct the stamps'
+            )
+        if of:
+            of[0].append(bag)
+        else:
+            found.append([bag])
+    return [[bag.path for bag in run] for run in found]
+
+
+class _Bag(NamedTuple):
+    path: Path
+    begin: int
+    end: int
+    joints: set[str]
+    """Topics of joint states."""
+
+    def overlaps(self, other: '_Bag') -> bool:
+        return max(self.begin, other.begin) < min(self.end, other.end)
+
+    def has_same_joints(self, other: '_Bag') -> bool:
+        return not self.joints.isdisjoint(other.joints)
+
+
+def _open(paths: Sequence[Path], stack: ExitStack) -> list[Reader1 | Reader2]:
+    """Open bags, which the stack closes."""
+    name = ', '.join(map(str, paths))
+    for path in paths:
+        if not path.exists():
+            raise RecordingError(f'{path} does not exist, expected a bag')
+    files = [file for path in paths for file in _files(path)]
+    if len({file.suffix == '.bag' for file in files}) > 1:
+        raise RecordingError(f'{name} are of ROS 1 and ROS 2, expected bags of one kind')
+    try:
+        bags = [_reader(file) for file in files]
+        for bag in bags:
+            stack.enter_context(bag)
+    except Exception as error:
+        stack.close()
+        raise RecordingError(f'cannot open {name}: {_words(error)}. {_ADVICE}') from error
+    return bags
+
+
+def _span(bags: Sequence[Reader1 | Reader2]) -> tuple[int, int]:
+    filled = [bag for bag in bags if bag.message_count]
+    if not filled:
+        return 0, 0
+    return min(bag.start_time for bag in filled), max(bag.end_time for bag in filled) - 1
 
 
 _ADVICE = (

@@ -25,14 +25,22 @@ ROLES = {
     'contact_states': CONTACT_STATES,
 }
 """Type of each input; the keys are the node's names for them."""
+ESTIMATOR = 'state_estimator'
+"""Node whose joint states, with rates, and contact states go before what it made them of."""
 SOLE_IS_ENOUGH = ('joint_states', 'odom', 'imu')
 
 
-def assign(types: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
+def assign(
+    types: Mapping[str, str],
+    chosen: Mapping[str, str],
+    counts: Mapping[str, int],
+    takes_estimates: bool = True,
+) -> dict[str, str]:
     """Return the topic of each role.
 
     A role goes to the topic of its type that is named like it, in whatever namespace; joint
     states and odometry also to the only one of their type, or with their name inside its own.
+    Of several with messages it goes to that of the state estimator.
 
     Parameters
     ----------
@@ -40,6 +48,10 @@ def assign(types: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str
         Message type of each topic of the bag.
     chosen
         Topics that the user gives, by role.
+    counts
+        Messages on each topic.
+    takes_estimates
+        False: of several to one that the state estimator did not publish.
 
     Raises
     ------
@@ -60,9 +72,13 @@ def assign(types: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str
             of_type = [
                 topic
                 for topic in of_type
-                if topic not in taken and topic.rpartition('/')[2] not in ROLES
+                if topic not in taken and topic.rpartition('/')[2] not in (*ROLES, 'imu_bias')
             ]
             candidates = [topic for topic in of_type if role in topic] or of_type
+        if len(candidates) > 1:
+            candidates = [topic for topic in candidates if counts[topic]] or candidates
+            wanted_ones = [t for t in candidates if _is_estimate(t) == takes_estimates]
+            candidates = wanted_ones if len(wanted_ones) == 1 else candidates
         if len(candidates) > 1:
             raise RecordingError(
                 f'topics {", ".join(sorted(candidates))} could all be {role} ({wanted}), expected '
@@ -71,6 +87,10 @@ def assign(types: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str
         if candidates:
             found[role] = candidates[0]
     return found
+
+
+def _is_estimate(topic: str) -> bool:
+    return topic.split('/')[-2:-1] == [ESTIMATOR]
 
 
 def _checked(topic: str, role: str, wanted: str, types: Mapping[str, str]) -> str:

@@ -107,7 +107,8 @@ class BaseStream(TopicStream[BaseAnswer]):
         )
         self._joints, self._contacts = JointInput(model), ContactInput(model, settings.contacts)
         self._imu = ImuInput(
-            model, (settings.imu,), settings.max_skew, None, settings.frame_prefix
+            *(model, (settings.imu,), settings.max_skew, None, settings.frame_prefix),
+            parameters=('imu_link', 'imu_topic'),
         )
         self._forces = FootForces(feet) if settings.contacts.source == 'efforts' else None
         self._rates, self._filtered = Differentiator(settings.rate_cutoff), ['']

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``geolin identify`` on bags of an arm, and of a body that floats."""
 
+import contextlib
 import json
 import re
 
@@ -249,12 +250,18 @@ def swayed(t):
     return H, twist, [np.sin(5.0 * t)], [5.0 * np.cos(5.0 * t)]
 
 
-def write_floating(path):
-    """Write what a box of 6 kg measures that a wrench on it moves; its joint tells no effort."""
+def write_floating(path, apart=None):
+    """Write what a box of 6 kg measures that a wrench on it moves; its joint tells no effort.
+
+    Odometry goes into a bag of its own if there is a path for it.
+    """
     rng, step = np.random.default_rng(2), 1e-5
     truth = TreeModel.from_urdf(BOX.format(mass=6.0))
-    with BagWriter(path, 'sqlite3') as bag:
-        for topic, kind in (('/odom', ODOMETRY), ('/w', WRENCH), ('/joint_states', JOINT_STATE)):
+    with contextlib.ExitStack() as stack:
+        bag = stack.enter_context(BagWriter(path, 'sqlite3'))
+        of_base = bag if apart is None else stack.enter_context(BagWriter(apart, 'sqlite3'))
+        of_base.add_topic('/odom', ODOMETRY)
+        for topic, kind in (('/w', WRENCH), ('/joint_states', JOINT_STATE)):
             bag.add_topic(topic, kind)
         for k in range(700):
             t = 0.01 * k
@@ -283,7 +290,8 @@ def write_floating(path):
                 (force.wrench.torque, wrench[3:]),
             ):
                 place.x, place.y, place.z = map(float, values)
-            for topic, message in (('/odom', odometry), ('/w', force), ('/joint_states', joints)):
+            of_base.write('/odom', k * 10_000_000, odometry)
+            for topic, message in (('/w', force), ('/joint_states', joints)):
                 bag.write(topic, k * 10_000_000, message)
     return str(path)
 
@@ -291,10 +299,13 @@ def write_floating(path):
 FLOATING = ['-p', 'base:=floating', '-p', 'torque_source:=zero']
 
 
-def test_identify__finds_a_floating_base_without_any_effort(tmp_path, capsys):
+@pytest.mark.parametrize('apart', [None, 'odometry'])
+def test_identify__finds_a_floating_base_without_any_effort(tmp_path, capsys, apart):
     urdf, output = tmp_path / 'box.urdf', tmp_path / 'overlay.yaml'
     urdf.write_text(BOX.format(mass=5.0))
-    arguments = [write_floating(tmp_path / 'bag'), '--urdf', str(urdf), '-o', str(output)]
+    bags = [tmp_path / 'bag', *([tmp_path / apart] if apart else [])]
+    write_floating(*bags)
+    arguments = [*map(str, bags), '--urdf', str(urdf), '-o', str(output)]
     heard = ['-p', "wrench_topics:=['w body body']"]
     assert main(['identify', *arguments, *FLOATING, *heard, '--json', '--quiet']) == 0
     changes = json.loads(capsys.readouterr().out)['changes']

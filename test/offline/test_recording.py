@@ -17,7 +17,7 @@ from geolin_ros.errors import RecordingError, UnknownNameError
 from geolin_ros.offline import bag_writer
 from geolin_ros.offline.bag_writer import BagWriter
 from geolin_ros.offline.message_types import JOINT_STATE, ODOMETRY, known_types
-from geolin_ros.offline.recording import Recording
+from geolin_ros.offline.recording import Recording, runs
 
 INPUTS = ('odom', 'joint_states')
 
@@ -216,6 +216,21 @@ def test_topics__are_found_in_a_namespace_and_can_be_given(robot, samples, expec
         read(path, other)
     chosen = {'joint_states': '/dog/joint_states', 'odom': '/dog/odom'}
     assert read(path, other, topics=chosen) == expected
+
+
+def test_runs__are_bags_that_overlap_in_time_and_have_other_joint_states(robot, samples, tmp_path):
+    messages = list(Messages(robot[0]).of_samples(samples))
+    first, again, other = (
+        write_bag(tmp_path / name, messages, namespace=namespace)
+        for name, namespace in (('first', ''), ('again', ''), ('other', '/cat'))
+    )
+    assert runs([first, again]) == [[first], [again]]
+    assert runs([other, first]) == [[other, first]]
+    estimated = write_bag(tmp_path / 'estimated', messages, namespace='/state_estimator')
+    with Recording([first, estimated]) as recording:
+        assert recording.topics['joint_states'] == '/state_estimator/joint_states'
+    with pytest.raises(RecordingError, match=f'{other} is at the time of {first} and {again}'):
+        runs([first, again, other])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from support.bags import START, Messages, Sample, quadruped
+from support.bags import FOLDER, START, Messages, Sample, quadruped
 from support.taking import take
 
 from geolin_ros.cli import main
@@ -23,7 +23,7 @@ from geolin_ros.offline.message_types import (
     WRENCH,
     empty_message,
 )
-from geolin_ros.offline.recording import Recording
+from geolin_ros.offline.recording import Recording, runs
 from geolin_ros.stream.base_stream import START_SAMPLES, BaseStream
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.parameters.base_state import base_settings
@@ -232,6 +232,15 @@ def test_command__writes_the_bag_of_the_node(tmp_path, capsys):
         arguments += ['-p', value]
     assert main(arguments) == 0
     assert json.loads(capsys.readouterr().out)['estimates'] == 60 - START_SAMPLES + 1
+    both = [tmp_path / 'in', tmp_path / 'out']
+    assert runs([*both, FOLDER / 'demo']) == [both, [FOLDER / 'demo']]
+    with Recording(both) as merged:
+        assert merged.topics['joint_states'] == '/joint_states'  # which have rates
+        assert merged.topics['contact_states'] == '/state_estimator/contact_states'
+        assert merged.topics['imu'] == '/imu/data'
+    assert main(['estimate', *map(str, both), '-o', str(tmp_path / 'more'), *arguments[4:]]) == 0
+    with Recording([tmp_path / 'out']) as first, Recording([tmp_path / 'more']) as second:
+        assert second.counts == first.counts
     expected = stand(stream_of())
     with Recording([tmp_path / 'out']) as out:
         *_, last = out.messages(['odom'])

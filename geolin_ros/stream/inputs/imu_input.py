@@ -64,6 +64,8 @@ class ImuInput:
         Of the differentiated angular velocity [Hz], see `Differentiator`; None: nobody asks `at`.
     frame_prefix
         Of the frames in messages.
+    parameters
+        Those that name links and topics, for messages.
 
     Raises
     ------
@@ -78,9 +80,11 @@ class ImuInput:
         max_skew: float,
         cutoff: float | None,
         frame_prefix: str = '',
+        parameters: tuple[str, str] = ('imu_topics', 'imu_topics'),
     ) -> None:
         for topic in topics:
             model.frame(topic.link)
+        self._of_link, self._of_topic = parameters
         self.topics = tuple(topics)
         self._max_skew = max_skew
         self._newest = {
@@ -118,8 +122,7 @@ class ImuInput:
             raise DroppedInput(
                 Cause.IMU_FRAME,
                 f'IMU on {topic} has frame_id {header.frame_id!r}, expected '
-                f'{newest.frames[1]!r}; '
-                'correct the publisher or imu_topics',
+                f'{newest.frames[1]!r}; correct the publisher or {self._of_link}',
             )
         stamp = nanoseconds(header.stamp)
         rate = newest.turning_rate
@@ -132,7 +135,7 @@ class ImuInput:
             raise DroppedInput(
                 Cause.IMU_PART,
                 f'IMU on {topic} says that it does not measure acceleration or angular velocity, '
-                'expected both; take it out of imu_topics',
+                f'expected both; name another in {self._of_topic}',
             )
         if not (all(map(math.isfinite, sample)) and all(map(math.isfinite, covariance))):
             raise DroppedInput(

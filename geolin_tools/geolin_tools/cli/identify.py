@@ -122,6 +122,7 @@ def run(options: argparse.Namespace) -> int:
     from geolin_ros.control.whole_file import whole_file
     from geolin_ros.description.safe_yaml import read_yaml
     from geolin_ros.description.stored import is_stored
+    from geolin_ros.offline.recording import runs
     from geolin_ros.robots import locate
     from geolin_ros.stream.parameters.model_reading import from_text
     from geolin_ros.urdf.writer import write
@@ -147,9 +148,9 @@ def run(options: argparse.Namespace) -> int:
     # a floating base is set by -p base:=floating; its odometry is best taken between its messages
     defaults = ['base:=fixed', 'pairing:=interpolate']
     options.values = [*defaults, *options.values, 'coulomb_friction:=true']
-    bags, recordings = options.bags, []
-    for bag in (*bags, *options.aside):
-        options.bags = [bag]
+    bags, recordings = runs(options.bags), []
+    for run in (*bags, *(runs(options.aside) if options.aside else ())):
+        options.bags = run
         with open_bags(options) as source:
             recordings.append(joint_signals(source, Progress(options)))
             model, description, values = source.model, source.description, source.values
@@ -204,7 +205,7 @@ def run(options: argparse.Namespace) -> int:
         with whole_file(options.urdf_out) as file:
             file.write(write(description, overlay).encode())
     if options.report is not None:
-        write_identification(found, [str(bag) for bag in bags], options.report)
+        write_identification(found, [s.name for s in recordings[: len(bags)]], options.report)
     if options.json:
         chosen = {'trust': prior.trust, 'springs': prior.springs}
         print_json(_report(found) | chosen | {'output': str(options.output)})
