@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots that stand on the odometry of the state estimator, without and with sensors at feet."""
 
+from copy import deepcopy
 from functools import cache
 
 import numpy as np
@@ -19,6 +20,11 @@ from geolin_demos.sim.sensors import Imu
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import push_of, simulate
 
+from geolin_ros.offline.base_run import base_writer
+from geolin_ros.spatial import se3
+from geolin_ros.stream.geometry import write_pose, write_twist
+from geolin_ros.stream.inputs.odometry_check import OdometryCheck
+
 FEET = {
     'quadruped': ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'),
     'humanoid': ('left_foot', 'right_foot'),
@@ -35,7 +41,9 @@ class Watched:
 
     def __init__(self, simulator, **options):
         self.odometry, self.simulator = Odometry(simulator, **options), simulator
-        self.errors, self.loads, self.said = [], [], []
+        self.errors, self.loads, self.said, self.messages = [], [], [], []
+        self.poses, self.twists = [], []
+        self.writer = base_writer(self.odometry.stream)
 
     def __call__(self, state):
         known = self.odometry(state)
@@ -47,6 +55,10 @@ class Watched:
             self.loads.append([np.linalg.norm(wrenches[foot][:3]) for foot in wrenches])
             on_ground = self.odometry.answer.estimate.on_ground
             self.said.append([foot in on_ground for foot in wrenches])
+            estimate = self.odometry.answer.estimate
+            self.poses.append(estimate.H)
+            self.twists.append(estimate.v)
+            self.messages.append(deepcopy(self.writer.write(self.odometry.answer)[0]))
         return known
 
 
@@ -77,6 +89,34 @@ def test_pushed_robot__stands_on_its_odometry(robot, lifted, impulse, source):
     assert errors[3:5].max() < 0.03, 'tilt [rad]'
     assert errors[6:9].max() < 0.08, 'velocity [m/s]'
     assert np.any(errors > 1e-4), 'it is not the truth'
+
+
+def problems(messages, length=300, step=50):
+    """Return what is said of stretches of odometry."""
+    for first in range(0, len(messages) - length, step):
+        check = OdometryCheck()
+        for message in messages[first : first + length]:
+            check.add(message)
+        yield check.report('child').get('problem')
+
+
+def test_odometry_that_follows_a_push__is_no_problem_unless_in_wrong_axes():
+    """Poses are corrected by more than the robot moves: joint efforts tell late what stands."""
+    simulator = simulator_of('quadruped')
+    push = push_of(0.06, 2.0, 0.5, simulator.model.total_mass)
+    messages = run('quadruped', stand(simulator, 1.5), push, source='efforts')[1].messages
+    assert set(problems(messages)) == {None}
+    for message in messages:
+        message.twist.covariance[:] = 0.0  # which says how far off a twist may be
+    assert any('agrees with the motion of the pose in no axes' in str(p) for p in problems(messages))
+
+    watched = run('quadruped', stand(simulator, 1.5), push)[1]
+    assert set(problems(watched.messages)) == {None}
+    heading = se3.exp(np.array((0.0, 0.0, 0.0, 0.0, 0.0, 1.0)))
+    for message, H, v in zip(watched.messages, watched.poses, watched.twists, strict=True):
+        write_pose(message.pose.pose, heading @ H)
+        write_twist(message.twist.twist, np.kron(np.eye(2), (heading @ H)[:3, :3]) @ v)
+    assert any('is in world axes, not in child axes' in str(p) for p in problems(watched.messages))
 
 
 def test_foot_that_is_lifted__is_told_by_joint_efforts_as_by_its_force():

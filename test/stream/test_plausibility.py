@@ -107,6 +107,21 @@ def test_twist_in_other_units__is_said(flight, model):
     assert 'check units, frames and delays' in sentence
 
 
+def test_noise_as_large_as_the_slowest_motion__is_not_judged(flight, model):
+    """That of a twist is less than moves at all, and all that moves."""
+    slow, rng = flight.poses.copy(), np.random.default_rng(2)
+    slow[:] = np.eye(4)
+    slow[:, 0, 3] = 0.06 * flight.times
+    twists = np.zeros((SAMPLES, 6))
+    twists[:, 0] = 0.02
+    twists[:, 3:] = 0.01 * rng.standard_normal((SAMPLES, 3))
+    said = messages_of(flight, slow, twists)
+    assert not any('agrees' in s for s in warned(flight._replace(odometry=said), model))
+    twists[:, 0] = 0.0
+    said = messages_of(flight, slow, twists)
+    assert any('linear odometry' in s for s in warned(flight._replace(odometry=said), model))
+
+
 def test_frozen_odometry__is_said(flight, model):
     still = np.broadcast_to(flight.poses[0], flight.poses.shape)
     said = messages_of(flight, still, flight.twists)

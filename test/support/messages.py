@@ -52,12 +52,12 @@ def twist(values):
 
 
 def odometry(nanoseconds, place, turn, twist_values, child_frame_id='base', frame_id='odom'):
-    """Return a nav_msgs/Odometry; covariances are left out."""
+    """Return a nav_msgs/Odometry, of unknown covariance; that of the pose is left out."""
     return SimpleNamespace(
         header=header(nanoseconds, frame_id),
         child_frame_id=child_frame_id,
         pose=SimpleNamespace(pose=pose(place, turn)),
-        twist=SimpleNamespace(twist=twist(twist_values)),
+        twist=SimpleNamespace(twist=twist(twist_values), covariance=np.zeros(36)),
     )
 
 

@@ -29,6 +29,9 @@ MOVING: dict[Part, float] = {'linear': 0.05, 'angular': 0.1}
 """Slower motion [m/s, rad/s] is not judged."""
 AGREEMENT = 0.2
 """Relative deviation up to which a twist agrees with its pose."""
+DEVIATIONS = 2.0
+"""So many standard deviations, as the message has them, a right twist may be off its pose: filters
+correct poses by more than they have moved."""
 CLEARLY = 2.0
 """One reading of the axes is right if the other is this many times as far off."""
 JUMP = 0.5
@@ -42,6 +45,8 @@ class _Sample(NamedTuple):
     H: Array
     velocity: dict[TwistFrame, Array]
     rate: dict[TwistFrame, Array]
+    deviation: dict[Part, float]
+    """Of its twist, as its covariance has it; 0 if unknown."""
 
 
 class OdometryCheck:
@@ -61,6 +66,7 @@ class OdometryCheck:
         self._last: _Sample | None = None
         self._way: dict[TwistFrame, Array] = {}
         self._motion = {part: array('d') for part in PARTS}
+        self._stated = {part: array('d') for part in PARTS}
         self._off = {part: {axes: array('d') for axes in AXES} for part in PARTS}
         self._jumps = 0
         self._frames: dict[tuple[str, str], None] = {}
@@ -101,21 +107,24 @@ class OdometryCheck:
         R, p = self._way['child'][:3, :3], self._way['child'][:3, 3]
         self._motion['linear'].append(max(_size(shift), _size(p)) / time)
         self._motion['angular'].append(max(_angle(turn), _angle(R)) / time)
+        for part in PARTS:
+            self._stated[part].append(max(start.deviation[part], end.deviation[part]))
         self._jumps += all(jumped)
 
     def report(self, assumed: str) -> dict[str, Any]:
         """Return median deviations relative to the motion, the axes they speak for, and a problem.
 
         ``assumed`` is the present value of the parameter odometry.twist_frame. Parts that do not
-        move are left out; ``not_judged`` says why.
+        move are left out; ``not_judged`` says why. A twist is no problem up to `AGREEMENT`, and
+        where it is off by less than moves at all (`MOVING`), or than `DEVIATIONS` allow.
         """
         deviation = {part: off for part in PARTS if (off := self._deviation(part)) is not None}
         best = {part: min(AXES, key=lambda axes: off[axes]) for part, off in deviation.items()}
-        wrong = [part for part, off in deviation.items() if off[best[part]] > AGREEMENT]
+        wrong = [part for part, axes in best.items() if deviation[part][axes] > self._most(part)]
         clear = {
             part: axes
             for part, axes in best.items()
-            if part not in wrong
+            if deviation[part][axes] <= AGREEMENT
             and max(deviation[part].values()) > CLEARLY * deviation[part][axes]
         }
         found = set(clear.values())
@@ -159,6 +168,11 @@ class OdometryCheck:
             for axes, off in self._off[part].items()
         }
 
+    def _most(self, part: Part) -> float:
+        """Return the largest deviation of a right twist, relative to the motion."""
+        stated = float(np.median(np.asarray(self._stated[part])[self._moving(part)]))
+        return max(AGREEMENT, max(MOVING[part], DEVIATIONS * stated) / self._pace(part))
+
     def _moving(self, part: Part) -> Array:
         motions = np.asarray(self._motion[part])
         return np.asarray(motions >= np.percentile(motions, 75))
@@ -193,7 +207,13 @@ def _read(message: Any) -> _Sample | None:
     H[:3, 3] = numbers[:3]
     R = H[:3, :3] = se3.rotation_from_quaternion(quaternion / length)
     stamp = nanoseconds(message.header.stamp)
-    return _Sample(stamp, H, {'child': R @ v, 'world': v}, {'child': w, 'world': R.T @ w})
+    variances = np.asarray(message.twist.covariance)[::7]
+    deviation = {
+        part: math.sqrt(total) if 0.0 < (total := float(variances[k : k + 3].sum())) else 0.0
+        for part, k in zip(PARTS, (0, 3), strict=True)
+    }
+    velocity: dict[TwistFrame, Array] = {'child': R @ v, 'world': v}
+    return _Sample(stamp, H, velocity, {'child': w, 'world': R.T @ w}, deviation)
 
 
 def _changes(one: _Sample, two: _Sample) -> bool:
