@@ -44,7 +44,7 @@ from geolin_ros.ros.signals import handled_signals
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.stream.compiling import announced
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, check_payload
+from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, PAYLOAD_NAMES, check_payload
 from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.stream.parameters.table import Parameter, check_all
 from geolin_ros.stream.topics import Counts
@@ -580,7 +580,8 @@ class RobotNode(LifecycleNode):
         if not changed:
             return None
         values = present | changed
-        check_payload(changed, values)
+        if any(changed.get(name) != present.get(name) for name in PAYLOAD_NAMES):  # not a dump
+            check_payload(changed, values)
         served = self._server.served
         if changed.get('robot_description'):
             return _Trial((changed['robot_description'],), values)

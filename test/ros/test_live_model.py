@@ -177,6 +177,7 @@ def test_helical_joint_of_an_overlay__is_in_a(robot):
         ),
         ({'wrench_topics': ['push hand body']}, "'hand'"),
         ({'payload__mass': 1.0}, 'payload.frame is empty'),
+        ({'payload__frame': '', 'payload__mass': 2.5}, 'payload.frame is empty'),
         ({'payload__frame': 'tray', 'payload__mass': 1.0}, "'tray'"),
         ({'overlay': '{joints: {knee: {friction: 1.0}}}'}, "'knee'"),
         ({'odometry__child_frame': 'FL_foot'}, "odometry.child_frame is 'FL_foot', expected"),

@@ -207,11 +207,8 @@ def _read(message: Any) -> _Sample | None:
     H[:3, 3] = numbers[:3]
     R = H[:3, :3] = se3.rotation_from_quaternion(quaternion / length)
     stamp = nanoseconds(message.header.stamp)
-    variances = np.asarray(message.twist.covariance)[::7]
-    deviation = {
-        part: math.sqrt(total) if 0.0 < (total := float(variances[k : k + 3].sum())) else 0.0
-        for part, k in zip(PARTS, (0, 3), strict=True)
-    }
+    variances = np.asarray(message.twist.covariance)[::7].reshape(2, 3).sum(axis=1)
+    deviation = dict(zip(PARTS, np.sqrt(np.fmax(variances, 0.0)).tolist(), strict=True))
     velocity: dict[TwistFrame, Array] = {'child': R @ v, 'world': v}
     return _Sample(stamp, H, velocity, {'child': w, 'world': R.T @ w}, deviation)
 

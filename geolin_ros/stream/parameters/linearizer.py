@@ -472,6 +472,9 @@ def _overlay(values: Mapping[str, Any]) -> Mapping[str, Any] | str | None:
     return values['overlay_file'] or None
 
 
+PAYLOAD_NAMES = 'payload.frame', 'payload.mass'
+
+
 def check_payload(given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     """Check that somebody who has ``given`` a payload has named what carries it, now or before.
 
@@ -480,7 +483,7 @@ def check_payload(given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     ConfigurationError
         If not: it would do nothing.
     """
-    if given.get('payload.mass') and 'payload.frame' not in given and not values['payload.frame']:
+    if given.get('payload.mass') and not values['payload.frame']:
         raise ConfigurationError(
             f'payload.mass is {given["payload.mass"]:g} kg, but payload.frame is empty: nothing '
             'carries it; set payload.frame to a link, before or together with it'
