@@ -49,6 +49,11 @@ def generate_launch_description() -> LaunchDescription:
                 description='true: go by /clock. Empty: as the parameters say.',
             ),
             DeclareLaunchArgument(
+                'max_wait',
+                default_value='',
+                description='Longest wait for odometry [s]. Empty: as the parameters say.',
+            ),
+            DeclareLaunchArgument(
                 'end_with_parent',
                 default_value='true',
                 choices=['true', 'false'],
@@ -74,6 +79,9 @@ def start_node(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     use_sim_time = LaunchConfiguration('use_sim_time').perform(context)
     if use_sim_time:
         parameters.append({'use_sim_time': use_sim_time.lower() == 'true'})
+    max_wait = LaunchConfiguration('max_wait').perform(context)
+    if max_wait:
+        parameters.append({'max_wait': float(max_wait)})
     with_parent = LaunchConfiguration('end_with_parent').perform(context) == 'true'
     node = LifecycleNode(
         package='geolin_ros',

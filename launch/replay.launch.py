@@ -75,9 +75,11 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     linearization = PathJoinSubstitution(
         [FindPackageShare('geolin_ros'), 'launch', 'linearization.launch.py']
     )
+    parameters = parameters_of_node(content, node)
+    above_files = {name: str(parameters.pop(name)) for name in ('use_sim_time', 'max_wait')}
     return [
-        *(SetParameter(*parameter) for parameter in parameters_of_node(content, node).items()),
-        IncludeLaunchDescription(linearization),
+        *(SetParameter(*parameter) for parameter in parameters.items()),
+        IncludeLaunchDescription(linearization, launch_arguments=above_files.items()),
         supervise(replay, is_loss),
         replay,
     ]

@@ -22,8 +22,8 @@ from typing import Any
 import rclpy
 import yaml
 from diagnostic_msgs.msg import DiagnosticArray
-from lifecycle_msgs.msg import State
-from lifecycle_msgs.srv import GetState
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
@@ -46,10 +46,12 @@ CALL = 2.0  # then a service is asked again, as another client [s]
 SETTLING = 0.5  # what the node has found finds the node as well, soon [s]
 QUIET = 3  # diagnostics without news: nothing is on its way any more
 WRITING = 60.0  # for the recorder to write the last of it [s]
+MAX_WAIT = 1e6  # for odometry, by stamps: topics may come one after the other [s]
 FUTILE = 100  # joint states, none of them answered, while a topic is missing
 COUNTED = 'publishers of ', 'subscribers of '  # in the diagnostics
 CAUSE = 'dropped: '  # there too
 RECEIVED, ANSWERED = 'joint states', 'linearizations'
+SKIPPED, MERGED = 'left out by max_rate', 'merged into later ones'
 CLOCK = '/clock'
 
 
@@ -143,6 +145,7 @@ def parameters_of_node(bag: Bag, node: str) -> dict[str, Any]:
     """Return the parameters of a node that is to lose nothing of a bag, and to go by its clock."""
     return {
         'use_sim_time': True,
+        'max_wait': MAX_WAIT,
         **{
             f'qos_overrides.{topic}.subscription.{policy}': value
             for topic in sorted(bag.counts.keys() - bag.latched)
@@ -181,6 +184,12 @@ class Report:
     def inputs(self) -> set[str]:
         """The topics that the node subscribes to."""
         return {key.removeprefix(COUNTED[0]) for key in self.ends if key.startswith(COUNTED[0])}
+
+    @property
+    def waiting(self) -> int:
+        """How many joint states have been received that nothing has become of yet."""
+        done = ANSWERED, SKIPPED, MERGED, 'dropped'
+        return max(self.count(RECEIVED) - sum(map(self.count, done)), 0)
 
     @property
     def drops(self) -> dict[str, int]:
@@ -282,7 +291,7 @@ class Stage:
         ends = self._graph.get_publisher_names_and_types_by_node(PLAYER, '/')
         return {topic for topic, _ in ends}
 
-    def ask(self, kind: Any, name: str) -> Any:
+    def ask(self, kind: Any, name: str, **request: Any) -> Any:
         """Call a service; return its response, or None if none comes in time.
 
         Each time as another client: a server that learns late of a client never answers it.
@@ -292,12 +301,20 @@ class Stage:
             deadline = time.monotonic() + CALL
             while not client.service_is_ready() and time.monotonic() < deadline:
                 self.look()
-            future = client.call_async(kind.Request()) if client.service_is_ready() else None
+            future = (
+                client.call_async(kind.Request(**request)) if client.service_is_ready() else None
+            )
             while future is not None and not future.done() and time.monotonic() < deadline:
                 self.look()
             return None if future is None or not future.done() else future.result()
         finally:
             self._graph.destroy_client(client)
+
+    def end(self) -> None:
+        """Deactivate the node, which answers what still waits for odometry."""
+        transition = Transition(id=Transition.TRANSITION_DEACTIVATE)
+        self.ask(ChangeState, f'{self._name}/change_state', transition=transition)
+        self.quiet = 0
 
     def close(self) -> None:
         """Leave the graph."""
@@ -379,9 +396,11 @@ class Replay:
 
     def finish(self, bag: Bag, joint_states: str) -> None:
         """Wait for the last answers, of which none is to be recorded any more."""
-        while self._stage.report.count(RECEIVED) < bag.counts[joint_states]:
-            if self._stage.quiet >= QUIET:  # the rest is lost
-                return
+        stage = self._stage
+        while stage.report.count(RECEIVED) < bag.counts[joint_states] and stage.quiet < QUIET:
+            self._look('record')
+        stage.end()
+        while stage.quiet == 0 or (stage.report.waiting and stage.quiet < QUIET):
             self._look('record')
 
     def end_recording(self, output: Path) -> None:
@@ -450,8 +469,7 @@ def conclude(report: Report, sent: int, recorded: Bag, topics: list[str]) -> str
     drops = ', '.join(f'{cause} {count}' for cause, count in report.drops.items())
     sentence = (
         f'{sent} joint states sent, {answered} answered, '
-        f'{report.count("left out by max_rate")} left out by max_rate, '
-        f'{report.count("merged into later ones")} merged into later ones, '
+        f'{report.count(SKIPPED)} {SKIPPED}, {report.count(MERGED)} {MERGED}, '
         f'{sum(report.drops.values())} dropped{drops and f" ({drops})"}; recorded: '
         + ', '.join(f'{recorded.counts.get(topic, 0)} of {topic}' for topic in topics)
     )

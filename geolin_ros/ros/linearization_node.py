@@ -181,8 +181,9 @@ class LinearizationNode(RobotNode):
 
     @guarded
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop the timer too."""
+        """Stop the timer too, and answer what still waits for odometry."""
         self._stop_trigger()
+        self.take('end', None)
         self._clock_jumps.unregister()
         return super().on_deactivate(state)
 

@@ -129,8 +129,8 @@ class LinearizationStream(StateStream[Answer]):
     input that cannot be used is counted and reported to ``on_drop``; the next one is taken as if
     nothing had happened. Topics: ``joint_states``, ``odom``, ``tf``, ``tf_static``, ``imu``,
     ``joint_efforts``, ``contact_states``, those of wrenches and foot forces in the settings, and
-    ``timer``, which has no message: with the timer as trigger the newest joint state is answered
-    at each of its ticks.
+    two without a message: at each ``timer`` the newest joint state is answered, where the timer is
+    the trigger; at the ``end`` those that wait are answered or dropped.
 
     Parameters
     ----------
@@ -171,6 +171,7 @@ class LinearizationStream(StateStream[Answer]):
         self._least_gap = 0.999e9 / settings.max_rate if settings.max_rate > 0.0 else 0.0
         self._last_answered: int | None = None
         self._waiting: deque[_Waiting] = deque()
+        self._is_ending = False
         self._newest: Any = None  # joint state that the timer has not answered yet
         self._odometry: Any = None
         self._effort: Any = None
@@ -232,6 +233,7 @@ class LinearizationStream(StateStream[Answer]):
         readers: dict[str, Callable[[Any], Answer | None]] = {
             'joint_states': self._keep_joint_state if by_timer else self._take_joint_state,
             'timer': self._take_tick,
+            'end': self._end_waiting,
             'odom': self._take_odometry,
             'tf': self._take_transforms,
             'tf_static': functools.partial(self._take_transforms, is_static=True),
@@ -266,8 +268,10 @@ class LinearizationStream(StateStream[Answer]):
         if self._last_answered is not None and stamp - self._last_answered < self._least_gap:
             self.counts.skipped += 1
             return None
-        if self._states.is_ready(stamp):
-            return self._linearize(whole, stamp, received_at)
+        if not self._waiting and self._states.is_ready(stamp):
+            answer = self._linearize(whole, stamp, received_at)
+            self._last_answered = stamp
+            return answer
         self._last_answered = stamp
         self._waiting.append(_Waiting(whole, stamp, received_at))
         self._check_waiting(stamp)
@@ -284,23 +288,28 @@ class LinearizationStream(StateStream[Answer]):
         return None if message is None else self._take_joint_state(message)
 
     def _can_answer(self) -> bool:
-        return bool(self._waiting) and self._states.is_ready(self._waiting[0].stamp)
+        if not self._waiting:
+            self._is_ending = False
+            return False
+        return self._is_ending or self._states.is_ready(self._waiting[0].stamp)
 
     def _next_answer(self) -> Answer:
         return self._linearize(*self._waiting.popleft())
 
     def _check_waiting(self, stamp: int) -> None:
-        """Wait no longer for odometry than max_skew, by the stamps [ns] of the joint states."""
-        first = self._waiting[0]
-        waited = (stamp - first.stamp) * 1e-9
-        if waited > self.settings.max_skew or waited < 0.0:
+        """Wait no longer for odometry than allowed, by the stamps [ns] of the joint states."""
+        first, settings = self._waiting[0], self.settings
+        waited, most = (stamp - first.stamp) * 1e-9, settings.max_wait or settings.max_skew
+        if waited > most or waited < 0.0:
             self._waiting.popleft()
             raise DroppedInput(
                 Cause.SKEW,
                 f'joint state has waited for {abs(waited):.4f} s for an odometry after it, '
-                f'expected at most {self.settings.max_skew:g} s; raise max_skew or check the '
-                'odometry',
+                f'expected at most {most:g} s; raise max_skew or max_wait, or check the odometry',
             )
+
+    def _end_waiting(self, _: Any) -> None:
+        self._is_ending = True
 
     def _take_odometry(self, message: Any) -> None:
         self._states.take_odometry(message)
@@ -347,8 +356,6 @@ class LinearizationStream(StateStream[Answer]):
         answer.received_at = received_at
         answer.verdict = self.self_check.newest
         self.watch.note(answer)
-        if settings.pairing == 'newest':
-            self._last_answered = stamp
         self.counts.answered += 1
         return answer
 

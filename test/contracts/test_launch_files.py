@@ -54,6 +54,7 @@ def test_arguments__are_described_and_used():
         'namespace',
         'name',
         'use_sim_time',
+        'max_wait',
         'end_with_parent',
         'topic',
     }

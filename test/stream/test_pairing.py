@@ -12,6 +12,7 @@ from support.taking import take
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.pairing import BaseSample, Interpolated
 from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.linearization_stream import LinearizationStream
 
 pin = pytest.importorskip('pinocchio')
@@ -142,6 +143,47 @@ class TestStream:
         assert drop.value.cause is Cause.SKEW
         assert stream.counts.drops == {Cause.SKEW: 1}
 
+    def test_patient_joint_states__are_answered_whichever_topic_comes_first(self, quadruped):
+        """As a bag that is replayed into a node that could not follow for a while."""
+        times = range(0, 2000, 2)
+        joints = [('joint_states', self.joints(quadruped, t)) for t in times]
+        bases = [('odom', self.base(t)) for t in times[:-10:5]]
+        for pairing in ('newest', 'interpolate'):
+            answers = []
+            for order in (
+                sorted(bases + joints, key=lambda m: nanoseconds(m[1].header.stamp)),
+                joints + bases,
+                bases + joints,
+            ):
+                stream = LinearizationStream(
+                    quadruped, StreamSettings(pairing=pairing, max_wait=1e6)
+                )
+                stream.on_drop = lambda drop: None
+                answers.append(
+                    {
+                        answer.stamp: answer.A.copy()
+                        for topic, message in [*order, ('end', None)]
+                        for answer in stream.take(topic, message)
+                    }
+                )
+                assert stream.counts.received == stream.counts.answered + stream.counts.dropped
+            expected = len(times) if pairing == 'newest' else 5 * len(bases) - 4
+            for found in answers:
+                assert list(found) == list(answers[0])
+                assert len(found) == expected
+                for stamp, A in found.items():
+                    np.testing.assert_array_equal(A, answers[0][stamp])
+
+    def test_patience__has_an_end(self, quadruped):
+        stream = LinearizationStream(quadruped, StreamSettings(max_wait=0.02))
+        take(stream, 'odom', self.base(0))
+        for t in (10, 20, 30):
+            assert take(stream, 'joint_states', self.joints(quadruped, t)) is None
+        with pytest.raises(DroppedInput, match=r'has waited for 0.0210 s .* max_wait'):
+            take(stream, 'joint_states', self.joints(quadruped, 31))
+        stamps = [answer.stamp for answer in stream.take('odom', self.base(25))]
+        assert stamps == [T0 + 20 * MS]
+
     def test_max_rate__counts_those_that_wait(self, quadruped):
         stream = LinearizationStream(
             quadruped, StreamSettings(pairing='interpolate', max_rate=250.0)
@@ -152,6 +194,19 @@ class TestStream:
         stamps = [answer.stamp for answer in stream.take('odom', self.base(10))]
         assert stamps == [T0 + t * MS for t in (1, 5, 9)]
         assert stream.counts.skipped == 6
+
+    def test_max_rate__counts_those_that_do_not_have_to_wait(self, quadruped):
+        stream = LinearizationStream(
+            quadruped, StreamSettings(pairing='interpolate', max_rate=250.0)
+        )
+        for t in (0, 10):
+            take(stream, 'odom', self.base(t))
+        stamps = [
+            answer.stamp
+            for t in range(1, 10)
+            for answer in stream.take('joint_states', self.joints(quadruped, t))
+        ]
+        assert stamps == [T0 + t * MS for t in (1, 5, 9)]
 
     def test_forgetting__starts_anew(self, stream, quadruped):
         take(stream, 'odom', self.base(500))

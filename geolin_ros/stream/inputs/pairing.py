@@ -14,6 +14,8 @@ from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.typing import Array
 
 PairingName = Literal['newest', 'interpolate']
+HISTORY = 16384
+"""Samples that are kept at most where joint states wait for them."""
 
 
 class BaseSample(NamedTuple):
@@ -47,35 +49,44 @@ class Pairing(Protocol):
 
 
 class Newest:
-    """The newest sample, carried along its twist: H exp(v dt), v."""
+    """The newest sample, carried along its twist: H exp(v dt), v.
 
-    def __init__(self, max_skew: float) -> None:
-        self._max_skew = max_skew
-        self._sample: BaseSample | None = None
+    Where joint states wait (``waits``), that is the newest which is not after ``stamp``.
+    """
+
+    def __init__(self, max_skew: float, waits: bool = False) -> None:
+        self._max_skew, self._waits = max_skew, waits
+        self._samples: deque[BaseSample] = deque(maxlen=HISTORY if waits else 1)
         self._step = np.zeros(6)
 
     def add(self, sample: BaseSample) -> None:
         """See `Pairing`."""
-        self._sample = sample
+        if self._samples and sample.stamp <= self._samples[-1].stamp:
+            self._samples.clear()
+        self._samples.append(sample)
 
     def forget(self) -> None:
         """See `Pairing`."""
-        self._sample = None
+        self._samples.clear()
 
     def is_ready(self, stamp: int) -> bool:
-        """See `Pairing`; what there is has to do."""
-        return True
+        """See `Pairing`; where nobody waits, what there is has to do."""
+        return not self._waits or (bool(self._samples) and self._samples[-1].stamp >= stamp)
 
     def at(self, stamp: int, state: State) -> float:
         """See `Pairing`."""
-        if self._sample is None:
+        if not self._samples:
             raise _no_odometry()
-        dt = (stamp - self._sample.stamp) * 1e-9
+        sample = self._samples[-1]
+        if self._waits and sample.stamp > stamp:
+            earlier = (other for other in reversed(self._samples) if other.stamp <= stamp)
+            sample = next(earlier, self._samples[0])
+        dt: float = (stamp - sample.stamp) * 1e-9
         if abs(dt) > self._max_skew:
             raise _too_far('the newest odometry', dt, self._max_skew)
-        np.multiply(self._sample.v, dt, out=self._step)
-        retract(self._sample.H, self._step, state.H)
-        state.v[:] = self._sample.v
+        np.multiply(sample.v, dt, out=self._step)
+        retract(sample.H, self._step, state.H)
+        state.v[:] = sample.v
         return dt
 
 
@@ -87,7 +98,7 @@ class Interpolated:
 
     def __init__(self, max_skew: float) -> None:
         self._max_skew = max_skew
-        self._samples: deque[BaseSample] = deque(maxlen=256)
+        self._samples: deque[BaseSample] = deque(maxlen=HISTORY)
 
     def add(self, sample: BaseSample) -> None:
         """See `Pairing`."""
@@ -129,9 +140,12 @@ class Interpolated:
             raise _too_far(f'the nearest odometry {side} it', dt, self._max_skew)
 
 
-def make_pairing(name: PairingName, max_skew: float) -> Pairing:
-    """Return the pairing of a name; ``max_skew`` is the longest distance in time [s]."""
-    return Interpolated(max_skew) if name == 'interpolate' else Newest(max_skew)
+def make_pairing(name: PairingName, max_skew: float, waits: bool = False) -> Pairing:
+    """Return the pairing of a name; ``max_skew`` is the longest distance in time [s].
+
+    ``waits`` says whether joint states wait for an odometry that is not before them.
+    """
+    return Interpolated(max_skew) if name == 'interpolate' else Newest(max_skew, waits)
 
 
 def _no_odometry() -> DroppedInput:

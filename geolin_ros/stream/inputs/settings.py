@@ -38,6 +38,7 @@ class StreamSettings:
     tf_velocity_cutoff: float = 10.0
     pairing: PairingName = 'newest'
     max_skew: float = 0.05
+    max_wait: float = 0.0
     joint_states_in_parts: bool = False
     torque_source: TorqueSource = 'effort'
     nu_dot: NuDotSource = 'predicted'

@@ -40,7 +40,7 @@ class StateInput:
         self._joints = JointInput(model)
         self._parts = JointParts(model, settings.max_skew)
         self._is_in_parts = settings.joint_states_in_parts
-        self._pairing = make_pairing(settings.pairing, settings.max_skew)
+        self._pairing = make_pairing(settings.pairing, settings.max_skew, settings.max_wait > 0.0)
         self._odometry = BaseInput(model, settings)
         self._transforms: TransformInput | None = None
         if settings.base_source == 'tf' and model.base == 'floating':

@@ -217,6 +217,14 @@ TABLE: tuple[Parameter, ...] = (
         bounds=(0.0, 10.0),
     ),
     Parameter(
+        'max_wait',
+        0.0,
+        'Longest time, by stamps of joint states, that each waits for an odometry not before it. '
+        '0: none if pairing is newest, max_skew if it is interpolate.',
+        unit='s',
+        bounds=(0.0, 1e6),
+    ),
+    Parameter(
         'joint_states_in_parts',
         False,
         'Whether each joint state has only some of the joints, to be merged.',
