@@ -1,5 +1,7 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -561,6 +563,31 @@ def test_along__equals_discretize_node_by_node(name):
         others = np.setdiff1d(np.arange(plan.wrenches.shape[1]), rows)
         assert not plan.wrenches[k, others].any()
         assert not plan.wrench_by_state[k, others].any()
+
+
+@pytest.mark.parametrize('threads', [1, 3])
+def test_along__of_many_trajectories_is_that_of_each(threads):
+    lin, sets = quadruped_on([(0, 3), (), (1, 2)] * 2)
+    made = [trajectory_of(lin.model, np.random.default_rng(seed)) for seed in range(7)]
+    kept = [trajectory[-3:] for trajectory in made]
+    states, tau, times = (list(each) for each in zip(*made, strict=True))
+    chosen = [sets, None, sets[::-1], *[sets] * 4]
+    for _ in range(2):  # workers are used again, and made again for other contacts
+        plans = lin.along.many(states, tau, times, chosen, threads=threads)
+        for k, plan in enumerate(plans):
+            one = lin.along(*kept[k], chosen[k])
+            for name in ('A', 'B', 'c', 'nu_dot', 'wrenches', 'wrench_by_state', 'wrench_by_tau'):
+                np.testing.assert_array_equal(getattr(plan, name), getattr(one, name))
+        again = lin.along.many(states, tau, times, chosen, out=plans, threads=threads)
+        assert all(np.shares_memory(a.A, b.A) for a, b in zip(again, plans, strict=True))
+        lin.contacts = [dataclasses.replace(contact, kd=30.0) for contact in lin.contacts]
+    with pytest.raises(ShapeError, match=r'\[7, 6, 7, 7, 7\] trajectories'):
+        lin.along.many(states, tau[1:], times)
+    with pytest.raises(ConfigurationError, match='threads is 0'):
+        lin.along.many(states, tau, times, threads=0)
+    tau[5][3, 0] = np.nan
+    with pytest.raises(NotFiniteError, match='trajectory 5: node 3: '):
+        lin.along.many(states, tau, times, threads=threads)
 
 
 def test_along__names_what_is_wrong():

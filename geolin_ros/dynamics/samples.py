@@ -278,7 +278,7 @@ class Robot:
 
         own, *others = self._buffers(max(1, min(task.threads, -(-count // (part or 1)))))
         if others:
-            pool = _pool(os.getpid(), len(others))
+            pool = pool_of(os.getpid(), len(others))
             running = [pool.submit(work, buffers) for buffers in others]
             try:
                 work(own)
@@ -412,7 +412,7 @@ def zeros_together(*shapes: tuple[int, ...]) -> list[Array]:
 
 
 @functools.cache
-def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+def pool_of(process: int, threads: int) -> ThreadPoolExecutor:
     """Return threads that wait for work; a process that forks off starts its own."""
     return ThreadPoolExecutor(threads, thread_name_prefix='batch')
 

@@ -11,7 +11,9 @@ x_1, ..., x_N, each with its own contacts in force,
 The nodes need not be a motion of the robot; c_k is by how much they are not.
 """
 
+import copy
 import dataclasses
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.samples import States, rows, state_rows, zeros_together
+from geolin_ros.dynamics.samples import States, pool_of, rows, state_rows, zeros_together
 from geolin_ros.errors import ConfigurationError, GeolinError, InputError, ShapeError
 from geolin_ros.kernels.engine import along as kernels
 from geolin_ros.kernels.engine.exponential import make_work
@@ -120,6 +122,7 @@ class Along:
         self._of: object = None
         self._numbers: dict[Names, int] = {}
         self._sets: _Sets | None = None
+        self._workers: list[Along] = []
         if packed is not None and not packed.groups:
             own = pack_own(packed, self.model.base == 'floating', self.model.actuated)
             self._robot = packed.ints, packed.floats, own.ints, own.floats
@@ -217,6 +220,69 @@ class Along:
         self._fill(plan, data, efforts, at)
         return plan
 
+    def many(
+        self,
+        states: Sequence[States],
+        tau: Sequence[ArrayLike],
+        times: Sequence[ArrayLike],
+        contacts: Sequence[Sequence[Iterable[str]] | None] | None = None,
+        *,
+        out: Sequence[LinearizedTrajectory] | None = None,
+        threads: int = 1,
+    ) -> list[LinearizedTrajectory]:
+        """Linearize along many trajectories, shared by threads.
+
+        Parameters
+        ----------
+        states, tau, times, contacts
+            Of each trajectory, as in a call; their lengths may differ.
+        out
+            Of `room`, one a trajectory, to be overwritten.
+        threads
+            How many share the trajectories; the results do not depend on it.
+
+        Raises
+        ------
+        ShapeError
+            If not all are of as many trajectories.
+        ConfigurationError
+            If threads is less than 1.
+        GeolinError
+            As a call, about the first such trajectory a thread meets.
+        """
+        if threads < 1:
+            raise ConfigurationError(f'threads is {threads}, expected at least 1')
+        count = len(states)
+        sets = [None] * count if contacts is None else contacts
+        rooms = [None] * count if out is None else out
+        given = (states, tau, times, sets, rooms)
+        if any(len(each) != count for each in given):
+            raise ShapeError(
+                f'states, tau, times, contacts and out are of {[*map(len, given)]} trajectories, '
+                'expected as many of each'
+            )
+        self._forget_others()
+        for _ in range(min(threads, count) - 1 - len(self._workers)):
+            self._workers.append(Along(copy.copy(self._linearizer)))
+        numbers = iter(range(count))
+        plans: list[Any] = [None] * count
+
+        def work(worker: Along) -> None:
+            for k in numbers:
+                try:
+                    plans[k] = worker(states[k], tau[k], times[k], sets[k], rooms[k])
+                except GeolinError as error:
+                    raise type(error)(f'trajectory {k}: {error}') from error
+
+        others = self._workers[: threads - 1]
+        running = [pool_of(os.getpid(), len(others)).submit(work, other) for other in others]
+        try:
+            work(self)
+        finally:
+            for done in running:
+                done.result()
+        return plans
+
     def _first(
         self, room: LinearizedTrajectory, count: int, in_force: tuple[Names, ...]
     ) -> LinearizedTrajectory:
@@ -265,7 +331,7 @@ class Along:
                 f'contacts of robot {self.model.name!r} are called {names}, expected different '
                 'names to tell which are in force'
             )
-        self._of, self._numbers, self._sets = contacts, {}, None
+        self._of, self._numbers, self._sets, self._workers = contacts, {}, None, []
 
     def _packed(self, in_force: Iterable[Names]) -> _Sets:
         """Return all sets of contacts seen so far, packed."""
