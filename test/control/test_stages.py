@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Problems over stages beside PIQP's solutions, SciPy's Riccati equation, and hopeless ones."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.linalg
 from scipy.optimize import linprog
 from support.stage_problems import by_piqp, cost
 
+from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.control.stages import StageProblem
 from geolin_ros.errors import ConfigurationError, ShapeError
 
@@ -183,6 +187,47 @@ def test_violations__are_those_of_each_kind():
     problem.bound_weights[:] = 1e-9
     found = problem.solve([2.0], rounds=1)
     assert found.violations == pytest.approx({'friction': 3.0, 'pulling': 2.0, 'bounds': 0.25})
+
+
+@pytest.fixture(scope='module')
+def arm():
+    file = robots.EXAMPLES / 'panda_description' / 'urdf' / 'panda.urdf'
+    if not file.exists():
+        pytest.skip('needs example-robot-data')
+    example = runpy.run_path(str(Path(__file__).parents[2] / 'examples' / 'track.py'))
+    return example, file, TreeModel.from_urdf(file, base='fixed', mimic='independent')
+
+
+def test_gains_along_a_motion__are_those_of_the_riccati_recursion(arm):
+    example, _, model = arm
+    states, tau = example['sweep'](model)
+    found = example['regulator'](model, states, tau)
+    lin, Q, R = Linearizer(model), np.diag(np.repeat([1e3, 1.0], model.n)), 1e-3 * np.eye(model.n)
+    P, state = Q, model.neutral_state()
+    for k in range(len(tau) - 1, -1, -1):
+        state.data[:] = states[k]
+        L = lin(state, tau[k])
+        block = np.zeros((27, 27))
+        block[:18] = 0.01 * np.hstack((L.A, L.B))
+        A, B = np.hsplit(scipy.linalg.expm(block)[:18], [18])
+        K = -np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
+        np.testing.assert_allclose(found.K[k], K, atol=1e-8 * np.abs(K).max())
+        P = Q + A.T @ P @ (A + B @ K)
+
+
+def test_gains_along_a_motion__hold_an_arm_of_pinocchio_to_it(arm):
+    pin = pytest.importorskip('pinocchio')
+    example, file, model = arm
+    theirs = pin.buildModelFromUrdf(str(file))
+    data, damping = theirs.createData(), model.tree.damping
+    assert tuple(theirs.names[1:]) == model.joint_names
+
+    def acceleration(s, r, tau):
+        return pin.aba(theirs, data, s, r, tau - damping * r)
+
+    held = np.abs(example['follow'](model, acceleration)[:, :7])
+    alone = np.abs(example['follow'](model, acceleration, with_gains=False)[:, :7])
+    assert held[50:].max() < 0.01 < 1.0 < alone[-1].max()
 
 
 def test_problem__names_what_is_wrong():
