@@ -282,7 +282,7 @@ def test_unusable_contacts__are_named():
         Linearizer(model, [Loop('FL_foot', 'FR_fot')])
     with pytest.raises(ConfigurationError, match='line'):
         Linearizer(model, [Contact('FL_foot', 'line')])
-    with pytest.raises(ConfigurationError, match='damping -1'):
+    with pytest.raises(ConfigurationError, match='kd -1'):
         Linearizer(model, [Contact('FL_foot', kd=-1.0)])
     with pytest.raises(ConfigurationError, match='anchored'):
         Linearizer(model, [Contact('FL_foot', kp=1.0)])

@@ -89,7 +89,7 @@ def test_spectrum__gains_add_their_roots_and_change_nothing_else(model):
     state, tau = standing(model)
     plain = reduce(Linearizer(model, [Contact(f) for f in FEET])(state, tau))
     kp, kd = 49.0, 14.5
-    held = anchored(model, state, [Contact(f, 'point', kp, kd) for f in FEET])
+    held = anchored(model, state, [Contact(f, 'point', kp=kp, kd=kd) for f in FEET])
     C = Linearizer(model, held)(state, tau)
     R = reduce(C)
     own = np.linalg.eigvals(plain.A)

@@ -329,8 +329,10 @@ def test_command__explains_what_cannot_stand(capsys):
     urdf = str(robots.path('quadruped'))
     assert main(['analyze-modes', urdf, '--contacts', 'FL_foot', '--height', '0.9']) == 1
     assert 'm high at best, asked for 0.900 m' in capsys.readouterr().err
-    assert main(['analyze-modes', urdf, '--contacts', 'FL_foot']) == 1
+    assert main(['analyze-modes', urdf, '--contacts', 'FL_foot', '--height', '0.35']) == 1
     assert 'no efforts and contact forces hold robot' in capsys.readouterr().err
+    assert main(['analyze-modes', urdf, '--contacts', 'FL_foot']) == 1
+    assert 'NOT stabilizable: no input reaches angular momentum z' in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(['analyze-modes', urdf, '--posture', 'FL_calf_joint'])
 

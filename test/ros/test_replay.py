@@ -110,6 +110,7 @@ CASES = {
         'payload.inertia': [0.02, 0.02, 0.02, 0.0, 0.0, 0.0],
         'gravity': [0.0, 0.1, -3.7],
     },
+    'loops': {'loops': ['FL_foot=FR_foot point 9.0 6.0']},
     'mimic': {'robot_description': MIMICKING, 'mimic': 'independent'},
     'fixed base': {'base': 'fixed', 'locked_joints': [f'{MODEL.joint_names[0]}=0.1']},
     'odometry': {
@@ -129,6 +130,8 @@ CASES = {
 ELSEWHERE = {
     'robot_description_file': 'a place of the same text',
     'robot_description_node': 'a place of the same text',
+    'xacro_args': 'of files, whose text is a description',
+    'root': 'of MJCF files',
     'description_timeout': 'of messages for people',
     'autostart': 'of the life cycle',
     'overlay_file': 'a place of the same text as overlay',
