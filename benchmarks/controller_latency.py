@@ -35,7 +35,7 @@ PERCENTILES = (50.0, 99.0, 99.9, 100.0)
 def main() -> int:
     """Measure, print the table, write JSON if asked."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
-    parser.add_argument('--rates', nargs='+', type=float, default=[500.0, 1000.0], help='[Hz]')
+    parser.add_argument('--rates', nargs='*', type=float, default=[500.0, 1000.0], help='[Hz]')
     parser.add_argument('--pushes', type=int, default=8, help='one every 2 s')
     parser.add_argument('--json', type=Path, help='file to write')
     options = parser.parse_args()

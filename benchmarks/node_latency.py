@@ -32,7 +32,7 @@ from geolin_ros.ros.executor import make_executor
 START = 120.0  # until the first linearization, which may have to compile [s]
 SETTLE = 2.0  # left out after it [s]
 WITHIN, ACROSS = 'callback_to_published_us', 'stamp_to_consumer_us'
-APART = 10.0  # that the parts are timed [s]
+APART = 10.0  # that the parts are timed at most [s]
 PERCENTILES = (50.0, 99.0, 99.9, 100.0)
 LIMIT = 1.15  # of the node's median over the relay's
 KERNEL_LIMIT = {'talos_reduced': 15.0}  # [us]
@@ -56,7 +56,7 @@ def main() -> int:
                 run(robot, rate, module, [], options.seconds)
                 for module in ('geolin_ros.ros.linearization_node', 'benchmarks.relay')
             )
-            parts = timed_parts(robot, rate)
+            parts = timed_parts(robot, rate, min(options.seconds, APART))
             report(robot, 'node', rate, node)
             report(robot, 'relay', rate, relay)
             ratio = node[WITHIN][0] / relay[WITHIN][0]
@@ -82,11 +82,11 @@ def path_of(robot: str) -> str:
     return str(robots.path(robot) if robot in robots.ROBOTS else paths([robot])[0])
 
 
-def timed_parts(robot: str, rate: float) -> dict[str, float]:
+def timed_parts(robot: str, rate: float, seconds: float) -> dict[str, float]:
     """Return the median [us] of each part of the node's work."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / 'parts.json'
-        run(robot, rate, 'benchmarks.timed_node', [str(file)], APART)
+        run(robot, rate, 'benchmarks.timed_node', [str(file)], seconds)
         return dict(json.loads(file.read_text(encoding='utf-8')))
 
 

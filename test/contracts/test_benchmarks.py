@@ -4,12 +4,31 @@
 
 import importlib
 import json
+import re
+import shutil
+import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 pytest.importorskip('pinocchio')
-from benchmarks import gate, growth, physical_limit, picture, report, results, tables
+from benchmarks import (
+    base_state,
+    c_library,
+    constraints,
+    contacts,
+    gate,
+    growth,
+    offline,
+    physical_limit,
+    picture,
+    report,
+    results,
+    riccati,
+    tables,
+)
+from geolin_ros import TreeModel, robots
 
 
 @pytest.mark.parametrize('path', [tables.README, tables.SPEED], ids=lambda path: path.name)
@@ -58,12 +77,88 @@ def test_benchmark__is_of_the_names_that_there_are(name):
     importlib.import_module(f'benchmarks.{name}')
 
 
-@pytest.mark.parametrize('name', ['single_state', 'dynamics'])
-def test_benchmark__measures_in_one_round(name):
+SMALLEST = {
+    'batch': {'ROBOTS': ['go2'], 'STATES': 40, 'BLOCK': 1e-4, 'REGISTERS': 1000},
+    'contacts': {'STANDING': {'go2': contacts.STANDING['go2']}},
+    'discretization': {'ROBOTS': ['go2'], 'STANDING': ['humanoid, 1 sole']},
+    'dynamics': {'ROBOTS': ['go2']},
+    'growth': {'SIZES': (5, 10)},
+    'physical_limit': {'ROBOTS': ['go2']},
+    'riccati': {'CASES': {'quadruped, 4 feet': riccati.CASES['quadruped, 4 feet']}},
+    'single_state': {},
+    'torso': {},
+}
+"""Of each benchmark the constants with which a round is short."""
+
+
+@pytest.mark.parametrize('name', SMALLEST)
+def test_benchmark__measures_in_one_round(name, monkeypatch):
     made = importlib.import_module(f'benchmarks.{name}')
-    rows = made.measure(['go2'], 1) if name == 'single_state' else made.measure(1)
+    for constant, value in SMALLEST[name].items():
+        assert hasattr(made, constant)
+        monkeypatch.setattr(made, constant, value)
+    arguments = {
+        'contacts': (1, True),
+        'riccati': (1, True, made.CASES) if name == 'riccati' else (),
+        'single_state': (['go2'], 1),
+    }
+    rows = made.measure(*arguments.get(name, (1,)))
     assert rows
-    assert all(row.ours_us > 0.0 < row.peer_us for row in rows)
+    if name != 'physical_limit':
+        assert all(row.ours_us > 0.0 < row.peer_us for row in rows)
+    if name == 'batch':
+        assert made.second_thread(1)[0].value > 0.0
+    if name == 'growth':
+        assert len(made.exponents(rows)) == 2 * len(made.SHAPES)
+
+
+def test_constraints__are_measured_in_a_few_sizes(monkeypatch, capsys):
+    monkeypatch.setattr(constraints, 'JOINTS', (6, 12))
+    monkeypatch.setattr(constraints, 'ROWS', (3, 6))
+    constraints.main()
+    assert capsys.readouterr().out.count('order at the end') == 2
+
+
+def test_offline__says_what_each_stage_takes(tmp_path):
+    pytest.importorskip('zarr')
+    assert offline.write_long_bag(tmp_path / 'bag', 'quadruped', 2.0, 100) == 200
+    taken = offline.stages(tmp_path / 'bag')
+    assert 0.0 < taken['read and decode'] < taken['all']
+
+
+def test_base_state__takes_a_share_of_a_core():
+    assert 0.0 < base_state.share_of_a_core('quadruped', 'efforts', 2000.0, 500.0, 0.1) < 100.0
+
+
+@pytest.mark.skipif(shutil.which('cmake') is None, reason='needs cmake')
+def test_c_library__linearizes_as_linearizer_does():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    call = c_library.linearize_repeatedly(model, model.neutral_state(), np.zeros(model.n), 3)
+    assert call() == 0
+
+
+@pytest.mark.ros
+@pytest.mark.soak
+def test_node_latency__measures_node_relay_and_parts():
+    done = run_briefly('node_latency', 'quadruped', '--rates', '100', '--seconds', '1')
+    assert re.search(r'node / relay \d.*median parts.*kernel', done)
+
+
+@pytest.mark.ros
+@pytest.mark.soak
+@pytest.mark.skipif(shutil.which('cmake') is None, reason='needs cmake')
+def test_controller_latency__measures_program_and_nodes():
+    done = run_briefly('controller_latency', '--rates', '--pushes', '1')
+    assert len(re.findall(r'lock step .*\d+ states, \d+ periods', done)) == 2
+
+
+def run_briefly(name, *arguments):
+    """Return what a benchmark with processes prints; the limits are none of so short a run."""
+    pytest.importorskip('geolin_msgs.msg')
+    command = [sys.executable, '-m', f'benchmarks.{name}', *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tables.README.parent)
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
 
 
 def test_limits__are_of_the_ratio_or_of_the_time():
