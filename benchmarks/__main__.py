@@ -9,6 +9,7 @@ import argparse
 import sys
 
 from benchmarks import (
+    along,
     batch,
     clang_peer,
     contacts,
@@ -38,6 +39,7 @@ def measure(rounds: int) -> results.Results:
             *torso.measure(rounds),
             *contacts.measure(rounds),
             *discretization.measure(rounds),
+            *along.measure(rounds),
             *riccati.measure(rounds),
             *batch.measure(max(1, rounds // 10)),
         ],

@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks import (
+    along,
     batch,
     contacts,
     discretization,
@@ -45,6 +46,7 @@ def runs() -> dict[str, list[float]]:
             *torso.measure(ROUNDS),
             *contacts.measure(ROUNDS),
             *discretization.measure(ROUNDS),
+            *along.measure(ROUNDS // 4),
             *riccati.measure(STANDING_ROUNDS, names=STANDING),
             *(row for pair in many for row in batch.linearizations(pair, BATCH_ROUNDS)),
         ]
