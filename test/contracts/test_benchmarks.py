@@ -77,8 +77,8 @@ def test_benchmark__is_of_the_names_that_there_are(name):
     importlib.import_module(f'benchmarks.{name}')
 
 
-<<<<<<< HEAD
 SMALLEST = {
+    'along': {'ROBOTS': {'go2': (0.02, 12)}, 'N': 3},
     'batch': {'ROBOTS': ['go2'], 'STATES': 40, 'BLOCK': 1e-4, 'REGISTERS': 1000},
     'contacts': {'STANDING': {'go2': contacts.STANDING['go2']}},
     'discretization': {'ROBOTS': ['go2'], 'STANDING': ['humanoid, 1 sole']},
@@ -94,10 +94,6 @@ SMALLEST = {
 
 @pytest.mark.parametrize('name', SMALLEST)
 def test_benchmark__measures_in_one_round(name, monkeypatch):
-=======
-@pytest.mark.parametrize('name', ['along', 'single_state', 'dynamics'])
-def test_benchmark__measures_in_one_round(name):
->>>>>>> 94c8135 (Time a gait's A, B, defect and forces beside a loop over Pinocchio and expm)
     made = importlib.import_module(f'benchmarks.{name}')
     for constant, value in SMALLEST[name].items():
         assert hasattr(made, constant)
