@@ -4,7 +4,9 @@
 
 import os
 import sys
-from collections.abc import Callable
+import time
+import types
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from rclpy.task import Future
 
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 """For what goes on while a simulation rests."""
+SOON, PAUSE = 0.005, 0.001
+"""What takes longer is looked at with pauses [s]."""
 NO_LOG_FILE = '--ros-args', '--disable-external-lib-logs'
 
 
@@ -31,6 +35,21 @@ def make_executor() -> Executor:
     except ImportError:
         return SingleThreadedExecutor()
     return EventsExecutor()
+
+
+@types.coroutine
+def result_of(future: Any) -> Generator[None, None, Any]:
+    """Return the result of a future; the executor goes on meanwhile, but for pauses.
+
+    rclpy calls a coroutine that waits again and again: without pauses that takes a processor, and
+    the interpreter from a thread that compiles.
+    """
+    begin = time.monotonic()
+    while not future.done():
+        if time.monotonic() - begin > SOON:
+            time.sleep(PAUSE)
+        yield
+    return future.result()
 
 
 def init(arguments: list[str] | None) -> None:

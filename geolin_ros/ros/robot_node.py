@@ -35,7 +35,7 @@ from geolin_ros.errors import ConfigurationError, GeolinError, did_you_mean
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
 from geolin_ros.ros.diagnostics import Diagnostics
-from geolin_ros.ros.executor import STEADY, init, spin
+from geolin_ros.ros.executor import STEADY, init, result_of, spin
 from geolin_ros.ros.model_server import Absent, Building, ModelServer, Refused, Wanted
 from geolin_ros.ros.parameter_services import ParameterServices
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
@@ -359,17 +359,13 @@ class RobotNode(LifecycleNode):
         self, thread: ThreadPoolExecutor, work: Callable[..., Any], *about: Any
     ) -> Any:
         """Return what a call in another thread returns; the executor goes on meanwhile."""
-        done: Future[Any] = Future(executor=self.executor)
-        ended = thread.submit(work, *about)
-        ended.add_done_callback(lambda _: self._post(lambda: done.set_result(None)))
-        await done
-        return ended.result()
+        return await result_of(thread.submit(work, *about))
 
     async def next_news(self) -> None:
         """Wait until kernels are compiled, or a robot is served or refused."""
         if self._news is None:
             self._news = Future(executor=self.executor)
-        await self._news
+        await result_of(self._news)
 
     def _notify(self) -> None:
         news, self._news = self._news, None

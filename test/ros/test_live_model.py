@@ -256,8 +256,10 @@ SETS = [
     {'contacts': ['']},
     {'payload__frame': ''},
 ]
-LONGEST_GAP = 0.2
-"""Between two answers, as a part of the time that kernels take: one alone takes more of it."""
+LONGEST_GAP, LONGEST_SET = 0.1, 1.0
+"""Between two answers, and for the answer to new parameters [s]."""
+BUSY = 3.0
+"""Where the machine has much else to do, this times what it takes while nothing compiles."""
 
 
 def test_node__answers_at_100_hz_while_ten_sets_of_parameters_compile(client, tmp_path):
@@ -284,13 +286,21 @@ def test_node__answers_at_100_hz_while_ten_sets_of_parameters_compile(client, tm
     gc.disable()  # a collection here, after the test has loaded kernels, would hold up the sender
     timer = node.create_timer(0.01, send)
     client.wait_for(lambda: len(arrivals) > 20)
-    first = time.monotonic()
-    took = []
-    for values in SETS:
+    del arrivals[:20]
+
+    def took(values):
         begin = time.monotonic()
         assert client.set_parameters(**values) == (True, '')
-        took.append(time.monotonic() - begin)
-    client.wait_for(lambda: client.process.log.count('serve quadruped') > 1, START)
+        return time.monotonic() - begin
+
+    quiet_sets = [took({'max_skew': 0.04 + 0.001 * k}) for k in range(10)]
+    client.wait_for(lambda: client.next_diagnostics()[2]['pending'] == 'nothing')
+    client.wait_for(lambda: len(arrivals) > 300)
+    quiet_gap, served = np.diff(arrivals).max(), client.process.log.count('serve quadruped')
+    del arrivals[:-1]
+    first = time.monotonic()
+    sets = [took(values) for values in SETS]
+    client.wait_for(lambda: client.process.log.count('serve quadruped') > served, START)
     compiling = time.monotonic() - first
     client.wait_for(lambda: client.next_diagnostics()[2]['pending'] == 'nothing', START)
     gc.enable()
@@ -298,7 +308,31 @@ def test_node__answers_at_100_hz_while_ten_sets_of_parameters_compile(client, tm
     assert 'compiles kernels for this machine' in client.process.log
     gap = np.diff(arrivals).max()
     sys.stdout.write(
-        f'longest gap {gap:.3f} s, slowest set {max(took):.3f} s, compiling {compiling:.1f} s\n'
+        f'longest gap {gap:.3f} s, quiet {quiet_gap:.3f} s; slowest set {max(sets):.3f} s, quiet '
+        f'{max(quiet_sets):.3f} s; compiling {compiling:.1f} s\n'
     )
-    assert gap < LONGEST_GAP * compiling
-    assert max(took) < max(1.0, LONGEST_GAP * compiling)
+    assert gap < max(LONGEST_GAP, BUSY * quiet_gap)
+    assert max(sets) < max(LONGEST_SET, BUSY * max(quiet_sets))
+
+
+def test_services__are_answered_while_all_kernels_compile(client, tmp_path):
+    client.environment = client.environment | {'NUMBA_CACHE_DIR': str(tmp_path / 'empty')}
+    client.start(robot_description_file=str(QUADRUPED))
+    client.wait_for(lambda: 'compiles kernels for this machine' in client.process.log)
+    client.state()  # the clients have met the node
+    client.get_parameters('max_skew')
+    client.set_parameters(max_skew=0.03)
+    took = []
+    for k in range(20):
+        for call in (
+            client.state,
+            lambda: client.get_parameters('max_skew'),
+            lambda k=k: client.set_parameters(max_skew=0.04 + 0.001 * k),
+        ):
+            begin = time.monotonic()
+            assert call()
+            took.append(time.monotonic() - begin)
+            time.sleep(0.05)
+    assert 'kernels are ready' not in client.process.log
+    sys.stdout.write(f'slowest service {max(took):.3f} s\n')
+    assert max(took) < LONGEST_SET

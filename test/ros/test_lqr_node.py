@@ -3,10 +3,14 @@
 """The LQR node keeps MuJoCo's quadruped standing over DDS, and lets it go safely."""
 
 import signal
+import sys
+import time
 
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
+from lifecycle_msgs.srv import GetState
+from support.kernel_cache import copy_cache
 from support.ros_graph import AGAIN, LATCHED, START
 from support.standing import SUPPORTS
 from support.standing_graph import PERIOD, StandingRobot, Transition
@@ -54,6 +58,54 @@ def test_quadruped__stands_and_its_gains_are_those_of_the_library(robot):
     else:
         pytest.fail(f'{[report.message for report in robot.diagnostics]}')
     robot.process.stop()
+
+
+def test_states_after_activation__are_all_answered_on_a_cold_cache(robot, tmp_path, monkeypatch):
+    """Until its gains are compiled the node is inactive, and answers whoever asks."""
+    cold = copy_cache(tmp_path, 'contact_linearization.linearize_*')
+    environment = robot.graph.environment | {'NUMBA_CACHE_DIR': str(cold)}
+    monkeypatch.setattr(robot.graph, 'environment', environment)
+    robot.launch()
+    node, took = robot.graph.node, []
+    states = node.create_client(GetState, f'{robot.namespace}/lqr_node/get_state')
+    robot.wait_for(states.service_is_ready, START)
+    robot.wait_for(robot.parameters.service_is_ready)
+
+    def ask(call):
+        begin = time.monotonic()
+        done = call()
+        assert robot.wait_for(done.done)
+        took.append(time.monotonic() - begin)
+        return done.result()
+
+    def is_active():
+        dwell = 0.1 if len(took) % 4 else 0.2
+        assert ask(lambda: robot.set_parameters(contact_dwell=dwell)).result.successful
+        return ask(lambda: states.call_async(GetState.Request())).current_state.label == 'active'
+
+    deadline = time.monotonic() + START
+    while not is_active():
+        assert time.monotonic() < deadline, robot.process.log
+    node.destroy_client(states)
+    assert 'compiles kernels for this machine' in robot.process.log
+    compiled = robot.process.log.count('compiles')
+    robot.wait_for(
+        lambda: robot.joint_states.get_subscription_count() and robot.odom.get_subscription_count()
+    )
+    stamps = []
+    for _ in range(200):
+        stamps.append(robot.publish())
+        robot.simulator.data.time += PERIOD
+        due = time.monotonic() + 0.01
+        while time.monotonic() < due:
+            robot.graph.executor.spin_once(timeout_sec=0.002)
+    robot.wait_for(lambda: set(stamps) <= set(robot.commands))
+    robot.diagnostics.clear()
+    robot.wait_for(lambda: robot.diagnostics)
+    assert not [item.key for item in robot.diagnostics[-1].values if 'dropped' in item.key]
+    assert robot.process.log.count('compiles') == compiled
+    sys.stdout.write(f'slowest of {len(took)} answers {max(took):.3f} s\n')
+    assert max(took) < 1.0
 
 
 def test_efforts__are_published_only_if_they_are_asked_for(robot):

@@ -104,6 +104,19 @@ class StandingRobot:
             self.diagnostics.append(message.status[0])
 
     def start(self, *arguments, **parameters):
+        self.launch(*arguments, **parameters)
+        self.wait_for(
+            lambda: (
+                self.joint_states.get_subscription_count()
+                and self.odom.get_subscription_count()
+                and self.contacts.get_subscription_count()
+                and self.description.get_subscription_count()
+            ),
+            START,
+        )
+
+    def launch(self, *arguments, **parameters):
+        """Start the node, which is not up yet."""
         overlay = self.folder / 'overlay.yaml'
         rotors = {'rotor_inertia': 0.01, 'gear_ratio': 1.0}
         overlay.write_text(json.dumps({'joints': {'*': rotors}}))
@@ -118,15 +131,6 @@ class StandingRobot:
             self.folder, defaults | parameters, self.namespace, arguments, 'lqr_node',
             environment=self.graph.environment, forked=True,
         )  # fmt: skip
-        self.wait_for(
-            lambda: (
-                self.joint_states.get_subscription_count()
-                and self.odom.get_subscription_count()
-                and self.contacts.get_subscription_count()
-                and self.description.get_subscription_count()
-            ),
-            START,
-        )
 
     def wait_for(self, condition, timeout=PATIENCE):
         return self.graph.wait_for(condition, timeout, self.process)
