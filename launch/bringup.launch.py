@@ -31,6 +31,7 @@ ARGUMENTS = {
     'frame_prefix': ('', 'Prefix of link names in messages.'),
     'namespace': ('', 'Namespace of nodes and topics.'),
     'use_sim_time': ('false', 'Whether the nodes go by /clock.'),
+    'end_with_parent': ('true', 'Whether the nodes end where this launch is killed.'),
     'publish_efforts': ('false', 'Whether the LQR node sends efforts to the motors.'),
     **dict.fromkeys(EXECUTABLES, ('true', 'Whether to start it.')),
 }
@@ -87,7 +88,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             name=wanted.name,
             parameters=[given['parameters'], wanted.parameters],
             remappings=list(wanted.remappings.items()),
-            arguments=['--end-with-parent'],
+            arguments=['--end-with-parent'] if is_true(given['end_with_parent']) else [],
             output='screen',
         )
         started += [fail_with(node), node]

@@ -43,6 +43,7 @@ def start(context: LaunchContext) -> list[Action]:
         executable='linearizer',
         name='linearization_node',
         parameters=[read] if read else [],
+        arguments=['--end-with-parent'],
         output='screen',
     )
     consumer = ExecuteProcess(

@@ -40,7 +40,7 @@ from geolin_ros.ros.model_server import Absent, Building, ModelServer, Refused, 
 from geolin_ros.ros.parameter_services import ParameterServices
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.serialized_input import VIEWS, InputReader
-from geolin_ros.ros.signals import handled_signals
+from geolin_ros.ros.signals import PARENT, handled_signals
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.stream.compiling import announced
 from geolin_ros.stream.drops import Cause, DroppedInput
@@ -769,11 +769,10 @@ def run(
     """
     failure, node = None, None
     sys.setswitchinterval(SWITCH_INTERVAL)
-    parent = os.getppid()
     with handled_signals() as signalled:
 
         def asked_to_stop() -> bool:
-            return signalled() or (with_parent and os.getppid() != parent)
+            return signalled() or (with_parent and os.getppid() != PARENT)
 
         try:
             init(arguments)

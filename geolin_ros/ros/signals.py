@@ -13,6 +13,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from threading import Event
 
+PARENT = os.getppid()
+"""Who started this process; read before the imports that take seconds."""
 NUMBERS = tuple(
     number
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

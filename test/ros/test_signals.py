@@ -3,6 +3,7 @@
 """Signals end the node with status 0 and without a traceback, whatever it does."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -60,7 +61,10 @@ def test_node__stays_with_nohup_where_its_terminal_goes_and_ends_without(graph, 
 
 PARENT = """
 import subprocess, sys
-subprocess.Popen([sys.executable, '-m', 'geolin_ros.ros.linearization_node', *sys.argv[1:]]).wait()
+node = [sys.executable, '-m', 'geolin_ros.ros.linearization_node']
+child = subprocess.Popen([*node, *sys.argv[1:]])
+print('child', child.pid, flush=True)
+child.wait()
 """
 
 
@@ -76,6 +80,22 @@ def test_node__ends_with_its_parent_if_it_is_asked_to(graph, tmp_path):
     graph.wait_for(lambda: graph.listed(name), START, parent)
     parent.kill()
     graph.wait_for(lambda: not graph.listed(name))
+
+
+def test_node__ends_with_a_parent_that_is_killed_while_python_imports(graph, tmp_path):
+    (tmp_path / 'parent.py').write_text(PARENT)
+    place = f'/orphan_at_once{os.getpid()}'
+    parent = Process(
+        tmp_path, PATIENT, place, ['--', '--end-with-parent'], module=str(tmp_path / 'parent.py')
+    )
+    graph.wait_for(lambda: re.search(r'^child \d+$', parent.log, re.MULTILINE), START, parent)
+    child = int(re.search(r'^child (\d+)$', parent.log, re.MULTILINE).group(1))
+    graph.wait_for(lambda: masked(child, 'SigCgt', signal.SIGTERM), START, parent)
+    parent.kill()
+    assert 'kernels are ready' not in parent.log
+    graph.wait_for(lambda: not Path(f'/proc/{child}').exists())
+    assert 'kernels are ready' not in parent.log
+    assert 'Traceback' not in parent.log
 
 
 @SIGNALS
@@ -175,11 +195,11 @@ def test_two_ctrl_c_while_python_starts__end_as_at_any_time(program):
         assert said in ('geolin: interrupted\n', f'{program}: SIGINT before it was up\n')
 
 
-def masked(pid, mask):
-    """Whether SIGINT is in a mask of a process."""
+def masked(pid, mask, number=signal.SIGINT):
+    """Whether a signal is in a mask of a process."""
     status = Path(f'/proc/{pid}/status').read_text()
     (bits,) = (line.split()[1] for line in status.splitlines() if line.startswith(mask))
-    return bool(int(bits, 16) >> (signal.SIGINT - 1) & 1)
+    return bool(int(bits, 16) >> (number - 1) & 1)
 
 
 def test_signals_on_end__do_not_disturb_a_busy_node(client):
