@@ -7,6 +7,7 @@ BASE ?=
 FEET ?=
 REALTIME ?=
 HEIGHT ?=
+ROBOTS ?=
 CASES ?=
 BAG ?=
 NODE ?=
@@ -49,9 +50,10 @@ walk: setup-simulation  ## a quadruped trots in MuJoCo, pushed (ROBOT=path FEET=
 	    $(if $(FEET),--feet $(FEET))
 
 .PHONY: walk-all
-walk-all: setup  ## slopes, steps, loads, delay, noise, pushes, and robots that nothing was tuned on: an hour; writes docs/evidence/robots.md
+walk-all: setup  ## slopes, steps, loads, delay, noise, pushes, 15 robots (ROBOTS="go2 a1" CASES="flat 'four pushes'"): an hour, goes on where it was at this commit; writes docs/evidence/robots.md
 	.venv/bin/python tools/evidence.py docs/evidence/robots.md Walking \
-	    .venv/bin/python -m geolin_demos.walk.bars --thorough $(DATA)
+	    .venv/bin/python -m geolin_demos.walk.bars --robots $(or $(ROBOTS),all) \
+	    $(if $(CASES),--cases $(CASES)) --kept build/walk-$$(git rev-parse HEAD).json
 
 .PHONY: walk-compare
 walk-compare: setup  ## the trot by A and B, one rigid body, joint PD: half an hour; writes docs/evidence/robots.md

@@ -27,6 +27,7 @@ from geolin_msgs.msg import ContactStates, WalkingPlan
 from geolin_msgs.srv import LinearizeAlong
 from geolin_ros.errors import GeolinError
 from geolin_ros.linearization.along import LinearizedTrajectory
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.qos import NEWEST
@@ -36,11 +37,14 @@ from geolin_ros.stream.parameters.lqr import supports_of
 from geolin_ros.stream.parameters.walking import WALKING_TABLE
 from geolin_ros.stream.warm_up import warm_up
 from geolin_walking.gait import Phase
+from geolin_walking.reference import Command
 from geolin_walking.walker import Linearize, contacts_of
 from geolin_walking.walking_stream import PlanWriter, Question, WalkingStream
 
 SERVICE = 'linearization_node/linearize_along'
 """Of the linearizer of the same namespace, unless it is called otherwise."""
+PAUSE = 2.0
+"""Before a service that has not answered is asked again [s]."""
 PROGRAM = Program(
     'walking_node',
     'walking_node',
@@ -57,7 +61,7 @@ class WalkingNode(RobotNode):
         self._planner = ThreadPoolExecutor(1, thread_name_prefix='plans')
         super().__init__('walking_node', WALKING_TABLE, **options)
         self._client: Any = self.create_client(LinearizeAlong, SERVICE)
-        self._is_planning = False
+        self._is_planning = self._must_stop = False
 
     def compile(self) -> None:
         """Compile, or load from the cache, what every linearization needs."""
@@ -79,6 +83,7 @@ class WalkingNode(RobotNode):
     def make_stream(self, reading: Reading) -> WalkingStream:
         """Return a stream; it looks up all frames and joints that parameters name."""
         values, linearize = reading.values, None
+        self._must_stop = False
         if values['dynamics'] == 'service':
             linearize = self._by_service(reading.model, values)
         return WalkingStream(reading.model, values, self._counts, linearize)
@@ -112,6 +117,8 @@ class WalkingNode(RobotNode):
     def _plan(self, pipeline: Pipeline, question: Question, start: float) -> None:
         stream: WalkingStream = pipeline.stream
         try:
+            if self._must_stop:
+                question = question._replace(command=Command())
             plan = stream.walker.plan(*question[1:])
             elapsed = time.perf_counter() - start
             message = pipeline.writer.write(plan, question.stamp, elapsed)
@@ -148,10 +155,15 @@ class WalkingNode(RobotNode):
                 self.get_logger().info(phase.name.lower())
 
     def _by_service(self, model: TreeModel, values: Any) -> Linearize:
-        """Return what asks a linearizer for A and B; runs in the planner's thread."""
-        contacts, patience = contacts_of(supports_of(values)), values['service_timeout']
+        """Return what asks a linearizer for A and B; runs in the planner's thread.
 
-        def linearize(*trajectory: Any) -> LinearizedTrajectory:
+        Once it has answered, A and B are this process's own where it does not; the robot stops.
+        """
+        contacts, patience = contacts_of(supports_of(values)), values['service_timeout']
+        along, has_answered, again = Linearizer(model, contacts).along, False, 0.0
+
+        def ask(trajectory: Any) -> LinearizedTrajectory:
+            nonlocal again
             request = LinearizeAlong.Request()
             write_request(request, msg.ContactState, model, contacts, trajectory)
             name = self._client.srv_name
@@ -162,6 +174,7 @@ class WalkingNode(RobotNode):
             answer.add_done_callback(lambda _: answered.set())
             if not answered.wait(patience):
                 self._client.remove_pending_request(answer)
+                again = time.monotonic() + PAUSE
                 raise ConnectionError(
                     f'service {name} has not answered for {patience:g} s; look at its node, or '
                     'raise parameter service_timeout'
@@ -170,6 +183,20 @@ class WalkingNode(RobotNode):
             if not response.success:
                 raise ConnectionError(f'service {name} refuses: {response.message}')
             return read_trajectory(response.trajectory, contacts, trajectory[3])
+
+        def linearize(*trajectory: Any) -> LinearizedTrajectory:
+            nonlocal has_answered
+            if not has_answered or time.monotonic() >= again:
+                try:
+                    found = ask(trajectory)
+                    has_answered, self._must_stop = True, False
+                    return found
+                except ConnectionError as error:
+                    if not has_answered:
+                        raise
+                    self._warn('plan', f'the robot stops on all feet: {error}')
+            self._must_stop = True
+            return along(*trajectory)
 
         return linearize
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots that walk in MuJoCo, and the parts that make them."""
 
+import re
 import subprocess
 import sys
 from functools import partial
@@ -29,7 +30,7 @@ from geolin_demos.sim.simulator import Simulator  # noqa: E402
 from geolin_demos.sim.trial import push_of  # noqa: E402
 from geolin_demos.sim.world import Floor  # noqa: E402
 from geolin_demos.walk import bars, compare  # noqa: E402
-from geolin_demos.walk.course import Course, in_process, prepare, walk  # noqa: E402
+from geolin_demos.walk.course import STANDS, Course, in_process, prepare, walk  # noqa: E402
 from geolin_demos.walk.rivals import PD_GAINS, TUNINGS  # noqa: E402
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
@@ -77,24 +78,41 @@ def test_humanoid__steps_as_it_is_told_under_a_push():
     assert np.degrees(max(course.tilts)) < 10.0
 
 
-def test_quadruped__walks_over_steps_with_a_load_late_with_noise_pushed(tmp_path, capsys):
-    table, case = tmp_path / 'table.md', 'all of it, pushes by two thirds'
-    arguments = ['--seconds', '2.4', '--table', str(table), '--cases', case]
-    assert bars.main(arguments) == 0, capsys.readouterr().out
-    assert table.read_text().startswith('1 of 1 cases pass.')
-    assert f'| quadruped | {case} | yes |' in table.read_text()
+def test_quadruped__bears_bars_that_are_kept_and_not_run_again(tmp_path, capsys):
+    table, kept = tmp_path / 'table.md', tmp_path / 'kept.json'
+    arguments = ['--seconds', '2.4', '--table', str(table), '--kept', str(kept), '--cases']
+    for case in ('all of it, pushes by two thirds', 'odometry'):
+        assert bars.main([*arguments, case]) == 0, capsys.readouterr().out
+    lines = table.read_text().splitlines()
+    assert lines[0].startswith('2 of 2 cases pass.')
+    assert [line.split(' | ')[1:3] for line in lines[4:]] == [
+        ['odometry', 'yes'],
+        ['all of it, pushes by two thirds', 'yes'],
+    ]
+    vx, tilt = (float(re.findall(r'[\d.]+', lines[4].split(' | ')[k])[0]) for k in (3, 6))
+    assert abs(vx - 0.5) < 0.05
+    assert tilt < 5.0
+    kept.write_text(kept.read_text().replace('true', 'false'))
+    assert bars.main([*arguments, 'odometry']) == 1  # as it is kept
+
+
+def test_bars__name_robots_whose_feet_are_unknown(capsys):
+    with pytest.raises(SystemExit):
+        bars.main(['--robots', 'spot'])
+    assert 'the feet of spot are not known' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize('rival', [compare.by_joints, compare.by_rigid_body, compare.by_one_pair])
 def test_rival__trots_too_and_a_push_fells_it(rival):
     knobs = {compare.by_joints: PD_GAINS[:1], compare.by_rigid_body: TUNINGS[:1]}.get(rival, ())
     simulator, make = simulated('quadruped', FEET), partial(rival, *knobs)
-    steps, course = compare.begun(simulator, make, 1.3)
+    steps, course = compare.begun(simulator, make, STANDS + 1.3)
     assert course.fallen is None
-    assert np.abs(course.mean_velocity(0.8, 1.28) - [0.5, 0.0, 0.0]).max() < 0.08
+    found = course.mean_velocity(STANDS + 0.8, STANDS + 1.28)
+    assert np.abs(found - [0.5, 0.0, 0.0]).max() < 0.08
     assert np.degrees(max(course.tilts)) < 4.0
     where = simulator.state.data.copy()
-    push = push_of(1.0, 0.4, 1.3, simulator.model.total_mass)
+    push = push_of(1.0, 0.4, STANDS + 1.3, simulator.model.total_mass)
     assert not compare._bears(simulator, steps, course, push)
     np.testing.assert_array_equal(simulator.state.data, where)  # another process fell
     assert course.fallen is None

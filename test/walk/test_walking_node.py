@@ -3,7 +3,9 @@
 """walking_node and linearizer as processes, a simulated robot that asks them over DDS."""
 
 import json
+import os
 import re
+import signal
 import time
 from array import array
 
@@ -71,16 +73,22 @@ class Stage:
 
 
 @pytest.fixture
-def stage(ros_domain):
+def stage(ros_domain, request):
+    """Run nodes; parameters of the walking node may be others."""
+    changes = getattr(request, 'param', {})
     supports = [text_of(foot) for foot in Simulator(ROBOT, MODEL, FEET).feet.values()]
-    PARAMETERS['walking_node']['supports'] = supports
+    walker = PARAMETERS['walking_node'] | {'supports': supports} | changes
+    given = PARAMETERS | {'walking_node': walker}
+    if walker['dynamics'] == 'library':
+        del given['linearizer']
     rclpy.init()
     children, found = [], None
     try:
-        for name, module in MODULES.items():
-            given = PARAMETERS[name] | {'overlay': overlay(ARMATURE)}
-            children.append(Child(name, module, as_arguments(given), {}))
+        for name, parameters in given.items():
+            arguments = as_arguments(parameters | {'overlay': overlay(ARMATURE)})
+            children.append(Child(name, MODULES[name], arguments, {}))
         found = Stage()
+        found.pids = {child.name: child.pid for child in children}
         yield found
     finally:
         for child in children:
@@ -90,7 +98,7 @@ def stage(ros_domain):
             found.graph.close()
             found.node.destroy_node()
         rclpy.shutdown()
-    assert statuses == [0, 0]
+    assert set(statuses) == {0}
 
 
 def test_robot__walks_on_plans_by_a_service_that_answers_as_the_library(stage):
@@ -153,3 +161,37 @@ def test_robot__walks_on_plans_by_a_service_that_answers_as_the_library(stage):
     assert answer.phase is Phase.DAMPING
     limits = MODEL.limits.effort[MODEL.actuated]
     np.testing.assert_allclose(answer.law(0.0, state), -0.05 * limits, atol=1e-9)
+
+
+@pytest.mark.parametrize('stage', [{'dynamics': 'library'}], indirect=True)
+def test_robot__walks_on_plans_without_a_linearizer(stage):
+    course = Course()
+    for _ in walk(stage.simulator, stage.stand(), lambda _: Command(0.4), 1.6, course):
+        pass
+    assert course.fallen is None
+    assert np.abs(course.mean_velocity(0.8, 1.6) - [0.4, 0.0, 0.0]).max() < 0.05
+
+
+@pytest.mark.parametrize('stage', [{'service_timeout': 1.0}], indirect=True)
+def test_robot__stops_on_all_feet_while_the_service_does_not_answer(stage):
+    course, ask = Course(), stage.stand()
+    steps = walk(stage.simulator, ask, lambda _: Command(0.4), 60.0, course)
+    next(step for step in steps if len(course.phases) == 40)
+    assert set(course.phases) == {Phase.WALK}
+    os.kill(stage.pids['linearizer'], signal.SIGSTOP)
+    try:
+        next(step for step in steps if step.phase is Phase.STAND or course.fallen)
+        assert course.fallen is None
+        assert len(course.phases) < 40 + 100  # two seconds
+        for _ in range(15):
+            next(steps)
+        assert set(course.phases[-15:]) == {Phase.STAND}
+        assert np.abs(course.velocities[-1]).max() < 0.03
+    finally:
+        os.kill(stage.pids['linearizer'], signal.SIGCONT)
+    end = time.monotonic() + 30.0
+    next(step for step in steps if step.phase is Phase.WALK or time.monotonic() > end)
+    for _ in range(50):
+        next(steps)
+    assert course.fallen is None
+    assert course.velocities[-1][0] > 0.3

@@ -21,6 +21,7 @@ if __name__ == '__main__':
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # small matrices: threads only wait
 
 import numpy as np
+from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
 
 from geolin_demos.balance.robots import ARMATURE, overlay, simulator_of
@@ -33,6 +34,7 @@ from geolin_demos.sim.trial import random_pushes
 from geolin_demos.walk.course import CYCLE, Ask, Course, Leg, at_times, in_process, prepare, walk
 from geolin_ros.errors import GeolinError
 from geolin_ros.robots import locate
+from geolin_ros.typing import Array
 
 TROT = [
     Leg('stands', Command(), 1.0),
@@ -56,6 +58,8 @@ SETTLING = 1.0
 """Of a command, before velocities count [s]."""
 NEAR = np.array([0.05, 0.05, 0.08])
 """How far mean velocities may be from the command [m/s, m/s, rad/s]."""
+TURNS = {'point': 0.05, 'surface': 0.15}
+"""How far the rate of a turn may be from the command, of the command."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -163,10 +167,9 @@ def tours(options: argparse.Namespace, simulator: Simulator, begin: Callable[[],
         for leg in tour:
             for _ in islice(cycles, round(leg.duration / CYCLE)):
                 pass
-            end = begun + leg.duration
             if not impulse and course.fallen is None:
-                passed &= report_leg(course, leg, begun, end)
-            begun = end
+                passed &= report_leg(course, leg, begun, kind)
+            begun += leg.duration
         for _ in cycles:  # whose last one is counted only now
             pass
         pushed = f'{count} pushes of J {impulse:g} s: ' if count else ''
@@ -174,10 +177,24 @@ def tours(options: argparse.Namespace, simulator: Simulator, begin: Callable[[],
     return bool(passed)
 
 
-def report_leg(course: Course, leg: Leg, begin: float, end: float) -> bool:
-    """Print how fast the robot went in a part of a tour; return whether as it had to."""
+def went(course: Course, leg: Leg, begin: float, kind: str) -> tuple[Array, bool]:
+    """Return the mean velocities in a part of a tour, and whether they are as commanded.
+
+    A robot that was to stop stands on all feet at the end.
+    """
+    end = begin + leg.duration
     found = course.mean_velocity(begin + min(SETTLING, 0.5 * leg.duration), end)
-    near = bool(np.all(np.abs(found - leg.command) <= NEAR))
+    near = NEAR.copy()
+    if leg.command.yaw_rate:
+        near[2] = TURNS[kind] * abs(leg.command.yaw_rate)
+    last = course.phases[round(end / CYCLE) - 1]
+    stands = any(leg.command) or last is Phase.STAND
+    return found, bool(stands and np.all(np.abs(found - leg.command) <= near))
+
+
+def report_leg(course: Course, leg: Leg, begin: float, kind: str) -> bool:
+    """Print how fast the robot went in a part of a tour; return whether as it had to."""
+    found, near = went(course, leg, begin, kind)
     print(
         f'{_word(near)}  {leg.words}: {found[0]:.3f} m/s, {found[1]:.3f} m/s to the left, '
         f'{found[2]:.3f} rad/s; asked for {leg.command.vx:g}, {leg.command.vy:g}, '

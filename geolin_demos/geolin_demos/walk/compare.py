@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quadrupeds trot by several controllers, on the same gait, footholds and swings; prints a table.
 
-Each trots at 0.5 m/s, then bears single pushes of 0.1 s in several directions, at two moments of
-the gait: the largest counts that is borne with all smaller ones. Of controllers with knobs the
-best tuning does. The exit status is 0 if predictive control about the
-last plan is as much better as expected.
+Each stands, trots at 0.5 m/s, then bears single pushes of 0.1 s in several directions, at two
+moments of the gait: the largest counts that is borne with all smaller ones. Of controllers with
+knobs the best tuning does. The exit status is 0 if predictive control about the last plan is as
+much better as expected.
 """
 
 import argparse
@@ -25,14 +25,24 @@ from geolin_walking.walker import Walker
 from geolin_demos.balance.robots import ARMATURE, simulator_of
 from geolin_demos.sim.simulator import Push, Simulator
 from geolin_demos.sim.trial import push_of
-from geolin_demos.walk.course import Answer, Ask, Course, in_process, on_odometry, prepare, walk
+from geolin_demos.walk.course import (
+    STANDS,
+    Answer,
+    Ask,
+    Course,
+    after_standing,
+    in_process,
+    on_odometry,
+    prepare,
+    walk,
+)
 from geolin_demos.walk.rivals import PD_GAINS, TUNINGS, JointPD, RigidBody, Tuning, nominal
 from geolin_ros.typing import Array
 
 COMMAND = Command(0.5)
-FLAT, SETTLED = 10.0, 2.0
-"""How long robots trot without pushes, and from when on it counts [s]."""
-MOMENTS = 1.5, 1.62
+FLAT, SETTLED = STANDS + 10.0, STANDS + 2.0
+"""When a walk without pushes ends, and from when on velocities count [s]."""
+MOMENTS = STANDS + 1.5, STANDS + 1.62
 """At which pushes begin: a quarter of the gait apart [s]."""
 WATCHED = 2.5
 """After a push [s]."""
@@ -83,7 +93,7 @@ def by_one_pair(simulator: Simulator) -> Ask:
 def begun(simulator: Simulator, make: Make, until: float) -> tuple[Iterator[Answer], Course]:
     """Return a walk that has come to a time, and its course."""
     simulator.pushes, course = [], Course()
-    steps = walk(simulator, make(simulator), lambda _: COMMAND, until + WATCHED, course)
+    steps = walk(simulator, make(simulator), after_standing(COMMAND), until + WATCHED, course)
     for _ in steps:
         if course.fallen is not None or simulator.time >= until - 0.019:
             break
@@ -146,7 +156,7 @@ def largest_pushes(
 def tried(simulator: Simulator, words: str, make: Make, angles: Array, moments: int) -> Result:
     """Return what a controller can do, under pushes in directions and at so many moments."""
     simulator.pushes, course = [], Course()
-    for _ in walk(simulator, make(simulator), lambda _: COMMAND, FLAT, course):
+    for _ in walk(simulator, make(simulator), after_standing(COMMAND), FLAT, course):
         if course.fallen is not None:
             break
     late = np.array(course.times) > SETTLED

@@ -12,7 +12,6 @@ from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
 from geolin_walking.walker import Law, Plan, Walker, walker_for
 
-from geolin_demos.sim.odometry import Odometry
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import PERIOD
 from geolin_ros.control.posture import standing_posture
@@ -28,6 +27,9 @@ TOUCHES = 0.02
 
 REST = 1.0
 """In which a robot that has fallen is damped, and watched [s]."""
+
+STANDS = 1.0
+"""Before robots walk: an estimator that levels itself by gravity must not be accelerated [s]."""
 
 CommandAt = Callable[[float], Command]
 
@@ -79,6 +81,8 @@ class Course:
         After each cycle: [s], base (3,) [m], [rad], base (3,) in its own heading [m/s], [rad].
     cycles
         What each plan took [s].
+    phases
+        Of each answer.
     fallen
         When it fell [s], or None.
     violation
@@ -91,6 +95,7 @@ class Course:
     velocities: list[Array] = field(default_factory=list)
     tilts: list[float] = field(default_factory=list)
     cycles: list[float] = field(default_factory=list)
+    phases: list[Phase] = field(default_factory=list)
     fallen: float | None = None
     violation: float = 0.0
 
@@ -144,6 +149,8 @@ def on_odometry(ask: Ask, simulator: Simulator, seed: int = 0) -> Ask:
 
     The law sees no more than that either.
     """
+    from geolin_demos.sim.odometry import Odometry  # needs packages that the others do not
+
     odometry, seen = Odometry(simulator, seed=seed), dict[float, State]()
 
     def known(state: State) -> State:
@@ -197,6 +204,7 @@ def walk(
         ]
         answer = ask(time, state, touching, command_at(time))
         course.cycles.append(answer.took)
+        course.phases.append(answer.phase)
         if answer.phase is Phase.DAMPING and course.fallen is None:
             course.fallen = time
         if course.fallen is not None and time > course.fallen + REST:
@@ -228,3 +236,8 @@ def at_times(tour: list[Leg]) -> CommandAt:
         return tour[min(int(np.searchsorted(ends, time + 1e-9, 'right')), len(tour) - 1)].command
 
     return command_at
+
+
+def after_standing(command: Command) -> CommandAt:
+    """Return a command from `STANDS` on."""
+    return at_times([Leg('stands', Command(), STANDS), Leg('goes', command, np.inf)])

@@ -19,8 +19,9 @@ WALKING_TABLE: tuple[Parameter, ...] = (
     Parameter('plan_rate', 50.0, 'Rate of plans.', unit='Hz', bounds=(1.0, 1000.0)),
     Parameter(
         'service_timeout',
-        0.5,
-        'After this long without an answer of the service there is no plan.',
+        0.04,
+        'After this long without an answer of the service the robot stops on all feet, on A and B '
+        'of this process; two intervals of the default plan_rate.',
         unit='s',
         bounds=(0.001, 60.0),
     ),
