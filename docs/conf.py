@@ -132,7 +132,10 @@ def write_papers(folder: Path) -> None:
             shown = ', '.join(f'`{test}`' for test in tests)
             lines.append(f'| {title} | {where} | {limit} | {worst} | {shown} |')
         lines += ['', f'Tests ran: {found["of"].lower()}', '', '### Errata', '']
-        lines += ['| | where | printed | correct | | off by |', '|---|---|---|---|---|---|']
+        lines += [
+            '| | where | printed | correct | | off by, at least |',
+            '|---|---|---|---|---|---|',
+        ]
         for key, cells in parts['errata'].items():
             lines.append(f'| {key} | {" | ".join(cells)} | {found[paper][key][2]} |')
         name = paper.lower().replace(' ', '_')

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-OTHERS = ':(top,exclude)docs/evidence'
+OTHERS = (':(top,exclude)docs/evidence', ':(top,exclude)docs/papers.json')
 """What changes while results are kept."""
 
 
@@ -28,7 +28,7 @@ def provenance():
         command = ['git', '-C', str(ROOT), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
-    changes = git('status', '--porcelain', '--untracked-files=no', ':/', OTHERS)
+    changes = git('status', '--porcelain', '--untracked-files=no', ':/', *OTHERS)
     changed = ' with changes' if changes else ''
     today = datetime.datetime.now(datetime.timezone.utc).date()
     return f'Of {today}, commit {git("rev-parse", "--short", "HEAD")}{changed}.'

@@ -37,16 +37,17 @@ IMPORTED = {
     'Pinocchio': r'pinocchio',
     'MuJoCo': r'mujoco',
     'iDynTree': r'idyntree',
-    'dense': r'dense_reference|constrained_reference|several_axes|kim_tables|np\.linalg|np\.cross',
+    'dense': r'dense_reference|constrained_reference|several_axes|kim_tables|PassiveReference',
     'differences': r'finite_difference|derivative_by_vector',
     'SciPy': r'scipy',
-    'by hand': r'system\.derivatives',
+    'by hand': r'by_hand|system\.derivatives|eliminate_and_weigh|pencil',
 }
 """Referees, and what a file uses that asks them.
 
-None uses the algorithms of the package: 'dense' is textbook NumPy, by matrices; 'differences' are
-of that, of another program, or of what a function is the derivative of; 'by hand' are derivatives
-of an example. Agreement of two of our own functions is tested too, and not counted.
+None uses the algorithms of the package: 'dense' is textbook NumPy, by matrices, and for
+`*_variation` the printed tables of [Kim 2012]; 'differences' are of that, of another program, or
+of what a function is the derivative of; 'by hand' is a formula in the test itself. Agreement of
+two of our own functions is tested too, and not counted.
 """
 
 REFEREES = """
@@ -91,13 +92,16 @@ forward_dynamics_variation
 hybrid_dynamics_variation
     dense: hybrid_dynamics_variation__equals_table_7
     differences: hybrid_dynamics_variation__equals_differences_with_everything_moving
-inverse_dynamics_regressor, inertial_parameters
+inverse_dynamics_regressor
     Pinocchio: regressor__equals_pinocchio
     dense: regressor__is_the_derivative_by_parameters
+inertial_parameters
+    Pinocchio: regressor__equals_pinocchio
+    by hand: inertial_parameters__rebuild_the_inertias
 
 geolin_ros.dynamics.variation
 inertia_of_parameters
-    dense: inertial_parameters__rebuild_the_inertias
+    by hand: inertial_parameters__rebuild_the_inertias
     Pinocchio: regressor__equals_pinocchio
 
 geolin_ros.dynamics.constraints
@@ -116,9 +120,12 @@ geolin_ros.estimation.sparse
 inverse_dynamics, forward_dynamics, hybrid_dynamics, base_sensors, known
     Pinocchio: classical_dynamics__equal_pinocchio
     dense: joints_with_several_axes__equal_pinocchio_and_dense_dynamics
-external_wrench, joint_torque, joint_acceleration
+joint_torque, joint_acceleration
     Pinocchio: wrenches_torques_and_accelerations__are_read_as_pinocchio_has_them
-    dense: wrenches_torques_and_accelerations__are_read_as_pinocchio_has_them
+    dense: joints_with_several_axes__equal_pinocchio_and_dense_dynamics
+external_wrench
+    Pinocchio: wrenches_torques_and_accelerations__are_read_as_pinocchio_has_them
+    by hand: wrenches_torques_and_accelerations__are_read_as_pinocchio_has_them
 all_external_wrenches
     Pinocchio: classical_dynamics__equal_pinocchio
     dense: joints_with_several_axes__equal_pinocchio_and_dense_dynamics
@@ -126,7 +133,7 @@ accelerometer, angular_acceleration
     Pinocchio: accelerometer__reads_the_proper_acceleration_of_the_point
     differences: sensors_of_motion__read_differences_of_poses
 force_torque
-    dense: force_torque__reads_the_wrench_in_the_link
+    by hand: force_torque__reads_the_wrench_in_the_link
     Pinocchio: sensors_in_links__determine_what_a_fixed_base_does
 
 geolin_ros.spatial.frames
@@ -140,11 +147,11 @@ twist_map_rate
     differences: maps__have_the_rates_of_equations_37_and_61
     Pinocchio: jacobian_rates__are_pinocchios
 wrench_map
-    dense: wrench_map__keeps_the_power
+    by hand: wrench_map__keeps_the_power
     differences: maps__have_the_rates_of_equations_37_and_61
 wrench_map_rate
     differences: maps__have_the_rates_of_equations_37_and_61
-    dense: wrench_map__keeps_the_power
+    by hand: wrench_map__keeps_the_power
 relative_twist
     differences: relative_twist__is_that_of_the_relative_pose
     Pinocchio: twists__are_pinocchios
@@ -230,7 +237,7 @@ sensitivity, spin_of
     differences: linearization__is_the_derivative_of_the_vector_field
 twist_from_body
     Pinocchio: twist__is_pinocchios
-    dense: twist__means_what_its_name_says
+    differences: twist__means_what_its_name_says
 twist_to_body
     Pinocchio: twist__transforms_like_pinocchios_jacobians
     differences: linearization__is_the_derivative_of_the_vector_field
@@ -263,7 +270,7 @@ DynamicsSolver
     dense: joints_with_several_axes__equal_pinocchio_and_dense_dynamics
 Estimator
     Pinocchio: estimate__of_noiseless_readings__is_what_pinocchio_computes
-    dense: estimate__equals_elimination_and_weighted_least_squares
+    by hand: estimate__equals_elimination_and_weighted_least_squares
 
 geolin_ros.dynamics.batch
 inverse_dynamics, forward_dynamics, mass_matrix, mass_matrix_inverse
@@ -283,7 +290,7 @@ constrained_forward_dynamics
 
 geolin_ros.linearization.reduction
 reduce
-    dense: spectrum__is_that_of_the_full_system_and_of_the_descriptor_pencil
+    by hand: spectrum__is_that_of_the_full_system_and_of_the_descriptor_pencil
     SciPy: discretize__is_the_exponential
 reduce_step
     differences: steps__are_the_derivative_of_the_constrained_flow

@@ -533,9 +533,19 @@ def test_regressor__is_the_derivative_by_parameters(case):
 
 @pytest.mark.shows('Kim 2012: Eqs. (14)-(20)')
 def test_inertial_parameters__rebuild_the_inertias(case):
+    """From mass, centre of mass and inertia about it, by the theorem of Steiner."""
     rows = inertial_parameters(case.model).reshape(-1, 10)
     for row, inertia in zip(rows, case.model.tree.inertia, strict=True):
         assert_close(inertia_of_parameters(row), inertia, 1e-15)
+    m, c, J = 3.0, np.array([0.1, -0.2, 0.3]), np.diag([0.3, 0.4, 0.5]) + 0.01
+    about_origin = J + m * (c @ c * np.eye(3) - np.outer(c, c))
+    h = m * np.array([[0.0, -c[2], c[1]], [c[2], 0.0, -c[0]], [-c[1], c[0], 0.0]])
+    by_hand = np.block([[m * np.eye(3), -h], [h, about_origin]])
+    parameters = np.array([m, *(m * c), *about_origin[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]])
+    assert_close(inertia_of_parameters(parameters), by_hand, 1e-15)
+    links = (Link.from_mass('base', m, c, J),)
+    of_one = inertial_parameters(TreeModel.from_description(Description('one', links, ())))
+    assert_close(of_one, parameters, 1e-15)
 
 
 def test_forward_derivative__is_minus_the_inverse_mass_matrix_times_the_inverse_one(case):

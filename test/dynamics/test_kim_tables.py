@@ -225,7 +225,7 @@ WRONG = {
 }
 
 
-@pytest.mark.shows('Kim 2012: K2', 'Kim 2012: K3')
+@pytest.mark.shows
 @pytest.mark.parametrize('erratum', WRONG)
 def test_printed_statement__gives_a_wrong_result(flight, erratum):
     table, corrected, printed, figure = WRONG[erratum]

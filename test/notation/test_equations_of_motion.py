@@ -7,7 +7,7 @@ import pytest
 from support.close import assert_close, assert_wrong, deviation
 from support.dense_reference import DenseReference
 from support.finite_difference import derivative, derivative_by_state, exp
-from support.passive_joints import passive_model
+from support.passive_joints import PassiveReference, passive_robot
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
 from support.trees import random_model
@@ -147,14 +147,13 @@ class Passive:
     """That robot at a random motion under efforts and a wrench on a link."""
 
     def __init__(self, base, mimic):
-        self.model = passive_model(base, mimic)
+        description, self.model = passive_robot(base, mimic)
         rng = np.random.default_rng(29)
         self.state = self.model.random_state(rng, speed=2.0)
         self.tau, self.f = rng.normal(size=self.model.n), rng.normal(size=6)
         wrench = Wrench('link3', self.f[:3], self.f[3:])
-        self.nu_dot = Linearizer(self.model).forward_dynamics(
-            self.state, self.tau, wrenches=(wrench,)
-        )
+        dense = PassiveReference(description, self.model)
+        self.nu_dot = dense.forward_dynamics(self.state, self.tau, (wrench,))
         self.at = Kinematics(self.model, self.state)
 
 
@@ -169,7 +168,7 @@ def passive(request):
 
 @pytest.mark.parametrize('base', EXPRESSIONS)
 def test_equations_of_passive_joints__hold_under_a_wrench(passive, base):
-    """S tau + J'f with the Jacobian of the link; accelerations of the forward dynamics."""
+    """S tau + J'f with the Jacobian of the link; accelerations of the dense dynamics."""
     eom = equations_of_motion(passive.model, passive.state, base)
     rate = rate_in(passive.at, base, passive.nu_dot)
     forces = eom.S @ passive.tau + passive.at.jacobian('link3', 'body', base).T @ passive.f

@@ -181,6 +181,10 @@ def test_wrench_map__keeps_the_power(B, C):
     assert_close(frames.wrench_map(B, C), dual, 1e-13)
     assert_close(frames.wrench_map_rate(B, C), -dual @ X_rate.T @ dual, 1e-12)
     R, o = B.H[:3, :3], B.H[:3, 3]
+    R_dot, o_dot = R @ cross(B.v[3:]), R @ B.v[:3]
+    below = np.hstack((cross(o_dot) @ R + cross(o) @ R_dot, R_dot))  # d/dt (o^ R), dR/dt
+    by_hand = np.vstack((np.hstack((R_dot, np.zeros((3, 3)))), below))
+    assert_close(frames.wrench_map_rate(B, WORLD), by_hand, 1e-13)
     X = frames.wrench_map(B, WORLD)
     assert_close(X[:3], np.hstack((R, np.zeros((3, 3)))), 1e-14)
     assert_close(X[3:], np.hstack((cross(o) @ R, R)), 1e-14)

@@ -274,8 +274,8 @@ def test_force_torque__reads_the_wrench_in_the_link():
     columns = system.columns(Variable('f', model.body_names[frame.body]))
     d[columns.start : columns.stop] = np.concatenate((force, moment))
     R, o = frame.placement[:3, :3], frame.placement[:3, 3]
-    expected = np.concatenate((R.T @ force, R.T @ (moment - np.cross(o, force))))
-    assert_close(system.readings(d), expected, 1e-14)
+    by_hand = np.concatenate((R.T @ force, R.T @ (moment - np.cross(o, force))))
+    assert_close(system.readings(d), by_hand, 1e-14)
 
 
 def test_stack__orders_readings_by_name():

@@ -6,10 +6,12 @@ docs/papers.yaml has the rows and where each is computed. A test carries
 ``@pytest.mark.shows('Bos 2022: Table 5')``: the section, and the beginning of a row that no other
 row of the section shares. What it compares by `support.close` counts for its rows. ``make papers``
 runs all these tests and writes docs/papers.json, of which docs/conf.py makes the tables of
-docs/algorithms.md; this file alone renews the tests there and keeps the numbers.
+docs/algorithms.md; this file alone renews the tests there and keeps the numbers. Every other run
+fails where a test asserts less than is written there.
 """
 
 import ast
+import functools
 import json
 import re
 import sys
@@ -104,13 +106,43 @@ def numbers_of(row: Row, found: Compared) -> tuple[str, str]:
     return f'{found.limit:.0e}', f'{found.worst:.1e}'
 
 
+@functools.cache
+def written() -> dict[str, list[tuple[Row, str]]]:
+    """Return the rows that each test shows, each with the limit or figure in the table."""
+    known: dict[str, list[tuple[Row, str]]] = {}
+    for section, parts in read().items():
+        for title, (tests, limit, _) in parts.items() if section != 'of' else ():
+            for test in tests:
+                known.setdefault(test, []).append((Row(section, title, ()), limit))
+    return known
+
+
+def outdated(names: Iterable[str], found: Compared) -> Iterator[str]:
+    """Yield where the table says more than a test that ran, or nothing."""
+    for row, stored in (cell for name in names for cell in written().get(name, ())):
+        asserted = numbers_of(row, found)[0]
+        if asserted:
+            said, now = (float(cell.partition(' ')[0] or 'nan') for cell in (stored, asserted))
+            if not (said <= now if row.is_erratum else said >= now):
+                yield (
+                    f'docs/papers.json has {stored!r} for {row.section}, {row.title!r}, '
+                    f'this test asserts {asserted}: run make papers'
+                )
+
+
+def missing(record: dict[str, Compared]) -> set[str]:
+    """Return the tests of rows that are not recorded."""
+    collected = shown()
+    return {name for row in rows() for name in tests_of(row, collected)} - set(record)
+
+
 def generated(record: dict[str, Compared] | None, before: dict[str, Any]) -> dict[str, Any]:
     """Return tests, limit and deviation of each row; where tests did not run, those of before."""
     collected, made = shown(), {}
     for row in rows():
         tests = tests_of(row, collected)
         numbers = before.get(row.section, {}).get(row.title, ([], '', ''))[1:]
-        if record is not None and set(tests) <= set(record):
+        if record is not None:
             numbers = numbers_of(row, merged(record[name] for name in tests))
         made.setdefault(row.section, {})[row.title] = [tests, *numbers]
     return made

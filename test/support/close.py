@@ -44,9 +44,9 @@ def assert_close(actual, expected, tolerance, what='array', scale=None):
     assert found <= tolerance, f'{what}: deviation {found:.3g}, expected at most {tolerance:.3g}'
 
 
-def assert_wrong(printed, right, figure):
+def assert_wrong(printed, right, figure, scale=None):
     """Fail unless what is printed is off by ``figure``, within 10 %."""
-    found = deviation(printed, right)
+    found = deviation(printed, right, scale)
     COMPARED.append(Compared(figure=figure, found=found))
     assert abs(found - figure) <= 0.1 * figure, f'deviation {found:.3g}, expected {figure:.3g}'
 

@@ -8,10 +8,41 @@ import numpy as np
 
 from geolin_ros import TreeModel
 from geolin_ros.description import Mimic
+from support.dense_reference import DenseReference
 from support.trees import random_description
 
 
+class PassiveReference(DenseReference):
+    """Textbook dynamics with springs, smoothed friction and rotors."""
+
+    def _mass_matrix(self, moving):
+        M = super()._mass_matrix(moving)
+        for joint, c, ratio, _ in self._moving_joints():
+            c += self.model.m - self.model.n
+            M[c, c] += ratio**2 * joint.gear_ratio**2 * joint.rotor_inertia
+        return M
+
+    def _bias(self, state, moving, wrenches=()):
+        h = super()._bias(state, moving, wrenches)
+        for joint, c, ratio, offset in self._moving_joints():
+            spring = joint.stiffness * (ratio * state.s[c] + offset - joint.rest)
+            friction = joint.friction * np.tanh(ratio * state.r[c] / joint.friction_speed)
+            h[self.model.m - self.model.n + c] += ratio * (spring + friction)
+        return h
+
+    def _moving_joints(self):
+        """Yield joint, c, k, b: its position is k s_c + b."""
+        for joint in (joint for joints in self.children.values() for joint in joints):
+            if joint.kind != 'fixed':
+                yield joint, *self._coordinate(joint.name)
+
+
 def passive_model(base, mimic):
+    """Return the model of `passive_robot`."""
+    return passive_robot(base, mimic)[1]
+
+
+def passive_robot(base, mimic):
     """Return a robot with springs, dampers, rotors and friction, two joints coupled or none."""
     rng = np.random.default_rng(23)
     description = random_description(rng, 6)
@@ -31,7 +62,8 @@ def passive_model(base, mimic):
         joints[2] = dataclasses.replace(joints[2], mimic=Mimic('joint1', -0.7, 0.2))
         joints[4] = dataclasses.replace(joints[4], mimic=Mimic('joint2', 1.4, 0.1))
     description = dataclasses.replace(description, joints=tuple(joints))
-    return TreeModel.from_description(description, base=base, coulomb_friction=True)
+    model = TreeModel.from_description(description, base=base, coulomb_friction=True)
+    return description, model
 
 
 def with_passive_joints(model, rng):
