@@ -88,7 +88,7 @@ robots: setup  ## every legged robot of example-robot-data; writes docs/evidence
 	.venv/bin/python -m pytest -n 0 -m soak --evidence test/balance/test_legged_robots.py
 
 papers: setup  ## every row of the papers: tests, limits, worst found; writes docs/papers.json
-	.venv/bin/python -m pytest -q -n 0 -m shows --paper-table test
+	.venv/bin/python -m pytest -q -n 2 -m shows --paper-table test
 
 planted-errors: setup  ## errors planted in the engine, one by one: the self-check has to find each
 	.venv/bin/python tools/planted_errors.py
