@@ -100,7 +100,7 @@ def numbers_of(row: Row, found: Compared) -> tuple[str, str]:
     if row.is_erratum:
         if found.figure is None:
             return '', ''
-        return f'{found.figure:.2g} within 10 %', f'{found.found:.2g}'
+        return f'{found.figure:.3g} within 10 %', f'{found.found:.3g}'
     if found.limit is None:
         return '', ''
     return f'{found.limit:.0e}', f'{found.worst:.1e}'
