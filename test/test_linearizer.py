@@ -642,6 +642,20 @@ def test_wrong_sizes__are_named():
             call(State(np.eye(4), np.zeros(3), np.zeros(6), np.zeros(3)), np.zeros(12))
 
 
+def test_contacts_that_are_no_list__are_answered_with_a_sentence():
+    lin, alone = Linearizer(QUADRUPED), r"contacts is 'FL_foot' alone, .*\['FL_foot'\]"
+    for call in (
+        lambda foot: Linearizer(QUADRUPED, foot),
+        lambda foot: lin(QUADRUPED.neutral_state(), np.zeros(12), contacts=foot),
+        lin.activate,
+    ):
+        for foot in ('FL_foot', Contact('FL_foot')):
+            with pytest.raises(InputError, match=alone):
+                call(foot)
+    with pytest.raises(InputError, match='a contact is of type float, expected a Contact'):
+        Linearizer(QUADRUPED, [0.5])
+
+
 def test_efforts__are_numbers_of_any_kind():
     lin, state = Linearizer(QUADRUPED), QUADRUPED.random_state(np.random.default_rng(1))
     tau = np.arange(12.0)

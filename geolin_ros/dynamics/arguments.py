@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of calls about a robot, checked, and the errors for what no call can answer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +23,30 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, BoolArray
+
+P = ParamSpec('P')
+T = TypeVar('T')
+
+
+def about_state(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function of (model, state, ...) that refuses before all else what is no `State`."""
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        if len(args) > 1:
+            check_is_state(args[1])
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def check_is_state(state: object) -> None:
+    """Raise `InputError` for positions q, and anything else that is no `State`."""
+    if not isinstance(state, State):
+        raise InputError(
+            f'state is of type {type(state).__name__}, expected a State: model.state(...), or '
+            'State.from_pinocchio(q, v) from positions and velocities'
+        )
 
 
 def packed_of(model: TreeModel) -> Packed:
@@ -42,11 +68,7 @@ def packed_of(model: TreeModel) -> Packed:
 
 def state_data(model: TreeModel, state: State) -> Array:
     """Return the numbers of a state, whose sizes must be the robot's."""
-    if not isinstance(state, State):
-        raise InputError(
-            f'state is of type {type(state).__name__}, expected a State: model.state(...), or '
-            'State.from_pinocchio(q, v) from positions and velocities'
-        )
+    check_is_state(state)
     if (state.s.size, state.r.size) != (model.n_s, model.n):
         raise wrong_state(model, state)
     if np.all(np.isfinite(state.H)):  # else the kernels find it, and what else is none

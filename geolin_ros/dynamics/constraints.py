@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics import functions
-from geolin_ros.dynamics.arguments import failure, truth, vector
+from geolin_ros.dynamics.arguments import about_state, failure, truth, vector
 from geolin_ros.dynamics.functions import HybridProblem
 from geolin_ros.dynamics.samples import one, robot_of
 from geolin_ros.errors import (
@@ -126,6 +126,7 @@ class ConstrainedMotion(NamedTuple):
     """Dimension of the efforts that balance among themselves; zero if tau is unique."""
 
 
+@about_state
 def inverse_dynamics(
     model: TreeModel,
     state: State,
@@ -201,6 +202,7 @@ def inverse_dynamics(
     return ConstrainedMotion(nu_dot.copy(), tau, multipliers, reach.rank, internal)
 
 
+@about_state
 def forward_dynamics(
     model: TreeModel,
     state: State,
@@ -220,6 +222,7 @@ def forward_dynamics(
     return hybrid_dynamics(model, state, np.zeros(model.n), tau, nothing, constraints, wrenches)
 
 
+@about_state
 def hybrid_dynamics(
     model: TreeModel,
     state: State,

@@ -16,7 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import failure, state_data, vector, with_base
+from geolin_ros.dynamics.arguments import (
+    about_state,
+    failure,
+    state_data,
+    vector,
+    with_base,
+)
 from geolin_ros.dynamics.functions import HybridProblem, all_free
 from geolin_ros.dynamics.samples import Task, one, robot_of
 from geolin_ros.dynamics.variation import STEP, Varied
@@ -82,6 +88,7 @@ class Variation:
     gravity: ArrayLike | None = None
 
 
+@about_state
 def inverse_dynamics_variation(
     model: TreeModel,
     state: State,
@@ -108,6 +115,7 @@ def inverse_dynamics_variation(
     return _vary(model, state, nu_dot, free, variation, tuple(wrenches or ()), inputs)
 
 
+@about_state
 def forward_dynamics_variation(
     model: TreeModel,
     state: State,
@@ -132,6 +140,7 @@ def forward_dynamics_variation(
     )[0]
 
 
+@about_state
 def hybrid_dynamics_variation(
     model: TreeModel,
     state: State,
@@ -204,6 +213,7 @@ class HybridDynamicsDerivatives(NamedTuple):
     """(n, 3 m), with the base prescribed (6 + n, 3 m)."""
 
 
+@about_state
 def inverse_dynamics_derivatives(
     model: TreeModel,
     state: State,
@@ -219,6 +229,7 @@ def inverse_dynamics_derivatives(
     return InverseDynamicsDerivatives(*(D[0] for D in of_inverse_dynamics(model, task)))
 
 
+@about_state
 def forward_dynamics_derivatives(
     model: TreeModel, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] | None = None
 ) -> ForwardDynamicsDerivatives:
@@ -232,6 +243,7 @@ def forward_dynamics_derivatives(
     return ForwardDynamicsDerivatives(*(D[0] for D in of_forward_dynamics(model, task)))
 
 
+@about_state
 def hybrid_dynamics_derivatives(
     model: TreeModel,
     state: State,
@@ -255,6 +267,7 @@ def hybrid_dynamics_derivatives(
     return HybridDynamicsDerivatives(*problem.own(nu_dot, tau))
 
 
+@about_state
 def inverse_dynamics_regressor(model: TreeModel, state: State, acceleration: ArrayLike) -> Array:
     """Return Y (m, 10 nb): inverse dynamics = Y @ inertial_parameters(model) + passive torques.
 

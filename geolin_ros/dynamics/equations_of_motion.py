@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geolin_ros.dynamics.arguments import about_state
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -40,6 +41,7 @@ class EquationsOfMotion(NamedTuple):
     """(m,) velocity in the same representation."""
 
 
+@about_state
 def equations_of_motion(
     model: TreeModel, state: State, base: Expression = 'body'
 ) -> EquationsOfMotion:
@@ -101,6 +103,7 @@ def equations_of_motion(
     )
 
 
+@about_state
 def spring_stretch(model: TreeModel, state: State) -> Array:
     """Return s - rest of every rate of the tree, dependent joints too [rad or m].
 

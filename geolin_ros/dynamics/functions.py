@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import truth, vector, with_base
+from geolin_ros.dynamics.arguments import about_state, truth, vector, with_base
 from geolin_ros.dynamics.samples import Robot, one, robot_of
 from geolin_ros.errors import ShapeError
 from geolin_ros.model.state import State
@@ -27,6 +27,7 @@ from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array, BoolArray, IntArray
 
 
+@about_state
 def inverse_dynamics(
     model: TreeModel,
     state: State,
@@ -80,6 +81,7 @@ def inverse_dynamics(
     return found
 
 
+@about_state
 def bias_force(model: TreeModel, state: State, wrenches: Sequence[Wrench] | None = None) -> Array:
     """Return h (m,), the forces that keep the acceleration zero: `inverse_dynamics` at zero.
 
@@ -89,6 +91,7 @@ def bias_force(model: TreeModel, state: State, wrenches: Sequence[Wrench] | None
     return inverse_dynamics(model, state, np.zeros(model.m), wrenches)
 
 
+@about_state
 def forward_dynamics(
     model: TreeModel, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] | None = None
 ) -> Array:
@@ -124,6 +127,7 @@ def forward_dynamics(
     return hybrid_dynamics(model, state, np.zeros(model.n), tau, nothing, wrenches=wrenches)[0]
 
 
+@about_state
 def hybrid_dynamics(
     model: TreeModel,
     state: State,
@@ -172,6 +176,7 @@ def hybrid_dynamics(
     return problem.solved(robot_of(model).hybrid(task, problem.free)[0])
 
 
+@about_state
 def mass_matrix(model: TreeModel, state: State) -> Array:
     """Return M (m, m) by composite rigid bodies (CRBA), rotors included [kg, kg m, kg m^2].
 
@@ -191,6 +196,7 @@ def mass_matrix(model: TreeModel, state: State) -> Array:
     return found
 
 
+@about_state
 def mass_matrix_inverse(model: TreeModel, state: State) -> Array:
     """Return M^-1 (m, m).
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geolin_ros.dynamics.arguments import about_state
 from geolin_ros.dynamics.equations_of_motion import spring_stretch
 from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.dynamics.kinematics import Kinematics
@@ -48,6 +49,7 @@ class Centroidal(NamedTuple):
     com_velocity."""
 
 
+@about_state
 def centroidal(model: TreeModel, state: State, base: Expression = 'body') -> Centroidal:
     """Return the centroidal quantities at a state.
 
@@ -94,6 +96,7 @@ class Mass(NamedTuple):
     jacobian: Array
 
 
+@about_state
 def centre_of_mass(model: TreeModel, state: State) -> Mass:
     """Return where the centre of mass is, and how it moves."""
     M, R = mass_matrix(model, state), state.H[:3, :3]
@@ -102,6 +105,7 @@ def centre_of_mass(model: TreeModel, state: State) -> Mass:
     return Mass(state.H[:3, 3] + R @ own, R @ M[:3] / mass)
 
 
+@about_state
 def kinetic_energy(model: TreeModel, state: State) -> float:
     """Return the sum of v_i' M_i v_i / 2 over the bodies, and of a_c r_c^2 / 2 over rotors [J].
 
@@ -116,6 +120,7 @@ def kinetic_energy(model: TreeModel, state: State) -> float:
     return 0.5 * float(twice)
 
 
+@about_state
 def potential_energy(model: TreeModel, state: State) -> float:
     """Return -m g'o of the centre of mass o, zero at the world origin, and of joint springs [J].
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
+from geolin_ros.dynamics.arguments import about_state
 from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
@@ -16,6 +17,7 @@ from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array
 
 
+@about_state
 def constrained_forward_dynamics(
     model: TreeModel,
     state: State,

@@ -22,6 +22,7 @@ from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import (
     Closure,
     activated,
+    check_is_list,
     content,
     named,
     with_own_loops,
@@ -137,7 +138,7 @@ class Linearizer:
         self._here = memoryview(here)  # type: ignore[arg-type]
         self._sets: OrderedDict[object, ContactSet] = OrderedDict()
         self._own: ContactSet | None = None
-        self.contacts = tuple(contacts)
+        self.contacts = contacts
 
     @property
     def contacts(self) -> tuple[Closure, ...]:
@@ -341,6 +342,7 @@ class Linearizer:
         """Return the set of contacts, one used lately or a new one."""
         if self._own is not None and contacts is self._own.contacts:
             return self._own
+        check_is_list(contacts)
         mine = {} if self._own is None else {c.name: c for c in self._own.contacts}
         given = tuple(named(contact, mine) for contact in contacts)
         if self.model.loops:

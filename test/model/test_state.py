@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 import copy
+import inspect
 import pickle
 
 import numpy as np
@@ -12,10 +13,21 @@ from support.close import assert_close
 from support.robots import example_robot
 from support.states import rotation_about
 
+import geolin_ros
 from geolin_ros import Linearizer, State, TreeModel, forward_dynamics, robots
-from geolin_ros.errors import NotFiniteError, ShapeError
+from geolin_ros.dynamics import conditioning, constraints, equations_of_motion, momentum
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import InputError, NotFiniteError, ShapeError
 
 N = 4
+OF_A_STATE = {
+    value: f'{module.__name__}.{value.__name__}'
+    for module in (geolin_ros, conditioning, constraints, equations_of_motion, momentum)
+    for value in (getattr(module, name) for name in dir(module) if not name.startswith('_'))
+    if inspect.isfunction(value)
+    and list(inspect.signature(value).parameters)[:2] == ['model', 'state']
+    and value.__name__ != 'one'
+}
 
 
 def random_state(rng):
@@ -201,3 +213,15 @@ def test_state_of_pinocchio__has_its_accelerations():
     assert np.array_equal(fixed.s, q[7:])
     with pytest.raises(ShapeError, match='q has 19 and v 12 entries'):
         State.from_pinocchio(q, v[6:])
+
+
+@pytest.mark.parametrize('call', OF_A_STATE, ids=OF_A_STATE.get)
+def test_positions_instead_of_a_state__are_answered_with_a_sentence(call):
+    """Whatever stands where wrenches, contacts or nothing more is expected."""
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    q, v = np.append(np.eye(7)[6], np.zeros(12)), np.zeros(18)
+    for others in ([q, v, np.zeros(12)], [q, v], [q]):
+        with pytest.raises(InputError, match=r'ndarray, expected a State: .*from_pinocchio'):
+            call(model, *others)
+    with pytest.raises(InputError, match='expected a State'):
+        Kinematics(model, q)

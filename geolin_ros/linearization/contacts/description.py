@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from geolin_ros.description import ContactKind, Loop
 from geolin_ros.errors import (
     ConfigurationError,
+    InputError,
     check_choice,
     unknown_name,
 )
@@ -85,12 +86,23 @@ def content(contact: Closure) -> tuple[object, ...]:
 
 def named(contact: Closure | str, known: Mapping[str, Closure]) -> Closure:
     """Return a contact: of a name the known one, in force, or a point at the link."""
-    if not isinstance(contact, str):
+    if isinstance(contact, (Contact, Loop)):
         return contact
+    if not isinstance(contact, str):
+        raise InputError(
+            f'a contact is of type {type(contact).__name__}, expected a Contact, a Loop or a name'
+        )
     found = known.get(contact)
     if found is None:
         return Contact(contact)
     return found if found.active else dataclasses.replace(found, active=True)
+
+
+def check_is_list(contacts: object) -> None:
+    """Raise `InputError` for a contact, or a name, alone."""
+    if isinstance(contacts, (str, Contact, Loop)):
+        name = contacts if isinstance(contacts, str) else contacts.name
+        raise InputError(f'contacts is {name!r} alone, expected a list: [{name!r}]')
 
 
 def activated(contacts: Sequence[Closure], names: Iterable[str]) -> tuple[Closure, ...]:
@@ -111,6 +123,7 @@ def with_own_loops(
     model: TreeModel, contacts: Sequence[Closure], names: Iterable[str]
 ) -> tuple[str, ...]:
     """Return names, and those of the contacts in force that are loops of the robot."""
+    check_is_list(names)
     own = {loop.name for loop in model.loops}
     return (*names, *(c.name for c in contacts if c.active and c.name in own))
 
