@@ -173,8 +173,8 @@ def _values(text: str, where: str) -> dict[str, Any]:
     return {name: value for name, value in found.items() if not is_of_ros(name)}
 
 
-def recorded_hash(recording: Recording, name: str = '') -> str:
-    """Return the hash of the model of the first answer of a node, or nothing.
+def first_answer(recording: Recording, name: str = '') -> Any:
+    """Return the first answer of a linearizer, or None.
 
     Without its name, that of the only linearizer of the bags.
     """
@@ -186,8 +186,8 @@ def recorded_hash(recording: Recording, name: str = '') -> str:
         ]
         if len(topics) == 1:
             for message in recording.of_topic(topics[0]):
-                return str(message.model_hash)
-    return ''
+                return message
+    return None
 
 
 def _short(value: Any) -> str:

@@ -12,7 +12,7 @@ from geolin_ros.description import Description
 from geolin_ros.errors import GeolinError, RecordingError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.message_types import WRENCH
-from geolin_ros.offline.recorded_parameters import read_parameters, recorded_hash
+from geolin_ros.offline.recorded_parameters import first_answer, read_parameters
 from geolin_ros.offline.recording import Recording
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import default_values
@@ -116,7 +116,10 @@ def open_source(
         for topic in stream_settings(merged).force_topics:
             recording.add_role(topic, WRENCH)
         model = read_model(readable(description), merged, warn)
-        _compare(recorded_hash(recording, node), model, node, warn)
+        answer = first_answer(recording, node)
+        _compare(answer, model, node, warn)
+        if not (node or params or {'contact_source', 'contacts'} & (values or {}).keys()):
+            _look_for_contacts(recording, answer, warn)
         other = _other_robot(recording, description)
         yield Source(recording, model, merged, to_text(description, merged), other)
 
@@ -138,8 +141,24 @@ def readable(description: str | Path) -> Path | Description:
     return parse(description) if isinstance(description, str) else description
 
 
-def _compare(recorded: str, model: TreeModel, node: str, warn: Callable[[str], object]) -> None:
+def _look_for_contacts(recording: Recording, answer: Any, warn: Callable[[str], object]) -> None:
+    """Warn of contacts in a bag that says nothing of parameters: they are not used."""
+    topic = recording.topics.get('contact_states')
+    dynamics = getattr(answer, 'contact_dynamics', None)  # forward dynamics alone have none
+    contacts = [] if dynamics is None else dynamics.contacts
+    held = [c for c in contacts if c.active and not c.partner_frame]
+    if topic and recording.counts[topic]:
+        warn(f'contacts on {topic} are not used; -p contact_source:=topic uses them')
+    elif held:
+        kinds = ', '.join(
+            f"'{c.frame} {'point' if c.kind == c.KIND_POINT else 'surface'}'" for c in held
+        )
+        warn(f'contacts of A and B in the bag are not used; -p "contacts:=[{kinds}]" uses them')
+
+
+def _compare(answer: Any, model: TreeModel, node: str, warn: Callable[[str], object]) -> None:
     """Warn of a model that is not the one that was linearized while the bag was recorded."""
+    recorded = '' if answer is None else answer.model_hash
     if recorded and recorded != model.hash:
         why = (
             'what is given here is not what the node had, or it was given other parameters'

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray
 import zarr
-from support.bags import Messages, Sample, write_bag
+from support.bags import START, Messages, Sample, write_bag
 from support.datasets import content, run
 from support.robots import example_robot
 
@@ -204,6 +204,32 @@ def test_contacts_that_come_and_go__are_those_of_the_topic(robot, samples, tmp_p
     np.testing.assert_array_equal(found.A.values, [answer.A for answer in expected])
     np.testing.assert_array_equal(found.nu_dot.values, [answer.nu_dot for answer in expected])
     assert found.attrs['parameters']['contact_source'] == 'topic'
+
+
+def test_contacts_that_are_not_used__are_named_where_no_parameters_are_recorded(
+    robot, samples, tmp_path
+):
+    """By a topic of contact states, or by A and B that were recorded under contacts."""
+    messages, found = Messages(robot[0]), []
+
+    def warnings_of(bags, values=None):
+        found.clear()
+        with open_source(bags, values=values, warn=found.append):
+            return found
+
+    flight = list(messages.of_samples(samples[:4]))
+    stands = ('contact_states', samples[0].stamp, messages.contact_states(START, ['FL_foot']))
+    by_topic = write_bag(tmp_path / 'topic', [stands, *flight], robot[1])
+    (sentence,) = warnings_of([by_topic])
+    assert sentence.endswith('/contact_states are not used; -p contact_source:=topic uses them')
+    for values in ({'contact_source': 'topic'}, {'contact_source': 'parameter'}):
+        assert warnings_of([by_topic], values) == []
+    bag, values = write_bag(tmp_path / 'bag', flight, robot[1]), {'contacts': ['RL_foot point']}
+    assert warnings_of([bag]) == []
+    replayed(bag, tmp_path / 'replayed', values)
+    (sentence,) = warnings_of([bag, tmp_path / 'replayed'])
+    assert """-p "contacts:=['RL_foot point']" uses them""" in sentence
+    assert warnings_of([bag, tmp_path / 'replayed'], values) == []
 
 
 @pytest.mark.parametrize(
