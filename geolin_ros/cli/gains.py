@@ -14,6 +14,7 @@ from geolin_ros.cli._recordings import (
     open_bags,
     print_json,
 )
+from geolin_ros.errors import counted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +79,8 @@ def run(options: argparse.Namespace) -> int:
         for found in report:
             print(
                 f'{"+".join(found["contacts"])}: {found["share"]:.0%} of the time, '
-                f'{found["postures"]} postures in equilibrium, {len(found["refused"])} not'
+                f'{counted(found["postures"], "posture")} in equilibrium, '
+                f'{len(found["refused"])} not'
             )
             for sentence in found['refused']:
                 print(f'! {sentence}', file=sys.stderr)

@@ -13,6 +13,7 @@ from geolin_ros.cli._recordings import (
     open_bags,
     show,
 )
+from geolin_ros.errors import counted
 
 INTERRUPTED = 'interrupted; the same command goes on'
 
@@ -56,8 +57,9 @@ def run(options: argparse.Namespace) -> int:
             watch=Progress(options),
         )
     lines = [
-        f'{options.output}: {result.samples} samples, {result.computed} of them now, '
-        f'{result.spectra} spectra, in {time.monotonic() - start:.1f} s',
+        f'{options.output}: {counted(result.samples, "sample")}, {result.computed} of them now, '
+        f'{result.spectra} {"spectrum" if result.spectra == 1 else "spectra"}, in '
+        f'{time.monotonic() - start:.1f} s',
         *(f'dropped: {count} x {cause}' for cause, count in result.drops.items()),
     ]
     show(options, {'output': options.output, **result._asdict()}, '\n'.join(lines))

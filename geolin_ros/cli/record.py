@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from geolin_ros.cli._recordings import add_new_bag_arguments, show
-from geolin_ros.errors import ConfigurationError
+from geolin_ros.errors import ConfigurationError, counted
 
 if TYPE_CHECKING:
     from geolin_ros.ros.recorder import Recorder
@@ -84,7 +84,11 @@ class _Progress:
         elif first is not None and not self._hidden and (self._waits or now > self._next):
             self._waits, self._next = False, now + 0.5
             counts, size = recorder.counts, recorder.size / 1e6
-            line = f'{len(counts)} topics, {sum(counts.values())} messages, {size:.1f} MB'
+            topics, messages = (
+                counted(n, of)
+                for n, of in ((len(counts), 'topic'), (sum(counts.values()), 'message'))
+            )
+            line = f'{topics}, {messages}, {size:.1f} MB'
             print(f'{now - first:6.1f} s, {line}', end='\r', file=sys.stderr, flush=True)
 
 
@@ -98,7 +102,7 @@ def _report(
         'messages': counts,
     }
     lines = [
-        f'{options.output}: {sum(counts.values())} messages of {seconds:.1f} s',
+        f'{options.output}: {counted(sum(counts.values()), "message")} of {seconds:.1f} s',
         f'nodes: {", ".join(found) or "none was found"}',
         *(
             f'  {count:7d}  {topic}' + ('' if count else '  (nothing came)')

@@ -194,10 +194,13 @@ class ModeReport:
             f'{self.about}: {self.controllable} of {self.states} states controllable, '
             f'{_VERDICTS[self.stabilizable]}{self._reason()}',
             *([] if self.full is None else [self.full.text()]),
-            f'rank decision in units of {self.length:.3g} m and {self.time:.3g} s: smallest kept '
-            f'{self.smallest_kept:.1e}, largest dropped {self.largest_dropped:.1e}, steps '
-            f'{"+".join(map(str, self.blocks)) or "none"}',
         ]
+        if self.blocks:
+            lines.append(
+                f'rank decision in units of {self.length:.3g} m and {self.time:.3g} s: smallest '
+                f'kept {self.smallest_kept:.1e}, largest dropped {self.largest_dropped:.1e}, '
+                f'steps {"+".join(map(str, self.blocks))}'
+            )
         if self.uncontrollable:
             lines.append('out of reach of the inputs:')
             lines += [f'  {words}' for words in self.uncontrollable]
@@ -319,11 +322,16 @@ def reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float)
     Raises
     ------
     ConfigurationError
-        If the horizon is not positive, or a joint's damping stops it in so short a time that the
-        horizon takes more than `MOST_STEPS` steps.
+        If the horizon is not positive, there are no joints, or the damping of one stops it in so
+        short a time that the horizon takes more than `MOST_STEPS` steps.
     """
     if not horizon > 0.0:
         raise ConfigurationError(f'horizon is {horizon:g} s, expected a positive time')
+    if not model.n:
+        raise ConfigurationError(
+            f'robot {model.name!r} has no joints, whose efforts would reach anything, expected no '
+            'horizon'
+        )
     unit, length, time = _units(model, state)
     linearizer, at = Linearizer(model), state
     steps = _steps(model, linearizer(state, tau).A, horizon)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from support.robots import example_robot, read_robot
 from support.standing import standing_robot
 
-from geolin_ros import Linearizer, robots
+from geolin_ros import Description, Linearizer, Link, TreeModel, robots
 from geolin_ros.cli import main
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
@@ -181,6 +181,17 @@ def test_no_equilibrium__is_refused_in_words(what):
 def test_flying_robot_that_moves__is_refused_without_a_horizon(solo):
     with pytest.raises(InputError, match='moves: '):
         analyze_modes(solo, solo.random_state(np.random.default_rng(0)))
+
+
+def test_robot_without_joints__is_out_of_reach_and_has_no_ranks():
+    body = Link.from_mass('body', 1.0, np.zeros(3), np.eye(3))
+    drone = TreeModel.from_description(Description('drone', (body,), ()))
+    report = analyze_modes(drone, drone.neutral_state())
+    assert (report.states, report.controllable, len(report.modes)) == (12, 0, 12)
+    assert 'rank decision' not in report.text()
+    assert 'out of reach of the inputs' in report.text()
+    with pytest.raises(ConfigurationError, match=r"'drone' has no joints.*expected no horizon"):
+        analyze_modes(drone, drone.neutral_state(), horizon=1.0)
 
 
 def test_wrong_arguments__are_named(solo):

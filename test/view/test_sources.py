@@ -3,6 +3,7 @@
 """What a page is told: bodies, forces, postures, samples of a bag; without a browser."""
 
 from pathlib import Path
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -219,5 +220,15 @@ def test_page__listens_on_this_machine_alone_and_refuses_a_port_that_is_taken(st
         port = int(page.url.rpartition(':')[2])
         with pytest.raises(ConfigurationError, match=f'port {port} of 127.0.0.1 is taken'):
             Page(standing, port=port)
+    finally:
+        page.close()
+
+
+def test_page__of_port_0_says_which_port_it_took(standing):
+    page = Page(standing, port=0)
+    try:
+        with urlopen(page.url) as answer:
+            assert int(page.url.rpartition(':')[2]) > 0
+            assert answer.status == 200
     finally:
         page.close()

@@ -17,7 +17,7 @@ from geolin_ros.cli._robots import (
     read_supports,
 )
 from geolin_ros.description import parse_overlay
-from geolin_ros.errors import ConfigurationError
+from geolin_ros.errors import ConfigurationError, counted
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.robots import locate
@@ -121,9 +121,11 @@ def run(options: argparse.Namespace) -> int:
     )
     objects = sorted(options.output.glob('lib/*/*.o'))
     size = sum(path.stat().st_size for path in objects) / 1024
+    levels = ', '.join(path.stem for path in objects)
     print(
-        f'{options.output}: library {name} of {model.name}, {model.n} joints, model {model.hash}; '
-        f'code for {", ".join(path.stem for path in objects)}, {size:.0f} KiB'
+        f'{options.output}: library {name} of {model.name}, '
+        f'{counted(model.n, "joint coordinate")}, model {model.hash}; code for {levels}, '
+        f'{size:.0f} KiB'
     )
     print(f'build it: cmake -S {options.output} -B build && cmake --build build')
     return 0

@@ -44,7 +44,7 @@ class Page:
     source
         What is shown.
     host, port
-        Where it listens; a port that is taken is an error.
+        Where it listens; 0 is any port, one that is taken an error.
     say
         Called with what is drawn otherwise than described.
 
@@ -68,7 +68,7 @@ class Page:
         with _quiet():
             self._server = server = viser.ViserServer(host=host, port=port, verbose=False)
         found = server.get_port()
-        if found != port:
+        if port and found != port:
             with _quiet():
                 server.stop()
             raise ConfigurationError(
