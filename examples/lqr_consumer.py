@@ -16,9 +16,10 @@ from geolin_msgs.msg import LinearizedDynamics
 from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
 from geolin_ros.stream.outputs.reading import read_linearization
 
-LARGEST = 0.3, 0.3, 0.5, 3.0, 5.0, 20.0  # of position [m], turn, joints [rad], and their rates
-EFFORT = 0.33  # that costs as much as each of these [N m for each kg of the robot]
-BANDWIDTH = 30.0  # of springs and dampers where contacts admit no motion [rad/s]
+LARGEST = 0.03, 0.06, 0.5, 0.3, 0.8, 5.0  # of position [m], turn, joints [rad], and their rates
+EFFORT = 1.0  # that costs as much as each of these [N m for each kg of the robot]
+BANDWIDTH = 60.0  # of springs and dampers where contacts admit no motion [rad/s]
+CALM = 0.05  # below which velocities of the base allow another design [m/s, rad/s]
 
 
 class Lqr(Node):
@@ -39,7 +40,7 @@ class Lqr(Node):
         if self.goal is None:  # stay here, by the least efforts that hold it
             m = len(L.nu_dot)
             self.goal, self.efforts = L.state, L.tau - np.linalg.pinv(L.B[m:]) @ L.nu_dot
-        if self.messages % 50 == 0:
+        if not self.messages or (self.messages % 50 == 0 and max(abs(L.state.v)) < CALM):
             P, n = contacts.basis, len(L.tau)  # z = P y: the motions that contacts admit
             M = np.kron(np.eye(2), L.mass_matrix)
             W = np.linalg.solve(P.T @ M @ P, P.T @ M)  # y = W z: along M, as contacts push

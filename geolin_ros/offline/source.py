@@ -146,12 +146,12 @@ def _look_for_contacts(recording: Recording, answer: Any, warn: Callable[[str], 
     topic = recording.topics.get('contact_states')
     dynamics = getattr(answer, 'contact_dynamics', None)  # forward dynamics alone have none
     contacts = [] if dynamics is None else dynamics.contacts
-    held = [c for c in contacts if c.active and not c.partner_frame]
+    active = [c for c in contacts if c.active and not c.partner_frame]
     if topic and recording.counts[topic]:
         warn(f'contacts on {topic} are not used; -p contact_source:=topic uses them')
-    elif held:
+    elif active:
         kinds = ', '.join(
-            f"'{c.frame} {'point' if c.kind == c.KIND_POINT else 'surface'}'" for c in held
+            f"'{c.frame} {'point' if c.kind == c.KIND_POINT else 'surface'}'" for c in active
         )
         warn(f'contacts of A and B in the bag are not used; -p "contacts:=[{kinds}]" uses them')
 

@@ -28,7 +28,9 @@ def test_example__is_short():
     assert len([line for line in body if line.strip()]) <= 35
 
 
-def test_example__keeps_a_pushed_robot_of_56_kg_standing(tmp_path):
+@pytest.mark.parametrize('name', ['go2', 'b1'])
+def test_example__keeps_a_robot_standing_that_is_pushed_three_times(name, tmp_path):
+    """Of 15 and 56 kg."""
     rotors = tmp_path / 'rotors.yaml'
     rotors.write_text("joints: {'*': {rotor_inertia: 0.01, gear_ratio: 1.0}}\n")
     parameters = {
@@ -43,11 +45,11 @@ def test_example__keeps_a_pushed_robot_of_56_kg_standing(tmp_path):
         '-m',
         'geolin_demos.balance.robot',
         '--robot',
-        str(example_robot('b1')),
+        str(example_robot(name)),
         '--feet',
         FEET,
     ]
-    robot += ['--cases', '4 feet', '--pushes', '1', '--period', '0.005', '--answers']
+    robot += ['--cases', '4 feet', '--pushes', '3', '--period', '0.005', '--answers']
     with contextlib.ExitStack() as running:
         domain = running.enter_context(own_domain())
         environment = with_checkout(os.environ | {'ROS_DOMAIN_ID': str(domain)})
