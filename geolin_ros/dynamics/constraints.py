@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics import functions
-from geolin_ros.dynamics.arguments import about_state, failure, truth, vector
+from geolin_ros.dynamics.about_state import about_state
+from geolin_ros.dynamics.arguments import failure, truth, vector
 from geolin_ros.dynamics.functions import HybridProblem
 from geolin_ros.dynamics.samples import one, robot_of
 from geolin_ros.errors import (

@@ -16,13 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import (
-    about_state,
-    failure,
-    state_data,
-    vector,
-    with_base,
-)
+from geolin_ros.dynamics.about_state import about_state
+from geolin_ros.dynamics.arguments import failure, state_data, vector, with_base
 from geolin_ros.dynamics.functions import HybridProblem, all_free
 from geolin_ros.dynamics.samples import Task, one, robot_of
 from geolin_ros.dynamics.variation import STEP, Varied

@@ -18,7 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import about_state, truth, vector, with_base
+from geolin_ros.dynamics.about_state import about_state
+from geolin_ros.dynamics.arguments import truth, vector, with_base
 from geolin_ros.dynamics.samples import Robot, one, robot_of
 from geolin_ros.errors import ShapeError
 from geolin_ros.model.state import State
