@@ -169,6 +169,16 @@ def test_identify__writes_a_urdf_that_is_the_robot_of_the_overlay(tmp_path, caps
         assert np.array_equal(getattr(alone.tree, name), getattr(truth.tree, name))
 
 
+def test_identify__names_links_that_no_shape_bounds(tmp_path, capsys):
+    urdf = tmp_path / 'arm.urdf'
+    urdf.write_text(COMMENTED)
+    arguments = [write(tmp_path / 'bag'), '--urdf', str(urdf), '-o', str(tmp_path / 'overlay')]
+    assert main(['identify', *arguments, '--quiet']) == 0
+    said = capsys.readouterr().out
+    assert said.count('nothing bounds where the mass of lower is') == 1
+    assert not re.search(r'e-1\d', said), 'rounding at a bound'
+
+
 def test_identify__writes_no_urdf_of_an_mjcf_file(mjcf, tmp_path, capsys):
     arguments = [write(tmp_path / 'bag'), '--urdf', mjcf, '-o', str(tmp_path / 'overlay.yaml')]
     assert main(['identify', *arguments, '--quiet', '--urdf-out', str(tmp_path / 'new')]) == 1

@@ -111,6 +111,15 @@ def test_choose_prior__is_nearly_the_best_on_a_motion_that_it_never_saw():
     assert left[chosen] <= 1.1 * min(left.values())
 
 
+def test_identify__tries_each_of_several_recordings_by_what_the_others_say():
+    first, second = motion(), motion(waves=(1.7, 4.2, 9.0))
+    both, other = identify(arm(), [first, second]), identify(arm(), [second], [first])
+    count = len(other.predicted)
+    assert np.array_equal(both.predicted[:count], other.predicted)
+    assert len(both.predicted) == len(both.aside.measured) > 1.5 * count
+    assert len(both.trained.measured) > 1.9 * len(other.trained.measured)
+
+
 def test_identify__takes_joints_that_hardly_move_and_efforts_that_nobody_measured():
     signals, rng = motion(), np.random.default_rng(0)
     small = 0.012 / np.abs(signals.position[:, 1]).max()  # 24 mrad, rates full of noise

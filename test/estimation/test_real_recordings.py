@@ -8,8 +8,9 @@ import warnings
 
 import numpy as np
 import pytest
-from geolin_tools.identification import Prior, find_delay, identify, overlay_of
+from geolin_tools.identification import Prior, choose_prior, find_delay, identify, overlay_of
 from geolin_tools.identification.bodies import is_physical
+from geolin_tools.identification.identification import TRUSTS, Data, fitted
 from scipy.signal import savgol_filter
 from support.environment import ROOT
 
@@ -66,6 +67,34 @@ def test_identify__finds_a_load_beside_real_friction(name):
     signals = dataclasses.replace(tried, effort=effort - np.array(model.effort_offset))
     mass = identify(model, [signals], prior=Prior(payload=link)).changes()[0]
     assert abs(mass.after - 2.8) < 0.2
+
+
+@pytest.mark.parametrize('name', ['kuka_lwr4, run 2', 'UR10, second half'])
+def test_deviations__are_those_of_two_recordings_from_each_other(name):
+    arm = arms.ARMS[name]()
+    first, second = (
+        identify(arm.model, [train], [tried]).changes()
+        for train, tried in ((arm.train, arm.tried), (arm.tried, arm.train))
+    )
+    z = [
+        (a.after - b.after) / np.hypot(a.deviation, b.deviation)
+        for a, b in zip(first, second, strict=True)
+        if min(a.determined, b.determined) > 0.5
+    ]
+    assert len(z) > 40
+    assert np.sqrt(np.mean(np.square(z))) < 1.3
+
+
+@pytest.mark.parametrize('name', ['kuka_lwr4, run 2', 'UR10, second half'])
+def test_choose_prior__is_nearly_the_best_on_another_motion(name):
+    arm = arms.ARMS[name]()
+    chosen = choose_prior(arm.model, [arm.train.between(0.0, 0.5), arm.train.between(0.5, 1.0)])
+    data = Data.of(arm.model, [arm.train], [arm.tried], None, 0.0)
+    left = {
+        prior: fitted(arm.model, data, prior).unexplained().mean()
+        for prior in (Prior(t, s) for t in TRUSTS for s in (True, False))
+    }
+    assert left[chosen] <= 1.1 * min(left.values())
 
 
 def test_delay__is_none_where_joints_do_not_agree_on_one():

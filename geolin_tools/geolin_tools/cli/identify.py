@@ -51,7 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar='BAG',
-        help='bag for validation (default: the last quarter of each bag)',
+        help='bag for validation (default: the last quarter of a single bag; of several each, by '
+        'a fit of the others)',
     )
     parser.add_argument(
         '--cutoff',
@@ -134,7 +135,6 @@ def run(options: argparse.Namespace) -> int:
         overlay_of,
         rooms_of,
     )
-    from geolin_tools.identification.identification import KEPT_ASIDE
     from geolin_tools.identification.joint_log import joint_signals
     from geolin_tools.reports.identification_page import write_identification
 
@@ -177,11 +177,12 @@ def run(options: argparse.Namespace) -> int:
         rooms=None if is_stored(str(shapes)) else Rooms(rooms_of(model, shapes)),
     )
     if not options.payload and (trust is None or options.springs is None):
-        train = recordings[: len(bags)]
-        if not options.aside:  # what is kept aside decides nothing
-            train = [signals.between(0.0, 1.0 - KEPT_ASIDE) for signals in train]
         prior = choose_prior(
-            model, train, prior, cutoff=options.cutoff, watch=Progress(options, ' bags kept aside')
+            model,
+            recordings[: len(bags)],
+            prior,
+            cutoff=options.cutoff,
+            watch=Progress(options, ' bags kept aside'),
         )
     if trust is not None:
         prior = prior._replace(trust=trust)
@@ -220,6 +221,11 @@ def run(options: argparse.Namespace) -> int:
                 'no delay of efforts was taken out: joints do not agree on one, or it leaves no '
                 'less of the efforts kept aside'
             )
+        if len(bags) > 1 and not (options.aside or found.folds):
+            print(
+                'no bag is predicted by a fit of the others: validated on the last quarter of '
+                'each, which is the same motion'
+            )
         print('\n'.join(_lines(found)))
         print(
             f'{options.output}: for overlay_file of the nodes, with coulomb_friction: true for '
@@ -245,6 +251,7 @@ def _report(found: 'Identification') -> dict[str, Any]:
             )
         },
         'rank': found.rank,
+        'without_shapes': found.parameters.roomless,
         'numbers': found.parameters.count,
         'changes': [
             change._asdict() | {'moved': change.moved, 'surprise': change.surprise}
@@ -261,6 +268,11 @@ def _lines(found: 'Identification') -> Iterator[str]:
     )
     if found.delay:
         yield f'efforts came {found.delay * 1e3:.1f} ms after the motion, which was taken out'
+    if found.parameters.roomless:
+        yield (
+            f'nothing bounds where the mass of {", ".join(found.parameters.roomless)} is: no '
+            'shapes of theirs could be read; give the URDF with its meshes by --urdf'
+        )
     changes = found.changes()
     far = sorted((c for c in changes if c.surprise > CERTAIN), key=lambda c: -c.surprise)
     if far:
@@ -270,7 +282,8 @@ def _lines(found: 'Identification') -> Iterator[str]:
             'loads, and the links themselves:'
         )
         yield from (f'! {_sentence(c)}, {c.surprise:.1f} deviations off' for c in far)
-    yield 'on data kept aside, root mean square [N m or N]:'
+    kept = 'each bag by a fit of the others' if found.folds else 'data kept aside'
+    yield f'on {kept}, root mean square [N m or N]:'
     yield f'  {"":24} {"effort":>9} {"before":>9} {"after":>9}'
     for name, *values in zip(found.rows, found.effort, found.before, found.after, strict=True):
         yield f'  {name:24} ' + ' '.join(f'{value:9.3g}' for value in values)

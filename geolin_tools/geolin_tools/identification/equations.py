@@ -127,6 +127,19 @@ def equations_of(model: TreeModel, motions: Sequence[Motion]) -> Equations:
     )
 
 
+def joined(parts: Sequence[Equations]) -> Equations:
+    """Return equations one after the other."""
+    arrays = ('measured', 'described', 'regressor', 'position', 'rate', 'acceleration', 'friction')
+    before = np.cumsum([0, *(len(part.measured) for part in parts[:-1])])
+    return Equations(
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays},
+        start=np.concatenate(
+            [first + part.start for first, part in zip(before, parts, strict=True)]
+        ),
+        motions=tuple(motion for part in parts for motion in part.motions),
+    )
+
+
 def states_of(model: TreeModel, motion: Track) -> list[State]:
     """Return the states of a motion; a base without pose rests at the origin."""
     count = len(motion.time)

@@ -3,8 +3,8 @@
 """A robot identified from recordings, tried on data kept aside."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from geolin_ros.errors import RecordingError, UnsolvableError, UnsupportedJointE
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 from geolin_tools.identification.bodies import NUMBERS, is_physical, of_mass
-from geolin_tools.identification.equations import Equations, equations_of
+from geolin_tools.identification.equations import Equations, equations_of, joined
 from geolin_tools.identification.excitation import find_delay
 from geolin_tools.identification.fit import Fit, fit, predict
 from geolin_tools.identification.parameters import (
@@ -23,6 +23,8 @@ from geolin_tools.identification.parameters import (
     Prior,
 )
 from geolin_tools.identification.signals import Signals, check, prepare
+
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 
 KEPT_ASIDE = 0.25
 WORTH = 0.9
@@ -90,6 +92,8 @@ class Identification:
         Of the filter [Hz].
     delay
         By how much efforts came after the motion [s]; it was taken out.
+    folds
+        What all recordings but one say, each tried on that one, which are ``aside`` then.
     """
 
     model: TreeModel
@@ -99,6 +103,7 @@ class Identification:
     aside: Equations
     cutoff: float
     delay: float
+    folds: tuple['Identification', ...] = ()
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -128,6 +133,8 @@ class Identification:
     @property
     def predicted(self) -> Array:
         """Efforts (N, m) predicted of the data kept aside."""
+        if self.folds:
+            return np.concatenate([fold.predicted for fold in self.folds])
         return predict(self.parameters, self.aside, self.fit.x)
 
     @property
@@ -232,7 +239,7 @@ def identify(
     prior: Prior | None = None,
     cutoff: float | None = None,
     delay: float | None = 0.0,
-    watch: Callable[[Iterable[int], int], Iterable[int]] = lambda rounds, total: rounds,
+    watch: Watch = lambda rounds, total: rounds,
 ) -> Identification:
     """Return what recordings say about a robot.
 
@@ -244,7 +251,9 @@ def identify(
         What was measured; with a fixed base efforts, with a floating one pose and twist of it,
         and every wrench that the surroundings exert, with or without efforts.
     aside
-        Recordings on which the result is tried; by default the last quarter of each.
+        Recordings on which the result is tried. By default each of several by what the others
+        say [Stone 1974]: the result is of all then. Where that fails, as recordings of different
+        motions may not tell of each other, and of a single one, the last quarter of each.
     prior
         What is believed of the robot before; see `Prior`.
     cutoff, delay
@@ -274,18 +283,30 @@ def identify(
     for signals in (*recordings, *aside):
         check(signals, model)
         _require_inputs(signals, model)
-    train = list(recordings)
+    train, prior = list(recordings), prior or Prior()
+    names = ', '.join(signals.name for signals in recordings)
+    late = _found_delay(model, train, cutoff) if delay is None else delay
+    lates = {0.0, late} if delay is None else {late}
+    if not aside and len(train) > 1:
+        result = _best(_cross_validated(model, train, prior, cutoff, t, watch) for t in lates)
+        try:
+            _check(result, names)
+        except UnsolvableError:
+            pass  # no recording tells of the motion of the others
+        else:
+            return result
     if not aside:
         train = [signals.between(0.0, 1.0 - KEPT_ASIDE) for signals in recordings]
         aside = [signals.between(1.0 - KEPT_ASIDE, 1.0) for signals in recordings]
-    prior = prior or Prior()
-    lates = (delay,) if delay is not None else (0.0, _found_delay(model, train, cutoff))
-    results = [
+    result = _best(
         fitted(model, Data.of(model, train, aside, cutoff, late), prior, watch) for late in lates
-    ]
-    result = min(results, key=lambda found: float(np.sum(found.unexplained())))
-    _check(result, ', '.join(signals.name for signals in recordings))
+    )
+    _check(result, names)
     return result
+
+
+def _best(results: Iterable[Identification]) -> Identification:
+    return min(results, key=lambda found: float(np.sum(found.unexplained())))
 
 
 def choose_prior(
@@ -294,7 +315,7 @@ def choose_prior(
     prior: Prior | None = None,
     *,
     cutoff: float | None = None,
-    watch: Callable[[Iterable[int], int], Iterable[int]] = lambda rounds, total: rounds,
+    watch: Watch = lambda rounds, total: rounds,
 ) -> Prior:
     """Return the trust, and whether there are springs, that leave least of efforts not trained on.
 
@@ -318,8 +339,7 @@ def choose_prior(
         _require_inputs(signals, model)
     priors = [start._replace(trust=t, springs=s) for t in TRUSTS for s in (True, False)]
     left: list[list[Array]] = [[] for _ in priors]
-    for k in watch(range(len(parts)), len(parts)):
-        data = Data.of(model, parts[:k] + parts[k + 1 :], parts[k : k + 1], cutoff, 0.0)
+    for data in watch(_one_aside(model, parts, cutoff, 0.0), len(parts)):
         for of_prior, one in zip(left, priors, strict=True):
             of_prior.append(np.log(fitted(model, data, one).unexplained()))
     by_row = np.array([np.concatenate(rows) for rows in left])
@@ -358,11 +378,39 @@ def fitted(
     model: TreeModel,
     data: Data,
     prior: Prior,
-    watch: Callable[[Iterable[int], int], Iterable[int]] = lambda rounds, total: rounds,
+    watch: Watch = lambda rounds, total: rounds,
 ) -> Identification:
     """Return what data say, good or not."""
     parameters = Parameters(model, data.trained, prior)
     return Identification(model, parameters, fit(parameters, data.trained, watch), *data)
+
+
+def _cross_validated(
+    model: TreeModel,
+    recordings: list[Signals],
+    prior: Prior,
+    cutoff: float | None,
+    delay: float,
+    watch: Watch,
+) -> Identification:
+    """Return what all recordings say, tried on each by what the others say."""
+    folds = tuple(
+        fitted(model, data, prior) for data in _one_aside(model, recordings, cutoff, delay)
+    )
+    motions = [prepare(signals, model, cutoff, delay) for signals in recordings]
+    tried = joined([fold.aside for fold in folds])
+    highest = max(motion.cutoff for motion in motions)
+    data = Data(equations_of(model, motions), tried, highest, delay)
+    return replace(fitted(model, data, prior, watch), folds=folds)
+
+
+def _one_aside(
+    model: TreeModel, recordings: list[Signals], cutoff: float | None, delay: float
+) -> Iterator[Data]:
+    """Yield the data with each recording in turn kept aside."""
+    for k in range(len(recordings)):
+        others = recordings[:k] + recordings[k + 1 :]
+        yield Data.of(model, others, recordings[k : k + 1], cutoff, delay)
 
 
 def _found_delay(model: TreeModel, train: Sequence[Signals], cutoff: float | None) -> float:

@@ -81,7 +81,9 @@ class JointNumber:
         """Return the value in its unit."""
         if self.kind in LOGARITHMIC:
             return float(self.start * np.exp(self.spread * x))
-        return self.start + self.spread * x
+        found = self.start + self.spread * x
+        is_rounding = self.kind in NOT_NEGATIVE and found < 1e-9 * max(self.start, self.spread)
+        return 0.0 if is_rounding else found
 
     def slope(self, x: float) -> float:
         """Return the derivative of `value`."""
@@ -151,17 +153,28 @@ class Parameters:
         return only, {model.frame(name).body: trust for name, trust in prior.trusts}
 
     def _rooms_of(self, rooms: Rooms | None) -> Iterator[tuple[int, Array]]:
-        """Yield the rows of bodies, by their mass; those that the description breaks are left out.
+        """Yield the rows of bodies, by their mass.
 
-        A load may be where its link is not.
+        Where the description is beyond a plane, it is the plane. A load may be where its link is
+        not.
         """
         if rooms is None or self.payload:
             return
         for i in self.bodies:
             rows = rooms.rows.get(self.model.body_names[i])
             if rows is not None:
-                rows = rows / self.described[i, 0]
-                yield i, rows[rows @ self.described[i] > 2.0 * WALL]
+                mass = self.described[i, 0]
+                rows = rows / mass
+                beyond = np.minimum(rows @ self.described[i] - 2.0 * WALL, 0.0)
+                rows[:, 0] -= beyond / mass
+                yield i, rows
+
+    @property
+    def roomless(self) -> tuple[str, ...]:
+        """Names of the identified bodies whose mass may be anywhere."""
+        if self.payload:
+            return ()
+        return tuple(self.model.body_names[i] for i in self.bodies if i not in self._rooms)
 
     def room_residual(self, x: Array) -> Array:
         """Return how far bodies reach beyond their rooms, (k,), in deviations; 0 within."""
