@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from geolin_tools.export import Build, export
 from support.c_library import Library, build, deviation, needs_tools, same_bytes
+from support.constrained_reference import ConstrainedReference
 from support.light_robots import gripper
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot
@@ -130,12 +131,73 @@ def test_A_B_nu_dot_and_forces__are_the_same_bytes(both):
                     assert same_bytes(found, expected)
 
 
-def test_casadi__has_forward_dynamics_and_their_jacobian(tmp_path):
+@pytest.fixture(scope='module')
+def for_casadi(tmp_path_factory):
+    """A library for CasADi of a quadruped on its feet."""
+    pytest.importorskip('casadi')
+    model, contacts, _ = quadruped()
+    folder = tmp_path_factory.mktemp('casadi')
+    name = export(model, folder / 'source', contacts=contacts, build=NATIVE)
+    built = build(folder / 'source', folder / 'build', '-DCMAKE_C_FLAGS=-Wall -Wextra -Werror')
+    return str(built / f'lib{name}_casadi.so'), model, contacts
+
+
+def state_of(model, x):
+    """Return the state of [position; quaternion; s; v; r]."""
+    state = model.neutral_state()
+    state.H[:3, 3] = x[:3]
+    state.H[:3, :3] = se3.rotation_from_quaternion(x[3:7] / np.linalg.norm(x[3:7]))
+    state.data[16:] = x[7:]
+    return state
+
+
+def test_casadi__has_contact_forces_and_their_jacobian(for_casadi):
     casadi = pytest.importorskip('casadi')
-    model, _, _ = quadruped()
-    name = export(model, tmp_path / 'source', build=NATIVE)
-    built = build(tmp_path / 'source', tmp_path / 'build', '-DCMAKE_C_FLAGS=-Wall -Wextra -Werror')
-    fd = casadi.external('fd', str(built / f'lib{name}_casadi.so'))
+    library, model, contacts = for_casadi
+    contact_fd = casadi.external('contact_fd', library)
+    rng, sizes = np.random.default_rng(5), (2 * model.n + 13, len(model.actuated), 4)
+    symbols = [casadi.MX.sym(name, size) for name, size in zip('xuf', sizes, strict=True)]
+    both = contact_fd(*symbols)
+    jacobians = [casadi.jacobian(value, symbol) for value in both for symbol in symbols]
+    assert jacobians[2].nnz() == jacobians[5].nnz() == 0
+    function = casadi.Function('all', symbols, [*both, *jacobians])
+    linearization = casadi.external('linearization', library)
+    oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), model)
+    for in_force in ([0, 0, 0, 0], [1, 0, 0, 1], [0, 1, 1, 1], [1, 1, 1, 1]):
+        x, u = (rng.normal(size=size) for size in sizes[:2])
+        state, tau = state_of(model, x), np.zeros(model.n)
+        tau[model.actuated] = u
+        nu_dot, forces, by_x, by_u, _, forces_by_x, forces_by_u, _ = (
+            np.array(value) for value in function(x, u, in_force)
+        )
+        held = [contact for contact, on in zip(contacts, in_force, strict=True) if on]
+        expected = ConstrainedReference(oracle, held).derivatives(state, tau)
+        rows = np.repeat(in_force, 3) == 1
+        assert deviation(nu_dot[:, 0], expected.nu_dot) < 1e-9
+        assert deviation(by_u, expected.nu_dot_by_tau[:, model.actuated]) < 1e-9
+        assert not forces[~rows].any()
+        assert not forces_by_x[~rows].any()
+        # the state moves by z: position by R z, quaternion by q (z, 0) / 2
+        by_z = np.zeros((x.size, 2 * model.m))
+        a, b, c, d = x[3:7]
+        by_z[:3, :3] = state.H[:3, :3]
+        by_z[3:7, 3:6] = 0.5 * np.array([[d, -c, b], [c, d, -a], [-b, a, d], [-a, -b, -c]])
+        by_z[7:, 6:] = np.eye(2 * model.n + 6)
+        assert deviation(by_x @ by_z, expected.nu_dot_by_state) < 1e-9
+        assert np.abs(by_x[:, 3:7] @ x[3:7]).max() < 1e-9 * np.abs(by_x).max()
+        if held:
+            assert deviation(forces[rows, 0], expected.lam) < 1e-9
+            assert deviation(forces_by_x[rows] @ by_z, expected.lam_by_state) < 1e-9
+            assert deviation(forces_by_u[rows], expected.lam_by_tau[:, model.actuated]) < 1e-9
+        L = Linearizer(model)(state, tau)
+        for found, matrix in zip(linearization(x, u), (L.A, L.B), strict=True):
+            assert deviation(np.array(found), matrix) < 1e-12
+
+
+def test_casadi__has_forward_dynamics_and_their_jacobian(for_casadi):
+    casadi = pytest.importorskip('casadi')
+    library, model, _ = for_casadi
+    fd = casadi.external('fd', library)
     rng, sizes = np.random.default_rng(9), (2 * model.n + 13, len(model.actuated))
     assert (fd.name_in(), fd.name_out()) == (['x', 'tau'], ['nu_dot'])
     assert (fd.size1_in(0), fd.size1_in(1), fd.size1_out(0)) == (*sizes, model.m)
@@ -145,12 +207,9 @@ def test_casadi__has_forward_dynamics_and_their_jacobian(tmp_path):
     oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), model)
 
     def expected(x, u):
-        tau, state = np.zeros(model.n), model.neutral_state()
+        tau = np.zeros(model.n)
         tau[model.actuated] = u
-        state.H[:3, 3] = x[:3]
-        state.H[:3, :3] = se3.rotation_from_quaternion(x[3:7] / np.linalg.norm(x[3:7]))
-        state.data[16:] = x[7:]
-        return oracle.forward_dynamics(state, tau)
+        return oracle.forward_dynamics(state_of(model, x), tau)
 
     points = [tuple(rng.normal(size=size) for size in sizes) for _ in range(8)]
     found = fd.map(8, 'thread', 2)(*(np.column_stack(part) for part in zip(*points, strict=True)))

@@ -16,6 +16,7 @@ from geolin_ros.control.gain_header import c_string
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels.engine.exponential import parts_of
 from geolin_ros.kernels.packing import layout, own_layout
+from geolin_ros.linearization.contacts.description import SIZES
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_tools.export.kernel_set import FUNCTIONS, kernels_of
 from geolin_tools.export.machine_code import Kernel, object_code
@@ -194,6 +195,8 @@ def _words(robot: Robot, name: str, targets: Sequence[Target]) -> dict[str, str]
         'memory': str(-(-(8 * (_room(robot) + 44 + 3 * model.n) + 512) // 64) * 64),
         'targets': ', '.join(target.name for target in targets),
         'architectures': ', '.join(sorted({target.architecture for target in targets})),
+        'input_joints': ', '.join(map(str, [*np.arange(model.n)[model.actuated], -1])),
+        'rows_of_contacts': ', '.join(str(SIZES[one.kind]) for one in robot.contacts),
         'actuated': ', '.join(c_string(joint) for joint in model.actuated_joints),
         'gravity_x': gravity[0],
         'gravity_y': gravity[1],

@@ -3,10 +3,17 @@
  *
  * {{robot}} for CasADi: casadi.external('fd', 'lib{{name}}_casadi.so').
  *
- *   fd(x, tau) -> nu_dot,   jac_fd(x, tau, out_nu_dot) -> (jac_nu_dot_x, jac_nu_dot_tau)
+ *   fd(x, tau) -> nu_dot                              without contacts, with its Jacobian
+//: contacts
+ *   contact_fd(x, tau, in_force) -> (nu_dot, forces)  the same in contact, with its Jacobian
+//: end
+ *   linearization(x, tau) -> (A, B)                   by z, without contacts
  *
  * x = [position; quaternion x, y, z, w; s; v; r] of a floating base, [s; r] of a fixed one; tau of
- * the actuated joints. A quaternion counts by its direction alone. No contacts are in force.
+ * the actuated joints. A quaternion counts by its direction alone.
+//: contacts
+ * in_force: 1 for each contact in force, else 0; forces of all, zero of those that are not.
+//: end
  */
 #include <math.h>
 #include <stddef.h>
@@ -23,7 +30,7 @@
 typedef long long int casadi_int;
 enum {
   N = {{NAME}}_JOINTS, M = {{NAME}}_M, K = {{NAME}}_STATES, INPUTS = {{NAME}}_INPUTS,
-  FLOATS = M > N, NX = 2 * N + 13 * FLOATS, INSTANCES = 256,
+  CONTACTS = {{NAME}}_CONTACTS, ROWS = {{NAME}}_CONTACT_ROWS, FLOATS = M > N, NX = 2 * N + 13 * FLOATS, INSTANCES = 256,
   ROOM = {{NAME}}_X + N + 1 + K * K + K * INPUTS + M
 };
 
@@ -44,20 +51,14 @@ static int checkout(void) {
 
 static void release(int mem) { __atomic_clear(&taken[mem], __ATOMIC_RELEASE); }
 
-/* Efforts of all joints from those of the actuated ones. */
-static void spread(const double *inputs, double *tau) {
-  memset(tau, 0, sizeof(double) * N);
-  for (int j = 0; inputs != NULL && j < INPUTS; j++)
-    for (int i = 0; i < N; i++)
-      if (strcmp({{name}}_joint_names[i], {{name}}_input_names[j]) == 0) tau[i] = inputs[j];
-}
+/* Numbers of the actuated joints. */
+static const int joint_of[INPUTS + 1] = { {{input_joints}} };
 
-/* nu_dot, and where jac is given its derivatives by x and tau, column by column. */
-static int evaluate(const double **arg, double *nu_dot, double **jac, double *w, int mem) {
+/* Linearize; A, B and nu_dot begin at w + {{NAME}}_X + N + 1, W is the rotation by the quaternion. */
+static int evaluate(const double **arg, unsigned set, double *w, double W[3][4], int mem) {
   static const double zeros[NX + 1];
   const double *x = arg[0] != NULL ? arg[0] : zeros;
-  double *state = w, *tau = state + {{NAME}}_X, *A = tau + N + 1, *B = A + K * K, *found = B + K * INPUTS;
-  double W[3][4] = {{0.0}, {0.0}, {0.0}};
+  double *state = w, *tau = state + {{NAME}}_X, *A = tau + N + 1, *B = A + K * K, *nu_dot = B + K * INPUTS;
   memset(state, 0, sizeof(double) * {{NAME}}_X);
   state[0] = state[5] = state[10] = state[15] = 1.0;
   if (FLOATS) {
@@ -80,66 +81,144 @@ static int evaluate(const double **arg, double *nu_dot, double **jac, double *w,
     memcpy(state + 16, x, sizeof(double) * N);
     memcpy(state + 22 + N, x + N, sizeof(double) * N);
   }
-  spread(arg[1], tau);
-  if ({{name}}_linearize(instances[mem], state, tau, A, B, found) != {{NAME}}_OK) return 1;
-  if (nu_dot != NULL) memcpy(nu_dot, found, sizeof(double) * M);
-  for (int i = 0; jac != NULL && i < M; i++) {
-    const double *by_z = A + (K - M + i) * K;
-    for (int j = 0; jac[0] != NULL && j < NX; j++) {
+  memset(tau, 0, sizeof(double) * N);
+  for (int j = 0; arg[1] != NULL && j < INPUTS; j++) tau[joint_of[j]] = arg[1][j];
+//: contacts
+  if ({{name}}_set_contacts(instances[mem], set) != {{NAME}}_OK) return 1;
+//: end
+  (void)set;
+  return {{name}}_linearize(instances[mem], state, tau, A, B, nu_dot) != {{NAME}}_OK;
+}
+
+/* Rows of a matrix, which become those from row on of one of so many, column by column. */
+static void write_rows(const double *from, int rows, int columns, double *to, int row, int all) {
+  for (int j = 0; to != NULL && j < columns; j++)
+    for (int i = 0; i < rows; i++) to[row + i + j * all] = from[i * columns + j];
+}
+
+/* The same of derivatives by z, as derivatives by x. */
+static void write_by_x(const double *from, int rows, const double *state, double W[3][4], double *to, int row, int all) {
+  for (int i = 0; to != NULL && i < rows; i++, from += K)
+    for (int j = 0; j < NX; j++) {
       double sum = 0.0;
       if (!FLOATS) {
-        sum = by_z[j];
+        sum = from[j];
       } else if (j < 3) { /* in base axes */
-        for (int c = 0; c < 3; c++) sum += by_z[c] * state[4 * j + c];
+        for (int c = 0; c < 3; c++) sum += from[c] * state[4 * j + c];
       } else if (j < 7) {
-        for (int c = 0; c < 3; c++) sum += by_z[3 + c] * W[c][j - 3];
+        for (int c = 0; c < 3; c++) sum += from[3 + c] * W[c][j - 3];
       } else {
-        sum = by_z[j - 1];
+        sum = from[j - 1];
       }
-      jac[0][i + j * M] = sum;
+      to[row + i + j * all] = sum;
     }
-    for (int j = 0; jac[1] != NULL && j < INPUTS; j++) jac[1][i + j * M] = B[(K - M + i) * INPUTS + j];
-  }
-  return 0;
 }
 
 /* Sizes (rows, columns, 1: all entries). */
 static const casadi_int size_x[] = {NX, 1, 1}, size_tau[] = {INPUTS, 1, 1}, size_nu_dot[] = {M, 1, 1};
 static const casadi_int size_by_x[] = {M, NX, 1}, size_by_tau[] = {M, INPUTS, 1};
+static const casadi_int size_A[] = {K, K, 1}, size_B[] = {K, INPUTS, 1};
 
-#define FUNCTION(f, INS, OUTS)                                                                   \
-  static const char *const f##_ins[] = {"x", "tau", "out_nu_dot"};                               \
-  SYMBOL casadi_int f##_n_in(void) { return INS; }                                               \
-  SYMBOL casadi_int f##_n_out(void) { return OUTS; }                                             \
-  SYMBOL const char *f##_name_in(casadi_int i) { return 0 <= i && i < INS ? f##_ins[i] : NULL; } \
-  SYMBOL const char *f##_name_out(casadi_int i) {                                                \
-    return 0 <= i && i < OUTS ? f##_outs[i] : NULL;                                              \
-  }                                                                                              \
-  SYMBOL const casadi_int *f##_sparsity_in(casadi_int i) {                                       \
-    const casadi_int *const sizes[] = {size_x, size_tau, size_nu_dot};                           \
-    return 0 <= i && i < INS ? sizes[i] : NULL;                                                  \
-  }                                                                                              \
-  SYMBOL const casadi_int *f##_sparsity_out(casadi_int i) {                                      \
-    return 0 <= i && i < OUTS ? f##_sizes[i] : NULL;                                             \
-  }                                                                                              \
-  SYMBOL int f##_work(casadi_int *arg, casadi_int *res, casadi_int *iw, casadi_int *w) {         \
-    *arg = INS, *res = OUTS, *iw = 0, *w = ROOM;                                                 \
-    return 0;                                                                                    \
-  }                                                                                              \
-  SYMBOL int f##_checkout(void) { return checkout(); }                                           \
-  SYMBOL void f##_release(int mem) { release(mem); }
+#define COUNT(list) ((casadi_int)(sizeof(list) / sizeof(list)[0]))
+#define FUNCTION(f)                                                                                    \
+  SYMBOL casadi_int f##_n_in(void) { return COUNT(f##_ins); }                                          \
+  SYMBOL casadi_int f##_n_out(void) { return COUNT(f##_outs); }                                        \
+  SYMBOL const char *f##_name_in(casadi_int i) { return i < COUNT(f##_ins) ? f##_ins[i] : NULL; }      \
+  SYMBOL const char *f##_name_out(casadi_int i) { return i < COUNT(f##_outs) ? f##_outs[i] : NULL; }   \
+  SYMBOL const casadi_int *f##_sparsity_in(casadi_int i) {                                             \
+    return i < COUNT(f##_ins) ? f##_in_sizes[i] : NULL;                                                \
+  }                                                                                                    \
+  SYMBOL const casadi_int *f##_sparsity_out(casadi_int i) {                                            \
+    return i < COUNT(f##_outs) ? f##_sizes[i] : NULL;                                                  \
+  }                                                                                                    \
+  SYMBOL int f##_work(casadi_int *arg, casadi_int *res, casadi_int *iw, casadi_int *w) {               \
+    *arg = COUNT(f##_ins), *res = COUNT(f##_outs), *iw = 0, *w = ROOM;                                 \
+    return 0;                                                                                          \
+  }                                                                                                    \
+  SYMBOL int f##_checkout(void) { return checkout(); }                                                 \
+  SYMBOL void f##_release(int mem) { release(mem); }                                                   \
+  SYMBOL int f(const double **arg, double **res, casadi_int *iw, double *w, int mem) {                 \
+    double W[3][4] = {{0.0}, {0.0}, {0.0}}, *state = w, *A = w + {{NAME}}_X + N + 1, *B = A + K * K;    \
+    const double *nu_dot = B + K * INPUTS;                                                             \
+    const unsigned set = f##_set(arg);                                                                 \
+    (void)iw, (void)state, (void)nu_dot;                                                               \
+    if (evaluate(arg, set, w, W, mem)) return 1;                                                       \
+    f##_results                                                                                        \
+    return 0;                                                                                          \
+  }
+#define NO_CONTACTS(arg) 0u
 
-static const char *const fd_outs[] = {"nu_dot"}, *const jac_fd_outs[] = {"jac_nu_dot_x", "jac_nu_dot_tau"};
-static const casadi_int *const fd_sizes[] = {size_nu_dot}, *const jac_fd_sizes[] = {size_by_x, size_by_tau};
-FUNCTION(fd, 2, 1)
-FUNCTION(jac_fd, 3, 2)
+static const char *const fd_ins[] = {"x", "tau"}, *const fd_outs[] = {"nu_dot"};
+static const casadi_int *const fd_in_sizes[] = {size_x, size_tau}, *const fd_sizes[] = {size_nu_dot};
+#define fd_set NO_CONTACTS
+#define fd_results write_rows(nu_dot, M, 1, res[0], 0, M);
+FUNCTION(fd)
 
-SYMBOL int fd(const double **arg, double **res, casadi_int *iw, double *w, int mem) {
-  (void)iw;
-  return evaluate(arg, res[0], NULL, w, mem);
+static const char *const jac_fd_ins[] = {"x", "tau", "out_nu_dot"};
+static const char *const jac_fd_outs[] = {"jac_nu_dot_x", "jac_nu_dot_tau"};
+static const casadi_int *const jac_fd_in_sizes[] = {size_x, size_tau, size_nu_dot};
+static const casadi_int *const jac_fd_sizes[] = {size_by_x, size_by_tau};
+#define jac_fd_set NO_CONTACTS
+#define jac_fd_results                                           \
+  write_by_x(A + (K - M) * K, M, state, W, res[0], 0, M);        \
+  write_rows(B + (K - M) * INPUTS, M, INPUTS, res[1], 0, M);
+FUNCTION(jac_fd)
+
+static const char *const linearization_ins[] = {"x", "tau"}, *const linearization_outs[] = {"A", "B"};
+static const casadi_int *const linearization_in_sizes[] = {size_x, size_tau};
+static const casadi_int *const linearization_sizes[] = {size_A, size_B};
+#define linearization_set NO_CONTACTS
+#define linearization_results            \
+  write_rows(A, K, K, res[0], 0, K);     \
+  write_rows(B, K, INPUTS, res[1], 0, K);
+FUNCTION(linearization)
+//: contacts
+
+/* Rows of each contact; derivatives by in_force are zero: no entries. */
+static const int rows_of[] = { {{rows_of_contacts}} };
+static const casadi_int size_in_force[] = {CONTACTS, 1, 1}, size_forces[] = {ROWS, 1, 1};
+static const casadi_int size_forces_by_x[] = {ROWS, NX, 1}, size_forces_by_tau[] = {ROWS, INPUTS, 1};
+static const casadi_int nu_dot_by_set[3 + CONTACTS] = {M, CONTACTS}, forces_by_set[3 + CONTACTS] = {ROWS, CONTACTS};
+
+static unsigned chosen(const double **arg) {
+  unsigned set = 0;
+  for (int c = 0; arg[2] != NULL && c < CONTACTS; c++) set |= (unsigned)(arg[2][c] > 0.5) << c;
+  return set;
 }
 
-SYMBOL int jac_fd(const double **arg, double **res, casadi_int *iw, double *w, int mem) {
-  (void)iw;
-  return evaluate(arg, NULL, res, w, mem);
+/* Write what contacts in force have, columns numbers a row, to the rows of all contacts. */
+static void write_forces(const double *from, int columns, unsigned set, double *to) {
+  if (to != NULL) memset(to, 0, sizeof(double) * ROWS * columns);
+  for (int c = 0, row = 0; c < CONTACTS; row += rows_of[c++])
+    if (set >> c & 1u) write_rows(from, rows_of[c], columns, to, row, ROWS), from += rows_of[c] * columns;
 }
+
+static void write_forces_by_x(const double *from, unsigned set, const double *state, double W[3][4], double *to) {
+  if (to != NULL) memset(to, 0, sizeof(double) * ROWS * NX);
+  for (int c = 0, row = 0; c < CONTACTS; row += rows_of[c++])
+    if (set >> c & 1u) write_by_x(from, rows_of[c], state, W, to, row, ROWS), from += rows_of[c] * K;
+}
+
+static const char *const contact_fd_ins[] = {"x", "tau", "in_force"}, *const contact_fd_outs[] = {"nu_dot", "forces"};
+static const casadi_int *const contact_fd_in_sizes[] = {size_x, size_tau, size_in_force};
+static const casadi_int *const contact_fd_sizes[] = {size_nu_dot, size_forces};
+#define contact_fd_set chosen
+#define contact_fd_results                   \
+  write_rows(nu_dot, M, 1, res[0], 0, M);    \
+  write_forces({{name}}_forces(instances[mem]), 1, set, res[1]);
+FUNCTION(contact_fd)
+
+static const char *const jac_contact_fd_ins[] = {"x", "tau", "in_force", "out_nu_dot", "out_forces"};
+static const char *const jac_contact_fd_outs[] = {"jac_nu_dot_x", "jac_nu_dot_tau", "jac_nu_dot_in_force",
+                                                  "jac_forces_x", "jac_forces_tau", "jac_forces_in_force"};
+static const casadi_int *const jac_contact_fd_in_sizes[] = {size_x, size_tau, size_in_force, size_nu_dot, size_forces};
+static const casadi_int *const jac_contact_fd_sizes[] = {size_by_x, size_by_tau, nu_dot_by_set,
+                                                         size_forces_by_x, size_forces_by_tau, forces_by_set};
+#define jac_contact_fd_set chosen
+#define jac_contact_fd_results                                                               \
+  write_by_x(A + (K - M) * K, M, state, W, res[0], 0, M);                                    \
+  write_rows(B + (K - M) * INPUTS, M, INPUTS, res[1], 0, M);                                 \
+  write_forces_by_x({{name}}_forces_by_state(instances[mem]), set, state, W, res[3]);        \
+  write_forces({{name}}_forces_by_effort(instances[mem]), INPUTS, set, res[4]);
+FUNCTION(jac_contact_fd)
+//: end
