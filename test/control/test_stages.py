@@ -194,7 +194,11 @@ def arm():
     file = robots.EXAMPLES / 'panda_description' / 'urdf' / 'panda.urdf'
     if not file.exists():
         pytest.skip('needs example-robot-data')
-    example = runpy.run_path(str(Path(__file__).parents[2] / 'examples' / 'track.py'))
+    examples = Path(__file__).parents[2] / 'examples'
+    example = {
+        **runpy.run_path(str(examples / 'track.py')),
+        **runpy.run_path(str(examples / 'sqp.py')),
+    }
     return example, file, TreeModel.from_urdf(file, base='fixed', mimic='independent')
 
 
@@ -228,6 +232,39 @@ def test_gains_along_a_motion__hold_an_arm_of_pinocchio_to_it(arm):
     held = np.abs(example['follow'](model, acceleration)[:, :7])
     alone = np.abs(example['follow'](model, acceleration, with_gains=False)[:, :7])
     assert held[50:].max() < 0.01 < 1.0 < alone[-1].max()
+
+
+def test_quadratic_programs_in_sequence__move_an_arm_of_pinocchio_within_its_efforts(arm):
+    pin = pytest.importorskip('pinocchio')
+    example, file, model = arm
+    states, tau, _ = example['move'](model)
+    theirs = pin.buildModelFromUrdf(str(file))
+    data, damping, n = theirs.createData(), model.tree.damping, model.n
+    dt, s, r = example['DT'], states[:, 16 : 16 + n], states[:, 22 + n :]
+    x, dense = np.append(s[0], r[0]), np.zeros((2 * n + 1, 2 * n + 1))
+    for k, u in enumerate(tau):
+
+        def rate(x, u=u):
+            return np.append(x[n:], pin.aba(theirs, data, x[:n], x[n:], u - damping * x[n:]))
+
+        # each step is that of the exponential of Pinocchio's derivatives
+        pin.computeABADerivatives(theirs, data, s[k], r[k], u - damping * r[k])
+        dense[:n, n : 2 * n] = dt * np.eye(n)
+        dense[n:-1, :n] = dt * data.ddq_dq
+        dense[n:-1, n:-1] = dt * (data.ddq_dv - data.Minv * damping)
+        dense[:-1, -1] = dt * np.append(r[k], data.ddq)
+        ahead = scipy.linalg.expm(dense)[:-1, -1]
+        assert np.abs(np.append(s[k], r[k]) + ahead - np.append(s[k + 1], r[k + 1])).max() < 1e-5
+        for _ in range(4):
+            k_1 = rate(x)
+            k_2 = rate(x + 0.125 * dt * k_1)
+            k_3 = rate(x + 0.125 * dt * k_2)
+            x = x + dt / 24.0 * (k_1 + 2.0 * (k_2 + k_3) + rate(x + 0.25 * dt * k_3))
+    assert np.abs(x[:n] - example['GOAL']).max() < 0.05
+    assert np.abs(states[-1, 16 : 16 + n] - example['GOAL']).max() < 1e-3
+    share = np.abs(tau) / example['limits'](model)
+    assert share.max() < 1.001
+    assert np.count_nonzero(share > 0.999) > 10
 
 
 def test_problem__names_what_is_wrong():
