@@ -68,9 +68,25 @@ def balance(*arguments):
     )
 
 
-def test_quadruped__stands_on_the_odometry_of_the_state_estimator(tmp_path):
-    """The processes of standing.launch.py, as `ros2 launch` starts them."""
-    command = [sys.executable, '-m', 'geolin_demos.balance.robot', '--robot', 'quadruped']
+WITHOUT_REFERENCE = """
+import sys
+from geolin_demos.balance import graph, robot
+graph.RobotGraph.publish_reference = lambda *_: None
+sys.exit(robot.main())
+"""
+
+
+@pytest.mark.parametrize(
+    'program',
+    [('-m', 'geolin_demos.balance.robot'), ('-c', WITHOUT_REFERENCE)],
+    ids=['at its reference', 'where it is'],
+)
+def test_quadruped__stands_on_the_odometry_of_the_state_estimator(program, tmp_path):
+    """The processes of standing.launch.py, as `ros2 launch` starts them.
+
+    Without a reference the robot is kept where its first odometry has it.
+    """
+    command = [sys.executable, *program, '--robot', 'quadruped']
     robot, _ = simulator_of(parse(command[3:]))
     (tmp_path / 'motors.json').write_text(overlay(ARMATURE))
     files = tmp_path / 'shared.yaml', *(tmp_path / f'{name}.yaml' for name in EXECUTABLES)
@@ -86,7 +102,8 @@ def test_quadruped__stands_on_the_odometry_of_the_state_estimator(tmp_path):
         for topic, name in node.remappings.items():
             words += ['-r', f'{topic}:={name}']
         executable = Path(sys.executable).parent / node.executable
-        nodes.append(Program([executable, *words]))
+        with (tmp_path / f'{node.name}.txt').open('w') as log:
+            nodes.append(Program([executable, *words], stdout=log, stderr=subprocess.STDOUT))
     options = {'capture_output': True, 'text': True, 'timeout': 400}
     found = subprocess.run([*command, '--estimated', '--pushes=2'], **options)
     for node in nodes:
@@ -94,6 +111,8 @@ def test_quadruped__stands_on_the_odometry_of_the_state_estimator(tmp_path):
     assert found.returncode == 0, found.stdout + found.stderr
     assert re.search(r'^PASS  4 feet, J 0.06 s: stands', found.stdout, re.MULTILINE)
     assert [node.wait(60) for node in nodes] == [0, 0, 0]
+    said = (tmp_path / 'linearization_node.txt').read_text()
+    assert 'twist' not in said, said  # it is that of a filter, but right
 
 
 def test_humanoid__does_what_else_it_must_in_three_processes(tmp_path):

@@ -1,11 +1,20 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""linearization and replay launch files by content; test/installation starts them."""
+"""linearization, bringup and replay launch files by content; test/installation starts them."""
 
 import ast
 import re
 from importlib.metadata import entry_points
 from pathlib import Path
+
+import pytest
+
+from geolin_ros.ros.bringup import chain
+from geolin_ros.stream.parameters.base_state import BASE_TABLE
+from geolin_ros.stream.parameters.linearizer import TABLE
+from geolin_ros.stream.parameters.lqr import LQR_TABLE
+
+yaml = pytest.importorskip('yaml')
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / 'launch' / 'linearization.launch.py'
@@ -32,6 +41,17 @@ def constant(name, tree=TREE):
         if isinstance(node, ast.Assign) and getattr(node.targets[0], 'id', None) == name
     ]
     return ast.literal_eval(assigned)
+
+
+def literal(name, tree):
+    """Return the entries of a dictionary that are written out."""
+    (assigned,) = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], 'id', None) == name
+    ]
+    pairs = zip(assigned.keys, assigned.values, strict=True)
+    return {key.value: ast.literal_eval(value) for key, value in pairs if key is not None}
 
 
 def texts(tree):
@@ -88,6 +108,42 @@ def test_parameter_file__is_installed():
     setup = (ROOT / 'setup.py').read_text()
     assert "glob('config/*.yaml')" in setup
     assert "glob('launch/*.launch.py')" in setup
+
+
+class TestBringup:
+    TREE = ast.parse((ROOT / 'launch' / 'bringup.launch.py').read_text())
+
+    def test_arguments__are_described_and_used(self):
+        code = ast.unparse(self.TREE)
+        for name, (_, text) in literal('ARGUMENTS', self.TREE).items():
+            assert text.endswith(('.', '...')), name
+            assert f"given['{name}']" in code or f"('robot_description_file', '{name}')" in code
+        assert "'config', 'bringup.yaml'" in code
+        assert "('parameters', *ARGUMENTS, *TOPICS)" in code
+
+    def test_nodes__take_the_topics_and_values_that_they_share(self):
+        for topic, text in constant('TOPICS', self.TREE).items():
+            assert re.match(r'\w+_msgs/\w+[ ,;]', text), topic
+        nodes = chain('FL_foot:0.02', {'odom': 'given', 'imu': 'imu/data'}, {'use_sim_time': True})
+        scripts = {script.name for script in entry_points(group='console_scripts')}
+        assert {node.executable for node in nodes} <= scripts
+        tables = {
+            'state_estimator': BASE_TABLE,
+            'linearization_node': TABLE,
+            'lqr_node': LQR_TABLE,
+        }
+        file = yaml.safe_load((ROOT / 'config' / 'bringup.yaml').read_text())
+        for node in nodes:
+            rows = {row.name: row for row in tables[node.name]}
+            own = file[f'/**/{node.name}']['ros__parameters']
+            for name, value in (node.parameters | own).items():
+                if name != 'use_sim_time':
+                    rows[name].check(value)
+            assert node.parameters['use_sim_time'] is True
+            assert node.remappings['imu'] == 'imu/data'
+            assert node.remappings['odom'] == 'state_estimator/odometry'
+        alone = chain('FL_foot', {'odom': 'given'}, {}, nodes=['linearization_node'])
+        assert alone[0].remappings == {'odom': 'given'}
 
 
 class TestReplay:

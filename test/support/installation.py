@@ -34,6 +34,7 @@ def install(folder):
             *(colcon, '--log-base', f'{folder}/log', 'build'),
             *('--base-paths', str(ROOT)),
             *('--merge-install', '--packages-select', 'geolin_ros', *BESIDE),
+            *('--packages-ignore', 'geolin_msgs'),  # it is in .venv
             *('--build-base', f'{folder}/build'),
             *('--install-base', f'{folder}/install'),
         ],
