@@ -41,11 +41,11 @@ BALANCE = .venv/bin/python -m geolin_demos.balance \
 DATA = $(shell .venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
     )/cmeel.prefix/share/example-robot-data/robots
 
-balance: setup-simulation  ## robots stand, pushed, in MuJoCo (ROBOT=path FEET=frame,frame,... REALTIME=1)
+balance: setup-simulation $(if $(NAMED),setup-robots)  ## robots stand, pushed, in MuJoCo (ROBOT=path FEET=frame,frame,... REALTIME=1)
 	$(BALANCE)
 
 .PHONY: walk
-walk: setup-simulation  ## a quadruped trots in MuJoCo, pushed (ROBOT=path FEET=frame,frame,...)
+walk: setup-simulation $(if $(NAMED),setup-robots)  ## a quadruped trots in MuJoCo, pushed, then a humanoid steps (ROBOT=path FEET=frame,frame,...)
 	.venv/bin/python -m geolin_demos.walk $(if $(ROBOT),--robot $(ROBOT)) \
 	    $(if $(FEET),--feet $(FEET))
 
@@ -71,7 +71,7 @@ balance-all: setup  ## three seeds, more pushes and motions, two more robots; ta
 	    --also $(DATA)/go2_description/urdf/go2.urdf \
 	    $(DATA)/g1_description/urdf/g1_29dof_rev_1_0.urdf
 
-mpc: setup-simulation  ## a quadruped under model predictive control in MuJoCo (ROBOT= FEET= REALTIME=1)
+mpc: setup-simulation $(if $(NAMED),setup-robots)  ## a quadruped under model predictive control in MuJoCo (ROBOT= FEET= REALTIME=1)
 	.venv/bin/python -m geolin_demos.mpc $(if $(ROBOT),--robot $(ROBOT)) \
 	    $(if $(FEET),--feet $(FEET)) $(if $(REALTIME),--realtime)
 

@@ -43,7 +43,7 @@ def write(path, title, text, lines, begun=None):
     """Write a section of a page; if ``begun`` elsewhere than the checkout is now, say both."""
     of, path = provenance(), Path(path)
     if begun not in (None, of):
-        of = f'Begun: {begun} Ended: {of}'
+        of = f'Begun {begun.removeprefix("Of ").rstrip(".")}; ended {of.removeprefix("Of ")}'
     path.parent.mkdir(parents=True, exist_ok=True)
     page = path.read_text() if path.exists() else f'# {path.stem.capitalize()}\n'
     section = '\n'.join([f'## {title}', '', of, '', text.strip(), '', *lines, ''])

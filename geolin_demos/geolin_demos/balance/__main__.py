@@ -26,6 +26,7 @@ from geolin_demos.balance.cases import Case, cases_of, introduce
 from geolin_demos.balance.picture import draw
 from geolin_demos.balance.report import Refused, Row, markdown, verdict
 from geolin_demos.balance.robots import (
+    BUNDLED,
     DESIGNS,
     add_robot_arguments,
     feet_of,
@@ -42,7 +43,6 @@ from geolin_ros.errors import GeolinError
 from geolin_ros.robots import locate
 from geolin_ros.stream.compiling import compile_line
 
-BUNDLED = ('quadruped', 'humanoid')
 SEEDS = 3
 
 

@@ -17,12 +17,11 @@ from pathlib import Path
 from geolin_demos.balance.baseline import largest_borne, run
 from geolin_demos.balance.cases import cases_of
 from geolin_demos.balance.laws import ScheduledLqr
-from geolin_demos.balance.robots import add_robot_arguments, plan_of, simulator_of
+from geolin_demos.balance.robots import BUNDLED, add_robot_arguments, plan_of, simulator_of
 from geolin_demos.sim.odometry import Odometry
 from geolin_demos.sim.sensors import Imu
 from geolin_ros.errors import GeolinError
 
-BUNDLED = ('quadruped', 'humanoid')
 SHARE = 0.7
 """Of the largest impulse borne with the truth."""
 HEAD = ('robot', 'case', 'largest J, truth', 'by foot forces', 'by joint efforts', 'at least')

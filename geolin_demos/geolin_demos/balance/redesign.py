@@ -16,11 +16,16 @@ import numpy as np
 from geolin_demos.balance.baseline import largest_borne, run
 from geolin_demos.balance.cases import cases_of
 from geolin_demos.balance.laws import RedesignedLqr, ScheduledLqr
-from geolin_demos.balance.robots import DESIGNS, add_robot_arguments, plan_of, simulator_of
+from geolin_demos.balance.robots import (
+    BUNDLED,
+    DESIGNS,
+    add_robot_arguments,
+    plan_of,
+    simulator_of,
+)
 from geolin_demos.sim.trial import PERIOD
 from geolin_ros.errors import GeolinError
 
-BUNDLED = ('quadruped', 'humanoid')
 LAGGING = round(1.0 / (DESIGNS * PERIOD))
 """States from one design to the next where gains lag."""
 LAWS = (

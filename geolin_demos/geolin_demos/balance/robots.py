@@ -19,6 +19,7 @@ from geolin_ros.robots import locate
 
 ARMATURE = 0.01
 """Of every joint, in the simulator and in all models [kg m^2]."""
+BUNDLED = ('quadruped', 'humanoid')
 FEET = {
     'quadruped': 'FL_foot,FR_foot,RL_foot,RR_foot',
     'humanoid': 'left_foot,right_foot',

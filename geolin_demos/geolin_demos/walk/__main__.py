@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A legged robot walks in MuJoCo: start, forward, turn, sideways, stop, start, pushed all the way.
+"""Legged robots walk in MuJoCo: start, forward, turn, sideways, stop, start, pushed all the way.
 
 Robot, walking_node and linearizer are processes that talk over DDS; the robot waits for each plan.
 The exit status is 0 if it does not fall, and goes as commanded where nothing pushes it.
@@ -24,8 +24,8 @@ import numpy as np
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
 
-from geolin_demos.balance.robots import ARMATURE, overlay, simulator_of
-from geolin_demos.demo.__main__ import as_arguments, discovery, supervise
+from geolin_demos.balance.robots import ARMATURE, BUNDLED, overlay, simulator_of
+from geolin_demos.demo.__main__ import INTERRUPTED, as_arguments, discovery, supervise
 from geolin_demos.demo.descriptions import file_parameter
 from geolin_demos.demo.processes import Child
 from geolin_demos.sim.feet import text_of
@@ -65,8 +65,9 @@ TURNS = {'point': 0.05, 'surface': 0.15}
 def main(arguments: list[str] | None = None) -> int:
     """Run the tour without pushes, then with; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m geolin_demos.walk', description=__doc__)
-    parser.add_argument('--robot', default='quadruped', help='URDF or MJCF path, or bundled robot')
+    parser.add_argument('--robot', help='name, or URDF or MJCF path (quadruped, then humanoid)')
     parser.add_argument('--feet', help='frame,frame,...: four points, or two soles')
+    parser.add_argument('--legs', type=int, help='only so many parts of the tour')
     parser.add_argument('--seed', type=int, default=0, help='of the pushes (%(default)s)')
     parser.add_argument('--friction', type=float, default=0.8, help='of the floor (%(default)s)')
     parser.add_argument(
@@ -80,26 +81,40 @@ def main(arguments: list[str] | None = None) -> int:
     where.add_argument('--alone', action='store_true', help='the robot alone, nodes are there')
     parser.set_defaults(armature=ARMATURE, effort_limit=None)
     options = parser.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    robots = BUNDLED if options.robot is None and options.feet is None else [options.robot]
+    status = 0
     try:
-        if options.alone:
-            return by_nodes(options)
-        simulator, _ = simulator_of(options)
-        walker = prepare(simulator)  # which says what is wrong before anything is started
-        if options.in_process:
-            return int(not tours(options, simulator, lambda: in_process(prepare(simulator))))
-        given = sys.argv[1:] if arguments is None else arguments
-        return start(options, [text_of(foot) for foot in walker.supports], given)
+        for options.robot in robots:
+            options.robot = options.robot or BUNDLED[0]
+            status = max(status, run(options, [*given, '--robot', options.robot]))
+            if status == INTERRUPTED:
+                break
     except (GeolinError, OSError) as error:
         print(f'walk: {error}', file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
+    return status
+
+
+def run(options: argparse.Namespace, arguments: list[str]) -> int:
+    """Let one robot walk; return the exit status."""
+    if options.alone:
+        return by_nodes(options)
+    simulator, _ = simulator_of(options)
+    walker = prepare(simulator)  # which says what is wrong before anything is started
+    if options.in_process:
+        return int(not tours(options, simulator, lambda: in_process(prepare(simulator))))
+    return start(options, [text_of(foot) for foot in walker.supports], arguments)
 
 
 def start(options: argparse.Namespace, supports: list[str], arguments: list[str]) -> int:
     """Run robot, walker and linearizer; return the exit status of all."""
     stop = stop_on_signals()
     environment = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
+    domain = environment['ROS_DOMAIN_ID']
+    print(f'walk of {options.robot} on ROS_DOMAIN_ID {domain}', flush=True)
     shared = {'overlay': overlay(ARMATURE), **file_parameter(locate(options.robot))}
     walker = {'supports': supports, 'dynamics': options.dynamics, 'service_timeout': 10.0}
     servers = [
@@ -156,7 +171,7 @@ def _stand_and_ask(simulator: Simulator, begin: Callable[[], Ask]) -> Ask:
 def tours(options: argparse.Namespace, simulator: Simulator, begin: Callable[[], Ask]) -> bool:
     """Walk the tour of a robot, then pushed; return whether all went well."""
     kind = next(iter(simulator.feet.values())).kind
-    tour = TROT if kind == 'point' else STEPS
+    tour = (TROT if kind == 'point' else STEPS)[: options.legs]
     duration, passed = sum(leg.duration for leg in tour), True
     for impulse in (0.0, IMPULSE[kind]):
         count = int(duration / EVERY[kind]) - 1 if impulse else 0

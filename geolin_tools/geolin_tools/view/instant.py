@@ -31,6 +31,8 @@ class Instant:
         On the robot.
     supports
         What it stands on.
+    paths
+        Places (N + 1, 3) of base and feet in the plan of a robot that walks [m].
     remark
         What a reader has to know about it, a sentence.
     """
@@ -42,4 +44,5 @@ class Instant:
     dt: float = 0.0
     forces: tuple[Force, ...] = ()
     supports: tuple[Support, ...] = ()
+    paths: tuple[Array, ...] = ()
     remark: str = ''

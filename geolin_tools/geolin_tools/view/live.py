@@ -5,12 +5,14 @@
 import contextlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.dynamics.points import Points
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
@@ -19,9 +21,11 @@ from geolin_ros.stream.geometry import read_pose
 from geolin_ros.stream.inputs.contact_state import read_contact
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.message_memory import read_matrix
 from geolin_ros.stream.outputs.forces import Force, contact_forces, external_forces
 from geolin_ros.stream.outputs.messages import WRENCH_KINDS
 from geolin_ros.stream.outputs.reading import ReceivedLinearization, read_linearization
+from geolin_ros.typing import Array
 from geolin_tools.view.feet import Feet
 from geolin_tools.view.health import Health
 from geolin_tools.view.instant import Instant
@@ -33,6 +37,8 @@ _KINDS = {code: kind for kind, code in WRENCH_KINDS.items()}
 WORD = 3.0
 """From one sentence about what is waited for to the next [s]."""
 DIRECTIONS = {'forward': (1.0, 0.0), 'back': (-1.0, 0.0), 'left': (0.0, 1.0), 'right': (0.0, -1.0)}
+PLAN_TIME = 1_000_000_000
+"""After this long a plan is no longer drawn [ns]."""
 PUSH_TIME = 0.1
 """How long a push lasts [s]."""
 
@@ -72,6 +78,8 @@ class Live:
         self._forces: tuple[Force, ...] = ()
         self._contacts: tuple[Any, ...] = ()
         self._world = ''
+        self._paths: tuple[Array, ...] = ()
+        self._planned = 0
 
     def _is_known(self, message: Any) -> bool:
         """Return whether a linearization is about our robot, which may be replaced by its own."""
@@ -158,6 +166,8 @@ class Live:
         counts, newest = dict(self._watcher.counts), self._watcher.newest
         fresh = {name for name, count in counts.items() if count != self._counts.get(name)}
         self._counts = counts
+        if 'plan' in fresh:  # which may come alone
+            self._take_plan(newest['plan'])
         if not fresh & {'linearization', 'joint_states', 'odom'}:
             return None
         received = None
@@ -172,20 +182,16 @@ class Live:
         stamp = nanoseconds(newest['linearization'].header.stamp)
         if 'joint_states' in newest:
             stamp = max(stamp, nanoseconds(newest['joint_states'].header.stamp))
-        supports = self._feet.supports(self._contacts)
-        if received is None:
-            return Instant(
-                stamp * 1e-9, self._state.copy(), forces=self._forces, supports=supports
-            )
-        return Instant(
+        found = Instant(
             stamp * 1e-9,
             self._state.copy(),
-            received.A.copy(),
-            received.B.copy(),
-            received.dt,
-            self._forces,
-            supports,
+            forces=self._forces,
+            supports=self._feet.supports(self._contacts),
+            paths=self._paths if abs(stamp - self._planned) < PLAN_TIME else (),
         )
+        if received is None:
+            return found
+        return replace(found, A=received.A.copy(), B=received.B.copy(), dt=received.dt)
 
     def _take_joints(self, newest: dict[str, Any]) -> None:
         """Take joint states and odometry where they are newer than the linearization."""
@@ -199,6 +205,15 @@ class Live:
             if odometry is not None and self.model.base == 'floating':
                 with contextlib.suppress(GeolinError):
                     self._state.H[:] = read_pose(odometry.pose.pose)
+
+    def _take_plan(self, message: Any) -> None:
+        """Take the paths of base and feet of a robot that walks, of one that has fallen none."""
+        self._planned, self._paths = nanoseconds(message.header.stamp), ()
+        if message.gains.model_hash == self.model.hash and message.phase != message.PHASE_DAMPING:
+            states = read_matrix(message.states)
+            frames = [self.model.frame(name) for name in message.feet]
+            feet = Points(self.model, frames)(states).p.swapaxes(0, 1)
+            self._paths = (states[:, [3, 7, 11]], *feet)
 
     def _take_forces(self, message: Any, received: ReceivedLinearization) -> None:
         at = Kinematics(self.model, received.state)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot in 3D: bodies, base trail, forces with their friction cones, centre of mass."""
+"""The robot in 3D: bodies, base trail, plan, forces with their friction cones, centre of mass."""
 
 from collections import deque
 from typing import Any
@@ -20,6 +20,7 @@ from geolin_tools.view.instant import Instant
 
 BASE, LIMB, OTHER = (60, 84, 112), (178, 188, 200), (150, 162, 176)
 TRAIL, FORCE, SLIPS, PUSH = (214, 110, 30), (30, 120, 70), (190, 40, 30), (120, 60, 160)
+PLAN = (40, 100, 190)
 INSIDE, OUTSIDE = (30, 120, 70), (190, 40, 30)
 LONGEST_TRAIL = 300
 """Places of the base that are kept."""
@@ -107,6 +108,7 @@ class Scene:
         at = Kinematics(self._model, instant.state)
         self._place(at.H)
         self._show_trail(instant.state.H[:3, 3].copy())
+        self._show_plan(instant.paths)
         self._show_forces(instant.forces)
         self._show_support(at, instant)
 
@@ -122,6 +124,13 @@ class Scene:
         if len(self._trail) > 1:
             points = np.array(self._trail)
             self._lines('/trail', np.stack((points[:-1], points[1:]), axis=1), TRAIL)
+
+    def _show_plan(self, paths: tuple[Array, ...]) -> None:
+        if not paths:
+            self._remove('/plan')
+            return
+        lines = [np.stack((path[:-1], path[1:]), axis=1) for path in paths]
+        self._lines('/plan', np.concatenate(lines), PLAN)
 
     def _show_forces(self, forces: tuple[Force, ...]) -> None:
         strong = [one for one in forces if np.linalg.norm(one.force) > LEAST * self._weight]

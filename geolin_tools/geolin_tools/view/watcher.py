@@ -20,7 +20,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics
+from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics, WalkingPlan
 from geolin_ros.ros.executor import init
 from geolin_ros.ros.qos import LATCHED
 
@@ -49,7 +49,7 @@ class Watcher:
     ----------
     newest
         Messages by what they are: linearization, summary, diagnostics, joint_states, odom,
-        robot_description.
+        plan, robot_description.
     counts
         How many of each were taken.
     """
@@ -69,6 +69,7 @@ class Watcher:
             ('diagnostics', DiagnosticArray, '/diagnostics', QoSProfile(depth=10)),
             ('joint_states', JointState, 'joint_states', LATEST),
             ('odom', Odometry, 'odom', LATEST),
+            ('plan', WalkingPlan, 'walking_node/plan', LATEST),
         )
         self._subscriptions = {
             name: self._node.create_subscription(kind, topic, _nothing, profile)
