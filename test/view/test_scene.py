@@ -6,6 +6,7 @@ import asyncio
 import time
 from dataclasses import replace
 from io import BytesIO
+from itertools import pairwise
 from threading import Thread
 from types import SimpleNamespace
 
@@ -154,6 +155,15 @@ def test_trail__goes_where_the_base_was(page):
     close(lines[:, 1], np.array(places[1:]))
     page._scene.clear_trail()
     assert '/trail' not in page._server.scene._handle_from_node_name
+
+
+def test_plan__is_lines_from_node_to_node_until_there_is_none(page):
+    base, foot = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 26, 3))
+    page._scene.show(replace(page._instant, paths=(base, foot)))
+    lines = np.asarray(node(page, '/plan').points)
+    close(lines, [*pairwise(base), *pairwise(foot)])
+    page._scene.show(page._instant)
+    assert '/plan' not in page._server.scene._handle_from_node_name
 
 
 def test_pixels__of_arrows_polygon_and_trail_are_where_they_are_projected(page, browser):
