@@ -33,10 +33,12 @@ TRIED = ('panda_gaz, last third', 'UR10, second half', 'kuka_lwr4, run 2')
 """Of the arms."""
 HORIZONS = (0.005, 0.02, 0.05)
 STEP = 0.001
-PAST = 0.02
-"""Constant accelerations are slopes of the rates of so long a time before [s]."""
+PASTS = (0.02, 0.05)
+"""Constant accelerations are slopes over so long a time before [s]; the better counts."""
 POINTS = 40
 """Of a recording, evenly spread."""
+TAIL = 100
+"""Samples that are enough for these slopes, at 1 kHz."""
 QUIET = 0.5
 """Left out at both ends, where the filter has no neighbours on one side [s]."""
 
@@ -56,6 +58,8 @@ class Motion(NamedTuple):
     """(N, m)"""
     effort: Callable[[int], np.ndarray]
     """At a sample."""
+    until: Callable[[float], 'Motion']
+    """Its last samples at a time, by what was measured until then."""
     contacts: Sequence[Contact] = ()
     on_ground: np.ndarray | None = None
     """(N, contacts)"""
@@ -112,7 +116,16 @@ def arm_motion(model, signals, cutoff=20.0):
         effort = effort * np.asarray(model.effort_scale) - np.asarray(model.effort_offset)
     count = smooth.time.size
     H, still = np.broadcast_to(np.eye(4), (count, 4, 4)), np.zeros((count, 6))
-    return Motion(model, smooth.time, H, s, still, r, smooth.rate(r), effort.__getitem__)
+
+    def until(time):
+        return arm_motion(model, signals.between(0.0, share_of(signals.time, time)), cutoff)
+
+    return Motion(model, smooth.time, H, s, still, r, smooth.rate(r), effort.__getitem__, until)
+
+
+def share_of(times, time):
+    """Return the part of all times until one."""
+    return (time - times[0]) / (times[-1] - times[0])
 
 
 def floating_motion(robot, p, R, cutoff):
@@ -144,9 +157,23 @@ def floating_motion(robot, p, R, cutoff):
         return (all_forces - J.T @ ground)[6:]
 
     model = robot.model
+
+    def until(time):
+        known = robot.time <= time
+        return floating_motion(cut(robot, known), p[known], R[known], cutoff)
+
     return Motion(
-        model, smooth.time, H, s, v, r, nu_dot, effort, contacts=contacts, on_ground=holds[at]
+        *(model, smooth.time, H, s, v, r, nu_dot, effort, until),
+        contacts=contacts,
+        on_ground=holds[at],
     )
+
+
+def cut(robot, rows):
+    """Return a recording of some rows."""
+    rates = None if robot.rates is None else robot.rates[rows]
+    parts = {name: getattr(robot, name)[rows] for name in ('time', 's', 'imu', 'forces')}
+    return robot._replace(rates=rates, **parts)
 
 
 def names(contacts, holds):
@@ -162,16 +189,23 @@ def go1():
     """
     robot, _ = recordings.go1_robot()
     found = recordings.estimated(robot)
-    first = np.searchsorted(robot.time, found.time[0])
-    specific = robot.imu[first:, 3:]
-    later = robot._replace(time=robot.time[first:], s=robot.s[first:], forces=robot.forces[first:])
-    specific = found.R.apply(specific) + robot.model.gravity
-    v = cumulative_trapezoid(specific, later.time, axis=0, initial=0.0)
-    way = cumulative_trapezoid(v, later.time, axis=0, initial=0.0)
-    slow = Filter(later.time, 2.0)
+    return go1_motion(cut(robot, robot.time >= found.time[0] - 1e-9), found)
+
+
+def go1_motion(robot, found):
+    """Return the motion of go1_serow, or a part of it, by that of the state estimator."""
+    specific = found.R.apply(robot.imu[:, 3:]) + robot.model.gravity
+    v = cumulative_trapezoid(specific, robot.time, axis=0, initial=0.0)
+    way = cumulative_trapezoid(v, robot.time, axis=0, initial=0.0)
+    slow = Filter(robot.time, 2.0)
     off = slow(found.p - way)
-    p = way + np.stack([np.interp(later.time, slow.time, x) for x in off.T], axis=1)
-    return floating_motion(later, p, found.R, 15.0)._replace(fewest=2)
+    p = way + np.stack([np.interp(robot.time, slow.time, x) for x in off.T], axis=1)
+
+    def until(time):
+        known = robot.time <= time
+        return go1_motion(cut(robot, known), found.at(known))
+
+    return floating_motion(robot, p, found.R, 15.0)._replace(fewest=2, until=until)
 
 
 def icub():
@@ -191,24 +225,33 @@ def hopper():
         base='fixed',
         overlay={'joints': {'?FE': {'rotor_inertia': 4.5e-6, 'gear_ratio': 9.0}}},
     )
-    smooth = Filter(log.time, 20.0)
-    leg, torque, force = (
-        smooth(values)
-        for values in (
-            *(recordings.joints_of(log, f, model.joint_names[1:]) for f in ('position', 'effort')),
-            log.topics['/contact/force'].fields['force'],
-        )
+    force = log.topics['/contact/force'].fields['force']
+    torque, leg = (
+        recordings.joints_of(log, field, model.joint_names[1:]) for field in ('effort', 'position')
     )
+    return hopper_motion(model, log.time, leg, torque, force)
+
+
+def hopper_motion(model, time, leg, torque, force, last=0):
+    """Return the motion of the leg, or the last samples of it."""
+    smooth, given = Filter(time, 20.0), leg
+    leg, effort, ground = (smooth(rows)[-last:] for rows in (given, torque, force))
     s, still = np.hstack((np.zeros((len(leg), 1)), leg)), np.zeros((len(leg), 6))
     H = np.broadcast_to(np.eye(4), (len(leg), 4, 4))
     for k, x in enumerate(s):
         at = Kinematics(model, model.state(np.eye(4), x, np.zeros(6), np.zeros(model.n)))
         s[k, 0] = -at.pose('contact')[2, 3]
-    r, effort = smooth.rate(s), np.hstack((np.zeros((len(leg), 1)), torque))
+    r, efforts = smooth.rate(s), np.hstack((np.zeros((len(leg), 1)), effort))
+
+    def until(now):
+        known = time <= now
+        rows = (x[known] for x in (time, given, torque, force))
+        return hopper_motion(model, *rows, last=TAIL)
+
     return Motion(
-        *(model, smooth.time, H, s, still, r, smooth.rate(r), effort.__getitem__),
+        *(model, smooth.time[-last:], H, s, still, r, smooth.rate(r), efforts.__getitem__, until),
         contacts=(Contact('contact'),),
-        on_ground=force[:, 2:] > 5.0,
+        on_ground=ground[:, 2:] > 5.0,
         rail=1,
     )
 
@@ -245,6 +288,7 @@ def predicted(motion):
         elif model.base == 'fixed':
             held = inverse_dynamics(model, start, motion.nu_dot[k])
             measured = stepper(linearizer, start, held)
+        slopes = slopes_before(motion.until(motion.time[k]))
         x, now, row = start, 0.0, []
         for horizon in HORIZONS:
             more = effort(np.linspace(0.0, horizon, 9)).mean(axis=1) - efforts[0]
@@ -253,21 +297,30 @@ def predicted(motion):
                 half = x.retract(0.5 * h * rate(linearizer, x, effort(now)))
                 x, now = x.retract(h * rate(linearizer, half, effort(now + 0.5 * h))), now + h
             truth = motion_at(motion, k + horizon / period)
-            steady = steadily(motion, k, horizon)
-            guesses = start, steady, by_forces(horizon, more), x, measured(horizon, more)
+            steady = [steadily(motion, k, slope, horizon) for slope in slopes]
+            guesses = start, *steady, by_forces(horizon, more), x, measured(horizon, more)
             row.append([parts(motion, truth, guess) for guess in guesses])
         errors.append(row)
     squares = np.ma.masked_invalid(np.square(errors))
-    return np.sqrt(squares.mean(axis=(0, -1)).filled(np.nan))
+    found = np.sqrt(squares.mean(axis=(0, -1)).filled(np.nan))
+    best = found[:, 1 : 1 + len(PASTS)].min(axis=1, keepdims=True)
+    return np.hstack((found[:, :1], best, found[:, 1 + len(PASTS) :]))
 
 
-def steadily(motion, k, horizon):
-    """Return the state whose rates go on as they changed before a sample; the pose stays."""
-    period = motion.time[1] - motion.time[0]
-    before = np.arange(max(k - max(round(PAST / period), 2), 0), k + 1)
-    centred = (before - before.mean()) * period
-    slopes = [centred @ rows[before] / (centred @ centred) for rows in (motion.v, motion.r)]
-    v, r = (rows[k] + horizon * a for rows, a in zip((motion.v, motion.r), slopes, strict=True))
+def slopes_before(motion):
+    """Return slopes (6 + n,) of the rates at the end of a motion, over each of `PASTS`."""
+    rates, period = np.hstack((motion.v, motion.r)), motion.time[1] - motion.time[0]
+    found = []
+    for past in PASTS:
+        rows = rates[-(max(round(past / period), 2) + 1) :]
+        centred = (np.arange(len(rows)) - 0.5 * (len(rows) - 1)) * period
+        found.append(centred @ rows / (centred @ centred))
+    return found
+
+
+def steadily(motion, k, slope, horizon):
+    """Return the state whose rates go on from a sample with a slope; the pose stays."""
+    v, r = motion.v[k] + horizon * slope[:6], motion.r[k] + horizon * slope[6:]
     return motion.model.state(motion.H[k], motion.s[k], v, r)
 
 
@@ -351,13 +404,14 @@ def results():
 
 TEXT = """\
 Root mean square errors of velocities predicted over 5, 20 and 50 ms, from 40 moments of each
-recording. Constant acceleration: the slope over the 20 ms before. A, B: published matrices and
-drift. Model: forward dynamics, integrated along the efforts. *Measured*: about measured
-accelerations (`nu_dot: measured`; on the leg in the drift alone). *Identified*: on other data. All
-signals are filtered forwards and backwards (20 Hz, icub_walking 8, go1_serow 15), so that initial
-values hold a little of the future. Arms and leg (hopper_teststand, its rail as base, pushed by
-hands, unmeasured): measured efforts. Walking robots: efforts by inverse dynamics with the
-feet on the ground, so that their rows check A, B and contacts, not masses; contacts by foot
+recording. Constant acceleration: the slope over the 20 or 50 ms before, whichever is better, of
+what was measured until then. A, B: published matrices and drift. Model: forward dynamics,
+integrated along the efforts. *Measured*: about measured accelerations (`nu_dot: measured`; on the
+leg in the drift alone). *Identified*: on other data. All other signals are filtered forwards and
+backwards (20 Hz, icub_walking 8, go1_serow 15), so that initial values, and measured
+accelerations, hold a little of the future. Arms and leg (hopper_teststand, its rail as base,
+pushed by hands, unmeasured): measured efforts. Walking robots: efforts by inverse dynamics with
+the feet on the ground, so that their rows check A, B and contacts, not masses; contacts by foot
 sensors, on go1_serow two feet or more, its base by the state estimator, above 2 Hz by its
 accelerometer.
 
@@ -377,7 +431,7 @@ def main():
     for name, part, cells in results():
         found.append((name, part, cells))
         shown = [
-            '' if np.isnan(values).any() else ', '.join(f'{value:.3f}' for value in values)
+            '' if np.isnan(values).any() else ', '.join(f'{value:.2g}' for value in values)
             for values in cells.T
         ]
         rows.append((name, part, *shown))
