@@ -144,7 +144,8 @@ def floating_motion(robot, p, R, cutoff):
     settings = recordings.base_settings(robot.values, robot.model.base_link)
     contacts = settings.contacts.contacts
     holds = recordings.standing(robot)
-    at = np.clip(np.searchsorted(robot.time, smooth.time), 0, len(holds) - 1)
+    half = 0.5 * float(np.median(np.diff(robot.time)))  # the nearest
+    at = np.clip(np.searchsorted(robot.time, smooth.time - half), 0, len(holds) - 1)
     nu_dot = np.hstack((smooth.rate(v), smooth.rate(r)))
     linearizer = Linearizer(robot.model, contacts)
 
