@@ -24,6 +24,9 @@ setup(
     ],
     zip_safe=False,
     install_requires=['geolin_ros', 'numpy>=1.26'],
-    entry_points={'console_scripts': [f'walking_node = {name}.programs:walking_node']},
+    entry_points={
+        'console_scripts': [f'walking_node = {name}.programs:walking_node'],
+        'geolin.verbs': [f'{name} = {name}.cli'],
+    },
     extras_require={'control': ['geolin_ros[control]']},
 )

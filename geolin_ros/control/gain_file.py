@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A gain bank as a file: YAML, or NumPy's .npz; docs/lqr_node.md says what is in it."""
+"""Gains of a bank or a gait as a file: YAML or .npz; docs/lqr_node.md says what is in it."""
 
 import io
 import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import yaml
 
 from geolin_ros.control.gain_bank import GainBank, Route
+from geolin_ros.control.gait import GaitGains
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.support import Support
 from geolin_ros.control.whole_file import whole_file
@@ -23,6 +25,7 @@ from geolin_ros.description.safe_yaml import parse_yaml
 from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.model.labels import input_labels, state_labels
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.spatial.se3 import check_pose
 from geolin_ros.typing import Array
 
 FORMAT, VERSION = 'geolin_ros gain bank', 1
@@ -36,8 +39,10 @@ _MALFORMED = (
 """What readers of YAML, JSON, NumPy and zip end in with bytes that no bank has."""
 
 
-def save_bank(bank: GainBank, model: TreeModel, path: str | Path) -> None:
+def save_bank(bank: GainBank | GaitGains, model: TreeModel, path: str | Path) -> None:
     """Write a bank, as YAML if the path ends in .yaml; `load_bank` returns the same numbers.
+
+    A gait is written as routes too: one for each change of contacts, in the order of time.
 
     Raises
     ------
@@ -47,6 +52,7 @@ def save_bank(bank: GainBank, model: TreeModel, path: str | Path) -> None:
         If the file cannot be written.
     """
     _check_hash(bank.model_hash, model, 'the bank')
+    routes = _runs(bank.knots) if isinstance(bank, GaitGains) else list(bank.routes.values())
     header = {
         'format': FORMAT,
         'version': VERSION,
@@ -54,15 +60,18 @@ def save_bank(bank: GainBank, model: TreeModel, path: str | Path) -> None:
         'model_hash': bank.model_hash,
         'columns': [label.name for label in state_labels(model)],
         'rows': [label.name for label in input_labels(model)],
-        'routes': [_description(route) for route in bank.routes.values()],
+        'routes': [_description(route) for route in routes],
     }
-    arrays = [_arrays(route) for route in bank.routes.values()]
+    if isinstance(bank, GaitGains):
+        header['gait'] = {'first': bank.first, 'displacement': bank.displacement.tolist()}
+    names = _shapes(header)
+    arrays = [{name: _ARRAYS[name](route) for name in names} for route in routes]
     with whole_file(path) as file:
         (_write_yaml if Path(path).suffix in _YAML else _write_npz)(file, header, arrays)
 
 
-def load_bank(path: str | Path, model: TreeModel) -> GainBank:
-    """Return the bank in a file of either kind.
+def load_bank(path: str | Path, model: TreeModel) -> GainBank | GaitGains:
+    """Return the bank, or the gait, in a file of either kind.
 
     Raises
     ------
@@ -80,7 +89,12 @@ def load_bank(path: str | Path, model: TreeModel) -> GainBank:
         found = str(header['model_hash'])
     _check_hash(found, model, str(path))
     with _named(path):
-        routes = [_route(*parts, model) for parts in zip(header['routes'], arrays, strict=True)]
+        shapes = _shapes(header)
+        routes = [
+            _route(*parts, shapes, model) for parts in zip(header['routes'], arrays, strict=True)
+        ]
+        if 'gait' in header:
+            return _gait(header['gait'], routes, model)
         return GainBank(model.hash, {frozenset(r.knots[0].contacts): r for r in routes})
 
 
@@ -110,7 +124,8 @@ def _read_yaml(content: bytes) -> tuple[dict[str, Any], list[dict[str, Array]]]:
     header = parse_yaml(content.decode('utf-8'), MOST_BYTES)
     routes = header.get('routes', ())
     return header, [
-        {name: np.array(entry[name], dtype=np.float64) for name in _SHAPES} for entry in routes
+        {name: np.array(entry[name], dtype=np.float64) for name in _shapes(header)}
+        for entry in routes
     ]
 
 
@@ -131,7 +146,7 @@ def _read_npz(content: bytes) -> tuple[dict[str, Any], list[dict[str, Array]]]:
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         header = json.loads(str(file['header']))
         return header, [
-            {name: file[f'route{index}/{name}'] for name in _SHAPES}
+            {name: file[f'route{index}/{name}'] for name in _shapes(header)}
             for index in range(len(header.get('routes', ())))
         ]
 
@@ -156,20 +171,23 @@ def _description(route: Route) -> dict[str, Any]:
     return {'supports': supports, 'dt': first.dt}
 
 
-def _arrays(route: Route) -> dict[str, Array]:
-    stacks: dict[str, list[Any]] = {
-        'H': [knot.state.H for knot in route.knots],
-        's': [knot.state.s for knot in route.knots],
-        'feedforward': [knot.feedforward for knot in route.knots],
-        'K': [knot.K for knot in route.knots],
-        'K_complement': [knot.K_complement for knot in route.knots],
-        'K_past': [knot.K_past for knot in route.knots],
-        'placement': [[support.placement for support in k.supports] for k in route.knots],
-        'margin': [knot.margin for knot in route.knots],
-        'error': list(route.errors),
-    }
-    return {name: np.array(stack) for name, stack in stacks.items()}
+def _of_knots(part: Callable[[Gains], Any]) -> Callable[[Route], Array]:
+    return lambda route: np.array([part(knot) for knot in route.knots])
 
+
+_ARRAYS: dict[str, Callable[[Route], Array]] = {
+    'H': _of_knots(lambda knot: knot.state.H),
+    's': _of_knots(lambda knot: knot.state.s),
+    'v': _of_knots(lambda knot: knot.state.v),
+    'r': _of_knots(lambda knot: knot.state.r),
+    'feedforward': _of_knots(lambda knot: knot.feedforward),
+    'K': _of_knots(lambda knot: knot.K),
+    'K_complement': _of_knots(lambda knot: knot.K_complement),
+    'K_past': _of_knots(lambda knot: knot.K_past),
+    'placement': _of_knots(lambda knot: [support.placement for support in knot.supports]),
+    'margin': _of_knots(lambda knot: knot.margin),
+    'error': lambda route: np.array(route.errors),
+}
 
 # Shape of each array of a route: k knots, f supports, n_s, u inputs, z entries of the state.
 _SHAPES = {
@@ -183,23 +201,49 @@ _SHAPES = {
     'margin': 'k',
     'error': '-',
 }
+_MOVING = {'v': 'k6', 'r': 'kn'}
 
 
-def _route(entry: dict[str, Any], arrays: dict[str, Any], model: TreeModel) -> Route:
+def _shapes(header: dict[str, Any]) -> dict[str, str]:
+    """Return the arrays of a file: what stands has no velocities."""
+    return _SHAPES | _MOVING if 'gait' in header else _SHAPES
+
+
+def _runs(knots: Sequence[Gains]) -> list[Route]:
+    """Return knots in order, those on the same contacts together."""
+    groups = (tuple(own) for _, own in groupby(knots, lambda knot: knot.contacts))
+    return [Route(own, np.zeros(len(own) - 1)) for own in groups]
+
+
+def _gait(about: dict[str, Any], routes: Sequence[Route], model: TreeModel) -> GaitGains:
+    knots = tuple(knot for route in routes for knot in route.knots)
+    first, displacement = int(about['first']), np.array(about['displacement'], dtype=np.float64)
+    if not 0 <= first < len(knots):
+        raise ValueError(f'the period begins at knot {first} of {len(knots)}')
+    check_pose(displacement)
+    return GaitGains(model.hash, knots, first, displacement)
+
+
+def _route(
+    entry: dict[str, Any], arrays: dict[str, Any], shapes: dict[str, str], model: TreeModel
+) -> Route:
     sizes = {
         'k': len(arrays['H']),
         'f': len(entry['supports']),
         'q': model.n_s,
+        'n': model.n,
         'u': len(model.actuated_joints),
         'z': 2 * model.m,
         '4': 4,
+        '6': 6,
         '-': len(arrays['H']) - 1,
     }
-    for name, shape in _SHAPES.items():
+    for name, shape in shapes.items():
         expected = tuple(sizes.get(letter, arrays[name].shape[-1]) for letter in shape)
         if arrays[name].shape != expected or not np.all(np.isfinite(arrays[name])):
             raise ValueError(f'{name} has shape {arrays[name].shape}, expected finite {expected}')
-    still = np.zeros(6), np.zeros(model.n)
+    still = np.zeros((sizes['k'], 6)), np.zeros((sizes['k'], model.n))
+    v, r = arrays.get('v', still[0]), arrays.get('r', still[1])
     knots = []
     for k in range(sizes['k']):
         supports = tuple(
@@ -208,7 +252,7 @@ def _route(entry: dict[str, Any], arrays: dict[str, Any], model: TreeModel) -> R
         )
         knots.append(
             Gains(
-                model.state(arrays['H'][k], arrays['s'][k], *still),
+                model.state(arrays['H'][k], arrays['s'][k], v[k], r[k]),
                 arrays['feedforward'][k],
                 arrays['K'][k],
                 arrays['K_complement'][k],

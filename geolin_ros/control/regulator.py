@@ -20,6 +20,7 @@ from geolin_ros.control.effort_guard import EffortGuard, GuardSettings, effort_l
 from geolin_ros.control.equilibrium import FRICTION, equilibrium
 from geolin_ros.control.feedback import Feedback
 from geolin_ros.control.gain_bank import GainBank
+from geolin_ros.control.gait import GaitGains, along_ground
 from geolin_ros.control.lqr import PERIOD, Gains, Tuning, regulate
 from geolin_ros.control.measured import Measured
 from geolin_ros.control.support import Support
@@ -33,7 +34,7 @@ from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 Source = Literal['linearization', 'model', 'bank']
-"""What gains are made of: A and B from outside, those of the own model, or a gain bank."""
+"""What gains are made of: A and B from outside, those of the own model, or a gain file."""
 
 
 class Mode(Enum):
@@ -116,7 +117,8 @@ class Regulator:
     settings
         See `RegulatorSettings`.
     bank
-        Gains designed offline: they are used, and none are designed.
+        Gains designed offline: they are used, and none are designed. Those of a gait are played:
+        the robot stands at its reference until feedback has taken over, then it walks from there.
 
     Attributes
     ----------
@@ -132,7 +134,7 @@ class Regulator:
     ConfigurationError
         If an actuated joint has no effort limit, or there is no support.
     UnknownNameError
-        If the bank has no gains for all supports.
+        If the bank has no gains for all supports, or the gait other feet.
     """
 
     def __init__(
@@ -140,17 +142,23 @@ class Regulator:
         model: TreeModel,
         supports: Sequence[Support],
         settings: RegulatorSettings | None = None,
-        bank: GainBank | None = None,
+        bank: GainBank | GaitGains | None = None,
     ) -> None:
         if not supports:
             raise ConfigurationError(
                 f'robot {model.name!r} has no supports, expected the frames it stands on'
             )
-        self.model, self.settings, self._bank = model, settings or RegulatorSettings(), bank
+        self.model, self.settings = model, settings or RegulatorSettings()
+        self._gait = bank if isinstance(bank, GaitGains) else None
+        self._bank = bank if isinstance(bank, GainBank) else None
+        self._walks_since: float | None = None
+        self._place: Array | None = None
         self._supports = {support.frame: support for support in supports}
         self._standing_on = tuple(self._supports)
-        if bank is not None:
-            bank.route(self._standing_on)
+        if self._bank is not None:
+            self._bank.route(self._standing_on)
+        if self._gait is not None:
+            self.check_supports(sorted(self._gait.frames))
         if self.settings.weights is not None:
             self.settings.weights.deviations(model)  # which looks up what they name
         self._guard = EffortGuard(effort_limits(model), self.settings.guard)
@@ -212,6 +220,7 @@ class Regulator:
         self._linearized_at, self._misfit_since = earlier._linearized_at, earlier._misfit_since
         if earlier.model.hash == self.model.hash:
             self._newest = earlier._newest
+            self._walks_since, self._place = earlier._walks_since, earlier._place
         self._look_up()
 
     # ---- what it is given
@@ -243,8 +252,12 @@ class Regulator:
         self._look_up()
 
     def follow(self, reference: Reference) -> None:
-        """Keep the robot there from now on; if it moves, until the next one or a time-out."""
+        """Keep the robot there from now on; if it moves, until the next one or a time-out.
+
+        A gait begins there.
+        """
         self._reference, self._followed_since = reference, None
+        self._walks_since = self._place = None
         self._look_up()
 
     def note_linearization(self, time: float) -> None:
@@ -276,6 +289,8 @@ class Regulator:
         reference, frames, newest = self._reference, self._standing_on, self._newest
         if reference is None:
             return False
+        if self._gait is not None:
+            return self._feedback is not None
         wanted = reference.state.data.tobytes(), frames
         if wanted == self._designed_for and newest is self._designed_of:
             return False
@@ -327,6 +342,8 @@ class Regulator:
     def command(self, time: float, state: State) -> Command:
         """Return what the motors get for the state at ``time`` [s]."""
         rates = state.r[self._actuated]
+        if self._gait is not None and self._reference is not None:
+            self._play(self._gait, time, self._reference)
         self._rest = self._taken_to_rest(time)
         reason = self._objection(time, state)
         if reason:
@@ -338,7 +355,7 @@ class Regulator:
         reference, given = self._reference
         if self._rest:
             reference = reference.at_rest()
-        if self.settings.anchor and np.all(np.isfinite(state.data)):
+        if self.settings.anchor and self._gait is None and np.all(np.isfinite(state.data)):
             reference = anchored(self.model, reference, state, self._standing_on)
         wanted = self._feedback.efforts(state, reference, given)
         efforts = self._guard.feedback(time, wanted, rates)
@@ -346,6 +363,20 @@ class Regulator:
         if not self._guard.share:
             return Command(efforts, Mode.DAMPING, 'feedback is not finite or begins only now')
         return Command(efforts, Mode.FEEDBACK, '')
+
+    def _play(self, gait: GaitGains, time: float, reference: Reference) -> None:
+        """Put the gains of this moment in force, and their state as the reference."""
+        if self._place is None:
+            stood = gait.knots[0].state.H
+            self._place = along_ground(reference.state.H) @ se3.inverse(along_ground(stood))
+            self._place[2, 3] = reference.state.H[2, 3] - stood[2, 3]
+        if self._walks_since is None and self._guard.share == 1.0:
+            self._walks_since = time
+        elapsed = 0.0 if self._walks_since is None else time - self._walks_since
+        gains = gait.at(elapsed, self._place)
+        self.source, self._standing_on = 'bank', gains.contacts
+        self._use(gains)
+        self._reference, self._followed_since = Reference(gains.state), time
 
     def damp(self, time: float, state: State, reason: str) -> Command:
         """Return efforts that only slow the joints down."""
@@ -372,7 +403,9 @@ class Regulator:
             return self.failure or 'no gains yet'
         if misfit := self._misfit(time, self._feedback.gains):
             return misfit
-        if settings.gains_timeout and self._bank is None:
+        if self._walks_since is not None and not self._guard.share:
+            return 'the gait was interrupted: a reference begins it anew'
+        if settings.gains_timeout and self._bank is None and self._gait is None:
             if self._linearized_at is None:
                 self._linearized_at = time
             age = time - self._linearized_at

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from geolin_ros.control.gain_bank import GainBank, SteadyContacts
+from geolin_ros.control.gait import GaitGains
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Command, Reference, Regulator, RegulatorSettings
@@ -49,7 +50,7 @@ class FeedbackStream(StateStream[Command]):
     counts
         Where to count.
     bank
-        Gains designed offline, or None.
+        Gains designed offline, of postures or of a gait, or None.
     contact_dwell
         How long a change of contacts has to last before it counts [s].
 
@@ -68,7 +69,7 @@ class FeedbackStream(StateStream[Command]):
         settings: RegulatorSettings,
         stream_settings: StreamSettings,
         counts: Counts,
-        bank: GainBank | None = None,
+        bank: GainBank | GaitGains | None = None,
         contact_dwell: float = 0.0,
     ) -> None:
         super().__init__(counts, StateInput(model, stream_settings))

@@ -102,7 +102,10 @@ def test_bars__name_robots_whose_feet_are_unknown(capsys):
     assert 'the feet of spot are not known' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('rival', [compare.by_joints, compare.by_rigid_body, compare.by_one_pair])
+@pytest.mark.parametrize(
+    'rival',
+    [compare.by_joints, compare.by_rigid_body, compare.by_one_pair, compare.by_playback],
+)
 def test_rival__trots_too_and_a_push_fells_it(rival):
     knobs = {compare.by_joints: PD_GAINS[:1], compare.by_rigid_body: TUNINGS[:1]}.get(rival, ())
     simulator, make = simulated('quadruped', FEET), partial(rival, *knobs)

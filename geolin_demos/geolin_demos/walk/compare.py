@@ -36,7 +36,15 @@ from geolin_demos.walk.course import (
     prepare,
     walk,
 )
-from geolin_demos.walk.rivals import PD_GAINS, TUNINGS, JointPD, RigidBody, Tuning, nominal
+from geolin_demos.walk.rivals import (
+    PD_GAINS,
+    TUNINGS,
+    JointPD,
+    Playback,
+    RigidBody,
+    Tuning,
+    nominal,
+)
 from geolin_ros.typing import Array
 
 COMMAND = Command(0.5)
@@ -88,6 +96,11 @@ def by_one_pair(simulator: Simulator) -> Ask:
     return in_process(
         Walker(walker.planner, walker.weights, about_last_plan=False, linearize=linearize)
     )
+
+
+def by_playback(simulator: Simulator) -> Ask:
+    """Play the gains of the gait by the time, without any plan."""
+    return Playback(prepare(simulator).planner, COMMAND)
 
 
 def begun(simulator: Simulator, make: Make, until: float) -> tuple[Iterator[Answer], Course]:
@@ -193,6 +206,7 @@ def controllers(simulator: Simulator, most: int | None = None) -> Iterator[tuple
     yield 'the same, on odometry', by_odometry
     yield 'A, B about the reference', about_reference
     yield 'one A, B a contact set', by_one_pair
+    yield 'gains of the gait, by the time', by_playback
     for family in (bodies, joints):
         words = best_of(simulator, family) if len(family) > 1 else next(iter(family))
         yield words, family[words]

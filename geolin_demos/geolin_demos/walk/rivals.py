@@ -5,6 +5,7 @@
 - `RigidBody`: model predictive control of one rigid body under the forces of the feet
   [Di Carlo 2018], with feet in the air on their splines by operational space control.
 - `JointPD`: joints follow the reference.
+- `Playback`: gains of the gait, played by the time alone.
 - `nominal`: A and B of the standing posture in place of those along the plan.
 """
 
@@ -13,18 +14,22 @@ from dataclasses import dataclass
 
 import numpy as np
 from geolin_walking.gait import Phase
-from geolin_walking.reference import Command, Planner, Reference
-from geolin_walking.walker import Linearize, contacts_of, has_fallen
+from geolin_walking.gait_gains import gait_gains
+from geolin_walking.reference import STILL, Command, Planner, Reference
+from geolin_walking.walker import FALLEN, Linearize, contacts_of, has_fallen
 
 from geolin_demos.walk.course import Answer
 from geolin_ros import Linearizer
 from geolin_ros.control.effort_guard import effort_limits
+from geolin_ros.control.feedback import Feedback
+from geolin_ros.control.gait import along_ground
 from geolin_ros.control.stages import StageProblem
 from geolin_ros.dynamics import batch
 from geolin_ros.dynamics.functions import bias_force, mass_matrix
 from geolin_ros.linearization.along import LinearizedTrajectory
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 SWING = 40.0
@@ -247,6 +252,37 @@ class RigidBody(_Rival):
         about = M[:, 3:6, 3:6] - mass * (eye - own[:, :, None] * own[:, None])
         turned = R @ about @ R.transpose(0, 2, 1)
         return R, H[:, :3, 3] + (R @ own[..., None])[..., 0], (R @ momentum)[..., 0] / mass, turned
+
+
+class Playback:
+    """What a file of `geolin gait-gains` makes of the robot, from the first command on."""
+
+    def __init__(self, planner: Planner, command: Command) -> None:
+        model = planner.model
+        self._gait = gait_gains(model, planner.supports, command, planner.posture)
+        self._feedback, self._limit = Feedback(self._gait.knots[0]), effort_limits(model)
+        self._place: Array | None = None
+        self._begun = np.inf
+
+    def __call__(
+        self, time: float, state: State, touching: Sequence[bool], command: Command
+    ) -> Answer:
+        """Return the law until the next cycle."""
+        if self._place is None:
+            stood = self._gait.knots[0].state.H
+            self._place = along_ground(state.H) @ se3.inverse(along_ground(stood))
+        if max(np.abs(command)) > STILL:
+            self._begun = min(self._begun, time)
+        if state.H[2, 2] < np.cos(FALLEN):
+            return Answer(Phase.DAMPING, lambda *_: np.zeros(len(self._limit)), 0.0, None)
+        place, since = self._place, max(time - self._begun, 0.0)
+        waits = np.isinf(self._begun)
+
+        def law(elapsed: float, state: State) -> Array:
+            self._feedback.gains = self._gait.at(0.0 if waits else since + elapsed, place)
+            return np.asarray(np.clip(self._feedback.efforts(state), -self._limit, self._limit))
+
+        return Answer(Phase.WALK, law, 0.0, None)
 
 
 def nominal(model: TreeModel, planner: Planner) -> Linearize:

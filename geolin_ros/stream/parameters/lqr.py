@@ -64,7 +64,8 @@ LQR_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'gain_bank',
         '',
-        'File of gains over contact sets and postures, used instead of a design online.',
+        'File of gains over contact sets and postures, or along a gait, which begins where the '
+        'robot stands; used instead of a design online.',
         live=False,
     ),
     Parameter(

@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Gains of a gait, made once: a controller without a plan plays them by the time alone.
+
+A robot of the model walks on its own plans until they repeat; each cycle gives a knot: state,
+efforts, feet that stand, A and B to the next knot, and what deviations cost there.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from geolin_ros.control.gait import GaitGains, Step, along_ground, gains_along
+from geolin_ros.control.lqr import Gains
+from geolin_ros.control.posture import standing_posture
+from geolin_ros.control.support import Support
+from geolin_ros.errors import InfeasibleError
+from geolin_ros.model.labels import input_labels, state_labels
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.spatial import se3
+from geolin_walking.gait import Phase
+from geolin_walking.reference import Command
+from geolin_walking.walker import Plan, walker_for
+
+LONGEST = 20.0
+"""Within which the plans have to repeat [s]."""
+SAME = 0.01
+"""Largest difference of joints and velocities that repeat [rad, m, and per s]."""
+
+
+class _Cycle(NamedTuple):
+    plan: Plan
+    step: Step
+
+
+def gait_gains(
+    model: TreeModel,
+    supports: Sequence[Support],
+    command: Command,
+    posture: State | None = None,
+) -> GaitGains:
+    """Return the gains of walking as commanded, from standing on.
+
+    Parameters
+    ----------
+    model, supports
+        The robot, and its feet: four points, or two soles.
+    command
+        Velocity to walk at, which it takes up at once.
+    posture
+        How it stands; by default `standing_posture`.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no gait for such feet.
+    InfeasibleError
+        If the robot of the model falls, or stands still, or its plans do not repeat.
+    NotStabilizableError
+        If no gains hold it.
+    """
+    posture = standing_posture(model, supports) if posture is None else posture
+    cycles, first = _walked(model, supports, command, posture)
+    K, left = gains_along([cycle.step for cycle in cycles], first)
+    margin = left ** (1.0 / (len(cycles) - first))
+    feet = {support.frame: support for support in supports}
+    knots = [_knot(cycle.plan, gain, feet, margin) for cycle, gain in zip(cycles, K, strict=True)]
+    begin, end = (along_ground(_state(model, row).H) for row in _ends(cycles, first))
+    displacement = end @ se3.inverse(begin)
+    return GaitGains(model.hash, tuple(knots), first, displacement)
+
+
+def _walked(
+    model: TreeModel, supports: Sequence[Support], command: Command, posture: State
+) -> tuple[list[_Cycle], int]:
+    """Return cycles from standing on, and from which of them on they repeat."""
+    walker = walker_for(model, supports, posture)
+    walker.planner.below = 0.0  # the model has no ground that ends a swing
+    gait, problem = walker.planner.gait, walker.problem
+    period = gait.half * len(gait.groups)
+    state, touching, cycles = posture, [True] * len(supports), list[_Cycle]()
+    for k in range(round(LONGEST / gait.dt)):
+        plan = walker.plan(k * gait.dt, state, touching, command)
+        if plan.phase is not Phase.WALK:
+            what = 'falls' if plan.phase is Phase.DAMPING else 'stands still'
+            raise InfeasibleError(
+                f'robot {model.name!r} {what} at {k * gait.dt:.2f} s when it is to walk at '
+                f'{tuple(command)} [m/s, m/s, rad/s], expected a velocity of at least 0.02 that '
+                'it can walk at'
+            )
+        arrays = (problem.A, problem.B, problem.Q, problem.R, problem.S)
+        cycles.append(_Cycle(plan, Step(*(array[0].copy() for array in arrays))))
+        if k > 2 * period:
+            rows = [c.plan.states[0, 16:] for c in (cycles[-1 - period], cycles[-1])]
+            if np.abs(rows[1] - rows[0]).max() < SAME:
+                return cycles[:-1], k - period
+        state = _state(model, plan.states[1])
+        touching = [support.frame in plan.in_force[1] for support in supports]
+    raise InfeasibleError(
+        f'plans of robot {model.name!r} do not repeat within {LONGEST:g} s, expected the same '
+        f'every {period * gait.dt:g} s within {SAME:g}; walk slower'
+    )
+
+
+def _ends(cycles: Sequence[_Cycle], first: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the states at the begin and at the end of the period."""
+    return cycles[first].plan.states[0], cycles[-1].plan.states[1]
+
+
+def _state(model: TreeModel, row: np.ndarray) -> State:
+    state = model.neutral_state()
+    state.data = row
+    return state
+
+
+def _knot(plan: Plan, K: np.ndarray, feet: dict[str, Support], margin: float) -> Gains:
+    model, m = plan.model, plan.model.m
+    complement = plan.complement.copy()
+    complement[:, :m] = 0.0
+    efforts = plan.efforts[0][model.actuated]
+    return Gains(
+        state=_state(model, plan.states[0]),
+        feedforward=efforts,
+        K=K,
+        K_complement=complement,
+        K_past=np.zeros((len(efforts), 0)),
+        supports=tuple(feet[frame] for frame in plan.in_force[0]),
+        columns=state_labels(model),
+        rows=input_labels(model),
+        dt=float(plan.times[1] - plan.times[0]),
+        closed_loop=margin,
+        solution=None,
+    )

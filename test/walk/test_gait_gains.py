@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Gains along a gait: made once, kept in a file, played by the time."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.linalg
+from geolin_walking.gait_gains import gait_gains
+from geolin_walking.reference import Command
+from support.processes import Program
+
+from geolin_ros import TreeModel, robots
+from geolin_ros.cli import main
+from geolin_ros.control.gain_file import load_bank, save_bank
+from geolin_ros.control.gait import Step, gains_along
+from geolin_ros.control.regulator import Mode, Reference, Regulator
+from geolin_ros.errors import GeolinError, InfeasibleError, NotStabilizableError
+
+pytest.importorskip('mujoco')
+
+from geolin_demos.balance.robots import ARMATURE, overlay
+from geolin_demos.sim.simulator import Simulator
+from geolin_demos.sim.trial import PERIOD, random_pushes
+from geolin_demos.walk.course import prepare
+
+FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
+SPEED = 0.3
+
+
+@pytest.fixture(scope='module')
+def rotors(tmp_path_factory):
+    path = tmp_path_factory.mktemp('gait') / 'rotors.yaml'
+    path.write_text(overlay(ARMATURE))
+    return path
+
+
+@pytest.fixture(scope='module')
+def simulator(rotors):
+    path = robots.path('quadruped')
+    model = TreeModel.from_urdf(path, overlay=rotors)
+    return Simulator(path, model, FEET)
+
+
+@pytest.fixture(scope='module')
+def file(rotors):
+    """A file that the command has written."""
+    path = rotors.with_name('trot.npz')
+    words = ['gait-gains', 'quadruped', str(path), '--overlay', str(rotors)]
+    assert main([*words, '--contacts', *FEET, '--velocity', str(SPEED), '0', '0']) == 0
+    return path
+
+
+def plant(rng, count=3, n_x=4, n_u=2):
+    def cost():
+        root = rng.normal(size=(n_x + n_u, n_x + n_u))
+        return root @ root.T
+
+    def step(W):
+        A, B = rng.normal(size=(n_x, n_x)), rng.normal(size=(n_x, n_u))
+        return Step(A, B, W[:n_x, :n_x], W[n_x:, n_x:], W[n_x:, :n_x])
+
+    return [step(cost()) for _ in range(count)]
+
+
+def test_gains__are_those_of_the_lifted_system_by_scipy():
+    steps = plant(np.random.default_rng(3))
+    n_x, n_u, N = 4, 2, len(steps)
+    K, left = gains_along([*plant(np.random.default_rng(4)), *steps], 3)
+    # All inputs of a period at once: z and each input as linear functions of z_0 and of these.
+    now, cost = np.hstack((np.eye(n_x), np.zeros((n_x, N * n_u)))), 0.0
+    for k, step in enumerate(steps):
+        own = np.zeros((n_u, n_x + N * n_u))
+        own[:, n_x + k * n_u : n_x + (k + 1) * n_u] = np.eye(n_u)
+        both = np.vstack((now, own))
+        W = np.block([[step.Q, step.S.T], [step.S, step.R]])
+        cost = cost + both.T @ W @ both
+        now = step.A @ now + step.B @ own
+    A, B = now[:, :n_x], now[:, n_x:]
+    Q, R, S = cost[:n_x, :n_x], cost[n_x:, n_x:], cost[:n_x, n_x:]
+    P = scipy.linalg.solve_discrete_are(A, B, Q, R, s=S)
+    lifted = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + S.T)
+    np.testing.assert_allclose(K[3], lifted[:n_u], rtol=1e-8, atol=1e-8)
+    assert left == pytest.approx(np.abs(np.linalg.eigvals(A - B @ lifted)).max(), rel=1e-6)
+
+
+def test_gait_that_no_input_holds__is_refused():
+    step = plant(np.random.default_rng(5), 1)[0]._replace(A=2.0 * np.eye(4), B=np.zeros((4, 2)))
+    with pytest.raises(NotStabilizableError, match='do not become periodic'):
+        gains_along([step], 0)
+
+
+def test_robot_that_shall_not_move__has_no_gait(simulator):
+    with pytest.raises(InfeasibleError, match=r'stands still at 0\.00 s'):
+        gait_gains(simulator.model, list(simulator.feet.values()), Command())
+
+
+def trotted(simulator, gait, impulse, seconds):
+    """Return how far a robot has come, and its largest tilt [rad], by gains of a file."""
+    prepare(simulator)
+    regulator = Regulator(simulator.model, list(simulator.feet.values()), bank=gait)
+    simulator.pushes = random_pushes(impulse, simulator.model.total_mass, 1, 2, 2.0, 1.0)
+    start = simulator.state
+    regulator.begin(gait.knots[0].feedforward)
+    regulator.follow(Reference(start.at_rest()))
+    tilt, modes = 0.0, set()
+    for k in range(round(seconds / PERIOD)):
+        command = regulator.command(k * PERIOD, simulator.state)
+        modes.add(command.mode)
+        simulator.advance(command.efforts, PERIOD)
+        tilt = max(tilt, float(np.arccos(np.clip(simulator.state.H[2, 2], -1.0, 1.0))))
+    assert modes <= {Mode.FEEDBACK, Mode.DAMPING}
+    return simulator.state.H[:3, 3] - start.H[:3, 3], tilt, command
+
+
+def test_regulator__trots_by_the_file_pushed_and_not(simulator, file):
+    gait = load_bank(file, simulator.model)
+    way, tilt, _ = trotted(simulator, gait, 0.0, 4.0)
+    np.testing.assert_allclose(way[:2], [SPEED * 3.6, 0.0], atol=0.1)
+    assert np.degrees(tilt) < 3.0
+    way, tilt, _ = trotted(simulator, gait, 0.03, 4.0)
+    assert way[0] > SPEED * 3.0
+    assert np.degrees(tilt) < 20.0
+
+
+def test_gait_that_was_interrupted__begins_anew_with_a_reference(simulator, file):
+    gait = load_bank(file, simulator.model)
+    regulator = Regulator(simulator.model, list(simulator.feet.values()), bank=gait)
+    prepare(simulator)
+    state = simulator.state
+    regulator.follow(Reference(state.at_rest()))
+    for k in range(200):
+        regulator.command(k * PERIOD, state)
+    assert regulator.command(0.402, regulator.gains.state).mode is Mode.FEEDBACK
+    away = state.copy()
+    away.H[0, 3] += 2.0
+    assert 'trust region' in regulator.command(0.404, away).reason
+    assert 'a reference begins it anew' in regulator.command(0.406, state).reason
+    regulator.follow(Reference(state.at_rest()))
+    modes = [regulator.command(0.408 + k * PERIOD, state).mode for k in range(200)]
+    assert modes[-1] is Mode.FEEDBACK
+
+
+@pytest.mark.parametrize('suffix', ['.npz', '.yaml'])
+def test_file__holds_the_same_numbers(simulator, file, suffix, tmp_path):
+    gait = load_bank(file, simulator.model)
+    path = tmp_path / f'again{suffix}'
+    save_bank(gait, simulator.model, path)
+    again = load_bank(path, simulator.model)
+    assert (again.first, again.period) == (gait.first, gait.period)
+    np.testing.assert_array_equal(again.displacement, gait.displacement)
+    for one, other in zip(again.knots, gait.knots, strict=True):
+        assert one.contacts == other.contacts
+        for name in ('K', 'K_complement', 'feedforward'):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        np.testing.assert_array_equal(one.state.data, other.state.data)
+
+
+def test_damaged_gait__is_refused_by_name(simulator, file, tmp_path):
+    path = tmp_path / 'damaged.npz'
+    content = dict(np.load(file))
+    content['header'] = np.array(str(content['header']).replace('"first": ', '"first": 99'))
+    np.savez(path, **content)
+    with pytest.raises(GeolinError, match=r'damaged\.npz is no gain bank'):
+        load_bank(path, simulator.model)
+
+
+def test_lqr_node__makes_the_robot_trot_over_dds(file, rotors, ros_domain, tmp_path):
+    """The simulator reports that the robot moves on: nobody has told it that it may."""
+    given = {
+        'overlay_file': str(rotors),
+        'gain_bank': str(file),
+        'supports': FEET,
+        'publish_efforts': True,
+        'use_sim_time': True,
+        'input_timeout': 5.0,
+    }
+    parameters = tmp_path / 'parameters.yaml'
+    parameters.write_text(json.dumps({'/**': {'ros__parameters': given}}))
+    executable = Path(sys.executable).parent / 'lqr_node'
+    node = Program([executable, '--ros-args', '--params-file', parameters])
+    command = [sys.executable, '-m', 'geolin_demos.balance.robot', '--robot', 'quadruped']
+    command += ['--cases', '4 feet', '--pushes=1', f'--output={tmp_path}']
+    command += ['--answers', '/lqr_node/command']
+    found = subprocess.run(command, capture_output=True, text=True, timeout=400)
+    node.send_signal(signal.SIGINT)
+    assert node.wait(60) == 0
+    assert 'moves on' in found.stdout, found.stdout + found.stderr
+    (outcome,) = tmp_path.glob('*.json')
+    said = json.loads(outcome.read_text())
+    seconds = said['periods'] * PERIOD
+    assert said['fallen'] is None
+    assert said['peak_error'] == pytest.approx(SPEED * seconds, abs=0.3)
