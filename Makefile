@@ -61,7 +61,7 @@ walk-compare: setup  ## the trot by A and B, one rigid body, joint PD: half an h
 	    .venv/bin/python -m geolin_demos.walk.compare
 
 ASKED = $(or $(BAG),$(ROBOT),$(NODE))
-view: setup-view  ## a page in the browser: ROBOT=path FEET=frame,frame,..., BAG=folder or NODE=/linearization_node
+view: setup-view  ## a page in the browser: ROBOT=path FEET=frame,frame,..., BAG=folder or NODE=/linearizer
 	.venv/bin/geolin view $(if $(ASKED),$(or $(BAG),$(ROBOT)),quadruped) \
 	    $(if $(NODE),--node $(NODE)) $(if $(FEET),--contacts $(subst $(comma), ,$(FEET))) \
 	    $(if $(ASKED),,--contacts FL_foot FR_foot RL_foot RR_foot)

@@ -54,7 +54,7 @@ def main() -> int:
         for rate in options.rates:
             node, relay = (
                 run(robot, rate, module, [], options.seconds)
-                for module in ('geolin_ros.ros.linearization_node', 'benchmarks.relay')
+                for module in ('geolin_ros.ros.linearizer', 'benchmarks.relay')
             )
             parts = timed_parts(robot, rate, min(options.seconds, APART))
             report(robot, 'node', rate, node)
@@ -109,7 +109,7 @@ def run(
         within.append(message.latency * 1e6)
 
     newest = QoSProfile(depth=10)
-    name = '/linearization_node'
+    name = '/linearizer'
     node.create_subscription(LinearizedDynamics, f'{name}/linearization', on_linearization, newest)
     node.create_subscription(LinearizationSummary, f'{name}/summary', on_summary, newest)
     children = [

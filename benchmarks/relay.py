@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from geolin_ros.ros import robot_node
-from geolin_ros.ros.linearization_node import main
+from geolin_ros.ros.linearizer import main
 from geolin_ros.stream import linearization_stream
 
 

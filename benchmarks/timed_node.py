@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from geolin_ros.linearization.workspace import Workspace
-from geolin_ros.ros.linearization_node import main
+from geolin_ros.ros.linearizer import main
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.messages import LinearizationWriter, SummaryWriter
 

@@ -31,7 +31,7 @@ from geolin_tools.view.page import Page
 
 from benchmarks.node_latency import path_of
 
-NODE = '/linearization_node'
+NODE = '/linearizer'
 AUTOGROUP = Path('/proc/self/autogroup')
 FRAMES, LOSS = 30.0, 0.02
 """Limits: least frames a second of the page, largest share of the node's rate."""
@@ -58,7 +58,7 @@ def main() -> int:
     quiet = ['--ros-args', '--log-level', 'error']
     children = [
         Child('robot', 'benchmarks.robot_process', [str(options.rate), '--robot', robot], {}),
-        Child('node', 'geolin_ros.ros.linearization_node', quiet, {}),
+        Child('node', 'geolin_ros.ros.linearizer', quiet, {}),
     ]
     watcher = Watcher(NODE)
     os.nice(NICE)

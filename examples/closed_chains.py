@@ -13,13 +13,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geolin_ros import State, TreeModel
+from geolin_ros import Kinematics, State, TreeModel, constraints_of
 from geolin_ros.dynamics import constraints
 from geolin_ros.dynamics.constraints import Constraints
-from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import UnsolvableError
 from geolin_ros.linearization.contacts import Loop
-from geolin_ros.linearization.contacts.rows import constraints_of
 from geolin_ros.spatial import se3
 
 Array = NDArray[np.float64]

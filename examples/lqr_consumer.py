@@ -13,8 +13,7 @@ from scipy.linalg import solve_continuous_are
 from std_msgs.msg import Float64MultiArray
 
 from geolin_msgs.msg import LinearizedDynamics
-from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
-from geolin_ros.stream.outputs.reading import read_linearization
+from geolin_ros import read_contact_dynamics, read_linearization
 
 LARGEST = 0.03, 0.06, 0.5, 0.3, 0.8, 5.0  # of position [m], turn, joints [rad], and their rates
 EFFORT = 1.0  # that costs as much as each of these [N m for each kg of the robot]
@@ -29,7 +28,7 @@ class Lqr(Node):
         super().__init__('lqr')
         self.messages, self.goal = 0, None
         listen, speak = self.create_subscription, self.create_publisher
-        listen(LinearizedDynamics, 'linearization_node/linearization', self.answer, 1)
+        listen(LinearizedDynamics, 'linearizer/linearization', self.answer, 1)
         self.command = speak(Float64MultiArray, 'joint_group_effort_controller/commands', 1)
 
     def answer(self, message):

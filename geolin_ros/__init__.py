@@ -7,9 +7,18 @@ set up its process before NumPy is loaded.
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
+from geolin_ros.renamed import Moved, of_package
+
 if TYPE_CHECKING:
+    from geolin_ros.control.equilibrium import equilibrium
+    from geolin_ros.control.feedback import Feedback
+    from geolin_ros.control.lqr import design
+    from geolin_ros.control.posture import standing_posture
+    from geolin_ros.control.stabilizability import analyze_modes
+    from geolin_ros.control.support import Support
     from geolin_ros.datasets import open_dataset
     from geolin_ros.description import Description, Joint, Link, Loop
     from geolin_ros.dynamics.derivatives import (
@@ -32,82 +41,73 @@ if TYPE_CHECKING:
         mass_matrix,
         mass_matrix_inverse,
     )
+    from geolin_ros.dynamics.kinematics import Kinematics
     from geolin_ros.linearization.batch import LinearizationBatch
     from geolin_ros.linearization.constrained_dynamics import constrained_forward_dynamics
     from geolin_ros.linearization.contacts import Contact
+    from geolin_ros.linearization.contacts.rows import constraints_of
     from geolin_ros.linearization.discretization import Discretization
     from geolin_ros.linearization.linearizer import Linearizer
+    from geolin_ros.linearization.reduction import reduce
     from geolin_ros.linearization.result import Linearization
     from geolin_ros.model.state import State
     from geolin_ros.model.tree import TreeModel
     from geolin_ros.model.wrenches import Wrench
+    from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
+    from geolin_ros.stream.outputs.reading import read_linearization
 
 __all__ = [
-    'Contact',
-    'Description',
-    'Discretization',
-    'Dynamics',
-    'Joint',
-    'Linearization',
-    'LinearizationBatch',
-    'Linearizer',
-    'Link',
-    'Loop',
-    'State',
-    'TreeModel',
-    'Variation',
-    'Wrench',
-    'bias_force',
-    'constrained_forward_dynamics',
-    'forward_dynamics',
-    'forward_dynamics_derivatives',
-    'forward_dynamics_variation',
-    'hybrid_dynamics',
-    'hybrid_dynamics_derivatives',
-    'hybrid_dynamics_variation',
-    'inertial_parameters',
-    'inverse_dynamics',
-    'inverse_dynamics_derivatives',
-    'inverse_dynamics_regressor',
-    'inverse_dynamics_variation',
-    'mass_matrix',
-    'mass_matrix_inverse',
-    'open_dataset',
-]
+    'Contact', 'Description', 'Discretization', 'Dynamics', 'Feedback', 'Joint', 'Kinematics',
+    'Linearization', 'LinearizationBatch', 'Linearizer', 'Link', 'Loop', 'State', 'Support',
+    'TreeModel', 'Variation', 'Wrench', 'analyze_modes', 'bias_force',
+    'constrained_forward_dynamics', 'constraints_of', 'design', 'equilibrium', 'forward_dynamics',
+    'forward_dynamics_derivatives', 'forward_dynamics_variation', 'hybrid_dynamics',
+    'hybrid_dynamics_derivatives', 'hybrid_dynamics_variation', 'inertial_parameters',
+    'inverse_dynamics', 'inverse_dynamics_derivatives', 'inverse_dynamics_regressor',
+    'inverse_dynamics_variation', 'mass_matrix', 'mass_matrix_inverse', 'open_dataset',
+    'read_contact_dynamics', 'read_linearization', 'reduce', 'standing_posture',
+]  # fmt: skip
 
 _HOMES = {
-    'Contact': 'geolin_ros.linearization.contacts',
-    'Description': 'geolin_ros.description',
-    'Discretization': 'geolin_ros.linearization.discretization',
-    'Dynamics': 'geolin_ros.dynamics.functions',
-    'Joint': 'geolin_ros.description',
-    'Linearization': 'geolin_ros.linearization.result',
-    'LinearizationBatch': 'geolin_ros.linearization.batch',
-    'Linearizer': 'geolin_ros.linearization.linearizer',
-    'Link': 'geolin_ros.description',
-    'Loop': 'geolin_ros.description',
-    'State': 'geolin_ros.model.state',
-    'TreeModel': 'geolin_ros.model.tree',
-    'Variation': 'geolin_ros.dynamics.derivatives',
-    'Wrench': 'geolin_ros.model.wrenches',
-    'bias_force': 'geolin_ros.dynamics.functions',
-    'constrained_forward_dynamics': 'geolin_ros.linearization.constrained_dynamics',
-    'forward_dynamics': 'geolin_ros.dynamics.functions',
-    'forward_dynamics_derivatives': 'geolin_ros.dynamics.derivatives',
-    'forward_dynamics_variation': 'geolin_ros.dynamics.derivatives',
-    'hybrid_dynamics': 'geolin_ros.dynamics.functions',
-    'hybrid_dynamics_derivatives': 'geolin_ros.dynamics.derivatives',
-    'hybrid_dynamics_variation': 'geolin_ros.dynamics.derivatives',
-    'inertial_parameters': 'geolin_ros.dynamics.derivatives',
-    'inverse_dynamics': 'geolin_ros.dynamics.functions',
-    'inverse_dynamics_derivatives': 'geolin_ros.dynamics.derivatives',
-    'inverse_dynamics_regressor': 'geolin_ros.dynamics.derivatives',
-    'inverse_dynamics_variation': 'geolin_ros.dynamics.derivatives',
-    'mass_matrix': 'geolin_ros.dynamics.functions',
-    'mass_matrix_inverse': 'geolin_ros.dynamics.functions',
-    'open_dataset': 'geolin_ros.datasets',
+    name: f'{__name__}.{home}'
+    for home, names in {
+        'control.equilibrium': 'equilibrium',
+        'control.feedback': 'Feedback',
+        'control.lqr': 'design',
+        'control.posture': 'standing_posture',
+        'control.stabilizability': 'analyze_modes',
+        'control.support': 'Support',
+        'datasets': 'open_dataset',
+        'description': 'Description Joint Link Loop',
+        'dynamics.derivatives': (
+            'Variation forward_dynamics_derivatives forward_dynamics_variation '
+            'hybrid_dynamics_derivatives hybrid_dynamics_variation inertial_parameters '
+            'inverse_dynamics_derivatives inverse_dynamics_regressor '
+            'inverse_dynamics_variation'
+        ),
+        'dynamics.functions': (
+            'Dynamics bias_force forward_dynamics hybrid_dynamics inverse_dynamics '
+            'mass_matrix mass_matrix_inverse'
+        ),
+        'dynamics.kinematics': 'Kinematics',
+        'linearization.batch': 'LinearizationBatch',
+        'linearization.constrained_dynamics': 'constrained_forward_dynamics',
+        'linearization.contacts': 'Contact',
+        'linearization.contacts.rows': 'constraints_of',
+        'linearization.discretization': 'Discretization',
+        'linearization.linearizer': 'Linearizer',
+        'linearization.reduction': 'reduce',
+        'linearization.result': 'Linearization',
+        'model.state': 'State',
+        'model.tree': 'TreeModel',
+        'model.wrenches': 'Wrench',
+        'stream.outputs.contact_messages': 'read_contact_dynamics',
+        'stream.outputs.reading': 'read_linearization',
+    }.items()
+    for name in names.split()
 }
 _PACKAGES = ('control', 'dynamics', 'linearization', 'robots', 'spatial')
+sys.meta_path.insert(0, Moved)
 
 
 def __getattr__(name: str) -> Any:
@@ -115,7 +115,7 @@ def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return importlib.import_module(f'{__name__}.{name}')
     if name not in _HOMES:
-        return importlib.import_module(f'{__name__}.renamed').of_package(__name__, name)
+        return of_package(__name__, name)
     value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

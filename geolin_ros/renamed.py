@@ -5,8 +5,12 @@
 import dataclasses
 import functools
 import importlib
+import sys
 import warnings
 from collections.abc import Callable
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any, TypeVar
 
 RENAMED = {
@@ -20,6 +24,23 @@ RENAMED = {
     'geolin_ros.d_inverse_dynamics': 'inverse_dynamics_variation',
 }
 """From old to new; a name without dots is of the same module or class."""
+
+MOVED = {
+    'geolin_ros.control.mode_picture': 'geolin_tools.mode_picture',
+    'geolin_ros.estimation.identification': 'geolin_tools.identification',
+    'geolin_ros.export': 'geolin_tools.export',
+    'geolin_ros.model.lint': 'geolin_tools.lint',
+    'geolin_ros.offline.comparison': 'geolin_tools.comparison',
+    'geolin_ros.offline.modes': 'geolin_tools.modes',
+    'geolin_ros.papers': 'geolin_papers',
+    'geolin_ros.ros.linearization_node': 'geolin_ros.ros.linearizer',
+    'geolin_ros.ros.watcher': 'geolin_tools.view.watcher',
+    'geolin_ros.spatial.lie_group': 'geolin_papers.lie_groups',
+    'geolin_ros.view': 'geolin_tools.view',
+}
+"""Modules and packages, from old to new."""
+OLD_NODE = 'linearization_node'
+"""What the node `linearizer` was called."""
 
 C = TypeVar('C', bound=type)
 
@@ -46,6 +67,27 @@ def of_package(package: str, name: str) -> Any:
         raise AttributeError(f'module {package!r} has no attribute {name!r}')
     warn(f'{package}.{name}', new, depth=4)
     return getattr(importlib.import_module(package), new)
+
+
+class Moved(Loader):
+    """Finds modules of `MOVED` and what is in them, loads what they are now, and warns."""
+
+    @staticmethod
+    def find_spec(name: str, *_: Any) -> ModuleSpec | None:
+        """Return how a module is loaded; None for one that has not moved."""
+        old = next((old for old in MOVED if f'{name}.'.startswith(f'{old}.')), None)
+        return ModuleSpec(name, Moved(name, MOVED[old] + name[len(old) :])) if old else None
+
+    def __init__(self, old: str, new: str) -> None:
+        self._old, self._new = old, new
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Have an empty module made, which nobody sees."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the module of now in its place."""
+        warn(self._old, self._new)
+        sys.modules[self._old] = importlib.import_module(self._new)
 
 
 def with_old_names(cls: C) -> C:

@@ -13,7 +13,7 @@ from launch_ros.actions import LifecycleNode
 from launch_ros.substitutions import FindPackageShare
 
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.ros.bringup import EXECUTABLES, chain
+from geolin_ros.ros.bringup import NODES, chain
 from geolin_ros.ros.launching import check_file, fail_with
 from launch import LaunchDescription
 
@@ -33,7 +33,7 @@ ARGUMENTS = {
     'use_sim_time': ('false', 'Whether the nodes go by /clock.'),
     'end_with_parent': ('true', 'Whether the nodes end where this launch is killed.'),
     'publish_efforts': ('false', 'Whether the LQR node sends efforts to the motors.'),
-    **dict.fromkeys(EXECUTABLES, ('true', 'Whether to start it.')),
+    **dict.fromkeys(NODES, ('true', 'Whether to start it.')),
 }
 
 
@@ -77,13 +77,13 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         shared,
         given['imu_link'],
         is_true(given['publish_efforts']),
-        [name for name in EXECUTABLES if is_true(given[name])],
+        [name for name in NODES if is_true(given[name])],
     )
     started: list[LaunchDescriptionEntity] = []
     for wanted in nodes:
         node = LifecycleNode(
             package='geolin_ros',
-            executable=wanted.executable,
+            executable=wanted.name,
             namespace=given['namespace'],
             name=wanted.name,
             parameters=[given['parameters'], wanted.parameters],

@@ -41,7 +41,7 @@ def generate_launch_description() -> LaunchDescription:
                 'namespace', default_value='', description='Namespace of node and topics.'
             ),
             DeclareLaunchArgument(
-                'name', default_value='linearization_node', description='Name of the node.'
+                'name', default_value='linearizer', description='Name of the node.'
             ),
             DeclareLaunchArgument(
                 'use_sim_time',

@@ -31,7 +31,7 @@ ARGUMENTS = {
     'output': ('linearizations', 'Folder of the bag written.'),
     'rate': ('1.0', 'Speed of the replay: 0.5 is half.'),
     'namespace': ('', 'Namespace of node and topics.'),
-    'name': ('linearization_node', 'Name of the node.'),
+    'name': ('linearizer', 'Name of the node.'),
     'joint_states': ('joint_states', 'sensor_msgs/JointState in the bag.'),
 }
 

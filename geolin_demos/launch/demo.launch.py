@@ -41,7 +41,7 @@ def start(context: LaunchContext) -> list[Action]:
     linearizer = Node(
         package='geolin_ros',
         executable='linearizer',
-        name='linearization_node',
+        name='linearizer',
         parameters=[read] if read else [],
         arguments=['--end-with-parent'],
         output='screen',

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'node',
         nargs='?',
         choices=ALL,
-        default='linearization_node',
+        default='linearizer',
         help='the node (default: %(default)s)',
     )
     parser.add_argument(

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_bag_arguments(parser)
     add_new_bag_arguments(parser)
     parser.add_argument(
-        '--node', default='/linearization_node', help='name of the node in topics (%(default)s)'
+        '--node', default='/linearizer', help='name of the node in topics (%(default)s)'
     )
     parser.add_argument(
         '--compression',

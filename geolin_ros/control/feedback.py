@@ -8,6 +8,8 @@ with the reference that of the gains, or one that moves beside them. Limits and 
 business of `effort_guard`, which has the last word on what a motor gets.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -9,6 +9,8 @@ centre of mass, is weighted far above what is only wished for, height, uprightne
 positions, and is met to rounding at the end.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -12,6 +12,8 @@ Entries of the state are scaled by a length l and the time sqrt(l / g), inputs b
 column of B; rank decisions hold for these units.
 """
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -166,7 +168,7 @@ class ModeReport:
     largest_dropped: float
     length: float
     time: float
-    full: 'FullPair | None' = None
+    full: FullPair | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""

@@ -9,6 +9,8 @@ E. Both D, ``expressed_in``, and C, ``base``, are any frame: 'body', 'inertial',
     ^D J_{A,E/C} = ^D X_E ^E J_{A,E/B} Y,   Y = blkdiag(^B X_C, 1)                        (75)
 """
 
+from __future__ import annotations
+
 from functools import cached_property
 
 import numpy as np

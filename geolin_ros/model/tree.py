@@ -22,7 +22,6 @@ from geolin_ros.description import (
     ContactKind,
     Description,
     Loop,
-    apply_overlay,
     check_values,
     lock_joints,
     stands_on_world,
@@ -230,6 +229,8 @@ class TreeModel:
             If a joint is of a kind that cannot be read here.
         """
         if overlay is not None:
+            from geolin_ros.description.overlay import apply_overlay
+
             description = apply_overlay(description, overlay)
         _check_options(of_joints)
         _check_list('actuated_joints', actuated_joints)

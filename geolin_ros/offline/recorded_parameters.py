@@ -30,7 +30,7 @@ from geolin_ros.stream.parameters.table import NO_NAMES
 
 TOPIC = 'parameters'
 OUTPUTS = {
-    'linearization_node': ('linearization', LINEARIZATION),
+    'linearizer': ('linearization', LINEARIZATION),
     'state_estimator': ('odometry', ODOMETRY),
 }
 """By which a recorded node is known, whatever its name and namespace."""
@@ -112,7 +112,7 @@ def recorded_values(
     recording
         Open bags.
     node
-        ``linearization_node`` or ``state_estimator``: the kind, not the name.
+        ``linearizer`` or ``state_estimator``: the kind, not the name.
     warn
         Is called with what cannot be used: several such nodes, parameters that this version does
         not have, values that changed while it was recorded, of which the first ones count.

@@ -28,7 +28,7 @@ from geolin_ros.stream.outputs.messages import (
 )
 from geolin_ros.stream.topics import Counts
 
-NODE = '/linearization_node'
+NODE = '/linearizer'
 ANALYSIS_PERIOD = 1_000_000_000
 """Eigenvalues are found this often [ns], as by the node."""
 

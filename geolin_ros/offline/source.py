@@ -19,7 +19,7 @@ from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.model_reading import parse, read_model, to_text
 
-NODE = 'linearization_node'
+NODE = 'linearizer'
 MOST_MASS = 0.5
 """A description may differ from the recorded one by so much of the mass: payloads, what was
 identified. Beyond, it is of another robot."""

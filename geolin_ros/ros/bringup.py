@@ -9,20 +9,15 @@ from typing import Any, NamedTuple
 from geolin_ros.control.support import Support
 from geolin_ros.errors import ConfigurationError
 
-EXECUTABLES = {
-    'state_estimator': 'state_estimator',
-    'linearization_node': 'linearizer',
-    'lqr_node': 'lqr_node',
-}
+NODES = 'state_estimator', 'linearizer', 'lqr_node'
 ESTIMATED = {'odom': 'odometry', 'contact_states': 'contact_states'}
 """Topics that the state estimator publishes, by what the others call them."""
 
 
 class ChainNode(NamedTuple):
-    """A node: its name, what it runs, the values of parameters, and topics by their names here."""
+    """A node: its name, the values of parameters, and topics by their names here."""
 
     name: str
-    executable: str
     parameters: dict[str, Any]
     remappings: dict[str, str]
 
@@ -33,7 +28,7 @@ def chain(
     shared: Mapping[str, Any],
     imu_link: str = '',
     publish_efforts: bool = False,
-    nodes: Sequence[str] = tuple(EXECUTABLES),
+    nodes: Sequence[str] = NODES,
 ) -> list[ChainNode]:
     """Return the nodes of a chain, each with what it needs of what they share.
 
@@ -50,7 +45,7 @@ def chain(
     publish_efforts
         Whether the LQR node sends efforts to the motors.
     nodes
-        Which of `EXECUTABLES`. Without the state estimator odometry and contacts are inputs.
+        Which of `NODES`. Without the state estimator odometry and contacts are inputs.
 
     Raises
     ------
@@ -71,12 +66,10 @@ def chain(
             'imu_link': imu_link,
             'foot_radius': min(support.radius for support in supports),
         },
-        'linearization_node': {'contacts': contacts},
+        'linearizer': {'contacts': contacts},
         'lqr_node': {'supports': texts, 'publish_efforts': publish_efforts},
     }
     remappings = dict(topics)
     if 'state_estimator' in nodes:
         remappings |= {name: f'state_estimator/{topic}' for name, topic in ESTIMATED.items()}
-    return [
-        ChainNode(name, EXECUTABLES[name], {**shared, **own[name]}, remappings) for name in nodes
-    ]
+    return [ChainNode(name, {**shared, **own[name]}, remappings) for name in nodes]

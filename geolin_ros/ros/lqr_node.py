@@ -45,10 +45,9 @@ from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.lqr import LQR_TABLE, regulator_settings, supports_of
 from geolin_ros.stream.warm_up import warm_up, warm_up_discretization
 
-LINEARIZATIONS = 'linearization_node/linearization'
+LINEARIZATIONS = 'linearizer/linearization'
 """Where the linearizer of the same namespace publishes, unless it is called otherwise."""
 PROGRAM = Program(
-    'lqr_node',
     'lqr_node',
     'Keeps a standing robot where it should be, by LQR about linearizations: docs/lqr_node.md.',
     f'robot_description, joint_states, odom, {LINEARIZATIONS}, contact_states, reference',

@@ -13,7 +13,7 @@ from geolin_ros.ros.signals import end_early
 
 def linearizer() -> int:
     """Run the linearization node; return the exit status."""
-    return run_program('linearizer', 'geolin_ros.ros.linearization_node')
+    return run_program('linearizer', 'geolin_ros.ros.linearizer')
 
 
 def lqr_node() -> int:

@@ -28,7 +28,6 @@ from geolin_ros.stream.warm_up_commands import warm_up_base
 
 PROGRAM = Program(
     'state_estimator',
-    'state_estimator',
     'Estimates pose, velocity and IMU biases of a floating base from IMU, joints and contacts.',
     'robot_description, joint_states, imu, and contact_states or foot forces by parameter',
     '~/odometry, ~/imu_bias, ~/contact_states, and ~/joint_states if those received have no rates',

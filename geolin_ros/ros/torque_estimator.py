@@ -28,7 +28,6 @@ from geolin_ros.stream.warm_up import small_model
 
 PROGRAM = Program(
     'torque_estimator',
-    'torque_estimator',
     'Estimates joint torques and external wrenches of a robot with IMUs and force sensors.',
     'robot_description, joint_states, and imu_topics and wrench_topics by parameter',
     '~/estimate',

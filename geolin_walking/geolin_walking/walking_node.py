@@ -41,12 +41,11 @@ from geolin_walking.reference import Command
 from geolin_walking.walker import Linearize, contacts_of
 from geolin_walking.walking_stream import PlanWriter, Question, WalkingStream
 
-SERVICE = 'linearization_node/linearize_along'
+SERVICE = 'linearizer/linearize_along'
 """Of the linearizer of the same namespace, unless it is called otherwise."""
 PAUSE = 2.0
 """Before a service that has not answered is asked again [s]."""
 PROGRAM = Program(
-    'walking_node',
     'walking_node',
     'Makes a legged robot walk, by model predictive control: docs/simulation.md.',
     f'robot_description, joint_states, odom, contact_states, cmd_vel; by parameter {SERVICE}',

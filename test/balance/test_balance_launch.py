@@ -17,7 +17,7 @@ from geolin_demos.balance.robot import parse
 from geolin_demos.balance.robots import FEET, node_parameters, overlay, simulator_of
 
 from geolin_ros.control.regulator import RegulatorSettings
-from geolin_ros.ros.bringup import EXECUTABLES
+from geolin_ros.ros.bringup import NODES
 from geolin_ros.stream.parameters.linearizer import TABLE
 from geolin_ros.stream.parameters.lqr import LQR_TABLE, supports_of
 
@@ -27,7 +27,7 @@ TREE = ast.parse(FILE.read_text())
 
 def test_launch_file__starts_console_scripts_and_a_module_that_exists():
     scripts = {script.name: script.value for script in entry_points(group='console_scripts')}
-    for script in EXECUTABLES.values():
+    for script in NODES:
         assert scripts[script] == f'geolin_ros.ros.programs:{script}'
     assert importlib.util.find_spec('geolin_demos.balance.robot')
     assert 'geolin_demos.balance.robot' in FILE.read_text()
@@ -61,7 +61,7 @@ def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot, tmp_path):
     simulator, _ = simulator_of(options)
     (tmp_path / 'overlay.json').write_text(overlay(0.01))
     values = node_parameters(simulator, robot, tmp_path / 'overlay.json', realtime=False)
-    for program, table in (('linearization_node', TABLE), ('lqr_node', LQR_TABLE)):
+    for program, table in (('linearizer', TABLE), ('lqr_node', LQR_TABLE)):
         rows = {row.name: row for row in table}
         for name, value in values[program].items():
             rows[name].check(value)

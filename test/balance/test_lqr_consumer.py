@@ -40,7 +40,7 @@ def test_example__keeps_a_robot_standing_that_is_pushed_three_times(name, tmp_pa
         'mass_matrix': 'true',
     }
     given = [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
-    nodes = [['-m', 'geolin_ros.ros.linearization_node', '--ros-args', *given], [str(EXAMPLE)]]
+    nodes = [['-m', 'geolin_ros.ros.linearizer', '--ros-args', *given], [str(EXAMPLE)]]
     robot = [
         '-m',
         'geolin_demos.balance.robot',

@@ -32,7 +32,7 @@ from geolin_msgs.msg import ContactState, FeedbackGains
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.ros.bringup import EXECUTABLES, chain
+from geolin_ros.ros.bringup import NODES, chain
 from geolin_ros.stream.outputs.feedback_messages import GainsWriter
 
 pytestmark = pytest.mark.usefixtures('ros_domain')
@@ -89,7 +89,7 @@ def test_quadruped__stands_on_the_odometry_of_the_state_estimator(program, tmp_p
     command = [sys.executable, *program, '--robot', 'quadruped']
     robot, _ = simulator_of(parse(command[3:]))
     (tmp_path / 'motors.json').write_text(overlay(ARMATURE))
-    files = tmp_path / 'shared.yaml', *(tmp_path / f'{name}.yaml' for name in EXECUTABLES)
+    files = tmp_path / 'shared.yaml', *(tmp_path / f'{name}.yaml' for name in NODES)
     files[0].write_text(
         json.dumps(standing_parameters(robot, 'quadruped', tmp_path / 'motors.json'))
     )
@@ -101,7 +101,7 @@ def test_quadruped__stands_on_the_odometry_of_the_state_estimator(program, tmp_p
         words += ['--params-file', file]
         for topic, name in node.remappings.items():
             words += ['-r', f'{topic}:={name}']
-        executable = Path(sys.executable).parent / node.executable
+        executable = Path(sys.executable).parent / node.name
         with (tmp_path / f'{node.name}.txt').open('w') as log:
             nodes.append(Program([executable, *words], stdout=log, stderr=subprocess.STDOUT))
     options = {'capture_output': True, 'text': True, 'timeout': 400}
@@ -111,7 +111,7 @@ def test_quadruped__stands_on_the_odometry_of_the_state_estimator(program, tmp_p
     assert found.returncode == 0, found.stdout + found.stderr
     assert re.search(r'^PASS  4 feet, J 0.06 s: stands', found.stdout, re.MULTILINE)
     assert [node.wait(60) for node in nodes] == [0, 0, 0]
-    said = (tmp_path / 'linearization_node.txt').read_text()
+    said = (tmp_path / 'linearizer.txt').read_text()
     assert 'twist' not in said, said  # it is that of a filter, but right
 
 

@@ -26,7 +26,7 @@ from geolin_ros.control.posture import standing_posture
 @pytest.mark.usefixtures('ros_domain')
 def test_button__pushes_the_simulated_robot_for_a_tenth_of_a_second():
     model, supports = standing_robot('quadruped')
-    watcher = Watcher('/linearization_node')  # it starts rclpy for both
+    watcher = Watcher('/linearizer')  # it starts rclpy for both
     node = rclpy.create_node('simulator')
     try:
         text = urdf_of('quadruped').read_text()

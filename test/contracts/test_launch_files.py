@@ -129,7 +129,7 @@ class TestBringup:
         assert {node.executable for node in nodes} <= scripts
         tables = {
             'state_estimator': BASE_TABLE,
-            'linearization_node': TABLE,
+            'linearizer': TABLE,
             'lqr_node': LQR_TABLE,
         }
         file = yaml.safe_load((ROOT / 'config' / 'bringup.yaml').read_text())
@@ -142,7 +142,7 @@ class TestBringup:
             assert node.parameters['use_sim_time'] is True
             assert node.remappings['imu'] == 'imu/data'
             assert node.remappings['odom'] == 'state_estimator/odometry'
-        alone = chain('FL_foot', {'odom': 'given'}, {}, nodes=['linearization_node'])
+        alone = chain('FL_foot', {'odom': 'given'}, {}, nodes=['linearizer'])
         assert alone[0].remappings == {'odom': 'given'}
 
 
@@ -165,7 +165,7 @@ class TestReplay:
         assert 'linearization.launch.py' in texts(self.TREE)
 
     def test_outputs__are_those_that_the_node_has(self):
-        node = ast.parse((ROOT / 'geolin_ros' / 'ros' / 'linearization_node.py').read_text())
+        node = ast.parse((ROOT / 'geolin_ros' / 'ros' / 'linearizer.py').read_text())
         named = {text for text in texts(node) if re.fullmatch(r'~/\w+', text)}
         published = named - {
             '~/linearize',

@@ -74,7 +74,7 @@ print(sum(len(Path(file).read_text(encoding='utf-8').splitlines()) for file in f
     [
         ('from geolin_ros import Linearizer', 13_000),
         pytest.param(
-            'import geolin_ros.ros.linearization_node',
+            'import geolin_ros.ros.linearizer',
             22_000,
             marks=pytest.mark.skipif(find_spec('rclpy') is None, reason='needs ROS 2'),
         ),

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYOUTS = ROOT / 'config' / 'layouts'
-TOPIC = '/linearization_node/summary'
+TOPIC = '/linearizer/summary'
 SUMMARY = (ROOT / 'geolin_msgs' / 'msg' / 'LinearizationSummary.msg').read_text(encoding='utf-8')
 FIELDS = set(re.findall(r'^(?:float64|uint\d+) (\w+)', SUMMARY, re.MULTILINE))
 
@@ -43,7 +43,7 @@ def test_diagnostics_of_plotjuggler__are_numbers_that_the_node_says():
     from geolin_ros.ros.diagnostics import Diagnostics
     from geolin_ros.stream.topics import Counts
 
-    name = 'linearization_node'
+    name = 'linearizer'
     diagnostics = Diagnostics(f'/{name}', name, 'linearizations', 'odometry')
     diagnostics.latencies.add(1e-4)
     diagnostics.ages.add(1e-3)
@@ -84,7 +84,7 @@ def test_panels_of_foxglove__are_all_laid_out():
 
 
 def test_summary__is_published_by_the_node_of_that_name():
-    code = (ROOT / 'geolin_ros' / 'ros' / 'linearization_node.py').read_text(encoding='utf-8')
+    code = (ROOT / 'geolin_ros' / 'ros' / 'linearizer.py').read_text(encoding='utf-8')
     assert "'~/summary'" in code
     programs = (ROOT / 'geolin_ros' / 'ros' / 'programs.py').read_text(encoding='utf-8')
-    assert "'linearization_node'" in code + programs
+    assert "'linearizer'" in code + programs

@@ -15,7 +15,7 @@ from geolin_ros.stream.parameters.tables import ALL, table_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {
-    'linearization_node': 'linearizer.yaml',
+    'linearizer': 'linearizer.yaml',
     'lqr_node': 'lqr.yaml',
     'state_estimator': 'state_estimator.yaml',
     'torque_estimator': 'torque_estimator.yaml',

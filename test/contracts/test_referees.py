@@ -350,6 +350,12 @@ ELSEWHERE = {
     'geolin_ros.linearization.contacts.anchored_where_needed': 'book-keeping',
     'geolin_ros.linearization.reduction.admissible_bases': 'the bases of `reduce`',
     'geolin_ros.linearization.reduction.nearest_basis': 'the carried bases of `reduce`',
+    'geolin_ros.analyze_modes': 'control: known ranks, and a pendulum by hand, test/control',
+    'geolin_ros.design': 'control: SciPy, test_gain__equals_scipy',
+    'geolin_ros.equilibrium': 'control: Pinocchio and nnls of SciPy, test/control',
+    'geolin_ros.standing_posture': 'control: Pinocchio, test/control/test_posture.py',
+    'geolin_ros.read_contact_dynamics': 'reads a message',
+    'geolin_ros.read_linearization': 'reads a message',
     'geolin_ros.open_dataset': 'reads a file',
     'geolin_ros.dynamics.functions.Dynamics': (
         'bit for bit: test_dynamics__are_those_of_the_functions'

@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of earlier versions work for one version, with a warning that says the new one."""
 
+import importlib
 import inspect
+import sys
 from pathlib import Path
 
 import pytest
 
 import geolin_ros
 from geolin_ros import Contact, Loop, TreeModel, robots
-from geolin_ros.renamed import RENAMED
+from geolin_ros.renamed import MOVED, OLD_NODE, RENAMED
+from geolin_ros.stream.parameters.file import read_parameter_file
 
 ROOT = Path(__file__).parents[2]
 OF_CLASSES = [name for name in RENAMED if name.count('.') == 2]
@@ -57,7 +60,53 @@ def test_arguments_that_are_alike__have_names():
     ]
 
 
+@pytest.mark.parametrize('old', [*MOVED, 'geolin_ros.view.modes'])
+def test_old_name_of_a_module__is_the_new_one(old):
+    if '.ros.' in old:
+        pytest.importorskip('rclpy')
+    sys.modules.pop(old, None)
+    new = MOVED.get(old, 'geolin_tools.view.modes')
+    with pytest.warns(DeprecationWarning, match=f'{old} is now {new};') as caught:
+        exec(f'import {old}')
+    assert {warning.filename for warning in caught} == {'<string>'}
+    assert sys.modules[old] is importlib.import_module(new)
+    assert sys.modules[old].__name__ == new
+
+
+def test_old_name_of_the_node__is_read_from_a_parameter_file(tmp_path):
+    file = tmp_path / 'old.yaml'
+    file.write_text(f'/robot/{OLD_NODE}: {{ros__parameters: {{max_skew: 0.5}}}}')
+    with pytest.warns(DeprecationWarning, match=f'section {OLD_NODE} of .* is now linearizer'):
+        assert read_parameter_file(file) == {'max_skew': 0.5}
+
+
+@pytest.mark.parametrize('named', [None, '__node:=linearizer', '__node:=mine'])
+def test_node__keeps_its_old_name_with_a_parameter_file_of_that(named, tmp_path, capsys):
+    rclpy = pytest.importorskip('rclpy')
+    from geolin_ros.ros.command_line import with_old_name
+
+    file = tmp_path / 'old.yaml'
+    file.write_text(f'{OLD_NODE}:\n  ros__parameters:\n    max_skew: 0.5\n')
+    given = ['linearizer', '--ros-args', *(('-r', named) if named else ())]
+    assert with_old_name(given, 'linearizer') == given
+    given += ['--params-file', str(file), '-p', 'joints:=[a]']
+    context = rclpy.Context()
+    rclpy.init(args=with_old_name(given, 'linearizer'), context=context)
+    node = rclpy.create_node(
+        'linearizer', context=context, automatically_declare_parameters_from_overrides=True
+    )
+    is_old = named != '__node:=mine'
+    assert node.get_name() == (OLD_NODE if is_old else 'mine')
+    assert node.has_parameter('max_skew') == is_old
+    assert ('the node keeps this name' in capsys.readouterr().err) == is_old
+    assert node.has_parameter('joints')
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
 def test_change_log__has_the_table():
     text = (ROOT / 'CHANGELOG.rst').read_text()
+    for old, new in MOVED.items():
+        assert f'``{old}``: ``{new}``' in text, old
     for old, new in RENAMED.items():
         assert f'``{old}``: ``{new}``' in text, old

@@ -71,7 +71,7 @@ def test_walking_alone__calls_a_service(policy):
         for service in rules
     ]
     walks = policy.find('.//profile').get('node') == 'walking_node'
-    assert called == (['linearization_node/linearize_along'] if walks else [])
+    assert called == (['linearizer/linearize_along'] if walks else [])
 
 
 def test_policies__are_installed():

@@ -139,7 +139,7 @@ def test_consumer__hears_linearization_and_gains(matrices, tmp_path):
     context = Context()
     rclpy.init(context=context)
     node = rclpy.create_node('sender', context=context)
-    topics = 'linearization_node/linearization', 'lqr_node/gains'
+    topics = 'linearizer/linearization', 'lqr_node/gains'
     sent = messages(matrices)
     publishers = [
         node.create_publisher(type(message), topic, 1)

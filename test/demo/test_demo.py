@@ -186,7 +186,7 @@ def test_consumer__says_which_topics_are_missing(tmp_path):
     status, output = run('geolin_demos.demo.consumer', '--patience', 1, '--output', picture)
     assert status == 1
     assert 'FAIL  expected messages that did not come' in output
-    for topic in ('/robot_description', '/odom', '/joint_states', '/linearization_node/summary'):
+    for topic in ('/robot_description', '/odom', '/joint_states', '/linearizer/summary'):
         assert f'{topic}: no publisher' in output
     assert not picture.exists()
 
@@ -202,7 +202,7 @@ def test_consumer__tells_a_robot_without_linearizer(tmp_path):
             status, output = run('geolin_demos.demo.consumer', *options)
             missing = output.partition('FAIL')[2]
         assert status == 1
-        assert '/linearization_node/linearization: no publisher' in missing
+        assert '/linearizer/linearization: no publisher' in missing
         assert not any(topic in missing for topic in theirs)
         robot.send_signal(signal.SIGINT)
         output, _ = robot.communicate(timeout=60)

@@ -34,7 +34,7 @@ def test_node__does_not_grow(evidence_folder):
     path = str(robots.path('humanoid'))
     domain = {'ROS_DOMAIN_ID': os.environ['ROS_DOMAIN_ID']}
     robot = Child('robot', 'geolin_demos.demo.robot', ['--robot', path], domain)
-    node = Child('node', 'geolin_ros.ros.linearization_node', [], domain)
+    node = Child('node', 'geolin_ros.ros.linearizer', [], domain)
     sizes = []
     start = time.monotonic()
     try:

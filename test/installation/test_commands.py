@@ -11,7 +11,7 @@ from support.installation import NOT_HERE, PATIENCE, ROOT
 pytest.importorskip('launch_ros', reason=NOT_HERE)
 pytest.importorskip('ros2cli', reason=NOT_HERE)
 
-NODE = '/robot1/linearization_node'
+NODE = '/robot1/linearizer'
 LINEARIZATION = f'{NODE}/linearization'
 WAIT = '--no-daemon', '--spin-time', '5'
 LAUNCH = """
@@ -65,7 +65,7 @@ def test_topic_info__shows_types_and_qos(ros2):
     info = ros2('topic', 'info', *WAIT, '-v', LINEARIZATION)
     assert 'Type: geolin_msgs/msg/LinearizedDynamics' in info
     assert 'Publisher count: 1' in info
-    assert 'Node name: linearization_node' in info
+    assert 'Node name: linearizer' in info
     assert 'Node namespace: /robot1' in info
     assert 'Reliability: RELIABLE' in info
 

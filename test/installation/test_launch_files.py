@@ -71,7 +71,7 @@ def test_two_robots__are_served_by_one_launch_file_of_any_kind(installed, name, 
     file = tmp_path / f'robots.launch.{name}'
     file.write_text(text)
     with installed.launch(file) as launch:
-        launch.wait_for('[one.linearization_node]: serve quadruped')
+        launch.wait_for('[one.linearizer]: serve quadruped')
         launch.wait_for('serve humanoid')
         assert '[two.geometry]: serve humanoid' in launch.log, launch.log
         assert launch.interrupt() == 0, launch.log

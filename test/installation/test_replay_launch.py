@@ -59,8 +59,8 @@ def stamps(folder, topic):
 @pytest.mark.parametrize(
     ('late', 'more', 'node'),
     [
-        ({}, (), '/linearization_node'),
-        ({'GEOLIN_TEST_RECORDER': 'late'}, (), '/linearization_node'),
+        ({}, (), '/linearizer'),
+        ({'GEOLIN_TEST_RECORDER': 'late'}, (), '/linearizer'),
         ({'GEOLIN_TEST_PLAYER': 'late'}, ('name:=geometry', 'rate:=0.5'), '/geometry'),
     ],
     ids=['as it comes', 'late recorder', 'late player'],

@@ -156,7 +156,7 @@ def test_replay__writes_accelerations_as_of_mujoco(quadruped, tmp_path, capsys):
     (file,) = (tmp_path / 'out').glob('*.mcap')
     with file.open('rb') as stream:
         read = reader.make_reader(stream, decoder_factories=[decoder.DecoderFactory()])
-        topics = ['/linearization_node/linearization']
+        topics = ['/linearizer/linearization']
         for _, _, _, message in read.iter_decoded_messages(topics):
             if checked % 50 == 0:
                 found = read_linearization(message)

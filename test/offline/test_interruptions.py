@@ -28,7 +28,7 @@ ROUNDS = 4
 CHUNK = 64
 PATIENCE = 120.0
 """Within this a process ends, on a busy machine too [s]."""
-LINEARIZATIONS = '/linearization_node/linearization'
+LINEARIZATIONS = '/linearizer/linearization'
 
 
 @pytest.fixture(scope='module')

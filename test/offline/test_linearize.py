@@ -41,7 +41,7 @@ def replayed(bag, path, values=None):
     with Recording([path]) as recording:
         return [
             read_linearization(known_types().deserialize_cdr(data, LINEARIZATION))
-            for data in recording.raw('/linearization_node/linearization')
+            for data in recording.raw('/linearizer/linearization')
         ]
 
 

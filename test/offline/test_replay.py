@@ -19,9 +19,7 @@ from geolin_ros.offline.replay import replay
 from geolin_ros.offline.source import open_source
 from geolin_ros.stream.outputs.reading import read_linearization
 
-TOPICS = tuple(
-    f'/linearization_node/{name}' for name in ('linearization', 'forward_dynamics', 'summary')
-)
+TOPICS = tuple(f'/linearizer/{name}' for name in ('linearization', 'forward_dynamics', 'summary'))
 
 
 @pytest.fixture(scope='module')

@@ -25,7 +25,7 @@ from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.ros import bag_replay
 from geolin_ros.ros.bag_replay import Bag, Report, check, conclude, parameters_of_node
 
-NODE = '/linearization_node'
+NODE = '/linearizer'
 COUNT, RATE = 1500, 500
 
 

@@ -32,7 +32,7 @@ def test_help__says_topics_and_where_parameters_are(node):
 
 
 def test_argument_that_is_none__ends_the_program():
-    said = run('linearization_node', 'robot.urdf')
+    said = run('linearizer', 'robot.urdf')
     assert said.returncode == 2
     assert 'unrecognized arguments: robot.urdf' in said.stderr
     assert '--ros-args' in said.stderr

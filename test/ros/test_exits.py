@@ -19,7 +19,7 @@ from geolin_ros import robots
 
 QUADRUPED = {'robot_description_file': str(robots.path('quadruped'))}
 NODES = {
-    'linearization_node': QUADRUPED,
+    'linearizer': QUADRUPED,
     'lqr_node': {**QUADRUPED, 'supports': ['FL_foot:0.02', 'FR_foot:0.02']},
     'state_estimator': {**QUADRUPED, 'contacts': ['FL_foot point']},
     'torque_estimator': {**QUADRUPED, 'imu_topics': ['imu base']},

@@ -183,7 +183,7 @@ def test_given_parameters__override_those_of_the_bag(standing_bag, given, warns,
 
 @pytest.mark.parametrize(
     ('arguments', 'says'),
-    [(['--node', 'linearization_node'], 'expected /linearization_node'), ([], 'exists already')],
+    [(['--node', 'linearizer'], 'expected /linearizer'), ([], 'exists already')],
 )
 def test_what_cannot_be_recorded__is_refused_at_once(arguments, says, tmp_path):
     folder = tmp_path / 'bag'

@@ -54,7 +54,7 @@ def found(graph, node):
 
 
 NEEDED = {
-    'linearization_node': {'marker_rate': 1.0},
+    'linearizer': {'marker_rate': 1.0},
     'lqr_node': {'supports': FEET},
     'state_estimator': {'contacts': ['FL_foot point']},
     'torque_estimator': {'base': 'fixed'},

@@ -61,7 +61,7 @@ def test_node__stays_with_nohup_where_its_terminal_goes_and_ends_without(graph, 
 
 PARENT = """
 import subprocess, sys
-node = [sys.executable, '-m', 'geolin_ros.ros.linearization_node']
+node = [sys.executable, '-m', 'geolin_ros.ros.linearizer']
 child = subprocess.Popen([*node, *sys.argv[1:]])
 print('child', child.pid, flush=True)
 child.wait()
@@ -75,7 +75,7 @@ def test_node__ends_with_its_parent_if_it_is_asked_to(graph, tmp_path):
     parent = Process(
         tmp_path, PATIENT, place, ['--', '--end-with-parent'], module=str(tmp_path / 'parent.py')
     )
-    name = f'{place}/linearization_node'
+    name = f'{place}/linearizer'
     graph.wait_for(lambda: 'kernels are ready' in parent.log, START, parent)
     graph.wait_for(lambda: graph.listed(name), START, parent)
     parent.kill()
@@ -135,7 +135,7 @@ def test_node_that_compiles_what_its_robot_alone_takes__says_so_and_stops(
 
 
 @pytest.mark.parametrize(
-    ('module', 'moments'), [('linearization_node', 5), ('lqr_node', 2), ('torque_estimator', 2)]
+    ('module', 'moments'), [('linearizer', 5), ('lqr_node', 2), ('torque_estimator', 2)]
 )
 def test_signals_at_any_time__end_the_node_with_status_0(graph, tmp_path, module, moments):
     """From the first line of the program to the end of the interpreter, over and over again."""

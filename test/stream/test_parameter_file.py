@@ -27,8 +27,8 @@ def test_file_of_the_package__holds_the_defaults():
 def test_sections__of_any_node_and_of_this_one_count_later_ones_first(read):
     values = read("""
         /**: {ros__parameters: {max_skew: 1, odometry: {twist_frame: world}, use_sim_time: true}}
-        /dog/linearization_node: {ros__parameters: {max_skew: 0.5}}
-        dog: {linearization_node: {ros__parameters: {base: fixed}}}
+        /dog/linearizer: {ros__parameters: {max_skew: 0.5}}
+        dog: {linearizer: {ros__parameters: {base: fixed}}}
         other_node: {ros__parameters: {anything: 1}}
     """)
     assert values == {'max_skew': 0.5, 'odometry.twist_frame': 'world', 'base': 'fixed'}

@@ -22,12 +22,7 @@ import traceback
 from support.environment import ROOT, with_checkout
 from support.processes import Program
 
-PROGRAMS = {
-    'linearization_node': 'linearizer',
-    'lqr_node': 'lqr_node',
-    'state_estimator': 'state_estimator',
-    'torque_estimator': 'torque_estimator',
-}
+PROGRAMS = 'linearizer', 'lqr_node', 'state_estimator', 'torque_estimator'
 READ_LATE = {
     'KMP_DUPLICATE_LIB_OK',  # proxsuite sets it
     'PYTEST_CURRENT_TEST',
@@ -195,7 +190,7 @@ def become(module, arguments, environment, log):
         if module in PROGRAMS:
             from geolin_ros.ros import programs
 
-            status = getattr(programs, PROGRAMS[module])()
+            status = getattr(programs, module)()
         else:
             status = runpy.run_path(module, run_name='__main__')
     except SystemExit as end:

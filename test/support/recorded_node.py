@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rclpy.serialization import serialize_message
 
-from geolin_ros.ros.linearization_node import LinearizationNode
+from geolin_ros.ros.linearizer import LinearizerNode
 from geolin_ros.ros.robot_node import run
 from geolin_ros.ros.serialized_input import VIEWS
 
@@ -21,7 +21,7 @@ MATCHED = 'matched'
 ANSWERS = 'linearization', 'forward_dynamics', 'summary'
 
 
-class RecordedNode(LinearizationNode):
+class RecordedNode(LinearizerNode):
     """Writes down what it hears, and the ticks of its timer."""
 
     def __init__(self, **options):

@@ -50,7 +50,7 @@ from geolin_msgs.msg import (  # noqa: E402
     LinearizedDynamics,
 )
 from geolin_msgs.srv import Linearize  # noqa: E402
-from geolin_ros.ros.linearization_node import TOPIC_NAMES  # noqa: E402
+from geolin_ros.ros.linearizer import TOPIC_NAMES  # noqa: E402
 
 OUTPUTS = 'linearization', 'forward_dynamics', 'summary'
 START = 120.0
@@ -95,7 +95,7 @@ class Process:
         parameters=None,
         namespace='/',
         arguments=(),
-        module='linearization_node',
+        module='linearizer',
         wrapper=(),
         environment=None,
         forked=False,
@@ -310,8 +310,8 @@ class Client:
     def __init__(self, graph, folder, model, inputs=qos_profile_sensor_data):
         self.graph, self.model, self.folder = graph, model, folder
         self.namespace = f'/robot{os.getpid()}_{next(_namespaces)}'
-        self.node_name = f'{self.namespace}/linearization_node'
-        self.process, self.module = None, 'linearization_node'
+        self.node_name = f'{self.namespace}/linearizer'
+        self.process, self.module = None, 'linearizer'
         self.environment = graph.environment
         self.time = 1000 * SECOND
         self.rng = np.random.default_rng(0)

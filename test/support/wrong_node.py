@@ -40,6 +40,6 @@ class WrongFill:
 
 if __name__ == '__main__':
     linearization_stream.fill = WrongFill()
-    from geolin_ros.ros.linearization_node import main
+    from geolin_ros.ros.linearizer import main
 
     sys.exit(main())

@@ -69,7 +69,7 @@ class Motion:
     """Velocities of the base to its left [m/s] by stamp [s], as the simulator publishes them."""
 
     def __init__(self):
-        self._watcher, self._over = Watcher('/linearization_node'), threading.Event()
+        self._watcher, self._over = Watcher('/linearizer'), threading.Event()
         self._samples = []
         self._thread = threading.Thread(target=self._listen)
 
@@ -109,7 +109,7 @@ def url():
         domain = stack.enter_context(own_domain())  # where no other test had a robot
         stack.enter_context(pytest.MonkeyPatch.context()).setenv('ROS_DOMAIN_ID', str(domain))
         with balancing():
-            url = stack.enter_context(serving('--node', '/linearization_node'))
+            url = stack.enter_context(serving('--node', '/linearizer'))
         yield url
 
 

@@ -26,7 +26,7 @@ def test_walk__keeps_its_commands_pushed_and_its_plan_is_drawn(ros_domain, tmp_p
     command = [sys.executable, '-m', 'geolin_demos.walk', '--robot=quadruped', '--legs=2']
     pipe = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT, 'text': True}
     with Program(command, **pipe) as program:
-        watcher, end = Watcher('/linearization_node'), time.monotonic() + PATIENCE
+        watcher, end = Watcher('/linearizer'), time.monotonic() + PATIENCE
         try:
             over = lambda: program.poll() is not None or time.monotonic() > end  # noqa: E731
             live = Live.wait_for(watcher, None, tmp_path / 'rotors.yaml', print, over)

@@ -43,7 +43,7 @@ PARAMETERS = {
     'walking_node': {'dynamics': 'service', 'service_timeout': 10.0, 'command_timeout': 0.0},
 }
 MODULES = {
-    'linearizer': 'geolin_ros.ros.linearization_node',
+    'linearizer': 'geolin_ros.ros.linearizer',
     'walking_node': 'geolin_walking.walking_node',
 }
 
@@ -55,7 +55,7 @@ class Stage:
         self.simulator = Simulator(ROBOT, MODEL, FEET)
         self.node = rclpy.create_node('simulator', start_parameter_services=False)
         self.graph = WalkGraph(self.node, self.simulator, published(ROBOT))
-        self.client = self.node.create_client(LinearizeAlong, 'linearization_node/linearize_along')
+        self.client = self.node.create_client(LinearizeAlong, 'linearizer/linearize_along')
 
     def stand(self):
         """Put the robot on its feet again; return how to ask."""

@@ -19,7 +19,7 @@ class Consumer : public rclcpp::Node {
     gains_of_ = create_subscription<FeedbackGains>(
         "lqr_node/gains", 1, [this](const FeedbackGains &gains) { gains_ = gains; });
     dynamics_of_ = create_subscription<LinearizedDynamics>(
-        "linearization_node/linearization", 1,
+        "linearizer/linearization", 1,
         [this](const LinearizedDynamics &dynamics) { dynamics_ = dynamics; });
     timer_ = create_wall_timer(std::chrono::seconds(1), [this] { report(); });
   }

@@ -140,7 +140,7 @@ def node_parameters(
     """
     shared = {'overlay_file': str(overlay_file), **file_parameter(locate(robot))}
     return {
-        'linearization_node': shared | {'max_rate': designs, 'contact_source': 'topic'},
+        'linearizer': shared | {'max_rate': designs, 'contact_source': 'topic'},
         'lqr_node': {
             **shared,
             'supports': [text_of(support) for support in simulator.feet.values()],

@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
         Child('robot', 'geolin_demos.demo.robot', ['--robot', robot, *given], environment),
         Child(
             'linearizer',
-            'geolin_ros.ros.linearization_node',
+            'geolin_ros.ros.linearizer',
             as_arguments(parameters),
             environment,
         ),

@@ -146,7 +146,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument('--duration', type=float, default=5.0, help='measured time [s]')
     parser.add_argument('--output', type=Path, default=Path('geolin_demo.png'), help='picture')
     parser.add_argument('--robot', type=Path, help='MJCF file, which no topic brings')
-    parser.add_argument('--linearizer', default='/linearization_node', help='name of the node')
+    parser.add_argument('--linearizer', default='/linearizer', help='name of the node')
     parser.add_argument(
         '--patience', type=float, default=120.0, help='time limit for the first linearization [s]'
     )

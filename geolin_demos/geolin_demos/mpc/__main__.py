@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
         servers = [
             Child(
                 'linearizer',
-                'geolin_ros.ros.linearization_node',
+                'geolin_ros.ros.linearizer',
                 as_arguments(parameters),
                 environment,
             ),

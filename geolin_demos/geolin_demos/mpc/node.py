@@ -55,7 +55,7 @@ class MpcNode(Node):
             self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         self.create_subscription(ReferenceState, 'reference', self._on_reference, NEWEST)
         self.create_subscription(
-            LinearizedDynamics, 'linearization_node/linearization', self._on_linearization, NEWEST
+            LinearizedDynamics, 'linearizer/linearization', self._on_linearization, NEWEST
         )
 
     @property

@@ -130,7 +130,7 @@ def start(options: argparse.Namespace, supports: list[str], arguments: list[str]
         servers.append(
             Child(
                 'linearizer',
-                'geolin_ros.ros.linearization_node',
+                'geolin_ros.ros.linearizer',
                 as_arguments(shared | linearizer),
                 environment,
             )

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from geolin_ros import renamed
 from geolin_ros.description.safe_yaml import read_yaml
 from geolin_ros.errors import ConfigurationError, InputError, unknown_name
+from geolin_ros.renamed import OLD_NODE
 from geolin_ros.stream.parameters.table import Parameter
 from geolin_ros.stream.parameters.tables import table_of
 
-NODE = 'linearization_node'
+NODE = 'linearizer'
 
 
 def default_values(node: str = NODE) -> dict[str, Any]:
@@ -52,7 +54,11 @@ def read_parameter_file(path: str | Path, node: str = NODE) -> dict[str, Any]:
         raise ConfigurationError(f'parameter file {path} cannot be read: {error}') from error
     values: dict[str, Any] = {}
     for name, section in _sections(path, sections):
-        if name.rpartition('/')[2] in (node, '*', '**'):
+        own = name.rpartition('/')[2]
+        if own == OLD_NODE and node == NODE:
+            renamed.warn(f'section {own} of {path}', NODE)
+            own = NODE
+        if own in (node, '*', '**'):
             values |= _flatten(section)
     return {
         name: checked(name, value, node) for name, value in values.items() if not is_of_ros(name)

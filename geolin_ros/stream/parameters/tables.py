@@ -7,7 +7,7 @@ A table is imported when it is asked for: with it comes what its node stands on.
 
 from geolin_ros.stream.parameters.table import Parameter
 
-NODES = 'linearization_node', 'lqr_node', 'state_estimator', 'torque_estimator'
+NODES = 'linearizer', 'lqr_node', 'state_estimator', 'torque_estimator'
 ALL = (*NODES, 'walking_node')
 """With the node of geolin_walking."""
 
@@ -15,7 +15,7 @@ ALL = (*NODES, 'walking_node')
 def table_of(node: str) -> tuple[Parameter, ...]:
     """Return the parameters of a node, one of `ALL`."""
     match node:
-        case 'linearization_node':
+        case 'linearizer':
             from geolin_ros.stream.parameters.linearizer import TABLE
 
             return TABLE

@@ -13,7 +13,7 @@ WALKING_TABLE: tuple[Parameter, ...] = (
         'dynamics',
         'library',
         'Where A and B come from: the library, in this process, or a service, linearize_along of '
-        'linearization_node unless it is remapped.',
+        'linearizer unless it is remapped.',
         choices=('library', 'service'),
     ),
     Parameter('plan_rate', 50.0, 'Rate of plans.', unit='Hz', bounds=(1.0, 1000.0)),

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--port', type=_port, default=8080, help='(default: %(default)s)')
     live = parser.add_argument_group('of a running node')
-    live.add_argument('--node', default='/linearization_node', help='the linearizer (%(default)s)')
+    live.add_argument('--node', default='/linearizer', help='the linearizer (%(default)s)')
     live.add_argument(
         '--remap',
         action='append',

@@ -40,7 +40,7 @@ class Bench:
         self.publisher = node.create_publisher(LinearizedDynamics, topic, RELIABLE)
         node.create_subscription(
             LinearizedDynamics,
-            f'{robot.namespace}/linearization_node/linearization',
+            f'{robot.namespace}/linearizer/linearization',
             self._pass_on,
             RELIABLE,
         )
@@ -49,7 +49,7 @@ class Bench:
     def start_regulator(self):
         """Start one, or another one."""
         self.robot.start(
-            *('-r', 'linearization_node/linearization:=linearization'),
+            *('-r', 'linearizer/linearization:=linearization'),
             full_swing_time=FULL_SWING,
             gains_timeout=GAINS_TIMEOUT,
         )

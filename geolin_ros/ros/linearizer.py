@@ -35,7 +35,7 @@ from geolin_msgs.msg import (
 )
 from geolin_msgs.srv import Linearize, LinearizeAlong
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.ros.command_line import Program, read_arguments
+from geolin_ros.ros.command_line import Program, read_arguments, with_old_name
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.pipeline import Pipeline, make_pipeline
 from geolin_ros.ros.robot_node import Input, Output, Reading, RobotNode, guarded, run
@@ -56,7 +56,6 @@ BACKWARDS = JumpThreshold(
 
 PROGRAM = Program(
     'linearizer',
-    'linearization_node',
     'Publishes the geometric linearization A, B of a floating-base robot at each joint state.',
     'robot_description, joint_states, odom, joint_efforts; by parameter tf, contacts, wrenches',
     '~/linearization, ~/forward_dynamics, ~/summary, by parameter ~/markers; services '
@@ -70,7 +69,7 @@ MOST_FAILED_CHECK_FILES = 10
 """Of one run; later ones are logged, not saved."""
 
 
-class LinearizationNode(RobotNode):
+class LinearizerNode(RobotNode):
     """Publishes the linearization of a robot about each of its joint states.
 
     Threads of their own find eigenvalues once a second and check A and B now and then, so that
@@ -83,7 +82,7 @@ class LinearizationNode(RobotNode):
         self._analyst = ThreadPoolExecutor(1, thread_name_prefix='eigenvalues')
         self._checker = ThreadPoolExecutor(1, thread_name_prefix='certificate')
         self._answerer = ThreadPoolExecutor(1, thread_name_prefix='requests')
-        super().__init__('linearization_node', TABLE, **options)
+        super().__init__('linearizer', TABLE, **options)
         self._transforms: Transforms | None = None
         # rclpy takes one severity a line of code: this line is for errors
         self._complain = ThrottledLog(lambda words: self.get_logger().error(words))
@@ -341,4 +340,4 @@ class LinearizationNode(RobotNode):
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit status."""
     with_parent = read_arguments(PROGRAM, arguments)
-    return run(LinearizationNode, PROGRAM.name, arguments, with_parent)
+    return run(LinearizerNode, PROGRAM.name, with_old_name(arguments, PROGRAM.name), with_parent)
