@@ -126,7 +126,7 @@ class TestBringup:
             assert re.match(r'\w+_msgs/\w+[ ,;]', text), topic
         nodes = chain('FL_foot:0.02', {'odom': 'given', 'imu': 'imu/data'}, {'use_sim_time': True})
         scripts = {script.name for script in entry_points(group='console_scripts')}
-        assert {node.executable for node in nodes} <= scripts
+        assert {node.name for node in nodes} <= scripts
         tables = {
             'state_estimator': BASE_TABLE,
             'linearizer': TABLE,

@@ -27,6 +27,7 @@ IMPORTERS = {
     '__init__.py',
     'cli/__init__.py',
     'control/__init__.py',
+    'linearization/state_space.py',  # python-control
     'optional.py',
     'renamed.py',
     'ros/programs.py',
