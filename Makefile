@@ -87,6 +87,11 @@ faults: setup  ## every fault over DDS once; writes docs/evidence/faults.md
 robots: setup  ## every legged robot of example-robot-data; writes docs/evidence/robots.md
 	.venv/bin/python -m pytest -n 0 -m soak --evidence test/balance/test_legged_robots.py
 
+.PHONY: strangers
+strangers: setup  ## robots of other packages below FOLDER (tools/strangers.py); writes docs/evidence/robots.md
+	.venv/bin/python tools/evidence.py docs/evidence/robots.md 'Robots of other packages' \
+	    .venv/bin/python tools/strangers.py $(FOLDER)
+
 papers: setup  ## every row of the papers: tests, limits, worst found; writes docs/papers.json
 	.venv/bin/python -m pytest -q -n 2 -m shows --paper-table test
 
