@@ -9,6 +9,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from geolin_ros.ros.statistics import Latencies
+from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.topics import Counts
 
 ANOTHER_CLOCK = 86400.0
@@ -27,7 +28,7 @@ class Diagnostics:
         self._name, self._hardware_id = name, hardware_id
         self._answers, self._paired = answers, paired
         self.latencies, self.ages = Latencies(), Latencies()
-        self._before = (time.monotonic(), 0, 0, 0)
+        self._before = (time.monotonic(), 0, 0, 0, 0)
 
     def report(
         self,
@@ -45,9 +46,10 @@ class Diagnostics:
         ``errors`` and ``warnings`` are sentences about it.
         """
         now, last = time.monotonic(), self._before
-        self._before = (now, counts.received, counts.answered, counts.dropped)
+        early = counts.drops[Cause.NO_MODEL]
+        self._before = (now, counts.received, counts.answered, counts.dropped, early)
         elapsed = max(now - last[0], 1e-9)
-        received, answered, dropped = (
+        received, answered, dropped, early = (
             value - before for value, before in zip(self._before[1:], last[1:], strict=True)
         )
         latency, distance = self.latencies.take(), self.ages.take()
@@ -81,7 +83,7 @@ class Diagnostics:
             }
         status = DiagnosticStatus(name=self._name, hardware_id=self._hardware_id)
         status.level, status.message = _judgement(
-            waits_for, received, answered, dropped, self._answers
+            waits_for, received, answered, dropped, dropped == early, self._answers
         )
         if received and not answered and not dropped and stream is not None and stream.waits_for:
             status.level = DiagnosticStatus.WARN
@@ -108,14 +110,19 @@ def _age(now: int, stamp: int) -> str:
 
 
 def _judgement(
-    waits_for: str | None, received: int, answered: int, dropped: int, answers: str
+    waits_for: str | None,
+    received: int,
+    answered: int,
+    dropped: int,
+    is_early: bool,
+    answers: str,
 ) -> tuple[bytes, str]:
-    """Return level and message for one interval."""
+    """Return level and message for one interval; drops are early while there is no model."""
     if waits_for is not None:
         return DiagnosticStatus.WARN, f'waits for {waits_for}'
     if received == 0:
         return DiagnosticStatus.STALE, 'no joint states'
-    if answered == 0 and dropped:
+    if answered == 0 and dropped and not is_early:
         return DiagnosticStatus.ERROR, f'none of {received} joint states could be used'
     if dropped:
         return DiagnosticStatus.WARN, f'{dropped} of {received} joint states dropped'

@@ -21,11 +21,13 @@ pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 rclpy = pytest.importorskip('rclpy')
 
+from geolin_demos.balance.graph import topic_name  # noqa: E402
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.context import Context  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import QoSProfile, ReliabilityPolicy  # noqa: E402
+from rclpy.validate_topic_name import validate_topic_name  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
@@ -203,3 +205,10 @@ def test_silence__is_an_error_that_says_so():
     assert process.returncode == 1
     assert 'no controller leads the robot within 0.5 s' in said
     assert 'the last state was not answered' in said
+
+
+@pytest.mark.parametrize('frame', ['01_lf_foot', 'left_foot', 'foot.l/sole', 'Fuß'])
+def test_topic__of_any_frame_is_one_of_ros(frame):
+    assert validate_topic_name(f'{topic_name(frame)}/wrench')
+    with_digit = frame[0].isdigit()
+    assert topic_name(frame).startswith('foot_' if with_digit else frame[0])

@@ -1,8 +1,11 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+import pytest
 
 from geolin_ros.ros import statistics
 from geolin_ros.ros.statistics import Latencies, ThrottledLog
+from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.topics import Counts
 
 
 def test_percentiles__are_those_since_the_last_report():
@@ -35,3 +38,24 @@ def test_warning__is_said_at_once_then_throttled_by_kind(monkeypatch):
     now[0] = 10.0
     log('a', 'last')
     assert said[-1] == 'last'
+
+
+def test_joint_states_before_there_is_a_model__are_no_error():
+    """While kernels compile; the report may come when that is over and nothing is answered yet."""
+    messages = pytest.importorskip('diagnostic_msgs.msg')
+    time = pytest.importorskip('rclpy.time')
+    diagnostics = pytest.importorskip('geolin_ros.ros.diagnostics')
+    found = diagnostics.Diagnostics('node', 'robot', 'linearizations', 'odometry')
+    counts = Counts(received=3)
+    counts.drops[Cause.NO_MODEL] = 3
+
+    def status():
+        (one,) = found.report(time.Time(), None, counts, None).status
+        return one.level, one.message
+
+    assert status() == (messages.DiagnosticStatus.WARN, '3 of 3 joint states dropped')
+    counts.received += 2
+    counts.drops[Cause.NO_MODEL] += 1
+    counts.drops[Cause.NOT_FINITE] += 1
+    expected = 'none of 2 joint states could be used'
+    assert status() == (messages.DiagnosticStatus.ERROR, expected)
