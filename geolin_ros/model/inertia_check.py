@@ -8,7 +8,7 @@ import numpy as np
 
 from geolin_ros.description import Description, Finding, Link, raise_errors
 from geolin_ros.errors import SingularInertiaError
-from geolin_ros.kernels.packing.ballast import ballast_of_ties
+from geolin_ros.kernels.packing.ballast import at_zero, ballast_of_ties
 from geolin_ros.kernels.packing.types import Tree
 from geolin_ros.typing import Array
 
@@ -61,7 +61,7 @@ def _without_inertia(tree: Tree, names: list[str]) -> Iterator[Finding]:
     """
     nb = tree.parent.shape[0]
     articulated, composite = tree.inertia.copy(), tree.inertia.copy()
-    lent, _ = ballast_of_ties(tree)
+    lent, _ = ballast_of_ties(tree, at_zero(tree))
     for i in range(nb - 1, 0, -1):
         S = tree.subspace[tree.v_start[i] : tree.v_start[i] + tree.v_size[i]].T
         own = slice(tree.v_start[i], tree.v_start[i] + tree.v_size[i])

@@ -63,11 +63,11 @@ class PrescribedAccelerations:
         return self._newest[1:]
 
     def conditions(self, at: Point) -> tuple[float, float, float]:
-        """Return the condition numbers of M, of N' M N and of J J'.
+        """Return the condition numbers of M, of M along the motions that contacts leave, of J J'.
 
-        N holds the motions that contacts leave; without any the second one is 1. Rows of J have
-        length one in the third one, which is near 1 / eps^2 where they depend on each other, then
-        (1) has no unique forces.
+        The second one is |M| |(N' M N)^-1| with a basis N of these motions, 1 without any. Rows of
+        J have length one in the third one, which is near 1 / eps^2 where they depend on each
+        other, then (1) has no unique forces.
         """
         M, J = self.matrices(at)
         of_M = float(np.linalg.cond(M))
@@ -76,7 +76,8 @@ class PrescribedAccelerations:
         length = np.linalg.norm(J, axis=1, keepdims=True)
         _, sizes, motions = np.linalg.svd(J / np.maximum(length, np.finfo(np.float64).tiny))
         N = motions[len(J) :]
-        left = float(np.linalg.cond(N @ M @ N.T)) if len(N) else 1.0
+        inner = np.linalg.inv(N @ M @ N.T)
+        left = float(np.linalg.norm(M, 2) * np.linalg.norm(inner, 2)) if len(N) else 1.0
         smallest = sizes[-1] if len(J) <= len(M) else 0.0
         redundancy = float(sizes[0] / smallest) ** 2 if smallest > 0.0 else np.inf
         return of_M, left, redundancy

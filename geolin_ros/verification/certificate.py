@@ -29,7 +29,7 @@ from geolin_ros.verification.directional import Directional, Form
 LIMIT = 1e-8
 """Largest deviation of a well-conditioned robot, relative to the largest entry of the block."""
 ROUNDING = 1e3 * np.finfo(np.float64).eps
-"""Times the condition number of N' M N, N the motions left, or of J J': of another one."""
+"""Times the condition of M along the motions that contacts leave, or of J J': of another one."""
 LEAST = 1e-3
 """A block with entries below this part of its row's largest is judged by that."""
 REDUNDANT = 1e9

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.close import assert_close
 from support.constrained_reference import TiedReference
-from support.light_robots import standing
+from support.light_robots import mixed, standing
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
 
@@ -234,6 +234,35 @@ HELD = {
 """Least joints a leg, legs, contacts; the last link of a leg has its number filled in."""
 
 
+def assert_exact(description, contacts, seed, what, size=1.0):
+    """Compare with the reference; return whether the contacts are independent, as they must be."""
+    model = TreeModel.from_description(description)
+    rng = np.random.default_rng(seed)
+    state, tau = model.random_state(rng), rng.normal(size=model.n) * model.total_mass
+    reference = TiedReference(description, model, contacts)
+    A, B, nu_dot, forces, by_state, rank, condition = reference.linearization(state, tau)
+    if rank < sum(3 if c.kind == 'point' else 6 for c in contacts):
+        return False
+    L = Linearizer(model, contacts)(state, tau)
+    assert L.rank == rank
+    limit = max(1e-8, 10.0 * np.finfo(float).eps * condition)
+    M = reference.oracle.mass_matrix(reference.full(state))
+    least = 1.0 / np.linalg.norm(M, 2) / min(size, 1.0)  # where contacts lock what efforts move
+    for name, found, expected in (
+        *(('A', L.A, A), ('B', L.B, B), ('nu_dot', L.nu_dot, nu_dot)),
+        *(('forces', L.wrenches, forces), ('their derivative', L.wrench_by_state, by_state)),
+    ):
+        scale = np.abs(expected).max() if name != 'B' else max(np.abs(B[model.m :]).max(), least)
+        assert_close(found, expected, limit, f'{name} {what}', scale)
+    J, gamma = reference.rows(reference.full(state))
+    J, B = J @ reference.T, L.B[model.m :]
+    largest, most = np.abs(J).max(), max(np.abs(B).max(), least)
+    assert np.abs(J @ B).max() <= 1e-8 * largest * most, what
+    whole = largest * np.abs(L.nu_dot).max() + np.abs(gamma).max()
+    assert np.abs(J @ L.nu_dot + gamma).max() <= 1e-8 * whole, what
+    return True
+
+
 @pytest.mark.parametrize(
     ('held', 'joints'),
     [(h, j) for j in (1, 2, 3) for h, (least, *_) in HELD.items() if j >= least],
@@ -248,17 +277,17 @@ def test_light_links__are_as_exact_as_what_they_hold(held, joints):
             names = ('frame',) if isinstance(pattern, Contact) else ('frame_a', 'frame_b')
             named = {name: getattr(pattern, name).format(**fill) for name in names}
             contacts.append(dataclasses.replace(pattern, **named))
-        description = standing(mass, joints, legs)
-        model = TreeModel.from_description(description)
-        rng = np.random.default_rng(joints)
-        state, tau = model.random_state(rng), rng.normal(size=model.n)
-        reference = TiedReference(description, model, contacts)
-        A, B, nu_dot, forces, by_state, rank, condition = reference.linearization(state, tau)
-        L = Linearizer(model, contacts)(state, tau)
-        limit = max(1e-8, 10.0 * np.finfo(float).eps * condition)
-        for name, found, expected in (
-            *(('A', L.A, A), ('B', L.B, B), ('nu_dot', L.nu_dot, nu_dot)),
-            *(('forces', L.wrenches, forces), ('their derivative', L.wrench_by_state, by_state)),
-        ):
-            assert_close(found, expected, limit, f'{name} with links of {mass} kg')
-        assert L.rank == rank == sum(3 if c.kind == 'point' else 6 for c in contacts)
+        what = f'with links of {mass} kg'
+        assert assert_exact(standing(mass, joints, legs), contacts, joints, what)
+
+
+@pytest.mark.parametrize(
+    ('scale', 'size'), [(1.0, 1.0), (1e-6, 1.0), (1e6, 1.0), (1.0, 0.1), (1.0, 10.0)]
+)
+def test_robots_of_light_and_heavy_links__are_as_exact(scale, size):
+    """Twenty of each size; some of these have contacts that depend on each other."""
+    exact = 0
+    for seed in range(20):
+        description, contacts = mixed(np.random.default_rng(seed), scale, size)
+        exact += assert_exact(description, contacts, seed, f'of robot {seed}', size)
+    assert exact > 12

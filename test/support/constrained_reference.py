@@ -209,7 +209,8 @@ class TiedReference:
     def linearization(self, state, tau):
         """Return A, B, nu_dot, forces, their derivative by state, the rank, and a condition.
 
-        The latter is that of the reduced mass matrix, 1 if no motion is left, or, squared, of J.
+        The latter is that of the mass matrix along the motions left, locked ones counting by how
+        heavy they are, or, squared, of J.
         """
         oracle, T, S, m = self.oracle, self.T, self.S, self.model.m
         M = T.T @ oracle.mass_matrix(self.full(state)) @ T
@@ -245,7 +246,7 @@ class TiedReference:
         A[m:] = solve(-D, change[: len(gamma)])
         B[m:] = solve(S, np.zeros((len(gamma), S.shape[1])))
         by_state = J_inverse.T @ (M @ A[m:] + D)
-        condition = np.linalg.cond(inner) if inner.size else 1.0
+        condition = np.linalg.norm(M, 2) / np.linalg.eigvalsh(inner)[0] if inner.size else 1.0
         condition = max(condition, (sizes[0] / sizes[rank - 1]) ** 2 if rank else 1.0)
         return A, B, nu_dot, lam, by_state, rank, condition
 

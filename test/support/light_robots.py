@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from geolin_ros import Description, Joint, Link
+from geolin_ros import Contact, Description, Joint, Link, Loop
 from geolin_ros.description import Mimic
 from support.finite_difference import exp
 
@@ -59,3 +59,31 @@ def standing(mass, joints, legs=1):
             found.append(Joint(name, 'revolute', last, name, tilted(place, 0.05 + 0.1 * k), axis))
             last, place = name, np.array([0.0, 0.01, -0.03])
     return Description('standing', tuple(links), tuple(found))
+
+
+def mixed(rng, scale=1.0, size=1.0):
+    """Return a robot whose links differ by up to ten orders of magnitude, and its contacts.
+
+    A base of 0.1 to 1000 kg, one to three legs of one to six joints about any axes, links of 1e-9
+    to 10 kg at random or light and heavy ones by turns; soles, points, or a loop of two feet.
+    Masses are times ``scale``, lengths times ``size``.
+    """
+    legs, joints = (int(rng.integers(1, most)) for most in (4, 7))
+    light, heavy = 10.0 ** rng.uniform(-9.0, -2.0), 10.0 ** rng.uniform(-1.0, 1.0)
+    by_turns = rng.uniform() < 0.5
+    links = [compact('base', scale * 10.0 ** rng.uniform(-1.0, 3.0), 0.2 * size)]
+    found, contacts = [], []
+    for leg in range(legs):
+        last, place = 'base', size * np.array([0.1 - 0.2 * leg, 0.05 * leg, -0.5])
+        for k in range(joints):
+            name = f'leg{leg}_{k}'
+            mass = (light, heavy)[(k + leg) % 2] if by_turns else 10.0 ** rng.uniform(-9.0, 1.0)
+            links.append(compact(name, scale * mass, 0.03 * size))
+            axis, pose = rng.normal(size=3), tilted(place, rng.uniform(0.0, 0.5))
+            found.append(Joint(name, 'revolute', last, name, pose, axis / np.linalg.norm(axis)))
+            last = name
+            place = size * (rng.uniform(-0.05, 0.05, 3) - np.array([0.0, 0.0, 0.05]))
+        contacts.append(Contact(last, str(rng.choice(['point', 'surface']))))
+    if legs > 1 and rng.uniform() < 0.25:
+        contacts = [Loop(contacts[0].frame, contacts[1].frame, contacts[0].kind)]
+    return Description('mixed', tuple(links), tuple(found)), contacts

@@ -14,7 +14,7 @@ def linearize(ints, floats, x, inputs, ws, out):
     n = int(ints[layout.NB]) - 1
     m = 6 + n
     nothing = np.zeros(0)
-    packed = layout.Packed(ints, floats, nothing, nothing, (), None)
+    packed = layout.Packed(ints, floats, nothing, nothing, (), None, None)
     scratch = np.full(min(ws.size, layout.plain_workspace_size(packed)), np.nan)
     given, status = np.concatenate((np.zeros(6), inputs[:n])), np.zeros(1, np.int64)
     D, nu_dot = np.full((m, 3 * m), np.nan), out[4 * m * m + 2 * m * n :]

@@ -10,8 +10,11 @@ inertia W along rows e of its own, which one row more takes back:
     (M + e' W e) nu_dot + h = tau + J' lam + e' mu,     e nu_dot - W^-1 mu = 0               (1)
 
 mu = W e nu_dot whatever W is: nothing changes but the rounding, which grows with W over the
-inertia of the body with what holds it, and not with its square. Contacts: see `site_ballast`.
+inertia of the body with what holds it, and not with its square. Which are light is seen where all
+positions are zero. Contacts: see `site_ballast`.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +24,18 @@ from geolin_ros.typing import Array
 LIGHT_TIE = 1e-3  # share in the inertia of what is tied, below which a joint is lent some
 
 
-def ballast_of_ties(tree: Tree) -> tuple[Array, Array]:
+class AtZero(NamedTuple):
+    """The base and all joints, nothing tied, at positions zero."""
+
+    J: Array
+    """(nb, 6, 6 + n) body Jacobians of the bodies of `Tree`."""
+    M: Array
+    """(6 + n, 6 + n) mass matrix."""
+    base: int
+    """6 if the base moves, else 0."""
+
+
+def ballast_of_ties(tree: Tree, at: AtZero) -> tuple[Array, Array]:
     """Return what mimic joints and their masters are lent, by inertias that all else leaves free.
 
     Returns
@@ -31,14 +45,14 @@ def ballast_of_ties(tree: Tree) -> tuple[Array, Array]:
     total : (own coordinates,)
         Sum of k^2 times these over the joints that follow a coordinate, itself included.
     """
-    n, base = tree.master.size, int(tree.v_size[0])
+    n, base = tree.master.size, at.base
     armature, total = np.zeros(n), np.zeros(int(tree.master.max(initial=-1)) + 1)
     if np.unique(tree.master).size == n:
         return armature, total
-    M, T = _mass_matrix(tree), np.zeros((base + n, base + total.size))
+    M, T = at.M[6 - base :, 6 - base :], np.zeros((base + n, base + total.size))
     T[:base, :base] = np.eye(base)
     T[np.arange(base, base + n), base + tree.master] = tree.multiplier
-    alone, tied_together = _left_free(M)[base:], _left_free(T.T @ M @ T)[base:]
+    alone, tied_together = (1.0 / np.diag(mobility(A))[base:] for A in (M, T.T @ M @ T))
     squares = tree.multiplier**2
     for own in range(total.size):
         tied = np.flatnonzero(tree.master == own)
@@ -52,27 +66,31 @@ def ballast_of_ties(tree: Tree) -> tuple[Array, Array]:
     return armature, total
 
 
-def _left_free(M: Array) -> Array:
-    """Return the inertia of each coordinate where all others are free; M may be singular."""
+def mobility(M: Array) -> Array:
+    """Return the inverse of M, which may be singular, to rounding of each coordinate."""
     size = np.sqrt(np.diag(M))
     size[size == 0.0] = 1.0
     values, vectors = np.linalg.eigh(M / np.outer(size, size))
-    found: Array = size**2 / (vectors**2 @ (1.0 / np.maximum(values, np.finfo(float).eps)))
+    inverse = vectors / np.maximum(values, np.finfo(float).eps) @ vectors.T
+    found: Array = inverse / np.outer(size, size)
     return found
 
 
-def _mass_matrix(tree: Tree) -> Array:
-    """Return M of the base, if it moves, and all joints, nothing tied, at positions zero."""
-    base, n = int(tree.v_size[0]), tree.master.size
-    J = np.zeros((tree.parent.size, 6, base + n))
-    J[0, :, :base] = np.eye(6)[:, :base]
+def at_zero(tree: Tree) -> AtZero:
+    """Return how the robot moves where all positions are zero."""
+    n = tree.master.size
+    J = np.zeros((tree.parent.size, 6, 6 + n))
+    J[0, :, :6] = np.eye(6)
     for i in range(1, tree.parent.size):
-        R, o = tree.rotation[i], tree.translation[i]
         own = tree.v_start[i] + np.arange(tree.v_size[i])
-        arm = np.array([[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]])
-        X = np.block([[R.T, -R.T @ arm], [np.zeros((3, 3)), R.T]])
-        J[i] = X @ J[tree.parent[i]]
-        J[i][:, base + own] += tree.subspace[own].T
+        J[i] = to_frame(tree.rotation[i], tree.translation[i]) @ J[tree.parent[i]]
+        J[i][:, 6 + own] += tree.subspace[own].T
     M: Array = np.sum(np.swapaxes(J, 1, 2) @ tree.inertia @ J, axis=0)
-    M[base:, base:] += np.diag(tree.armature)
-    return M
+    M[6:, 6:] += np.diag(tree.armature)
+    return AtZero(J, M, int(tree.v_size[0]))
+
+
+def to_frame(R: Array, o: Array) -> Array:
+    """Return X (6, 6), twists of a frame at o with axes R from those of the one it is in."""
+    arm = np.array([[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]])
+    return np.block([[R.T, -R.T @ arm], [np.zeros((3, 3)), R.T]])

@@ -181,7 +181,8 @@ def pack_contacts(
     if combination is None and loops.any():
         combination = differences(widths, loops)
     seen = np.repeat(loops < 2, widths)
-    partners, W = ballast_of_sites(packed, bodies, widths, poses)
+    of_tree = np.searchsorted(packed.bodies, bodies)
+    partners, W = ballast_of_sites(packed.at_zero, of_tree, widths, poses)
     bodies, widths = np.append(bodies, bodies[partners]), np.append(widths, widths[partners])
     loops = np.append(loops, np.full(partners.size, OF_BALLAST))
     mimics, nb, count = packed.mimics, int(packed.ints[NB]), len(bodies)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.kernels.packing.ballast import ballast_of_ties
+from geolin_ros.kernels.packing.ballast import AtZero, at_zero, ballast_of_ties
 from geolin_ros.kernels.packing.types import (
     BASE,
     BODY_WRENCH,
@@ -219,6 +219,8 @@ class Packed(NamedTuple):
     """Joints whose positions are an element of a group."""
     mimics: Mimics
     """Joints that follow another one: here they move for themselves, rows tie them to it."""
+    at_zero: AtZero
+    """All of them at positions zero, with what mimic joints are lent."""
 
     @property
     def is_plain(self) -> bool:
@@ -257,7 +259,9 @@ def pack(tree: Tree, gravity: Array) -> Packed | None:
         return None
     floats = np.zeros(MODEL_HEADER + nb * MODEL_RECORD)
     floats[GRAVITY : GRAVITY + 3] = gravity
-    lent, total = ballast_of_ties(tree)
+    at = at_zero(tree)
+    lent, total = ballast_of_ties(tree, at)
+    at.M[6:, 6:] += np.diag(lent)
     turns = np.tile(np.eye(3), (nb, 1, 1))
     for i in range(nb):
         record = floats[MODEL_HEADER + i * MODEL_RECORD :][:MODEL_RECORD]
@@ -272,7 +276,7 @@ def pack(tree: Tree, gravity: Array) -> Packed | None:
     for array in (ints, floats):
         array.setflags(write=False)
     mimics, groups = _mimics(tree, chains, total), _groups(tree, chains, turns)
-    return Packed(ints, floats, turns, chains.last, groups, mimics)
+    return Packed(ints, floats, turns, chains.last, groups, mimics, at)
 
 
 def _chains(tree: Tree) -> _Chains:

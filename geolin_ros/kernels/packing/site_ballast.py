@@ -7,75 +7,53 @@ See `ballast` for why. A foot is lent a mass in the directions that its contact 
 
 import numpy as np
 
-from geolin_ros.kernels.packing.layout import (
-    ALPHA,
-    ARMATURE,
-    BETA,
-    BODY_INTS,
-    COM,
-    EX,
-    ICX,
-    INT_HEADER,
-    MASS,
-    MODEL_HEADER,
-    MODEL_RECORD,
-    NB,
-    PARENT,
-    Packed,
-    T,
-)
+from geolin_ros.kernels.packing.ballast import AtZero, mobility, to_frame
 from geolin_ros.typing import Array, IntArray
 
-LIGHT = 1e-4  # share of the mass of the robot that acts at a contact, below which it is light
-LENT = 1e-2  # share of it that is lent: more rounds more where the joint of a foot is free to turn
-LENGTH = 0.1  # of turns beside motions [m]
+LOST = 1e6  # factor of rounding in what a contact leaves free, above which bodies are light
+LENT = 0.1  # share of the mass of the robot that is lent
 
 
 def ballast_of_sites(
-    packed: Packed, bodies: IntArray, widths: IntArray, poses: Array
+    at: AtZero, bodies: IntArray, widths: IntArray, poses: Array
 ) -> tuple[IntArray, Array]:
-    """Return which contacts need ballast, and W, the diagonal of it (6,) [kg, kg m^2].
+    """Return which contacts get ballast, all or none, and W, its diagonal (6,) [kg, kg m^2].
 
-    Arguments as of `contact_layout.pack_contacts`.
+    From Y = M^-1 J', Lambda = J Y, each contact alone takes Y Lambda^-1 Y' of the mobilities M^-1.
+    Rounding grows with the condition of Lambda, and with M^-1 over what is left of it. Lengths are
+    in radii of gyration.
+
+    Parameters
+    ----------
+    at
+        The robot at zero.
+    bodies
+        Of `Tree`.
+    widths, poses
+        As of `contact_layout.pack_contacts`.
     """
-    nb = int(packed.ints[NB])
-    records = packed.floats[MODEL_HEADER:][: nb * MODEL_RECORD].reshape(nb, -1)
-    parents = packed.ints[INT_HEADER:][: nb * BODY_INTS].reshape(nb, -1)[:, PARENT]
-    mass = float(records[:, MASS].sum())
-    light = [
-        _is_light(records, parents, int(b), packed.turns[b].T @ pose[:3, 3], width > 3, mass)
-        for b, width, pose in zip(bodies, widths, poses, strict=True)
-    ]
-    W = LENT * mass * np.repeat((1.0, LENGTH**2), 3)
-    return np.flatnonzero(light), W
-
-
-def _is_light(
-    records: Array, parents: IntArray, b: int, p: Array, turns: bool, mass: float
-) -> bool:
-    """Return whether a joint on the way to body b moves less than `LIGHT` at the point p of it.
-
-    That is the inertia about the joint of the bodies on the way alone, at zero, over the square
-    of how far a unit of the joint moves the contact.
-    """
-    smallest = LIGHT * mass
-    m, h, inertia = 0.0, np.zeros(3), np.zeros((3, 3))  # about the origin of body b
-    if b > 0 and records[b, MASS] < smallest:
-        return True
-    while b > 0 and m < LENT * mass:
-        record = records[b]
-        c = record[COM : COM + 3]
-        own = record[ICX : ICX + 12].reshape(3, 4)[:, :3]
-        m, h = m + record[MASS], h + record[MASS] * c
-        inertia = inertia + own + record[MASS] * (c @ c * np.eye(3) - np.outer(c, c))
-        alpha, beta = record[ALPHA], record[BETA]
-        acting = alpha**2 * m + beta**2 * inertia[2, 2] + record[ARMATURE]
-        lever = max(np.hypot(alpha, beta * np.hypot(p[0], p[1])), LENGTH * beta * turns)
-        if acting < smallest * lever**2:
-            return True
-        E, t = record[EX : EX + 12].reshape(3, 4)[:, :3].T, record[T : T + 3]
-        p, h, inertia = E @ p + t, E @ h, E @ inertia @ E.T
-        cross = np.outer(h, t)
-        inertia += (2.0 * h @ t + m * t @ t) * np.eye(3) - cross - cross.T - m * np.outer(t, t)
-        h, b = h + m * t, int(parents[b])
-    return False
+    if not len(bodies):
+        return np.zeros(0, np.int64), np.zeros(6)
+    mass, about = (
+        at.M[0, 0],
+        np.trace(at.M[3:6, 3:6]) / 2.0,
+    )  # m |c|^2 more than about its centre c
+    own_moment = about - np.sum(at.M[:3, 3:6] ** 2) / (2.0 * mass)
+    radius = np.sqrt(max(own_moment, 1e-12 * about) / mass)
+    units = np.where(at.J[:, 3:].any(axis=(0, 1)), 1.0, radius)
+    units[:3] = radius
+    six, own, worst = np.repeat((1.0, radius), 3), slice(6 - at.base, None), 0.0
+    M = (at.M * np.outer(units, units))[own, own]
+    free = mobility(M)
+    for body, width, pose in zip(bodies, widths, poses, strict=True):
+        J = six[:, np.newaxis] * (to_frame(pose[:3, :3], pose[:3, 3]) @ at.J[body]) * units
+        J = J[:width, own]
+        moved, Y = J.any(axis=0), free @ J.T
+        if moved.any():
+            sizes, V = np.linalg.eigh(J @ Y)
+            kept = sizes > 1e-14 * sizes[-1]
+            left = np.diag(free) - np.sum((Y @ V[:, kept]) ** 2 / sizes[kept], axis=1)
+            least = max(np.max(left[moved]), 1.0 / np.max(np.diag(M)))
+            condition = sizes[-1] / sizes[kept][0]
+            worst = max(worst, condition * np.max(np.diag(free)[moved]) / least)
+    return np.arange(len(bodies) if worst > LOST else 0), LENT * mass * six**2
