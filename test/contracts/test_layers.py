@@ -91,6 +91,16 @@ def test_import__loads_what_it_is_about_alone(
     assert 5000 < int(done.stdout) <= most
 
 
+def test_the_check__loads_no_kernel_but_the_layout_that_models_carry() -> None:
+    """Through others too, which the contract about imports leaves out; see ``planted_errors``."""
+    code = (
+        'import sys, geolin_ros.verification.certificate\n'
+        'print(*(n.split(".")[2] for n in sys.modules if n.startswith("geolin_ros.kernels.")))'
+    )
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert set(done.stdout.split()) == {'_jit', 'packing', 'se3'}, done.stderr
+
+
 def test_rooms__are_those_of_the_page_about_the_design() -> None:
     text = (ROOT / 'docs' / 'design.md').read_text(encoding='utf-8')
     package = ROOT / 'geolin_ros'
