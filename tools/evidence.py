@@ -36,7 +36,7 @@ def provenance():
 
 def table(head, rows):
     """Return a table as lines of Markdown."""
-    return [f'| {" | ".join(map(str, row))} |' for row in (head, ['---'] * len(head), *rows)]
+    return [f'|{"|".join(map(str, row))}|' for row in (head, ['---'] * len(head), *rows)]
 
 
 def write(path, title, text, lines, begun=None):
