@@ -113,14 +113,6 @@ def row_of(name, folder):
     return name, f'{simulator.model.total_mass:.1f}', *cells
 
 
-def compact(rows):
-    """Return the table as lines of Markdown, without blanks."""
-    return [
-        line.replace(' | ', '|').replace('| ', '|').replace(' |', '|')
-        for line in table(HEAD, rows)
-    ]
-
-
 def column(case):
     """Return where the outcome of a case goes: all feet, one lifted, a squat."""
     return 2 if case.startswith('squat') else int(' - ' in case or case.startswith('1 '))
@@ -154,7 +146,7 @@ def main():
             rows.append(row)
             print(' | '.join(row), flush=True)
             if options.table:
-                options.table.write_text('\n'.join([TEXT, *compact(rows), '']))
+                options.table.write_text('\n'.join([TEXT, *table(HEAD, rows), '']))
     return int(not rows)
 
 
