@@ -255,6 +255,31 @@ def correct(X, b, P, k, h, N, gate, L, T):
 
 
 @kernel
+def level(X, b, P, k, height, variance, gate, L, T):
+    """Correct by the height of point ``k``, unless its square is above ``gate`` variances.
+
+    The innovation is d_z - height = xi_dz + theta_x d_y - theta_y d_x to first order. L, T (n, n)
+    are scratch memory. Returns a status.
+    """
+    n, d, c = P.shape[0], FEET + 3 * k, POINTS + k
+    for i in range(n):
+        T[i, 0] = P[i, d + 2] + X[1, c] * P[i, 0] - X[0, c] * P[i, 1]
+    S = T[d + 2, 0] + X[1, c] * T[0, 0] - X[0, c] * T[1, 0] + variance
+    z = X[2, c] - height
+    if not z * z <= gate * S:
+        return REJECTED
+    for i in range(n):
+        T[i, 1] = -T[i, 0] * z / S
+        for j in range(i + 1):
+            P[i, j] -= T[i, 0] * T[j, 0] / S
+            P[j, i] = P[i, j]
+    for i in range(6):
+        b[i] += T[BIAS + i, 1]
+    _move(X, T[:, 1], L)
+    return ACCEPTED
+
+
+@kernel
 def _move(X, xi, scratch):
     """Replace X by exp(xi) X; entries of points that are lifted are zeros."""
     Q, Gamma = scratch[0:3, 0:3], scratch[3:6, 0:3]
@@ -296,8 +321,9 @@ def meet(X, b, P, active, until, touching, now, h, J, rules, N, L, T):
 
     h (K, 3), J (K, 6, 6 + n): where the IMU sees them, and how that moves with joints. A point
     that is refused is let go until ``now`` + distrust [s].
-    rules (6,): variances of joint positions and of points, gate, distrust, what is added to the
-    variance of velocity when all are refused, and what no number is as large as.
+    rules (8,): variances of joint positions and of points, gate, distrust, what is added to the
+    variance of velocity when all are refused, what no number is as large as, and variance and
+    mean of the heights at which points are placed; no variance: they are not known.
     N (3, 3), L and T (n, n) are scratch memory. Returns how many points were let go, or `LOST`.
     """
     K, tried, refused = active.shape[0], 0, 0
@@ -322,6 +348,8 @@ def meet(X, b, P, active, until, touching, now, h, J, rules, N, L, T):
             active[k] = True
             _uncertainty(J[k], rules[0], rules[1], N)
             touch(X, P, k, h[k], N, L)
+            if rules[6] > 0.0:
+                level(X, b, P, k, rules[7], rules[6], rules[2], L, T)
     if _is_within(X, rules[5]) and _is_within(P, rules[5] * rules[5]):
         for i in range(6):
             if not abs(b[i]) < rules[5]:

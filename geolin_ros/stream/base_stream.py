@@ -39,6 +39,7 @@ class BaseSettings:
     rate_cutoff: float = 50.0
     sole: float = 0.05
     foot_radius: float = 0.0
+    flat_ground: float = 0.0
     gate: float = 16.0
     distrust: float = 0.1
     deviations: Deviations = field(default_factory=Deviations)
@@ -103,7 +104,8 @@ class BaseStream(TopicStream[BaseAnswer]):
         self.model, self.settings = model, settings
         feet = Feet(model, settings.imu.link, settings.contacts.contacts, settings.sole)
         self._filter = BaseFilter(
-            *(feet, settings.deviations, settings.foot_radius, settings.gate, settings.distrust)
+            *(feet, settings.deviations, settings.foot_radius, settings.gate, settings.distrust),
+            flat_ground=settings.flat_ground,
         )
         self._joints, self._contacts = JointInput(model), ContactInput(model, settings.contacts)
         self._imu = ImuInput(

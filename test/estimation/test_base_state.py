@@ -112,6 +112,31 @@ def test_correction__is_that_of_the_textbook():
     assert np.allclose(P, joseph, atol=1e-12)
 
 
+def test_height__corrects_as_the_textbook_and_its_slope_is_that_of_differences():
+    rng = np.random.default_rng(3)
+    X, b, P = some_state(rng)
+    n, k, height, variance, step = P.shape[0], 1, X[2, 6] + 0.1, 4e-3, 1e-6
+    H = np.zeros((1, n))
+    for i, unit in enumerate(np.eye(n)):
+        plus, minus = (
+            (expm(algebra(group_error(e * unit))) @ as_matrix(X))[2, 5 + k] for e in (step, -step)
+        )
+        H[0, i] = (plus - minus) / (2 * step)
+    gain = P @ H.T / (H @ P @ H.T + variance)
+    z = X[2, 5 + k] - height
+    left = np.eye(n) - gain @ H
+    joseph = left @ P @ left.T + variance * gain @ gain.T
+    delta = -gain[:, 0] * z
+    expected, biases = expm(algebra(group_error(delta))) @ as_matrix(X), b + delta[9:15]
+    scratch = np.zeros((n, n)), np.zeros((n, n))
+    far = kernels.level(X, b, P, k, height + 1e3, variance, 16.0, *scratch)
+    assert far == kernels.REJECTED
+    assert kernels.level(X, b, P, k, height, variance, 16.0, *scratch) == kernels.ACCEPTED
+    assert np.allclose(as_matrix(X), expected, atol=1e-9)
+    assert np.allclose(b, biases, atol=1e-9)
+    assert np.allclose(P, joseph, atol=1e-9)
+
+
 def test_samples_kept_until_a_correction__carry_as_far_as_one_by_one():
     rng = np.random.default_rng(8)
     together, alone = (BaseFilter(feet_of(quadruped()), NOISE) for _ in range(2))
@@ -303,6 +328,17 @@ def test_errors_of_runs__are_as_large_as_their_covariances_say(plain_walk):
     for total, size in ((pose, 6 * runs), (speed, 3 * runs)):
         assert (total < chi2.ppf(0.9995, size)).all(), total / size
         assert (total > chi2.ppf(0.0005, size)).all(), total / size
+
+
+def test_flat_ground__keeps_the_height(plain_walk):
+    k, off = plain_walk.time.size - 1, {}
+    for flat in (0.0, 0.005):
+        runs = [
+            estimates(plain_walk, np.random.default_rng(seed), (k,), flat_ground=flat)[1]
+            for seed in range(6)
+        ]
+        off[flat] = np.abs([errors(plain_walk, k, found[k])[0][2] for found in runs]).mean()
+    assert off[0.005] < 0.4 * off[0.0]
 
 
 def test_biases__become_known(plain_walk):

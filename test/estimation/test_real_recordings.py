@@ -124,6 +124,19 @@ def test_state_estimator__drifts_less_than_plain_leg_odometry(name):
     assert own[2] <= 0.7 * plain[2]
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize('on', [150.0, 300.0, 600.0])
+def test_state_estimator__keeps_its_height_on_flat_ground_wherever_the_threshold_lies(on):
+    robot, truth, marker = recordings.go1()
+    robot.values.update(contact_on_force=on, contact_off_force=0.75 * on, flat_ground=0.03)
+    found = recordings.estimated(robot)
+    way = np.linalg.norm(np.diff(truth.p[:, :2], axis=0), axis=1).sum()
+    first, last = np.searchsorted(found.time, truth.time[[0, -1]])
+    climbed = found.p[last, 2] - found.p[first, 2] - (truth.p[-1, 2] - truth.p[0, 2])
+    assert abs(climbed) < 0.02 * way
+    assert recordings.compared(truth, found, robot.segment, marker)[2] < 0.2
+
+
 @pytest.mark.parametrize(
     ('forces', 'correlation', 'part'), [(torques.hopper, 0.98, 0.25), (torques.icub, 0.9, 0.25)]
 )

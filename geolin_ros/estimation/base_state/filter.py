@@ -90,6 +90,9 @@ class BaseFilter:
         Largest squared distance of a point, in standard deviations.
     distrust
         How long a point that was let go does not count [s].
+    flat_ground
+        Standard deviation of the heights at which points land, about that of the first ones; 0:
+        they are not known [m].
 
     Attributes
     ----------
@@ -104,10 +107,11 @@ class BaseFilter:
         radius: float = 0.0,
         gate: float = 16.0,
         distrust: float = 0.1,
+        flat_ground: float = 0.0,
     ) -> None:
         chosen = Deviations() if deviations is None else deviations
         self.feet, self.deviations, self.gate, self.distrust = feet, chosen, gate, distrust
-        self._radius, K = radius, len(feet.names)
+        self._radius, self._flat, K = radius, flat_ground, len(feet.names)
         self._noise = np.square(
             (
                 chosen.gyro,
@@ -126,7 +130,7 @@ class BaseFilter:
         self._rules = np.array(
             (
                 *(chosen.joint**2, chosen.point**2, gate, distrust),
-                *(START_VELOCITY**2, LOST),
+                *(START_VELOCITY**2, LOST, 0.0, 0.0),
             )
         )
         self._scratch = np.zeros((n, kernels.FEET)), np.zeros((n, n)), np.zeros((n, n))
@@ -153,7 +157,7 @@ class BaseFilter:
         P[3:6, 3:6] = START_VELOCITY**2 * np.eye(3)
         P[9:12, 9:12] = d.gyro_bias**2 * np.eye(3)
         P[12:15, 12:15] = d.accelerometer_bias**2 * np.eye(3)
-        self._active[:], self._until[:] = False, time
+        self._active[:], self._until[:], self._rules[6] = False, time, 0.0
         self._kept, self._times[0], self.time = 0, time, time
         self._newest[:3], self._newest[3:] = 0.0, acceleration
         self._recent[0] = self._newest
@@ -208,6 +212,8 @@ class BaseFilter:
                 f'{LOST:g}; look for large numbers in IMU and joint states'
             )
         self.let_go += let_go
+        if self._flat > 0.0 and self._rules[6] == 0.0 and self._active.any():
+            self._rules[6:] = self._flat**2, X[2, kernels.POINTS :][self._active].mean()
 
     def estimate(self) -> BaseEstimate:
         """Return where the base is now."""

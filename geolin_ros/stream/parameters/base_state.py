@@ -76,6 +76,14 @@ BASE_TABLE: tuple[Parameter, ...] = (
         bounds=(0.0, 1.0),
     ),
     Parameter(
+        'flat_ground',
+        0.0,
+        'Standard deviation of the heights of flat ground where feet land, about that at the '
+        'start; 0: it is not flat.',
+        unit='m',
+        bounds=(0.0, 1.0),
+    ),
+    Parameter(
         'gate',
         16.0,
         'Squared Mahalanobis distance from which on a contact is rejected.',
