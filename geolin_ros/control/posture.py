@@ -46,6 +46,9 @@ HEIGHTS = 1.05, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7
 """Heights that are tried where it keeps less, of the default one."""
 HEIGHT_TOLERANCE = 0.01
 """By which a height that was asked for may be missed [m]; other wishes pull at it a little."""
+NEARLY = 1e-3
+"""Error up to which soles that nobody has placed need only be level on the ground [m, rad]: on
+legs without an ankle's roll they come closer as the base leans."""
 _MUST, _HEIGHT, _UPRIGHT, _LEG, _JOINT = 1e3, 10.0, 10.0, 0.1, 3.0
 _BEND = (
     0.1  # of the way to the middle of a leg joint's range: a stretched leg cannot start to bend
@@ -151,6 +154,9 @@ def standing_posture(
     if not seeds:
         seeds = [seed if start is not None else _bent(seed, legs, model)]
     state = min((_solve(task, begin) for begin in seeds), key=task.regret)
+    if start is None and feet is None and TOLERANCE < task.missing(state) <= NEARLY:
+        task = task._replace(may_step=True)
+        state = _solve(task, state)
     if asked is None and start is None and not joints:
         state = _at_ease(task, state, floor, legs)
     _check(task, state)
@@ -173,6 +179,8 @@ class _Task(NamedTuple):
     height: float
     joints: Array
     weights: Array
+    may_step: bool = False
+    """Whether soles must only be level on the ground, wherever."""
 
     def must(self, state: State) -> tuple[dict[str, Array], Array]:
         """Return what is missing by name, and how it changes with z[:m] all together."""
@@ -185,6 +193,8 @@ class _Task(NamedTuple):
             if support.kind == 'surface':
                 error = se3.log(se3.relative(pose, goal))
                 J = se3.left_jacobian_inverse(error) @ J
+                if self.may_step:
+                    error, J = error[2:5], J[2:5]
             else:
                 error, J = pose[:3, :3].T @ (goal[:3, 3] - pose[:3, 3]), J[:3]
             missing[f'foot {support.frame!r}'] = error
@@ -208,10 +218,15 @@ class _Task(NamedTuple):
         rows.append(mass.jacobian[:2])
         return missing, np.vstack(rows)
 
+    def missing(self, state: State) -> float:
+        """Return the largest error of a foot or the centre of mass [m, rad]."""
+        return float(np.max(np.abs(np.concatenate(list(self.must(state)[0].values())))))
+
     def regret(self, state: State) -> float:
         """Return how far a posture is from what is asked of it [m, rad]."""
-        missing = float(np.max(np.abs(np.concatenate(list(self.must(state)[0].values())))))
-        return 1e3 * max(0.0, missing - TOLERANCE) + float(abs(self.height - state.H[2, 3]))
+        return 1e3 * max(0.0, self.missing(state) - TOLERANCE) + float(
+            abs(self.height - state.H[2, 3])
+        )
 
     def should(self, state: State) -> tuple[Array, Array]:
         """Return weighted wishes: what is missing (rows,), and how it changes (rows, m)."""
@@ -230,8 +245,9 @@ def _solve(task: _Task, state: State) -> State:
     """Return the posture after Gauss-Newton steps, the last ones on what must hold alone."""
     model, m = task.model, task.model.m
     last = np.inf
+    placed = task._replace(may_step=False)
     for _ in range(_STEPS):
-        must, J = task.must(state)
+        must, J = placed.must(state)
         should, K = task.should(state)
         missing = np.concatenate(list(must.values()))
         lower, upper = _room(model, state)
@@ -280,8 +296,7 @@ def _at_ease(task: _Task, state: State, floor: float, legs: NDArray[np.bool_]) -
 
 def _reserve(task: _Task, state: State, legs: NDArray[np.bool_]) -> float:
     """Return what of efforts, room of the legs' joints and friction is left at least, up to 1."""
-    missing = np.concatenate(list(task.must(state)[0].values()))
-    if np.max(np.abs(missing)) > TOLERANCE or task.regret(state) > HEIGHT_TOLERANCE:
+    if task.missing(state) > TOLERANCE or task.regret(state) > HEIGHT_TOLERANCE:
         return -np.inf
     try:
         point = equilibrium(task.model, state, task.supports)

@@ -4,6 +4,7 @@
 
 import dataclasses
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -61,16 +62,22 @@ def test_posture__stands_level_with_the_centre_of_mass_over_the_feet(name):
     check_limits(model, state)
 
 
-def test_posture__of_legs_with_five_joints_is_met_too():
+@pytest.mark.parametrize('moving', ['.*', '.*_(hip_.*|knee|ankle_pitch)_joint'])
+@pytest.mark.parametrize('lean', [0.0, 0.4])
+def test_posture__of_legs_with_five_joints_is_met_too(moving, lean):
+    """With legs alone the base leans to bring the centre of mass over feet, which come closer."""
     file, sides = example_robot('g1_29dof_rev_1_0'), ('left', 'right')
-    model = TreeModel.from_urdf(
-        file, locked_joints={f'{side}_ankle_roll_joint': 0.0 for side in sides}
-    )
+    names = TreeModel.from_urdf(file).joint_names
+    locked = {name: 0.0 for name in names if not re.fullmatch(moving, name)}
+    locked |= {f'{side}_ankle_roll_joint': 0.0 for side in sides}
+    locked |= {'left_shoulder_roll_joint': lean}
+    model = TreeModel.from_urdf(file, locked_joints=locked)
     frames = [f'{side}_ankle_roll_link' for side in sides]
     supports = [foot.support for foot in read_feet(file, model, frames)]
     state = standing_posture(model, supports)
     whole = TreeModel.from_urdf(file)  # at zero where the other is locked
     s = np.zeros(whole.n)
+    s[whole.joint_index('left_shoulder_roll_joint')] = lean
     s[[whole.joint_index(name) for name in model.joint_names]] = state.s
     oracle = PinocchioOracle.read_urdf(file, whole)
     q = oracle.q(whole.state(state.H, s, np.zeros(6), np.zeros(whole.n)))
