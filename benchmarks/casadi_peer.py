@@ -9,6 +9,7 @@ a `map` over many; adam's expressions by CasADi's machine, with ``--compile`` as
 
 import argparse
 import os
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -47,7 +48,7 @@ def compiled(function: casadi.Function, folder: str) -> casadi.Function:
     """Return it as generated and compiled C."""
     source = Path(folder, 'adams.c')
     name = function.generate(source.name)
-    Path(name).rename(source)
+    shutil.move(name, source)
     subprocess.run(['cc', *FLAGS, str(source), '-o', f'{folder}/adams.so', '-lm'], check=True)
     return casadi.external('adams', f'{folder}/adams.so')
 

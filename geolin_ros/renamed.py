@@ -32,10 +32,8 @@ MOVED = {
     'geolin_ros.model.lint': 'geolin_tools.lint',
     'geolin_ros.offline.comparison': 'geolin_tools.comparison',
     'geolin_ros.offline.modes': 'geolin_tools.modes',
-    'geolin_ros.papers': 'geolin_papers',
     'geolin_ros.ros.linearization_node': 'geolin_ros.ros.linearizer',
     'geolin_ros.ros.watcher': 'geolin_tools.view.watcher',
-    'geolin_ros.spatial.lie_group': 'geolin_papers.lie_groups',
     'geolin_ros.view': 'geolin_tools.view',
 }
 """Modules and packages, from old to new."""

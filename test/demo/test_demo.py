@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.processes import Program
+from support.processes import Program, is_over
 
 pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
@@ -104,14 +104,6 @@ def test_demo__ends_on_ctrl_c_and_leaves_nothing_behind(number, tmp_path):
     assert 'interrupted' in output
     assert 'Traceback' not in output
     assert not [child for child in children if Path(f'/proc/{child}').exists()]
-
-
-def is_over(pid):
-    """Whether a process is gone; where nobody asks for its status it stays as a zombie."""
-    try:
-        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] == 'Z'
-    except (FileNotFoundError, ProcessLookupError):
-        return True
 
 
 def wait_until_over(children, patience=30.0):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.kernel_cache import copy_cache
-from support.processes import Program
+from support.processes import Program, is_over
 from support.ros_graph import START, Process, left_behind
 
 from geolin_ros import robots
@@ -93,7 +93,7 @@ def test_node__ends_with_a_parent_that_is_killed_while_python_imports(graph, tmp
     graph.wait_for(lambda: masked(child, 'SigCgt', signal.SIGTERM), START, parent)
     parent.kill()
     assert 'kernels are ready' not in parent.log
-    graph.wait_for(lambda: not Path(f'/proc/{child}').exists())
+    graph.wait_for(lambda: is_over(child))
     assert 'kernels are ready' not in parent.log
     assert 'Traceback' not in parent.log
 

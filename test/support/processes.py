@@ -4,6 +4,7 @@
 
 import contextlib
 import subprocess
+from pathlib import Path
 
 import psutil
 
@@ -60,3 +61,11 @@ def end_all():
     """End what is left of all tests."""
     while _started:
         _started.pop().end()
+
+
+def is_over(pid):
+    """Whether a process is gone; where nobody asks for its status it stays as a zombie."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] == 'Z'
+    except (FileNotFoundError, ProcessLookupError):
+        return True

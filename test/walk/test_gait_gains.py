@@ -170,8 +170,10 @@ def test_damaged_gait__is_refused_by_name(simulator, file, tmp_path):
         load_bank(path, simulator.model)
 
 
+@pytest.mark.ros
 def test_lqr_node__makes_the_robot_trot_over_dds(file, rotors, ros_domain, tmp_path):
     """The simulator reports that the robot moves on: nobody has told it that it may."""
+    pytest.importorskip('geolin_msgs.msg')
     given = {
         'overlay_file': str(rotors),
         'gain_bank': str(file),

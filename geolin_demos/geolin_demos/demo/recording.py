@@ -86,12 +86,12 @@ class Recording:
 
     def on_description(self, message: Any) -> None:
         """Take a std_msgs/String."""
-        self._subscribe('robot_description')
+        self._count('robot_description')
         self.description = message.data
 
     def on_odometry(self, message: Any) -> None:
         """Take a nav_msgs/Odometry."""
-        self._subscribe('odom')
+        self._count('odom')
         if not self.is_over:
             twist = message.twist.twist
             v = np.concatenate((_vector(twist.linear), _vector(twist.angular)))
@@ -100,7 +100,7 @@ class Recording:
 
     def on_joint_state(self, message: Any) -> None:
         """Take a sensor_msgs/JointState."""
-        self._subscribe('joint_states')
+        self._count('joint_states')
         if not self.is_over:
             self.joint_names = message.name
             self._rates[nanoseconds(message.header.stamp)] = np.array(message.velocity)
@@ -108,7 +108,7 @@ class Recording:
     def on_linearization(self, message: Any) -> None:
         """Take a geolin_msgs/LinearizedDynamics."""
         arrival = self._now()
-        self._subscribe('linearization')
+        self._count('linearization')
         if self.start is None:
             self.start = arrival
         stamp = nanoseconds(message.header.stamp)
@@ -124,11 +124,11 @@ class Recording:
 
     def on_summary(self, message: Any) -> None:
         """Take a geolin_msgs/LinearizationSummary."""
-        self._subscribe('summary')
+        self._count('summary')
         self.node_counts = message.received, message.published, message.dropped
         self.latencies.append(message.latency)
 
-    def _subscribe(self, topic: str) -> None:
+    def _count(self, topic: str) -> None:
         self._received[topic] = self.received(topic) + 1
 
     def received(self, topic: str) -> int:

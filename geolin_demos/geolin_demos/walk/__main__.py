@@ -82,7 +82,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.set_defaults(armature=ARMATURE, effort_limit=None)
     options = parser.parse_args(arguments)
     given = sys.argv[1:] if arguments is None else arguments
-    robots = BUNDLED if options.robot is None and options.feet is None else [options.robot]
+    is_tour = options.robot is None and options.feet is None and not options.alone
+    robots = BUNDLED if is_tour else [options.robot]
     status = 0
     try:
         for options.robot in robots:

@@ -296,9 +296,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     options.kept.write_text(json.dumps(found))
     except KeyboardInterrupt:
         return 130
-    order = {name: number for number, name in enumerate([*ROBOTS, *names])}
+    order = [*ROBOTS, *names, *(row[0] for _, row in found.values())]
     cases = list(BARS)
-    results = sorted(found.values(), key=lambda one: (order[one[1][0]], cases.index(one[1][1])))
+    results = sorted(
+        found.values(), key=lambda one: (order.index(one[1][0]), cases.index(one[1][1]))
+    )
     count = sum(passed for passed, _ in results)
     text = f'{count} of {len(results)} cases pass. Processor time of cycles in the run itself.'
     print(text)
