@@ -25,6 +25,7 @@ from geolin_ros.control.support import (
     support_polygon,
     upward,
 )
+from geolin_ros.dynamics.arguments import check_is_state
 from geolin_ros.dynamics.functions import bias_force
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.momentum import centre_of_mass
@@ -196,7 +197,8 @@ def equilibrium(
     ConfigurationError
         If the base is fixed, there is no support, or friction is not positive.
     """
-    if model.base != 'floating' or not supports or not friction > 0.0:
+    check_is_state(state)
+    if model.base != 'floating' or not len(supports) or not friction > 0.0:
         raise ConfigurationError(
             f'robot {model.name!r} has a {model.base} base, {len(supports)} supports, friction '
             f'{friction:g}; expected a floating base, a support, friction above 0'

@@ -80,11 +80,11 @@ class GaitGains:
         dt = self.knots[0].dt
         passed = int(np.floor(max(time, 0.0) / dt + 1e-9))
         share = min(max(max(time, 0.0) / dt - passed, 0.0), 1.0)
-        knot, after = (self._state(k, place) for k in (passed, passed + 1))
+        knot, after = (self._knot(k, place) for k in (passed, passed + 1))
         state = knot.state.retract(share * knot.state.difference(after.state))
         return replace(knot, state=state)
 
-    def _state(self, passed: int, place: Array) -> Gains:
+    def _knot(self, passed: int, place: Array) -> Gains:
         """Return a knot, however often the period has passed."""
         repeats, k = divmod(max(passed - self.first, 0), len(self.knots) - self.first)
         knot = self.knots[min(passed, self.first) + k]

@@ -220,7 +220,8 @@ class Regulator:
         self._linearized_at, self._misfit_since = earlier._linearized_at, earlier._misfit_since
         if earlier.model.hash == self.model.hash:
             self._newest = earlier._newest
-            self._walks_since, self._place = earlier._walks_since, earlier._place
+            if self._gait is not None and earlier._gait is not None:
+                self._walks_since, self._place = earlier._walks_since, earlier._place
         self._look_up()
 
     # ---- what it is given

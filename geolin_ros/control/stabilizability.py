@@ -26,6 +26,7 @@ from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.mode_names import Named, known_directions, words_for
 from geolin_ros.control.staircase import Staircase, staircase
 from geolin_ros.control.support import Support
+from geolin_ros.dynamics.arguments import check_is_state
 from geolin_ros.dynamics.functions import bias_force, mass_matrix
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InputError
@@ -244,6 +245,7 @@ def analyze_modes(
     InfeasibleError
         If no efforts hold the posture.
     """
+    check_is_state(state)
     if (supports and horizon is not None) or (model.base == 'fixed' and (supports or horizon)):
         raise ConfigurationError(
             f'robot {model.name!r} has a {model.base} base and {len(supports)} supports'

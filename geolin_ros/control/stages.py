@@ -116,12 +116,12 @@ class StageProblem:
     """
 
     def __init__(self, N: int, n_x: int, n_u: int, rows: int | Sequence[str] = 0) -> None:
-        if min(N, n_x, n_u) < 1 or (isinstance(rows, int) and rows < 0):
+        if min(N, n_x, n_u) < 1 or (not isinstance(rows, Sequence) and rows < 0):
             raise ConfigurationError(
                 f'a problem has {N} stages, {n_x} states, {n_u} inputs and {rows} rows, expected '
                 'at least one of the first three'
             )
-        kinds = ('rows',) * rows if isinstance(rows, int) else tuple(rows)
+        kinds = tuple(rows) if isinstance(rows, Sequence) else ('rows',) * int(rows)
         rows = len(kinds)
         self._kinds = {kind: np.array([kind == one for one in kinds]) for kind in sorted({*kinds})}
         self._sizes = sizes = kernels.sizes_of(N, n_x, n_u, rows)

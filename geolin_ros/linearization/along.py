@@ -15,6 +15,7 @@ import copy
 import dataclasses
 import os
 from collections.abc import Iterable, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -272,6 +273,7 @@ class Along:
                 try:
                     plans[k] = worker(states[k], tau[k], times[k], sets[k], rooms[k])
                 except GeolinError as error:
+                    list(numbers)  # nobody begins another
                     raise type(error)(f'trajectory {k}: {error}') from error
 
         others = self._workers[: threads - 1]
@@ -279,8 +281,9 @@ class Along:
         try:
             work(self)
         finally:
-            for done in running:
-                done.result()
+            wait(running)
+        for done in running:
+            done.result()
         return plans
 
     def _first(

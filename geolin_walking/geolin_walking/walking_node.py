@@ -60,7 +60,7 @@ class WalkingNode(RobotNode):
         self._planner = ThreadPoolExecutor(1, thread_name_prefix='plans')
         super().__init__('walking_node', WALKING_TABLE, **options)
         self._client: Any = self.create_client(LinearizeAlong, SERVICE)
-        self._is_planning = self._must_stop = False
+        self._is_planning = False
 
     def compile(self) -> None:
         """Compile, or load from the cache, what every linearization needs."""
@@ -81,11 +81,12 @@ class WalkingNode(RobotNode):
 
     def make_stream(self, reading: Reading) -> WalkingStream:
         """Return a stream; it looks up all frames and joints that parameters name."""
-        values, linearize = reading.values, None
-        self._must_stop = False
+        values, linearize, stops = reading.values, None, threading.Event()
         if values['dynamics'] == 'service':
-            linearize = self._by_service(reading.model, values)
-        return WalkingStream(reading.model, values, self._counts, linearize)
+            linearize = self._by_service(reading.model, values, stops)
+        stream = WalkingStream(reading.model, values, self._counts, linearize)
+        stream.stops = stops
+        return stream
 
     def make_pipeline(self, reading: Reading) -> Pipeline:
         """Return a walker that has planned in this process, and the writer of its messages."""
@@ -116,7 +117,7 @@ class WalkingNode(RobotNode):
     def _plan(self, pipeline: Pipeline, question: Question, start: float) -> None:
         stream: WalkingStream = pipeline.stream
         try:
-            if self._must_stop:
+            if stream.stops.is_set():
                 question = question._replace(command=Command())
             plan = stream.walker.plan(*question[1:])
             elapsed = time.perf_counter() - start
@@ -153,10 +154,11 @@ class WalkingNode(RobotNode):
             else:
                 self.get_logger().info(phase.name.lower())
 
-    def _by_service(self, model: TreeModel, values: Any) -> Linearize:
+    def _by_service(self, model: TreeModel, values: Any, stops: threading.Event) -> Linearize:
         """Return what asks a linearizer for A and B; runs in the planner's thread.
 
-        Once it has answered, A and B are this process's own where it does not; the robot stops.
+        Once it has answered, A and B are this process's own where it does not, and ``stops`` is
+        set until it does.
         """
         contacts, patience = contacts_of(supports_of(values)), values['service_timeout']
         along, has_answered, again = Linearizer(model, contacts).along, False, 0.0
@@ -188,13 +190,14 @@ class WalkingNode(RobotNode):
             if not has_answered or time.monotonic() >= again:
                 try:
                     found = ask(trajectory)
-                    has_answered, self._must_stop = True, False
+                    has_answered = True
+                    stops.clear()
                     return found
                 except ConnectionError as error:
                     if not has_answered:
                         raise
                     self._warn('plan', f'the robot stops on all feet: {error}')
-            self._must_stop = True
+            stops.set()
             return along(*trajectory)
 
         return linearize

@@ -4,6 +4,7 @@
 
 from array import array
 from collections.abc import Callable, Mapping
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,6 +80,7 @@ class WalkingStream(StateStream[Question]):
         self._touching = {support.frame for support in self.supports}
         self._command, self._commanded_at = Command(), 0
         self._period, self._patience = 1.0 / values['plan_rate'], values['command_timeout']
+        self.stops = Event()
         self._make = lambda: walker_for(
             model,
             self.supports,

@@ -80,7 +80,7 @@ def others() -> set[str]:
         for package, owners in packages_distributions().items()
         if not core & {name_of(owner) for owner in owners}
         and package not in sys.stdlib_module_names
-    } - {'geolin_environment_hook', '_distutils_hack', 'geolin_tools'}
+    } - {'geolin_environment_hook', '_distutils_hack', 'geolin_tools', 'geolin_walking'}
 
 
 def test_core__computes_without_any_extra(others, tmp_path):

@@ -132,6 +132,7 @@ ELSEWHERE = {
     'robot_description_node': 'a place of the same text',
     'xacro_args': 'of files, whose text is a description',
     'root': 'of MJCF files',
+    'max_wait': 'of topics that come one after the other',
     'description_timeout': 'of messages for people',
     'autostart': 'of the life cycle',
     'overlay_file': 'a place of the same text as overlay',

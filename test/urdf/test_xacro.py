@@ -113,7 +113,7 @@ def test_bag__is_linearized_for_arguments_of_the_file(chosen, tmp_path, capsys):
     assert main(command) == 1
     assert '--xacro-args NAME:=VALUE' in capsys.readouterr().err
     assert main([*command, '--xacro-args', 'legs:=quadruped', 'loaded:=false']) == 0
-    assert ' samples' in capsys.readouterr().out
+    assert ' 1 sample,' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

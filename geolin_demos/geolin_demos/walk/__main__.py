@@ -128,6 +128,7 @@ def start(options: argparse.Namespace, supports: list[str], arguments: list[str]
     ]
     if options.dynamics == 'service':
         linearizer = {'max_rate': 10.0, 'contact_source': 'topic', 'service.budget': 1.0}
+        linearizer['service.rate'] = 1000  # cycles go by as fast as plans come
         servers.append(
             Child(
                 'linearizer',

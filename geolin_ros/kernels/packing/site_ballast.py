@@ -10,7 +10,7 @@ import numpy as np
 from geolin_ros.kernels.packing.ballast import AtZero, mobility, to_frame
 from geolin_ros.typing import Array, IntArray
 
-LOST = 1e6  # factor of rounding in what a contact leaves free, above which bodies are light
+LOST = 2e7  # factor of rounding in what a contact leaves free, above which bodies are light
 LENT = 0.1  # share of the mass of the robot that is lent
 
 
@@ -34,10 +34,8 @@ def ballast_of_sites(
     """
     if not len(bodies):
         return np.zeros(0, np.int64), np.zeros(6)
-    mass, about = (
-        at.M[0, 0],
-        np.trace(at.M[3:6, 3:6]) / 2.0,
-    )  # m |c|^2 more than about its centre c
+    mass = at.M[0, 0]
+    about = np.trace(at.M[3:6, 3:6]) / 2.0  # m |c|^2 more than about its centre c
     own_moment = about - np.sum(at.M[:3, 3:6] ** 2) / (2.0 * mass)
     radius = np.sqrt(max(own_moment, 1e-12 * about) / mass)
     units = np.where(at.J[:, 3:].any(axis=(0, 1)), 1.0, radius)
@@ -49,8 +47,9 @@ def ballast_of_sites(
         J = six[:, np.newaxis] * (to_frame(pose[:3, :3], pose[:3, 3]) @ at.J[body]) * units
         J = J[:width, own]
         moved, Y = J.any(axis=0), free @ J.T
-        if moved.any():
-            sizes, V = np.linalg.eigh(J @ Y)
+        Lambda = J @ Y
+        if Lambda.any() and np.isfinite(Lambda).all():  # far away: no answer will be finite
+            sizes, V = np.linalg.eigh(Lambda)
             kept = sizes > 1e-14 * sizes[-1]
             left = np.diag(free) - np.sum((Y @ V[:, kept]) ** 2 / sizes[kept], axis=1)
             least = max(np.max(left[moved]), 1.0 / np.max(np.diag(M)))

@@ -29,6 +29,8 @@ MOVING: dict[Part, float] = {'linear': 0.05, 'angular': 0.1}
 """Slower motion [m/s, rad/s] is not judged."""
 AGREEMENT = 0.2
 """Relative deviation up to which a twist agrees with its pose."""
+UNKNOWN = 10.0
+"""Standard deviation from which on a message says that it does not know [m/s, rad/s]."""
 DEVIATIONS = 2.0
 """So many standard deviations, as the message has them, a right twist may be off its pose: filters
 correct poses by more than they have moved."""
@@ -208,7 +210,8 @@ def _read(message: Any) -> _Sample | None:
     R = H[:3, :3] = se3.rotation_from_quaternion(quaternion / length)
     stamp = nanoseconds(message.header.stamp)
     variances = np.asarray(message.twist.covariance)[::7].reshape(2, 3).sum(axis=1)
-    deviation = dict(zip(PARTS, np.sqrt(np.fmax(variances, 0.0)).tolist(), strict=True))
+    known = np.where(variances < UNKNOWN**2, np.fmax(variances, 0.0), 0.0)
+    deviation = dict(zip(PARTS, np.sqrt(known).tolist(), strict=True))
     velocity: dict[TwistFrame, Array] = {'child': R @ v, 'world': v}
     return _Sample(stamp, H, velocity, {'child': w, 'world': R.T @ w}, deviation)
 
