@@ -28,7 +28,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial.se3 import check_pose
 from geolin_ros.typing import Array
 
-FORMAT, VERSION = 'geolin_ros gain bank', 1
+FORMAT, VERSION, OF_GAIT = 'geolin_ros gain bank', 1, 2
 MOST_BYTES = 1_000_000_000  # of a bank in YAML; the .npz of the same gains is smaller and faster
 _YAML = ('.yaml', '.yml')
 _MALFORMED = (
@@ -63,6 +63,7 @@ def save_bank(bank: GainBank | GaitGains, model: TreeModel, path: str | Path) ->
         'routes': [_description(route) for route in routes],
     }
     if isinstance(bank, GaitGains):
+        header['version'] = OF_GAIT
         header['gait'] = {'first': bank.first, 'displacement': bank.displacement.tolist()}
     names = _shapes(header)
     arrays = [{name: _ARRAYS[name](route) for name in names} for route in routes]
@@ -84,7 +85,8 @@ def load_bank(path: str | Path, model: TreeModel) -> GainBank | GaitGains:
     content = Path(path).read_bytes()
     with _named(path):
         header, arrays = (_read_yaml if Path(path).suffix in _YAML else _read_npz)(content)
-        if header.get('format') != FORMAT or header.get('version') != VERSION:
+        version = OF_GAIT if 'gait' in header else VERSION
+        if (header.get('format'), header.get('version')) != (FORMAT, version):
             raise ValueError(f'format {header.get("format")!r}, version {header.get("version")!r}')
         found = str(header['model_hash'])
     _check_hash(found, model, str(path))

@@ -380,7 +380,9 @@ class Regulator:
         self._reference, self._followed_since = Reference(gains.state), time
 
     def damp(self, time: float, state: State, reason: str) -> Command:
-        """Return efforts that only slow the joints down."""
+        """Return efforts that only slow the joints down; a gait is over, and its reference."""
+        if self._gait is not None:
+            self._reference = self._walks_since = self._place = None
         efforts = self._guard.damp(time, state.r[self._actuated])
         self._remember(efforts)
         return Command(efforts, Mode.DAMPING, reason)

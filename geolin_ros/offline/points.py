@@ -62,7 +62,7 @@ def feed(
     stream: LinearizationStream, messages: Iterable[Recorded]
 ) -> Iterator[tuple[Recorded, Any]]:
     """Yield messages with what a stream answers; a node's timer goes by the recording's clock."""
-    settings, start, ticks, last = stream.settings, None, 0, None
+    settings, start, ticks = stream.settings, None, 0
     period = round(1e9 / settings.timer_rate) if settings.trigger == 'timer' else 0
     for recorded in messages:
         if period:
@@ -71,9 +71,6 @@ def feed(
             if ticks > earlier:
                 yield from ((recorded, answer) for answer in stream.take('timer', None))
         yield from ((recorded, a) for a in stream.take(recorded.role, recorded.message))
-        last = recorded
-    if last is not None:
-        yield from ((last, answer) for answer in stream.take('end', None))
 
 
 def recorded_points(

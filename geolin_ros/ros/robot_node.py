@@ -576,9 +576,7 @@ class RobotNode(LifecycleNode):
         if not changed:
             return None
         values = present | changed
-        if any(
-            name in changed and changed[name] != present[name] for name in PAYLOAD_NAMES
-        ):  # not a dump
+        if any(changed.get(name) != present.get(name) for name in PAYLOAD_NAMES):  # not a dump
             check_payload(changed, values)
         served = self._server.served
         if changed.get('robot_description'):
