@@ -84,9 +84,7 @@ class WalkingNode(RobotNode):
         values, linearize, stops = reading.values, None, threading.Event()
         if values['dynamics'] == 'service':
             linearize = self._by_service(reading.model, values, stops)
-        stream = WalkingStream(reading.model, values, self._counts, linearize)
-        stream.stops = stops
-        return stream
+        return WalkingStream(reading.model, values, self._counts, linearize, stops)
 
     def make_pipeline(self, reading: Reading) -> Pipeline:
         """Return a walker that has planned in this process, and the writer of its messages."""

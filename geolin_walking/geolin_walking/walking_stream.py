@@ -55,6 +55,8 @@ class WalkingStream(StateStream[Question]):
         The robot, the values of all parameters, and where to count.
     linearize
         See `Walker`.
+    stops
+        Set by ``linearize`` while the robot has to stop, whatever is commanded.
 
     Attributes
     ----------
@@ -70,6 +72,7 @@ class WalkingStream(StateStream[Question]):
         values: Mapping[str, Any],
         counts: Counts,
         linearize: Linearize | None = None,
+        stops: Event | None = None,
     ) -> None:
         settings = stream_settings(default_values() | dict(values))
         super().__init__(counts, StateInput(model, settings))
@@ -80,7 +83,7 @@ class WalkingStream(StateStream[Question]):
         self._touching = {support.frame for support in self.supports}
         self._command, self._commanded_at = Command(), 0
         self._period, self._patience = 1.0 / values['plan_rate'], values['command_timeout']
-        self.stops = Event()
+        self.stops = stops or Event()
         self._make = lambda: walker_for(
             model,
             self.supports,
