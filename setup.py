@@ -77,7 +77,13 @@ setup(
     extras_require={
         **EXTRAS,
         's3': S3,
-        'tools': ['geolin_tools', *EXTRAS['control'], *OFFLINE, *EXTRAS['view']],
+        'tools': [
+            'geolin_tools',
+            *EXTRAS['control'],
+            *OFFLINE,
+            *EXTRAS['plot'],
+            *EXTRAS['view'],
+        ],
         'test': [
             *(requirement for extra in EXTRAS.values() for requirement in extra),
             *S3,

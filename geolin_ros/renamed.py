@@ -22,6 +22,7 @@ RENAMED = {
     'geolin_ros.d_forward_dynamics': 'forward_dynamics_variation',
     'geolin_ros.d_hybrid_dynamics': 'hybrid_dynamics_variation',
     'geolin_ros.d_inverse_dynamics': 'inverse_dynamics_variation',
+    'geolin_ros.ros.linearizer.LinearizationNode': 'LinearizerNode',
 }
 """From old to new; a name without dots is of the same module or class."""
 

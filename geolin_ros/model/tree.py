@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import inspect
 import warnings as python_warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -579,6 +580,10 @@ class TreeModel:
     def __repr__(self) -> str:
         """Return name, base and size."""
         return f'TreeModel({self.name!r}, base={self.base!r}, n={self.n})'
+
+
+# For help(): nobody writes these fields, which the class methods fill in.
+vars(TreeModel.__init__)['__signature__'] = inspect.signature(lambda self, **fields: None)
 
 
 def _numbered(

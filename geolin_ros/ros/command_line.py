@@ -72,7 +72,8 @@ def with_old_name(arguments: list[str] | None, name: str) -> list[str]:
             continue
         if re.search(of_old, Path(file).read_text(errors='replace'), re.MULTILINE):
             sys.stderr.write(
-                f'{name}: {file} has parameters of {OLD_NODE}, and the node keeps this name; '
+                f'{name}: {file} has parameters of {OLD_NODE}, and the node keeps this name: '
+                f'lqr_node and walking_node, which expect {name}/..., get nothing from it; '
                 f'rename it to {name} there: the old name ends with the next version\n'
             )
             rest = [other for other in given if other != named]

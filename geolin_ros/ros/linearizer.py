@@ -35,6 +35,7 @@ from geolin_msgs.msg import (
 )
 from geolin_msgs.srv import Linearize, LinearizeAlong
 from geolin_ros.errors import ConfigurationError
+from geolin_ros.renamed import of_package
 from geolin_ros.ros.command_line import Program, read_arguments, with_old_name
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.pipeline import Pipeline, make_pipeline
@@ -335,6 +336,10 @@ class LinearizerNode(RobotNode):
         pipeline.judge(window)
         for found in pipeline.warnings:
             self._warn(found.source, found.sentence)
+
+
+def __getattr__(name: str) -> Any:
+    return of_package(__name__, name)
 
 
 def main(arguments: list[str] | None = None) -> int:

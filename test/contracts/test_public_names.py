@@ -75,3 +75,9 @@ def test_signature__is_as_short_as_it_is_written(name):
     for function in (value, *filter(inspect.isfunction, methods)):
         with contextlib.suppress(ValueError):
             assert 'numpy._typing' not in str(inspect.signature(function)), function
+
+
+def test_signature_of_a_model__is_short_and_checks_its_fields():
+    assert str(inspect.signature(geolin_ros.TreeModel)) == '(**fields)'
+    with pytest.raises(TypeError, match="unexpected keyword argument 'mass'"):
+        geolin_ros.TreeModel(mass=1.0)
