@@ -52,13 +52,13 @@ walk: setup-simulation $(if $(NAMED),setup-robots)  ## a quadruped trots in MuJo
 .PHONY: walk-all
 walk-all: setup  ## slopes, steps, loads, delay, noise, pushes, 15 robots (ROBOTS="go2 a1" CASES="flat 'four pushes'"): an hour, goes on where it was at this commit; writes docs/evidence/robots.md
 	.venv/bin/python tools/evidence.py docs/evidence/robots.md Walking \
-	    .venv/bin/python -m geolin_demos.walk.bars --robots $(or $(ROBOTS),all) \
+	    .venv/bin/python -m benchmarks.walk_bars --robots $(or $(ROBOTS),all) \
 	    $(if $(CASES),--cases $(CASES)) --kept build/walk-$$(git rev-parse HEAD).json
 
 .PHONY: walk-compare
 walk-compare: setup  ## the trot by A and B, one rigid body, joint PD: half an hour; writes docs/evidence/robots.md
 	.venv/bin/python tools/evidence.py docs/evidence/robots.md 'Walking, compared' \
-	    .venv/bin/python -m geolin_demos.walk.compare
+	    .venv/bin/python -m benchmarks.walk_compare
 
 ASKED = $(or $(BAG),$(ROBOT),$(NODE))
 view: setup-view  ## a page in the browser: ROBOT=path FEET=frame,frame,..., BAG=folder or NODE=/linearizer
@@ -72,7 +72,7 @@ balance-all: setup  ## three seeds, more pushes and motions, two more robots; ta
 	    $(DATA)/g1_description/urdf/g1_29dof_rev_1_0.urdf
 
 mpc: setup-simulation $(if $(NAMED),setup-robots)  ## a quadruped under model predictive control in MuJoCo (ROBOT= FEET= REALTIME=1)
-	.venv/bin/python -m geolin_demos.mpc $(if $(ROBOT),--robot $(ROBOT)) \
+	PYTHONPATH="examples:$$PYTHONPATH" .venv/bin/python -m mpc $(if $(ROBOT),--robot $(ROBOT)) \
 	    $(if $(FEET),--feet $(FEET)) $(if $(REALTIME),--realtime)
 
 check: setup  ## what needs no processes and no browser: after each change of a line

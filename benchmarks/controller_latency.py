@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from geolin_demos.balance import shared_memory
 from geolin_demos.balance.robots import feet_of, node_parameters, overlay, simulator_of
 from geolin_demos.demo.__main__ import discovery
 from geolin_demos.demo.processes import Child
 
 from benchmarks.measure import environment
+from examples.cpp_controller import simulator
 from geolin_ros.typing import Array
 
 EXAMPLE = Path(__file__).parents[1] / 'examples/cpp_controller'
@@ -81,7 +81,7 @@ def of_program(folder: Path, rate: float, pushes: int) -> tuple[Array, int]:
     ):
         subprocess.run(['cmake', *words], check=True, capture_output=True)
     words = [str(folder / 'controller'), *paced(rate, pushes)]
-    _, program = shared_memory.run(shared_memory.parse(words))
+    _, program = simulator.run(simulator.parse(words))
     return np.array(program.latencies[1:]), program.missed  # the first waits for its start
 
 
@@ -102,12 +102,12 @@ def of_nodes(folder: Path, rate: float, pushes: int) -> tuple[Array, int]:
     servers = [Child(name, f'geolin_ros.ros.{name}', given, around) for name in nodes]
     asked = ['--robot=quadruped', f'--feet={feet_of(robot)}', '--cases', '4 feet']
     asked += [*paced(rate, pushes), f'--output={folder}']
-    simulator = Child('simulator', 'geolin_demos.balance.robot', asked, around)
+    robot_process = Child('simulator', 'geolin_demos.balance.robot', asked, around)
     try:
-        while simulator.status is None and all(server.status is None for server in servers):
+        while robot_process.status is None and all(server.status is None for server in servers):
             time.sleep(0.1)
     finally:
-        for child in (simulator, *servers):
+        for child in (robot_process, *servers):
             child.interrupt(mute=True)
             child.finish()
     outcome = json.loads((folder / '0.json').read_text())

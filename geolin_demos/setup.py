@@ -11,7 +11,7 @@ name = 'geolin_demos'
 setup(
     name=name,
     version='0.1.0',
-    description='geolin_ros at work: a checked demo, robots that balance in MuJoCo, an MPC',
+    description='geolin_ros at work: a checked demo, robots that balance and walk in MuJoCo',
     maintainer='geolin_ros contributors',
     maintainer_email='geolin_ros@example.org',
     license='Apache-2.0',

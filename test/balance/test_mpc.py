@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""geolin_demos.mpc: its controller by arrays, and all of it as three processes."""
+"""examples/mpc: its controller by arrays, and all of it as three processes."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +17,6 @@ pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
 from geolin_demos.balance.answers import Answers
-from geolin_demos.mpc import robot as example
-from geolin_demos.mpc.controller import ModelPredictiveControl, Settings
 from geolin_demos.sim.recording import Recording
 
 from geolin_ros import Linearizer
@@ -27,6 +26,8 @@ from geolin_ros.control.regulator import Reference
 from geolin_ros.control.weights import Weights, cost
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.linearization.reduction import reduce
+from mpc import robot as example
+from mpc.controller import ModelPredictiveControl, Settings
 
 ROOT = Path(__file__).parents[2]
 MODEL, BALLS = standing_robot('quadruped')
@@ -152,7 +153,8 @@ def test_verdict__fails_for_each_reason(capsys):
 
 
 def test_robot_on_soles__is_refused_with_what_stands_there():
-    command = [sys.executable, '-m', 'geolin_demos.mpc.robot', '--robot', 'humanoid']
-    found = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    command = [sys.executable, '-m', 'mpc.robot', '--robot', 'humanoid']
+    env = {**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)}
+    found = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=env)
     assert found.returncode == 1
     assert "simulator: foot 'left_foot' is a sole, expected feet that are points" in found.stderr

@@ -45,7 +45,7 @@ def test_soak__runs_faults_then_all_that_must_balance_whatever_fails(failing, tm
     )
     ran = [line for line in found.stdout.splitlines() if line.startswith('ran ')]
     modules = [re.findall(r'-m ([\w.]+)', line)[0] for line in ran]
-    expected = ['pytest', 'pytest', 'geolin_demos.balance', 'geolin_demos.mpc']
+    expected = ['pytest', 'pytest', 'geolin_demos.balance', 'mpc']
     assert modules == expected, found.stdout + found.stderr
     assert ran[0].endswith('test/ros/faults')
     assert ran[1].endswith('--ignore test/ros/faults test')

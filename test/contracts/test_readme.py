@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What README.md and the pages it leads to promise."""
 
+import os
 import re
 import subprocess
 import sys
@@ -55,10 +56,11 @@ def test_make_targets__exist():
             'simulation.md',
             [
                 'geolin_demos.balance',
-                *(f'geolin_demos.balance.{name}' for name in ('odometry', 'redesign', 'robot')),
+                'geolin_demos.balance.robot',
+                *(f'benchmarks.balance_{name}' for name in ('odometry', 'redesign')),
                 'geolin_demos.walk',
                 'geolin_walking.walking_node',
-                'geolin_demos.mpc',
+                'mpc',
             ],
         ),
     ],
@@ -71,6 +73,7 @@ def test_options_of_pages__are_those_of_the_programs(page, programs):
         subprocess.run(
             [sys.executable, '-m', program, '--help'],
             cwd=ROOT,
+            env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
             capture_output=True,
             text=True,
             check=True,

@@ -13,7 +13,7 @@ pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
 pytest.importorskip('mujoco')
 
-from geolin_demos.demo import torques
+from torque_check import __main__ as torques
 
 pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('ros_domain')]
 
@@ -21,8 +21,12 @@ pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('ros_domain')]
 @pytest.mark.shows('Nori: - live')
 def test_estimator__finds_torques_and_a_push():
     done = subprocess.run(
-        [sys.executable, '-m', 'geolin_demos.demo.torques', '--duration', '4'],
-        env={**os.environ, 'PYTHONUNBUFFERED': '1'},
+        [sys.executable, '-m', 'torque_check', '--duration', '4'],
+        env={
+            **os.environ,
+            'PYTHONUNBUFFERED': '1',
+            'PYTHONPATH': os.pathsep.join(sys.path),
+        },
         capture_output=True,
         text=True,
         timeout=400,

@@ -20,7 +20,7 @@ from support.processes import Program
 
 pytest.importorskip('mujoco')
 
-from geolin_demos.balance import shared_memory
+from cpp_controller import simulator
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
@@ -51,11 +51,11 @@ def test_plugin_of_ros2_control__is_built_and_loads_where_its_headers_are(contro
 
 
 def options_of(*words):
-    return shared_memory.parse([str(word) for word in words])
+    return simulator.parse([str(word) for word in words])
 
 
 def test_controller__stands_and_bears_the_pushes(controller, capfd):
-    recording, program = shared_memory.run(options_of(controller, '--pushes=2'))
+    recording, program = simulator.run(options_of(controller, '--pushes=2'))
     assert recording.stands
     assert 0.01 < recording.peak_error() < 0.06  # it was pushed
     assert program.missed == 0
@@ -69,13 +69,13 @@ def test_controller__stands_and_bears_the_pushes(controller, capfd):
 
 def test_push_that_is_too_hard__is_a_fall_which_is_the_exit_status(controller, capfd):
     words = str(controller), '--pushes=1', '--impulse=0.4'
-    assert shared_memory.main(list(words)) == 1
+    assert simulator.main(list(words)) == 1
     assert capfd.readouterr().out.startswith('FAIL  4 feet, J 0.4 s, 1 pushes: falls at 0.')
 
 
 def test_against_the_clock__each_period_has_its_efforts_or_is_counted(controller):
     words = '--pushes=1', '--realtime'
-    recording, program = shared_memory.run(options_of(controller, *words))
+    recording, program = simulator.run(options_of(controller, *words))
     periods = len(recording.times) - (recording.fallen is not None)
     # What is not there in time comes in a later period.
     assert len(program.latencies) <= periods
@@ -84,14 +84,14 @@ def test_against_the_clock__each_period_has_its_efforts_or_is_counted(controller
 
 @pytest.mark.parametrize('words', [('/bin/false',), ('/bin/true',)])
 def test_program_that_does_not_answer__is_an_error(words, capfd, monkeypatch):
-    monkeypatch.setattr(shared_memory, 'PATIENCE', 0.1)
-    assert shared_memory.main([*words, '--pushes=1']) == 1
+    monkeypatch.setattr(simulator, 'PATIENCE', 0.1)
+    assert simulator.main([*words, '--pushes=1']) == 1
     assert 'does not answer, its exit status is' in capfd.readouterr().err
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
 def test_simulator_that_is_ended__leaves_neither_program_nor_file(controller, number):
-    words = '-m', 'geolin_demos.balance.shared_memory', str(controller), '--thorough'
+    words = simulator.__file__, str(controller), '--thorough'
     with Program([sys.executable, *words], stderr=subprocess.PIPE, text=True) as process:
         program = None
         while program is None or program.num_ctx_switches().voluntary < 100:  # it answers

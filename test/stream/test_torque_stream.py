@@ -18,7 +18,7 @@ from geolin_ros.stream.outputs.torque_messages import TorqueWriter
 from geolin_ros.stream.torque_stream import TorqueSettings, TorqueStream
 
 pytest.importorskip('mujoco')
-from geolin_demos.demo.standing import PUSH, SOLES, STEP, StandingRobot
+from torque_check.standing import PUSH, SOLES, STEP, StandingRobot
 
 STEP_NS = round(STEP * 1e9)
 HEARD = {

@@ -29,9 +29,11 @@ mujoco = pytest.importorskip('mujoco')
 from geolin_demos.sim.simulator import Simulator  # noqa: E402
 from geolin_demos.sim.trial import push_of  # noqa: E402
 from geolin_demos.sim.world import Floor  # noqa: E402
-from geolin_demos.walk import bars, compare  # noqa: E402
 from geolin_demos.walk.course import STANDS, Course, in_process, prepare, walk  # noqa: E402
-from geolin_demos.walk.rivals import PD_GAINS, TUNINGS  # noqa: E402
+
+from benchmarks import walk_bars as bars  # noqa: E402
+from benchmarks import walk_compare as compare  # noqa: E402
+from benchmarks.walk_rivals import PD_GAINS, TUNINGS  # noqa: E402
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 ROTORS = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}

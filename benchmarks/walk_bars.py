@@ -18,8 +18,6 @@ from typing import NamedTuple
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # small matrices: threads only wait
 
 import numpy as np
-from geolin_walking.reference import Command
-
 from geolin_demos.balance.robots import ARMATURE, FEET, overlay
 from geolin_demos.sim.feet import parse_feet
 from geolin_demos.sim.simulator import Simulator
@@ -39,6 +37,8 @@ from geolin_demos.walk.course import (
     prepare,
     walk,
 )
+from geolin_walking.reference import Command
+
 from geolin_ros.description import parse_overlay
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
@@ -252,7 +252,7 @@ def row_of(name: str, robot: Robot, case: str, seconds: float) -> tuple[bool, li
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the bars; return the exit status."""
-    parser = argparse.ArgumentParser(prog='python -m geolin_demos.walk.bars', description=__doc__)
+    parser = argparse.ArgumentParser(prog='python -m benchmarks.walk_bars', description=__doc__)
     parser.add_argument(
         '--robots',
         nargs='+',

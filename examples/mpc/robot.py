@@ -19,8 +19,6 @@ if __name__ == '__main__':
 
 import numpy as np
 import rclpy
-from rclpy.signals import SignalHandlerOptions
-
 from geolin_demos.balance.answers import Answers
 from geolin_demos.balance.graph import RobotGraph
 from geolin_demos.balance.motions import Motion, stand, stops
@@ -29,6 +27,8 @@ from geolin_demos.balance.run import Run
 from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import push_of
+from rclpy.signals import SignalHandlerOptions
+
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.dynamics.momentum import centre_of_mass
@@ -121,7 +121,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the robot; return the exit status."""
-    parser = argparse.ArgumentParser(prog='python -m geolin_demos.mpc.robot', description=__doc__)
+    parser = argparse.ArgumentParser(prog='python -m mpc.robot', description=__doc__)
     add_arguments(parser)
     parser.set_defaults(armature=ARMATURE, effort_limit=None)
     options = parser.parse_args(arguments)

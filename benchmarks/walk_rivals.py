@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from geolin_demos.walk.course import Answer
 from geolin_walking.gait import Phase
 from geolin_walking.gait_gains import gait_gains
 from geolin_walking.reference import STILL, Command, Planner, Reference
 from geolin_walking.walker import FALLEN, Linearize, contacts_of, has_fallen
 
-from geolin_demos.walk.course import Answer
 from geolin_ros import Linearizer
 from geolin_ros.control.effort_guard import effort_limits
 from geolin_ros.control.feedback import Feedback

@@ -19,7 +19,6 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
-from geolin_demos.mpc.controller import ModelPredictiveControl, Settings, efforts_of
 from geolin_msgs.msg import LinearizedDynamics, ReferenceState
 from geolin_ros import Contact, TreeModel
 from geolin_ros.control.regulator import Reference
@@ -33,6 +32,7 @@ from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
 from geolin_ros.stream.outputs.feedback_messages import read_reference
 from geolin_ros.stream.outputs.reading import ReceivedLinearization, read_linearization
 from geolin_ros.typing import Array
+from mpc.controller import ModelPredictiveControl, Settings, efforts_of
 
 
 class MpcNode(Node):
@@ -123,7 +123,7 @@ class MpcNode(Node):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run until a signal ends it; return the exit status."""
-    parser = argparse.ArgumentParser(prog='python -m geolin_demos.mpc.node', description=__doc__)
+    parser = argparse.ArgumentParser(prog='python -m mpc.node', description=__doc__)
     parser.add_argument('--overlay', type=Path, help='overlay file, as of the linearizer')
     parser.add_argument('--robot', type=Path, help='MJCF file, which no topic brings')
     options, ros_arguments = parser.parse_known_args(arguments)

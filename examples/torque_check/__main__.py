@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a standing humanoid and its torque estimator as processes that talk over DDS; check them.
 
-The robot (`geolin_demos.demo.standing`) waves. No sensor measures pushes on its pelvis.
+The robot (`torque_check.standing`) waves. No sensor measures pushes on its pelvis.
 The estimator gets joint positions and velocities, the IMU and both soles; what it says of the
 motors and of the push is compared with what they were. The exit status is 0 only if every check
 passes.
@@ -17,21 +17,21 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
+from geolin_demos.demo.__main__ import INTERRUPTED, discovery
+from geolin_demos.demo.processes import Child
+from geolin_demos.demo.robot_process import PERIOD
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from geolin_demos.demo.__main__ import INTERRUPTED, discovery
-from geolin_demos.demo.processes import Child
-from geolin_demos.demo.robot_process import PERIOD
-from geolin_demos.demo.standing import IMU, PUSH, SOLES, STEP
 from geolin_msgs.msg import TorqueEstimate
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.qos import SENSOR_DATA
 from geolin_ros.ros.signals import stop_on_signals
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.typing import Array
+from torque_check.standing import IMU, PUSH, SOLES, STEP
 
 PUSHED = 'pelvis'
 RELIABLE = QoSProfile(depth=20)
@@ -155,7 +155,7 @@ def report(recording: Recording, seconds: Mapping[str, float]) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run robot, estimator and checks; return the exit status."""
-    program = 'python -m geolin_demos.demo.torques'
+    program = 'python -m torque_check'
     parser = argparse.ArgumentParser(prog=program, description=__doc__)
     parser.add_argument('--duration', type=float, default=10.0, help='measured time [s]')
     parser.add_argument('--patience', type=float, default=300.0, help='until the first one [s]')
@@ -176,7 +176,7 @@ def main(arguments: list[str] | None = None) -> int:
     executor = make_executor()
     executor.add_node(node)
     children = [
-        Child('robot', 'geolin_demos.demo.standing', [], {}),
+        Child('robot', 'torque_check.standing', [], {}),
         Child('estimator', 'geolin_ros.ros.torque_estimator', ['--ros-args', *parameters], {}),
     ]
     processes = {'robot': children[0].pid, 'estimator': children[1].pid, 'check': os.getpid()}

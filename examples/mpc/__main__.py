@@ -20,15 +20,16 @@ from geolin_demos.balance.robots import ARMATURE, overlay
 from geolin_demos.demo.__main__ import as_arguments, discovery, supervise
 from geolin_demos.demo.descriptions import file_parameter
 from geolin_demos.demo.processes import Child
-from geolin_demos.mpc.controller import Settings
-from geolin_demos.mpc.robot import add_arguments
+
 from geolin_ros.errors import GeolinError
 from geolin_ros.robots import locate
+from mpc.controller import Settings
+from mpc.robot import add_arguments
 
 
 def main(arguments: list[str]) -> int:
     """Run the three processes; return the exit status of all."""
-    parser = argparse.ArgumentParser(prog='python -m geolin_demos.mpc', description=__doc__)
+    parser = argparse.ArgumentParser(prog='python -m mpc', description=__doc__)
     add_arguments(parser)
     options = parser.parse_args(arguments)  # before anything is started
     try:
@@ -58,9 +59,9 @@ def main(arguments: list[str]) -> int:
                 as_arguments(parameters),
                 environment,
             ),
-            Child('mpc', 'geolin_demos.mpc.node', [f'--overlay={rotors}', *of_file], environment),
+            Child('mpc', 'mpc.node', [f'--overlay={rotors}', *of_file], environment),
         ]
-        robot = Child('robot', 'geolin_demos.mpc.robot', arguments, environment)
+        robot = Child('robot', 'mpc.robot', arguments, environment)
         return supervise('mpc', servers, robot, stop)
 
 

@@ -19,9 +19,6 @@ from typing import NamedTuple
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # small matrices: threads only wait
 
 import numpy as np
-from geolin_walking.reference import Command
-from geolin_walking.walker import Walker
-
 from geolin_demos.balance.robots import ARMATURE, simulator_of
 from geolin_demos.sim.simulator import Push, Simulator
 from geolin_demos.sim.trial import push_of
@@ -36,7 +33,10 @@ from geolin_demos.walk.course import (
     prepare,
     walk,
 )
-from geolin_demos.walk.rivals import (
+from geolin_walking.reference import Command
+from geolin_walking.walker import Walker
+
+from benchmarks.walk_rivals import (
     PD_GAINS,
     TUNINGS,
     JointPD,
@@ -252,7 +252,7 @@ HEAD = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare; return the exit status."""
-    parser = argparse.ArgumentParser(prog='python -m geolin_demos.walk.compare')
+    parser = argparse.ArgumentParser(prog='python -m benchmarks.walk_compare')
     parser.add_argument('--robots', nargs='+', default=['quadruped', 'go2'])
     parser.add_argument('--feet', help='frame,frame,...: four points')
     parser.add_argument('--controllers', default='', help='only those whose name begins so')

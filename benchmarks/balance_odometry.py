@@ -20,6 +20,7 @@ from geolin_demos.balance.laws import ScheduledLqr
 from geolin_demos.balance.robots import BUNDLED, add_robot_arguments, plan_of, simulator_of
 from geolin_demos.sim.odometry import Odometry
 from geolin_demos.sim.sensors import Imu
+
 from geolin_ros.errors import GeolinError
 
 SHARE = 0.7
@@ -48,7 +49,7 @@ def rows(options: argparse.Namespace) -> Iterator[tuple[str, str, list[float]]]:
 def main(arguments: list[str] | None = None) -> int:
     """Print the table, or write it too; return the exit status."""
     parser = argparse.ArgumentParser(
-        prog='python -m geolin_demos.balance.odometry', description=__doc__
+        prog='python -m benchmarks.balance_odometry', description=__doc__
     )
     add_robot_arguments(parser)
     parser.add_argument('--table', type=Path, help='file for the table, in Markdown')

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+from geolin_demos.demo.robot_process import PERIOD, run_robot
+from geolin_demos.sim.simulator import Push, Simulator
+from geolin_demos.sim.world import Floor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Imu, JointState
 
-from geolin_demos.demo.robot_process import PERIOD, run_robot
-from geolin_demos.sim.simulator import Push, Simulator
-from geolin_demos.sim.world import Floor
 from geolin_msgs.msg import WrenchWithCovariance
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.feedback import Feedback

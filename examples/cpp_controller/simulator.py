@@ -22,13 +22,13 @@ from collections.abc import Sequence
 from types import TracebackType
 
 import numpy as np
-
 from geolin_demos.balance.cases import cases_of
 from geolin_demos.balance.robots import add_robot_arguments, plan_of, simulator_of
 from geolin_demos.demo import processes
 from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import simulate
+
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.ros.signals import NUMBERS
@@ -233,9 +233,7 @@ def run(options: argparse.Namespace) -> tuple[Recording, ControllerProgram]:
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Return the options."""
-    parser = argparse.ArgumentParser(
-        prog='python -m geolin_demos.balance.shared_memory', description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog='simulator.py', description=__doc__)
     parser.add_argument('program', help='the controller')
     add_robot_arguments(parser)
     parser.set_defaults(robot='quadruped')

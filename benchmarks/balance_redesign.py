@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-
 from geolin_demos.balance.baseline import largest_borne, run
 from geolin_demos.balance.cases import cases_of
 from geolin_demos.balance.laws import RedesignedLqr, ScheduledLqr
@@ -24,6 +23,7 @@ from geolin_demos.balance.robots import (
     simulator_of,
 )
 from geolin_demos.sim.trial import PERIOD
+
 from geolin_ros.errors import GeolinError
 
 LAGGING = round(1.0 / (DESIGNS * PERIOD))
@@ -55,7 +55,7 @@ def rows(options: argparse.Namespace) -> Iterator[list[str]]:
 def main(arguments: list[str] | None = None) -> int:
     """Print the table; return the exit status."""
     parser = argparse.ArgumentParser(
-        prog='python -m geolin_demos.balance.redesign', description=__doc__
+        prog='python -m benchmarks.balance_redesign', description=__doc__
     )
     add_robot_arguments(parser)
     options = parser.parse_args(arguments)
