@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gains along a gait: made once, kept in a file, played by the time."""
 
+import json
+import sys
+from subprocess import PIPE, STDOUT
+
 import numpy as np
 import pytest
 import scipy.linalg
 from geolin_walking.gait_gains import gait_gains
 from geolin_walking.reference import Command
+from support.processes import Program
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.cli import main
@@ -163,3 +168,33 @@ def test_damaged_gait__is_refused_by_name(simulator, file, tmp_path):
     np.savez(path, **content)
     with pytest.raises(GeolinError, match=r'damaged\.npz is no gain bank'):
         load_bank(path, simulator.model)
+
+
+def test_lqr_node__trots_by_the_file_over_dds(file, rotors, ros_domain, tmp_path):
+    """Simulator and controller as processes; the robot is pushed once."""
+    pytest.importorskip('geolin_msgs.msg')
+    from support.ros_graph import Process
+
+    parameters = {
+        'gain_bank': str(file),
+        'overlay_file': str(rotors),
+        'supports': FEET,
+        'publish_efforts': True,
+        'use_sim_time': True,
+        'input_timeout': 5.0,  # of the robot's time, which goes on without an answer
+    }
+    program = [sys.executable, '-m', 'geolin_demos.balance.robot', '--robot', 'quadruped']
+    program += ['--feet', ','.join(FEET), '--cases', '4 feet', '--pushes', '1']
+    program += ['--answers', '/lqr_node/command', '--patience', '200', '--output', str(tmp_path)]
+    node = Process(tmp_path, parameters, module='lqr_node')
+    try:
+        run = Program(program, stdout=PIPE, stderr=STDOUT, text=True)
+        said = run.communicate(timeout=300.0)[0]
+        assert ', J 0.06 s: moves on, ' in said, said + node.log
+        node.stop()
+    finally:
+        node.end()
+    robot = json.loads((tmp_path / '0.json').read_text())
+    assert 0.6 < robot['drift'] < 0.8, robot  # of 0.3 m/s for 2.5 s, but for what the start takes
+    assert robot['missed'] < 60
+    assert 'damping' not in node.log.rpartition('[lqr_node]: feedback')[2], node.log
