@@ -77,8 +77,8 @@ install() {
     local constraints=requirements/constraints.txt
     if [ "$distribution" != wheels ]; then
         # The distribution's message extensions are built against its own NumPy: keep that one, and
-        # let pip find the Pinocchio that is built for it.
-        local numpy of_numpy='^(numpy|pin|libpinocchio|coal|libcoal|eigenpy|cmeel.*)=='
+        # let pip find the Pinocchio, pandas and zarr that are made for it.
+        local numpy of_numpy='^(numpy|pandas|zarr|pin|libpinocchio|coal|libcoal|eigenpy|cmeel.*)=='
         numpy=1.26.4  # what the wheels of Jazzy are built against
         [ -n "$wheels" ] || numpy=$(.venv/bin/python -c 'import numpy; print(numpy.__version__)')
         [ -z "$wheels" ] || of_numpy="$of_numpy|^ros-"
