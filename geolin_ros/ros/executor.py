@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Run a node until it is asked to stop, with the cheapest executor that the distribution has."""
+"""Run a node until it is asked to stop, with the cheapest executor that the distribution has.
+
+What differs between distributions of ROS 2 is in this module alone.
+"""
 
 import os
 import sys
@@ -14,7 +17,6 @@ import rclpy
 from rclpy.clock import Clock, ClockType  # type: ignore[attr-defined]
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
-from rclpy.task import Future
 
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 """For what goes on while a simulation rests."""
@@ -26,9 +28,10 @@ NO_LOG_FILE = '--ros-args', '--disable-external-lib-logs'
 def make_executor() -> Executor:
     """Return an events executor, at half the CPU load, or the single-threaded one.
 
-    That of Jazzy (rclpy 7) answers a service with a coroutine instead of awaiting it.
+    That of Jazzy (rclpy 7), whose executors make no futures, answers a service with a coroutine
+    instead of awaiting it.
     """
-    if not hasattr(Future, '__class_getitem__'):  # rclpy 7
+    if not hasattr(Executor, 'create_future'):
         return SingleThreadedExecutor()
     try:
         from rclpy.experimental.events_executor import EventsExecutor
