@@ -84,7 +84,8 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Generator[int]:
     with own_domain() as domain:
         monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
         yield domain
-        ports = re.findall(r'fastdds_port(\d+)$', Path('/proc/self/maps').read_text(), re.M)
+        maps = Path('/proc/self/maps').read_text()
+        ports = re.findall(r'fast(?:dds|rtps)_port(\d+)$', maps, re.M)
         left = {port for port in ports if (int(port) - 7400) // 250 == domain}
         assert not left, 'this process stays on the graph of the test: a node is not destroyed'
 

@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+_PROFILE = str(Path(__file__).with_name('udp_alone.xml'))
 UDP_ALONE = {
     # With LOCALHOST, which all other tests have, the middleware ignores profiles.
     'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET',
-    'FASTDDS_DEFAULT_PROFILES_FILE': str(Path(__file__).with_name('udp_alone.xml')),
+    'FASTDDS_DEFAULT_PROFILES_FILE': _PROFILE,
+    'FASTRTPS_DEFAULT_PROFILES_FILE': _PROFILE,  # of Jazzy
 }
 """Loopback without shared memory."""
 

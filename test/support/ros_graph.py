@@ -197,7 +197,8 @@ def shared_memory(pid):
     for descriptor in (proc / 'fd').iterdir():
         with contextlib.suppress(FileNotFoundError):  # closed since
             used.append(os.readlink(descriptor))
-    names = {Path(path).name for path in used if path.startswith('/dev/shm/fastdds_')}
+    of_dds = '/dev/shm/fastdds_', '/dev/shm/fastrtps_'  # the latter of Jazzy
+    names = {Path(path).name for path in used if path.startswith(of_dds)}
     return names | {f'sem.{name}_mutex' for name in names}
 
 
