@@ -72,7 +72,6 @@ setup(
         'numba>=0.61',
         'numpy>=1.26',
         'pyyaml>=6.0',
-        'urdfdom_py>=1.2.1',
     ],
     extras_require={
         **EXTRAS,
@@ -98,6 +97,7 @@ setup(
             'pytest>=8',
             'pytest-xdist>=3.6',
             'selenium>=4.20',
+            'urdfdom_py>=1.2.1',
             'yourdfpy',
         ],
         'docs': [

@@ -37,24 +37,18 @@ _BOUNDED_RANGE = ('revolute', 'prismatic')
 _ORTHONORMALITY_TOLERANCE = 1e-6
 
 
-def describe(
-    parsed: Any,
-    source: str,
-    found: list[Finding],
-    gear_ratios: Mapping[str, float] | None = None,
-) -> Description:
+def describe(parsed: Any, source: str, found: list[Finding]) -> Description:
     """Return the description of a parsed robot.
 
     Parameters
     ----------
     parsed
-        ``urdf_parser_py.urdf.URDF``, ``urdfpy.URDF``, ``yourdfpy.URDF`` or its ``robot``.
+        What `read_robot` returns, ``urdf_parser_py.urdf.URDF``, ``urdfpy.URDF``,
+        ``yourdfpy.URDF`` or its ``robot``.
     source
         Opens every error message.
     found
         What is odd or wrong is appended; after an error of a value a harmless one stands for it.
-    gear_ratios
-        Joint name -> reduction; from the object's transmissions by default.
 
     Raises
     ------
@@ -68,9 +62,7 @@ def describe(
             raise Refused(
                 '', f'{len(links)} links, expected at most {MAX_LINKS}', 'split the robot'
             )
-        if gear_ratios is None:
-            gear_ratios = _gear_ratios(robot)
-        reader = _Reader(found, gear_ratios)
+        reader = _Reader(found, _gear_ratios(robot))
         description = Description(
             name=reader.name(robot.name, 'robot', 'robot'),
             links=tuple(reader.link(*pair) for pair in _without_placeholders(links, found)),

@@ -3,20 +3,15 @@
 """Tell URDF text, path and object apart and bring each to a `Description`."""
 
 import dataclasses
-import math
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import Element, tostring
-
-from urdf_parser_py.urdf import URDF
-from urdf_parser_py.xml_reflection.core import ParseError
 
 from geolin_ros.description import Description, Finding, Refused, merged, raise_errors
 from geolin_ros.errors import ModelWarning, UrdfError
 from geolin_ros.urdf.objects import describe
-from geolin_ros.urdf.safe_xml import MAX_BYTES, is_decimal, one_line, read_robot
+from geolin_ros.urdf.safe_xml import MAX_BYTES, read_robot
 from geolin_ros.urdf.xacro_file import expand, is_xacro
 
 TEXT_SOURCE = 'URDF text'
@@ -173,47 +168,4 @@ def _load(path: str | Path) -> bytes:
 def _read_bytes(
     data: bytes, encoding: str | None, source: str, found: list[Finding]
 ) -> Description:
-    robot = read_robot(data, found, encoding)
-    robot.attrib.pop('version', None)
-    gear_ratios = _take_gear_ratios(robot, found)
-    try:
-        # Not from_xml_string: its first call fills a table of the library, unsafe in threads.
-        parsed = URDF().parse(tostring(robot, encoding='utf-8'))
-    except ParseError as error:
-        raise Refused(
-            one_line(error.path),
-            f'{one_line(error.e)}, expected a complete URDF element',
-            'add what is missing',
-        ) from error
-    return describe(parsed, source, found, gear_ratios)
-
-
-def _take_gear_ratios(robot: Element, found: list[Finding]) -> dict[str, float]:
-    """Remove the transmissions; return joint name -> reduction of those that drive one joint.
-
-    The parser library wants parts of a transmission that many files leave out.
-    """
-    ratios = {}
-    for transmission in robot.findall('transmission'):
-        robot.remove(transmission)
-        joints = transmission.findall('joint')
-        reductions = [
-            element.text or ''
-            for element in transmission.iter()
-            if element.tag in ('mechanicalReduction', 'mechanical_reduction')
-        ]
-        if len(joints) != 1 or len(reductions) != 1:
-            continue  # differentials and the like have no single ratio
-        name, text = joints[0].get('name', ''), reductions[0].strip()
-        ratio = float(text) if is_decimal(text) else math.nan
-        if ratio == 0.0 or not math.isfinite(ratio):
-            found.append(
-                Finding(
-                    'warning', f'joint {name!r}',
-                    f'mechanicalReduction is {text[:80]!r}: taken as 1',
-                    'write the gear ratio of the transmission',
-                )
-            )  # fmt: skip
-        else:
-            ratios[name] = ratio
-    return ratios
+    return describe(read_robot(data, encoding, found), source, found)

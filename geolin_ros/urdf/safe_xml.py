@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Untrusted XML in, a small tree of known elements out, and a list of what was odd in it.
+"""Untrusted XML in, an object of known elements out, and a list of what was odd in it.
 
 Entities are refused, size and depth are bounded, and only what the dynamics need is kept: visuals,
 collisions and vendor tags are dropped unread, so no mesh or file name survives. What urdfdom, the
@@ -10,10 +10,12 @@ parser of ROS, takes otherwise than it is written is taken as urdfdom does, with
 import math
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from io import BytesIO
-from xml.etree.ElementTree import Element, SubElement, TreeBuilder
+from types import SimpleNamespace
+from typing import Any
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import ContentHandler
 from xml.sax.xmlreader import AttributesImpl, InputSource, Locator
@@ -41,26 +43,19 @@ class Known:
     """An element that is kept: its attributes (what each holds) and its children.
 
     An attribute holds a count of numbers, a `NAME`, or one of several words. Without those that
-    are ``required`` an element means nothing. Of children that are ``single`` the first counts.
-    ``unread`` children are known to others; where there are some, others are asked about.
+    are ``required`` an element means nothing. ``unread`` children are known to others; where
+    there are some, others are asked about.
     """
 
     attributes: dict[str, int | tuple[str, ...]] = field(default_factory=dict)
     children: dict[str, 'Known'] = field(default_factory=dict)
     required: tuple[str, ...] = ()
-    single: bool = True
     unread: tuple[str, ...] = ()
-    text: bool = False
 
 
 MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 ORIGIN = Known({'xyz': 3, 'rpy': 3, 'quat_xyzw': 4})
-REDUCTION = Known(text=True)
-TRANSMISSION_PART = Known(
-    {'name': NAME},
-    {'mechanicalReduction': REDUCTION, 'mechanical_reduction': REDUCTION},
-    single=False,
-)
+PART = Known({'name': NAME})
 LINK_NAME = Known({'link': NAME}, required=('link',))
 LINK = Known(
     {'name': NAME},
@@ -91,50 +86,64 @@ JOINT = Known(
     required=('name', 'type'),
     unread=('calibration', 'safety_controller'),
 )
-TRANSMISSION = Known(
-    children={
-        'joint': TRANSMISSION_PART,
-        'actuator': TRANSMISSION_PART,
-        'mechanicalReduction': REDUCTION,
-    },
-    single=False,
-)
+TRANSMISSION = Known(children={'joint': PART, 'actuator': PART})
 ROBOT = Known(
     {'name': NAME, 'version': NAME},
     {'link': LINK, 'joint': JOINT, 'transmission': TRANSMISSION},
     required=('name',),
-    single=False,
     unread=('material', 'gazebo', 'sensor'),
 )
-DOCUMENT = Known(children={'robot': ROBOT})
 
 # What a joint of these types has no use for, urdfdom does not look at either.
 _UNUSED = {'fixed': ('axis',), 'floating': ('axis',)}
 # What stands for a malformed value once it is an error, so that nothing more is reported of it.
-_HARMLESS = {'value': '1', 'effort': 'inf', 'velocity': 'inf', 'type': 'fixed'}
-_HARMLESS |= dict.fromkeys(MOMENTS, '1')
+_HARMLESS = {'value': 1.0, 'effort': math.inf, 'velocity': math.inf, 'type': 'fixed'}
+_HARMLESS |= dict.fromkeys(MOMENTS, 1.0)
 
 
-def read_robot(data: bytes, found: list[Finding], encoding: str | None = None) -> Element:
-    """Return the ``<robot>`` element with known elements and attributes only.
+def read_robot(data: bytes, encoding: str | None, found: list[Finding]) -> Any:
+    """Return known elements and attributes of the ``<robot>`` element, in the shape of urdfpy.
 
-    Every numeric attribute of the result holds the right count of decimal numbers (not yet
-    bounded), every other one a non-empty printable string; links and joints have their names.
+    Numbers are decimal but not yet bounded, and as many as an attribute has to hold; every other
+    attribute is a non-empty printable string; links and joints have their names. An element of
+    one attribute is its value, what is left out is None.
 
     Parameters
     ----------
     data
         The document.
+    encoding
+        Overrides the encoding that the document declares.
     found
         What is odd or wrong is appended. After an error a harmless value stands for what was
         malformed, and the element is left out where nothing can.
-    encoding
-        Overrides the encoding that the document declares.
 
     Raises
     ------
     Refused
         If the document holds a DTD, exceeds a bound, or is no URDF at all.
+    """
+    root = parse(data, encoding, found)
+    if root.tag != 'robot':
+        raise Refused(
+            f'line {root.line}', f'root element is <{root.tag[:80]}>, expected <robot>',
+            'pass a URDF',
+        )  # fmt: skip
+    return _Keeper(found, root).keep(root, ROBOT)
+
+
+def parse(data: bytes, encoding: str | None, found: list[Finding]) -> 'Located':
+    """Return the root of a document, prefixes that nobody declared as they are.
+
+    Parameters
+    ----------
+    data, encoding, found
+        As of `read_robot`: what is not well-formed is read as urdfdom does, if that is possible.
+
+    Raises
+    ------
+    Refused
+        If the document cannot be read, holds a DTD, a macro of xacro, or exceeds a bound.
     """
     if len(data) > MAX_BYTES:
         raise Refused(
@@ -145,43 +154,69 @@ def read_robot(data: bytes, found: list[Finding], encoding: str | None = None) -
         data, encoding = data.removeprefix(BOM_UTF8), 'utf-8'
     data = data.lstrip(b' \t\r\n')  # an XML declaration may not follow blanks
     try:
-        return _parse(data, found, encoding)
+        return _parse(data, encoding)
     except _IllFormedError as error:
-        mended = _mended(data)
-        if mended == data:
-            raise error.refused() from error
-        anew: list[Finding] = []
+        mended, fix = _mended(data), 'check the file with an XML tool such as xmllint'
+        problem = f'not well-formed XML: {error}'
         try:
-            robot = _parse(mended, anew, encoding)
+            if mended == data:
+                raise
+            root = _parse(mended, encoding)
         except _IllFormedError:
-            raise error.refused() from error
-        found.append(
-            Finding(
-                'warning', '', f'not well-formed XML: {error.reason}: read as urdfdom does',
-                'check the file with an XML tool such as xmllint',
-            )
-        )  # fmt: skip
-        found += anew
-        return robot
+            raise Refused('', problem, fix) from error
+        found.append(Finding('warning', '', f'{problem}: read as urdfdom does', fix))
+        return root
 
 
 class _IllFormedError(Exception):
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-    def refused(self) -> Refused:
-        return Refused(
-            '', f'not well-formed XML: {self.reason}',
-            'check the file with an XML tool such as xmllint',
-        )  # fmt: skip
+    pass
 
 
-def _parse(data: bytes, found: list[Finding], encoding: str | None) -> Element:
-    handler = _Keeper(found)
-    parser = DefusedExpatParser(forbid_dtd=True)
+class Located(Element):
+    """An element that knows its line in the document."""
+
+    line = 0
+
+
+class _Builder(ContentHandler):
+    """Builds the tree of all elements, counts and bounds them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tree: Any = TreeBuilder(element_factory=Located)
+        self._elements = self._depth = 0
+        self._locator: Locator
+
+    def setDocumentLocator(self, locator: Locator) -> None:
+        self._locator = locator
+
+    def startElement(self, name: str, attrs: AttributesImpl) -> None:
+        self._elements += 1
+        self._depth += 1
+        element = self.tree.start(name, dict(attrs))
+        element.line = self._locator.getLineNumber()
+        problem = ''
+        if self._elements > MAX_ELEMENTS:
+            problem, fix = f'more than {MAX_ELEMENTS} elements', 'split the robot'
+        elif self._depth > MAX_DEPTH:
+            problem, fix = f'elements nested deeper than {MAX_DEPTH}', 'remove the nesting'
+        elif name.startswith('xacro:'):
+            problem = f'<{name[:80]}> is an unexpanded xacro macro'
+            fix = 'expand the file first: xacro robot.urdf.xacro > robot.urdf'
+        if problem:
+            raise Refused(f'line {element.line}', problem, fix)
+
+    def endElement(self, name: str) -> None:
+        self._depth -= 1
+        self.tree.end(name)
+
+    def characters(self, content: str) -> None:
+        self.tree.data(content)
+
+
+def _parse(data: bytes, encoding: str | None) -> Located:
+    handler, parser, document = _Builder(), DefusedExpatParser(forbid_dtd=True), InputSource()
     parser.setContentHandler(handler)
-    document = InputSource()
     document.setByteStream(BytesIO(data))
     if encoding is not None:
         document.setEncoding(encoding)
@@ -195,7 +230,8 @@ def _parse(data: bytes, found: list[Finding], encoding: str | None) -> Element:
     # Encodings fail in expat with LookupError (unknown) or ValueError (multi-byte, undecodable).
     except (SAXException, LookupError, ValueError) as error:
         raise _IllFormedError(_reason(error)) from error
-    return handler.close()
+    root: Located = handler.tree.close()
+    return root
 
 
 _COMMENT = re.compile(rb'<!--.*?-->', re.DOTALL)
@@ -211,74 +247,52 @@ def _mended(data: bytes) -> bytes:
     return data if end < 0 else data[: end + len(_END)]
 
 
-class _Keeper(ContentHandler):
-    """Build the tree of known elements; count, bound and check on the way."""
+class _Keeper:
+    """Makes objects of known elements, checked on the way."""
 
-    def __init__(self, found: list[Finding]) -> None:
-        super().__init__()
-        self._found = found
-        self._line: Callable[[], int | None] = lambda: None
-        self._builder = TreeBuilder()
-        self._known: list[Known | None] = [DOCUMENT]
-        self._open: list[Element] = []
-        self._dropped: list[tuple[Element, Element]] = []
-        self._elements = 0
+    def __init__(self, found: list[Finding], root: Located) -> None:
+        self._found, self._root = found, root
+        self._open: list[Located] = []
+        self._line = 0
 
-    def setDocumentLocator(self, locator: Locator) -> None:
-        self._line = locator.getLineNumber
-
-    def close(self) -> Element:
-        robot: Element = self._builder.close()
-        for parent, child in self._dropped:
-            parent.remove(child)
-        return robot
-
-    def startElement(self, name: str, attrs: AttributesImpl) -> None:
-        self._elements += 1
-        if self._elements > MAX_ELEMENTS:
-            raise self._refused(f'more than {MAX_ELEMENTS} elements', 'split the robot')
-        if len(self._known) > MAX_DEPTH:
-            raise self._refused(f'elements nested deeper than {MAX_DEPTH}', 'remove the nesting')
-        if name.startswith('xacro:'):
-            raise self._refused(
-                f'<{name[:80]}> is an unexpanded xacro macro',
-                'expand the file first: xacro robot.urdf.xacro > robot.urdf',
-            )
-        if len(self._known) == 1 and name != 'robot':
-            raise self._refused(f'root element is <{name[:80]}>, expected <robot>', 'pass a URDF')
-        parent = self._known[-1]
-        known = parent.children.get(name) if parent else None
-        if self._open and parent is not None:
-            if known is None and parent.unread:
-                self._ask_what_is_meant(name, [*parent.children, *parent.unread], '<{}>')
-            elif known is not None and self._is_unused(name, known):
-                known = None
-        self._known.append(known)
-        if known is not None:
-            self._keep(name, known, attrs)
-
-    def endElement(self, name: str) -> None:
-        if self._known.pop() is not None:
-            if name == 'inertial':
-                self._complete_inertial(self._open[-1])
-            elif name == 'joint' and self._open[-2].tag == 'robot':
-                self._complete_joint(self._open[-1])
-            self._builder.end(name)
-            self._open.pop()
-
-    def characters(self, content: str) -> None:
-        known = self._known[-1]
-        if known is not None and known.text:
-            self._builder.data(content)
-
-    def _is_unused(self, name: str, known: Known) -> bool:
-        parent = self._open[-1]
-        if name in _UNUSED.get(parent.get('type', ''), ()):
-            return True
-        if parent.tag == 'robot' or not known.single or parent.find(name) is None:
-            return False
-        self._say('warning', f'more than one <{name}>: the first is taken', 'remove the others')
-        return True
+    def keep(self, element: Any, known: Known) -> Any:
+        """Return an element as an object, None if it means nothing."""
+        self._open.append(element)
+        self._line = element.line
+        is_whole, values = self._attributes(element, known)
+        parts: dict[str, list[Any]] = {name: [] for name in known.children}
+        for child in element:
+            self._line, name = child.line, child.tag
+            part = known.children.get(name)
+            if part is None:
+                if known.unread:
+                    self._ask_what_is_meant(name, [*known.children, *known.unread], '<{}>')
+            elif name in _UNUSED.get(values.get('type', ''), ()):
+                continue
+            elif parts[name] and known not in (ROBOT, TRANSMISSION):
+                problem = f'more than one <{name}>: the first is taken'
+                self._say('warning', problem, 'remove the others')
+            else:
+                parts[name].append(self.keep(child, part))
+        self._line = element.line
+        for name, kept in parts.items():
+            values[name] = kept[0] if kept else None
+        if element.tag == 'inertial':
+            is_whole = self._complete_inertial(values)
+        elif known is JOINT:
+            role = next((role for role in ('parent', 'child') if values[role] is None), '')
+            if role and not parts[role]:
+                self._say('error', f'no <{role}>', f'add <{role} link="..."/>')
+            is_whole = is_whole and not role
+        elif known is ROBOT:
+            for name, kept in parts.items():
+                values[f'{name}s'] = [one for one in kept if one is not None]
+        self._open.pop()
+        if known is TRANSMISSION:
+            return self._transmission(element)
+        if not is_whole:
+            return None
+        return next(iter(values.values())) if len(values) == 1 else SimpleNamespace(**values)
 
     def _ask_what_is_meant(self, name: str, known: list[str], shown: str) -> None:
         near = [] if name in known or ':' in name else nearest(name, known, WORDS_ALIKE)
@@ -286,96 +300,108 @@ class _Keeper(ContentHandler):
             wrong, right = shown.format(name[:80]), shown.format(near[0])
             self._say('warning', f'{wrong} is not read', f'did you mean {right}?')
 
-    def _keep(self, name: str, known: Known, attrs: AttributesImpl) -> None:
-        kept = {key: attrs[key] for key in known.attributes if key in attrs}
-        element = self._builder.start(name, kept)
-        self._open.append(element)
-        for key, value in list(kept.items()):
-            error = self._error(key, value, known.attributes[key])
+    def _attributes(self, element: Located, known: Known) -> tuple[bool, dict[str, Any]]:
+        """Return whether none is missing that an element needs, and the values of all."""
+        values: dict[str, Any] = dict.fromkeys(known.attributes)
+        for key, holds in known.attributes.items():
+            text = element.get(key)
+            if text is None:
+                continue
+            error = self._error(key, text, holds)
             if error is not None:
                 self._say('error', *error)
-                del element.attrib[key]
-                if key in _HARMLESS:
-                    element.set(key, _HARMLESS[key])
-        absent = [key for key in known.attributes if key not in attrs]
-        for key in attrs.keys():  # noqa: SIM118 - not a mapping
+                values[key] = _HARMLESS.get(key)
+            elif isinstance(holds, int) and holds != NAME:
+                numbers = [float(number) for number in text.split()]
+                values[key] = numbers[0] if holds == 1 else numbers
+            else:
+                values[key] = text
+        absent = [key for key in known.attributes if key not in element.attrib]
+        for key in element.attrib:
             if key not in known.attributes:
                 self._ask_what_is_meant(key, absent, 'attribute {}')
-        for key in known.required:
-            if key not in element.attrib:
-                if key not in attrs:
-                    self._say('error', f'attribute {key} is missing', f'add {key}="..."')
-                if name == 'robot':
-                    element.set(key, 'robot')
-                else:
-                    self._drop(element)
-                break
-        if known is ORIGIN:
-            self._check_angles(element.get('rpy', ''))
-            self._turn(element)
-        elif name == 'limit':
+        missing = next((key for key in known.required if values[key] is None), '')
+        if missing and missing not in element.attrib:
+            self._say('error', f'attribute {missing} is missing', f'add {missing}="..."')
+        if known is ROBOT:
+            values['name'] = values['name'] or 'robot'
+        elif known is ORIGIN:
+            self._check_angles(element.get('rpy', ''), values['rpy'] or ())
+            self._turn(element, values)
+        elif element.tag == 'limit':
             for key in ('effort', 'velocity'):
-                if key not in element.attrib:
+                if values[key] is None:
                     self._say('warning', f'no {key}: taken as no limit', f'add {key}="..."')
-                    element.set(key, 'inf')
+                    values[key] = math.inf
+        return known is ROBOT or not missing, values
 
-    def _drop(self, element: Element) -> None:
-        if len(self._open) > 1 and all(element is not child for _, child in self._dropped):
-            self._dropped.append((self._open[-2], element))
-
-    def _check_angles(self, rpy: str) -> None:
-        if any(math.tau + 0.01 < abs(float(angle)) < math.inf for angle in rpy.split()):
+    def _check_angles(self, rpy: str, angles: Iterable[float]) -> None:
+        if any(math.tau + 0.01 < abs(angle) < math.inf for angle in angles):
             self._say('warning', f'rpy="{rpy}" is more than a turn', 'write radians, not degrees')
 
-    def _turn(self, origin: Element) -> None:
+    def _turn(self, origin: Located, values: dict[str, Any]) -> None:
         """Keep one of rpy and quat_xyzw, as of the version of the document."""
-        quaternion = origin.attrib.pop('quat_xyzw', None)
+        quaternion = values.pop('quat_xyzw')
         if quaternion is None:
             return
-        x, y, z, w = (float(number) for number in quaternion.split())
+        x, y, z, w = quaternion
         norm = math.hypot(x, y, z, w)
-        if self._open[0].get('version', '1.0') in ('1', '1.0'):
+        if self._root.get('version', '1.0') in ('1', '1.0'):
             self._say(
                 'warning', 'quat_xyzw is ignored in a URDF of version 1.0',
                 'write <robot version="1.1">, or rpy="roll pitch yaw"',
             )  # fmt: skip
-        elif 'rpy' in origin.attrib:
+        elif values['rpy'] is not None:
             self._say('error', 'both rpy and quat_xyzw', 'remove one')
         elif not 0.0 < norm < math.inf:
-            self._say('error', f'quat_xyzw={quaternion!r} is no rotation', 'write "0 0 0 1"')
+            text = origin.get('quat_xyzw')
+            self._say('error', f'quat_xyzw={text!r} is no rotation', 'write "0 0 0 1"')
         else:
-            rpy = _roll_pitch_yaw(x / norm, y / norm, z / norm, w / norm)
-            origin.set('rpy', ' '.join(repr(angle) for angle in rpy))
+            values['rpy'] = _roll_pitch_yaw(x / norm, y / norm, z / norm, w / norm)
 
-    def _complete_inertial(self, inertial: Element) -> None:
-        """Make up what is missing as urdfdom does: no mass at all, or a point mass."""
-        mass, inertia = inertial.find('mass'), inertial.find('inertia')
-        if mass is None or 'value' not in mass.attrib:
+    def _complete_inertial(self, values: dict[str, Any]) -> bool:
+        """Make up what is missing as urdfdom does: no mass at all (False), or a point mass."""
+        if values['mass'] is None:
             self._say('warning', 'no mass value: taken as massless', 'add <mass value="..."/>')
-            self._drop(inertial)
-            return
-        missing = MOMENTS if inertia is None else [k for k in MOMENTS if k not in inertia.attrib]
+            return False
+        inertia = values['inertia']
+        missing = [key for key in MOMENTS if inertia and getattr(inertia, key) is None]
         if inertia is None:
             self._say(
                 'warning', 'no <inertia>: taken as a point mass', 'add <inertia ixx="..." .../>'
             )
-            inertia = SubElement(inertial, 'inertia')
         elif missing:
             self._say(
                 'warning', f'<inertia> has no {", ".join(missing)}: taken as a point mass',
                 f'add {missing[0]}="..."',
             )  # fmt: skip
-        if missing:
-            inertia.attrib.update(dict.fromkeys(MOMENTS, '0'))
+        if inertia is None or missing:
+            values['inertia'] = SimpleNamespace(**dict.fromkeys(MOMENTS, 0.0))
+        return True
 
-    def _complete_joint(self, joint: Element) -> None:
-        for role in ('parent', 'child'):
-            end = joint.find(role)
-            if end is None:
-                self._say('error', f'no <{role}>', f'add <{role} link="..."/>')
-            if end is None or 'link' not in end.attrib:
-                self._drop(joint)
-                break
+    def _transmission(self, transmission: Located) -> Any:
+        """Return one that drives one joint by one reduction, else None."""
+        joints = transmission.findall('joint')
+        reductions = [
+            element.text or ''
+            for element in transmission.iter()
+            if element.tag in ('mechanicalReduction', 'mechanical_reduction')
+        ]
+        if len(joints) != 1 or len(reductions) != 1:
+            return None  # differentials and the like have no single ratio
+        name, text = joints[0].get('name', ''), reductions[0].strip()
+        ratio = float(text) if is_decimal(text) else math.nan
+        if ratio == 0.0 or not math.isfinite(ratio):
+            self._found.append(
+                Finding(
+                    'warning', f'joint {name!r}',
+                    f'mechanicalReduction is {text[:80]!r}: taken as 1',
+                    'write the gear ratio of the transmission',
+                )
+            )  # fmt: skip
+            return None
+        actuator = SimpleNamespace(mechanicalReduction=ratio)
+        return SimpleNamespace(joints=[SimpleNamespace(name=name)], actuators=[actuator])
 
     def _error(self, key: str, value: str, holds: int | tuple[str, ...]) -> tuple[str, str] | None:
         """Return what is wrong with an attribute, and the fix."""
@@ -410,18 +436,15 @@ class _Keeper(ContentHandler):
 
     def _say(self, severity: Severity, problem: str, fix: str) -> None:
         if len(self._found) >= MAX_FINDINGS:
-            raise self._refused(f'more than {MAX_FINDINGS} oddities', 'pass a URDF')
+            raise Refused(self._where(), f'more than {MAX_FINDINGS} oddities', 'pass a URDF')
         self._found.append(Finding(severity, self._where(), problem, fix))
-
-    def _refused(self, problem: str, fix: str) -> Refused:
-        return Refused(self._where(), problem, fix)
 
     def _where(self) -> str:
         labels = []
         for element in self._open[1:] or self._open:
             name = element.get('name', '')[:80]
             labels.append(f'{element.tag} {name!r}' if name else f'<{element.tag}>')
-        return ', '.join([f'line {self._line()}', *labels])
+        return ', '.join([f'line {self._line}', *labels])
 
 
 def _roll_pitch_yaw(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:

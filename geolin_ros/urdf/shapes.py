@@ -3,22 +3,17 @@
 """The shapes of links: collision and visual elements of a URDF."""
 
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
-from xml.etree.ElementTree import Element, TreeBuilder
-from xml.sax import SAXException
-from xml.sax.handler import ContentHandler
-from xml.sax.xmlreader import AttributesImpl
+from xml.etree.ElementTree import Element
 
 import numpy as np
-from defusedxml.common import DefusedXmlException
-from defusedxml.expatreader import DefusedExpatParser
 
+from geolin_ros.description import Refused
 from geolin_ros.description.shapes import Shape
 from geolin_ros.errors import UrdfError
 from geolin_ros.spatial import se3
-from geolin_ros.urdf.safe_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
-from geolin_ros.urdf.xacro_file import expand, is_xacro
+from geolin_ros.urdf.reader import TEXT_SOURCE, document
+from geolin_ros.urdf.safe_xml import parse
 
 
 def read_shapes(source: str | Path) -> dict[str, list[Shape]]:
@@ -29,21 +24,13 @@ def read_shapes(source: str | Path) -> dict[str, list[Shape]]:
     UrdfError
         If the text is not well-formed, or a size or pose is malformed.
     """
-    is_text = isinstance(source, str) and '<' in source
-    if is_text or is_xacro(source):
-        data = str(source if is_text else expand(source)).encode()
-    else:
-        data = Path(source).read_bytes()
-    if len(data) > MAX_BYTES:
-        raise UrdfError(f'the URDF has {len(data)} bytes, expected at most {MAX_BYTES}')
-    parser, handler = DefusedExpatParser(forbid_dtd=True), _Builder()
-    parser.setContentHandler(handler)
     try:
-        parser.parse(BytesIO(data.lstrip()))
-    except (SAXException, DefusedXmlException, ValueError) as error:
-        raise UrdfError(f'{"URDF text" if is_text else source}: {error}') from error
+        root = parse(*document(source), [])
+    except Refused as refused:
+        name = TEXT_SOURCE if isinstance(source, str) and '<' in source else source
+        raise UrdfError(f'{name}: {refused.finding.sentence}') from refused
     found: dict[str, list[Shape]] = {}
-    for link in handler.builder.close().iter('link'):
+    for link in root.iter('link'):
         name = link.get('name', '')
         try:
             found[name] = [
@@ -57,25 +44,6 @@ def read_shapes(source: str | Path) -> dict[str, list[Shape]]:
                 f'link {name!r}: a shape is malformed ({error}), expected numbers; correct it'
             ) from error
     return found
-
-
-class _Builder(ContentHandler):
-    """Keeps all elements, prefixes that nobody declared too, as many as `read_robot` takes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.builder = TreeBuilder()
-        self._elements = self._depth = 0
-
-    def startElement(self, name: str, attrs: AttributesImpl) -> None:
-        self._elements, self._depth = self._elements + 1, self._depth + 1
-        if self._elements > MAX_ELEMENTS or self._depth > MAX_DEPTH:
-            raise ValueError(f'more than {MAX_ELEMENTS} elements, or deeper than {MAX_DEPTH}')
-        self.builder.start(name, dict(attrs))
-
-    def endElement(self, name: str) -> None:
-        self._depth -= 1
-        self.builder.end(name)
 
 
 def _numbers(text: str | None, default: str, count: int) -> tuple[float, ...]:

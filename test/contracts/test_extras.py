@@ -73,7 +73,7 @@ def run(code: str, *arguments: str, missing: set[str]) -> subprocess.CompletedPr
 def others() -> set[str]:
     """All packages of this environment but those that the wheel of the library installs."""
     core = closure('geolin-ros')
-    assert {'numba', 'numpy', 'urdfdom-py'} < core
+    assert {'numba', 'numpy', 'defusedxml'} < core
     of_cmeel = {'proxsuite', 'pinocchio'}  # in a folder that Python's metadata does not look at
     return of_cmeel | {
         package

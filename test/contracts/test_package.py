@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # Where the name to install is not the name to import.
-PIP_NAME = {'urdf_parser_py': 'urdfdom_py', 'yaml': 'pyyaml'}
+PIP_NAME = {'yaml': 'pyyaml'}
 # Looked for at run time, and done without where absent; or an extra, not in ROS's own index.
 OPTIONAL = {'mujoco', 'pinocchio'}
 # The extra `offline`; nothing else may import them but `urdf`, which looks for xacro.

@@ -58,7 +58,7 @@ def test_wheel__holds_the_library_alone(releases):
     launched = {Path(name).name for name in names if name.endswith('.launch.py')}
     assert launched == {f'{name}.launch.py' for name in ('bringup', 'linearization', 'replay')}
     needs = re.findall(r'^Requires-Dist: ([\w-]+)[^;\n]*$', said, re.MULTILINE)
-    assert sorted(needs) == ['defusedxml', 'numba', 'numpy', 'pyyaml', 'urdfdom_py']
+    assert sorted(needs) == ['defusedxml', 'numba', 'numpy', 'pyyaml']
 
 
 @pytest.mark.parametrize('suffix', ['.whl', '.tar.gz'])

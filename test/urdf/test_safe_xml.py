@@ -143,7 +143,10 @@ class TestBounds:
     def test_long_number__is_refused_at_once(self, digits):
         start = time.process_time()
         with pytest.raises(UrdfError, match=r'15000\d{3} characters, expected at most'):
-            read(f'<robot name="r"><link name="a"><inertial><mass value="{digits}"/>')
+            read(
+                f'<robot name="r"><link name="a"><inertial><mass value="{digits}"/>'
+                '</inertial></link></robot>'
+            )
         assert time.process_time() - start < SECONDS
 
     @pytest.mark.parametrize(
