@@ -336,3 +336,22 @@ def test_services__are_answered_while_all_kernels_compile(client, tmp_path):
     assert 'kernels are ready' not in client.process.log
     sys.stdout.write(f'slowest service {max(took):.3f} s\n')
     assert max(took) < LONGEST_SET
+
+
+def test_joint_states__are_no_error_while_the_kernels_of_their_robot_compile(client, tmp_path):
+    cold = copy_cache(tmp_path, 'contact_linearization.linearize_*', 'own_results.linearize_*')
+    client.environment = client.environment | {'NUMBA_CACHE_DIR': str(cold)}
+    client.start(contacts=['FL_foot point'])
+    client.wait_until_active()
+    client.describe(QUADRUPED.read_text())
+
+    def answered():
+        stamp = client.tick()
+        client.send(client.make_joint_state(stamp), client.make_odometry(stamp))
+        return client.linearizations
+
+    client.wait_for(answered, START)
+    client.next_diagnostics()
+    waiting = [values for _, said, values in client.diagnostics if 'kernels of its robot' in said]
+    assert any(int(values['dropped']) for values in waiting)
+    assert DiagnosticStatus.ERROR not in {level for level, _, _ in client.diagnostics}
