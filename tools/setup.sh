@@ -72,13 +72,15 @@ environment() {
     echo "$distribution" >.venv/ros_distribution
 }
 
+of_pinocchio='^(pin|libpinocchio|coal|libcoal|eigenpy|cmeel.*)=='
+
 # pip install, with the versions of the lock.
 install() {
     local constraints=requirements/constraints.txt
     if [ "$distribution" != wheels ]; then
         # The distribution's message extensions are built against its own NumPy: keep that one, and
-        # let pip find the Pinocchio, pandas and zarr that are made for it.
-        local numpy of_numpy='^(numpy|pandas|zarr|pin|libpinocchio|coal|libcoal|eigenpy|cmeel.*)=='
+        # let pip find the pandas and zarr that are made for it.
+        local numpy of_numpy="^(numpy|pandas|zarr)==|$of_pinocchio"
         numpy=1.26.4  # what the wheels of Jazzy are built against
         [ -n "$wheels" ] || numpy=$(.venv/bin/python -c 'import numpy; print(numpy.__version__)')
         [ -z "$wheels" ] || of_numpy="$of_numpy|^ros-"
@@ -121,6 +123,11 @@ view() {
 
 everything() {
     install --no-build-isolation --editable '.[test,dev]'
+    if [ "$distribution" != wheels ]; then
+        # With NumPy 1 pip finds a Pinocchio of before 3: the locked one runs with it, whatever it asks for.
+        grep -E "$of_pinocchio" requirements/constraints.txt >.venv/pinocchio.txt
+        install --no-deps -r .venv/pinocchio.txt
+    fi
 }
 
 kernels() {
