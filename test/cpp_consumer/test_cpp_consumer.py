@@ -2,18 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """examples/cpp_consumer: A, B and gains as C++ reads them, against NumPy."""
 
-import os
 import re
-import shutil
 import subprocess
-import sys
-import sysconfig
 import time
 from array import array
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.c_library import PREFIXES, PRELOADED, build_package, needs_rclcpp, with_prefix
 from support.processes import Program
 
 pytest.importorskip('rclpy')
@@ -26,21 +23,11 @@ from rclpy.serialization import serialize_message
 from geolin_msgs.msg import FeedbackGains, LinearizedDynamics, Matrix
 
 ROOT = Path(__file__).resolve().parents[2]
-PREFIXES = [sys.prefix, *filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep))]
-ENVIRONMENT = os.environ | {
-    'AMENT_PREFIX_PATH': os.pathsep.join(PREFIXES),
-    'CMAKE_PREFIX_PATH': os.pathsep.join(PREFIXES),
-    'PATH': f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}',
-}
 HAS_EIGEN = any(
     Path(folder, 'eigen3/cmake/Eigen3Config.cmake').exists()
     for prefix in (*PREFIXES, '/usr', '/usr/local')
     for folder in (f'{prefix}/share', f'{prefix}/lib/cmake')
 )
-LIBRARY = Path(sysconfig.get_config_var('LIBDIR'), sysconfig.get_config_var('INSTSONAME'))
-# The wheels' librcl needs symbols of Python, which a program in C++ does not bring.
-PRELOADED = {'LD_PRELOAD': str(LIBRARY)} if Path(sys.prefix, 'lib/librcl.so').exists() else {}
-HAS_RCLCPP = any(Path(prefix, 'share/rclcpp/cmake').exists() for prefix in PREFIXES)
 
 pytestmark = pytest.mark.skipif(not HAS_EIGEN, reason='Eigen is not here: libeigen3-dev')
 
@@ -48,7 +35,7 @@ pytestmark = pytest.mark.skipif(not HAS_EIGEN, reason='Eigen is not here: libeig
 def run(*words, **options):
     """Run a command and return what it did."""
     return subprocess.run(
-        [str(word) for word in words], env=ENVIRONMENT, capture_output=True, text=True, **options
+        [str(word) for word in words], env=with_prefix(), capture_output=True, text=True, **options
     )
 
 
@@ -123,18 +110,9 @@ def test_messages_that_do_not_fit__are_refused(convert, matrices):
     assert 'shapes of a, b and k do not fit' in convert(dynamics, gains).stderr
 
 
-@pytest.mark.skipif(
-    not HAS_RCLCPP, reason='rclcpp is not here: as launch_ros, it is in no package index'
-)
+@needs_rclcpp
 def test_consumer__hears_linearization_and_gains(matrices, tmp_path):
-    colcon = shutil.which('colcon', path=ENVIRONMENT['PATH'])
-    built = run(
-        *(colcon, '--log-base', tmp_path / 'log', 'build', '--build-base', tmp_path / 'build'),
-        *('--base-paths', ROOT / 'examples' / 'cpp_consumer'),
-        *('--install-base', tmp_path / 'install', '--cmake-args'),
-        '-DCMAKE_EXE_LINKER_FLAGS=-Wl,--as-needed,--allow-shlib-undefined',
-    )
-    assert built.returncode == 0, built.stdout + built.stderr
+    built = build_package(ROOT / 'examples' / 'cpp_consumer', tmp_path)
     a, b, k, complement = matrices
     context = Context()
     rclpy.init(context=context)
@@ -147,8 +125,8 @@ def test_consumer__hears_linearization_and_gains(matrices, tmp_path):
     ]
     log = tmp_path / 'log.txt'
     with log.open('w') as output:
-        program = tmp_path / 'install/cpp_consumer/lib/cpp_consumer/consumer'
-        consumer = Program([program], env=ENVIRONMENT | PRELOADED, stdout=output, stderr=output)
+        program = built / 'lib/cpp_consumer/consumer'
+        consumer = Program([program], env=with_prefix() | PRELOADED, stdout=output, stderr=output)
     try:
         deadline = time.monotonic() + 60.0
         while 'closed loop' not in log.read_text():

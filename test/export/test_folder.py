@@ -3,17 +3,15 @@
 """`geolin export`: a folder that CMake builds, installs and others find, or one sentence."""
 
 import ctypes
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from geolin_tools.export import Build, export
-from support.c_library import Library, build, deviation, needs_tools, run
+from support.c_library import Library, build, deviation, needs_tools, run, with_prefix
 
 from geolin_ros import Contact, Description, Joint, Linearizer, Link, TreeModel, robots
 from geolin_ros.cli import main
@@ -23,14 +21,6 @@ PROGRAMS = Path(__file__).parent / 'programs'
 LEGS = 'FL', 'FR', 'RL', 'RR'
 LEVELS = 'x86-64-v4', 'x86-64-v3', 'x86-64-v2'
 FIND = '-DCMAKE_PREFIX_PATH='
-PREFIXES = [sys.prefix, *filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep))]
-
-
-def with_prefix(prefixes):
-    """Return an environment where CMake finds packages, the shell this Python's programs."""
-    path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
-    found = {'CMAKE_PREFIX_PATH': prefixes, 'AMENT_PREFIX_PATH': os.pathsep.join(PREFIXES)}
-    return {**os.environ, **found, 'PATH': path}
 
 
 @pytest.fixture(scope='module')
@@ -202,7 +192,6 @@ def test_message__is_filled_in_Cpp_as_Python_reads_it(installed, tmp_path):
     from geolin_msgs.msg import LinearizedDynamics
     from geolin_ros.stream.outputs.reading import read_linearization
 
-    prefix = f'{installed}{os.pathsep}{os.pathsep.join(PREFIXES)}'
     run(
         'cmake',
         '-S',
@@ -210,9 +199,9 @@ def test_message__is_filled_in_Cpp_as_Python_reads_it(installed, tmp_path):
         '-B',
         tmp_path,
         '-Wno-dev',
-        env=with_prefix(prefix),
+        env=with_prefix(installed),
     )
-    run('cmake', '--build', tmp_path, env=with_prefix(prefix))
+    run('cmake', '--build', tmp_path, env=with_prefix(installed))
     model, rng = TreeModel.from_urdf(robots.path('quadruped')), np.random.default_rng(8)
     linearizer = Linearizer(model, [Contact(f'{leg}_foot') for leg in LEGS])
     given = [(model.random_state(rng), 10.0 * rng.normal(size=model.n)) for _ in range(20)]
@@ -245,14 +234,14 @@ def test_message__is_filled_in_Cpp_as_Python_reads_it(installed, tmp_path):
 
 @needs_tools
 def test_colcon__takes_the_folder_and_others_find_the_package(source, tmp_path):
-    colcon = shutil.which('colcon', path=with_prefix('')['PATH'])
+    colcon = shutil.which('colcon', path=with_prefix()['PATH'])
     if colcon is None:
         pytest.skip('colcon is not here')
     words = [colcon, '--log-base', tmp_path / 'log']
     listed = run(*words, 'list', '--base-paths', source)
     assert listed.split() == ['robot', str(source), '(ros.cmake)']
     bases = (f'--{what}-base={tmp_path / what}' for what in ('build', 'install'))
-    run(*words, 'build', '--base-paths', source, *bases, env=with_prefix(''))
+    run(*words, 'build', '--base-paths', source, *bases, env=with_prefix())
     prefix = tmp_path / 'install/robot'
     assert (prefix / 'include/robot.h').read_bytes() == (source / 'include/robot.h').read_bytes()
     assert library_in(prefix).exists()
@@ -297,6 +286,7 @@ def test_aarch64__gives_the_numbers_of_Python(source, tmp_path):
         (['--name', '2 legs'], "name is '2 legs', expected a letter"),
         (['--functions', 'mass_matrx'], "function is 'mass_matrx', did you mean 'mass_matrix'?"),
         (['--actuated', 'knee'], "joint 'knee' is not part of robot"),
+        (['--ros2', '--contacts', 'FL_foot'], 'in a component of ROS 2, as in messages; say FL_f'),
         (['--contacts', *(f'{leg}_foot:0' for leg in (*LEGS, *LEGS))], 'expected at most 6'),
     ],
 )

@@ -1,10 +1,14 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Exported C libraries, built by CMake and called through ctypes."""
+"""Exported C libraries, built by CMake, called through ctypes; packages with rclcpp, by colcon."""
 
 import ctypes
+import os
 import shutil
 import subprocess
+import sys
+import sysconfig
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +16,40 @@ import pytest
 needs_tools = pytest.mark.skipif(
     not all(map(shutil.which, ('cmake', 'cc'))), reason='cmake and a C compiler are not here'
 )
+PREFIXES = [sys.prefix, *filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep))]
+LIBRARY = Path(sysconfig.get_config_var('LIBDIR'), sysconfig.get_config_var('INSTSONAME'))
+# The wheels' librcl needs symbols of Python, which a program in C++ does not bring.
+PRELOADED = {'LD_PRELOAD': str(LIBRARY)} if Path(sys.prefix, 'lib/librcl.so').exists() else {}
+needs_rclcpp = pytest.mark.skipif(
+    not any(Path(prefix, 'share/rclcpp/cmake').exists() for prefix in PREFIXES),
+    reason='rclcpp is not here: as launch_ros, it is in no package index',
+)
+
+
+def with_prefix(*installed):
+    """Return an environment where CMake finds packages, the shell this Python's programs."""
+    path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
+    prefixes = os.pathsep.join(map(str, (*installed, *PREFIXES)))
+    found = {'CMAKE_PREFIX_PATH': prefixes, 'AMENT_PREFIX_PATH': os.pathsep.join(PREFIXES)}
+    return {**os.environ, **found, 'PATH': path}
+
+
+def build_package(source, folder):
+    """Build a package that uses rclcpp by colcon, below a folder; return where it is installed."""
+    environment = with_prefix()
+    run(
+        *(shutil.which('colcon', path=environment['PATH']), '--log-base', folder / 'log'),
+        *('build', '--base-paths', source, '--build-base', folder / 'build'),
+        *('--install-base', folder / 'install', '--cmake-args', '-Wno-dev'),
+        '-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wpedantic -Werror',
+        *(
+            f'-DCMAKE_{kind}_LINKER_FLAGS=-Wl,--as-needed,--allow-shlib-undefined'
+            for kind in ('EXE', 'SHARED')
+        ),
+        env=environment,
+    )
+    (installed,) = (path for path in (folder / 'install').iterdir() if path.is_dir())
+    return installed
 
 
 def run(*words, **options):

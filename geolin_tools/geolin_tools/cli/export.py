@@ -70,6 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--casadi', action='store_true', help='also a library of functions for CasADi'
     )
     parser.add_argument(
+        '--ros2', action='store_true', help='also a component in C++, rclcpp, built by colcon'
+    )
+    parser.add_argument(
         '--joints', nargs='+', metavar='JOINT', help='order of the joints; others are locked'
     )
     parser.add_argument(
@@ -117,7 +120,7 @@ def run(options: argparse.Namespace) -> int:
         name=options.name,
         contacts=read_supports(file, model, options.contacts),
         wrenches=options.wrenches,
-        build=Build(options.target, options.functions, bar, options.casadi),
+        build=Build(options.target, options.functions, bar, options.casadi, options.ros2),
     )
     objects = sorted(options.output.glob('lib/*/*.o'))
     size = sum(path.stat().st_size for path in objects) / 1024
@@ -127,7 +130,8 @@ def run(options: argparse.Namespace) -> int:
         f'{counted(model.n, "joint coordinate")}, model {model.hash}; code for {levels}, '
         f'{size:.0f} KiB'
     )
-    print(f'build it: cmake -S {options.output} -B build && cmake --build build')
+    tool = f'cmake -S {options.output} -B build && cmake --build build'
+    print(f'build it: {f"colcon build --base-paths {options.output}" if options.ros2 else tool}')
     return 0
 
 

@@ -34,6 +34,8 @@ class Build(NamedTuple):
     """Gets the targets and returns them, counted."""
     casadi: bool = False
     """Whether there is a second library, ``lib<name>_casadi.so``, with functions for CasADi."""
+    ros2: bool = False
+    """Whether there is a component of ROS 2, ``<name>::Linearizer``, built by colcon."""
 
 
 def export(
@@ -67,8 +69,8 @@ def export(
     Raises
     ------
     ConfigurationError
-        If the robot has spherical or floating joints, the folder exists, or an option cannot be
-        used.
+        If the robot has spherical or floating joints, the folder exists, an option cannot be
+        used, or a component is to stand on balls.
     UnknownNameError
         If a link is not part of the robot.
     """
@@ -76,7 +78,8 @@ def export(
     chosen = targets_of(list(default_names() if build.targets is None else build.targets))
     word = identifier_of(model.name) if name is None else name
     robot = pack_robot(model, contacts, wrenches)
+    more = (*['casadi'] * build.casadi, *['ros2'] * build.ros2)
     write_folder(
-        *(robot, Path(folder), word, chosen, tuple(build.functions), build.progress, build.casadi)
+        *(robot, Path(folder), word, chosen, tuple(build.functions), build.progress, more)
     )
     return word

@@ -13,17 +13,21 @@ from pathlib import Path
 import numpy as np
 
 from geolin_ros.control.gain_header import c_string
+from geolin_ros.control.support import Support
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels.engine.exponential import parts_of
 from geolin_ros.kernels.packing import layout, own_layout
-from geolin_ros.linearization.contacts.description import SIZES
+from geolin_ros.kernels.se3 import quaternion
+from geolin_ros.linearization.contacts.description import SIZES, Contact
 from geolin_ros.model.labels import Label, input_labels, state_labels
+from geolin_ros.model.tree import TreeModel
 from geolin_tools.export.kernel_set import FUNCTIONS, kernels_of
 from geolin_tools.export.machine_code import Kernel, object_code
 from geolin_tools.export.robot import Robot
 from geolin_tools.export.targets import Target
 
 TEMPLATES = Path(__file__).parent / 'templates'
+MORE = 'casadi', 'ros2'
 _RESERVED = """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8 char16 char32
     char8_t char16_t char32_t class compl complex concept const consteval constexpr constinit
@@ -87,7 +91,7 @@ def write_folder(
     targets: Sequence[Target],
     functions: tuple[str, ...] = FUNCTIONS,
     progress: Callable[[Iterable[Target]], Iterable[Target]] = iter,
-    casadi: bool = False,
+    more: tuple[str, ...] = (),
 ) -> None:
     """Write the library, all of it or nothing.
 
@@ -105,13 +109,14 @@ def write_folder(
         Some of `kernel_set.FUNCTIONS`.
     progress
         Gets the targets and returns them, counted.
-    casadi
-        Whether there are functions for CasADi.
+    more
+        Some of `MORE`: functions for CasADi, a component of ROS 2.
 
     Raises
     ------
     ConfigurationError
-        If the folder exists, or a name, target or function cannot be used.
+        If the folder exists, or a name, target or function cannot be used, or a component is to
+        stand on balls.
     """
     check_identifier(name)
     if folder.exists() or folder.is_symlink():
@@ -119,7 +124,13 @@ def write_folder(
             f'{folder} exists, expected a new folder; remove it, or choose another one'
         )
     kernels = kernels_of(robot, functions)
-    files = _sources(robot, name, targets, (*functions, *['casadi'] * casadi), kernels)
+    balls = [one for one in robot.contacts if isinstance(one, Support) and one.radius]
+    if 'ros2' in more and balls:
+        raise ConfigurationError(
+            f'contact {balls[0].frame!r} is a ball of radius {balls[0].radius:g} m, expected a '
+            f'point or a sole in a component of ROS 2, as in messages; say {balls[0].frame}:0'
+        )
+    files = _sources(robot, name, targets, (*functions, *more), kernels)
     for target in progress(targets):
         files[f'lib/{target.architecture}/{target.symbol}.o'] = object_code(
             kernels, target, f'{name}__'
@@ -152,13 +163,13 @@ def _sources(
 ) -> dict[str, bytes]:
     """Return the texts by their paths."""
     words = {**_words(robot, name, targets), **_levels(name, targets, kernels)}
-    blocks = {*functions}
+    blocks = {*functions} if 'ros2' in functions else {*functions, 'cmake'}
     blocks |= {'contacts'} if robot.contacts else set()
     blocks |= {'wrenches'} if robot.wrenches else set()
     blocks |= {'dynamics'} if {'inverse_dynamics', 'mass_matrix'} & blocks else set()
     files = {}
     for template in sorted(TEMPLATES.rglob('*')):
-        if '.casadi.' in template.name and 'casadi' not in blocks:
+        if any(f'.{part}.' in template.name and part not in blocks for part in MORE):
             continue
         if template.is_file() and '__pycache__' not in template.parts:
             text = _BLOCK.sub(lambda m: m[2] if m[1] in blocks else '', template.read_text())
@@ -196,12 +207,29 @@ def _words(robot: Robot, name: str, targets: Sequence[Target]) -> dict[str, str]
         'targets': ', '.join(target.name for target in targets),
         'architectures': ', '.join(sorted({target.architecture for target in targets})),
         'input_joints': ', '.join(map(str, [*np.arange(model.n)[model.actuated], -1])),
+        'effort_scale': _numbers(*(model.effort_scale or [1.0] * model.n), 1.0),
+        'effort_offset': _numbers(*(model.effort_offset or [0.0] * model.n), 0.0),
+        'contact_states': '\n'.join(_contact_state(model, one) for one in robot.contacts),
         'rows_of_contacts': ', '.join(str(SIZES[one.kind]) for one in robot.contacts),
         'actuated': ', '.join(c_string(joint) for joint in model.actuated_joints),
         'gravity_x': gravity[0],
         'gravity_y': gravity[1],
         'gravity_z': gravity[2],
     }
+
+
+def _contact_state(model: TreeModel, one: Contact | Support) -> str:
+    """Return a contact as messages have it: names, kind, stiffness, damping and two poses."""
+    contact = one.contact if isinstance(one, Support) else one
+    link = model.body_names[model.frame(contact.frame).body]
+    poses = []
+    for pose in (contact.placement, contact.reference):
+        H = None if pose is None else np.array(pose, dtype=np.float64, order='C')
+        numbers = np.zeros(7) if H is None else np.concatenate((H[:3, 3], quaternion(H)))
+        poses.append(f'{{{_numbers(*numbers)}}}')
+    kind = 2 if contact.kind == 'surface' else 1
+    values = c_string(contact.frame), c_string(link), str(kind), _numbers(contact.kp, contact.kd)
+    return f'  {{{", ".join((*values, *poses))}}},'
 
 
 def _sizes(robot: Robot) -> dict[str, int]:
@@ -317,8 +345,9 @@ def _data(robot: Robot, name: str, kernels: Mapping[str, Kernel]) -> str:
         lines.append(f'const char *const {name}_{what}[] = {{{strings}NULL}};')
     lines.append(f'const char *const {name}_base_link = {c_string(model.base_link)};')
     for what in ('lower', 'upper', 'velocity', 'effort'):
-        numbers = ''.join(f'{_number(value)}, ' for value in getattr(limits, what))
-        lines.append(f'const double {name}_{what}[] = {{{numbers}0}};')
+        lines.append(
+            f'const double {name}_{what}[] = {{{_numbers(*getattr(limits, what), 0.0)}}};'
+        )
     return '\n'.join(lines) + '\n'
 
 
@@ -328,6 +357,10 @@ def _array(kind: str, name: str, values: np.ndarray) -> str:
     lines = [', '.join(texts[k : k + 8]) for k in range(0, len(texts), 8)]
     body = ',\n  '.join(lines)
     return f'static const {kind} {name}[] = {{\n  {body}\n}};'
+
+
+def _numbers(*values: float) -> str:
+    return ', '.join(map(_number, np.asarray(values)))
 
 
 def _number(value: float) -> str:

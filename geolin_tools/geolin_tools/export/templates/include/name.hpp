@@ -12,7 +12,6 @@
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #if __has_include(<Eigen/Core>)
 #include <Eigen/Core>
@@ -130,10 +129,14 @@ class Robot {
     state.joint_rates.assign(v + 6, v + 6 + {{NAME}}_JOINTS);
     message.nu_dot.assign(nu_dot().data(), nu_dot().data() + {{NAME}}_M);
     message.drift.assign({{NAME}}_STATES, 0.0);
-    for (auto [to, from] : {std::pair(&message.a, A()), std::pair(&message.b, B())}) {
-      to->rows = static_cast<unsigned>(from.rows()), to->cols = static_cast<unsigned>(from.cols());
-      to->data.assign(from.data(), from.data() + from.rows() * from.cols());
-    }
+    assign(message.a, A());
+    assign(message.b, B());
+  }
+
+  /// Fills a matrix of a message.
+  static void assign(geolin_msgs::msg::Matrix &to, const Matrix &from) {
+    to.rows = static_cast<unsigned>(from.rows()), to.cols = static_cast<unsigned>(from.cols());
+    to.data.assign(from.data(), from.data() + from.rows() * from.cols());
   }
 
  private:
