@@ -166,16 +166,32 @@ def test_A_and_B__predict_robots_that_walk_better_than_constant_velocities(name,
 
 
 def test_A_and_B__predict_an_identified_arm_with_measured_accelerations():
-    arm = arms.ARMS['UR10, second half']()
-    found = identify(arm.model, [arm.train], [arm.tried])
-    overlay = overlay_of(found, urdf.read(arm.urdf))
-    identified = arms.read(arm.urdf, joints=arm.model.joint_names, overlay=overlay)
+    _, identified = predictions.tried('UR10, second half')[0]
     constant, steady, linear, _, measured = np.moveaxis(
-        predictions.predicted(predictions.arm_motion(identified, arm.tried))[:, :, 0], 1, 0
+        predictions.predicted(identified)[:, :, 0], 1, 0
     )
     assert (measured < 0.5 * constant).all()
     assert (steady < 0.4 * measured).all()  # A and B lose where motion is as smooth
     assert linear[1] < 0.1
+
+
+def test_A_and_B__predict_what_changes_of_effort_do_to_a_leg_that_hops():
+    hops = predictions.hopper(*predictions.HOPS)
+    found = predictions.responded([hops], predictions.hopper(cutoff=predictions.HOPS[1]))
+    steady, black_box, _, before = found.errors.T
+    assert (before < steady).all()
+    assert (before[1:] < 0.8 * steady[1:]).all()  # 20 and 50 ms
+    assert (before < 0.6 * black_box).all()
+    assert found.correlation > 0.8
+    assert abs(found.slope - 1.0) < 0.2
+
+
+@pytest.mark.parametrize('name', ['UR10, second half', 'kuka_lwr4, run 2'])
+def test_A_and_B__lose_on_arms_whose_efforts_change_by_friction(name):
+    found = predictions.responded(*predictions.tried(name))
+    steady, _, _, _, _, before = found.errors.T
+    assert (before > 2.0 * steady).all()
+    assert abs(found.correlation) < 0.3
 
 
 def test_constant_accelerations__are_of_what_was_measured_before():
