@@ -402,9 +402,7 @@ class RobotNode(LifecycleNode):
         return self.asked_to_stop() or self.failure is not None
 
     def _open_inputs(self) -> None:
-        # The executor of Jazzy takes what has come in this order: what joint states need, first.
-        inputs = sorted(self.inputs(), key=lambda given: given.topic == 'joint_states')
-        self._inputs = [self._open(given) for given in inputs]
+        self._inputs = [self._open(given) for given in self.inputs()]
 
     def _open(self, given: Input) -> Any:
         is_raw = given.kind in VIEWS

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The executor for distributions whose events executor awaits no service."""
+
+import contextlib
+import time
+
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from std_msgs.msg import String
+
+from geolin_ros.ros.executor import OrderOfArrival
+
+SENT = list('abbbaaba')
+
+
+@pytest.mark.parametrize(
+    ('kind', 'expected'), [(OrderOfArrival, SENT), (SingleThreadedExecutor, list('abababab'))]
+)
+def test_messages_that_wait__are_taken_as_they_came(ros_domain, kind, expected):
+    received = []
+    with contextlib.ExitStack() as stack:
+        context = rclpy.Context()
+        rclpy.init(context=context, domain_id=ros_domain)
+        stack.callback(context.shutdown)
+        node = rclpy.create_node('ordered', context=context)
+        stack.callback(node.destroy_node)
+        executor = kind(context=context)
+        stack.callback(executor.shutdown)
+        executor.add_node(node)
+        for name in 'ab':
+            node.create_subscription(String, name, lambda of: received.append(of.data), 10)
+        publishers = {name: node.create_publisher(String, name, 10) for name in 'ab'}
+        while not all(publisher.get_subscription_count() for publisher in publishers.values()):
+            time.sleep(0.01)
+        for name in SENT:
+            publishers[name].publish(String(data=name))
+        time.sleep(0.2)
+        while len(received) < len(SENT):
+            executor.spin_once(timeout_sec=1.0)
+    assert received == expected
