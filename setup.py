@@ -47,6 +47,7 @@ setup(
     maintainer='geolin_ros contributors',
     maintainer_email='geolin_ros@example.org',
     license='Apache-2.0',
+    classifiers=[f'Programming Language :: Python :: 3.{minor}' for minor in (11, 12, 13)],
     python_requires='>=3.10',
     packages=find_packages(include=[name, f'{name}.*']),
     package_data={

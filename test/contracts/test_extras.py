@@ -104,7 +104,8 @@ def test_core__is_small():
         if file.suffix != '.pyc'
     ]
     size = sum(file.stat().st_size for file in files if file.is_file()) / 2**20
-    assert 200.0 < size < 259.6
+    more = 6.1 if np.__version__ < '2' else 0.0  # in the wheel of NumPy 1.26
+    assert 200.0 < size - more < 259.6
 
 
 @pytest.mark.parametrize(
