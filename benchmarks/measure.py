@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interleaved medians: what else runs on the machine then meets all contenders alike."""
 
+import contextlib
 import os
 import platform
 import statistics
@@ -60,6 +61,15 @@ def environment() -> dict[str, str]:
         'python': platform.python_version(),
         **versions,
     }
+
+
+def waiting_seconds(pid: int) -> float:
+    """Return the time that threads of a process were ready and had no processor [s]."""
+    total = 0
+    for file in Path(f'/proc/{pid}/task').glob('*/schedstat'):
+        with contextlib.suppress(OSError):  # a thread that has ended
+            total += int(file.read_text().split()[1])
+    return total * 1e-9
 
 
 def processor_seconds(pid: int) -> float:

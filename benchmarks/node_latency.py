@@ -5,13 +5,15 @@
 Robot, node (then relay) and this consumer are processes of their own. Two figures of each joint
 state: from entry of the node's callback to return of publish, and from the robot's stamp to the
 consumer's callback. A third run says where the time of the former goes: conversion of the inputs,
-kernel, filling the message, publish.
+kernel, filling the message, publish. ``--ages`` says where that of the latter goes, beside a
+program of ``geolin export --ros2`` if one is named, and how long threads waited for a processor.
 """
 
 import argparse
 import json
 import os
 import sys
+import sysconfig
 import tempfile
 import time
 from pathlib import Path
@@ -21,16 +23,18 @@ import numpy as np
 import rclpy
 from geolin_demos.demo.__main__ import discovery
 from geolin_demos.demo.processes import Child
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 
-from benchmarks.measure import environment, processor_seconds
+from benchmarks.measure import environment, processor_seconds, waiting_seconds
 from benchmarks.robots import paths
 from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics
 from geolin_ros import robots
-from geolin_ros.ros.executor import make_executor
+from geolin_ros.stream.inputs.stamps import nanoseconds
 
 START = 120.0  # until the first linearization, which may have to compile [s]
 SETTLE = 2.0  # left out after it [s]
+AGE = 'stamp to publish', 'DDS', 'to the callback', 'in the reader', 'in the callback'
 WITHIN, ACROSS = 'callback_to_published_us', 'stamp_to_consumer_us'
 APART = 10.0  # that the parts are timed at most [s]
 PERCENTILES = (50.0, 99.0, 99.9, 100.0)
@@ -45,8 +49,13 @@ def main() -> int:
     parser.add_argument('--rates', nargs='+', type=float, default=[500.0, 1000.0], help='[Hz]')
     parser.add_argument('--seconds', type=float, default=60.0, help='of each (default: 60)')
     parser.add_argument('--json', type=Path, help='file to write')
+    parser.add_argument(
+        '--ages', nargs='?', const='', metavar='PROGRAM', help='parts of the age at the consumer'
+    )
     options = parser.parse_args()
     os.environ.update(discovery())
+    if options.ages is not None:
+        return report_ages(options.robots, options.rates, options.ages, options.seconds)
     rows: list[dict[str, Any]] = []
     exceeded = False
     print(f'{"robot":18} {"process":7} {"what":22} ' + ''.join(f'{p:>9g}%' for p in PERCENTILES))
@@ -77,6 +86,33 @@ def main() -> int:
     return int(exceeded)
 
 
+def report_ages(names: list[str], rates: list[float], program: str, seconds: float) -> int:
+    """Print medians and 99th percentiles of the parts of an age, and means of waiting [us]."""
+    modules = {'node': ('geolin_ros.ros.linearizer', [])}
+    if program:
+        modules['component'] = ('benchmarks.node_latency', ['--run', program])
+    for robot in names:
+        for rate in rates:
+            for name, (module, arguments) in modules.items():
+                row = run(robot, rate, module, arguments, seconds)
+                parts = (f'{what} {p50:.0f}, {p99:.0f}' for what, (p50, p99) in row['age'].items())
+                waits = (f'{who} {value:.0f}' for who, value in row['waited_us'].items())
+                print(
+                    f'{robot} {rate:.0f} Hz {name}: {"; ".join(parts)}; waits {", ".join(waits)}; '
+                    f'{row["rate"]:.0f} Hz, load {row["load"]:.0%}, '
+                    f'load average {os.getloadavg()[0]:.1f}',
+                    flush=True,
+                )
+    return 0
+
+
+def become(program: str, *arguments: str) -> None:
+    """Go on as a program in C++; the wheels' librcl needs symbols of Python."""
+    library = Path(sysconfig.get_config_var('LIBDIR'), sysconfig.get_config_var('INSTSONAME'))
+    preload = {'LD_PRELOAD': str(library)} if library.exists() else {}
+    os.execve(program, [program, *arguments], os.environ | preload)
+
+
 def path_of(robot: str) -> str:
     """Return the URDF of a bundled robot or of one of the example-robot-data wheel."""
     return str(robots.path(robot) if robot in robots.ROBOTS else paths([robot])[0])
@@ -96,14 +132,14 @@ def run(
     """Return percentiles [us], rate and load of one process that answers the robot."""
     rclpy.init()
     node = rclpy.create_node('latency')
-    within, across = [], []
+    within, times = [], []
     first: list[float] = []
 
-    def on_linearization(message: LinearizedDynamics) -> None:
+    def on_linearization(message: LinearizedDynamics, info: Any) -> None:
         now = node.get_clock().now().nanoseconds
         first.append(time.monotonic())
-        stamp = message.header.stamp
-        across.append((now - stamp.sec * 1_000_000_000 - stamp.nanosec) * 1e-3)
+        stamp = nanoseconds(message.header.stamp)
+        times.append((stamp, info['source_timestamp'], info['received_timestamp'], now))
 
     def on_summary(message: LinearizationSummary) -> None:
         within.append(message.latency * 1e6)
@@ -116,7 +152,9 @@ def run(
         Child('robot', 'benchmarks.robot_process', [str(rate), '--robot', path_of(robot)], {}),
         Child('answers', module, [*arguments, '--ros-args', '--log-level', 'error'], {}),
     ]
-    executor = make_executor()
+    executor = (
+        SingleThreadedExecutor()
+    )  # rclpy's events executor fails with callbacks of two arguments
     executor.add_node(node)
     deadline = time.monotonic() + START
     try:
@@ -126,25 +164,32 @@ def run(
         while time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
         within.clear()
-        across.clear()
+        times.clear()
+        pids = {'robot': children[0].pid, 'node': children[1].pid, 'consumer': os.getpid()}
+        waited = {who: waiting_seconds(pid) for who, pid in pids.items()}
         busy = processor_seconds(children[1].pid)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
         busy = processor_seconds(children[1].pid) - busy
+        waited = {who: waiting_seconds(pid) - waited[who] for who, pid in pids.items()}
     finally:
         for child in children:
             child.interrupt(mute=True)
             child.finish()
         executor.shutdown()
         rclpy.try_shutdown()
-    if not within or not across:
+    if not times:
         raise SystemExit(f'node_latency: nothing arrived from {module} within {START:g} s')
+    instants = np.array(times)
+    age = np.column_stack((np.diff(instants), instants[:, 2:] - instants[:, :1])) * 1e-3
     return {
-        'rate': len(across) / seconds,
+        'rate': len(times) / seconds,
         'load': busy / seconds,
-        WITHIN: np.percentile(within, PERCENTILES).tolist(),
-        ACROSS: np.percentile(across, PERCENTILES).tolist(),
+        WITHIN: np.percentile(within or [np.nan], PERCENTILES).tolist(),
+        ACROSS: np.percentile(age[:, -1], PERCENTILES).tolist(),
+        'age': dict(zip(AGE, np.percentile(age, (50.0, 99.0), axis=0).T.tolist(), strict=True)),
+        'waited_us': {who: 1e6 * value / len(times) for who, value in waited.items()},
     }
 
 
@@ -157,4 +202,6 @@ def report(robot: str, process: str, rate: float, row: dict[str, Any]) -> None:
 
 
 if __name__ == '__main__':
+    if sys.argv[1:2] == ['--run']:
+        become(*sys.argv[2:])
     sys.exit(main())
