@@ -18,9 +18,9 @@ from geolin_demos.balance.baseline import largest_borne, run
 from geolin_demos.balance.cases import cases_of
 from geolin_demos.balance.laws import ScheduledLqr
 from geolin_demos.balance.robots import BUNDLED, add_robot_arguments, plan_of, simulator_of
-from geolin_demos.sim.odometry import Odometry
 from geolin_demos.sim.sensors import Imu
 
+from benchmarks.simulated_odometry import Odometry
 from geolin_ros.errors import GeolinError
 
 SHARE = 0.7

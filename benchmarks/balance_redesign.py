@@ -14,7 +14,8 @@ from functools import partial
 import numpy as np
 from geolin_demos.balance.baseline import largest_borne, run
 from geolin_demos.balance.cases import cases_of
-from geolin_demos.balance.laws import RedesignedLqr, ScheduledLqr
+from geolin_demos.balance.laws import ScheduledLqr
+from geolin_demos.balance.motions import Moment, Motion
 from geolin_demos.balance.robots import (
     BUNDLED,
     DESIGNS,
@@ -24,7 +25,38 @@ from geolin_demos.balance.robots import (
 )
 from geolin_demos.sim.trial import PERIOD
 
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.lqr import Gains, design
 from geolin_ros.errors import GeolinError
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
+
+
+class RedesignedLqr(ScheduledLqr):
+    """LQR with gains about the posture that the robot is in, designed every so many states.
+
+    Those of the motion serve where the posture cannot be held on the supports, as in a push.
+    """
+
+    def __init__(self, model: TreeModel, motion: Motion, every: int) -> None:
+        super().__init__(model, motion)
+        self._every, self._states = every, 0
+        self._last: Gains | None = None
+
+    def gains(self, moment: Moment, state: State) -> Array:
+        """Return those designed last, or now if it is time."""
+        if self._states % self._every == 0:
+            try:
+                point = equilibrium(self._model, state, moment.supports)
+                self._last = design(self._model, point, previous=self._last)
+            except GeolinError:
+                self._last = None
+        self._states += 1
+        if self._last is None or tuple(self._last.supports) != tuple(moment.supports):
+            return super().gains(moment, state)
+        return self._last.K + self._last.K_complement
+
 
 LAGGING = round(1.0 / (DESIGNS * PERIOD))
 """States from one design to the next where gains lag."""

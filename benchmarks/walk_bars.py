@@ -28,17 +28,14 @@ from geolin_demos.walk.course import (
     STANDS,
     Ask,
     Course,
-    after_standing,
     at_times,
-    delayed,
     in_process,
-    noisy,
-    on_odometry,
     prepare,
     walk,
 )
 from geolin_walking.reference import Command
 
+from benchmarks.walk_senses import after_standing, delayed, noisy, on_odometry
 from geolin_ros.description import parse_overlay
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel

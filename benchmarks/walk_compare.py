@@ -27,9 +27,7 @@ from geolin_demos.walk.course import (
     Answer,
     Ask,
     Course,
-    after_standing,
     in_process,
-    on_odometry,
     prepare,
     walk,
 )
@@ -45,6 +43,7 @@ from benchmarks.walk_rivals import (
     Tuning,
     nominal,
 )
+from benchmarks.walk_senses import after_standing, on_odometry
 from geolin_ros.typing import Array
 
 COMMAND = Command(0.5)

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.mode_names import Named, known_directions, words_for
+from geolin_ros.control.mode_report import FullPair, Mode, ModeReport
 from geolin_ros.control.staircase import Staircase, staircase
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.arguments import check_is_state
@@ -45,172 +44,6 @@ SLOW = 1e-6
 HORIZON_STEPS = 24
 """Of a horizon, at least; joints whose damping stops them sooner take more."""
 MOST_STEPS = 4000
-
-
-@dataclass(frozen=True)
-class Mode:
-    """An eigenvalue of A, or a conjugate pair of them.
-
-    Attributes
-    ----------
-    eigenvalue
-        [1/s], of a pair the one with positive imaginary part.
-    words
-        The positions that move most in it.
-    shape : (2 m,)
-        The eigenvector, as a displacement z of the state; complex, of any size.
-    """
-
-    eigenvalue: complex
-    words: str
-    shape: NDArray[np.complex128] = field(
-        default_factory=lambda: np.zeros(0, dtype=np.complex128), compare=False, repr=False
-    )
-
-    @property
-    def time_constant(self) -> float:
-        """In which it grows or decays by the factor e [s]; infinite if it does neither."""
-        return 1.0 / abs(self.eigenvalue.real) if self.eigenvalue.real else float('inf')
-
-    @property
-    def damping(self) -> float:
-        """Damping ratio: 1 and more does not swing, 0 swings for ever, below 0 grows."""
-        size = abs(self.eigenvalue)
-        return -self.eigenvalue.real / size if size else 0.0
-
-    @property
-    def frequency(self) -> float:
-        """[rad/s]; 0 if it does not swing."""
-        return abs(self.eigenvalue.imag)
-
-    @property
-    def trend(self) -> str:
-        """``'grows'``, ``'decays'`` or ``'neither grows nor decays'``."""
-        real = self.eigenvalue.real
-        return 'grows' if real > 0.0 else 'decays' if real < 0.0 else 'neither grows nor decays'
-
-    def text(self) -> str:
-        """Return a line."""
-        lasting = f' in {self.time_constant:.3g} s' if self.eigenvalue.real else ''
-        swing = f', swings at {self.frequency:.3g} rad/s' if self.frequency else ''
-        return f'{self.trend}{lasting}{swing}, damping {self.damping:+.2f}: {self.words}'
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the figures."""
-        return {
-            'real': self.eigenvalue.real,
-            'imaginary': self.eigenvalue.imag,
-            'time_constant_s': None if self.eigenvalue.real == 0.0 else self.time_constant,
-            'frequency_rad_s': self.frequency,
-            'damping': self.damping,
-            'words': self.words,
-        }
-
-
-_VERDICTS = {True: 'stabilizable', False: 'NOT stabilizable', None: 'reachable states only'}
-
-
-class FullPair(NamedTuple):
-    """A and B of a robot on contacts in all coordinates: what they hold is out of reach."""
-
-    states: int
-    controllable: int
-    constrained: int
-    """Of the states, those that the contacts hold: they stay where they are, or decay by
-    Baumgarte terms."""
-    stabilizable: bool
-
-    def text(self) -> str:
-        """Return a line."""
-        return (
-            f'of the {self.states} states of A and B {self.controllable} are controllable: the '
-            f'contacts constrain {self.constrained}, which stay where they are or decay'
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class ModeReport:
-    """Controllability, stabilizability and modes of a robot.
-
-    Attributes
-    ----------
-    about
-        What was analysed, in words.
-    states, controllable
-        Numbers of states, and of those that the inputs reach.
-    uncontrollable
-        The others in words; a state each.
-    uncontrollable_eigenvalues : (states - controllable,)
-        Of what the inputs do not reach [1/s]; empty for a reachability over a horizon.
-    stabilizable
-        Whether all of these decay; None for a reachability, which does not say.
-    modes
-        Of all states, the longest time constants first; empty for a reachability.
-    blocks
-        How many directions each step of the staircase added; of a reachability, all at once.
-    smallest_kept, largest_dropped
-        Singular values next to the rank decision.
-    length, time
-        Units of the scaled state [m, s].
-    full
-        The pair (A, B) in all coordinates, of which the contacts hold some; None in flight, where
-        it is the one above.
-    """
-
-    about: str
-    states: int
-    controllable: int
-    uncontrollable: tuple[str, ...]
-    uncontrollable_eigenvalues: Array
-    stabilizable: bool | None
-    modes: tuple[Mode, ...]
-    blocks: tuple[int, ...]
-    smallest_kept: float
-    largest_dropped: float
-    length: float
-    time: float
-    full: FullPair | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything for JSON."""
-        plain = dataclasses.asdict(self)
-        values = self.uncontrollable_eigenvalues
-        plain['uncontrollable_eigenvalues'] = [[v.real, v.imag] for v in values.tolist()]
-        plain['modes'] = [mode.as_dict() for mode in self.modes]
-        return plain | {
-            'uncontrollable': list(self.uncontrollable),
-            'blocks': list(self.blocks),
-            'smallest_kept': self.smallest_kept if np.isfinite(self.smallest_kept) else None,
-            'full': None if self.full is None else self.full._asdict(),
-        }
-
-    def _reason(self) -> str:
-        """Return what no input reaches, where that keeps the robot from being stabilizable."""
-        if self.stabilizable is not False or not self.uncontrollable:
-            return ''
-        first, more = self.uncontrollable[0], len(self.uncontrollable) - 1
-        return f': no input reaches {first}{f" and {more} more" if more else ""}'
-
-    def text(self) -> str:
-        """Return the report."""
-        lines = [
-            f'{self.about}: {self.controllable} of {self.states} states controllable, '
-            f'{_VERDICTS[self.stabilizable]}{self._reason()}',
-            *([] if self.full is None else [self.full.text()]),
-        ]
-        if self.blocks:
-            lines.append(
-                f'rank decision in units of {self.length:.3g} m and {self.time:.3g} s: smallest '
-                f'kept {self.smallest_kept:.1e}, largest dropped {self.largest_dropped:.1e}, '
-                f'steps {"+".join(map(str, self.blocks))}'
-            )
-        if self.uncontrollable:
-            lines.append('out of reach of the inputs:')
-            lines += [f'  {words}' for words in self.uncontrollable]
-        if self.modes:
-            lines.append('modes, longest time constants first:')
-            lines += [f'  {mode.text()}' for mode in self.modes]
-        return '\n'.join(lines)
 
 
 def analyze_modes(

@@ -15,7 +15,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.points import Points
 from geolin_ros.offline.store import Column
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.linearization_stream import Answer, fill
+from geolin_ros.stream.linearization_stream import OperatingPoint, linearize
 from geolin_ros.typing import Array
 
 NANOSECONDS: Mapping[str, Any] = {
@@ -54,18 +54,18 @@ def linearized(model: TreeModel, settings: StreamSettings, points: Points) -> di
     A, B = np.full((count, k, k), np.nan), np.full((count, k, len(model.actuated)), np.nan)
     nu_dot, drift = np.full((count, model.m), np.nan), np.full((count, k), np.nan)
     loads, active = np.full((count, len(names)), np.nan), np.zeros((count, len(names)), bool)
-    linearizer, answer = Linearizer(model), Answer()
+    linearizer, state = Linearizer(model), model.neutral_state()
     in_force: tuple[Closure, ...] = ()
-    answer.state = model.neutral_state()
     states = points.state
     rows = zip(points.contacts, points.wrenches, points.efforts, strict=True)
     for t, (contacts, wrenches, efforts) in enumerate(rows):
-        answer.state.data[:] = states[t]
+        state.data[:] = states[t]
+        point = OperatingPoint(0, 0, state, efforts, efforts, wrenches, contacts)
         if contacts is not in_force:
             linearizer.contacts = in_force = contacts
         active[t, [names[c.name] for c in contacts if c.active and c.name in names]] = True
         try:
-            fill(answer, linearizer, settings, efforts, wrenches)
+            answer = linearize(point, linearizer, settings)
         except (SingularInertiaError, NotFiniteError):
             continue
         A[t], B[t], nu_dot[t], drift[t] = answer.A, answer.B, answer.nu_dot, answer.drift

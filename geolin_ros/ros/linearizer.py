@@ -38,7 +38,7 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.renamed import of_package
 from geolin_ros.ros.command_line import Program, read_arguments, with_old_name
 from geolin_ros.ros.executor import STEADY
-from geolin_ros.ros.pipeline import Pipeline, make_pipeline
+from geolin_ros.ros.pipeline import LinearizerPipeline, make_pipeline
 from geolin_ros.ros.robot_node import Input, Output, Reading, RobotNode, guarded, run
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.stream.analysis import Snapshot
@@ -88,7 +88,7 @@ class LinearizerNode(RobotNode):
         # rclpy takes one severity a line of code: this line is for errors
         self._complain = ThrottledLog(lambda words: self.get_logger().error(words))
         self._warn = ThrottledLog(self.get_logger().warning, WARNING_PERIOD)
-        self._latest: tuple[Pipeline, Snapshot] | None = None
+        self._latest: tuple[LinearizerPipeline, Snapshot] | None = None
 
     def compile(self) -> None:
         """Compile, or load from the cache, what every linearization needs."""
@@ -148,11 +148,11 @@ class LinearizerNode(RobotNode):
         """Return a stream; it looks up all frames that parameters name."""
         return LinearizationStream(reading.model, stream_settings(reading.values), self._counts)
 
-    def make_pipeline(self, reading: Reading) -> Pipeline:
+    def make_pipeline(self, reading: Reading) -> LinearizerPipeline:
         """Return stream and writers."""
         return make_pipeline(reading, self.make_stream(reading))
 
-    def adopt(self, pipeline: Pipeline, earlier: Pipeline | None) -> None:
+    def adopt(self, pipeline: LinearizerPipeline, earlier: LinearizerPipeline | None) -> None:
         """Start with the newest inputs of the earlier one."""
         if earlier is not None:
             pipeline.stream.resume(earlier.stream)
@@ -211,10 +211,10 @@ class LinearizerNode(RobotNode):
             self._stop_trigger()
             self._start_trigger()
 
-    def publish(self, pipeline: Pipeline, answer: Answer, start: float) -> None:
+    def publish(self, pipeline: LinearizerPipeline, answer: Answer, start: float) -> None:
         """Publish a linearization and what belongs to it."""
         linearization, forward_dynamics, summary, *others = self._outputs
-        linearization.publish(pipeline.linearization.write(answer))
+        linearization.publish(pipeline.writer.write(answer))
         latency = time.perf_counter() - answer.received_at
         forward_dynamics.publish(pipeline.forward_dynamics.write(answer))
         summary.publish(pipeline.summary.write(answer, self._counts, latency))
@@ -234,7 +234,7 @@ class LinearizerNode(RobotNode):
         """Answer about a state."""
         now = self.get_clock().now().nanoseconds
 
-        def answer(pipeline: Pipeline) -> Any:
+        def answer(pipeline: LinearizerPipeline) -> Any:
             frame = pipeline.stream.world_frame
             return pipeline.requests.answer(request, response, now, frame)
 
@@ -244,7 +244,7 @@ class LinearizerNode(RobotNode):
         """Answer along a trajectory."""
         return await self._answer(lambda p: p.requests.answer_along(request, response), response)
 
-    async def _answer(self, answer: Callable[[Pipeline], Any], response: Any) -> Any:
+    async def _answer(self, answer: Callable[[LinearizerPipeline], Any], response: Any) -> Any:
         """Answer in a thread of its own: what nobody has asked for yet is compiled first."""
         pipeline = self._pipeline
         if pipeline is None:
@@ -286,13 +286,13 @@ class LinearizerNode(RobotNode):
             self.get_clock().now(), stream, self._counts, waits_for, errors, warnings
         )
 
-    def _certify(self, pipeline: Pipeline, sample: Sample) -> None:
+    def _certify(self, pipeline: LinearizerPipeline, sample: Sample) -> None:
         """Check a linearization; if it fails, say so and keep it."""
         verdict = pipeline.stream.self_check.check(sample)
         if verdict is not None and verdict.certificate.failed:
             self._complain('failed check', self._keep(pipeline, sample, verdict))
 
-    def _keep(self, pipeline: Pipeline, sample: Sample, verdict: Verdict) -> str:
+    def _keep(self, pipeline: LinearizerPipeline, sample: Sample, verdict: Verdict) -> str:
         """Save a linearization that failed its check; return what to say of it."""
         from geolin_ros.stream.failed_check import failed_check_report, save_failed_check
 
@@ -331,7 +331,7 @@ class LinearizerNode(RobotNode):
         if not done.cancelled() and (error := done.exception()) is not None:
             self._complain(repr(type(error)), ''.join(traceback.format_exception(error)))
 
-    def _judge(self, pipeline: Pipeline, window: Window) -> None:
+    def _judge(self, pipeline: LinearizerPipeline, window: Window) -> None:
         """Log the warnings about the inputs."""
         pipeline.judge(window)
         for found in pipeline.warnings:

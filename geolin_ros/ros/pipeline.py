@@ -12,7 +12,7 @@ from geometry_msgs.msg import Point
 from geolin_msgs import msg
 from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.robot_node import Reading
+from geolin_ros.ros.robot_node import Pipeline, Reading
 from geolin_ros.stream.analysis import Analyst, Snapshot
 from geolin_ros.stream.inputs.plausibility import Finding, Window, findings
 from geolin_ros.stream.linearization_stream import LinearizationStream
@@ -28,12 +28,12 @@ if TYPE_CHECKING:  # imported where they are asked for
     from geolin_ros.stream.requests import RequestAnswerer
 
 
-@dataclass
-class Pipeline:
+@dataclass(eq=False)
+class LinearizerPipeline(Pipeline):
     """A stream, the writers of its messages, and the `Reading` that it was made of."""
 
     stream: LinearizationStream
-    linearization: LinearizationWriter
+    writer: LinearizationWriter
     forward_dynamics: ForwardDynamicsWriter
     summary: SummaryWriter
     analyst: Analyst
@@ -42,11 +42,6 @@ class Pipeline:
     """None if nobody asked for them."""
     warnings: Sequence[Finding] = ()
     """About the inputs of the last second or so."""
-
-    @property
-    def model(self) -> TreeModel:
-        """The robot."""
-        return self.stream.model
 
     @cached_property
     def requests(self) -> 'RequestAnswerer':
@@ -68,11 +63,11 @@ class Pipeline:
         self.warnings = findings(window, self.model, settings.twist_frame, settings.max_skew)
 
 
-def make_pipeline(reading: Reading, stream: LinearizationStream) -> Pipeline:
+def make_pipeline(reading: Reading, stream: LinearizationStream) -> LinearizerPipeline:
     """Return a pipeline that is ready to run: everything it needs is allocated and compiled."""
     model, settings = stream.model, stream.settings
     stream.warm_up()
-    return Pipeline(
+    return LinearizerPipeline(
         stream,
         LinearizationWriter(
             make_message(model, len(settings.wrench_topics)),

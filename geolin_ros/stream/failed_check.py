@@ -21,7 +21,7 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.linearization_stream import Answer, fill
+from geolin_ros.stream.linearization_stream import OperatingPoint, linearize
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, stream_settings
 from geolin_ros.stream.parameters.model_reading import from_text, read_model, to_text
@@ -168,12 +168,13 @@ def load_failed_check(path: Path) -> FailedCheck:
 
 def linearize_again(failed: FailedCheck) -> Claim:
     """Return what this version makes of the same state, efforts, wrenches and contacts."""
-    claim, answer = failed.sample.claim, Answer()
-    answer.state, answer.findings = claim.state, ()
+    claim = failed.sample.claim
     linearizer: Linearizer = Linearizer(failed.model)
     if claim.contacts:
         linearizer = Linearizer(failed.model, claim.contacts)
-    fill(answer, linearizer, _settings(failed), claim.tau, claim.wrenches)
+    tau, contacts = claim.tau, linearizer.contacts
+    point = OperatingPoint(0, 0, claim.state, tau, tau, claim.wrenches, contacts)
+    answer = linearize(point, linearizer, _settings(failed))
     return claim._replace(A=answer.A.copy(), B=answer.B.copy(), nu_dot=answer.nu_dot.copy())
 
 

@@ -35,65 +35,82 @@ from geolin_ros.stream.state_stream import StateStream
 from geolin_ros.stream.topics import Counts
 from geolin_ros.typing import Array
 
+NO_WRENCH = np.zeros(6)
+NO_WRENCH.setflags(write=False)
 
-class Answer:
-    """One linearization with all that belongs to it; arrays are views until the next one.
 
-    ``A``, ``B``, ``drift`` and ``nu_dot`` are in the form and representation of the settings;
-    ``nu_dot`` is always that of the body twist. ``next_state`` is None in continuous form.
-    ``base_wrench`` (6,) is the [force; moment] on the base, in base axes, that nothing provides;
-    ``contact_wrenches`` (rows,) are those of the contacts in force, None where nobody needs them;
-    ``contacts`` are those that A, B and ``nu_dot`` obey, None of an unconstrained robot;
-    ``findings`` are warnings about the inputs; ``received_at`` is when the joint state came, by
-    time.perf_counter() [s]. ``forces`` are the efforts and wrenches that it is linearized under;
-    ``verdict`` is the newest check of an earlier answer, None before the first.
+class OperatingPoint(NamedTuple):
+    """A joint state with all that belongs to it: where to linearize, and under which forces.
+
+    Arrays of a stream are views until its next one.
     """
 
-    __slots__ = (
-        'A',
-        'B',
-        'base_wrench',
-        'compute_time',
-        'contact_wrenches',
-        'contacts',
-        'drift',
-        'findings',
-        'forces',
-        'mass_matrix',
-        'next_state',
-        'nu_dot',
-        'odometry_age',
-        'odometry_stamp',
-        'received_at',
-        'stamp',
-        'state',
-        'tau',
-        'verdict',
-        'world_frame',
-        'wrenches',
-    )
-
-    A: Array
-    B: Array
-    base_wrench: Array
-    compute_time: float
-    contact_wrenches: Array | None
-    contacts: ContactAnswer | None
-    drift: Array
-    findings: Sequence[str]
-    forces: tuple[Array, Sequence[Wrench]]
-    mass_matrix: Array | None
-    next_state: State | None
-    nu_dot: Array
-    odometry_age: float
-    odometry_stamp: int
-    received_at: float
     stamp: int
+    """[ns] of the joint state"""
+    odometry_stamp: int
+    """[ns]; zero with a fixed base"""
     state: State
     tau: Array
-    verdict: Verdict | None
-    world_frame: str
+    """(n,) efforts that were measured or asked for"""
+    efforts: Array
+    """(n,) efforts to linearize under"""
     wrenches: Sequence[Wrench]
+    """External wrenches to linearize under"""
+    contacts: tuple[Closure, ...]
+    """All contacts; the same tuple as long as nothing changes"""
+    external: Sequence[Wrench] = ()
+    """External wrenches that were measured or asked for"""
+    base_wrench: Array = NO_WRENCH
+    """(6,) [force; moment] on the base, in base axes, that nothing provides"""
+    world_frame: str = ''
+    odometry_age: float = 0.0
+    """[s]"""
+    findings: Sequence[str] = ()
+    """Warnings about the inputs"""
+    received_at: float = 0.0
+    """When the joint state came, by time.perf_counter() [s]"""
+    began_at: float = 0.0
+    """When work on it began, by the same clock"""
+    verdict: Verdict | None = None
+    """The newest check of an earlier answer, None before the first"""
+
+
+class Answer(NamedTuple):
+    """One linearization, behind the entries of its operating point.
+
+    Wrenches and contacts to linearize under are ``loads`` and ``closures``; ``wrenches`` are those
+    that were measured or asked for.
+    ``A``, ``B``, ``drift`` and ``nu_dot`` are in the form and representation of the settings;
+    ``nu_dot`` is always that of the body twist. ``next_state`` is None in continuous form.
+    ``contact_wrenches`` (rows,) are those of the contacts in force, None where nobody needs them;
+    ``contacts`` are those that A, B and ``nu_dot`` obey, None of an unconstrained robot.
+    """
+
+    stamp: int
+    odometry_stamp: int
+    state: State
+    tau: Array
+    efforts: Array
+    loads: Sequence[Wrench]
+    closures: tuple[Closure, ...]
+    wrenches: Sequence[Wrench]
+    base_wrench: Array
+    world_frame: str
+    odometry_age: float
+    findings: Sequence[str]
+    received_at: float
+    began_at: float
+    verdict: Verdict | None
+    A: Array
+    B: Array
+    drift: Array
+    nu_dot: Array
+    next_state: State | None
+    mass_matrix: Array | None
+    contact_wrenches: Array | None
+    contacts: ContactAnswer | None
+    compute_time: float
+    """[s]"""
 
 
 class _Waiting(NamedTuple):
@@ -183,11 +200,8 @@ class LinearizationStream(StateStream[Answer]):
         self.self_check = SelfCheck(model, settings)
         self.watch = Watch(model, settings.nu_dot == 'predicted')
         self._topics = self._readers()
-        self._result = Answer()
-        self._result.state = model.neutral_state()
-        self._result.tau = np.zeros(model.n)
-        self._result.base_wrench = np.zeros(6)
-        self._result.wrenches, self._result.findings = [], []
+        self._state, self._tau = model.neutral_state(), np.zeros(model.n)
+        self._base_wrench = np.zeros(6)
 
     @property
     def details(self) -> dict[str, str]:
@@ -328,145 +342,159 @@ class LinearizationStream(StateStream[Answer]):
 
     def _take_effort(self, message: Any) -> None:
         self._efforts.read(message, 'effort', self._new_effort, Cause.MISSING_EFFORT)
-        self._result.tau[:] = self._new_effort
+        self._tau[:] = self._new_effort
         self._effort = message
 
     def _linearize(self, message: Any, stamp: int, received_at: float) -> Answer:
-        start = time.perf_counter()
-        answer, settings = self._result, self.settings
-        answer.odometry_age = self._states.read(message, stamp, answer.state)
-        floating = self.model.base == 'floating'
-        answer.odometry_stamp = stamp - round(answer.odometry_age * 1e9) if floating else 0
+        """Answer; what the robot cannot answer is a drop like any other."""
+        try:
+            answer = self._at(self._pair(message, stamp, received_at))
+        except SingularInertiaError as error:
+            raise DroppedInput(Cause.SINGULAR, str(error)) from error
+        except NotFiniteError as error:
+            raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
+        self.counts.answered += 1
+        return answer
+
+    def _pair(self, message: Any, stamp: int, received_at: float) -> OperatingPoint:
+        """Return where a joint state is to be linearized, with what else is known of then."""
+        start, settings = time.perf_counter(), self.settings
+        state, tau = self._state, self._tau
+        age = self._states.read(message, stamp, state)
         if self._acceleration is not None:
-            self._acceleration.add_joints(stamp, answer.state.r)
+            self._acceleration.add_joints(stamp, state.r)
         if settings.torque_source == 'effort':
-            self._states.read_efforts(message, answer.tau)
+            self._states.read_efforts(message, tau)
         elif settings.torque_source == 'topic' and self._effort is None:
             raise DroppedInput(
                 Cause.NO_EFFORT, 'no efforts yet, expected a message on the effort topic first'
             )
         if self._passive.size:
-            answer.tau[self._passive] = 0.0
-        answer.stamp, answer.world_frame = stamp, self.world_frame
-        answer.wrenches, answer.findings = self._wrenches.at(stamp, answer.world_frame)
+            tau[self._passive] = 0.0
+        wrenches, findings = self._wrenches.at(stamp, self.world_frame)
         if self._held is not None:
-            self._held.update(stamp, answer.state)
-        self._fill(answer)
-        answer.compute_time = time.perf_counter() - start
-        answer.received_at = received_at
-        answer.verdict = self.self_check.newest
+            self._held.update(stamp, state)
+        efforts, loads = self._forces(wrenches)
+        return OperatingPoint(
+            stamp,
+            stamp - round(age * 1e9) if self.model.base == 'floating' else 0,
+            state,
+            tau,
+            efforts,
+            loads,
+            () if self._held is None else self._held.linearizer.contacts,
+            wrenches,
+            self._base_wrench,
+            self.world_frame,
+            age,
+            findings,
+            received_at,
+            start,
+            self.self_check.newest,
+        )
+
+    def _at(self, point: OperatingPoint) -> Answer:
+        reporter = None if self._held is None else self._held.reporter
+        answer = linearize(point, self._linearizer, self.settings, reporter)
         self.watch.note(answer)
-        self.counts.answered += 1
         return answer
 
     def warm_up(self) -> None:
         """Linearize once at rest, so that the first joint state pays for nothing."""
-        answer = self._result
+        part = self._held
         with contextlib.suppress(SingularInertiaError):  # of this posture, not of others
-            if self._held is not None:
-                self._warm_up_contacts(self._held)
-            self._linearize_under(answer, answer.tau, ())
+            if part is not None:
+                frame = self.model.link_names[-1]
+                # on contacts, on dependent ones too, whatever is in force later
+                for contacts in ((Contact(frame),), (Contact(frame), Contact(frame, 'surface'))):
+                    part.linearizer.contacts = contacts
+                    self._at_rest()
+                part.linearizer.contacts = ()
+                rotation_from_quaternion((0.0, 0.0, 0.0, 1.0))  # for references in messages
+            answer = self._at_rest()
             self.self_check.warm_up(answer.state, answer.A, answer.B)
-        if self._held is not None:
-            self._held.reporter.forget()
+        if part is not None:
+            part.reporter.forget()
 
-    def _warm_up_contacts(self, part: _Held) -> None:
-        """Linearize once on contacts, on dependent ones too, whatever is in force later."""
-        answer, frame = self._result, self.model.link_names[-1]
-        for contacts in ((Contact(frame),), (Contact(frame), Contact(frame, 'surface'))):
-            part.linearizer.contacts = contacts
-            self._linearize_under(answer, answer.tau, ())
-        part.linearizer.contacts = ()
-        rotation_from_quaternion((0.0, 0.0, 0.0, 1.0))  # for references in messages
-
-    def _fill(self, answer: Answer) -> None:
-        """Linearize; what the robot cannot answer is a drop like any other."""
-        try:
-            self._linearize_under(answer, *self._forces(answer))
-        except SingularInertiaError as error:
-            raise DroppedInput(Cause.SINGULAR, str(error)) from error
-        except NotFiniteError as error:
-            raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
-
-    def _linearize_under(self, answer: Answer, tau: Array, wrenches: Sequence[Wrench]) -> None:
+    def _at_rest(self) -> Answer:
+        point = OperatingPoint(0, 0, self._state, self._tau, self._tau, (), ())
         reporter = None if self._held is None else self._held.reporter
-        answer.forces = tau, wrenches
-        fill(answer, self._linearizer, self.settings, tau, wrenches, reporter)
+        return linearize(point, self._linearizer, self.settings, reporter)
 
-    def _forces(self, answer: Answer) -> tuple[Array, Sequence[Wrench]]:
+    def _forces(self, wrenches: Sequence[Wrench]) -> tuple[Array, Sequence[Wrench]]:
         """Return efforts and wrenches that the robot is linearized under."""
         model, settings = self.model, self.settings
-        answer.base_wrench[:] = 0.0
+        self._base_wrench[:] = 0.0
         if settings.torque_source == 'inverse_dynamics':
-            needed = self._needed(answer, np.zeros(model.m))
-            answer.tau[:] = needed.tau
-            answer.tau[self._passive] = 0.0
+            needed = self._needed(wrenches, np.zeros(model.m))
+            self._tau[:] = needed.tau
+            self._tau[self._passive] = 0.0
             if needed.base is not None:
-                answer.base_wrench[:] = needed.base
+                self._base_wrench[:] = needed.base
         if settings.nu_dot == 'predicted':
-            return answer.tau, answer.wrenches
+            return self._tau, wrenches
         nu_dot = np.zeros(model.m)
         if self._acceleration is not None:
             nu_dot = self._acceleration.nu_dot()
-        needed = self._needed(answer, nu_dot)
+        needed = self._needed(wrenches, nu_dot)
         if needed.base is not None:
-            answer.base_wrench[:] = needed.base
-        return needed.tau, with_base_wrench(model, answer.wrenches, needed.base)
+            self._base_wrench[:] = needed.base
+        return needed.tau, with_base_wrench(model, wrenches, needed.base)
 
-    def _needed(self, answer: Answer, nu_dot: Array) -> Forces:
+    def _needed(self, wrenches: Sequence[Wrench], nu_dot: Array) -> Forces:
         """Return what an acceleration needs besides wrenches and contacts."""
         J = None
         if self._held is not None and self._held.linearizer.contacts:
-            J = self._held.linearizer(answer.state, answer.tau).J
-        return forces_for(self.model, answer.state, nu_dot, answer.wrenches, J)
+            J = self._held.linearizer(self._state, self._tau).J
+        return forces_for(self.model, self._state, nu_dot, wrenches, J)
 
 
-def fill(
-    answer: Answer,
+def linearize(
+    point: OperatingPoint,
     linearizer: Linearizer,
     settings: StreamSettings,
-    tau: Array,
-    wrenches: Sequence[Wrench],
     reporter: ContactReporter | None = None,
-) -> None:
-    """Linearize about ``answer.state`` under ``tau`` in the form that ``settings`` say.
+) -> Answer:
+    """Return the linearization about a point, in the form that ``settings`` say.
+
+    On the contacts of the linearizer, which has those of the point.
 
     Raises
     ------
     NotFiniteError, SingularInertiaError
         As for a linearization, and if finite inputs overflow.
     """
-    answer.contacts = answer.mass_matrix = None
+    state, tau, wrenches = point.state, point.efforts, point.wrenches
+    M = None
     if settings.mass_matrix:
         from geolin_ros.dynamics.functions import mass_matrix  # few ask for it
 
-        answer.mass_matrix = mass_matrix(linearizer.model, answer.state)
+        M = mass_matrix(linearizer.model, state)
     if settings.form == 'discrete':
         step = linearizer.discretize(
-            *(answer.state, tau, settings.dt),
+            *(state, tau, settings.dt),
             method=settings.method,
             reference=settings.reference,
             wrenches=wrenches,
         )
         if settings.representation != 'body':
             step = step.in_representation(settings.representation)
-        answer.A, answer.B, answer.drift = step.Phi, step.Gamma, step.defect
-        answer.nu_dot, answer.next_state = step.nu_dot, step.next_state
-        here = None if reporter is None else linearizer(answer.state, tau, wrenches=wrenches)
+        A, B, drift, nu_dot = step.Phi, step.Gamma, step.defect, step.nu_dot
+        next_state: State | None = step.next_state
+        here = None if reporter is None else linearizer(state, tau, wrenches=wrenches)
     else:
-        here = result = linearizer(answer.state, tau, wrenches=wrenches)
+        here = result = linearizer(state, tau, wrenches=wrenches)
         if settings.reference == 'frozen':
             result = result.frozen()
         if settings.representation != 'body':
             result = result.in_representation(settings.representation)
-        answer.A, answer.B, answer.drift = result.A, result.B, result.drift
-        answer.nu_dot, answer.next_state = result.nu_dot, None
-    numbers = [answer.A, answer.B, answer.nu_dot]
+        A, B, drift, nu_dot, next_state = result.A, result.B, result.drift, result.nu_dot, None
+    numbers = [A, B, nu_dot]
     if settings.form == 'discrete' or settings.reference == 'frozen':  # else it is zero
-        numbers.append(answer.drift)
-    answer.contact_wrenches = None
+        numbers.append(drift)
+    contact_wrenches = None
     if here is not None and here.contacts:
-        answer.contact_wrenches = here.wrenches
+        contact_wrenches = here.wrenches
         numbers += [here.wrenches, here.wrench_by_state, here.wrench_by_tau]
     if not math.isfinite(sum([np.vdot(array, array) for array in numbers])):  # quick, any size
         raise NotFiniteError(
@@ -474,6 +502,10 @@ def fill(
             'sizes that a robot can have; look for large numbers in state, efforts, wrenches and '
             'contacts'
         )
+    contacts = None
     if reporter is not None and here is not None:
-        answer.contacts = reporter.report(here, answer.state, settings.representation)
-        answer.findings = [*answer.findings, *answer.contacts.redundancy.warnings]
+        contacts = reporter.report(here, state, settings.representation)
+        findings = [*point.findings, *contacts.redundancy.warnings]
+        point = point._replace(findings=findings)
+    took = time.perf_counter() - point.began_at
+    return Answer(*point, A, B, drift, nu_dot, next_state, M, contact_wrenches, contacts, took)

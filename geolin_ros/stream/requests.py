@@ -22,7 +22,7 @@ from geolin_ros.stream.contact_answer import ContactReporter
 from geolin_ros.stream.geometry import pose_numbers, twist_numbers
 from geolin_ros.stream.inputs.contact_state import read_contact
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.linearization_stream import Answer, fill
+from geolin_ros.stream.linearization_stream import OperatingPoint, linearize
 from geolin_ros.stream.outputs.messages import CODES, WRENCH_KINDS, LinearizationWriter
 from geolin_ros.typing import Array
 
@@ -108,23 +108,24 @@ class RequestAnswerer:
         if request.override_gravity:
             g = request.gravity
             model = model.with_gravity((g.x, g.y, g.z))
-        answer = Answer()
         order = self._order(list(request.joint_names))
-        answer.state = self._state(request.state, order)
-        answer.tau = self._values('joint_efforts', request.joint_efforts, order)
-        answer.stamp, answer.world_frame, answer.odometry_stamp = stamp, world_frame, 0
-        answer.wrenches = [_wrench(w) for w in request.external_wrenches]
-        answer.base_wrench, answer.findings, answer.verdict = np.zeros(6), (), None
-        linearizer = self._linearizer if model is self._model else Linearizer(model)
+        state = self._state(request.state, order)
+        tau = self._values('joint_efforts', request.joint_efforts, order)
+        wrenches = [_wrench(w) for w in request.external_wrenches]
+        linearizer, reporter = self._linearizer, None
+        if model is not self._model:
+            linearizer = Linearizer(model)
         if request.contacts or model.loops:
             asked = [read_contact(model, contact) for contact in request.contacts]
-            contacts = anchored_where_needed(model, answer.state, asked)
+            contacts = anchored_where_needed(model, state, asked)
             linearizer = Linearizer(model, contacts)
             reporter = ContactReporter(linearizer, 'given', settings.contacts.admissible_basis)
-            fill(answer, linearizer, settings, answer.tau, answer.wrenches, reporter)
-        else:
-            fill(answer, linearizer, settings, answer.tau, answer.wrenches)
-        answer.compute_time = time.perf_counter() - start
+        point = OperatingPoint(
+            *(stamp, 0, state, tau, tau, wrenches, linearizer.contacts, wrenches),
+            world_frame=world_frame,
+            began_at=start,
+        )
+        answer = linearize(point, linearizer, settings, reporter)
         message = self._make_message()
         message.external_wrenches = list(request.external_wrenches)
         writer = LinearizationWriter(

@@ -93,17 +93,16 @@ class SelfCheck:
             self.skipped += 1
             return None
         self._is_busy = True
-        tau, wrenches = answer.forces
         contacts = () if answer.contacts is None else answer.contacts.contacts
         return Sample(
             answer.stamp,
             Claim(
                 answer.state.copy(),
-                np.array(tau, dtype=np.float64),
+                np.array(answer.efforts, dtype=np.float64),
                 np.array(answer.A),
                 np.array(answer.B),
                 np.array(answer.nu_dot),
-                tuple(wrenches),
+                tuple(answer.loads),
                 contacts,
             ),
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geolin_ros.control.stabilizability import Mode, ModeReport
+from geolin_ros.control.mode_report import Mode, ModeReport
 from geolin_ros.optional import optional
 
 if TYPE_CHECKING:

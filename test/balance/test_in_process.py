@@ -10,13 +10,14 @@ from support.standing import standing_robot, urdf_of
 
 pytest.importorskip('mujoco')
 
-from geolin_demos.balance.laws import Pd, RedesignedLqr, ScheduledLqr
+from geolin_demos.balance.laws import Pd, ScheduledLqr
 from geolin_demos.balance.motions import lift_and_put_down, squat, stand
 from geolin_demos.sim.recording import Envelope, Recording
 from geolin_demos.sim.sensors import Noise, Sensors
 from geolin_demos.sim.simulator import Push, Simulator
 from geolin_demos.sim.trial import PERIOD, push_of, random_pushes, simulate
 
+from benchmarks.balance_redesign import RedesignedLqr
 from geolin_ros.control.regulator import Mode, Reference, Regulator, RegulatorSettings
 from geolin_ros.dynamics.kinematics import Kinematics
 

@@ -15,11 +15,11 @@ pytest.importorskip('rosbags')
 from geolin_demos.balance.laws import ScheduledLqr
 from geolin_demos.balance.motions import lift_and_put_down, stand
 from geolin_demos.sim.feet import OFF, ON
-from geolin_demos.sim.odometry import TRUSTED, Odometry
 from geolin_demos.sim.sensors import Imu
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import push_of, simulate
 
+from benchmarks.simulated_odometry import TRUSTED, Odometry
 from geolin_ros.offline.base_run import base_writer
 from geolin_ros.spatial import se3
 from geolin_ros.stream.geometry import write_pose, write_twist

@@ -8,18 +8,24 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from support.kernel_cache import copy_cache
 
 pytest.importorskip('pinocchio')
 from benchmarks import (
     base_state,
     c_library,
+    clang_peer,
     constraints,
     contacts,
+    first_second,
     gate,
     growth,
+    jax_peers,
     offline,
     physical_limit,
     picture,
@@ -151,6 +157,42 @@ def test_node_latency__measures_node_relay_and_parts():
 def test_controller_latency__measures_program_and_nodes():
     done = run_briefly('controller_latency', '--rates', '--pushes', '1')
     assert len(re.findall(r'lock step .*\d+ states, \d+ periods', done)) == 2
+
+
+@pytest.mark.ros
+@pytest.mark.soak
+@pytest.mark.skipif(shutil.which('chromium') is None, reason='needs chromium')
+def test_watcher__measures_node_page_and_browser():
+    pytest.importorskip('selenium')
+    words = ('--robot', 'quadruped', '--rate', '100', '--seconds', '1', '--turns', '1')
+    done = run_briefly('watcher', *words)
+    assert re.search(r'watched [1-9][\d.]* Hz.*page [1-9][\d.]* frames/s', done, re.DOTALL)
+
+
+def test_first_second__measures_import_and_first_result(tmp_path, monkeypatch):
+    warm = copy_cache(tmp_path)
+    monkeypatch.setattr(first_second.tempfile, 'TemporaryDirectory', lambda: nullcontext(warm))
+    monkeypatch.setattr(first_second, 'COLD', 1)
+    monkeypatch.setattr(first_second, 'WARM', 1)
+    imported, _, first = (figure.value for figure in first_second.measure())
+    assert min(imported, first) > 0.0
+
+
+@pytest.mark.skipif(clang_peer.missing() is not None, reason=str(clang_peer.missing()))
+def test_strongest_peer__is_as_right_as_ours_and_timed():
+    rows = clang_peer.measure(['go2'], 1)  # with contacts too; asserts that both say the same
+    assert len(rows) == 4
+    assert all(row.ours_us > 0.0 < row.peer_us for row in rows)
+
+
+@pytest.mark.parametrize('peer', jax_peers.PEERS)
+def test_jax_peer__is_timed_or_says_why_not(peer):
+    words = ('--peers', peer, '--states', '2', '--runs', '1', '--seconds', '120')
+    done = run_briefly('jax_peers', str(robots.path('quadruped')), *words)
+    table = re.findall(rf'\| {peer} \| (\d*) \| (\d*) \| (.*) \|', done)
+    (taken, first, why), is_there = table[0], find_spec('jax') is not None
+    assert (taken and first) if is_there and not why else why
+    assert is_there or why == "ModuleNotFoundError: No module named 'jax'"
 
 
 def run_briefly(name, *arguments):

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+BESIDE = 'geolin_demos', 'geolin_tools', 'geolin_walking'
 LINT = 'import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(sys.argv[1]))'
 
 
 def lint_imports(folder: Path, config: str = 'pyproject.toml') -> subprocess.CompletedProcess[str]:
-    paths = [str(folder / name) for name in ('', 'geolin_demos', 'geolin_tools', 'geolin_walking')]
+    paths = [str(folder / name) for name in ('', *BESIDE)]
     return subprocess.run(
         [sys.executable, '-c', LINT, config],
         cwd=folder,
@@ -28,8 +29,7 @@ def lint_imports(folder: Path, config: str = 'pyproject.toml') -> subprocess.Com
 
 
 def test_layers__are_kept() -> None:
-    packages = 'geolin_tools', 'geolin_demos', 'geolin_walking'
-    for config in ('pyproject.toml', *(f'{name}/.importlinter' for name in packages)):
+    for config in ('pyproject.toml', *(f'{name}/.importlinter' for name in BESIDE)):
         done = lint_imports(ROOT, config)
         assert done.returncode == 0, done.stdout
 
@@ -72,10 +72,10 @@ print(sum(len(Path(file).read_text(encoding='utf-8').splitlines()) for file in f
 @pytest.mark.parametrize(
     ('statement', 'most'),
     [
-        ('from geolin_ros import Linearizer', 13_000),
+        ('from geolin_ros import Linearizer', 12_800),
         pytest.param(
             'import geolin_ros.ros.linearizer',
-            22_000,
+            21_300,
             marks=pytest.mark.skipif(find_spec('rclpy') is None, reason='needs ROS 2'),
         ),
     ],
@@ -89,6 +89,20 @@ def test_import__loads_what_it_is_about_alone(
     with capsys.disabled():
         sys.stdout.write(f'\n{statement}: {int(done.stdout)} lines, at most {most}\n')
     assert 5000 < int(done.stdout) <= most
+
+
+@pytest.mark.parametrize(
+    ('packages', 'most'), [(['geolin_ros'], 46_700), (['geolin_ros', *BESIDE], 63_500)]
+)
+def test_packages__stay_small(
+    packages: list[str], most: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [ROOT / name if name == 'geolin_ros' else ROOT / name / name for name in packages]
+    files = [file for folder in folders for file in folder.rglob('*.py')]
+    lines = sum(len(file.read_text(encoding='utf-8').splitlines()) for file in files)
+    with capsys.disabled():
+        sys.stdout.write(f'\n{", ".join(packages)}: {lines} lines, at most {most}\n')
+    assert most - 3000 < lines <= most
 
 
 def test_the_check__loads_no_kernel_but_the_layout_that_models_carry() -> None:

@@ -235,7 +235,7 @@ def test_efforts_and_ground_forces__are_those_that_accelerations_need(quadruped,
             take(stream, 'joint_states', state)
     assert np.abs(answer.nu_dot).max() < 1e-9
     assert np.abs(answer.base_wrench).max() < 1e-9
-    J = Linearizer(quadruped, HELD.contacts)(answer.state, answer.forces[0]).J
+    J = Linearizer(quadruped, HELD.contacts)(answer.state, answer.efforts).J
     carried = (J[:, :6].T @ answer.contact_wrenches)[:3]  # in axes of the base, which is level
     assert_close(carried, [0.0, 0.0, 9.81 * quadruped.total_mass], 1e-3)
 

@@ -21,7 +21,7 @@ from support.messages import (
 from support.robots import example_robot, read_robot
 from support.taking import take
 from support.trees import gimbal
-from support.wrong_node import RIGHT, WrongFill
+from support.wrong_node import RIGHT, WrongLinearize
 
 from geolin_ros import Contact, Description, Joint, Link, TreeModel, robots
 from geolin_ros.cli import main
@@ -79,7 +79,7 @@ class Run:
 @pytest.fixture
 def wrong(monkeypatch):
     """Spoil the linearizations of every stream after a while."""
-    monkeypatch.setattr(linearization_stream, 'fill', WrongFill())
+    monkeypatch.setattr(linearization_stream, 'linearize', WrongLinearize())
 
 
 SETTINGS = {

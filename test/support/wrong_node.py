@@ -13,33 +13,32 @@ RIGHT = 260
 count.
 """
 
-right_fill = linearization_stream.fill
+right_linearize = linearization_stream.linearize
 
 
-def spoil(answer):
-    """Change the entry of A in row v.z of the column of the third joint position."""
-    m = answer.nu_dot.size
-    answer.A = answer.A.copy()
-    block = answer.A[m : m + 6, 6:m]
+def spoiled(answer):
+    """Return an answer with another entry of A in row v.z, column of the third joint position."""
+    m, A = answer.nu_dot.size, answer.A.copy()
+    block = A[m : m + 6, 6:m]
     block[2, 2] += 1e-3 * np.abs(block).max()
+    return answer._replace(A=A)
 
 
-class WrongFill:
-    """Fills answers, and spoils them after ``RIGHT`` of the stream's."""
+class WrongLinearize:
+    """Linearizes, and spoils answers after ``RIGHT`` of the stream's."""
 
     def __init__(self):
         self.count = -1  # the warm-up
 
-    def __call__(self, answer, *arguments):
-        """Take the place of `linearization_stream.fill`."""
-        right_fill(answer, *arguments)
+    def __call__(self, *arguments):
+        """Take the place of `linearization_stream.linearize`."""
+        answer = right_linearize(*arguments)
         self.count += 1
-        if self.count > RIGHT:
-            spoil(answer)
+        return spoiled(answer) if self.count > RIGHT else answer
 
 
 if __name__ == '__main__':
-    linearization_stream.fill = WrongFill()
+    linearization_stream.linearize = WrongLinearize()
     from geolin_ros.ros.linearizer import main
 
     sys.exit(main())

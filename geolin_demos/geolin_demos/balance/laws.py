@@ -1,13 +1,11 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Control laws that follow a motion: LQR, scheduled or designed anew, and PD beside them."""
+"""Control laws that follow a motion: LQR, and PD beside it."""
 
 from geolin_demos.balance.motions import Moment, Motion
 from geolin_ros.control.anchoring import anchored
 from geolin_ros.control.effort_guard import effort_limits
-from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.lqr import Gains, design
-from geolin_ros.errors import GeolinError
+from geolin_ros.control.lqr import design
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
@@ -48,31 +46,6 @@ class ScheduledLqr:
         if moment.fraction:
             K = (1.0 - moment.fraction) * K + moment.fraction * self._gains[moment.knot + 1]
         return K
-
-
-class RedesignedLqr(ScheduledLqr):
-    """LQR with gains about the posture that the robot is in, designed every so many states.
-
-    Those of the motion serve where the posture cannot be held on the supports, as in a push.
-    """
-
-    def __init__(self, model: TreeModel, motion: Motion, every: int) -> None:
-        super().__init__(model, motion)
-        self._every, self._states = every, 0
-        self._last: Gains | None = None
-
-    def gains(self, moment: Moment, state: State) -> Array:
-        """Return those designed last, or now if it is time."""
-        if self._states % self._every == 0:
-            try:
-                point = equilibrium(self._model, state, moment.supports)
-                self._last = design(self._model, point, previous=self._last)
-            except GeolinError:
-                self._last = None
-        self._states += 1
-        if self._last is None or tuple(self._last.supports) != tuple(moment.supports):
-            return super().gains(moment, state)
-        return self._last.K + self._last.K_complement
 
 
 class Pd:

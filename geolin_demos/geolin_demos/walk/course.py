@@ -15,7 +15,6 @@ from geolin_walking.walker import Law, Plan, Walker, walker_for
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import PERIOD
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.linearization.along import differences, retracted
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.typing import Array
@@ -112,61 +111,6 @@ class Course:
         return float(np.percentile(self.cycles[1:], share))
 
 
-def noisy(ask: Ask, velocity: float, rate: float, seed: int) -> Ask:
-    """Return how to ask about states with noise on the twist of the base [m/s, rad/s]."""
-    rng, deviations = np.random.default_rng(seed), np.repeat((velocity, rate), 3)
-
-    def ask_about(time: float, state: State, down: Sequence[bool], command: Command) -> Answer:
-        state.v[:] += deviations * rng.standard_normal(6)
-        return ask(time, state, down, command)
-
-    return ask_about
-
-
-def delayed(ask: Ask) -> Ask:
-    """Return how to ask where each answer comes a cycle later.
-
-    It is then about the state that the plan in force leads to, as far off it as the robot is now.
-    """
-    waiting: list[Answer] = []
-
-    def ask_ahead(time: float, state: State, down: Sequence[bool], command: Command) -> Answer:
-        if not waiting:
-            waiting.append(ask(time, state, down, command))
-        now = waiting.pop()
-        assert isinstance(now.law, Law)
-        z = differences(now.law.wanted(0.0), state.data[None])
-        ahead = state.copy()
-        ahead.data[:] = retracted(now.law.wanted(CYCLE), z)[0]
-        waiting.append(ask(time + CYCLE, ahead, down, command))
-        return now
-
-    return ask_ahead
-
-
-def on_odometry(ask: Ask, simulator: Simulator, seed: int = 0) -> Ask:
-    """Return how to ask by what the state estimator makes of IMU, joints and foot forces.
-
-    The law sees no more than that either.
-    """
-    from geolin_demos.sim.odometry import Odometry  # needs packages that the others do not
-
-    odometry, seen = Odometry(simulator, seed=seed), dict[float, State]()
-
-    def known(state: State) -> State:
-        if simulator.time not in seen:
-            seen.clear()
-            seen[simulator.time] = odometry(state)
-        return seen[simulator.time].copy()
-
-    def ask_about(time: float, state: State, down: Sequence[bool], command: Command) -> Answer:
-        answer = ask(time, known(state), down, command)
-        law = answer.law
-        return answer._replace(law=lambda elapsed, state: law(elapsed, known(state)))
-
-    return ask_about
-
-
 def prepare(simulator: Simulator, model: TreeModel | None = None) -> Walker:
     """Put a robot on its feet; return who makes it walk, by a model of its own.
 
@@ -236,8 +180,3 @@ def at_times(tour: list[Leg]) -> CommandAt:
         return tour[min(int(np.searchsorted(ends, time + 1e-9, 'right')), len(tour) - 1)].command
 
     return command_at
-
-
-def after_standing(command: Command) -> CommandAt:
-    """Return a command from `STANDS` on."""
-    return at_times([Leg('stands', Command(), STANDS), Leg('goes', command, np.inf)])

@@ -21,20 +21,6 @@ def default_values(node: str = NODE) -> dict[str, Any]:
     return {parameter.name: parameter.default for parameter in table_of(node)}
 
 
-def merged_values(
-    params: str | Path | None, values: Mapping[str, Any] | None, node: str = NODE
-) -> dict[str, Any]:
-    """Return the values of all parameters of a node: given ones before the file's, then defaults.
-
-    Raises
-    ------
-    ConfigurationError, UnknownNameError
-        As `read_parameter_file` and `checked`.
-    """
-    merged = default_values(node) | (read_parameter_file(params, node) if params else {})
-    return merged | {name: checked(name, value, node) for name, value in (values or {}).items()}
-
-
 def read_parameter_file(path: str | Path, node: str = NODE) -> dict[str, Any]:
     """Return the values that a ROS parameter file gives to a node.
 

@@ -15,7 +15,7 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.offline.points import Watch, chooser, recorded_points
 from geolin_ros.offline.source import Source
 from geolin_ros.stream.drops import DroppedInput
-from geolin_ros.stream.linearization_stream import Answer, fill
+from geolin_ros.stream.linearization_stream import linearize
 from geolin_ros.stream.operating_points import OperatingPoints
 from geolin_ros.stream.outputs.forces import contact_forces, external_forces
 from geolin_tools.view.feet import Feet
@@ -102,15 +102,14 @@ class Bag:
 
     def at(self, index: int) -> Instant:
         """Return the instant of a sample."""
-        point, answer, settings = self._points[index], Answer(), self._settings
+        point, settings = self._points[index], self._settings
         state, contacts = point.state, point.contacts
-        answer.state = state
         at, when = Kinematics(self.model, state), float(self._times[index])
         supports = self._feet.supports(contacts)
         forces = external_forces(at, point.wrenches)
         self._linearizer.contacts = contacts
         try:
-            fill(answer, self._linearizer, settings, point.efforts, point.wrenches)
+            answer = linearize(point, self._linearizer, settings)
         except (SingularInertiaError, NotFiniteError) as error:
             return Instant(when, state, forces=forces, supports=supports, remark=str(error))
         if answer.contact_wrenches is not None:

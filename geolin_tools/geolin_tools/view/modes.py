@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.control.stabilizability import Mode, analyze_modes
+from geolin_ros.control.mode_report import Mode
+from geolin_ros.control.stabilizability import analyze_modes
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel

@@ -5,10 +5,10 @@
 from typing import Any
 
 import numpy as np
-
 from geolin_demos.sim.feet import OFF, ON
 from geolin_demos.sim.sensors import Imu, ImuSensor
 from geolin_demos.sim.simulator import Simulator
+
 from geolin_ros.estimation.base_state import Deviations
 from geolin_ros.model.state import State
 from geolin_ros.offline.message_types import IMU, JOINT_STATE, WRENCH, empty_message
