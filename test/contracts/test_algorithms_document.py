@@ -4,7 +4,6 @@
 
 import ast
 import functools
-import pkgutil
 import re
 from pathlib import Path
 from typing import Any
@@ -121,16 +120,6 @@ def test_named_tests__exist() -> None:
         named |= {name for tests, *_ in section.values() for name in tests if '__' in name}
     counts = {name: written.count(f'def {name}(') for name in named}
     assert {name: count for name, count in counts.items() if count != 1} == {}
-
-
-def test_named_files__exist() -> None:
-    named = found(r'`((?:test|examples|geolin_ros|docs)/[\w/.]+)`', TEXT + ROWS)
-    assert [path for path in named if not (ROOT / path).exists()] == []
-
-
-@pytest.mark.parametrize('name', found(r'`(geolin_(?:ros|papers)(?:\.\w+)+)`', TEXT + ROWS))
-def test_named_objects__can_be_imported(name: str) -> None:
-    pkgutil.resolve_name(name)
 
 
 def test_errata_in_the_code__are_in_the_document() -> None:

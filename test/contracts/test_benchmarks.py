@@ -28,7 +28,6 @@ from benchmarks import (
     jax_peers,
     offline,
     physical_limit,
-    picture,
     report,
     results,
     riccati,
@@ -42,13 +41,6 @@ def test_tables__are_those_of_the_stored_results(path):
     text = path.read_text(encoding='utf-8')
     assert tables.renewed(text, results.read()) == text
     assert 'make bench -->' in text
-
-
-def test_stored_results__name_processor_versions_and_date():
-    stored = results.read()
-    assert len(stored.date.split('-')) == 3
-    assert {'processor', 'vectors', 'python', 'numpy', 'numba', 'pin'} <= stored.environment.keys()
-    assert len(stored.rows) > 50
 
 
 def test_stored_results__hold_exponents_overhead_second_thread_first_second_and_core():
@@ -67,11 +59,6 @@ def test_stored_results__hold_exponents_overhead_second_thread_first_second_and_
 
 def test_stored_results__are_within_their_limits():
     assert [report.line(beyond) for beyond in results.read().exceeded] == []
-
-
-def test_lines_of_the_table__are_told_apart_by_what_and_peer():
-    groups = {(row.what, row.peer, row.bound) for row in results.read().rows}
-    assert len({(what, peer) for what, peer, _ in groups}) == len(groups)
 
 
 @pytest.mark.parametrize(
@@ -212,12 +199,6 @@ def test_limits__are_of_the_ratio_or_of_the_time():
     assert not slow.passes
     assert 'limit 0.50, 4 ms  EXCEEDED' in report.line(slow)
     assert '| 0.50, 4 ms |' in tables.summary(results.Results([slow], [], [], []))
-
-
-def test_picture__holds_every_quantity():
-    drawing = picture.PICTURE.read_text(encoding='utf-8')
-    for what in {row.what for row in results.read().rows}:
-        assert what in drawing, what
 
 
 def test_results__are_read_as_written(tmp_path):

@@ -5,14 +5,18 @@
 `make docs` builds it and takes warnings as errors; what it would miss is looked for here.
 """
 
+import pkgutil
 import re
 from pathlib import Path
+
+import pytest
 
 import geolin_ros
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / 'docs'
 INDEX = (DOCS / 'index.md').read_text(encoding='utf-8')
+PAGES = [ROOT / 'CONTRIBUTING.md', *sorted(DOCS.rglob('*.md')), DOCS / 'papers.yaml']
 TREES = re.findall(r'```\{toctree\}\n((?:.|\n)*?)```', INDEX)
 
 
@@ -27,11 +31,6 @@ def test_pages__are_few_and_short():
     assert len(pages) <= 24
     words = sum(len(page.read_text(encoding='utf-8').split()) for page in pages)
     assert words <= 26_000
-
-
-def test_sections__are_by_what_people_want():
-    captions = [re.search(r':caption: (.*)', tree)[1] for tree in TREES]
-    assert captions == ['Start', 'How-to', 'Reference', 'Explanation']
 
 
 def test_rooms__of_all_public_names_are_in_the_reference():
@@ -50,7 +49,17 @@ def test_first_page__has_the_example_of_readme():
     assert example(DOCS / 'index.md') == example(ROOT / 'README.md')
 
 
-def test_rosdoc2__finds_the_source():
-    text = (ROOT / 'rosdoc2.yaml').read_text(encoding='utf-8')
-    (folder,) = re.findall(r"sphinx_sourcedir: '(\w+)'", text)
-    assert (ROOT / folder / 'conf.py').is_file()
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
+def test_what_a_page_names__exists(page):
+    """Objects, tests, files and sources."""
+    text = page.read_text(encoding='utf-8')
+    for name in set(re.findall(r'`(geolin_(?:ros|papers)(?:\.\w+)+)`', text)):
+        pkgutil.resolve_name(name)
+    written = '\n'.join(path.read_text(encoding='utf-8') for path in ROOT.glob('test/**/*.py'))
+    for name in re.findall(r'`(test_\w+__\w+)`', text):
+        assert f'def {name}(' in written, name
+    for file in re.findall(r'`((?:test|examples|geolin_ros|docs)/[\w/.]+)`', text):
+        assert (ROOT / file).exists(), file
+    references = (DOCS / 'algorithms.md').read_text(encoding='utf-8')
+    for key in re.findall(r'\[([A-Z]\w+ (?:19|20)\d\d)[,\]]', text.replace('[REP ', '')):
+        assert f'\n- [{key}] ' in references, key

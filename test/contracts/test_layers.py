@@ -34,29 +34,33 @@ def test_layers__are_kept() -> None:
         assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize(
-    ('module', 'line', 'broken'),
-    [
-        ('kernels', 'import geolin_ros.model', 'layers point downwards'),
-        ('kernels', 'import scipy', 'kernels know only numpy and numba'),
-        ('ros', 'from geolin_ros.kernels import se3', 'ROS adapters contain no math'),
-        ('control', 'import geolin_demos.sim', 'the library knows nothing of its tools and demos'),
-        ('cli', 'import geolin_tools.view', 'the library knows nothing of its tools and demos'),
-        ('stream', 'import rclpy', 'only ROS adapters know ROS'),
-        ('stream', 'import geolin_msgs.msg', 'only ROS adapters know ROS'),
-    ],
-)
-def test_layers__notice_a_wrong_import(
-    tmp_path: Path, module: str, line: str, broken: str
-) -> None:
+PLANTED = [
+    ('kernels', 'import geolin_ros.model', 'layers point downwards'),
+    ('kernels', 'import scipy', 'kernels know only numpy and numba'),
+    ('ros', 'from geolin_ros.kernels import se3', 'ROS adapters contain no math'),
+    ('control', 'import geolin_demos.sim', 'the library knows nothing of its tools and demos'),
+    ('cli', 'import geolin_tools.view', 'the library knows nothing of its tools and demos'),
+    ('stream', 'import rclpy', 'only ROS adapters know ROS'),
+    ('stream', 'import geolin_msgs.msg', 'only ROS adapters know ROS'),
+]
+
+
+def test_layers__notice_every_wrong_import(tmp_path: Path) -> None:
     shutil.copytree(
         ROOT / 'geolin_ros', tmp_path / 'geolin_ros', ignore=shutil.ignore_patterns('__pycache__')
     )
     shutil.copy(ROOT / 'pyproject.toml', tmp_path)
-    (tmp_path / 'geolin_ros' / module / 'planted.py').write_text(f'{line}\n')
+    for k, (module, line, _) in enumerate(PLANTED):
+        (tmp_path / 'geolin_ros' / module / f'planted_{k}.py').write_text(f'{line}\n')
     done = lint_imports(tmp_path)
     assert done.returncode == 1, done.stdout
-    assert f'{broken} BROKEN' in ' '.join(done.stdout.split())
+    said = ' '.join(done.stdout.split())
+    for k, (module, line, broken) in enumerate(PLANTED):
+        assert f'{broken} BROKEN' in said
+        target = line.split()[1]
+        target = target if target.startswith('geolin_ros.') else target.partition('.')[0]
+        edge = rf'geolin_ros\.{module}\.planted_{k} -> {re.escape(target)}'
+        assert re.search(edge, said), f'{edge} not in {said}'
 
 
 LOADED = """

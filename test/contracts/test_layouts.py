@@ -62,29 +62,3 @@ def test_paths_of_foxglove__are_fields_of_the_summary():
     paths = [path['value'] for panel in panels.values() for path in panel.get('paths', [])]
     assert {path.rpartition('.')[0] for path in paths} == {TOPIC}
     assert {path.rpartition('.')[2] for path in paths} <= FIELDS
-
-
-def test_layouts__show_all_but_the_tilt_and_the_diagnostics_where_there_is_a_panel():
-    panels = foxglove()['configById']
-    paths = [path['value'] for panel in panels.values() for path in panel.get('paths', [])]
-    fields = {path.rpartition('.')[2] for path in paths}
-    assert fields == {field for _, _, field in plotjuggler()} == FIELDS - {'base_tilt'}
-    topics = [p['topicToRender'] for p in panels.values() if 'topicToRender' in p]
-    assert topics == ['/diagnostics']
-
-
-def test_panels_of_foxglove__are_all_laid_out():
-    def panels(place):
-        if isinstance(place, str):
-            return [place]
-        return panels(place['first']) + panels(place['second'])
-
-    layout = foxglove()
-    assert sorted(panels(layout['layout'])) == sorted(layout['configById'])
-
-
-def test_summary__is_published_by_the_node_of_that_name():
-    code = (ROOT / 'geolin_ros' / 'ros' / 'linearizer.py').read_text(encoding='utf-8')
-    assert "'~/summary'" in code
-    programs = (ROOT / 'geolin_ros' / 'ros' / 'programs.py').read_text(encoding='utf-8')
-    assert "'linearizer'" in code + programs

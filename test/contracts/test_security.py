@@ -12,7 +12,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from geolin_ros.stream.parameters.tables import ALL, table_of
+from geolin_ros.stream.parameters.tables import ALL
 
 ROOT = Path(__file__).resolve().parents[2]
 POLICIES = sorted((ROOT / 'config' / 'security').glob('*.xml'))
@@ -72,20 +72,3 @@ def test_walking_alone__calls_a_service(policy):
     ]
     walks = policy.find('.//profile').get('node') == 'walking_node'
     assert called == (['linearizer/linearize_along'] if walks else [])
-
-
-def test_policies__are_installed():
-    assert "glob('config/security/*.xml')" in (ROOT / 'setup.py').read_text()
-
-
-def test_guide__says_what_parameters_add():
-    """Every parameter that adds an input stands in the table of the guide."""
-    guide = (ROOT / 'docs' / 'security.md').read_text()
-    adding = (
-        'base_source', 'contact_source', 'foot_force_topics', 'imu_topics',
-        'robot_description_node', 'wrench_topics', 'use_sim_time',
-    )  # fmt: skip
-    known = {parameter.name for node in ALL for parameter in table_of(node)}
-    for name in adding:
-        assert name in known | {'use_sim_time'}
-        assert f'`{name}`' in guide

@@ -32,17 +32,3 @@ def test_numbers_of_control__are_those_of_the_code(name):
     assert found
     for path, number in found:
         assert float(number) == pkgutil.resolve_name(f'geolin_ros.control.{path}')
-
-
-@pytest.mark.parametrize('text', TEXTS)
-def test_named_objects_tests_and_keys__exist(text):
-    for name in sorted(set(re.findall(r'`(geolin_ros(?:\.\w+)+)`', TEXTS[text]))):
-        pkgutil.resolve_name(name)
-    written = '\n'.join(path.read_text() for path in ROOT.glob('test/**/*.py'))
-    for name in re.findall(r'`(test_\w+__\w+)`', TEXTS[text]):
-        assert f'def {name}(' in written, name
-    references = (ROOT / 'docs' / 'algorithms.md').read_text()
-    for key in re.findall(r'\[([A-Z][\w ]+ (?:19|20)\d\d)\]', TEXTS[text]):
-        assert f'\n- [{key}] ' in references, key
-    for file in re.findall(r'`(test/[\w/.]+)`', TEXTS[text]):
-        assert (ROOT / file).exists(), file

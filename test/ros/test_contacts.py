@@ -3,17 +3,14 @@
 """Contacts from parameters, a topic and foot forces, over DDS."""
 
 import numpy as np
-import pytest
 from geometry_msgs.msg import WrenchStamped
 from rclpy.qos import qos_profile_sensor_data
 from support.close import assert_close
-from support.messages import contact_state, fill, header, wrench_stamped
+from support.messages import fill, wrench_stamped
 from support.ros_graph import set_and_wait
 
-from geolin_msgs.msg import ContactState, ContactStates
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.linearizer import Linearizer
-from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
 from geolin_ros.stream.outputs.reading import read_linearization
 
@@ -46,36 +43,6 @@ def test_contacts_of_a_parameter__hold_and_are_said(robot):
     assert (robot.summaries[-1].active_contacts, robot.summaries[-1].contact_rank) == (4, 12)
     set_and_wait(robot, {'contacts': ['']})
     assert read_contact_dynamics(robot.ask().contact_dynamics) is None
-
-
-def test_contacts_of_a_topic__hold_until_the_next_ones(robot):
-    set_and_wait(robot, {'contact_source': 'topic'})
-    publisher = robot.graph.node.create_publisher(
-        ContactStates, robot.topic('contact_states'), qos_profile_sensor_data
-    )
-    robot.wait_for(publisher.get_subscription_count)
-    robot.new_drops()
-    robot.send(robot.make_joint_state(robot.tick()), robot.make_odometry(robot.time))
-    assert robot.new_drops() == {Cause.NO_CONTACTS.value: 1}
-    for held in (FEET[1:], FEET[:2], []):
-
-        def answered(held=held):
-            states = ContactStates()
-            fill(states.header, header(robot.tick()))
-            states.contacts = [fill(ContactState(), contact_state(foot)) for foot in held]
-            publisher.publish(states)
-            joints = robot.make_joint_state(robot.tick())
-            robot.send(joints, robot.make_odometry(robot.time))
-            message = robot.answer_soon(joints)
-            if message is None:
-                return None
-            said = read_contact_dynamics(message.contact_dynamics)
-            return message if said.active == tuple(held) else None
-
-        message = robot.wait_for(answered)
-        assert_held(robot, message, [Contact(foot) for foot in held], 'topic')
-    robot.graph.node.destroy_publisher(publisher)
-    set_and_wait(robot, {'contact_source': 'parameter'})
 
 
 def test_foot_forces__switch_contacts(robot):
@@ -129,19 +96,3 @@ def test_unreadable_contacts__are_refused(robot):
         accepted, reason = robot.set_parameters(**{name: [entry]})
         assert not accepted
         assert words in reason
-
-
-def test_discrete_form__is_that_of_the_held_robot(robot):
-    set_and_wait(
-        robot,
-        {'contacts': [f'{foot} point' for foot in FEET], 'form': 'discrete', 'dt': 0.004},
-    )
-    message = robot.ask()
-    received = read_linearization(message)
-    linearizer = Linearizer(robot.model, [Contact(foot) for foot in FEET])
-    step = linearizer.discretize(received.state, received.tau, 0.004)
-    assert_close(received.A, step.Phi, 1e-11)
-    assert_close(received.B, step.Gamma, 1e-11)
-    assert_close(received.next_state.data, step.next_state.data, 1e-12)
-    set_and_wait(robot, {'contacts': [''], 'form': 'continuous'})
-    assert pytest.approx(0.0) == message.drift[0]

@@ -33,11 +33,6 @@ def assert_serves(client):
     assert client.ask().model_hash == client.model.hash
 
 
-def test_parameter__is_read(client):
-    client.start(robot_description=QUADRUPED.read_text())
-    assert_serves(client)
-
-
 def test_mjcf_file__is_read(new_client, tmp_path):
     pytest.importorskip('mujoco')
     file = tmp_path / 'biped.xml'

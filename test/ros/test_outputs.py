@@ -4,8 +4,6 @@
 
 import numpy as np
 import pytest
-from support.close import assert_close
-from support.finite_difference import exp
 from support.messages import fill
 from support.ros_graph import DiagnosticStatus
 
@@ -50,46 +48,6 @@ def test_linearization__equals_that_of_the_library_to_the_last_bit(robot, turn):
     np.testing.assert_array_equal(received.tau, tau)
 
 
-def test_linearization__says_what_it_is_about(robot):
-    message = robot.ask()
-    assert message.model_name == 'quadruped'
-    assert message.model_hash == robot.model.hash
-    assert message.base_frame == 'base'
-    assert message.floating_base
-    assert message.header.frame_id == 'odom'
-    assert tuple(message.joint_names) == tuple(message.actuated_joints) == robot.model.joint_names
-    assert message.effort_source == message.EFFORT_MEASURED
-    assert message.nu_dot_source == message.NU_DOT_PREDICTED
-    assert (message.reference, message.form) == (message.REFERENCE_MOVING, message.FORM_CONTINUOUS)
-    assert message.method == message.METHOD_NONE
-    assert message.representation == message.REPRESENTATION_BODY
-    assert message.gravity.z == -9.81
-    assert not message.trust.checked
-    assert not message.contact_dynamics.contacts
-    assert 0.0 < message.compute_time < 1.0
-
-
-def test_stamps__are_those_of_the_inputs(robot):
-    odometry = robot.make_odometry(robot.tick())
-    joints = robot.make_joint_state(robot.tick(7))
-    message = robot.ask(joints, odometry)
-    assert message.header.stamp == joints.header.stamp
-    assert message.odometry_stamp == odometry.header.stamp
-    robot.wait_for(lambda: robot.forward_dynamics[-1].header.stamp == joints.header.stamp)
-    robot.wait_for(lambda: robot.summaries[-1].header.stamp == joints.header.stamp)
-    assert robot.summaries[-1].odometry_age == pytest.approx(7e-3)
-
-
-def test_newest_odometry__is_carried_to_the_joint_state(robot):
-    robot.send(base=robot.make_odometry(robot.tick()))
-    base = robot.make_odometry(robot.tick())
-    joints = robot.make_joint_state(robot.tick(30))
-    received = read_linearization(robot.ask(joints, base))
-    state, _ = state_of(robot.model, joints, base)
-    assert_close(received.state.H, state.H @ exp(0.03 * state.v), 1e-14)
-    np.testing.assert_array_equal(received.state.v, state.v)
-
-
 def test_forward_dynamics_and_summary__go_with_the_linearization(robot):
     message = robot.ask()
     robot.wait_for(lambda: robot.forward_dynamics[-1].header.stamp == message.header.stamp)
@@ -126,45 +84,6 @@ def test_analysis__follows_within_a_second_or_two(robot):
     assert summary.largest_real_part == pytest.approx(eigenvalues.real.max())
     assert summary.spectral_radius == pytest.approx(np.abs(eigenvalues).max())
     assert 1e3 < summary.mass_matrix_condition < 1e7
-
-
-class TestNames:
-    def test_joints__may_be_in_any_order_among_others(self, robot):
-        stamp = robot.tick()
-        names = ['gripper', *robot.model.joint_names[::-1], 'lidar']
-        joints = robot.make_joint_state(stamp, names)
-        joints.velocity[0] = float('nan')
-        base = robot.make_odometry(stamp, **exact((0, 1, 0, 0)))
-        received = read_linearization(robot.ask(joints, base))
-        state, tau = state_of(robot.model, joints, base)
-        np.testing.assert_array_equal(received.A, Linearizer(robot.model)(state, tau).A)
-
-    def test_odometry__may_be_about_a_link_fixed_to_the_base(self, robot):
-        stamp = robot.tick()
-        joints = robot.make_joint_state(stamp)
-        imu = robot.make_odometry(stamp, child_frame_id='imu')
-        received = read_linearization(robot.ask(joints, imu))
-        at_imu, _ = state_of(robot.model, joints, imu)
-        P = robot.model.frame('imu').placement
-        assert_close(received.state.H @ P, at_imu.H, 1e-14)
-        offset = P[:3, 3]
-        at_offset = received.state.v[:3] + np.cross(received.state.v[3:], offset)
-        assert_close(at_offset, at_imu.v[:3], 1e-14)
-
-
-def test_long_quaternion__is_normalised(robot):
-    stamp = robot.tick()
-    turn = np.array((0.5, 0.5, -0.5, 0.5))
-    joints, base = robot.make_joint_state(stamp), robot.make_odometry(stamp, turn=1.004 * turn)
-    received = read_linearization(robot.ask(joints, base))
-    assert_close(received.state.H[:3, :3], rotation_from_quaternion(turn), 1e-15)
-
-
-def test_clock_that_was_set_back__is_followed(robot):
-    robot.ask()
-    robot.time -= 500 * 1_000_000_000
-    message = robot.ask()
-    assert message.header.stamp.sec == robot.time // 1_000_000_000
 
 
 def test_diagnostics__tell_rates_latencies_and_the_model(robot):
@@ -237,49 +156,6 @@ class TestService:
         np.testing.assert_array_equal(
             np.reshape(response.linearization.a.data, (36, 36)), expected.A
         )
-
-    def test_permuted_joints__give_the_same(self, robot):
-        request, _ = self.request(robot)
-        straight = robot.linearize(request).linearization
-        request.joint_names = list(robot.model.joint_names[::-1])
-        for owner, field in (
-            (request, 'joint_efforts'),
-            (request.state, 'joint_positions'),
-            (request.state, 'joint_rates'),
-        ):
-            setattr(owner, field, list(getattr(owner, field))[::-1])
-        assert robot.linearize(request).linearization.a == straight.a
-
-    def test_wrench_and_gravity__count(self, robot):
-        from geolin_msgs.msg import ExternalWrench
-
-        request, _ = self.request(robot)
-        plain = robot.linearize(request).linearization
-        request.override_gravity = True
-        weightless = robot.linearize(request).linearization
-        assert weightless.nu_dot != plain.nu_dot
-        assert weightless.gravity.z == 0.0
-        push = ExternalWrench(link='FL_foot', kind=ExternalWrench.KIND_WORLD)
-        push.wrench.force.z = 100.0
-        request.external_wrenches = [push]
-        pushed = robot.linearize(request).linearization
-        assert pushed.nu_dot != weightless.nu_dot
-        assert pushed.external_wrenches == [push]
-
-    @pytest.mark.parametrize(
-        ('field', 'value', 'says'),
-        [
-            ('joint_efforts', [0.0], '1 entries in joint_efforts, expected 12'),
-            ('form', 9, 'form = 9, expected 0 or one of [1, 2]'),
-            ('joint_names', ['knee'] * 12, "joint 'knee' is not part of robot 'quadruped'"),
-        ],
-    )
-    def test_bad_request__is_refused_with_the_reason(self, robot, field, value, says):
-        request, _ = self.request(robot)
-        setattr(request, field, value)
-        response = robot.linearize(request)
-        assert not response.success
-        assert says in response.message
 
     def test_unknown_wrench_link__is_refused_with_near_names(self, robot):
         from geolin_msgs.msg import ExternalWrench

@@ -53,17 +53,6 @@ def test_parts__from_two_publishers_are_merged(robot):
     set_and_wait(robot, {'joint_states_in_parts': False})
 
 
-def test_frame_prefix__is_taken_off_and_put_on(robot):
-    set_and_wait(robot, {'frame_prefix': 'robot1/'})
-    stamp = robot.tick()
-    joints = robot.make_joint_state(stamp)
-    message = robot.ask(joints, robot.make_odometry(stamp, child_frame_id='robot1/base'))
-    assert message.base_frame == 'robot1/base'
-    robot.wait_for(lambda: robot.forward_dynamics[-1].header.stamp == joints.header.stamp)
-    assert robot.forward_dynamics[-1].base_frame == 'robot1/base'
-    set_and_wait(robot, {'frame_prefix': ''})
-
-
 def test_transforms__without_their_messages_are_refused(robot):
     accepted, reason = robot.set_parameters(base_source='tf')
     assert accepted is INSTALLED[TF2]

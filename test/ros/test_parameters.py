@@ -6,13 +6,11 @@ import contextlib
 import math
 import time
 
-import numpy as np
 import pytest
 from support.close import assert_close
 from support.ros_graph import set_and_wait
 
-from geolin_ros import Linearizer, TreeModel, robots
-from geolin_ros.spatial.se3 import rotation_from_quaternion
+from geolin_ros import Linearizer
 from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.parameters.linearizer import BY_NAME
@@ -39,18 +37,6 @@ def expected_answer(received, model):
     return Linearizer(model)(received.state, received.tau)
 
 
-@pytest.mark.parametrize('representation', ['inertial', 'mixed'])
-def test_representation__is_that_of_the_library(robot, changed, representation):
-    with changed(representation=representation):
-        received = read_linearization(robot.ask())
-    L = expected_answer(received, robot.model)
-    expected = L.in_representation(representation)
-    assert received.representation == representation
-    assert_close(received.A, expected.A, 1e-12)
-    assert_close(received.B, expected.B, 1e-12)
-    assert_close(received.nu_dot, L.nu_dot, 1e-12)
-
-
 def test_frozen_reference__comes_with_its_drift(robot, changed):
     with changed(reference='frozen'):
         received = read_linearization(robot.ask())
@@ -58,18 +44,6 @@ def test_frozen_reference__comes_with_its_drift(robot, changed):
     assert received.reference == 'frozen'
     assert_close(received.drift, expected.drift, 1e-12)
     assert_close(received.A, expected.A, 1e-12)
-
-
-@pytest.mark.parametrize('method', ['midpoint', 'euler', 'zoh', 'rkmk4'])
-def test_discrete_form__is_that_of_the_library(robot, changed, method):
-    with changed(form='discrete', method=method, dt=0.005):
-        received = read_linearization(robot.ask())
-    step = Linearizer(robot.model).discretize(received.state, received.tau, 0.005, method=method)
-    assert (received.form, received.method, received.dt) == ('discrete', method, 0.005)
-    assert_close(received.A, step.Phi, 1e-12)
-    assert_close(received.B, step.Gamma, 1e-12)
-    assert_close(received.next_state.H, step.next_state.H, 1e-13)
-    assert_close(received.next_state.v, step.next_state.v, 1e-13)
 
 
 def test_gravity__changes_accelerations_and_hash(robot, changed):
@@ -84,46 +58,7 @@ def test_gravity__changes_accelerations_and_hash(robot, changed):
     assert robot.ask().model_hash == before.model_hash
 
 
-def test_fixed_base__needs_no_odometry(robot, changed):
-    with changed(base='fixed'):
-        joints = robot.make_joint_state(robot.tick())
-        received = read_linearization(robot.send_until_answered(joints))
-    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
-    np.testing.assert_array_equal(received.A, expected_answer(received, model).A)
-    assert received.A.shape == (24, 24)
-    assert received.world_frame == 'base'
-
-
-def test_world_twist__is_turned_into_base_axes(robot, changed):
-    turn = (0.5, 0.5, -0.5, 0.5)
-    with changed(odometry__twist_frame='world'):
-        stamp = robot.tick()
-        base = robot.make_odometry(stamp, turn=turn, twist_values=np.arange(1.0, 7.0))
-        received = read_linearization(robot.ask(robot.make_joint_state(stamp), base))
-    R = rotation_from_quaternion(turn)
-    assert_close(R @ received.state.v[:3], np.array((1.0, 2.0, 3.0)), 1e-15)
-    assert_close(R @ received.state.v[3:], np.array((4.0, 5.0, 6.0)), 1e-15)
-
-
-def test_child_frame__replaces_that_of_the_messages(robot, changed):
-    with changed(odometry__child_frame='imu'):
-        stamp = robot.tick()
-        base = robot.make_odometry(stamp, child_frame_id='elsewhere', place=np.zeros(3))
-        received = read_linearization(robot.ask(robot.make_joint_state(stamp), base))
-    offset = robot.model.frame('imu').placement[:3, 3]
-    assert_close(received.state.H[:3, 3], -received.state.H[:3, :3] @ offset, 1e-14)
-
-
 class TestTorqueSource:
-    def test_zero__needs_no_efforts(self, robot, changed):
-        with changed(torque_source='zero'):
-            stamp = robot.tick()
-            message = robot.ask(
-                robot.make_joint_state(stamp, effort=[]), robot.make_odometry(stamp)
-            )
-        assert list(message.joint_efforts) == [0.0] * 12
-        assert message.effort_source == message.EFFORT_ZERO
-
     def test_topic__is_waited_for_and_kept_when_parameters_change(self, robot, changed):
         with changed(torque_source='topic'):
             joints = robot.make_joint_state(robot.tick())
@@ -173,12 +108,6 @@ def test_timer__takes_the_newest_joint_state(robot, changed):
     assert answered[-1]
     assert sum(answered) <= ticks
     robot.ask()
-
-
-def test_max_skew__may_be_widened(robot, changed):
-    with changed(max_skew=2.0):
-        base = robot.make_odometry(robot.tick())
-        robot.ask(robot.make_joint_state(robot.tick(1900)), base)
 
 
 @pytest.mark.parametrize(

@@ -122,30 +122,6 @@ def test_failed_check_that_cannot_be_kept__is_said_all_the_same(client):
     assert '/proc/failed_checks' in line
 
 
-def test_right_linearizations_in_contact__are_certified_and_counted(client):
-    client.start(
-        robot_description_file=QUADRUPED,
-        contacts=[f'{leg}_foot point' for leg in ('FL', 'FR', 'RL', 'RR')],
-        certificate__every=5,
-        certificate__budget=1.0,
-    )
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.shake_hands()
-
-    def certified():
-        return client.ask().trust.checks >= 3
-
-    client.wait_for(certified)
-    trust = client.linearizations[-1].trust
-    assert (trust.checked, trust.failed, trust.failures) == (True, False, 0)
-    assert trust.deviation < 1e-7
-    assert client.linearizations[-1].contact_dynamics.rank == 12
-    _, _, values = client.next_diagnostics()
-    assert int(values['checks of A and B']) >= 3
-    assert 'skipped' not in client.process.log
-
-
 class Flying:
     """A client whose robot flies, and whose sensors a test spoils."""
 
@@ -232,9 +208,3 @@ def test_two_warnings__arrive_whole(flying):
         return len(warnings) > 1 and message == '; '.join(warnings) and message
 
     assert len(flying.client.wait_for(both, START)) > 130
-
-
-def test_frozen_joint__is_named(flying):
-    flying.frozen_joint = 4
-    name = flying.client.model.joint_names[4]
-    flying.until(f'joint {name!r} stays at 0.5 while its rates add up to')

@@ -72,11 +72,6 @@ def test_file__makes_the_robot_linearizable(name):
     assert len(answer.wrenches) == len(settings.wrench_topics)
 
 
-@pytest.mark.parametrize('name', ROBOTS)
-def test_page__shows_the_file(name):
-    assert f'(../config/{name}.yaml)' in PAGE
-
-
 def test_quadruped__has_its_foot_forces_in_a():
     model, settings, _ = read('quadruped_like_go2', form='continuous')
     _, answer = answer_of(model, settings)

@@ -38,7 +38,6 @@ from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.messages import LinearizationWriter
 from geolin_ros.stream.parameters.file import default_values
-from geolin_ros.stream.self_check import SelfCheck
 
 T0, MS = 50 * SECOND, 1_000_000
 EVERY = 20
@@ -293,9 +292,3 @@ def test_other_files__are_refused(quadruped, wrong, tmp_path):
     path.write_text('{')
     with pytest.raises(InputError, match='no file of a failed check'):
         load_failed_check(path)
-
-
-def test_self_check__is_what_the_defaults_say(quadruped):
-    settings = StreamSettings()
-    assert settings.certificate_every == 250
-    assert SelfCheck(quadruped, settings).details['checks of A and B'] == '0'

@@ -107,30 +107,10 @@ def test_given_accelerations__are_not_compared(quadruped):
     assert Robot(quadruped, nu_dot='zero').warnings() == []
 
 
-def test_twist_in_world_axes__is_said(quadruped):
-    robot = Robot(quadruped)
-    robot.world_twist = True
-    assert any('set parameter odometry.twist_frame to world' in s for s in robot.warnings())
-
-
-def test_frozen_joint__is_named(quadruped):
-    robot = Robot(quadruped)
-    robot.frozen_joint = 4
-    name = quadruped.joint_names[4]
-    assert any(s.startswith(f'joint {name!r} stays at') for s in robot.warnings())
-
-
 def test_late_odometry__is_said(quadruped):
     robot = Robot(quadruped)
     robot.delay = 40_000_000
     assert any('+40.0 ms away from their odometry' in s for s in robot.warnings())
-
-
-def test_joint_beyond_its_limits__is_named(quadruped):
-    robot = Robot(quadruped)
-    robot.frozen_joint, robot.held = 7, 50.0
-    name = quadruped.joint_names[7]
-    assert any(s.startswith(f'joint {name!r} has position 50, outside') for s in robot.warnings())
 
 
 def test_wrong_gravity__is_said(quadruped):
