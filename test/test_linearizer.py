@@ -108,17 +108,6 @@ def test_rotation_of_the_world_with_its_gravity__changes_nothing(data, seed):
     assert_same(Linearizer(turned)(moved, tau), Linearizer(QUADRUPED)(state, tau))
 
 
-def test_tilt_of_the_world__changes_a():
-    """The invariances above are not true of everything."""
-    rng = np.random.default_rng(0)
-    state, tau = QUADRUPED.random_state(rng), np.zeros(QUADRUPED.n)
-    tilted = state.copy()
-    tilted.H[:] = rotation_about((1.0, 0.0, 0.0), 0.3) @ state.H
-    lin = Linearizer(QUADRUPED)
-    expected = lin(state, tau).copy()
-    assert deviation(lin(tilted, tau).A, expected.A) > 1e-3
-
-
 @pytest.mark.parametrize('base', BASES)
 @given(description=descriptions(damping=0.5), seed=st.integers(0, 2**32 - 1))
 def test_order_of_coordinates__permutes_rows_and_columns(base, description, seed):
@@ -279,28 +268,6 @@ def test_wrench__enters_a_as_differences_say(kind, base):
 
 
 @pytest.mark.parametrize('kind', KINDS)
-def test_wrench__of_another_kind_is_another_derivative(kind):
-    """Same wrench at this state, but what stays constant differs: nu_dot agrees, A does not."""
-    rng = np.random.default_rng(44)
-    description, model = random_model(rng, 5)
-    dense, lin = DenseReference(description, model), Linearizer(model)
-    state, tau = model.random_state(rng), moderate_efforts(model, rng)
-    wrench = drawn_wrench(rng, 'body')
-    R, o = (dense.moving_links(state)['link3'].H[:3, part] for part in (slice(3), 3))
-    force, moment = R @ wrench.force, R @ wrench.moment
-    same = {
-        'body': wrench,
-        'world': Wrench('link3', force, moment + np.cross(o, force), 'world'),
-        'world_oriented': Wrench('link3', force, moment, 'world_oriented'),
-    }
-    L = {name: lin(state, tau, wrenches=[w]).copy() for name, w in same.items()}
-    for other in set(KINDS) - {kind}:
-        assert_close(L[other].nu_dot, L[kind].nu_dot, 1e-11)
-        assert_close(L[other].B, L[kind].B, 1e-13)
-        assert deviation(L[other].A, L[kind].A) > 1e-4
-
-
-@pytest.mark.parametrize('kind', KINDS)
 def test_wrench_on_a_welded_link__acts_where_that_link_is(kind):
     rng = np.random.default_rng(45)
     kinds = ('revolute', 'fixed', 'revolute', 'fixed', 'fixed')
@@ -316,19 +283,6 @@ def test_wrench_on_a_welded_link__acts_where_that_link_is(kind):
     L = lin(state, tau, wrenches=[wrench])
     assert_close(L.nu_dot, nu_dot(state), 1e-11)
     assert_close(L.A[model.m :], derivative_by_state(nu_dot, state, 2 * model.m), 1e-9)
-
-
-def test_wrenches__add_up():
-    rng = np.random.default_rng(46)
-    _, model = random_model(rng, 5)
-    lin, state, tau = Linearizer(model), model.random_state(rng), moderate_efforts(model, rng)
-    wrenches = [drawn_wrench(rng, kind, f'link{i}') for i, kind in enumerate((*KINDS, *KINDS))]
-    none = lin(state, tau).copy()
-    nu_dot = none.nu_dot.copy()
-    for wrench in wrenches:
-        nu_dot += lin(state, tau, wrenches=[wrench]).nu_dot - none.nu_dot
-    assert_close(lin(state, tau, wrenches=wrenches).nu_dot, nu_dot, 1e-11)
-    assert_same(lin(state, tau), none, 0.0)
 
 
 def test_wrench__gravity_as_a_load_on_every_link_is_gravity():
@@ -798,18 +752,6 @@ def test_joint_without_inertia__is_named_in_any_order():
                 call(model.random_state(rng), np.zeros(6))
 
 
-def test_forward_dynamics__leaves_the_last_linearization_alone():
-    model = TreeModel.from_urdf(robots.path('quadruped'))
-    linearizer, rng = Linearizer(model), np.random.default_rng(0)
-    state, other, tau = model.random_state(rng), model.random_state(rng), np.ones(model.n)
-    result = linearizer(state, tau)
-    kept = result.copy()
-    elsewhere = linearizer.forward_dynamics(other, tau)
-    np.testing.assert_array_equal(result.A, kept.A)
-    np.testing.assert_array_equal(result.nu_dot, kept.nu_dot)
-    np.testing.assert_array_equal(elsewhere, linearizer(other, tau).nu_dot)
-
-
 # ---- Pure functions of a linearization, batches in contact, names of before
 
 FEET = [Contact(f'{leg}_foot', kd=2.0) for leg in ('FL', 'FR', 'RL', 'RR')]
@@ -839,21 +781,6 @@ def test_pure_functions__are_what_the_linearizer_is_asked_for(base, contacts):
     assert mixed.wrenches.shape == L.wrenches.shape
     with pytest.raises(ConfigurationError, match='midpoint'):
         L.discretize(1e-3, 'midpoint')
-
-
-def test_linearization__has_no_rows_without_contacts_and_takes_others_in_a_call():
-    rng = np.random.default_rng(61)
-    state, tau = QUADRUPED.random_state(rng), moderate_efforts(QUADRUPED, rng)
-    lin = Linearizer(QUADRUPED)
-    L = lin(state, tau)
-    assert L.wrenches.shape == (0,)
-    assert L.wrench_by_state.shape == (0, 36)
-    assert L.wrench_by_tau.shape == (0, 12)
-    assert L.rank == 0
-    C = lin(state, tau, contacts=FEET)
-    assert C.wrenches.shape == (12,)
-    assert_same(C, Linearizer(QUADRUPED, FEET)(state, tau), 0.0)
-    assert_same(lin(state, tau, contacts=()), Linearizer(QUADRUPED)(state, tau), 0.0)
 
 
 SOLES = [Contact(f'{leg}_foot', 'surface') for leg in ('FL', 'FR', 'RL', 'RR')]

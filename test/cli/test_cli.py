@@ -86,26 +86,12 @@ def test_bundled_robots__are_taken_by_name(arguments, said, tmp_path, monkeypatc
     assert said in capsys.readouterr().out
 
 
-def test_file__counts_more_than_the_name_of_a_bundled_robot(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / 'humanoid').mkdir()  # no robot
-    (tmp_path / 'quadruped').write_text(robots.path('humanoid').read_text())
-    for word in ('humanoid', 'quadruped'):
-        assert main(['info', word]) == 0
-        assert capsys.readouterr().out.startswith('humanoid:')
-
-
 def test_word__that_is_no_robot_is_said_with_those_there_are(capsys):
     assert main(['analyze-modes', 'quadrupd']) == 1
     assert "'quadrupd'" in (said := capsys.readouterr().err)
     assert "did you mean 'quadruped'" in said
     assert main(['info', '/no/quadruped']) == 1
     assert 'cannot be read' in capsys.readouterr().err
-
-
-def test_info__takes_a_fixed_base(capsys):
-    assert main(['info', QUADRUPED, '--base', 'fixed']) == 0
-    assert 'fixed base' in capsys.readouterr().out
 
 
 def test_warm_up__says_where_the_kernels_are(capsys):
@@ -171,17 +157,6 @@ def test_info__takes_overlays_and_mjcf_files(tmp_path, capsys):
     overlay.write_text('joints: {FL_hip_joint: {damping: 7.5}}\n')
     assert main(['info', 'quadruped', '--overlay', str(overlay)]) == 0
     assert 'effort 24, damping 7.5\n' in capsys.readouterr().out
-
-
-def test_bags_without_the_extra__are_refused_with_what_to_install():
-    use = (
-        'import sys; sys.modules["rosbags"] = None\n'
-        'from geolin_ros.cli import main; sys.exit(main(["inspect", "bag"]))'
-    )
-    done = subprocess.run([sys.executable, '-c', use], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert 'geolin inspect: package rosbags is not installed' in done.stderr
-    assert 'geolin_ros[offline]' in done.stderr
 
 
 def test_bags__are_inspected_without_ros(tmp_path):

@@ -235,10 +235,6 @@ def test_meshes__are_looked_for_beside_the_file_and_in_packages(tmp_path, monkey
     }
 
 
-def test_icub__has_no_findings():
-    assert lint(example_robot('icub')).findings == ()
-
-
 def test_sound_descriptions__have_no_findings():
     assert lint(arm()).findings == ()
     for name in ('quadruped', 'humanoid'):

@@ -102,13 +102,6 @@ def test_settings__have_to_be_positive():
         EffortGuard(LIMITS, GuardSettings(ramp_time=0.0))
 
 
-def test_limits__are_those_of_the_description():
-    model = TreeModel.from_urdf(robots.path('quadruped'))
-    limits = effort_limits(model)
-    assert limits.shape == (len(model.actuated_joints),)
-    assert np.all(limits > 0.0)
-
-
 def test_joint_without_limit__is_named():
     text = robots.path('quadruped').read_text().replace('effort="', 'effort="0" was="', 1)
     with pytest.raises(ConfigurationError, match=r"joint '\w+' .* has effort limit 0\.0"):

@@ -19,7 +19,7 @@ from support.standing import standing_robot
 from geolin_ros import TreeModel, robots
 from geolin_ros.cli import main
 from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.gain_bank import GainBank, SteadyContacts, build, interpolated, squat
+from geolin_ros.control.gain_bank import GainBank, SteadyContacts, build, squat
 from geolin_ros.control.gain_file import load_bank, save_bank
 from geolin_ros.control.gain_header import save_header
 from geolin_ros.control.lqr import Tuning, design
@@ -61,14 +61,6 @@ def test_interpolated_gain__is_within_the_stated_error_all_along(name):
         slack = 0.02 * np.max(model.limits.effort)
         np.testing.assert_allclose(found.feedforward, exact.feedforward, atol=slack)
     assert 1e-4 < worst < 1.5 * bank.largest_error
-
-
-def test_one_gain_for_all_heights__would_be_far_worse():
-    *_, bank = squatting('humanoid')
-    (route,) = bank.routes.values()
-    assert len(route.knots) >= 3
-    assert relative(route.knots[0].K, route.knots[-1].K) > 20.0 * bank.largest_error
-    assert relative(interpolated(route.knots[0], route.knots[-1], 0.0).K, route.knots[0].K) == 0.0
 
 
 def test_gains__do_not_jump_along_the_route():

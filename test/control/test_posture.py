@@ -200,14 +200,3 @@ def test_posture__wrong_arguments_are_named():
         standing_posture(model, supports, feet={'base': np.eye(4)})
     with pytest.raises(UnknownNameError, match='FL_nee'):
         standing_posture(model, supports, joints={'FL_nee': 1.0})
-
-
-def test_centre_of_mass__moves_by_its_jacobian():
-    model, _ = standing_robot('humanoid')
-    state = model.random_state(np.random.default_rng(0))
-    for k in range(model.m):
-        z = np.zeros(2 * model.m)
-        z[k] = 1e-4
-        ahead, behind = (centre_of_mass(model, state.retract(step)).com for step in (z, -z))
-        numeric = (ahead - behind) / 2e-4
-        np.testing.assert_allclose(centre_of_mass(model, state).jacobian[:, k], numeric, atol=1e-7)

@@ -21,7 +21,6 @@ from geolin_ros import (
     TreeModel,
     Variation,
     Wrench,
-    bias_force,
     forward_dynamics,
     forward_dynamics_derivatives,
     forward_dynamics_variation,
@@ -32,7 +31,6 @@ from geolin_ros import (
     inverse_dynamics_derivatives,
     inverse_dynamics_regressor,
     inverse_dynamics_variation,
-    mass_matrix,
 )
 from geolin_ros.description import Mimic
 from geolin_ros.dynamics.variation import inertia_of_parameters
@@ -548,17 +546,6 @@ def test_inertial_parameters__rebuild_the_inertias(case):
     assert_close(of_one, parameters, 1e-15)
 
 
-def test_forward_derivative__is_minus_the_inverse_mass_matrix_times_the_inverse_one(case):
-    """[Bos 2022, Eq. (42)] at the solution, all blocks at once."""
-    nu_dot = np.linalg.solve(
-        mass_matrix(case.model, case.state),
-        np.concatenate((np.zeros(case.base), case.tau)) - bias_force(case.model, case.state),
-    )
-    D = np.hstack(inverse_dynamics_derivatives(case.model, case.state, nu_dot))
-    found = np.hstack(forward_dynamics_derivatives(case.model, case.state, case.tau)[:4])
-    assert_close(-mass_matrix(case.model, case.state) @ found, D, 1e-9)
-
-
 def test_errors__name_the_part_of_the_variation():
     case = Case('floating', 55)
     arguments = (case.model, case.state, case.nu_dot)
@@ -592,8 +579,3 @@ def test_errors__name_the_part_of_the_variation():
         forward_dynamics_variation(
             case.model, case.state, case.tau, Variation(gravity=[np.inf, 0.0, 0.0])
         )
-
-
-def test_every_kind__is_drawn():
-    kinds = {joint.kind for joint in Case('fixed', 51).description.joints}
-    assert kinds == set(ALL_KINDS)

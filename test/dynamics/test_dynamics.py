@@ -152,14 +152,6 @@ def test_forward_dynamics__equals_dense_dynamics_with_wrenches(case):
     assert_close(nu_dot, expected, 1e-11)
 
 
-def test_forward_dynamics__undoes_inverse_dynamics(case):
-    nu_dot = forward_dynamics(case.model, case.state, case.tau, case.wrenches)
-    tau = inverse_dynamics(case.model, case.state, nu_dot, case.wrenches)
-    scale = np.abs(bias_force(case.model, case.state, case.wrenches)).max()
-    assert_close(tau[case.base :], case.tau, 1e-12, scale=scale)
-    assert_close(tau[: case.base], np.zeros(case.base), 1e-12, scale=scale)
-
-
 @pytest.mark.shows('Kim 2012: - q_v = q')
 def test_hybrid_dynamics__with_nothing_prescribed__is_forward_dynamics(case):
     n = case.model.n

@@ -10,18 +10,17 @@ from support import general
 from support.close import assert_close
 from support.passive_joints import passive_model, with_passive_joints
 from support.robots import example_robot, read_robot
-from support.trees import gimbal, random_model
+from support.trees import random_model
 
 from geolin_ros import (
     Dynamics,
     Wrench,
     forward_dynamics,
-    hybrid_dynamics,
     inverse_dynamics,
     mass_matrix,
 )
 from geolin_ros.dynamics.samples import robot_of
-from geolin_ros.errors import NotFiniteError, ShapeError, SingularInertiaError
+from geolin_ros.errors import NotFiniteError, ShapeError
 from geolin_ros.kernels.packing import layout
 
 
@@ -101,13 +100,6 @@ def test_dynamics__are_those_of_the_functions(kind):
         own.forward_dynamics(state, np.zeros(model.n + 1))
 
 
-def test_mimic_joints__are_not_the_engine_s():
-    model = passive_model('floating', mimic=True)
-    state = model.neutral_state()
-    assert fast(model) is None
-    assert mass_matrix(model, state).shape == (model.m, model.m)
-
-
 def test_wrong_sizes__are_refused():
     rng = np.random.default_rng(3)
     model, larger = random_model(rng, 4)[1], random_model(rng, 5)[1]
@@ -140,12 +132,6 @@ def test_nan__is_refused(part):
                 mass_matrix(model, state)
 
 
-def test_joint_without_inertia__is_named():
-    model = gimbal('floating', ('pan', 'tilt', 'roll'))
-    with pytest.raises(SingularInertiaError, match="'pan'"):
-        forward_dynamics(model, model.neutral_state(), np.zeros(3))
-
-
 def test_threads__have_scratch_of_their_own():
     rng = np.random.default_rng(5)
     model = read_robot(example_robot('talos_reduced'))[1]
@@ -161,19 +147,6 @@ def test_threads__have_scratch_of_their_own():
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(run, range(8)))
-
-
-def test_hybrid_dynamics__agrees_at_both_ends():
-    rng = np.random.default_rng(6)
-    model = random_model(rng, 6)[1]
-    state, tau = model.random_state(rng), rng.normal(size=6)
-    nu_dot = forward_dynamics(model, state, tau)
-    zeros = np.zeros(6)
-    assert_close(hybrid_dynamics(model, state, zeros, tau, [False] * 6)[0], nu_dot, 1e-12)
-    forces = inverse_dynamics(model, state, nu_dot)
-    assert_close(forces[6:], tau, 1e-10)
-    scale = np.abs(mass_matrix(model, state)).max() * np.abs(nu_dot).max()
-    assert_close(forces[:6], np.zeros(6), 1e-12, scale=scale)
 
 
 def access_everything():

@@ -162,17 +162,6 @@ def deviations(model, found, exact):
     ]
 
 
-def test_extended_reference__equals_the_general_linearization():
-    rng = np.random.default_rng(6)
-    model = random_model(rng, 9, damping=0.3)[1]
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    found = Linearizer(model)(state, tau)
-    A, B, nu_dot = extended_reference.linearization(model, state, tau)
-    assert_close(found.A[model.m :], A, 1e-12)
-    assert_close(found.B[model.m :], B, 1e-12)
-    assert_close(found.nu_dot, nu_dot, 1e-12)
-
-
 @pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')
 def test_inertia_of_no_rigid_body__is_refused():
     rng = np.random.default_rng(7)

@@ -168,33 +168,6 @@ def test_mimics_between_links_of_any_mass__are_as_exact_as_what_they_tie(seed):
         assert_close(found, expected, limit, name)
 
 
-def test_gripper_without_inertia__is_refused():
-    description = gripper(0.0)
-    links = tuple(dataclasses.replace(k, inertia=0.0 * k.inertia) for k in description.links[1:])
-    description = dataclasses.replace(description, links=(description.links[0], *links))
-    with pytest.raises(SingularInertiaError, match='no inertia for the joint that moves it'):
-        TreeModel.from_description(description)
-
-
-def test_mimic_joints__have_the_derivatives_of_forward_dynamics():
-    rng = np.random.default_rng(6)
-    model = mimicking(rng, 7, {3: 1, 5: 1})
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    linearizer = Linearizer(model)
-    A = linearizer(state, tau).A[model.m :].copy()
-
-    def acceleration(z):
-        return linearizer.forward_dynamics(state.retract(z), tau)
-
-    step = 1e-3
-    for column, unit in enumerate(np.eye(2 * model.m)):
-        rough, fine = (
-            (acceleration(h * unit) - acceleration(-h * unit)) / (2.0 * h)
-            for h in (step, step / 2.0)
-        )
-        assert_close(A[:, column], (4.0 * fine - rough) / 3.0, 1e-7, f'column {column}')
-
-
 @pytest.mark.parametrize('name', ['quadrotor_base', 'iris_simple'])
 def test_robot_without_joints__equals_the_referee(name):
     rng = np.random.default_rng(7)

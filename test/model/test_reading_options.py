@@ -101,20 +101,6 @@ def test_mimic__resolves_chains(coupled):
     assert rows['leg_left_5_joint'].offset == pytest.approx(0.2)
 
 
-def test_mimic__left_out_gives_another_linearization(coupled):
-    model, full, _ = coupled
-    G, s0 = gear(model, full)
-    state = model.random_state(np.random.default_rng(2))
-    whole = State(state.H, G @ state.s + s0, state.v, G @ state.r)
-    exact = Linearizer(model)(state, np.zeros(model.n))
-    free = Linearizer(full)(whole, np.zeros(full.n))
-    T2 = np.zeros((2 * full.m, 2 * model.m))
-    T2[:6, :6], T2[6 : full.m, 6 : model.m] = np.eye(6), G
-    T2[full.m :, model.m :] = T2[: full.m, : model.m]
-    projected = np.linalg.pinv(T2) @ free.A @ T2
-    assert np.abs(projected - exact.A).max() > 0.01 * np.abs(exact.A).max()
-
-
 @pytest.mark.parametrize(
     ('mimic', 'fragments'),
     [
@@ -348,11 +334,6 @@ def test_nonsense_about_screws__is_refused_by_name(talos, pattern, values, fragm
     assert repr(pattern) in str(caught.value)
 
 
-def test_coulomb_friction__is_off_by_default(talos):
-    overlay = {'joints': {'*': {'friction': 1.0}}}
-    assert not TreeModel.from_description(talos[0], overlay=overlay).tree.friction.any()
-
-
 def test_payload__adds_mass_and_moves_with_its_frame(talos):
     description, plain = talos
     load = {'frame': 'arm_left_7_link', 'mass': 3.0, 'com': [0.1, -0.2, 0.05]}
@@ -415,11 +396,6 @@ def test_gear_ratio__comes_from_the_transmission():
     overlay = {'joints': {'j': {'rotor_inertia': 0.01}}}
     model = TreeModel.from_description(urdf.read(text), base='fixed', overlay=overlay)
     assert model.tree.armature[0] == pytest.approx(0.49)
-
-
-def test_unknown_joint_in_the_order__has_a_suggestion_that_exists():
-    with pytest.raises(UnknownNameError, match=r"'FL_hip' .* did you mean 'FL_hip_joint'"):
-        TreeModel.from_urdf(robots.path('quadruped'), joints=['FL_hip'])
 
 
 @pytest.mark.parametrize(

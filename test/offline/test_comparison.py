@@ -6,7 +6,6 @@ import json
 import pytest
 from support.bags import Messages, write_bag
 from support.datasets import run
-from support.robots import example_robot
 
 from geolin_ros import robots
 from geolin_ros.cli import main
@@ -57,13 +56,6 @@ def test_model__equals_itself_and_no_heavier_one(tmp_path, capsys):
     assert status == 1
     assert any('total_mass' in sentence for sentence in found['differences'])
     assert found['quantities']['A']['relative'] > 1e-6
-
-
-def test_models_of_other_joints__have_no_numbers(capsys):
-    status, found = compared(capsys, robots.path('quadruped'), example_robot('solo12'))
-    assert status == 1
-    assert found['quantities'] == {}
-    assert any(sentence.startswith('joint_names: [') for sentence in found['differences'])
 
 
 def test_command__prints_for_people(runs, capsys):

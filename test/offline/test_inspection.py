@@ -66,12 +66,6 @@ def test_twist_in_world_axes__is_seen(report, robot, samples):
     ]
 
 
-def test_twist_in_world_axes__is_right_where_the_parameter_says_so(report, robot, samples):
-    messages = Messages(robot[0], world_twist=True)
-    found = report(messages.of_samples(samples), values={'odometry.twist_frame': 'world'})
-    assert found['problems'] == []
-
-
 def test_twist_that_is_no_rate_of_the_pose__is_a_problem(report, messages, samples):
     def wrong(sample):
         state = sample.state.copy()
@@ -260,12 +254,6 @@ def test_simulated_time__is_that_of_the_stamps(robot, messages, samples, tmp_pat
     found = open_dataset(str(out))
     assert found.time.values.astype('int64').tolist() == [2_000_000 * k for k in range(100)]
     assert np.isfinite(found.residual.values[1:-1]).all()
-
-
-def test_bag_without_description__is_explained(messages, samples, tmp_path, capsys):
-    path = write_bag(tmp_path / 'bag', messages.of_samples(samples[:3]))
-    assert main(['inspect', str(path)]) == 1
-    assert 'give the robot with --urdf FILE' in capsys.readouterr().err
 
 
 def test_description__may_be_xacro(messages, robot, samples, tmp_path):

@@ -26,10 +26,18 @@ INPUTS = {
 }
 
 
+@pytest.fixture(scope='module')
+def dataset(tmp_path_factory):
+    """One that no verb changes."""
+    path = tmp_path_factory.mktemp('dataset') / 'done.zarr'
+    run(BAG, path, sampling=Sampling(eig_rate=10.0))
+    return path
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(dataset, tmp_path, monkeypatch):
     """Where verbs find a dataset, and write."""
-    run(BAG, tmp_path / 'done.zarr', sampling=Sampling(eig_rate=10.0))
+    (tmp_path / 'done.zarr').symlink_to(dataset)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

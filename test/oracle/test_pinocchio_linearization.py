@@ -95,12 +95,6 @@ def test_catalogue__is_complete():
     assert len(COMPARED) == 66
 
 
-@pytest.mark.parametrize('name', sorted(NAMELESS))
-def test_catalogue__pinocchio_refuses(name):
-    with pytest.raises(ValueError, match='does not contain a valid URDF model'):
-        pin.buildModelFromUrdf(str(example_robot(name)), pin.JointModelFreeFlyer())
-
-
 @pytest.mark.parametrize(('name', 'link'), sorted(MASSLESS.items()))
 def test_catalogue__a_robot_with_massless_ends_is_refused_by_the_links_name(name, link):
     path = example_robot(name)
@@ -147,17 +141,6 @@ def test_linearization_of_random_trees__equals_pinocchios(shape, base):
                 assert_agrees(oracle, Linearizer(model)(state, tau), state, tau)
 
 
-def test_helical_joint__equals_pinocchios():
-    """JointModelHelicalUnaligned: metres of advance per radian, either sign."""
-    rng = np.random.default_rng(8)
-    for _ in range(10):
-        description, model = random_model(rng, 4, kinds=('helical',))
-        oracle = PinocchioOracle.from_description(description, model)
-        assert {joint.shortname() for joint in oracle.joints} == {'JointModelHelicalUnaligned'}
-        state, tau = model.random_state(rng), rng.normal(size=4)
-        assert_agrees(oracle, Linearizer(model)(state, tau), state, tau)
-
-
 @pytest.mark.shows('Bos 2022: Eqs. (1)')
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 def test_linearization__equals_differences_on_the_manifold(base):
@@ -176,16 +159,3 @@ def test_linearization__equals_differences_on_the_manifold(base):
                 assert_close(
                     own, other, 1e-8, f'block {name}', scale=max(np.abs(other).max(), 1e-3)
                 )
-
-
-def test_damping__counts(monkeypatch):
-    """Without D r and its derivative, the comparison above would fail."""
-    rng = np.random.default_rng(10)
-    description, model = random_model(rng, 5, damping=0.5)
-    oracle = PinocchioOracle.from_description(description, model)
-    state, tau = model.random_state(rng), rng.normal(size=5)
-    L = Linearizer(model)(state, tau)
-    assert_agrees(oracle, L, state, tau)
-    monkeypatch.setattr(oracle, 'damping', np.zeros(5))
-    with pytest.raises(AssertionError, match='deviation'):
-        assert_agrees(oracle, L, state, tau)

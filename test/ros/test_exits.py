@@ -24,7 +24,7 @@ NODES = {
     'state_estimator': {**QUADRUPED, 'contacts': ['FL_foot point']},
     'torque_estimator': {**QUADRUPED, 'imu_topics': ['imu base']},
 }
-ROUNDS = 3
+ROUNDS = 2
 AS_USERS_DO = 1
 LEAVING = 10.0
 """Deadline [s]; a participant that was never destroyed stays for 20 s."""

@@ -195,37 +195,9 @@ def test_gains__are_published_at_each_activation(robot):
     robot.wait_for(are_new)
 
 
-def test_broken_states__are_dropped_and_counted(robot):
-    robot.start()
-    robot.begin()
-    for _ in range(20):
-        robot.publish(broken=True)
-        robot.simulator.data.time += PERIOD
-        robot.graph.executor.spin_once(timeout_sec=0.001)
-    assert robot.live(0.3) < 0.02
-    robot.check_efforts()
-    robot.wait_for(
-        lambda: any(
-            value.key == 'dropped: NaN or inf' and int(value.value) >= 1
-            for status in robot.diagnostics
-            for value in status.values
-        )
-    )
-
-
 def stand_on(robot, *frames):
     contacts = [ContactState(frame=frame, active=True) for frame in frames]
     robot.contacts.publish(ContactStates(contacts=contacts))
-
-
-def test_contact_that_is_no_support__is_refused(robot):
-    robot.start()
-    robot.begin()
-    stand_on(robot, 'nose')
-    robot.live(0.05)
-    robot.wait_for(lambda: "support 'nose'" in robot.process.log)
-    assert robot.live(0.3) < 0.01
-    assert 'no gains for' not in robot.process.log
 
 
 def test_contacts_without_gains__are_damped_and_the_old_ones_fed_back_again(robot):
