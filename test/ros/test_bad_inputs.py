@@ -42,8 +42,6 @@ SAYS = {
     Cause.NOT_FINITE: "joint 'RR_calf_joint' has velocity nan",
     Cause.BACKWARDS: 'expected a later stamp',
     Cause.SKEW: 'expected at most 0.05 s; raise max_skew',
-    Cause.FRAME: "about frame 'FL_foot', expected a link fixed to the base of robot",
-    Cause.QUATERNION: 'orientation has length 2, expected 1 within 0.01',
 }
 
 
