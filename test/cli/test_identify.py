@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from geolin_ros import TreeModel, inverse_dynamics, mass_matrix
+from geolin_ros import Linearizer, TreeModel, inverse_dynamics, mass_matrix
 from geolin_ros.cli import main
 
 pytest.importorskip('rosbags')
@@ -89,6 +89,26 @@ def test_identify__writes_an_overlay_that_a_model_reads(kind, tmp_path, request,
     moment = model.tree.inertia[1, 5, 1]  # m c_x
     assert abs(model.tree.inertia[1, 4, 0] - 0.6) < 0.02, 'm c_z of 3 kg at 0.2 m'
     assert abs(moment) < 0.02
+
+
+def test_identify__writes_A_and_B_and_how_well_they_are_known(tmp_path, urdf, capsys):
+    output, file = tmp_path / 'overlay.yaml', tmp_path / 'matrices.npz'
+    arguments = [write(tmp_path / 'bag', second=9.0), '--urdf', urdf, '-o', str(output)]
+    assert main(['identify', *arguments, '--quiet', '--matrices', str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index(f'{file}: A and B at rest in the mean posture; poles [1/s]:')
+    found = np.load(file)
+    assert all(re.fullmatch(r'  \S+ \+- \S+', line) for line in lines[at + 1 : at + 3])
+    truth = TreeModel.from_urdf(ARM.format(mass=3.0), base='fixed')
+    state = truth.state(np.eye(4), found['posture'], np.zeros(6), [0.0])
+    true = Linearizer(truth)(state, inverse_dynamics(truth, state, [0.0]))
+    for name, of_truth in (('A', true.A), ('B', true.B)):
+        entry, spread = found[name][1, 0], found[f'{name}_deviation'][1, 0]
+        assert 0.0 < spread < 0.1 * abs(of_truth[1, 0])
+        assert abs(entry - of_truth[1, 0]) < 3.0 * spread
+    robot = TreeModel.from_file(urdf, base='fixed', overlay=output, coulomb_friction=True)
+    same = Linearizer(robot)(state, inverse_dynamics(robot, state, [0.0]))
+    assert np.allclose(found['A'], same.A, rtol=1e-6, atol=1e-9)
 
 
 def test_identify__differentiates_positions_where_rates_are_nan(tmp_path, urdf):

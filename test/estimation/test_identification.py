@@ -13,6 +13,7 @@ from geolin_tools.identification import (
     Prior,
     Rooms,
     Signals,
+    deviations,
     identify,
     overlay_of,
     prepare,
@@ -26,6 +27,7 @@ from geolin_ros import Linearizer, TreeModel, urdf
 from geolin_ros.description import Link
 from geolin_ros.dynamics.derivatives import inertial_parameters
 from geolin_ros.dynamics.functions import inverse_dynamics
+from geolin_ros.dynamics.variation import inertia_of_parameters
 from geolin_ros.errors import GeolinError, ModelWarning, RecordingError, UnsolvableError
 from geolin_ros.model.inertia_check import mass_properties
 
@@ -205,6 +207,85 @@ def test_a_link_can_be_trusted_more_than_others(arm_truth):
     (free, held) = moved.values()
     assert held['upper'] < 0.01 < free['upper']
     assert held['lower'] > 0.01
+
+
+POINTS = [([0.3, -0.5], [0.0, 0.0], None), ([0.6, 0.4], [1.0, -0.8], [1.0, 0.5])]
+"""Posture, rates, and efforts; None: what holds it."""
+
+
+@pytest.fixture(scope='module')
+def damped():
+    """Return an arm with damping in both joints, whose A has no number at a bound."""
+    elbow = HIDDEN['joints']['elbow'] | {'damping': 0.3}
+    return arm(HIDDEN | {'joints': HIDDEN['joints'] | {'elbow': elbow}})
+
+
+def about(model, s, r, tau):
+    """Return A and B side by side, and poles in order."""
+    state = model.state(np.eye(4), s, np.zeros(6), r)
+    held = inverse_dynamics(model, state, np.zeros(2)) if tau is None else tau
+    L = Linearizer(model)(state, held)
+    return np.hstack((L.A, L.B)), np.sort_complex(np.linalg.eigvals(L.A))
+
+
+def known(found, s, r, tau):
+    """Return the same of what was found, and their standard deviations."""
+    d = deviations(found, found.model.state(np.eye(4), s, np.zeros(6), r), tau)
+    order, spread = np.argsort(d.poles), np.hstack((d.A_deviation, d.B_deviation))
+    return np.hstack((d.A, d.B)), spread, d.poles[order], d.poles_deviation[order]
+
+
+def test_deviations_of_A_B_and_poles_are_those_of_random_parameters(damped):
+    """Of 1000 robots whose physical parameters have the covariance that was found."""
+    signals = arm_recording(damped, np.random.default_rng(3), seconds=12.0)
+    found = identify(arm(), [signals], prior=Prior(springs=False))
+    x, parameters = found.fit.x, found.parameters
+    slopes = list(parameters.inertial_jacobians(x))
+    robots = []
+    for numbers in np.random.default_rng(0).multivariate_normal(x, found.fit.covariance, 1000):
+        tree = found.model.tree._asdict()
+        for field in ('inertia', 'armature', 'damping', 'friction', 'friction_speed'):
+            tree[field] = tree[field].copy()
+        for i, part, J in slopes:
+            pi = found.inertial[i] + J @ (numbers - x)[part]
+            tree['inertia'][i] = inertia_of_parameters(pi)
+        for (joint, kind), value in parameters.joint_values(numbers).items():
+            if kind != 'offset':
+                tree['armature' if kind == 'rotor' else kind][joint] = value
+        robots.append(dataclasses.replace(found.model, tree=type(found.model.tree)(**tree)))
+    for point in POINTS:
+        _, spread, _, of_poles = known(found, *point)
+        pairs = [about(m, *point) for m in robots]
+        samples, poles = (np.array(part) for part in zip(*pairs, strict=True))
+        moving = spread > 0.0
+        assert moving.sum() == 12
+        assert np.allclose(samples.std(axis=0)[moving], spread[moving], rtol=0.1)
+        assert np.allclose(poles.real.std(axis=0), of_poles.real, rtol=0.1)
+        assert np.allclose(poles.imag.std(axis=0), of_poles.imag, rtol=0.1)
+
+
+def test_A_B_and_poles_are_as_far_off_the_truth_as_their_deviations_say(damped):
+    z, of_poles = [], []
+    for seed in range(100, 110):
+        signals = arm_recording(damped, np.random.default_rng(seed), seconds=12.0)
+        found = identify(arm(), [signals], prior=Prior(springs=False))
+        for point in POINTS:
+            true, true_poles = about(damped, *point)
+            here, spread, poles, spread_of_poles = known(found, *point)
+            z.append((here - true)[spread > 0.0] / spread[spread > 0.0])
+            of_poles.append((poles - true_poles).real / spread_of_poles.real)
+    assert 0.6 < np.sqrt(np.mean(np.square(z))) < 1.3
+    assert 0.6 < np.sqrt(np.mean(np.square(of_poles))) < 1.3
+
+
+def test_deviations__are_not_given_of_poles_that_are_repeated(damped):
+    signals = arm_recording(damped, np.random.default_rng(3), seconds=12.0)
+    found = identify(arm(), [signals], prior=Prior(springs=False))
+    weightless = dataclasses.replace(found, model=found.model.with_gravity(np.zeros(3)))
+    _, _, poles, spread = known(weightless, *POINTS[0])
+    assert np.abs(poles[2:]).max() < 1e-6  # nothing brings either joint back
+    assert np.isnan(spread[2:]).all()
+    assert np.isfinite(spread[:2]).all()
 
 
 SHAPE = (

@@ -8,7 +8,14 @@ import warnings
 
 import numpy as np
 import pytest
-from geolin_tools.identification import Prior, choose_prior, find_delay, identify, overlay_of
+from geolin_tools.identification import (
+    Prior,
+    choose_prior,
+    deviations,
+    find_delay,
+    identify,
+    overlay_of,
+)
 from geolin_tools.identification.bodies import is_physical
 from geolin_tools.identification.identification import TRUSTS, Data, fitted
 from scipy.signal import savgol_filter
@@ -72,17 +79,30 @@ def test_identify__finds_a_load_beside_real_friction(name):
 @pytest.mark.parametrize('name', ['kuka_lwr4, run 2', 'UR10, second half'])
 def test_deviations__are_those_of_two_recordings_from_each_other(name):
     arm = arms.ARMS[name]()
-    first, second = (
-        identify(arm.model, [train], [tried]).changes()
+    both = [
+        identify(arm.model, [train], [tried])
         for train, tried in ((arm.train, arm.tried), (arm.tried, arm.train))
-    )
+    ]
     z = [
         (a.after - b.after) / np.hypot(a.deviation, b.deviation)
-        for a, b in zip(first, second, strict=True)
+        for a, b in zip(*(found.changes() for found in both), strict=True)
         if min(a.determined, b.determined) > 0.5
     ]
     assert len(z) > 40
     assert np.sqrt(np.mean(np.square(z))) < 1.3
+    middle, still = arm.tried.position[arm.tried.time.size // 2], np.zeros(arm.model.n)
+    state = arm.model.state(np.eye(4), middle, np.zeros(6), still)
+    a, b = (deviations(found, state) for found in both)
+    spread = np.hypot(a.A_deviation, b.A_deviation)
+    prior = deviations(both[0], state, covariance=np.eye(both[0].parameters.count)).A_deviation
+    determined = (spread > 0.0) & (spread < prior)
+    assert determined.sum() > 60
+    assert np.sqrt(np.mean(np.square((a.A - b.A)[determined] / spread[determined]))) < 1.3
+    first, second = np.argsort(a.poles), np.argsort(b.poles)
+    off = (a.poles[first] - b.poles[second]).real
+    off /= np.hypot(a.poles_deviation[first].real, b.poles_deviation[second].real)
+    assert np.isfinite(off).sum() >= 3
+    assert np.sqrt(np.nanmean(np.square(off))) < 1.3
 
 
 @pytest.mark.parametrize('name', ['kuka_lwr4, run 2', 'UR10, second half'])

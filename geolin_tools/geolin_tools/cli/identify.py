@@ -17,7 +17,7 @@ from geolin_ros.cli._recordings import (
 from geolin_ros.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from geolin_tools.identification import Change, Identification
+    from geolin_tools.identification import Change, Deviations, Identification
 
 CERTAIN = 3.0
 """Quantities that moved by more standard deviations are printed."""
@@ -44,6 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar='FILE',
         help='write a page too: efforts over time, what is left, what moved, what is determined',
+    )
+    parser.add_argument(
+        '--matrices',
+        type=Path,
+        metavar='FILE',
+        help='write A, B and poles too, at rest in the mean posture, each with its standard '
+        'deviation (npz)',
     )
     parser.add_argument(
         '--aside',
@@ -118,6 +125,7 @@ def _delay(text: str) -> float | None:
 
 def run(options: argparse.Namespace) -> int:
     """Identify, and write the overlay; 1 without one if the recordings cannot tell."""
+    import numpy as np
     import yaml
 
     from geolin_ros.control.whole_file import whole_file
@@ -131,6 +139,7 @@ def run(options: argparse.Namespace) -> int:
         Prior,
         Rooms,
         choose_prior,
+        deviations,
         identify,
         overlay_of,
         rooms_of,
@@ -207,6 +216,12 @@ def run(options: argparse.Namespace) -> int:
             file.write(write(description, overlay).encode())
     if options.report is not None:
         write_identification(found, [s.name for s in recordings[: len(bags)]], options.report)
+    if options.matrices is not None:
+        posture = found.trained.position.mean(axis=0)
+        rest = model.state(np.eye(4), posture, np.zeros(6), np.zeros(model.n))
+        known = deviations(found, rest)
+        with whole_file(options.matrices) as file:
+            np.savez(file, posture=posture, **known._asdict())
     if options.json:
         chosen = {'trust': prior.trust, 'springs': prior.springs}
         print_json(_report(found) | chosen | {'output': str(options.output)})
@@ -227,6 +242,9 @@ def run(options: argparse.Namespace) -> int:
                 'each, which is the same motion'
             )
         print('\n'.join(_lines(found)))
+        if options.matrices is not None:
+            print(f'{options.matrices}: A and B at rest in the mean posture; poles [1/s]:')
+            print('\n'.join(_pole_lines(known)))
         print(
             f'{options.output}: for overlay_file of the nodes, with coulomb_friction: true for '
             'friction to act'
@@ -290,6 +308,20 @@ def _lines(found: 'Identification') -> Iterator[str]:
     moved = sorted((c for c in changes if c.moved > CERTAIN), key=lambda c: -c.moved)
     yield f'{len(moved)} of {len(changes)} quantities moved by more than {CERTAIN:g} deviations:'
     yield from (f'  {_sentence(change)}' for change in moved)
+
+
+def _pole_lines(known: 'Deviations') -> Iterator[str]:
+    for pole, off in sorted(
+        zip(known.poles, known.poles_deviation, strict=True), key=lambda pair: -pair[0].real
+    ):
+        if pole.imag < 0.0:
+            continue
+        imaginary = f', +-i {pole.imag:.4g}' if pole.imag else ''
+        if off != off:
+            yield f'  {pole.real:.4g}{imaginary}, deviation unknown: another pole is too near'
+            continue
+        imaginary += f' +- {off.imag:.2g}' if pole.imag else ''
+        yield f'  {pole.real:.4g} +- {off.real:.2g}{imaginary}'
 
 
 def _sentence(change: 'Change') -> str:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Masses, rotors, friction and springs of a robot from what was measured on it."""
 
+from geolin_tools.identification.deviations import Deviations, deviations
 from geolin_tools.identification.excitation import Excitation, examine, find_delay
 from geolin_tools.identification.identification import (
     Change,
@@ -18,6 +19,7 @@ from geolin_tools.identification.signals import Motion, Signals, check, prepare
 __all__ = [
     'Change',
     'Combination',
+    'Deviations',
     'Excitation',
     'Identification',
     'Motion',
@@ -26,6 +28,7 @@ __all__ = [
     'Signals',
     'check',
     'choose_prior',
+    'deviations',
     'examine',
     'find_delay',
     'identify',

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How well A, B and their poles are known after an identification."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geolin_ros.dynamics.functions import inverse_dynamics
+from geolin_ros.dynamics.variation import inertia_of_parameters
+from geolin_ros.linearization.contacts.description import Contact
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.optional import optional
+from geolin_ros.typing import Array
+from geolin_tools.identification.identification import Identification
+
+linalg = optional('scipy.linalg', extra='estimation')
+
+STEP = 1e-2
+"""Of central differences, in standard deviations."""
+APART = 2.0
+"""Poles nearer to each other than so many standard deviations have none of first order."""
+REPEATED = 1e-9
+"""Poles nearer to each other than this part of the largest are one."""
+_OF_TREE = {'rotor': 'armature'} | {
+    kind: kind for kind in ('damping', 'friction', 'friction_speed', 'stiffness')
+}
+
+
+class Deviations(NamedTuple):
+    """A, B and poles of an identified robot, each with its standard deviation."""
+
+    A: Array
+    """(2m, 2m)"""
+    B: Array
+    """(2m, n_u)"""
+    A_deviation: Array
+    B_deviation: Array
+    poles: NDArray[np.complex128]
+    """(2m,) Eigenvalues of A [1/s]."""
+    poles_deviation: NDArray[np.complex128]
+    """(2m,) Of their real parts, and of their imaginary parts as imaginary part; NaN where
+    another pole is as near, or the same: they do not change in the first order."""
+
+
+def deviations(
+    found: Identification,
+    state: State,
+    tau: Array | None = None,
+    contacts: Sequence[Contact | str] = (),
+    *,
+    covariance: Array | None = None,
+) -> Deviations:
+    """Return how well A and B about a state are known, in the first order.
+
+    Of A and B by central differences along the axes of the numbers' covariance; of poles by their
+    left and right eigenvectors [Golub 2013, section 7.2].
+
+    Parameters
+    ----------
+    found
+        What was identified.
+    state
+        About which A and B are.
+    tau : (n,)
+        Efforts that act [N m or N]; by default those that hold the robot at rest, whatever its
+        masses are.
+    contacts
+        As of `Linearizer`.
+    covariance : (p, p)
+        Of the numbers; by default that after the identification. That of the prior is the
+        identity.
+
+    Raises
+    ------
+    ShapeError, NotFiniteError, UnknownNameError
+        As of `Linearizer`.
+    """
+
+    def matrices(x: Array) -> tuple[Array, int]:
+        model = _robot(found, x)
+        held = tau
+        if held is None:
+            held = inverse_dynamics(model, state, np.zeros(model.m))[model.m - model.n :]
+        L = Linearizer(model, contacts)(state, held)
+        return np.hstack((L.A, L.B)), len(L.A)
+
+    x = found.fit.x
+    sizes, axes = np.linalg.eigh(found.fit.covariance if covariance is None else covariance)
+    steps = STEP * np.sqrt(np.maximum(sizes, 0.0)) * axes
+    here, count = matrices(x)
+    moved = [matrices(x + step)[0] - matrices(x - step)[0] for step in steps.T]
+    slopes = np.array(moved) / (2.0 * STEP)
+    A, B = np.split(here, [count], axis=1)
+    of_A, of_B = np.split(np.linalg.norm(slopes, axis=0), [count], axis=1)
+    poles, of_poles = _poles(A, slopes[:, :, :count])
+    return Deviations(A, B, of_A, of_B, poles, of_poles)
+
+
+def _robot(found: Identification, x: Array) -> TreeModel:
+    """Return the robot with numbers x."""
+    model, parameters = found.model, found.parameters
+    inertia, pi = model.tree.inertia.copy(), parameters.inertial(x)
+    for i in parameters.bodies:
+        inertia[i] = inertia_of_parameters(pi[i])
+    fields = {name: getattr(model.tree, name).copy() for name in _OF_TREE.values()}
+    for (joint, kind), value in parameters.joint_values(x).items():
+        if kind in _OF_TREE:
+            fields[_OF_TREE[kind]][model.own_coordinate[joint]] = value
+    return replace(model, tree=model.tree._replace(inertia=inertia, **fields))
+
+
+def _poles(A: Array, slopes: Array) -> tuple[Any, Any]:
+    """Return poles and their deviations by changes (p, 2m, 2m) of A, each of one deviation."""
+    poles, left, right = linalg.eig(A, left=True, right=True)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        moves = np.einsum('ij,kil,lj->kj', left.conj(), slopes, right)
+        moves /= np.sum(left.conj() * right, axis=0)
+    real, imaginary = np.linalg.norm(moves.real, axis=0), np.linalg.norm(moves.imag, axis=0)
+    gaps = np.abs(poles[:, np.newaxis] - poles) + np.diag(np.full(len(A), np.inf))
+    gap = gaps.min(axis=1)
+    clear = APART * np.hypot(real, imaginary) < gap
+    clear &= gap > REPEATED * np.abs(poles).max()
+    return poles, np.where(clear, real + 1j * imaginary, complex(np.nan, np.nan))
