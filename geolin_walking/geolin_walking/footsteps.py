@@ -32,6 +32,8 @@ NEAREST, WIDEST = 0.7, 2.6
 """Of a step to its side, in widths of the stance."""
 LONGEST = 0.35
 """Of a correction forwards [m]."""
+LEARNING, LEARNED = 0.3, 0.1
+"""Share of a stride's error by which the next ones are shorter, and at most so much [m/s]."""
 TO_REST = 0.4
 """In which the support centre goes to the middle at the end [s]."""
 
@@ -40,6 +42,7 @@ class Stepper(Planner):
     """Makes the reference of a robot on two soles."""
 
     below = 0.005
+    rising = 0.15  # a toe before an edge clears it
 
     def __init__(
         self, model: TreeModel, supports: Sequence[Support], gait: Gait, posture: State
@@ -53,6 +56,8 @@ class Stepper(Planner):
         self._sides = (self.home - middle)[:, 1]
         self._knot: tuple[float, Array] = 0.0, self.stood[:, :2].mean(axis=0)
         self._walked = False
+        self._steps: list[tuple[float, Array]] = []
+        self._excess = np.zeros(2)
         self._com = np.zeros((gait.horizon + 1, 2))
 
     def _lead(
@@ -72,9 +77,12 @@ class Stepper(Planner):
                 self._walked = False
             goals: list[Array] = []
         else:
+            if not self._walked:
+                self._steps, self._excess = [], np.zeros(2)
             self._walked = True
             goals = self._goals(times, yaws, command)
             first = swings[0]
+            self._learn(first.lift * self.gait.dt, c, float(path.yaw[0]))
             if first.lift <= tick:
                 xi, _ = self._divergent(times, goals)
                 late = xi[0]
@@ -107,6 +115,17 @@ class Stepper(Planner):
         data[:, 16 + n : 19 + n] = (H[:, :3, :3].transpose(0, 2, 1) @ v)[..., 0]
         return self.legs.bend(data, feet, turns)
 
+    def _learn(self, lift: float, c: Array, yaw: float) -> None:
+        """Learn from each stride of two steps by how much steps are too long."""
+        if self._steps and lift <= self._steps[-1][0]:
+            return
+        self._steps = [*self._steps[-2:], (lift, c.copy())]
+        if len(self._steps) > 2:
+            (begin, start), _, (end, stop) = self._steps
+            v = about_z(yaw)[:2, :2].T @ (stop - start) / (end - begin)
+            error = np.clip(v - self._v[:2], -LEARNED, LEARNED)
+            self._excess = np.clip(self._excess + LEARNING * error, -LEARNED, LEARNED)
+
     def _stance(self, swing: Swing) -> Array:
         """Return where the other foot stands, or stood last."""
         return np.asarray(self.stood[1 - swing.group[0]])
@@ -117,11 +136,12 @@ class Stepper(Planner):
         """Return footholds, each beside the other foot and half a stride ahead of it."""
         places, goals = self.stood.copy(), []
         length = self.gait.half * self.gait.dt
+        wanted = self._v - [*self._excess, 0.0]
         for number, swing in enumerate(self.schedule.swings):
             foot = swing.group[0]
             yaw = float(np.interp(swing.land * self.gait.dt, times, yaws))
             aside = about_z(yaw) @ np.array([0.0, self._sides[foot] - self._sides[1 - foot], 0.0])
-            goal = places[1 - foot] + aside + length * in_world(np.array(self._v), yaw) * [1, 1, 0]
+            goal = places[1 - foot] + aside + length * in_world(wanted, yaw) * [1, 1, 0]
             goal[2] = self._ground(goal[:2])
             if number == 0 and first is not None:
                 goal = first[0]

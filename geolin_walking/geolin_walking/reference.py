@@ -96,6 +96,8 @@ class Planner:
 
     below = 0.015
     """How far below the ground a swing aims: its foot then lands in time [m]."""
+    rising = 0.0
+    """Share of a swing in which a foot goes up alone."""
 
     def __init__(
         self, model: TreeModel, supports: Sequence[Support], gait: Gait, posture: State
@@ -337,7 +339,9 @@ class Planner:
         begin, length = swing.lift * self.gait.dt, self.gait.swing * self.gait.dt
         elapsed = times - begin
         s = np.clip(elapsed / length, 0.0, 1.0)[:, None]
-        along, rate = s**3 * (10.0 - 15.0 * s + 6.0 * s * s), 30.0 * (s * (1.0 - s)) ** 2
+        t = np.maximum(s - self.rising, 0.0) / (1.0 - self.rising)
+        along = t**3 * (10.0 - 15.0 * t + 6.0 * t * t)
+        rate = 30.0 * (t * (1.0 - t)) ** 2 / (1.0 - self.rising)
         rise, climb = 64.0 * (s * (1.0 - s)) ** 3, 192.0 * (s * (1.0 - s)) ** 2 * (1.0 - 2.0 * s)
         up, aim = np.array([0.0, 0.0, HEIGHT]), goal - [0.0, 0.0, self.below]
         p = start + along * (aim - start) + rise * up

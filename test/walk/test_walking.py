@@ -80,6 +80,17 @@ def test_humanoid__steps_as_it_is_told_under_a_push():
     assert np.degrees(max(course.tilts)) < 10.0
 
 
+def test_humanoid__keeps_its_speed_down_a_slope_and_clears_edges():
+    """Steps half a stride ahead, no more, were 37 % too fast here; toes stayed at an edge."""
+    robot, bar = bars.ROBOTS['humanoid'], bars.BARS['slope down, 5 degrees']
+    _, course = bars.run(robot, bar, 7.0)
+    speed = course.mean_velocity(bars.BEGIN, course.times[-1])[0]
+    assert speed == pytest.approx(bars.LIMITS['surface'].speed, rel=0.1)
+    _, course = bars.run(robot, bars.BARS['steps of 2 cm'], 6.0)
+    assert course.fallen is None
+    assert np.degrees(max(course.tilts)) < 10.0
+
+
 def test_quadruped__bears_bars_that_are_kept_and_not_run_again(tmp_path, capsys):
     table, kept = tmp_path / 'table.md', tmp_path / 'kept.json'
     arguments = ['--seconds', '2.4', '--table', str(table), '--kept', str(kept), '--cases']
