@@ -165,6 +165,7 @@ def test_first_second__measures_import_and_first_result(tmp_path, monkeypatch):
     assert min(imported, first) > 0.0
 
 
+@pytest.mark.soak  # compiles the peer for a minute or two, once
 @pytest.mark.skipif(clang_peer.missing() is not None, reason=str(clang_peer.missing()))
 def test_strongest_peer__is_as_right_as_ours_and_timed():
     rows = clang_peer.measure(['go2'], 1)  # with contacts too; asserts that both say the same
