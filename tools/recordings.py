@@ -208,7 +208,7 @@ def leg_odometry(robot, feet):
     places, speeds, p, v, seen = [], [], np.zeros(3), np.zeros(3), None
     rates = differentiated(robot) if robot.rates is None else robot.rates
     for k, (s, rate) in enumerate(zip(robot.s, rates, strict=True)):
-        h, J, _ = feet.seen(s)
+        h, J = feet.seen(s)
         world, gyro = h @ R[k].T, robot.imu[k, :3]
         down = holds[k, columns] & holds[max(k - 1, 0), columns]
         if down.any() and k:

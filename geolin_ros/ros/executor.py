@@ -20,6 +20,7 @@ from rclpy.clock import Clock, ClockType  # type: ignore[attr-defined]
 from rclpy.exceptions import InvalidHandle
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 """For what goes on while a simulation rests."""
@@ -108,7 +109,8 @@ def spin(
 ) -> None:
     """Spin ``node`` until ``is_over()`` or the end of its context; do ``first`` before all else.
 
-    `spin_once` with a time limit, because the events executor's `spin` ignores signals.
+    With a time limit, because the events executor's `spin` ignores signals; `spin_once` would
+    come back for each message, which costs as much as many of them do.
     """
     executor = make_executor()
     executor.add_node(node)
@@ -116,7 +118,7 @@ def spin(
         executor.create_task(first)
     try:
         while rclpy.ok() and not is_over():
-            executor.spin_once(timeout_sec=0.2)
+            executor.spin_until_future_complete(Future(), timeout_sec=0.2)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:

@@ -18,6 +18,8 @@ LATCHED_BY_MANY = QoSProfile(
 )
 # Sensor data with room for 40 ms at 500 Hz: a busy machine then loses nothing.
 SENSOR_DATA = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
+# As SENSOR_DATA, with room for two seconds at 2 kHz.
+KEPT = QoSProfile(depth=4000, reliability=ReliabilityPolicy.BEST_EFFORT)
 OVERRIDABLE = QoSOverridingOptions(
     (
         QoSPolicyKind.HISTORY,

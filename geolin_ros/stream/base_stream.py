@@ -119,6 +119,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         self._sample = np.zeros(6)
         self._epoch: int | None = None  # stamp of the start [ns]
         self._levelling: list[Array] = []
+        self._repeats = False  # whether the last IMU message was used by the filter
         self._ground: float | None = None  # height of the lowest foot at the start [m]
         self._last_stamp: int | None = None
         self._last_imu: int | None = None
@@ -160,11 +161,13 @@ class BaseStream(TopicStream[BaseAnswer]):
 
     def _start_anew(self) -> None:
         self._epoch, self._levelling, self._ground = None, [], None
+        self._repeats = False
         self._filter.let_go = 0
 
     def _take_imu(self, message: Any) -> None:
         """Take a sensor_msgs/Imu."""
         topic, last = self.settings.imu.topic, self._last_imu
+        self._repeats = False
         self._imu.take(topic, message)
         sample = self._sample = self._imu.sample(topic)
         stamp = self._last_imu = nanoseconds(message.header.stamp)
@@ -172,6 +175,7 @@ class BaseStream(TopicStream[BaseAnswer]):
             self._start_anew()
         if self._epoch is not None:
             self._filter.propagate((stamp - self._epoch) * 1e-9, sample)
+            self._repeats = True
             return
         self._levelling.append(sample)
         if len(self._levelling) < START_SAMPLES:
@@ -186,6 +190,31 @@ class BaseStream(TopicStream[BaseAnswer]):
             )
         self._epoch = stamp
         self._filter.start(0.0, mean)
+
+    def repeat_imu(self, stamp: int, sample: tuple[float, ...]) -> bool:
+        """Take a sample as an Imu message that differs from the last one in nothing else.
+
+        Parameters
+        ----------
+        stamp
+            [ns]
+        sample : (6,)
+            [gyro; accelerometer] [rad/s, m/s^2]
+
+        Returns
+        -------
+        bool
+            Whether that was all there is to do; if not, `take` has to look at the message.
+        """
+        epoch, last = self._epoch, self._last_imu
+        if not self._repeats or epoch is None or last is None:
+            return False
+        if not (0 < stamp - last < 1_000_000_000 and math.isfinite(sum(sample))):
+            return False
+        self._sample = self._imu.repeat(self.settings.imu.topic, stamp, sample)
+        self._last_imu = stamp
+        self._filter.propagate((stamp - epoch) * 1e-9, self._sample)
+        return True
 
     def _take_joint_state(self, message: Any) -> BaseAnswer | None:
         """Estimate at a joint state; None while the IMU has not measured where up is."""

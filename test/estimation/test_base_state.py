@@ -240,7 +240,7 @@ def footholds(home, forward, time, slip):
 def solved(feet, R, p, d, s):
     """Return joint positions that put the feet at d (4, 3), by Newton's method."""
     for _ in range(8):
-        h, J, _ = feet.seen(s)
+        h, J = feet.seen(s)
         miss = ((d - p) @ R - h).ravel()
         if np.abs(miss).max() < 1e-10:
             return s

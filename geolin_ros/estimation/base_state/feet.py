@@ -113,7 +113,7 @@ class Feet:
         self._state = model.neutral_state()
         self._state.H[:] = self.imu_H_base  # a world whose axes are those of the IMU
 
-    def seen(self, s: Array) -> tuple[Array, Array, Array]:
+    def seen(self, s: Array) -> tuple[Array, Array]:
         """Return what the IMU sees at joint positions (n,), in its axes.
 
         Returns
@@ -122,12 +122,14 @@ class Feet:
             The points [m].
         J : (K, 6, 6 + n)
             What takes base twist and joint rates to [linear; angular] of the points.
-        R : (K, 3, 3)
-            Axes of their frames.
         """
         self._state.s[:] = s
-        h, J = self._points.at(self._state)
-        return h, J, self._points.axes @ self._axes
+        return self._points.at(self._state)
+
+    @property
+    def axes(self) -> Array:
+        """Axes (K, 3, 3) of the frames of the points, as `seen` last."""
+        return np.asarray(self._points.axes @ self._axes)
 
     def lowest(self, s: Array, H: Array) -> float:
         """Return the height [m] of the lowest point at joint positions (n,) and a base pose H."""

@@ -7,6 +7,7 @@ from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from geolin_ros.errors import NotFiniteError
 from geolin_ros.estimation.base_state.feet import Feet
@@ -159,10 +160,10 @@ class BaseFilter:
         P[12:15, 12:15] = d.accelerometer_bias**2 * np.eye(3)
         self._active[:], self._until[:], self._rules[6] = False, time, 0.0
         self._kept, self._times[0], self.time = 0, time, time
-        self._newest[:3], self._newest[3:] = 0.0, acceleration
+        self._newest = np.array((0.0, 0.0, 0.0, *acceleration))
         self._recent[0] = self._newest
 
-    def propagate(self, time: float, sample: Array | None = None) -> None:
+    def propagate(self, time: float, sample: ArrayLike | None = None) -> None:
         """Go on to ``time`` [s] by an IMU sample (6,) = [gyro; accelerometer] taken then.
 
         Between two samples their mean counts; None holds the last one. The work is done at the
@@ -170,18 +171,21 @@ class BaseFilter:
         """
         if self._kept == BUFFER:
             self._carry()
+        row = self._samples[self._kept]
+        row[:] = self._newest if sample is None else sample
         if sample is not None:
             if time > self.time:
                 self._gyro_rate = 1.0 / (time - self.time)
-            self._newest[:] = sample
+            self._newest = row
         self.time = max(time, self.time)
-        self._samples[self._kept] = self._newest
         self._kept += 1
         self._times[self._kept] = self.time
 
     def _carry(self) -> None:
         """Go on to the newest IMU sample."""
         count, (E, T, _) = self._kept, self._scratch
+        if count == 0:
+            return
         kernels.carry(
             *(self._X, self._b, self._P, self._active, self._recent, self._times[: 1 + count]),
             *(self._samples[:count], LONGEST_STEP, self.feet.model.gravity, self._noise, E, T),
@@ -197,10 +201,10 @@ class BaseFilter:
             If the estimate is lost; `start` again.
         """
         self._carry()
-        h, J, axes = self.feet.seen(s)
+        h, J = self.feet.seen(s)
         X, (_, T, L) = self._X, self._scratch
         if self._radius > 0.0:
-            kernels.roll(X, self._active, axes, self._axes, self._radius)
+            kernels.roll(X, self._active, self.feet.axes, self._axes, self._radius)
         touching = np.array([name in on_ground for name in self.feet.names])
         let_go = kernels.meet(
             *(X, self._b, self._P, self._active, self._until, touching, self.time, h, J),

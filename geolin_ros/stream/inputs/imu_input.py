@@ -147,6 +147,15 @@ class ImuInput:
         if rate is not None:
             rate.add(stamp, newest.sample[:3])
 
+    def repeat(self, topic: str, stamp: int, sample: tuple[float, ...]) -> Array:
+        """Keep a sample [gyro; accelerometer] (6,) of the frame and covariances of the last one.
+
+        Its numbers have to be finite and its ``stamp`` [ns] in order; `at` does not know of it.
+        """
+        newest = self._newest[topic]
+        newest.stamp, newest.sample = stamp, np.array(sample)
+        return newest.sample
+
     def at(self, stamp: int) -> list[ImuSample]:
         """Return the samples that count at a joint state, in the order of the topics.
 
