@@ -16,13 +16,14 @@ from geolin_ros.stream import linearization_stream
 
 def without_kernel() -> None:
     """Let every answer after the first keep the matrices of the first."""
-    linearize = linearization_stream.fill
+    linearize, first = linearization_stream.linearize, []
 
-    def keep(answer: Any, *arguments: Any) -> None:
-        if not hasattr(answer, 'A'):
-            linearize(answer, *arguments)
+    def keep(point: Any, *arguments: Any) -> Any:
+        if not first:
+            first.append(linearize(point, *arguments))
+        return type(first[0])(*point, *first[0][len(point) :])
 
-    linearization_stream.fill = keep
+    linearization_stream.linearize = keep
 
 
 if __name__ == '__main__':
