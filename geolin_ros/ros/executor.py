@@ -26,6 +26,8 @@ STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 """For what goes on while a simulation rests."""
 SOON, PAUSE = 0.005, 0.001
 """What takes longer is looked at with pauses [s]."""
+AT_ONCE = 100
+"""Messages that are put in order."""
 NO_LOG_FILE = '--ros-args', '--disable-external-lib-logs'
 
 
@@ -38,7 +40,8 @@ class OrderOfArrival(SingleThreadedExecutor):
     def _take_subscription(self, sub: Any) -> Callable[[], Coroutine[None, None, None]] | None:
         messages: list[tuple[int, Any, Any]] = []
         count = -1
-        while count < len(messages):  # until none came meanwhile: none is missing between two
+        # Until none came meanwhile, so that none is missing between two; in a flood, not for ever.
+        while count < len(messages) < AT_ONCE:
             count = len(messages)
             for given in [given for node in self.get_nodes() for given in node.subscriptions]:
                 with suppress(InvalidHandle), given.handle:
