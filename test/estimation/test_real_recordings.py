@@ -144,6 +144,28 @@ def test_state_estimator__drifts_less_than_plain_leg_odometry(name):
     assert own[2] <= 0.7 * plain[2]
 
 
+def test_state_estimator__starts_while_the_robot_trots():
+    """As one that started at rest, which leg odometry and motion capture are beside above."""
+    robot, _ = recordings.go1_robot()
+
+    def part(begin, end):
+        at = slice(*np.searchsorted(robot.time, (begin, end)))
+        fields = ('time', 's', 'imu', 'forces')
+        return robot._replace(**{name: getattr(robot, name)[at] for name in fields})
+
+    rest = recordings.estimated(part(0.0, 12.0))
+    robot.values.update({'deviation.tilt': 0.2, 'deviation.velocity': 1.0})
+    for begin in (10.0, 10.1, 10.2):  # phases of the trot
+        found = recordings.estimated(part(begin, begin + 1.5))
+        same = rest.at(np.searchsorted(rest.time, found.time))
+        assert np.linalg.norm(same.v[0]) > 0.2
+        after = found.time > begin + 1.0
+        v, expected = (m.R.inv().apply(m.v)[after] for m in (found, same))
+        assert np.sqrt(np.square(v - expected).sum(axis=1).mean()) < 0.1
+        up, same_up = (m.R.as_matrix()[after, 2] for m in (found, same))
+        assert np.abs(up - same_up).max() < 0.05
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize('on', [150.0, 300.0, 600.0])
 def test_state_estimator__keeps_its_height_on_flat_ground_wherever_the_threshold_lies(on):

@@ -16,8 +16,6 @@ from geolin_ros.typing import Array
 
 LONGEST_STEP = 0.01
 """IMU samples are repeated over longer gaps in steps of this size [s]."""
-START_TILT, START_VELOCITY = 0.05, 0.1
-"""Standard deviations at the start [rad, m/s]."""
 BUFFER = 64
 """IMU samples are kept until the next correction, or until there are so many."""
 LOST = 1e9
@@ -32,6 +30,8 @@ class Deviations:
     ----------
     gyro, accelerometer
         Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)].
+    tilt, velocity
+        Roll and pitch, and velocity, at the start [rad, m/s].
     gyro_bias, accelerometer_bias
         At the start [rad/s, m/s^2].
     gyro_walk, accelerometer_walk
@@ -44,6 +44,8 @@ class Deviations:
 
     gyro: float = 0.01
     accelerometer: float = 0.3
+    tilt: float = 0.05
+    velocity: float = 0.1
     gyro_bias: float = 0.01
     accelerometer_bias: float = 0.2
     gyro_walk: float = 1e-4
@@ -131,7 +133,7 @@ class BaseFilter:
         self._rules = np.array(
             (
                 *(chosen.joint**2, chosen.point**2, gate, distrust),
-                *(START_VELOCITY**2, LOST, 0.0, 0.0),
+                *(chosen.velocity**2, LOST, 0.0, 0.0),
             )
         )
         self._scratch = np.zeros((n, kernels.FEET)), np.zeros((n, n)), np.zeros((n, n))
@@ -144,7 +146,10 @@ class BaseFilter:
         self.time, self.let_go = 0.0, 0
 
     def start(self, time: float, acceleration: Array) -> None:
-        """Start at rest at the origin, upright by a mean of the accelerometer (3,) [m/s^2]."""
+        """Start at the origin, upright by a mean of the accelerometer (3,) [m/s^2].
+
+        At rest, or moving as fast as the deviation of the velocity says.
+        """
         d, P = self.deviations, self._P
         up = acceleration / np.linalg.norm(acceleration)
         axes = self.feet.imu_H_base[:3, :3]
@@ -154,8 +159,8 @@ class BaseFilter:
         self._X[:], self._b[:], P[:] = 0.0, 0.0, 0.0
         self._X[:, :3] = np.cross(side, up), side, up
         self._X[:, 4] = self._X[:, :3] @ -self.feet.imu_H_base[:3, 3]
-        P[0, 0] = P[1, 1] = START_TILT**2
-        P[3:6, 3:6] = START_VELOCITY**2 * np.eye(3)
+        P[0, 0] = P[1, 1] = d.tilt**2
+        P[3:6, 3:6] = d.velocity**2 * np.eye(3)
         P[9:12, 9:12] = d.gyro_bias**2 * np.eye(3)
         P[12:15, 12:15] = d.accelerometer_bias**2 * np.eye(3)
         self._active[:], self._until[:], self._rules[6] = False, time, 0.0

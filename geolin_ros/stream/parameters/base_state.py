@@ -92,6 +92,8 @@ BASE_TABLE: tuple[Parameter, ...] = (
     Parameter('distrust', 0.1, 'Time for which it is not used then.', unit='s', bounds=(0.0, 1e3)),
     _deviation('gyro', 'angular velocities, a density', 'rad/s/sqrt(Hz)'),
     _deviation('accelerometer', 'accelerations, a density', 'm/s^2/sqrt(Hz)'),
+    _deviation('tilt', 'roll and pitch at the start; 0.2 for a robot that moves then', 'rad'),
+    _deviation('velocity', 'the velocity at the start; 1.0 for a robot that moves then', 'm/s'),
     _deviation('gyro_bias', 'the bias of the gyro at the start', 'rad/s'),
     _deviation('accelerometer_bias', 'the bias of the accelerometer at the start', 'm/s^2'),
     _deviation('gyro_walk', 'the random walk of the gyro bias, a density', 'rad/s^2/sqrt(Hz)'),
