@@ -5,7 +5,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -107,7 +107,8 @@ class BaseStream(TopicStream[BaseAnswer]):
             *(feet, settings.deviations, settings.foot_radius, settings.gate, settings.distrust),
             flat_ground=settings.flat_ground,
         )
-        self._joints, self._contacts = JointInput(model), ContactInput(model, settings.contacts)
+        soft = replace(settings.contacts, on_force=settings.contacts.off_force)
+        self._joints, self._contacts = JointInput(model), ContactInput(model, soft)
         self._imu = ImuInput(
             *(model, (settings.imu,), settings.max_skew, None, settings.frame_prefix),
             parameters=('imu_link', 'imu_topic'),
@@ -242,7 +243,8 @@ class BaseStream(TopicStream[BaseAnswer]):
             )
         self._filter.propagate((stamp - self._epoch) * 1e-9)
         try:
-            self._filter.correct(self._state.s, {c.name for c in contacts if c.active})
+            on_ground = {c.name for c in contacts if c.active}
+            self._filter.correct(self._state.s, on_ground, self._doubts())
         except NotFiniteError as error:
             self._start_anew()
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
@@ -253,6 +255,20 @@ class BaseStream(TopicStream[BaseAnswer]):
         estimate.H[2, 3] -= self._ground
         self.counts.answered += 1
         return BaseAnswer(stamp, estimate, message, rates, age, time.perf_counter() - start)
+
+    def _doubts(self) -> dict[str, float]:
+        """Return 1 / p of each foot with a force, p the probability that it is on the ground.
+
+        A logistic function of the force: 1/2 at ``on_force`` and 1/10 at ``off_force``.
+        """
+        settings = self.settings.contacts
+        if settings.source not in ('forces', 'efforts') or settings.on_force == settings.off_force:
+            return {}
+        rise = settings.on_force - settings.off_force
+        return {
+            frame: 1.0 + 9.0 ** min((settings.on_force - force) / rise, 1.0)
+            for frame, force in self._contacts.forces.items()
+        }
 
     def _filtered_rates(self, stamp: int, message: Any) -> Array | None:
         """Return the rates of a joint state that has none; None: it has, or nobody knows yet."""

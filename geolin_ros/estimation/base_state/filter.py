@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The filter about one robot: IMU samples and points on the ground in, the base out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import compress
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from geolin_ros.typing import Array
 
 LONGEST_STEP = 0.01
 """IMU samples are repeated over longer gaps in steps of this size [s]."""
+NO_DOUBTS: Mapping[str, float] = {}
 BUFFER = 64
 """IMU samples are kept until the next correction, or until there are so many."""
 LOST = 1e9
@@ -130,6 +132,7 @@ class BaseFilter:
             np.zeros(6),
             np.zeros((n, n)),
         )
+        self._variances = np.einsum('ii->i', self._P)  # its diagonal
         self._rules = np.array(
             (
                 *(chosen.joint**2, chosen.point**2, gate, distrust),
@@ -197,15 +200,29 @@ class BaseFilter:
         )
         self._times[0], self._kept = self.time, 0
 
-    def correct(self, s: Array, on_ground: frozenset[str] | set[str]) -> None:
+    def correct(
+        self,
+        s: Array,
+        on_ground: frozenset[str] | set[str],
+        doubts: Mapping[str, float] = NO_DOUBTS,
+    ) -> None:
         """Correct by joint positions (n,) while the frames ``on_ground`` touch it.
+
+        What slips is as uncertain as ``doubts`` (at least 1) says, by frame: since the last
+        correction its variance grew by so many times as much.
 
         Raises
         ------
         NotFiniteError
             If the estimate is lost; `start` again.
         """
+        passed = self._times[self._kept] - self._times[0]
         self._carry()
+        for k, name in enumerate(self.feet.names):
+            if self._active[k] and name in doubts:
+                row = kernels.FEET + 3 * k
+                more = self._noise[4] * passed * (doubts[name] - 1.0)
+                self._variances[row : row + 3] += more
         h, J = self.feet.seen(s)
         X, (_, T, L) = self._X, self._scratch
         if self._radius > 0.0:

@@ -84,12 +84,14 @@ class ContactSettings:
 
 @dataclass
 class _Foot:
-    """The newest force of a foot: stamp [ns] or None, and whether it holds."""
+    """The newest force of a foot [N], its stamp [ns] or None, and whether it holds."""
 
     stamp: int | None = None
     holds: bool = False
+    force: float = 0.0
 
     def take_force(self, force: float, settings: ContactSettings) -> None:
+        self.force = force
         self.holds = force >= (settings.off_force if self.holds else settings.on_force)
 
 
@@ -169,6 +171,11 @@ class ContactInput:
         """Take the forces on all contacts by frame [N], with ``source`` ``'efforts'``."""
         for frame, force in forces.items():
             self._feet[frame].take_force(force, self._settings)
+
+    @property
+    def forces(self) -> dict[str, float]:
+        """The newest forces that say which contacts hold, by frame [N]."""
+        return {frame: foot.force for frame, foot in self._feet.items()}
 
     def at(self, stamp: int, state: State) -> tuple[Closure, ...]:
         """Return all contacts at a joint state; the same tuple as long as nothing changes.
