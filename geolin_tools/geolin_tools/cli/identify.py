@@ -233,8 +233,8 @@ def run(options: argparse.Namespace) -> int:
         )
         if options.delay is None and not found.delay:
             print(
-                'no delay of efforts was taken out: joints do not agree on one, or it leaves no '
-                'less of the efforts kept aside'
+                'no delay of efforts was taken out: joints do not agree on one, it leaves no less '
+                'of the efforts kept aside, or there are contacts'
             )
         if len(bags) > 1 and not (options.aside or found.folds):
             print(
@@ -262,6 +262,7 @@ def _report(found: 'Identification') -> dict[str, Any]:
         'cutoff': found.cutoff,
         'delay': found.delay,
         'samples': len(found.trained.measured),
+        'contacts': found.trained.contacts,
         'aside': {
             name: {'effort': float(e), 'before': float(b), 'after': float(a)}
             for name, e, b, a in zip(
@@ -286,6 +287,13 @@ def _lines(found: 'Identification') -> Iterator[str]:
     )
     if found.delay:
         yield f'efforts came {found.delay * 1e3:.1f} ms after the motion, which was taken out'
+    contacts = found.trained.contacts
+    if contacts:
+        left = float(found.trained.shares.sum(axis=1).mean())
+        yield (
+            f'forces on {", ".join(contacts)} are not measured: {left:.1f} of '
+            f'{found.model.m} equations a sample are free of them, in the mean, and used'
+        )
     if found.parameters.roomless:
         yield (
             f'nothing bounds where the mass of {", ".join(found.parameters.roomless)} is: no '

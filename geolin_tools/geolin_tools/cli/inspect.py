@@ -5,6 +5,7 @@
 import argparse
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from geolin_ros.cli._recordings import (
@@ -15,6 +16,7 @@ from geolin_ros.cli._recordings import (
     open_bags,
     show,
 )
+from geolin_ros.errors import ConfigurationError
 
 ANOTHER_CLOCK = 86_400.0
 """Stamps farther from their recording [s] are of another clock: a simulation's."""
@@ -29,18 +31,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='say too what geolin identify can learn: excitation, delay of efforts, units '
         '(-p base:=fixed for an arm)',
     )
+    parser.add_argument(
+        '--propose',
+        type=Path,
+        metavar='FILE',
+        help='with --for-identify: write a joint trajectory of an arm, within its limits, for '
+        'what the bag does not determine',
+    )
     add_output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the findings; 1 if no sample could be linearized, 2 if inputs would be dropped."""
-    from geolin_tools.reports.inspection import examine, inspect
+    from geolin_tools.reports.inspection import examine, inspect, propose_motion
 
+    if options.propose is not None and not options.for_identify:
+        raise ConfigurationError(
+            f'--propose is {options.propose}, expected it with --for-identify; add that'
+        )
     with open_bags(options) as source:
         report = inspect(source, Progress(options))
         if options.for_identify:
             report['identify'] = examine(source, Progress(options))
             report['problems'] += report['identify'].pop('problems')
+            if options.propose is not None:
+                report['proposed'] = propose_motion(
+                    source, options.propose, Progress(options), Progress(options, ' rounds')
+                )
     show(options, report, '\n'.join(_lines(report)))
     return exit_status(report['linearizable'], report['dropped'])
 
@@ -82,6 +99,15 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
             f'for identify: {found["determined"]} of {found["possible"]} combinations of masses, '
             f'condition number {found["condition"]:.3g}; {found["rate"]:.4g} samples a second, '
             f'{found["needed_rate"]:.4g} asked for by the motion; {_delay(found["delay"])}'
+        )
+    proposed = report.get('proposed')
+    if proposed:
+        yield (
+            f'{proposed["file"]}: {proposed["seconds"]:g} s of motion, with which '
+            f'{proposed["determined"]} combinations are determined; collisions are not checked: '
+            'see it in a simulation first. To play it: ros2 topic pub --once '
+            '/joint_trajectory_controller/joint_trajectory trajectory_msgs/msg/JointTrajectory '
+            f'"$(cat {proposed["file"]})"'
         )
     yield from (f'! {problem}' for problem in report['problems'])
 

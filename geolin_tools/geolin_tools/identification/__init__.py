@@ -15,6 +15,7 @@ from geolin_tools.identification.overlay import overlay_of
 from geolin_tools.identification.parameters import Prior, Rooms
 from geolin_tools.identification.rooms import rooms_of
 from geolin_tools.identification.signals import Motion, Signals, check, prepare
+from geolin_tools.identification.trajectory import Trajectory, propose
 
 __all__ = [
     'Change',
@@ -26,6 +27,7 @@ __all__ = [
     'Prior',
     'Rooms',
     'Signals',
+    'Trajectory',
     'check',
     'choose_prior',
     'deviations',
@@ -34,5 +36,6 @@ __all__ = [
     'identify',
     'overlay_of',
     'prepare',
+    'propose',
     'rooms_of',
 ]

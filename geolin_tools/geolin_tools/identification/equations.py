@@ -1,15 +1,26 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Equations of motion along recordings: what the description predicts, and how that changes."""
+"""Equations of motion along recordings: what the description predicts, and how that changes.
+
+Forces f of contacts that are not measured, and efforts that are not, drop out of
+
+    P (Y pi - tau) = P [J' S'] f = 0,   P = D (1 - X X^+) / D,   X = D^-1 [J' S']        (1)
+
+with J the Jacobian of the contacts, S the joints without effort, and D the size of the rows: what
+is left are motions that contacts leave free [Mistry 2010]. P is applied before the filter, as J
+changes.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from geolin_ros.dynamics.derivatives import inverse_dynamics_regressor
 from geolin_ros.dynamics.functions import inverse_dynamics
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.linearization.contacts.description import SIZES, resolve
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
@@ -20,6 +31,8 @@ from geolin_tools.identification.signals import Motion, Track
 @dataclass(frozen=True)
 class Equations:
     """Rows of inverse dynamics, m a sample: those of the base, if it floats, then the joints'.
+
+    In contact those of (1), which have the rank of P.
 
     Attributes
     ----------
@@ -32,12 +45,14 @@ class Equations:
         Its derivative by the inertial parameters of all bodies.
     position, rate, acceleration : (N, n)
         Of the joints.
-    friction : (N, n)
-        The part of ``described`` that is Coulomb friction.
+    friction : (N, m, n)
+        The part of ``described`` that is Coulomb friction of each joint.
     start : (k,)
         First sample of each recording.
     motions
         The recordings.
+    free
+        P (M, m, m) along the sharp motion of each; None where nothing drops out.
     """
 
     measured: Array
@@ -49,14 +64,41 @@ class Equations:
     friction: Array
     start: IntArray
     motions: tuple[Motion, ...]
+    free: tuple[Array | None, ...]
 
     def of_rate(self, joint: int, function: Callable[[Array], Array]) -> Array:
-        """Return a function (N,) of a joint's rate, filtered after it was computed.
+        """Return a function (N,) of a joint's rate, see `Motion.of_rate`."""
+        return np.concatenate([motion.of_rate(joint, function) for motion in self.motions])
 
-        Friction changes faster than the filter lets through.
-        """
-        parts = [motion.smooth(function(motion.all_rates[:, joint])) for motion in self.motions]
+    def rows_of(self, joint: int, effort: Callable[[Track], Array]) -> Array:
+        """Return what an effort (N,) of a joint, which follows from its motion, adds (N, m)."""
+        parts, m = [], self.measured.shape[1]
+        at = m - self.position.shape[1] + joint
+        for motion, free in zip(self.motions, self.free, strict=True):
+            if free is None:
+                rows = np.zeros((len(motion.time), m))
+                rows[:, at] = effort(motion)
+            else:
+                column = effort(motion.sharp)[:, np.newaxis]
+                rows = motion.sharp_grid.smooth(free[:, :, at] * column)
+            parts.append(rows)
         return np.concatenate(parts)
+
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the contacts whose forces drop out."""
+        return tuple({contact.name: None for m in self.motions for contact in m.contacts})
+
+    @property
+    def shares(self) -> Array:
+        """Which part (k, m) of the noise of each row P leaves to it: its variance."""
+        m = self.measured.shape[1]
+        return np.array(
+            [
+                np.ones(m) if free is None else np.einsum('kii->i', free) / len(free)
+                for free in self.free
+            ]
+        )
 
 
 class Likeness(NamedTuple):
@@ -70,6 +112,8 @@ class Likeness(NamedTuple):
     """(n,) Correlation of what is left with the direction of motion: friction has a positive."""
 
 
+LEAST, RANK = 1e-3, 1e-6
+"""Rows of (1) count as so large at least, by the largest; contacts depend on each other below."""
 ALIKE = 0.7
 """Correlation from which on efforts of a joint can be compared in size."""
 
@@ -78,8 +122,10 @@ def likeness(equations: Equations) -> Likeness:
     """Return how the measured efforts of each joint compare with what the description predicts."""
     n = equations.position.shape[1]
     factor, share, friction = np.full((3, n), np.nan)
+    if any(free is not None for free in equations.free):
+        return Likeness(factor, share, friction)  # rows are of several joints
     measured = equations.measured[:, -n:]
-    described = equations.described[:, -n:] - equations.friction
+    described = (equations.described - equations.friction.sum(axis=2))[:, -n:]
     for c in np.flatnonzero(np.isfinite(measured).all(axis=0)):
         rate, size = equations.rate[:, c], float(measured[:, c].std())
         speed = 0.1 * float(np.sqrt(np.mean(rate**2))) + 1e-9
@@ -111,9 +157,9 @@ def _beside(columns: Sequence[Array], a: Array, b: Array) -> tuple[float, float,
 
 def equations_of(model: TreeModel, motions: Sequence[Motion]) -> Equations:
     """Return the equations along motions, one after the other."""
-    parts = [_along(model, motion) for motion in motions]
+    *parts, free = zip(*(_along(model, motion) for motion in motions), strict=True)
     start = np.cumsum([0, *(len(motion.time) for motion in motions[:-1])])
-    joined = [np.concatenate(group) for group in zip(*parts, strict=True)]
+    joined = [np.concatenate(group) for group in parts]
     return Equations(
         measured=joined[0],
         described=joined[1],
@@ -124,6 +170,7 @@ def equations_of(model: TreeModel, motions: Sequence[Motion]) -> Equations:
         friction=joined[6],
         start=start,
         motions=tuple(motions),
+        free=free,
     )
 
 
@@ -137,6 +184,7 @@ def joined(parts: Sequence[Equations]) -> Equations:
             [first + part.start for first, part in zip(before, parts, strict=True)]
         ),
         motions=tuple(motion for part in parts for motion in part.motions),
+        free=tuple(free for part in parts for free in part.free),
     )
 
 
@@ -156,7 +204,7 @@ def wrenches_at(motion: Track, k: int) -> list[Wrench]:
     ]
 
 
-def _along(model: TreeModel, motion: Motion) -> tuple[Array, ...]:
+def _along(model: TreeModel, motion: Motion) -> tuple[Any, ...]:
     """Return the equations along a motion: computed along the sharp one, then filtered."""
     track, grid, six = motion.sharp, motion.sharp_grid, model.m - model.n
     count = len(track.time)
@@ -164,14 +212,26 @@ def _along(model: TreeModel, motion: Motion) -> tuple[Array, ...]:
     if six:
         assert track.twist_dot is not None
         acceleration = np.hstack((track.twist_dot, acceleration))
+    states = states_of(model, track)
     described = np.empty((count, model.m))
     regressor = np.empty((count, model.m, 10 * len(model.body_names)))
-    for k, state in enumerate(states_of(model, track)):
+    for k, state in enumerate(states):
         described[k] = inverse_dynamics(model, state, acceleration[k], wrenches_at(track, k))
         regressor[k] = inverse_dynamics_regressor(model, state, acceleration[k])
     own, tree = model.own_coordinate, model.tree
-    friction = tree.friction[own] * np.tanh(track.rate / tree.friction_speed[own])
-    measured = np.hstack((np.zeros((len(motion.time), six)), motion.effort))
+    rubbed = tree.friction[own] * np.tanh(track.rate / tree.friction_speed[own])
+    friction = np.zeros((count, model.m, model.n))
+    friction[:, range(six, model.m), range(model.n)] = rubbed
+    free = None
+    if track.holds is None:
+        measured = np.hstack((np.zeros((len(motion.time), six)), motion.effort))
+    else:
+        free = _free(model, track, states, described)
+        effort = np.hstack((np.zeros((count, six)), np.nan_to_num(track.effort)))
+        measured = grid.smooth((free @ effort[:, :, np.newaxis])[:, :, 0])
+        measured[:, six:][:, np.isnan(track.effort).any(axis=0)] = np.nan
+        described = (free @ described[:, :, np.newaxis])[:, :, 0]
+        regressor, friction = free @ regressor, free @ friction
     rows = [grid.smooth(regressor[:, row]) for row in range(model.m)]  # each at a time: memory
     return (
         measured,
@@ -181,4 +241,23 @@ def _along(model: TreeModel, motion: Motion) -> tuple[Array, ...]:
         motion.rate,
         motion.acceleration,
         grid.smooth(friction),
+        free,
     )
+
+
+def _free(model: TreeModel, track: Track, states: Sequence[State], described: Array) -> Array:
+    """Return P (N, m, m) of (1)."""
+    assert track.holds is not None
+    size = np.maximum(described.std(axis=0), LEAST * described.std(axis=0).max())
+    unknown = np.eye(model.m)[:, model.m - model.n :][:, np.isnan(track.effort).any(axis=0)]
+    places = [(resolve(model, contact)[0], SIZES[contact.kind]) for contact in track.contacts]
+    found = np.empty((len(states), model.m, model.m))
+    for k, (state, holds) in enumerate(zip(states, track.holds, strict=True)):
+        at = Kinematics(model, state)
+        standing = [place for place, hold in zip(places, holds, strict=True) if hold]
+        J = [at.jacobian(frame)[:rows].T for frame, rows in standing]
+        X = np.hstack((*J, unknown)) / size[:, np.newaxis]
+        U, sizes, _ = np.linalg.svd(X, full_matrices=False)
+        U = U[:, sizes > RANK * sizes.max(initial=0.0)]
+        found[k] = (np.eye(model.m) - U @ U.T) * size[:, np.newaxis] / size
+    return found

@@ -87,11 +87,12 @@ def examine(model: TreeModel, signals: Signals) -> Excitation:
     equations = equations_of(model, [motion])
     rate = 1.0 / float(np.median(np.diff(signals.time)))
     needed = needed_rate(signals)
-    values = _information(model, equations)
+    values = np.linalg.eigvalsh(information(equations, Parameters(model, equations)))[::-1]
     possible = _possible(model, equations)
     determined = int((values > 1.0).sum())
     condition = float(np.sqrt(values[0] / max(values[possible - 1], 1e-300)))
-    late = np.nan if signals.effort is None else _delay(equations, motion, signals)
+    tells = signals.effort is not None and signals.holds is None
+    late = _delay(equations, motion, signals) if tells else np.nan
     alike = likeness(equations)
     problems = (
         *_of_sampling(signals, rate, needed),
@@ -114,8 +115,11 @@ def find_delay(model: TreeModel, signals: Signals, cutoff: float | None = None) 
     RecordingError
         If the recording has no efforts, or does not tell.
     """
-    if signals.effort is None:
-        raise RecordingError(f'{signals.name} has no efforts, expected some to find a delay of')
+    if signals.effort is None or signals.holds is not None:
+        raise RecordingError(
+            f'{signals.name} has no efforts, or has contacts, expected efforts without contacts '
+            'to find a delay of; give the delay in seconds'
+        )
     motion = prepare(signals, model, cutoff)
     late = _delay(equations_of(model, [motion]), motion, signals)
     if np.isnan(late):
@@ -177,23 +181,22 @@ def _explaining(equations: Equations, c: int) -> Array:
     return np.asarray(U[:, s > 1e-6 * s[0]])
 
 
-def _information(model: TreeModel, equations: Equations) -> Array:
-    """Return how well combinations are determined of inertial parameters, the most first.
+def information(equations: Equations, parameters: Parameters) -> Array:
+    """Return J' J (p, p) of the numbers of bodies: how well they are determined.
 
-    Eigenvalues of J' J: above 1 the efforts say more than the description.
+    Where eigenvalues are above 1 the efforts say more than the description.
     """
-    parameters = Parameters(model, equations)
     weight = 1.0 / np.maximum(FIRST_NOISE * row_sizes(equations), 1e-12)
     weight = np.where(np.isfinite(equations.measured).all(axis=0), weight, 0.0)
     rows = (equations.regressor * weight[:, np.newaxis]).reshape(-1, equations.regressor.shape[2])
-    J = rows @ _spreads(parameters)
-    return np.asarray(np.linalg.eigvalsh(J.T @ J)[::-1])
+    J = rows @ spreads_of(parameters)
+    return np.asarray(J.T @ J)
 
 
 def _possible(model: TreeModel, equations: Equations) -> int:
     """Return how many combinations the same efforts could tell of any motion."""
     rng = np.random.default_rng(0)
-    spreads = _spreads(Parameters(model, equations))
+    spreads = spreads_of(Parameters(model, equations))
     known = np.isfinite(equations.measured).all(axis=0)
     rows = []
     for _ in range(2 + 2 * spreads.shape[1] // max(int(known.sum()), 1)):
@@ -202,7 +205,7 @@ def _possible(model: TreeModel, equations: Equations) -> int:
     return int(np.linalg.matrix_rank(np.concatenate(rows) @ spreads, tol=1e-8))
 
 
-def _spreads(parameters: Parameters) -> Array:
+def spreads_of(parameters: Parameters) -> Array:
     """Return inertial parameters (10 nb) by the numbers of bodies, at the description."""
     x = np.zeros(parameters.count)
     found = np.zeros((parameters.described.size, 10 * len(parameters.bodies)))

@@ -22,8 +22,8 @@ from geolin_ros.optional import optional
 from geolin_ros.typing import Array
 from geolin_tools.identification.bodies import NUMBERS
 from geolin_tools.identification.equations import Equations
-from geolin_tools.identification.parameters import Parameters
-from geolin_tools.identification.signals import KEPT_RATE
+from geolin_tools.identification.parameters import LOGARITHMIC, JointNumber, Parameters
+from geolin_tools.identification.signals import KEPT_RATE, Track
 
 optimize = optional('scipy.optimize', extra='estimation')
 
@@ -137,22 +137,13 @@ class _Features:
         change = self._inertial_change(x)
         found = self._e.described + self._regressor @ change
         values = self._p.joint_values(x)
-        for number in self._p.joints:
+        columns = self._columns(values)
+        for k, number in enumerate(self._p.joints):
             c = number.joint
-            at = self._six + c
-            change_of = values[c, number.kind] - number.start
-            if number.kind == 'rotor':
-                found[:, at] += change_of * self._e.acceleration[:, c]
-            elif number.kind == 'damping':
-                found[:, at] += change_of * self._e.rate[:, c]
-            elif number.kind == 'stiffness':
-                found[:, at] += change_of * self._stretch(c)
-            elif number.kind == 'offset':
-                found[:, at] += change_of
-            elif number.kind == 'friction':
-                speed = values[c, 'friction_speed']
-                found[:, at] += values[c, 'friction'] * self._e.of_rate(c, _sign(speed))
-                found[:, at] -= self._described_friction(c)
+            if number.kind == 'friction':
+                found += values[c, 'friction'] * columns[:, :, k] - self._e.friction[:, :, c]
+            elif number.kind not in LOGARITHMIC:
+                found += (values[c, number.kind] - number.start) * columns[:, :, k]
         for c in self._scaled:
             found[:, self._six + c] /= values[c, 'scale']
         return found
@@ -167,7 +158,7 @@ class _Features:
         Each element has rows [features, described, measured], the joint whose scale divides them,
         and the speeds of friction about which the features are linearized.
         """
-        values = self._p.joint_values(x)
+        columns = self._columns(self._p.joint_values(x))
         rows = self._e.measured.shape[1]
         one = [r for r in range(rows) if r - self._six not in self._scaled]
         groups: list[tuple[list[int], int | None]] = [(one, None)] if one else []
@@ -176,7 +167,7 @@ class _Features:
         for members, scaled in groups:
             gram = np.zeros((self._p.count + 2, self._p.count + 2))
             for row in members:
-                F = self._row_features(row, values)
+                F = self.row_features(row, columns)
                 F *= weight[:, row, np.newaxis]
                 F = F[weight[:, row] > 0.0]
                 gram += F.T @ F
@@ -251,36 +242,43 @@ class _Features:
     def _inertial_change(self, x: Array) -> Array:
         return np.asarray(self._p.inertial(x)[list(self._p.bodies)].ravel() - self._origin)
 
-    def _row_features(self, row: int, values: dict[tuple[int, str], float]) -> Array:
-        e, c = self._e, row - self._six
-        F = np.zeros((len(e.measured), self._p.count + 2))
-        F[:, : self._inertial] = self._regressor[:, row]
-        F[:, -2], F[:, -1] = e.described[:, row], np.nan_to_num(e.measured[:, row])
+    def _columns(self, values: dict[tuple[int, str], float]) -> Array:
+        """Return what a unit of each number of a joint adds to the rows, (N, m, joints).
+
+        Of a friction speed its slope by the logarithm, at a friction of one.
+        """
+        rest = self._p.model.tree.rest[self._own]
+        columns = np.zeros((*self._e.measured.shape, len(self._p.joints)))
         for k, number in enumerate(self._p.joints):
-            if number.joint != c:
-                continue
-            at = self._inertial + k
-            if number.kind == 'rotor':
-                F[:, at] = e.acceleration[:, c]
-            elif number.kind == 'damping':
-                F[:, at] = e.rate[:, c]
-            elif number.kind == 'stiffness':
-                F[:, at] = self._stretch(c)
-            elif number.kind == 'offset':
-                F[:, at] = 1.0
-            elif number.kind == 'friction':
-                F[:, at] = e.of_rate(c, _sign(values[c, 'friction_speed']))
-                F[:, -2] -= self._described_friction(c)
-            elif number.kind == 'friction_speed':
-                F[:, at] = e.of_rate(c, _sign_by_speed(values[c, 'friction_speed']))
+            if number.kind != 'scale':
+                speed = values.get((number.joint, 'friction_speed'), 1.0)
+                effort = _effort(number, speed, float(rest[number.joint]))
+                columns[:, :, k] = self._e.rows_of(number.joint, effort)
+        return columns
+
+    def row_features(self, row: int, columns: Array) -> Array:
+        """Return a row as [features, described, measured] (N, p + 2), by `columns`."""
+        e, first = self._e, self._inertial
+        F = np.empty((len(e.measured), self._p.count + 2))
+        F[:, :first] = self._regressor[:, row]
+        F[:, first:-2] = columns[:, row]
+        rubbing = [number.joint for number in self._p.joints if number.kind == 'friction']
+        F[:, -2] = e.described[:, row] - e.friction[:, row, rubbing].sum(axis=1)
+        F[:, -1] = np.nan_to_num(e.measured[:, row])
         return F
 
-    def _stretch(self, c: int) -> Array:
-        rest = self._p.model.tree.rest[self._own[c]]
-        return np.asarray(self._e.position[:, c] - rest)
 
-    def _described_friction(self, c: int) -> Array:
-        return np.asarray(self._e.friction[:, c])
+def _effort(number: JointNumber, speed: float, rest: float) -> Callable[[Track], Array]:
+    """Return the effort (N,) of a unit of a number along a motion."""
+    c = number.joint
+    return {
+        'rotor': lambda at: at.acceleration[:, c],
+        'damping': lambda at: at.rate[:, c],
+        'stiffness': lambda at: at.position[:, c] - rest,
+        'offset': lambda at: np.ones(len(at.time)),
+        'friction': lambda at: at.of_rate(c, _sign(speed)),
+        'friction_speed': lambda at: at.of_rate(c, _sign_by_speed(speed)),
+    }[number.kind]
 
 
 def _sign(speed: float) -> Callable[[Array], Array]:
@@ -326,9 +324,9 @@ def _noise(residual: Array, equations: Equations) -> tuple[Array, Array]:
     Both are those of a row of a recording: a slow one passed a lower filter, which leaves less
     noise. How long is the integrated autocorrelation up to its first negative value.
     """
-    size = row_sizes(equations)
+    size, ends = row_sizes(equations), [*equations.start[1:], len(residual)]
     noise, lasting = np.ones_like(residual), np.ones_like(residual)
-    for begin, end in zip(equations.start, [*equations.start[1:], len(residual)], strict=True):
+    for begin, end, shares in zip(equations.start, ends, equations.shares, strict=True):
         for row in range(residual.shape[1]):
             values = residual[begin:end, row]
             known = values[np.isfinite(values)]
@@ -336,7 +334,7 @@ def _noise(residual: Array, equations: Equations) -> tuple[Array, Array]:
                 continue
             spread = 1.4826 * float(np.median(np.abs(known - np.median(known))))
             spread = max(spread, LEAST_NOISE * size[row], 1e-12)
-            noise[begin:end, row] = spread
+            noise[begin:end, row] = spread / np.sqrt(max(float(shares[row]), 1e-6))
             lasting[begin:end, row] = _lasting(np.clip(known / spread, -OUTLIER, OUTLIER))
     return noise, lasting
 
@@ -368,14 +366,14 @@ def _inflation(features: _Features, equations: Equations, x: Array, residual: Ar
     sees a robot that the model cannot be, whose residuals last as long as its motion [Liang 1986].
     """
     found = np.ones_like(residual)
-    values = features._p.joint_values(x)
+    columns = features._columns(features._p.joint_values(x))
     slopes = features.coefficient_jacobian(x, x)
     for begin, end in zip(equations.start, [*equations.start[1:], len(residual)], strict=True):
         for row in range(residual.shape[1]):
             error = residual[begin:end, row]
             if not error.any():
                 continue
-            J = features._row_features(row, values)[begin:end, :-2] @ slopes
+            J = features.row_features(row, columns)[begin:end, :-2] @ slopes
             U, sizes, _ = np.linalg.svd(J, full_matrices=False)
             U = U[:, sizes > 1e-6 * sizes[0]]
             if not U.shape[1]:

@@ -35,6 +35,9 @@ EFFORTLESS = 1e-9
 """Rows whose efforts vary less tell nothing [N m or N]."""
 TRUSTS = (0.1, 0.3, 1.0)
 """Among which `choose_prior` chooses."""
+CARRIED, FREE = 0.5, 1e-3
+"""Mean force on the base by the weight that has to be given; equations a sample that have to be
+free of forces that are not."""
 _TENSOR = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
 
 
@@ -249,7 +252,7 @@ def identify(
         The description, read with ``coulomb_friction=True``.
     recordings
         What was measured; with a fixed base efforts, with a floating one pose and twist of it,
-        and every wrench that the surroundings exert, with or without efforts.
+        and every wrench that the surroundings exert, or where that is, with or without efforts.
     aside
         Recordings on which the result is tried. By default each of several by what the others
         say [Stone 1974]: the result is of all then. Where that fails, as recordings of different
@@ -282,7 +285,7 @@ def identify(
         raise RecordingError('no recording was given, expected at least one')
     for signals in (*recordings, *aside):
         check(signals, model)
-        _require_inputs(signals, model)
+        _require_inputs(signals, model, prior or Prior())
     train, prior = list(recordings), prior or Prior()
     names = ', '.join(signals.name for signals in recordings)
     late = _found_delay(model, train, cutoff) if delay is None else delay
@@ -336,7 +339,7 @@ def choose_prior(
         return start
     for signals in recordings:
         check(signals, model)
-        _require_inputs(signals, model)
+        _require_inputs(signals, model, start)
     priors = [start._replace(trust=t, springs=s) for t in TRUSTS for s in (True, False)]
     left: list[list[Array]] = [[] for _ in priors]
     for data in watch(_one_aside(model, parts, cutoff, 0.0), len(parts)):
@@ -371,7 +374,9 @@ class Data(NamedTuple):
         motions = [prepare(signals, model, cutoff, delay) for signals in train]
         highest = max(motion.cutoff for motion in motions)
         tests = [prepare(signals, model, highest, delay) for signals in aside]
-        return cls(equations_of(model, motions), equations_of(model, tests), highest, delay)
+        data = cls(equations_of(model, motions), equations_of(model, tests), highest, delay)
+        _require_forces(model, data.trained)
+        return data
 
 
 def fitted(
@@ -421,7 +426,41 @@ def _found_delay(model: TreeModel, train: Sequence[Signals], cutoff: float | Non
         return 0.0
 
 
-def _require_inputs(signals: Signals, model: TreeModel) -> None:
+def _require_forces(model: TreeModel, equations: Equations) -> None:
+    """Raise `RecordingError` where forces that are not known carry the robot, or all are."""
+    names = ', '.join(motion.name for motion in equations.motions)
+    if all(free is not None for free in equations.free):
+        if equations.shares.sum(axis=1).max() < FREE:
+            raise RecordingError(
+                f'{names}: contacts and joints without efforts leave no equation free of unknown '
+                'forces, expected one at least; give efforts, or measured forces of the feet '
+                '(wrench_topics instead of contacts)'
+            )
+    elif model.base == 'floating':
+        weight = model.total_mass * float(np.linalg.norm(model.gravity))
+        missing = float(np.linalg.norm(equations.described[:, :3].mean(axis=0)))
+        if missing > CARRIED * weight:
+            raise RecordingError(
+                f'{names}: forces of {missing:.3g} N on the base in the mean, of a weight of '
+                f'{weight:.3g} N, come from nowhere, expected next to none: something carries the '
+                'robot; give contacts (contacts, contact_source), or measured forces '
+                '(wrench_topics)'
+            )
+
+
+def _require_inputs(signals: Signals, model: TreeModel, prior: Prior) -> None:
+    has_efforts = signals.effort is not None and not np.isnan(signals.effort).all()
+    if signals.holds is not None and not (has_efforts or signals.forces):
+        raise RecordingError(
+            f'{signals.name} has contacts and neither efforts nor forces, expected one of them: '
+            'without any of them only ratios of masses are determined, and a robot without mass '
+            'meets all equations; give efforts, or measured forces (wrench_topics)'
+        )
+    if prior.scales and signals.holds is not None:
+        raise RecordingError(
+            f'{signals.name} has contacts, with which no scale of efforts is found of joints '
+            f'{", ".join(prior.scales)}; find it without contacts, and lay its overlay over them'
+        )
     if model.base == 'fixed':
         if signals.effort is None or np.isnan(signals.effort).all(axis=0).all():
             raise RecordingError(

@@ -8,6 +8,7 @@ import numpy as np
 
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, RecordingError
+from geolin_ros.linearization.contacts.description import Contact
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
@@ -29,7 +30,7 @@ def joint_signals(source: Source, watch: Watch = lambda items, total: items) -> 
 
     Times are the stamps of the joint states. With a fixed base rates and efforts are None if the
     first joint state has none. With a floating one all is paired as a node pairs it; forces are
-    those of ``wrench_topics``, and efforts None if ``torque_source`` is zero.
+    those of ``wrench_topics``, and efforts None if ``torque_source`` is zero; contacts as it has.
 
     Raises
     ------
@@ -37,7 +38,7 @@ def joint_signals(source: Source, watch: Watch = lambda items, total: items) -> 
         If there are no joint states, a joint of the robot is missing, or a number not finite; with
         a floating base if any message had to be dropped.
     ConfigurationError
-        If parameters name contacts, or efforts that nobody measured.
+        If there are closed loops, or efforts that nobody measured.
     """
     if source.model.base == 'floating':
         return _floating_signals(source, watch)
@@ -72,10 +73,9 @@ def joint_signals(source: Source, watch: Watch = lambda items, total: items) -> 
 
 def _floating_signals(source: Source, watch: Watch) -> Signals:
     name, values = source.recording.name, source.values
-    if source.settings.contacts.are_expected or source.model.loops:
+    if source.model.loops:
         raise ConfigurationError(
-            'there are contacts or closed loops, expected none: which forces act is what masses '
-            'are found of; leave them out, and name topics of measured forces in wrench_topics'
+            'there are closed loops, expected none: their forces are not known; leave them out'
         )
     if values['torque_source'] == 'inverse_dynamics':
         raise ConfigurationError(
@@ -91,6 +91,9 @@ def _floating_signals(source: Source, watch: Watch) -> Signals:
         link: np.array([_sum_on(link, source.model, p.state, p.wrenches) for p in points])
         for link in sorted({wrench.link for wrench in points[0].wrenches})
     }
+    of_points = (contact for p in points for contact in p.contacts)
+    contacts = {c.name: c for c in of_points if isinstance(c, Contact)}
+    holding = [{contact.name for contact in p.contacts if contact.active} for p in points]
     return Signals(
         name,
         _seconds([point.stamp for point in points]),
@@ -102,6 +105,8 @@ def _floating_signals(source: Source, watch: Watch) -> Signals:
         np.array([state.H for state in states]),
         np.array([state.v for state in states]),
         forces,
+        tuple(contacts.values()),
+        np.array([[name in held for name in contacts] for held in holding]) if contacts else None,
     )
 
 

@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measured signals, checked, filtered without delay, differentiated, thinned."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from geolin_ros.errors import RecordingError
+from geolin_ros.linearization.contacts.description import Contact
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
 
+ndimage = optional('scipy.ndimage', extra='estimation')
 signal = optional('scipy.signal', extra='estimation')
 
 ORDER = 4  # of the Butterworth filter, forwards and backwards
@@ -39,6 +41,8 @@ not what filtered products are."""
 POINTS = 7
 """Derivatives are those of polynomials through so many samples. By two neighbours they would be
 too small: by 1 % at a 25th of the sampling rate, by 17 % at a sixth."""
+AROUND = 0.5
+"""Forces of a contact last so many periods of the cut-off frequency before and after it."""
 KEPT_RATE = 5.0
 """Samples kept, in cut-off frequencies."""
 
@@ -63,6 +67,10 @@ class Signals:
     forces
         Measured wrenches by link, (N, 6) [force; moment] of the surroundings on it, about the
         origin of the world in world axes [N, N m]; where nothing is given nothing touches it.
+    contacts
+        Where it stands on the ground by forces that are not measured.
+    holds : (N, contacts)
+        Which of them hold.
     """
 
     name: str
@@ -73,25 +81,15 @@ class Signals:
     pose: Array | None = None
     twist: Array | None = None
     forces: Mapping[str, Array] = field(default_factory=dict)
+    contacts: tuple[Contact, ...] = ()
+    holds: Array | None = None
 
     def between(self, begin: float, end: float) -> 'Signals':
         """Return the part from ``begin`` to ``end``, as parts of the length (0 to 1)."""
         first, length = self.time[0], self.time[-1] - self.time[0]
         part = (self.time >= first + begin * length) & (self.time <= first + end * length)
 
-        def cut(values: Array | None) -> Array | None:
-            return None if values is None else values[part]
-
-        return Signals(
-            self.name,
-            self.time[part],
-            self.position[part],
-            cut(self.rate),
-            cut(self.effort),
-            cut(self.pose),
-            cut(self.twist),
-            {name: values[part] for name, values in self.forces.items()},
-        )
+        return _rows(self, part)
 
 
 @dataclass(frozen=True)
@@ -102,39 +100,42 @@ class Track:
     ----------
     time : (N,)
         [s]
-    position, rate, acceleration : (N, n)
-        Of the joints.
+    position, rate, acceleration, effort : (N, n)
+        Of the joints; efforts are NaN where none were measured.
     pose, twist, twist_dot
         (N, 4, 4), (N, 6), (N, 6) of a floating base; None of a fixed one.
-    forces
-        As of `Signals`.
+    forces, contacts, holds
+        As of `Signals`; contacts hold where they do within the length of the filter.
     """
 
     time: Array
     position: Array
     rate: Array
     acceleration: Array
+    effort: Array
     pose: Array | None
     twist: Array | None
     twist_dot: Array | None
     forces: Mapping[str, Array]
+    contacts: tuple[Contact, ...]
+    holds: Array | None
+
+    def of_rate(self, joint: int, function: Callable[[Array], Array]) -> Array:
+        """Return a function (N,) of a joint's rate."""
+        return function(self.rate[:, joint])
 
     def thinned(self, kept: slice) -> 'Track':
         """Return some of the samples."""
+        return _rows(self, kept)
 
-        def cut(values: Array | None) -> Array | None:
-            return None if values is None else values[kept]
 
-        return Track(
-            self.time[kept],
-            self.position[kept],
-            self.rate[kept],
-            self.acceleration[kept],
-            cut(self.pose),
-            cut(self.twist),
-            cut(self.twist_dot),
-            {frame: values[kept] for frame, values in self.forces.items()},
-        )
+Rows = TypeVar('Rows', Signals, Track)
+
+
+def _rows(of: Rows, kept: slice | Array) -> Rows:
+    arrays: dict[str, Any] = {k: v[kept] for k, v in vars(of).items() if isinstance(v, np.ndarray)}
+    forces = {link: values[kept] for link, values in of.forces.items()}
+    return replace(of, **arrays, forces=forces)
 
 
 class Grid(NamedTuple):
@@ -158,8 +159,6 @@ class Motion(Track):
     ----------
     name
         Of the recording.
-    effort : (N, n)
-        NaN where none were measured.
     cutoff
         Of the filter [Hz].
     all_rates : (M, n)
@@ -169,7 +168,6 @@ class Motion(Track):
     """
 
     name: str
-    effort: Array
     cutoff: float
     all_rates: Array
     sharp: Track
@@ -179,6 +177,13 @@ class Motion(Track):
     def smooth(self, values: Array) -> Array:
         """Return the samples (N, ...) of values (M, ...), filtered as all else was."""
         return self._grid.smooth(values)
+
+    def of_rate(self, joint: int, function: Callable[[Array], Array]) -> Array:
+        """Return a function (N,) of a joint's rate, filtered after it was computed.
+
+        Friction changes faster than the filter lets through.
+        """
+        return self.smooth(function(self.all_rates[:, joint]))
 
 
 def check(signals: Signals, model: TreeModel) -> None:
@@ -364,17 +369,12 @@ def prepare(
     sections = _filter(cutoff, period)
     can_be_sharper = signals.rate is not None and SHARPER * cutoff < 0.45 / period
     sharper = SHARPER * cutoff if can_be_sharper else cutoff
-    fine = track = _track(signals, even, sections)
+    fine = track = _track(signals, even, sections, delay, cutoff)
     if can_be_sharper:
-        fine = _track(signals, even, _filter(sharper, period))
+        fine = _track(signals, even, _filter(sharper, period), delay, sharper)
     all_rates = track.rate
     if signals.rate is not None and FINER * cutoff < 0.45 / period:
         all_rates = _smooth_motion(signals, even, _filter(FINER * cutoff, period))[1]
-    effort = np.full_like(track.position, np.nan)
-    if signals.effort is not None:
-        measured = ~np.isnan(signals.effort).all(axis=0)
-        given = signals.effort[:, measured]
-        effort[:, measured] = _smoothed(signals, given, even, sections, delay)
     step = max(1, int(1.0 / (KEPT_RATE * sharper * period)))
     # between the edges, where the filter has no neighbours on one side
     edge = -(-round(2.0 / cutoff / period) // step)
@@ -389,7 +389,6 @@ def prepare(
     return Motion(
         **vars(track.thinned(kept)),
         name=signals.name,
-        effort=effort[kept],
         cutoff=cutoff,
         all_rates=all_rates,
         sharp=sharp,
@@ -410,7 +409,7 @@ def _smoothed(
     return np.asarray(signal.sosfiltfilt(sections, resampled, axis=0))
 
 
-def _track(signals: Signals, even: Array, sections: Array) -> Track:
+def _track(signals: Signals, even: Array, sections: Array, delay: float, cutoff: float) -> Track:
     """Return the motion at even times."""
 
     def smooth(values: Array) -> Array:
@@ -423,7 +422,21 @@ def _track(signals: Signals, even: Array, sections: Array) -> Track:
         twist = smooth(signals.twist)
         twist_dot = _rate_of(twist, even)
     forces = {frame: smooth(values) for frame, values in signals.forces.items()}
-    return Track(even, position, rate, _rate_of(rate, even), pose, twist, twist_dot, forces)
+    effort = np.full_like(position, np.nan)
+    if signals.effort is not None:
+        measured = ~np.isnan(signals.effort).all(axis=0)
+        given = signals.effort[:, measured]
+        effort[:, measured] = _smoothed(signals, given, even, sections, delay)
+    holds = None
+    if signals.holds is not None:
+        lasting = 1 + 2 * round(AROUND / cutoff / float(even[1] - even[0]))
+        held = _resampled(signals.time, signals.holds.astype(float), even)
+        holds = ndimage.maximum_filter1d(held, lasting, axis=0) > 0.0
+    acceleration = _rate_of(rate, even)
+    return Track(
+        *(even, position, rate, acceleration, effort, pose, twist, twist_dot, forces),
+        *(signals.contacts, holds),
+    )
 
 
 def _smooth_motion(signals: Signals, even: Array, sections: Array) -> tuple[Array, Array]:

@@ -5,8 +5,10 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from geolin_ros.control.whole_file import whole_file
 from geolin_ros.errors import RecordingError
 from geolin_ros.offline.message_types import CLOCK
 from geolin_ros.offline.points import Watch, feed
@@ -104,6 +106,28 @@ def examine(source: Source, watch: Watch = lambda items, total: items) -> Report
     report: Report = dataclasses.asdict(found)
     factors = zip(names, map(float, found.factors), strict=True)
     return report | {'factors': dict(factors), 'problems': list(found.problems)}
+
+
+def propose_motion(source: Source, path: Path, watch: Watch, rounds: Watch) -> Report:
+    """Write a motion for what a recording does not determine; ready for JSON.
+
+    Raises
+    ------
+    RecordingError, ConfigurationError
+        As `joint_signals` and `identification.check` do.
+    UnsolvableError
+        As `identification.propose` does.
+    """
+    import yaml
+
+    signals = joint_signals(source, watch)
+    identification.check(signals, source.model)
+    found = identification.propose(source.model, signals, rounds)
+    message = found.message(source.model.joint_names)
+    with whole_file(path) as file:
+        file.write(yaml.safe_dump(message, sort_keys=False, default_flow_style=None).encode())
+    determined = int((found.eigenvalues > 1.0).sum())
+    return {'file': str(path), 'seconds': float(found.time[-1]), 'determined': determined}
 
 
 class _Joints:
