@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 import yaml
-from geolin_tools.identification import Signals, examine, propose
+from geolin_tools.identification import Signals, check, examine, identify, propose
 
 from geolin_ros import TreeModel
 from geolin_ros.errors import UnsolvableError
@@ -51,13 +51,13 @@ def played(time, position, rate, rng):
     robot = spec.compile()
     data, rows = mujoco.MjData(robot), []
     data.qpos[:] = position[0]
-    stiff = np.array([2000.0, 4000.0, 2000.0, 500.0])
+    stiff, damp = np.array([2000.0, 4000.0, 1000.0, 200.0]), np.array([40.0, 80.0, 15.0, 2.0])
     for k in range(int(time[-1] * 1000)):
         aim, speed = (
             np.array([np.interp(1e-3 * k, time, x) for x in rows_of.T])
             for rows_of in (position, rate)
         )
-        tau = stiff * (aim - data.qpos) + 0.05 * stiff * (speed - data.qvel)
+        tau = stiff * (aim - data.qpos) + damp * (speed - data.qvel)
         rows.append((1e-3 * k, data.qpos.copy(), data.qvel.copy(), tau))
         data.qfrc_applied[:] = tau
         mujoco.mj_step(robot, data)
@@ -102,8 +102,12 @@ def test_propose__determines_what_two_joints_did_not_within_all_limits():
     assert (np.abs(efforts) <= limits.effort).all()
     assert (np.abs(r) <= limits.velocity).all()
     assert ((s >= limits.lower) & (s <= limits.upper)).all()
-    after = examine(model, played(time - time[0], s, r, rng))
+    motion = played(time - time[0], s, r, rng)
+    check(motion, model)
+    after = examine(model, motion)
     assert after.determined - before.determined >= 0.9 * (before.possible - before.determined)
+    identified = identify(model, [motion])
+    assert (identified.after < 0.15 * identified.before).all()
 
 
 def test_propose__needs_an_arm_that_its_efforts_hold():
