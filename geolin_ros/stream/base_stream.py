@@ -244,7 +244,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         self._filter.propagate((stamp - self._epoch) * 1e-9)
         try:
             on_ground = {c.name for c in contacts if c.active}
-            self._filter.correct(self._state.s, on_ground, self._doubts())
+            self._filter.correct(self._state.s, on_ground, self._inverse_probabilities())
         except NotFiniteError as error:
             self._start_anew()
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
@@ -256,7 +256,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         self.counts.answered += 1
         return BaseAnswer(stamp, estimate, message, rates, age, time.perf_counter() - start)
 
-    def _doubts(self) -> dict[str, float]:
+    def _inverse_probabilities(self) -> dict[str, float]:
         """Return 1 / p of each foot with a force, p the probability that it is on the ground.
 
         A logistic function of the force: 1/2 at ``on_force`` and 1/10 at ``off_force``.

@@ -17,7 +17,7 @@ from geolin_ros.typing import Array
 
 LONGEST_STEP = 0.01
 """IMU samples are repeated over longer gaps in steps of this size [s]."""
-NO_DOUBTS: Mapping[str, float] = {}
+ALL_CERTAIN: Mapping[str, float] = {}
 BUFFER = 64
 """IMU samples are kept until the next correction, or until there are so many."""
 LOST = 1e9
@@ -204,12 +204,12 @@ class BaseFilter:
         self,
         s: Array,
         on_ground: frozenset[str] | set[str],
-        doubts: Mapping[str, float] = NO_DOUBTS,
+        inverse_probabilities: Mapping[str, float] = ALL_CERTAIN,
     ) -> None:
         """Correct by joint positions (n,) while the frames ``on_ground`` touch it.
 
-        What slips is as uncertain as ``doubts`` (at least 1) says, by frame: since the last
-        correction its variance grew by so many times as much.
+        ``inverse_probabilities`` of contact, by frame (at least 1): the variance of where a foot
+        is has grown by so many times as much since the last correction.
 
         Raises
         ------
@@ -219,9 +219,9 @@ class BaseFilter:
         passed = self._times[self._kept] - self._times[0]
         self._carry()
         for k, name in enumerate(self.feet.names):
-            if self._active[k] and name in doubts:
+            if self._active[k] and name in inverse_probabilities:
                 row = kernels.FEET + 3 * k
-                more = self._noise[4] * passed * (doubts[name] - 1.0)
+                more = self._noise[4] * passed * (inverse_probabilities[name] - 1.0)
                 self._variances[row : row + 3] += more
         h, J = self.feet.seen(s)
         X, (_, T, L) = self._X, self._scratch
