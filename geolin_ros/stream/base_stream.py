@@ -4,7 +4,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -42,6 +42,7 @@ class BaseSettings:
     flat_ground: float = 0.0
     gate: float = 16.0
     distrust: float = 0.1
+    start: Sequence[float] = (0.0, 0.0, 0.0)
     deviations: Deviations = field(default_factory=Deviations)
 
 
@@ -77,7 +78,7 @@ def _has_rates(message: Any) -> bool:
 class BaseStream(TopicStream[BaseAnswer]):
     """Estimates the base at each joint state; IMU samples carry it from one to the next.
 
-    It starts at rest, upright by the first samples, above the origin and with its lowest foot at
+    It starts at rest, upright by the first samples, above ``start`` and with its lowest foot at
     height zero. It starts anew after a clock was set back or the IMU was silent for longer than a
     second. An input that cannot be used is counted and reported to ``on_drop``.
     Topics: ``joint_states``, ``contact_states``, that of the IMU and those of foot forces.
@@ -190,7 +191,7 @@ class BaseStream(TopicStream[BaseAnswer]):
                 'expected gravity, about 9.8 m/s^2; correct the unit of its publisher',
             )
         self._epoch = stamp
-        self._filter.start(0.0, mean)
+        self._filter.start(0.0, mean, *self.settings.start)
 
     def repeat_imu(self, stamp: int, sample: tuple[float, ...]) -> bool:
         """Take a sample as an Imu message that differs from the last one in nothing else.

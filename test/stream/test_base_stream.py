@@ -92,6 +92,15 @@ def test_robot_that_stands__stays_where_it_is_and_knows_its_gyro():
     assert answer.estimate.bias_covariance[2, 2] < stream.settings.deviations.gyro_bias**2
 
 
+def test_start__is_where_the_parameter_says():
+    x, y, yaw = 1.0, -2.0, 0.5
+    answer = stand(stream_of(start=[x, y, yaw]))
+    H = standing_pose(quadruped()[0])
+    H[:2, 3] += x, y
+    H[:2, :2] = (np.cos(yaw), -np.sin(yaw)), (np.sin(yaw), np.cos(yaw))
+    assert np.allclose(answer.estimate.H, H, atol=1e-3)
+
+
 def test_tilted_robot__starts_upright_by_gravity():
     tilt = 0.2
     answer = stand(stream_of(), acceleration=(0.0, 9.81 * np.sin(tilt), 9.81 * np.cos(tilt)))

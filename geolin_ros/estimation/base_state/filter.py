@@ -148,8 +148,10 @@ class BaseFilter:
         self._gyro_rate = 1.0
         self.time, self.let_go = 0.0, 0
 
-    def start(self, time: float, acceleration: Array) -> None:
-        """Start at the origin, upright by a mean of the accelerometer (3,) [m/s^2].
+    def start(
+        self, time: float, acceleration: Array, x: float = 0.0, y: float = 0.0, yaw: float = 0.0
+    ) -> None:
+        """Start upright by a mean of the accelerometer (3,) [m/s^2], the base at (x, y) [m, rad].
 
         At rest, or moving as fast as the deviation of the velocity says.
         """
@@ -160,8 +162,10 @@ class BaseFilter:
         side = np.cross(up, forward)
         side /= np.linalg.norm(side)
         self._X[:], self._b[:], P[:] = 0.0, 0.0, 0.0
-        self._X[:, :3] = np.cross(side, up), side, up
-        self._X[:, 4] = self._X[:, :3] @ -self.feet.imu_H_base[:3, 3]
+        c, s = np.cos(yaw), np.sin(yaw)
+        turned = np.array(((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)))
+        self._X[:, :3] = turned @ (np.cross(side, up), side, up)
+        self._X[:, 4] = (x, y, 0.0) - self._X[:, :3] @ self.feet.imu_H_base[:3, 3]
         P[0, 0] = P[1, 1] = d.tilt**2
         P[3:6, 3:6] = d.velocity**2 * np.eye(3)
         P[9:12, 9:12] = d.gyro_bias**2 * np.eye(3)

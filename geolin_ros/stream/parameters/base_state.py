@@ -47,6 +47,7 @@ BASE_TABLE: tuple[Parameter, ...] = (
         'imu_link', '', 'Link of the IMU, with its axes; fixed to the base. Empty: the base.'
     ),
     Parameter('world_frame', 'odom', 'Frame of the odometry.'),
+    Parameter('start', [0.0, 0.0, 0.0], 'x, y and yaw of the base at the start.', unit='m, rad'),
     Parameter(
         'max_skew',
         0.05,
