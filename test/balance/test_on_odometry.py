@@ -106,9 +106,6 @@ def test_odometry_that_follows_a_push__is_no_problem_unless_in_wrong_axes():
     push = push_of(0.06, 2.0, 0.5, simulator.model.total_mass)
     messages = run('quadruped', stand(simulator, 1.5), push, source='efforts')[1].messages
     assert set(problems(messages)) == {None}
-    for message in messages:
-        message.twist.covariance[:] = 0.0  # which says how far off a twist may be
-    assert any('agrees with the motion of the pose in no' in str(p) for p in problems(messages))
 
     watched = run('quadruped', stand(simulator, 1.5), push)[1]
     assert set(problems(watched.messages)) == {None}

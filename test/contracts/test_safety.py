@@ -113,6 +113,7 @@ def test_yaml__is_read_by_safe_loaders():
         'description/safe_yaml.py',
         'control/gain_file.py',
         'cli/identify.py',
+        'reports/inspection.py',
         'ros/bag_replay.py',
     }
     attributes = {

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.environment import ROOT
 from support.processes import Program, is_over
 
 pytest.importorskip('rclpy')
@@ -212,16 +213,17 @@ class Interruption(importlib.abc.MetaPathFinder):
             os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Interruption())
-runpy.run_module(f'geolin_demos.{sys.argv.pop(1)}', run_name='__main__')
+runpy.run_module(sys.argv.pop(1), run_name='__main__')
 """
 
 
-@pytest.mark.parametrize('name', ['demo', 'balance', 'mpc'])
-def test_interrupt__while_modules_are_imported_is_one_line(name):
+@pytest.mark.parametrize('name', ['geolin_demos.demo', 'geolin_demos.balance', 'mpc'])
+def test_interrupt__while_modules_are_imported_is_one_line(name, monkeypatch):
+    monkeypatch.setenv('PYTHONPATH', str(ROOT / 'examples'), prepend=os.pathsep)
     use = [sys.executable, '-c', INTERRUPTED, name]
     done = subprocess.run(use, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (130, '')
-    assert done.stderr == f'{name}: SIGINT before it was up\n'
+    assert done.stderr == f'{name.rpartition(".")[2]}: SIGINT before it was up\n'
 
 
 def test_domain__is_one_that_no_process_of_this_machine_has(monkeypatch):

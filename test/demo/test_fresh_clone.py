@@ -48,6 +48,7 @@ def folder_of(tmp_path_factory):
         else:
             (folder / '.venv').symlink_to(ROOT / '.venv')
         shutil.copy(ROOT / 'Makefile', folder)
+        (folder / 'examples').symlink_to(ROOT / 'examples')
         (folder / 'tools').mkdir()
         (folder / 'tools/setup.sh').write_text('#!/bin/sh\n')
         (folder / 'tools/setup.sh').chmod(0o755)

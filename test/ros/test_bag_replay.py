@@ -115,6 +115,7 @@ def test_busy_machine__has_every_joint_state_answered_and_recorded(replay):
     finally:
         for burner in burners:
             burner.end()
+            burner.wait()
     assert f'{COUNT} joint states sent, {COUNT} answered' in run.log
     assert Bag.of(run.output).counts[f'{NODE}/linearization'] == COUNT
 
