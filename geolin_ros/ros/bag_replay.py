@@ -357,6 +357,7 @@ class Replay:
         log: Any,
     ) -> None:
         self._stage, self._processes, self._stop, self._log = stage, processes, stop, log
+        self._futile: Report | None = None
 
     def wait_until_ready(self) -> None:
         """Wait until nothing is missing, for a while."""
@@ -402,6 +403,7 @@ class Replay:
         stage.end()
         while stage.quiet == 0 or (stage.report.waiting and stage.quiet < QUIET):
             self._look('record')
+            self._check_use(bag)
 
     def end_recording(self, output: Path) -> None:
         """Let the recorder write what it has, until nothing is added, and close the bag."""
@@ -419,11 +421,15 @@ class Replay:
             )
 
     def _check_use(self, bag: Bag) -> None:
-        """Refuse to go on where nothing is answered because a topic is not in the bag."""
+        """Refuse to go on where nothing is answered because a topic is not in the bag.
+
+        Two reports have to say so: a node that stalled may get joint states before odometry.
+        """
         report = self._stage.report
         if report.count(RECEIVED) >= FUTILE and not report.count(ANSWERED):
             absent = report.inputs - bag.counts.keys()
-            if absent:
+            self._futile = self._futile or report
+            if absent and report is not self._futile:
                 raise GeolinError(_nothing_answered(report, absent))
 
     def _call(self, kind: Any, verb: str) -> None:
