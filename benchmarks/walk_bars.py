@@ -303,9 +303,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(text)
     if options.table:
         lines = [HEAD, ['---'] * len(HEAD), *(row for _, row in results)]
-        options.table.write_text(
-            '\n'.join([text, '', *(f'| {" | ".join(line)} |' for line in lines), ''])
-        )
+        rows = [f'|{"|".join(line)}|'.replace(', ', ',') for line in lines]
+        options.table.write_text('\n'.join([text, '', *rows, '']))
     return int(count < len(results))
 
 
