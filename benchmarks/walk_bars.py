@@ -303,8 +303,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(text)
     if options.table:
         lines = [HEAD, ['---'] * len(HEAD), *(row for _, row in results)]
-        rows = [f'|{"|".join(line)}|'.replace(', ', ',') for line in lines]
-        options.table.write_text('\n'.join([text, '', *rows, '']))
+        options.table.write_text(
+            '\n'.join([text, '', *(f'| {" | ".join(line)} |' for line in lines), ''])
+        )
     return int(count < len(results))
 
 

@@ -62,7 +62,8 @@ def main(path, title, *command):
         status = process.wait()
         if found.exists():
             text, _, lines = found.read_text().strip().partition('\n\n|')
-            write(path, title, text, f'|{lines}'.splitlines(), begun)
+            lines = re.sub(r' *\| *', '|', f'|{lines}')  # pages are short
+            write(path, title, text, lines.splitlines(), begun)
             print(f'kept      {path}', flush=True)
     return status
 

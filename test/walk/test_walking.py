@@ -98,11 +98,11 @@ def test_quadruped__bears_bars_that_are_kept_and_not_run_again(tmp_path, capsys)
         assert bars.main([*arguments, case]) == 0, capsys.readouterr().out
     lines = table.read_text().splitlines()
     assert lines[0].startswith('2 of 2 cases pass.')
-    assert [line.split('|')[2:4] for line in lines[4:]] == [
+    assert [line.split(' | ')[1:3] for line in lines[4:]] == [
         ['odometry', 'yes'],
-        ['all of it,pushes by two thirds', 'yes'],
+        ['all of it, pushes by two thirds', 'yes'],
     ]
-    vx, tilt = (float(re.findall(r'[\d.]+', lines[4].split('|')[k])[0]) for k in (4, 7))
+    vx, tilt = (float(re.findall(r'[\d.]+', lines[4].split(' | ')[k])[0]) for k in (3, 6))
     assert abs(vx - 0.5) < 0.05
     assert tilt < 5.0
     kept.write_text(kept.read_text().replace('true', 'false'))

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from geolin_ros.errors import NotFiniteError
 from geolin_ros.estimation.base_state.feet import Feet
 from geolin_ros.kernels import invariant_filter as kernels
+from geolin_ros.spatial.se3 import rotation_from_rpy
 from geolin_ros.typing import Array
 
 LONGEST_STEP = 0.01
@@ -162,8 +163,7 @@ class BaseFilter:
         side = np.cross(up, forward)
         side /= np.linalg.norm(side)
         self._X[:], self._b[:], P[:] = 0.0, 0.0, 0.0
-        c, s = np.cos(yaw), np.sin(yaw)
-        turned = np.array(((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)))
+        turned = rotation_from_rpy((0.0, 0.0, yaw))
         self._X[:, :3] = turned @ (np.cross(side, up), side, up)
         self._X[:, 4] = (x, y, 0.0) - self._X[:, :3] @ self.feet.imu_H_base[:3, 3]
         P[0, 0] = P[1, 1] = d.tilt**2
