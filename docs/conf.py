@@ -4,6 +4,7 @@
 
 import importlib.metadata
 import json
+import os
 import re
 from pathlib import Path
 
@@ -94,7 +95,7 @@ def name_files_outside(app: Sphinx, page: str, source: list[str]) -> None:
     here = (Path(app.srcdir) / page).parent
 
     def named(link: re.Match[str]) -> str:
-        target = (here / link[2]).resolve()
+        target = Path(os.path.normpath(here / link[2]))
         if target.is_relative_to(app.srcdir):
             return link[0]
         path = target.relative_to(Path(app.srcdir).parent)
