@@ -12,10 +12,7 @@ from geolin_ros.errors import ConfigurationError
 def require(*packages: str, extra: str) -> None:
     """Check that packages of an extra are installed.
 
-    Raises
-    ------
-    ConfigurationError
-        If one is not; it names the extra that installs it.
+    Raises `ConfigurationError` if one is not; it names the extra that installs it.
     """
     for package in packages:
         if find_spec(package) is None:

@@ -56,10 +56,7 @@ def warn(old: str, new: str, depth: int = 3) -> None:
 def of_package(package: str, name: str) -> Any:
     """Return what has an old name of a package, and warn.
 
-    Raises
-    ------
-    AttributeError
-        If it is no old name either.
+    Raises `AttributeError` if it is no old name either.
     """
     new = RENAMED.get(f'{package}.{name}')
     if new is None:

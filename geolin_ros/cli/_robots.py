@@ -92,12 +92,8 @@ def read_model(file: Path, options: argparse.Namespace, **reading: Any) -> TreeM
 def read_supports(urdf: Path, model: TreeModel, texts: Sequence[str]) -> list[Support]:
     """Return what texts as of `CONTACTS_HELP` stand for; say on stderr what was assumed.
 
-    Raises
-    ------
-    ConfigurationError
-        If a text is not understood, or the shapes of a frame alone do not tell what it is.
-    UnknownNameError
-        If a frame is no link.
+    Raises `ConfigurationError` if a text is not understood, or the shapes of a frame alone do not
+    tell what it is; `UnknownNameError` if a frame is no link.
     """
     feet = read_feet(urdf, model, texts)
     for foot in feet:

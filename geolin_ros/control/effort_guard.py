@@ -147,10 +147,7 @@ class EffortGuard:
 def effort_limits(model: TreeModel) -> Array:
     """Return the largest efforts of the actuated joints (n_u,) [N m or N].
 
-    Raises
-    ------
-    ConfigurationError
-        If a joint has none: a command without a limit is not given.
+    Raises `ConfigurationError` if a joint has none: a command without a limit is not given.
     """
     limits = np.asarray(model.limits.effort)[model.actuated]
     for name, limit in zip(model.actuated_joints, limits.tolist(), strict=True):

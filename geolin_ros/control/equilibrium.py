@@ -159,12 +159,8 @@ class Equilibrium:
 def statics(model: TreeModel, state: State, supports: Sequence[Support]) -> Statics:
     """Return where the centre of mass is over the supports.
 
-    Raises
-    ------
-    UnknownNameError
-        If a support is no link of the robot.
-    ShapeError, NotFiniteError
-        If the state is not the robot's.
+    Raises `UnknownNameError` if a support is no link of the robot; `ShapeError` or
+    `NotFiniteError` if the state is not the robot's.
     """
     at, com = Kinematics(model, state), centre_of_mass(model, state).com
     polygon = support_polygon(np.vstack([support.world_points(at) for support in supports]))

@@ -115,10 +115,8 @@ class GainBank:
     def gains(self, contacts: Sequence[str], state: State) -> Gains:
         """Return the gains for contacts (frames) and the joints of a state.
 
-        Raises
-        ------
-        UnknownNameError
-            If the bank has no gains for these contacts; the message lists those it has.
+        Raises `UnknownNameError` if the bank has no gains for these contacts; the message lists
+        those it has.
         """
         return self.route(contacts).gains(state)
 
@@ -133,7 +131,9 @@ class GainBank:
     def with_gains(self, gains: Gains, tolerance: float = TOLERANCE) -> 'GainBank':
         """Return a bank that has these gains too, made while a robot runs as a rule.
 
-        Start from ``GainBank(model.hash, {})`` or from a bank designed offline.
+        Start from ``GainBank(model.hash, {})`` or from a bank designed offline. Raises
+        `ConfigurationError` if the gains are of another kind than those of the bank: another
+        sample time, another delay, other columns, or other feet.
 
         Parameters
         ----------
@@ -141,12 +141,6 @@ class GainBank:
             For the bank's robot; for other contacts than those it has, they begin a route.
         tolerance
             Relative error of the bank's own gains there up to which it stays as it is.
-
-        Raises
-        ------
-        ConfigurationError
-            If the gains are of another kind than those of the bank: another sample time,
-            another delay, other columns, or other feet.
         """
         for route in self.routes.values():
             _check_like(gains, route.knots[0])
@@ -175,8 +169,6 @@ def build(
 
     Parameters
     ----------
-    model
-        The robot.
     routes
         For each set of contacts equilibria in order, with the same contacts each.
     tuning
@@ -234,10 +226,7 @@ def squat(
 ) -> list[Equilibrium]:
     """Return equilibria at heights of the base above the feet [m], feet where ``start`` has them.
 
-    Raises
-    ------
-    InfeasibleError
-        If one of them is out of reach, or has no equilibrium.
+    Raises `InfeasibleError` if one of them is out of reach, or has no equilibrium.
     """
     points, state = [], start
     for height in heights:

@@ -42,14 +42,8 @@ _MALFORMED = (
 def save_bank(bank: GainBank | GaitGains, model: TreeModel, path: str | Path) -> None:
     """Write a bank, as YAML if the path ends in .yaml; `load_bank` returns the same numbers.
 
-    A gait is written as routes too: one for each change of contacts, in the order of time.
-
-    Raises
-    ------
-    InputError
-        If the bank is for another model.
-    OSError
-        If the file cannot be written.
+    A gait is written as routes too: one for each change of contacts, in the order of time. Raises
+    `InputError` if the bank is for another model; `OSError` if the file cannot be written.
     """
     _check_hash(bank.model_hash, model, 'the bank')
     routes = _runs(bank.knots) if isinstance(bank, GaitGains) else list(bank.routes.values())
@@ -74,13 +68,8 @@ def save_bank(bank: GainBank | GaitGains, model: TreeModel, path: str | Path) ->
 def load_bank(path: str | Path, model: TreeModel) -> GainBank | GaitGains:
     """Return the bank, or the gait, in a file of either kind.
 
-    Raises
-    ------
-    InputError
-        If the file is no gain bank, is of another version or model, or holds arrays of other
-        shapes or numbers that are not finite.
-    OSError
-        If there is no such file.
+    Raises `InputError` if the file is no gain bank, is of another version or model, or holds
+    arrays of other shapes or numbers that are not finite; `OSError` if there is no such file.
     """
     content = Path(path).read_bytes()
     with _named(path):

@@ -96,17 +96,15 @@ class GaitGains:
 def gains_along(steps: Sequence[Step], first: int) -> tuple[Array, float]:
     """Return K (N, n_u, n_x) of w = -K z, and how much of z is left over a period at most.
 
+    Raises `NotStabilizableError` if the recursion does not settle: inputs do not reach a motion
+    that does not decay.
+
     Parameters
     ----------
     steps
         N of them; those from ``first`` on repeat for ever.
     first
         Number of steps before.
-
-    Raises
-    ------
-    NotStabilizableError
-        If the recursion does not settle: inputs do not reach a motion that does not decay.
     """
     P = steps[first].Q
     for _ in range(MOST_PERIODS):

@@ -30,12 +30,14 @@ def write_control(
 ) -> None:
     """Fill a linear_feedback_controller_msgs/Control with gains; its headers are left alone.
 
+    Raises `ConfigurationError` if the gains need past inputs, for which the message has no place,
+    or some of the robot's joints are not actuated or not the controller's; `UnknownNameError` if
+    the controller has a joint that the robot has not.
+
     Parameters
     ----------
     message
         The message.
-    model
-        The robot.
     gains
         Without actuation delay.
     new_dimension, new_contact
@@ -43,14 +45,6 @@ def write_control(
     joint_order
         Joints of the controller, ``moving_joint_names`` in the order of its model; by default
         those of the robot.
-
-    Raises
-    ------
-    ConfigurationError
-        If the gains need past inputs, for which the message has no place, or some of the
-        robot's joints are not actuated or not the controller's.
-    UnknownNameError
-        If the controller has a joint that the robot has not.
     """
     order = _order(model, gains, joint_order)
     names = [model.joint_names[joint] for joint in order]

@@ -109,6 +109,9 @@ class Gains:
 class Tuning:
     """What gains are designed for.
 
+    Raises `ConfigurationError` if dt, delay or bandwidth is negative, or there is a delay in
+    continuous time.
+
     Attributes
     ----------
     weights
@@ -120,11 +123,6 @@ class Tuning:
     bandwidth
         Of the impedance of what contacts forbid [rad/s], 0 for none; by default `bandwidth_for`
         the supports.
-
-    Raises
-    ------
-    ConfigurationError
-        If dt, delay or bandwidth is negative, or there is a delay in continuous time.
     """
 
     weights: Weights | None = None
@@ -177,13 +175,8 @@ def lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Array:
 
     For any A and B, as of a flying robot or an arm. Contacts admit only a part of z: of a standing
     robot give A and B of ``R = reduce(C)``, and use ``R.full_gain(K)``; or let `design` do all.
-
-    Raises
-    ------
-    NotStabilizableError
-        If inputs do not reach a motion that does not decay.
-    ShapeError, NotFiniteError, ConfigurationError
-        As `riccati.solve_care`.
+    Raises `NotStabilizableError` if inputs do not reach a motion that does not decay;
+    `ShapeError`, `NotFiniteError` or `ConfigurationError` as `riccati.solve_care`.
     """
     try:
         return solve_care(A, B, Q, R).K

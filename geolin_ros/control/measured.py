@@ -78,10 +78,7 @@ class Measured(NamedTuple):
     def on(self, linearizer: Linearizer) -> Linearization:
         """Return A and B with the geometry of the own linearizer.
 
-        Raises
-        ------
-        InputError
-            If they are further from those of this model than these are from zero.
+        Raises `InputError` if they are further from those of this model than these are from zero.
         """
         own = linearizer(self.state, self.tau)
         for name, theirs, ours in (('A', self.A, own.A), ('B', self.B, own.B)):

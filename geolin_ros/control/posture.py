@@ -332,14 +332,8 @@ def _check(task: _Task, state: State) -> None:
 def state_with(model: TreeModel, joints: Mapping[str, float]) -> State:
     """Return the state at rest at the origin with joints in given positions, others near zero.
 
-    Others are at zero, or at the limit nearest to it.
-
-    Raises
-    ------
-    UnknownNameError
-        If a joint is not part of the robot.
-    ConfigurationError
-        If it is part of a joint with several axes.
+    Others are at zero, or at the limit nearest to it. Raises `UnknownNameError` if a joint is not
+    part of the robot; `ConfigurationError` if it is part of a joint with several axes.
     """
     state = model.neutral_state()
     for name, position in joints.items():

@@ -108,6 +108,9 @@ class Command(NamedTuple):
 class Regulator:
     """Keeps a robot at a reference on the supports in force.
 
+    Raises `ConfigurationError` if an actuated joint has no effort limit, or there is no support;
+    `UnknownNameError` if the bank has no gains for all supports, or the gait other feet.
+
     Parameters
     ----------
     model
@@ -128,13 +131,6 @@ class Regulator:
         What they were made of.
     failure
         Why the last design failed, or empty.
-
-    Raises
-    ------
-    ConfigurationError
-        If an actuated joint has no effort limit, or there is no support.
-    UnknownNameError
-        If the bank has no gains for all supports, or the gait other feet.
     """
 
     def __init__(
@@ -229,10 +225,7 @@ class Regulator:
     def check_supports(self, frames: Sequence[str]) -> None:
         """Check that these are supports of the robot.
 
-        Raises
-        ------
-        UnknownNameError
-            If one of them is none of the supports.
+        Raises `UnknownNameError` if one of them is none of the supports.
         """
         for frame in frames:
             if frame not in self._supports:
@@ -241,12 +234,8 @@ class Regulator:
     def stand_on(self, frames: Sequence[str]) -> None:
         """Put these supports in force, and no others; gains for them come with `redesign`.
 
-        Without any the joints are damped after `RegulatorSettings.contacts_timeout`.
-
-        Raises
-        ------
-        UnknownNameError
-            As `check_supports`.
+        Without any the joints are damped after `RegulatorSettings.contacts_timeout`. Raises
+        `UnknownNameError` as `check_supports`.
         """
         self.check_supports(frames)
         self._standing_on = tuple(frame for frame in self._supports if frame in set(frames))

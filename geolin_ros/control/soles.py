@@ -57,8 +57,6 @@ def read_feet(urdf: str | Path, model: TreeModel, texts: Sequence[str | Support]
     ----------
     urdf
         Path or text of its URDF or MJCF; from the path of a URDF meshes are found.
-    model
-        The robot.
     texts
         ``frame``, or as `Support.parse`; a `Support` stays what it is.
 

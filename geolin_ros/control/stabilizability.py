@@ -154,13 +154,9 @@ def _free_fall(model: TreeModel, state: State) -> ModeReport:
 def reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float) -> ModeReport:
     """Return what efforts beside ``tau`` reach within a horizon in free flight, gravity on.
 
-    The rank is where the singular values of the reachability matrix drop most.
-
-    Raises
-    ------
-    ConfigurationError
-        If the horizon is not positive, there are no joints, or the damping of one stops it in so
-        short a time that the horizon takes more than `MOST_STEPS` steps.
+    The rank is where the singular values of the reachability matrix drop most. Raises
+    `ConfigurationError` if the horizon is not positive, there are no joints, or the damping of one
+    stops it in so short a time that the horizon takes more than `MOST_STEPS` steps.
     """
     if not horizon > 0.0:
         raise ConfigurationError(f'horizon is {horizon:g} s, expected a positive time')

@@ -69,7 +69,8 @@ class Solution:
 class StageProblem:
     """A problem of fixed sizes, solved again and again in memory of its own.
 
-    Write into its arrays, then call `solve`. All are zero at first, bounds infinite.
+    Write into its arrays, then call `solve`. All are zero at first, bounds infinite. Raises
+    `ConfigurationError` if a number is not possible.
 
     Parameters
     ----------
@@ -96,11 +97,6 @@ class StageProblem:
     row_weights : (rows,)
         mu of the rows: squares of them are added to the cost times mu/2.
     bound_weights : (n_u,)
-
-    Raises
-    ------
-    ConfigurationError
-        If a number is not possible.
 
     Examples
     --------
@@ -155,6 +151,8 @@ class StageProblem:
     def solve(self, z0: ArrayLike, rounds: int = 2, newton_steps: int = 5) -> Solution:
         """Solve from the inputs and multipliers of the last solution.
 
+        Raises `ShapeError` if z0 has another size.
+
         Parameters
         ----------
         z0 : (n_x,)
@@ -168,11 +166,6 @@ class StageProblem:
         -------
         Solution
             One that is not finite makes this problem `forget`.
-
-        Raises
-        ------
-        ShapeError
-            If z0 has another size.
         """
         first, sizes = np.asarray(z0, dtype=np.float64), self._sizes
         if first.shape != (sizes.n_x,):

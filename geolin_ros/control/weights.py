@@ -97,10 +97,7 @@ class Weights:
     def deviations(self, model: TreeModel) -> Array:
         """Return the acceptable deviation (2 m,) of each entry of the state.
 
-        Raises
-        ------
-        UnknownNameError
-            If ``single`` names an entry that the robot has not.
+        Raises `UnknownNameError` if ``single`` names an entry that the robot has not.
         """
         values = np.empty(2 * (6 + model.n))
         poses, twists = values.reshape(2, -1)
@@ -149,6 +146,9 @@ def cost(
 ) -> Cost:
     """Return the cost in the coordinates of a reduced system about a state at rest.
 
+    Raises `ConfigurationError` if an actuated joint has no effort limit; `UnknownNameError` if a
+    weight names an entry that the robot has not.
+
     Parameters
     ----------
     weights
@@ -161,13 +161,6 @@ def cost(
         Contact forces at rest.
     reduced
         The system at that state.
-
-    Raises
-    ------
-    ConfigurationError
-        If an actuated joint has no effort limit.
-    UnknownNameError
-        If a weight names an entry that the robot has not.
     """
     P, m = reduced.P, model.m
     com = state.H[:3, :3] @ reduced.M[:3] / reduced.M[0, 0]  # its Jacobian

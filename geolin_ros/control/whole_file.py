@@ -14,12 +14,7 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its place when it is finished.
 
     Until then, and after an exception, what was there before stays. Pipes and devices are written
-    as they are.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
+    as they are. Raises `OSError` if it cannot be written.
     """
     path = Path(path).resolve()
     if path.exists() and not path.is_file():

@@ -58,12 +58,8 @@ def apply_overlay(
 ) -> Description:
     """Return the description with an overlay (mapping, or path of a YAML file) laid over it.
 
-    Raises
-    ------
-    ModelError
-        If a key is unknown, a value is no finite number in its range, or a file cannot be read.
-    UnknownNameError
-        If a joint pattern matches nothing, or a frame is unknown.
+    Raises `ModelError` if a key is unknown, a value is no finite number in its range, or a file
+    cannot be read; `UnknownNameError` if a joint pattern matches nothing, or a frame is unknown.
     """
     where = 'overlay'
     if not isinstance(overlay, Mapping):
@@ -183,10 +179,7 @@ def _screw(at: str, values: Mapping[str, Any], joints: Sequence[Joint]) -> dict[
 def parse_overlay(text: str, where: str = 'overlay') -> Mapping[str, Any]:
     """Return the mapping that a YAML text holds.
 
-    Raises
-    ------
-    ModelError
-        If it is no YAML or no mapping; says ``where`` it is from.
+    Raises `ModelError` if it is no YAML or no mapping; says ``where`` it is from.
     """
     return _checked(parse_yaml, text, where)
 

@@ -18,10 +18,7 @@ _Loader: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 def read_yaml(path: str | Path) -> Any:
     """Return the value that a YAML file holds.
 
-    Raises
-    ------
-    InputError
-        If it cannot be read, or as `parse_yaml`.
+    Raises `InputError` if it cannot be read, or as `parse_yaml`.
     """
     try:
         with Path(path).open('rb') as file:
@@ -35,10 +32,8 @@ def read_yaml(path: str | Path) -> Any:
 def parse_yaml(text: str, most_bytes: int = MOST_BYTES) -> Any:
     """Return the value that a YAML text holds.
 
-    Raises
-    ------
-    InputError
-        If it is no YAML, longer than ``most_bytes``, deeper than `MOST_DEPTH`, or has aliases.
+    Raises `InputError` if it is no YAML, longer than ``most_bytes``, deeper than `MOST_DEPTH`, or
+    has aliases.
     """
     if len(text) > most_bytes:
         raise InputError(f'longer than {most_bytes} bytes, expected fewer')

@@ -51,19 +51,14 @@ class Shape:
     def outline(self, urdf: Path | None = None) -> tuple[Array, float]:
         """Return points (k, 3) in the link, and the radius of the ball about each [m].
 
-        The shape is the convex hull of these balls, a mesh lies within it.
+        The shape is the convex hull of these balls, a mesh lies within it. Raises `UrdfError` if
+        the mesh cannot be found or read; `ConfigurationError` if the extra that reads meshes is
+        not installed.
 
         Parameters
         ----------
         urdf
             The file from which the names of meshes start.
-
-        Raises
-        ------
-        UrdfError
-            If the mesh cannot be found or read.
-        ConfigurationError
-            If the extra that reads meshes is not installed.
         """
         radius, points = 0.0, np.zeros((1, 3))
         if self.kind == 'box':
@@ -91,12 +86,8 @@ def find_mesh(name: str, urdf: Path | None = None) -> Path:
     """Return the file that a URDF calls by a name.
 
     ``package://PACKAGE/...`` is looked for where ROS keeps packages (AMENT_PREFIX_PATH,
-    ROS_PACKAGE_PATH), and in the folders around the URDF; other names start at the URDF.
-
-    Raises
-    ------
-    UrdfError
-        If there is no such file.
+    ROS_PACKAGE_PATH), and in the folders around the URDF; other names start at the URDF. Raises
+    `UrdfError` if there is no such file.
     """
     here = Path.cwd() if urdf is None else Path(urdf).resolve().parent
     tried: list[Path]

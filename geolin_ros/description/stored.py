@@ -28,10 +28,7 @@ def is_stored(text: str) -> bool:
 def load(text: str) -> Description:
     """Return the description of a text of `dump`.
 
-    Raises
-    ------
-    ModelError
-        If it is not such a text.
+    Raises `ModelError` if it is not such a text.
     """
     try:
         found = json.loads(text)

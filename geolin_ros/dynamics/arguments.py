@@ -35,10 +35,8 @@ def check_is_state(state: object) -> None:
 def packed_of(model: TreeModel) -> Packed:
     """Return a robot as kernels read it.
 
-    Raises
-    ------
-    ModelError
-        If a link has an inertia that no rigid body has, or bodies are not numbered depth first.
+    Raises `ModelError` if a link has an inertia that no rigid body has, or bodies are not numbered
+    depth first.
     """
     if model.packed is None:
         raise ModelError(

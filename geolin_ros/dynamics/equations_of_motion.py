@@ -47,10 +47,11 @@ def equations_of_motion(
 ) -> EquationsOfMotion:
     """Return the terms of the equations of motion at a state.
 
+    Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`; `ConfigurationError` if
+    the representation is unknown.
+
     Parameters
     ----------
-    model
-        The robot.
     state
         Where.
     base
@@ -61,13 +62,6 @@ def equations_of_motion(
     -------
     EquationsOfMotion
         Base rows are wrenches in that frame [N, N m], joint rows efforts [N m or N].
-
-    Raises
-    ------
-    ShapeError, NotFiniteError, InputError
-        As `Kinematics`.
-    ConfigurationError
-        If the representation is unknown.
 
     Notes
     -----

@@ -53,6 +53,9 @@ class Centroidal(NamedTuple):
 def centroidal(model: TreeModel, state: State, base: Expression = 'body') -> Centroidal:
     """Return the centroidal quantities at a state.
 
+    Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`; `ConfigurationError` if
+    the representation is unknown.
+
     Parameters
     ----------
     model
@@ -61,13 +64,6 @@ def centroidal(model: TreeModel, state: State, base: Expression = 'body') -> Cen
         Where.
     base
         Frame of the base twist in nu, which A and A_dot multiply; see `Kinematics`.
-
-    Raises
-    ------
-    ShapeError, NotFiniteError, InputError
-        As `Kinematics`.
-    ConfigurationError
-        If the representation is unknown.
     """
     at, inertias, mass = Kinematics(model, state), model.tree.inertia, model.total_mass
     com = _first_moment(at) / mass
@@ -109,10 +105,7 @@ def centre_of_mass(model: TreeModel, state: State) -> Mass:
 def kinetic_energy(model: TreeModel, state: State) -> float:
     """Return the sum of v_i' M_i v_i / 2 over the bodies, and of a_c r_c^2 / 2 over rotors [J].
 
-    Raises
-    ------
-    ShapeError, NotFiniteError, InputError
-        As `Kinematics`.
+    Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`.
     """
     tree, v = model.tree, Kinematics(model, state).v
     rates = tree.multiplier * state.r[tree.master]
@@ -124,10 +117,7 @@ def kinetic_energy(model: TreeModel, state: State) -> float:
 def potential_energy(model: TreeModel, state: State) -> float:
     """Return -m g'o of the centre of mass o, zero at the world origin, and of joint springs [J].
 
-    Raises
-    ------
-    ShapeError, NotFiniteError, InputError
-        As `Kinematics`.
+    Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`.
     """
     weight = model.gravity @ _first_moment(Kinematics(model, state))
     return float(0.5 * model.tree.stiffness @ spring_stretch(model, state) ** 2 - weight)

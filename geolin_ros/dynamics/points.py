@@ -46,10 +46,7 @@ class Points:
     def __call__(self, states: States) -> Places:
         """Return where the frames are.
 
-        Raises
-        ------
-        ShapeError, NotFiniteError
-            If the states are not those of the robot.
+        Raises `ShapeError` or `NotFiniteError` if the states are not those of the robot.
         """
         data = state_rows(self.model, states)
         shape = len(data), len(self._bodies)

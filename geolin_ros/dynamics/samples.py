@@ -44,17 +44,8 @@ class Robot:
 
     The packed robot has a coordinate for each axis of the tree, y_tree = T y: mimic joints follow
     others, so that forces are T' those of the tree. What moves freely under forces is then found
-    with a dense mass matrix; without mimic joints all is O(n) [Kim 2012, section 2].
-
-    Parameters
-    ----------
-    model
-        The robot.
-
-    Raises
-    ------
-    ModelError
-        If a link has an inertia that no rigid body has.
+    with a dense mass matrix; without mimic joints all is O(n) [Kim 2012, section 2]. Raises
+    `ModelError` if a link has an inertia that no rigid body has.
     """
 
     def __init__(self, model: TreeModel) -> None:

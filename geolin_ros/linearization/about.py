@@ -24,8 +24,6 @@ class About:
 
     Parameters
     ----------
-    model
-        The robot.
     constraints
         Contacts and loops in force.
     length

@@ -110,12 +110,8 @@ class ReducedLinearization:
     def discretize(self, dt: float) -> tuple[Array, Array]:
         """Return Phi (k, k) and Gamma (k, n_u) of y(t + dt) for constant efforts, A and B.
 
-        Exact at equilibria; along motions see `reduce_step`.
-
-        Raises
-        ------
-        ConfigurationError
-            If dt is not positive.
+        Exact at equilibria; along motions see `reduce_step`. Raises `ConfigurationError` if dt is
+        not positive.
         """
         check_step(dt)
         return zero_order_hold(self.A, self.B, dt)
@@ -254,7 +250,8 @@ def reduce_step(
 ) -> ReducedStep:
     """Step over ``dt`` with constant efforts, and reduce the linearized step.
 
-    Phi_r = P_end' Phi P_start,  Gamma_r = P_end' Gamma, in any gauge.
+    Phi_r = P_end' Phi P_start,  Gamma_r = P_end' Gamma, in any gauge. Raises `UnsolvableError` as
+    `reduce`; others as `Linearizer.discretize`.
 
     Parameters
     ----------
@@ -264,11 +261,6 @@ def reduce_step(
         As in `Linearizer.discretize`.
     previous
         As in `reduce`.
-
-    Raises
-    ------
-    UnsolvableError
-        As `reduce`; others as `Linearizer.discretize`.
     """
     start = reduce(linearizer(state, tau, wrenches=wrenches), previous)
     step = linearizer.discretize(state, tau, dt, method=method, wrenches=wrenches)

@@ -28,10 +28,7 @@ from geolin_ros.typing import Array
 def twist_from_body(H: ArrayLike, v: ArrayLike, representation: Representation) -> Array:
     """Return the base twist (6,) in a representation, from the body twist v at the pose H (4, 4).
 
-    Raises
-    ------
-    ConfigurationError
-        If the representation is unknown.
+    Raises `ConfigurationError` if the representation is unknown.
     """
     Y = _twist_map(np.array(H, dtype=np.float64), representation)
     return Y @ np.asarray(v, dtype=np.float64)

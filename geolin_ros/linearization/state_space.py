@@ -22,6 +22,8 @@ def state_space(
 ) -> Any:
     """Return a ``control.StateSpace`` whose outputs are its states, and forces.
 
+    Raises `ConfigurationError` if python-control is not installed.
+
     Parameters
     ----------
     matrices
@@ -35,11 +37,6 @@ def state_space(
         Time step [s], 0 of a continuous system.
     name
         Of the system.
-
-    Raises
-    ------
-    ConfigurationError
-        If python-control is not installed.
     """
     try:
         control = importlib.import_module('control')

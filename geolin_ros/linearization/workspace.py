@@ -33,10 +33,11 @@ Run = Callable[[], int]
 class Workspace:
     """What kernels read of one robot and its contacts, and their scratch (one per thread).
 
+    Raises `ModelError` if a link has an inertia that no rigid body has, or bodies are not numbered
+    depth first.
+
     Parameters
     ----------
-    model
-        The robot.
     constraints
         Contacts and loops in force.
     length
@@ -50,11 +51,6 @@ class Workspace:
         Of the engine.
     last
         Memory of the state it was written about last, or None; who runs it says so.
-
-    Raises
-    ------
-    ModelError
-        If a link has an inertia that no rigid body has, or bodies are not numbered depth first.
     """
 
     def __init__(self, model: TreeModel, constraints: Sequence[Constraint], length: float) -> None:

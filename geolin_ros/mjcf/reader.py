@@ -52,6 +52,11 @@ class Reading(NamedTuple):
 def read(source: str | Path, root: str | None = None) -> Reading:
     """Return the links and joints of the one robot of an MJCF file.
 
+    Raises `ConfigurationError` if MuJoCo is not installed; `ModelError` if MuJoCo cannot read it,
+    it holds several moving trees, or something acts on its joints that cannot be read: equalities
+    of tendons or by curves, tendons with forces, springs of ball joints, polynomial springs and
+    dampers, gravity compensation, fluids, deformable bodies.
+
     Parameters
     ----------
     source
@@ -71,16 +76,6 @@ def read(source: str | Path, root: str | None = None) -> Reading:
         massless links, ``body@joint``, between. Equalities are exact, where MuJoCo's are soft: of
         two joints a mimic joint, of one a fixed joint; <connect> and <weld> are loops between
         massless links ``body@equality``. What <flag> disables is left out.
-
-    Raises
-    ------
-    ConfigurationError
-        If MuJoCo is not installed.
-    ModelError
-        If MuJoCo cannot read it, it holds several moving trees, or something acts on its joints
-        that cannot be read: equalities of tendons or by curves, tendons with forces, springs of
-        ball joints, polynomial springs and dampers, gravity compensation, fluids, deformable
-        bodies.
     """
     return _Reader(*_compiled(source), root).read()
 

@@ -21,10 +21,8 @@ class DependentJoint(NamedTuple):
 def resolve_mimics(description: Description, moving: list[Joint]) -> dict[str, DependentJoint]:
     """Return the dependent joints by name, each with an independent master.
 
-    Raises
-    ------
-    ModelError
-        If a mimic joint follows an unknown or fixed joint, or, over others, itself.
+    Raises `ModelError` if a mimic joint follows an unknown or fixed joint, or, over others,
+    itself.
     """
     by_name = {joint.name: joint for joint in moving}
     found: list[Finding] = []

@@ -621,10 +621,7 @@ def _check_list(option: str, names: object) -> None:
 def _check_options(given: Mapping[str, object]) -> None:
     """Refuse what is no option.
 
-    Raises
-    ------
-    TypeError
-        As for any keyword that a function does not have.
+    Raises `TypeError` as for any keyword that a function does not have.
     """
     for name in given:
         if name not in JointOptions.__annotations__:
@@ -642,10 +639,7 @@ def _unlisted(
 ) -> dict[str, float]:
     """Return positions for the joints that are neither listed nor locked nor follow another.
 
-    Raises
-    ------
-    UnknownNameError
-        If a name is no joint that moves.
+    Raises `UnknownNameError` if a name is no joint that moves.
     """
     found = {}
     moving = [joint.name for joint in description.joints if joint.kind != 'fixed']

@@ -15,10 +15,7 @@ EXAMPLES = Path(sysconfig.get_path('purelib'), 'cmeel.prefix/share/example-robot
 def path(name: str) -> Path:
     """Return the URDF file of a bundled robot, ``quadruped`` or ``humanoid``.
 
-    Raises
-    ------
-    UnknownNameError
-        If no bundled robot has this name.
+    Raises `UnknownNameError` if no bundled robot has this name.
     """
     if name not in ROBOTS:
         raise unknown_name('robot', name, ROBOTS, 'the bundled robots')
@@ -31,14 +28,8 @@ def locate(robot: str | Path) -> Path:
     Names are those of the bundled robots, and of the URDFs of example-robot-data, ``panda``.
 
     A file counts more than a name. What could only be a path is returned as it is: whoever reads
-    it says what is wrong.
-
-    Raises
-    ------
-    UnknownNameError
-        If a word without suffix or folder is neither a file nor such a name.
-    ConfigurationError
-        If several URDFs have the name.
+    it says what is wrong. Raises `UnknownNameError` if a word without suffix or folder is neither
+    a file nor such a name; `ConfigurationError` if several URDFs have the name.
     """
     file = Path(robot)
     if file.is_file() or file.suffix or len(file.parts) != 1:

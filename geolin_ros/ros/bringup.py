@@ -32,6 +32,8 @@ def chain(
 ) -> list[ChainNode]:
     """Return the nodes of a chain, each with what it needs of what they share.
 
+    Raises `ConfigurationError` if there are no feet, or one is not understood.
+
     Parameters
     ----------
     feet
@@ -46,11 +48,6 @@ def chain(
         Whether the LQR node sends efforts to the motors.
     nodes
         Which of `NODES`. Without the state estimator odometry and contacts are inputs.
-
-    Raises
-    ------
-    ConfigurationError
-        If there are no feet, or one is not understood.
     """
     texts = re.findall(r'[^,@]+(?:@[^,]*,[^,]*,[^,]*)?', feet.replace(' ', ''))
     if not texts:

@@ -65,10 +65,7 @@ def fail(sentence: str) -> TimerAction:
 def check_file(argument: str, value: str) -> None:
     """Refuse an argument that names no file, which launch would only warn of.
 
-    Raises
-    ------
-    ConfigurationError
-        If there is no such file.
+    Raises `ConfigurationError` if there is no such file.
     """
     if not Path(value).is_file():
         raise ConfigurationError(f'{argument}:={value} is not a file, expected the path of one')

@@ -16,6 +16,9 @@ _FIXED, _SEQUENCE = re.compile(r'(\w+)\[\d+\]'), re.compile(r'sequence<(.+)>')
 class Layout:
     """Of one message, and of each one with the same texts and lengths.
 
+    Raises `TypeError` if the message has a field of another type than numbers, strings, messages
+    of them, and arrays of numbers and of strings.
+
     Attributes
     ----------
     at
@@ -25,12 +28,6 @@ class Layout:
         The bytes of texts and lengths; those that are neither here nor numbers mean nothing.
     size
         Bytes of the whole.
-
-    Raises
-    ------
-    TypeError
-        If the message has a field of another type than numbers, strings, messages of them, and
-        arrays of numbers and of strings.
     """
 
     def __init__(self, message: Any) -> None:

@@ -244,6 +244,8 @@ def record(
 ) -> Recorder:
     """Record until a signal comes or the duration [s] from the first message on is over.
 
+    Raises `RecordingError` or `OSError` as from `BagWriter`.
+
     Parameters
     ----------
     path, storage
@@ -257,11 +259,6 @@ def record(
     -------
     Recorder
         What was recorded; it has left the graph.
-
-    Raises
-    ------
-    RecordingError, OSError
-        As from `BagWriter`.
     """
     with handled_signals() as interrupted, BagWriter(path, storage) as writer:
         init([])

@@ -17,10 +17,7 @@ from geolin_ros.ros.robot_node import Input
 def check_transforms() -> Any:
     """Return the type tf2_msgs/TFMessage.
 
-    Raises
-    ------
-    ConfigurationError
-        If tf2_msgs is not installed.
+    Raises `ConfigurationError` if tf2_msgs is not installed.
     """
     try:
         from tf2_msgs.msg import TFMessage

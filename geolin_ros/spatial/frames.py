@@ -53,10 +53,7 @@ def mixed(B: MovingFrame) -> MovingFrame:
 def expression_frame(B: MovingFrame, expressed_in: Expression) -> MovingFrame:
     """Return the frame C that a name stands for, or the given one.
 
-    Raises
-    ------
-    ConfigurationError
-        If the name is unknown.
+    Raises `ConfigurationError` if the name is unknown.
     """
     if isinstance(expressed_in, MovingFrame):
         return expressed_in

@@ -55,12 +55,7 @@ def log(H: ArrayLike) -> Array:
     """Return the twist (6,) of smallest angle whose `exp` is H (4, 4).
 
     Its angle is at most pi, and exact to rounding near 0 and near pi; at pi its axis has either
-    sign.
-
-    Raises
-    ------
-    ShapeError, NotFiniteError, InputError
-        As `check_pose`.
+    sign. Raises `ShapeError`, `NotFiniteError` or `InputError` as `check_pose`.
     """
     z = np.empty(6)
     kernels.log(_pose(check_pose(H)), z)
@@ -147,10 +142,7 @@ def adjoint_of_exp(z: ArrayLike) -> Array:
 def rotation_from_quaternion(q: ArrayLike) -> Array:
     """Return R (3, 3) of a quaternion (x, y, z, w), normalised on the way.
 
-    Raises
-    ------
-    InputError
-        If the quaternion is zero or not finite.
+    Raises `InputError` if the quaternion is zero or not finite.
     """
     quaternion = np.asarray(q, dtype=np.float64)
     if quaternion.shape != (4,):

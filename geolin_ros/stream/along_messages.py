@@ -63,10 +63,8 @@ class AlongAnswerer:
     def __call__(self, request: Any, trajectory: Any) -> None:
         """Fill a geolin_msgs/LinearizedTrajectory.
 
-        Raises
-        ------
-        GeolinError
-            If sizes contradict each other, the robot is another, or as `Linearizer.along`.
+        Raises `GeolinError` if sizes contradict each other, the robot is another, or as
+        `Linearizer.along`.
         """
         model = self._model
         if request.model_hash not in ('', model.hash):

@@ -80,8 +80,10 @@ class BaseStream(TopicStream[BaseAnswer]):
 
     It starts at rest, upright by the first samples, above ``start`` and with its lowest foot at
     height zero. It starts anew after a clock was set back or the IMU was silent for longer than a
-    second. An input that cannot be used is counted and reported to ``on_drop``.
-    Topics: ``joint_states``, ``contact_states``, that of the IMU and those of foot forces.
+    second. An input that cannot be used is counted and reported to ``on_drop``. Topics:
+    ``joint_states``, ``contact_states``, that of the IMU and those of foot forces. Raises
+    `ConfigurationError` or `UnknownNameError` as `Feet`; or if contacts are of kinds that are no
+    feet.
 
     Parameters
     ----------
@@ -91,11 +93,6 @@ class BaseStream(TopicStream[BaseAnswer]):
         Available inputs, and their quality.
     counts
         Where to count, to go on with the counts of an earlier stream.
-
-    Raises
-    ------
-    ConfigurationError, UnknownNameError
-        As `Feet`; or if contacts are of kinds that are no feet.
     """
 
     def __init__(

@@ -52,6 +52,8 @@ def save_failed_check(
 ) -> Path:
     """Write a file ``failed-check-ROBOT-STAMP.json`` and return its path.
 
+    Raises `OSError` if the file cannot be written.
+
     Parameters
     ----------
     folder
@@ -59,15 +61,8 @@ def save_failed_check(
     description, values
         What the model was read from: URDF text or file, and the node's parameters. Files are read
         now; `load_failed_check` refuses one that has changed since.
-    model
-        The robot.
     sample, certificate
         What was checked and what was found.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
     """
     kept = {name: values[name] for name in KEPT}
     if values['overlay_file']:
@@ -129,12 +124,8 @@ def failed_check_report(sample: Sample, verdict: Verdict) -> str:
 def load_failed_check(path: Path) -> FailedCheck:
     """Read a file of `save_failed_check`.
 
-    Raises
-    ------
-    InputError
-        If it is none, or its robot is not the one that it names.
-    OSError
-        If it cannot be read.
+    Raises `InputError` if it is none, or its robot is not the one that it names; `OSError` if it
+    cannot be read.
     """
     try:
         content = json.loads(path.read_text())

@@ -41,8 +41,6 @@ class FeedbackStream(StateStream[Command]):
 
     Parameters
     ----------
-    model
-        The robot.
     supports, settings
         Of the regulator.
     stream_settings
@@ -191,10 +189,7 @@ class FeedbackStream(StateStream[Command]):
     def design(self) -> Gains | None:
         """Return new gains if there are any; runs beside all the others.
 
-        Raises
-        ------
-        GeolinError
-            If there are none although something has changed; the old ones stay.
+        Raises `GeolinError` if there are none although something has changed; the old ones stay.
         """
         newest, self._linearization = self._linearization, None
         if newest is not None:

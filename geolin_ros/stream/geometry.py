@@ -38,10 +38,7 @@ def twist_numbers(message: Any) -> tuple[float, ...]:
 def read_pose(message: Any) -> Array:
     """Return a geometry_msgs/Pose as (4, 4).
 
-    Raises
-    ------
-    InputError
-        If its quaternion has no direction.
+    Raises `InputError` if its quaternion has no direction.
     """
     numbers, H = pose_numbers(message), np.eye(4)
     H[:3, :3], H[:3, 3] = rotation_from_quaternion(numbers[3:]), numbers[:3]

@@ -151,8 +151,6 @@ class LinearizationStream(StateStream[Answer]):
 
     Parameters
     ----------
-    model
-        The robot.
     settings
         What to do; see `StreamSettings`.
     counts
@@ -457,12 +455,8 @@ def linearize(
 ) -> Answer:
     """Return the linearization about a point, in the form that ``settings`` say.
 
-    On the contacts of the linearizer, which has those of the point.
-
-    Raises
-    ------
-    NotFiniteError, SingularInertiaError
-        As for a linearization, and if finite inputs overflow.
+    On the contacts of the linearizer, which has those of the point. Raises `NotFiniteError` or
+    `SingularInertiaError` as for a linearization, and if finite inputs overflow.
     """
     state, tau, wrenches = point.state, point.efforts, point.wrenches
     M = None

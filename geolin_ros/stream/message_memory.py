@@ -43,10 +43,7 @@ def write_matrix(message: Any, values: Array | None) -> None:
 def read_matrix(message: Any) -> Array:
     """Return a geolin_msgs/Matrix as an array that shares its memory.
 
-    Raises
-    ------
-    InputError
-        If the data do not have rows * cols entries.
+    Raises `InputError` if the data do not have rows * cols entries.
     """
     values = np.asarray(message.data, dtype=np.float64)
     if values.size != message.rows * message.cols:

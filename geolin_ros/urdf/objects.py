@@ -40,6 +40,8 @@ _ORTHONORMALITY_TOLERANCE = 1e-6
 def describe(parsed: Any, source: str, found: list[Finding]) -> Description:
     """Return the description of a parsed robot.
 
+    Raises `Refused` if the object lacks an attribute, or is too large.
+
     Parameters
     ----------
     parsed
@@ -49,11 +51,6 @@ def describe(parsed: Any, source: str, found: list[Finding]) -> Description:
         Opens every error message.
     found
         What is odd or wrong is appended; after an error of a value a harmless one stands for it.
-
-    Raises
-    ------
-    Refused
-        If the object lacks an attribute, or is too large.
     """
     robot = getattr(parsed, 'robot', parsed)
     try:

@@ -21,6 +21,10 @@ BLANKS = '\ufeff \t\r\n'
 def read(source: str | bytes | Path | object) -> Description:
     """Return the links and joints of a robot.
 
+    Raises `UrdfError` if the source is unreadable, unsafe, out of bounds, not one tree, or holds
+    what no reader can mean: a value that is no finite number, a name that is empty or cannot be
+    printed, an axis of no length, a negative mass.
+
     Parameters
     ----------
     source
@@ -38,13 +42,6 @@ def read(source: str | bytes | Path | object) -> Description:
 
         What urdfdom, the parser of ROS, reads is read as urdfdom does. Where that is not what is
         written a `ModelWarning` says so; ``findings`` of the description hold the same.
-
-    Raises
-    ------
-    UrdfError
-        If the source is unreadable, unsafe, out of bounds, not one tree, or holds what no reader
-        can mean: a value that is no finite number, a name that is empty or cannot be printed, an
-        axis of no length, a negative mass.
 
     Examples
     --------
@@ -67,17 +64,14 @@ def examine(source: str | bytes | Path | object) -> tuple[Description | None, li
 def read_text(text: str, source: str = TEXT_SOURCE) -> Description:
     """Return the links and joints of a robot from URDF text, whoever sent it: opens no file.
 
+    Raises `UrdfError` as `read` does.
+
     Parameters
     ----------
     text
         What `read` would take for a path is malformed here.
     source
         Opens every error message.
-
-    Raises
-    ------
-    UrdfError
-        As `read` does.
     """
     return _warned(*_collected(lambda found: _read_bytes(*_encoded(text), source, found), source))
 
@@ -124,12 +118,8 @@ def _is_path(source: bytes | bytearray | str) -> bool:
 def document(source: str | bytes | bytearray | Path) -> tuple[bytes, str | None]:
     """Return the bytes of a URDF text or file, and their encoding where it is known.
 
-    Raises
-    ------
-    UrdfError
-        If a file cannot be read, or xacro cannot expand it.
-    Refused
-        If a text cannot be encoded.
+    Raises `UrdfError` if a file cannot be read, or xacro cannot expand it; `Refused` if a text
+    cannot be encoded.
     """
     if isinstance(source, bytes | bytearray):
         return bytes(source), None

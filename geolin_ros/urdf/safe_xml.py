@@ -105,8 +105,9 @@ def read_robot(data: bytes, encoding: str | None, found: list[Finding]) -> Any:
     """Return known elements and attributes of the ``<robot>`` element, in the shape of urdfpy.
 
     Numbers are decimal but not yet bounded, and as many as an attribute has to hold; every other
-    attribute is a non-empty printable string; links and joints have their names. An element of
-    one attribute is its value, what is left out is None.
+    attribute is a non-empty printable string; links and joints have their names. An element of one
+    attribute is its value, what is left out is None. Raises `Refused` if the document holds a DTD,
+    exceeds a bound, or is no URDF at all.
 
     Parameters
     ----------
@@ -117,11 +118,6 @@ def read_robot(data: bytes, encoding: str | None, found: list[Finding]) -> Any:
     found
         What is odd or wrong is appended. After an error a harmless value stands for what was
         malformed, and the element is left out where nothing can.
-
-    Raises
-    ------
-    Refused
-        If the document holds a DTD, exceeds a bound, or is no URDF at all.
     """
     root = parse(data, encoding, found)
     if root.tag != 'robot':
@@ -135,15 +131,13 @@ def read_robot(data: bytes, encoding: str | None, found: list[Finding]) -> Any:
 def parse(data: bytes, encoding: str | None, found: list[Finding]) -> 'Located':
     """Return the root of a document, prefixes that nobody declared as they are.
 
+    Raises `Refused` if the document cannot be read, holds a DTD, a macro of xacro, or exceeds a
+    bound.
+
     Parameters
     ----------
     data, encoding, found
         As of `read_robot`: what is not well-formed is read as urdfdom does, if that is possible.
-
-    Raises
-    ------
-    Refused
-        If the document cannot be read, holds a DTD, a macro of xacro, or exceeds a bound.
     """
     if len(data) > MAX_BYTES:
         raise Refused(

@@ -19,10 +19,7 @@ from geolin_ros.urdf.safe_xml import parse
 def read_shapes(source: str | Path) -> dict[str, list[Shape]]:
     """Return the shapes of each link of a URDF or xacro file, or text, collision shapes first.
 
-    Raises
-    ------
-    UrdfError
-        If the text is not well-formed, or a size or pose is malformed.
+    Raises `UrdfError` if the text is not well-formed, or a size or pose is malformed.
     """
     try:
         root = parse(*document(source), [])

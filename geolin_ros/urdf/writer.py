@@ -35,8 +35,10 @@ MOMENTS = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 def write(text: str, overlay: Mapping[str, Any]) -> str:
     """Return URDF text with the links, and damping and friction of the joints, of an overlay.
 
-    The overlay still fits the result: nothing of it counts twice, and what a URDF has no words
-    for (rotors, springs, speeds of friction, scales and offsets of efforts) is in it alone.
+    The overlay still fits the result: nothing of it counts twice, and what a URDF has no words for
+    (rotors, springs, speeds of friction, scales and offsets of efforts) is in it alone. Raises
+    `UrdfError` if the text is not well-formed XML; `UnknownNameError` if it has no such link or
+    joint.
 
     Parameters
     ----------
@@ -44,13 +46,6 @@ def write(text: str, overlay: Mapping[str, Any]) -> str:
         A URDF that `read_text` takes.
     overlay
         As of `estimation.identification.overlay_of`: ``links`` and ``joints`` by their names.
-
-    Raises
-    ------
-    UrdfError
-        If the text is not well-formed XML.
-    UnknownNameError
-        If it has no such link or joint.
     """
     robot = _parsed(text)
     for name, values in overlay.get('links', {}).items():
@@ -119,6 +114,7 @@ def text_of(description: Description, shapes: Mapping[str, Sequence[Shape]]) -> 
     """Return URDF text of a robot that was read from another format, for who draws it.
 
     Rotors and springs are left out, which a URDF has no words for, and meshes that are no file.
+    Raises `UrdfError` if a joint is of a kind that a URDF has not.
 
     Parameters
     ----------
@@ -126,11 +122,6 @@ def text_of(description: Description, shapes: Mapping[str, Sequence[Shape]]) -> 
         Its links and joints.
     shapes
         Of links by name.
-
-    Raises
-    ------
-    UrdfError
-        If a joint is of a kind that a URDF has not.
     """
     robot = Element('robot', name=description.name)
     for link in description.links:

@@ -29,10 +29,7 @@ def xacro_arguments(values: Mapping[str, str]) -> Iterator[None]:
 def argument_of(text: str) -> tuple[str, str]:
     """Return name and value of ``NAME:=VALUE``.
 
-    Raises
-    ------
-    ConfigurationError
-        If the text is none.
+    Raises `ConfigurationError` if the text is none.
     """
     name, separator, value = text.partition(':=')
     if not (name and separator):
@@ -48,6 +45,8 @@ def is_xacro(path: str | Path) -> bool:
 def expand(path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
     """Return the URDF text of a xacro file.
 
+    Raises `UrdfError` if xacro is not installed, or cannot expand the file.
+
     Parameters
     ----------
     path
@@ -55,11 +54,6 @@ def expand(path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
     arguments
         Values of its ``<xacro:arg>``, before those of `xacro_arguments`; those that are missing
         need a default there.
-
-    Raises
-    ------
-    UrdfError
-        If xacro is not installed, or cannot expand the file.
     """
     try:
         import xacro

@@ -24,6 +24,9 @@ from geolin_ros.verification.bodies import Bodies, Motion, Point
 class PrescribedAccelerations:
     """Solves (1) under wrenches and the contacts that are in force.
 
+    Raises `UnknownNameError`, `ShapeError` or `NotFiniteError` if a contact does not fit the
+    robot.
+
     Parameters
     ----------
     bodies
@@ -32,11 +35,6 @@ class PrescribedAccelerations:
         Constraints on it; those that are not active do not count.
     wrenches
         External ones.
-
-    Raises
-    ------
-    UnknownNameError, ShapeError, NotFiniteError
-        If a contact does not fit the robot.
     """
 
     def __init__(
@@ -115,10 +113,7 @@ class PrescribedAccelerations:
     def rate(self, at: Point, tau: Array) -> Array:
         """Return f (k, 2 m) at points that differ by imaginary parts alone, efforts tau (k, n).
 
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            If K is singular.
+        Raises `numpy.linalg.LinAlgError` if K is singular.
         """
         m = self.bodies.model.m
         here = at.map(lambda part: np.ascontiguousarray(part[:1].real))

@@ -64,11 +64,6 @@ class Bodies:
     A joint of several factors, a universal or cylindrical one, is a chain of steps with bodies
     without mass between them; every other joint is one step, the base is the first.
 
-    Parameters
-    ----------
-    model
-        The robot.
-
     Attributes
     ----------
     step_of_body

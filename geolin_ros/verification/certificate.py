@@ -74,8 +74,6 @@ class Certifier:
 
     Parameters
     ----------
-    model
-        The robot.
     form
         Of all the linearizations that will be checked.
     rng
@@ -101,20 +99,16 @@ class Certifier:
     def check(self, claim: Claim, rng: np.random.Generator | None = None) -> Certificate:
         """Return how far ``claim`` is from the differences.
 
+        Raises `UnsolvableError` if contacts in force depend on each other at the state:
+        differences leave what they admit; `GeolinError` if the state or a contact does not fit the
+        robot.
+
         Parameters
         ----------
         claim
             Of the form given.
         rng
             Where the random directions come from this time.
-
-        Raises
-        ------
-        UnsolvableError
-            If contacts in force depend on each other at the state: differences leave what they
-            admit.
-        GeolinError
-            If the state or a contact does not fit the robot.
         """
         rng = rng or self._rng
         acting = PrescribedAccelerations(self._bodies, claim.contacts, claim.wrenches)

@@ -27,6 +27,8 @@ Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 def compare(a: str, b: str, watch: Watch = lambda items, total: items) -> Difference:
     """Compare two datasets, or two descriptions (URDF, xacro).
 
+    Raises `RecordingError` if they are of different kinds, or have nothing in common.
+
     Parameters
     ----------
     a, b
@@ -40,11 +42,6 @@ def compare(a: str, b: str, watch: Watch = lambda items, total: items) -> Differ
         Ready for JSON: ``kind``, ``differences``, sentences about what cannot be compared by
         numbers, and ``quantities``: largest ``absolute`` difference, and ``relative`` to the
         largest entry in ``a``, of each.
-
-    Raises
-    ------
-    RecordingError
-        If they are of different kinds, or have nothing in common.
     """
     are_models = [Path(path).suffix in ('.urdf', '.xacro') or is_mjcf(path) for path in (a, b)]
     if all(are_models):

@@ -110,10 +110,7 @@ def lint(source: str | bytes | Path | Any, root: str | None = None) -> Report:
 def _examined(source: Any, root: str | None) -> tuple[Description | None, list[Finding]]:
     """Return a description, and what its reader has to say.
 
-    Raises
-    ------
-    ConfigurationError
-        If it is MJCF, and MuJoCo is not installed.
+    Raises `ConfigurationError` if it is MJCF, and MuJoCo is not installed.
     """
     if not mjcf.is_mjcf(source):
         mjcf.check_no_root(source, root)

@@ -79,6 +79,8 @@ class Path(NamedTuple):
 class Planner:
     """Makes the reference of a robot, cycle after cycle.
 
+    Raises `ConfigurationError` if joints have several axes.
+
     Parameters
     ----------
     model, supports
@@ -87,11 +89,6 @@ class Planner:
         How it walks.
     posture
         How it stands: height of the base, feet below it, positions of other joints.
-
-    Raises
-    ------
-    ConfigurationError
-        If joints have several axes.
     """
 
     below = 0.015

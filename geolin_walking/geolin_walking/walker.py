@@ -424,12 +424,8 @@ def walker_for(
 ) -> Walker:
     """Return who makes a robot walk from a posture: four points trot, two soles step.
 
-    ``options`` are those of `Walker`.
-
-    Raises
-    ------
-    ConfigurationError
-        If its feet are others, or joints have several axes.
+    ``options`` are those of `Walker`. Raises `ConfigurationError` if its feet are others, or
+    joints have several axes.
     """
     kinds = [support.kind for support in supports]
     if kinds == ['surface'] * 2:

@@ -208,12 +208,7 @@ class PlanWriter:
 def read_law(message: Any, limit: Any) -> tuple[Phase, Law]:
     """Return phase and law of a geolin_msgs/WalkingPlan, for times since its stamp [s].
 
-    ``limit`` (n_u,) are the largest efforts.
-
-    Raises
-    ------
-    InputError
-        If sizes contradict each other.
+    ``limit`` (n_u,) are the largest efforts. Raises `InputError` if sizes contradict each other.
     """
     _, feedforward, K, _ = read_gains(message.gains)
     states = read_matrix(message.states)[:2]

@@ -91,10 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
 def robots(options: argparse.Namespace) -> list[argparse.Namespace]:
     """Return the options of each robot and seed that are asked for.
 
-    Raises
-    ------
-    GeolinError
-        If a robot is unknown, or a foot of it is.
+    Raises `GeolinError` if a robot is unknown, or a foot of it is.
     """
     names = [options.robot] if options.robot else [*BUNDLED, *(options.also or ())]
     found = []
@@ -119,12 +116,8 @@ class Prepared(NamedTuple):
 def prepare(robot: argparse.Namespace) -> Prepared:
     """Return what a robot can do; say what was assumed about it, and what it cannot.
 
-    Raises
-    ------
-    GeolinError
-        If the robot or its feet cannot be used.
-    OSError
-        If the file cannot be read.
+    Raises `GeolinError` if the robot or its feet cannot be used; `OSError` if the file cannot be
+    read.
     """
     simulator, _ = simulator_of(robot)
     found, name = cases_of(simulator, plan_of(robot)), simulator.model.name

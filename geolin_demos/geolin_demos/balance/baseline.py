@@ -64,12 +64,7 @@ def compare(jobs: Sequence[Job], stop: Event, with_largest: bool = True) -> list
     """Return the outcomes with those of the baseline beside them; none if `stop` was set.
 
     The largest impulses that either bears are looked for ``with_largest``. Each core takes one
-    case after the other.
-
-    Raises
-    ------
-    WorkerError
-        If one of the processes that do this is killed.
+    case after the other. Raises `WorkerError` if one of the processes that do this is killed.
     """
     rows: list[Row] = []
     count = min(os.cpu_count() or 1, len(jobs))

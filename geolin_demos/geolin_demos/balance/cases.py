@@ -103,10 +103,7 @@ class Cases(NamedTuple):
 def cases_of(simulator: Simulator, plan: Plan) -> Cases:
     """Return the cases of a robot: on points or on soles, by its feet.
 
-    Raises
-    ------
-    UnknownNameError
-        If it has none of a name that is asked for.
+    Raises `UnknownNameError` if it has none of a name that is asked for.
     """
     kinds = {support.kind for support in simulator.feet.values()}
     names = _on_points(simulator) if kinds == {'point'} else _on_soles(simulator, plan.thorough)
@@ -159,10 +156,7 @@ def _at_height(simulator: Simulator, plan: Plan, makers: 'Makers') -> Cases:
 def _check_area(simulator: Simulator, motion: Motion) -> None:
     """Refuse to stand still on points that have no area between them.
 
-    Raises
-    ------
-    InfeasibleError
-        With what joint efforts reach of the motions about them.
+    Raises `InfeasibleError` with what joint efforts reach of the motions about them.
     """
     for knot in motion.knots:
         if len(knot.statics.polygon) > 2:

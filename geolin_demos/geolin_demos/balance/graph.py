@@ -194,10 +194,7 @@ class RobotGraph:
     def spin_until(self, deadline: float, stamp: int | None = None) -> bool:
         """Listen until a state is answered or until a time.monotonic; return whether it was.
 
-        Raises
-        ------
-        KeyboardInterrupt
-            If it is asked to stop.
+        Raises `KeyboardInterrupt` if it is asked to stop.
         """
         if self.asked_to_stop():
             raise KeyboardInterrupt

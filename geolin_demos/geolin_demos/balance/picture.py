@@ -18,10 +18,7 @@ DEPTH = np.array([[0.9, -0.45, 0.0], [0.2, 0.25, 1.0]])
 def draw(rows: list[Row], output: Path) -> None:
     """Save the picture; the suffix of ``output`` chooses the format.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
+    Raises `OSError` if the file cannot be written.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

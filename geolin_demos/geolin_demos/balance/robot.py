@@ -155,12 +155,8 @@ def save(folder: Path, index: int, case: Case, outcome: Outcome, course: Course)
 def run_cases(options: argparse.Namespace) -> bool:
     """Run the cases of a robot; return whether it stood in all.
 
-    Raises
-    ------
-    GeolinError
-        If robot, feet or case cannot be used, or no controller answers.
-    OSError
-        If a file cannot be read or written.
+    Raises `GeolinError` if robot, feet or case cannot be used, or no controller answers; `OSError`
+    if a file cannot be read or written.
     """
     simulator, text = simulator_of(options)
     found = cases_of(simulator, plan_of(options))

@@ -70,10 +70,7 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 def plan_of(options: argparse.Namespace) -> Plan:
     """Return how much is asked.
 
-    Raises
-    ------
-    ConfigurationError
-        If there are no pushes.
+    Raises `ConfigurationError` if there are no pushes.
     """
     if options.pushes < 1:
         raise ConfigurationError(f'--pushes is {options.pushes}, expected 1 or more')
@@ -85,10 +82,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
 def feet_of(options: argparse.Namespace) -> str:
     """Return the feet that are given, or that are known of the robot.
 
-    Raises
-    ------
-    ConfigurationError
-        If there are neither.
+    Raises `ConfigurationError` if there are neither.
     """
     feet = options.feet or FEET.get(locate(options.robot).stem)
     if feet is None:
@@ -109,12 +103,7 @@ def overlay(armature: float, effort_limit: float | None = None) -> str:
 def simulator_of(options: argparse.Namespace) -> tuple[Simulator, str]:
     """Return a simulated robot and what it publishes as its description.
 
-    Raises
-    ------
-    GeolinError
-        If robot or feet cannot be used.
-    OSError
-        If the file cannot be read.
+    Raises `GeolinError` if robot or feet cannot be used; `OSError` if the file cannot be read.
     """
     path: Path = locate(options.robot)
     motors = json.loads(overlay(options.armature, options.effort_limit))

@@ -86,10 +86,7 @@ class Run:
     def hold(self, moment: Moment, is_led: Callable[[Moment], bool] = lambda _: True) -> None:
         """Hold the robot where a motion begins until its states are answered and it is led.
 
-        Raises
-        ------
-        SilenceError
-            If that takes too long.
+        Raises `SilenceError` if that takes too long.
         """
         graph, deadline = self._graph, time.monotonic() + self._patience
         word = time.monotonic() + WORD

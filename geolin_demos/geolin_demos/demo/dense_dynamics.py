@@ -52,6 +52,8 @@ class MovingLink:
 class DenseDynamics:
     """Forward dynamics of a description.
 
+    Raises `UnsupportedJointError` if a joint is of another kind.
+
     Parameters
     ----------
     description
@@ -59,11 +61,6 @@ class DenseDynamics:
         mimic another.
     model
         Order of coordinates, base link and gravity.
-
-    Raises
-    ------
-    UnsupportedJointError
-        If a joint is of another kind.
     """
 
     def __init__(self, description: Description, model: Coordinates) -> None:

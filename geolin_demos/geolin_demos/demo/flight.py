@@ -82,10 +82,8 @@ class Flight:
     def advance(self, duration: float) -> None:
         """Move on by ``duration`` [s], in steps of at most `LONGEST_STEP`.
 
-        Raises
-        ------
-        GeolinError
-            If the motion cannot be computed: the robot's numbers are out of reach of this servo.
+        Raises `GeolinError` if the motion cannot be computed: the robot's numbers are out of reach
+        of this servo.
         """
         throws = self._throws()
         steps = max(1, math.ceil(duration / LONGEST_STEP - 1e-6))

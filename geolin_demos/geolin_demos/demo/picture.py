@@ -18,10 +18,7 @@ DECADES = 6  # of the colours, below the largest entry
 def draw(operation: Operation, robot: str, output: Path) -> None:
     """Save the picture; the suffix of ``output`` chooses the format.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
+    Raises `OSError` if the file cannot be written.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.cm import ScalarMappable

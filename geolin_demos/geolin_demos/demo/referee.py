@@ -85,12 +85,8 @@ def mujoco_dynamics(mj: Any, file: Path, coordinates: Coordinates) -> ForwardDyn
     """Return MuJoCo's mass matrix and forces of its own model, solved in our coordinates.
 
     Its free joint has the velocity of the base origin in world axes. Constraints and actuators are
-    off; a joint that follows another does so exactly, by the columns of T.
-
-    Raises
-    ------
-    ModelError
-        If the linearizations are of another robot.
+    off; a joint that follows another does so exactly, by the columns of T. Raises `ModelError` if
+    the linearizations are of another robot.
     """
     model = mj.MjModel.from_xml_path(str(file))
     model.opt.gravity[:] = coordinates.gravity

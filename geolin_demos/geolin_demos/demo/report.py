@@ -23,14 +23,8 @@ def report(
 ) -> bool:
     """Print numbers and verdicts, save the picture; return whether every check passed.
 
-    ``description`` is URDF text, or the path of an MJCF file.
-
-    Raises
-    ------
-    GeolinError
-        If the description or a message cannot be read.
-    OSError
-        If the picture cannot be saved.
+    ``description`` is URDF text, or the path of an MJCF file. Raises `GeolinError` if the
+    description or a message cannot be read; `OSError` if the picture cannot be saved.
     """
     message, coordinates = recording.kept[-1], recording.coordinates
     m, n = coordinates.m, coordinates.n

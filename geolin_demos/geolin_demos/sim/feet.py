@@ -33,12 +33,8 @@ def parse_feet(text: str) -> list[str | Support]:
     """Return the feet of a list with commas between them.
 
     Each is a frame, whose shape is then the URDF's, or the text of a `Support`: ``frame:RADIUS``
-    for a ball, ``frame:LENGTHxWIDTH`` for a sole, ``@x,y,z`` behind either.
-
-    Raises
-    ------
-    ConfigurationError
-        If the list is empty, or an entry is not understood.
+    for a ball, ``frame:LENGTHxWIDTH`` for a sole, ``@x,y,z`` behind either. Raises
+    `ConfigurationError` if the list is empty, or an entry is not understood.
     """
     parts = re.findall(r'[^,@]+(?:@[^,]*,[^,]*,[^,]*)?', text)
     if not parts:

@@ -28,6 +28,8 @@ class Noise:
 class Sensors:
     """Turns true states into measured ones, one call a sample.
 
+    Raises `ConfigurationError` if the delay or a deviation is negative.
+
     Parameters
     ----------
     noise
@@ -36,11 +38,6 @@ class Sensors:
         By how many samples the measurement is late; until then it is the first.
     seed
         Of the noise.
-
-    Raises
-    ------
-    ConfigurationError
-        If the delay or a deviation is negative.
     """
 
     def __init__(self, noise: Noise | None = None, delay: int = 0, seed: int = 0) -> None:

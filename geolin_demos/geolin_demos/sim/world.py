@@ -99,24 +99,17 @@ def compile_world(
 ) -> tuple[Any, list[str]]:
     """Return the MuJoCo model, and a sentence for each inertia that had to be repaired.
 
-    Every link of the description is a body, see `body_name`.
+    Every link of the description is a body, see `body_name`. Raises `ModelError` if the model has
+    a fixed base, or joints that are neither revolute, continuous nor prismatic.
 
     Parameters
     ----------
-    model
-        The robot.
     supports
         Its feet.
     floor
         What they touch.
     friction
         Dry friction of joints by name [N m or N].
-
-    Raises
-    ------
-    ModelError
-        If the model has a fixed base, or joints that are neither revolute, continuous nor
-        prismatic.
     """
     _check_kinds(model)
     spec = mujoco.MjSpec()

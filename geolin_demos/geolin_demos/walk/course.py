@@ -114,12 +114,8 @@ class Course:
 def prepare(simulator: Simulator, model: TreeModel | None = None) -> Walker:
     """Put a robot on its feet; return who makes it walk, by a model of its own.
 
-    Raises
-    ------
-    ConfigurationError
-        If it has neither four points nor two soles.
-    InfeasibleError
-        If it has no posture to stand in.
+    Raises `ConfigurationError` if it has neither four points nor two soles; `InfeasibleError` if
+    it has no posture to stand in.
     """
     supports = list(simulator.feet.values())
     model = model or simulator.model

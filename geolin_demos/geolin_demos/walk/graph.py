@@ -51,10 +51,7 @@ class WalkGraph(RobotGraph):
     def begin(self) -> Callable[[float, State, Sequence[bool], Command], Answer]:
         """Return how to ask along a tour, once the walker stands.
 
-        Raises
-        ------
-        InputError
-            If it does not answer.
+        Raises `InputError` if it does not answer.
         """
         state, asked = self._simulator.state, 0
         end = clock.monotonic() + FIRST_PATIENCE

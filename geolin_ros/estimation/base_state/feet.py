@@ -30,8 +30,6 @@ class Points:
 
     Parameters
     ----------
-    model
-        The robot.
     places
         Body of each point, and its place there (3,) [m].
     """
@@ -58,6 +56,9 @@ class Points:
 class Feet:
     """Points of contact frames: the origin of a point, four corners about that of a surface.
 
+    Raises `ConfigurationError` if the base is fixed, the IMU is not on it, or there are no
+    contacts; `UnknownNameError` if a link is not part of the robot.
+
     Parameters
     ----------
     model
@@ -73,13 +74,6 @@ class Feet:
     ----------
     names : (K,)
         Frame of each point.
-
-    Raises
-    ------
-    ConfigurationError
-        If the base is fixed, the IMU is not on it, or there are no contacts.
-    UnknownNameError
-        If a link is not part of the robot.
     """
 
     def __init__(

@@ -213,12 +213,8 @@ class BaseFilter:
         """Correct by joint positions (n,) while the frames ``on_ground`` touch it.
 
         ``inverse_probabilities`` of contact, by frame (at least 1): the variance of where a foot
-        is has grown by so many times as much since the last correction.
-
-        Raises
-        ------
-        NotFiniteError
-            If the estimate is lost; `start` again.
+        is has grown by so many times as much since the last correction. Raises `NotFiniteError` if
+        the estimate is lost; `start` again.
         """
         passed = self._times[self._kept] - self._times[0]
         self._carry()

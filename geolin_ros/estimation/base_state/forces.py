@@ -52,17 +52,14 @@ class FootForces:
     ) -> dict[str, float]:
         """Return the size of the force on each frame [N].
 
+        Raises `NotFiniteError` if numbers are so large that forces are not finite.
+
         Parameters
         ----------
         s, r, r_dot, tau : (n,)
             Joint positions, rates, accelerations and efforts [rad or m, 1/s, 1/s^2, N m or N].
         sample : (6,)
             [gyro; accelerometer] of the IMU, in its axes [rad/s, m/s^2].
-
-        Raises
-        ------
-        NotFiniteError
-            If numbers are so large that forces are not finite.
         """
         state, motion, axes, arm = self._state, self._motion, self._H[:3, :3], self._H[:3, 3]
         turning = axes @ sample[:3]

@@ -72,10 +72,7 @@ def ordered_rows(system: BlockSystem, order: Order) -> Rows:
 def fill_in(rows: Rows) -> Pattern:
     """Return the pattern of L and U without pivoting: the symbolic phase.
 
-    Raises
-    ------
-    ValueError
-        If a place on the diagonal stays empty.
+    Raises `ValueError` if a place on the diagonal stays empty.
     """
     lower: list[tuple[int, ...]] = []
     upper: list[tuple[int, ...]] = []

@@ -30,10 +30,7 @@ Rank = Callable[[int, int, bool], tuple[float, float]]
 def minimum_fill_order(system: BlockSystem) -> Order:
     """Return an order for `FixedLU`: some seconds with a thousand unknowns.
 
-    Raises
-    ------
-    ValueError
-        If D is structurally singular.
+    Raises `ValueError` if D is structurally singular.
     """
     return elimination_order(system, sampled_entries(system), _by_fill)
 
@@ -70,6 +67,8 @@ def _is_regular(system: BlockSystem) -> bool:
 def elimination_order(system: BlockSystem, values: Array, rank: Rank) -> Order:
     """Return the pivots of an elimination at all sampled states at once, by least rank.
 
+    Raises `ValueError` if D is structurally singular.
+
     Parameters
     ----------
     system
@@ -78,11 +77,6 @@ def elimination_order(system: BlockSystem, values: Array, rank: Rank) -> Order:
         Of `sampled_entries`.
     rank
         Of a safe pivot, from new nonzeros, products, and whether it is 1 or -1.
-
-    Raises
-    ------
-    ValueError
-        If D is structurally singular.
     """
     entries: list[dict[int, Array]] = [{} for _ in range(system.size)]
     rows_of: list[set[int]] = [set() for _ in range(system.size)]

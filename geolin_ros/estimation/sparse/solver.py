@@ -34,8 +34,6 @@ class DynamicsSolver:
 
     Parameters
     ----------
-    model
-        The robot.
     sensors
         As many readings as there are unknowns less equations; `sensors.inverse_dynamics` and its
         neighbours make the classical sets.

@@ -66,6 +66,9 @@ class DynamicVariables(NamedTuple):
 class BlockSystem:
     """D and b of a robot with sensors, on the pattern that holds at every state.
 
+    Raises `UnknownNameError` or `ConfigurationError` if a sensor measures what the model does not
+    have, or has a wrong shape or covariance.
+
     Parameters
     ----------
     model
@@ -88,11 +91,6 @@ class BlockSystem:
         it is constant.
     b : (rows,)
         At the last state and readings.
-
-    Raises
-    ------
-    UnknownNameError, ConfigurationError
-        If a sensor measures what the model does not have, or has a wrong shape or covariance.
     """
 
     def __init__(self, model: TreeModel, sensors: Sequence[Sensor] = ()) -> None:
@@ -111,10 +109,7 @@ class BlockSystem:
     def columns(self, variable: Variable) -> range:
         """Return the unknowns of a variable.
 
-        Raises
-        ------
-        UnknownNameError
-            If the model has no such body or joint.
+        Raises `UnknownNameError` if the model has no such body or joint.
         """
         try:
             return self._columns[variable]
@@ -140,12 +135,8 @@ class BlockSystem:
     def update(self, state: State, readings: Array) -> None:
         """Fill ``values`` and ``b`` for a state and the readings of all sensors.
 
-        Raises
-        ------
-        ShapeError
-            If the state or the readings have not the size that the system has.
-        NotFiniteError
-            If one of them holds NaN or inf.
+        Raises `ShapeError` if the state or the readings have not the size that the system has;
+        `NotFiniteError` if one of them holds NaN or inf.
         """
         model = self.model
         if (state.s.size, state.r.size) != (model.n_s, model.n):
@@ -175,10 +166,8 @@ class BlockSystem:
     def stack(self, readings: Mapping[str, ArrayLike]) -> Array:
         """Return readings given by sensor name as one array, in the sensors' order.
 
-        Raises
-        ------
-        UnknownNameError, ShapeError
-            If a sensor has no reading, a reading no sensor, or a wrong number of values.
+        Raises `UnknownNameError` or `ShapeError` if a sensor has no reading, a reading no sensor,
+        or a wrong number of values.
         """
         names = [sensor.name for sensor in self.sensors]
         for name in readings:

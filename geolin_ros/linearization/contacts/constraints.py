@@ -58,17 +58,13 @@ class Change(NamedTuple):
 class Constraint:
     """One active contact or loop of a robot.
 
+    Raises `UnknownNameError`, `ConfigurationError`, `ShapeError` or `NotFiniteError` if the
+    contact does not fit the robot, see `description.resolve` and `description.check`.
+
     Parameters
     ----------
-    model
-        The robot.
     contact
         The contact.
-
-    Raises
-    ------
-    UnknownNameError, ConfigurationError, ShapeError, NotFiniteError
-        If the contact does not fit the robot, see `description.resolve` and `description.check`.
     """
 
     def __init__(self, model: TreeModel, contact: Closure) -> None:
@@ -140,8 +136,6 @@ class Motion:
 
     Parameters
     ----------
-    model
-        The robot.
     workspace
         `end` needs what `propagate_motion` fills, `change` also `differentiate_motion`.
     J : (nb, 6 + n, 6)

@@ -108,10 +108,7 @@ def check_is_list(contacts: object) -> None:
 def activated(contacts: Sequence[Closure], names: Iterable[str]) -> tuple[Closure, ...]:
     """Return the contacts, in force those with one of ``names`` and no others.
 
-    Raises
-    ------
-    UnknownNameError
-        If no contact has one of the names.
+    Raises `UnknownNameError` if no contact has one of the names.
     """
     wanted = set(names)
     for name in sorted(wanted - {contact.name for contact in contacts}):
@@ -131,12 +128,8 @@ def with_own_loops(
 def anchored(model: TreeModel, state: State, contacts: Sequence[Closure]) -> tuple[Closure, ...]:
     """Return the contacts, each with the pose that its frame has at a state as reference.
 
-    Raises
-    ------
-    UnknownNameError
-        If a frame is not part of the robot.
-    ShapeError, NotFiniteError, InputError
-        If the state does not fit the robot, see `kinematics.Kinematics`.
+    Raises `UnknownNameError` if a frame is not part of the robot; `ShapeError`, `NotFiniteError`
+    or `InputError` if the state does not fit the robot, see `kinematics.Kinematics`.
     """
     from geolin_ros.dynamics.kinematics import Kinematics  # few ask for it
 
@@ -183,12 +176,8 @@ def wrench_labels(contacts: Iterable[Closure]) -> tuple[Label, ...]:
 def resolve(model: TreeModel, contact: Closure) -> tuple[Frame, Frame | None]:
     """Return the contact frame, and the one it is constrained to unless that is the world.
 
-    Raises
-    ------
-    UnknownNameError
-        If a frame is not part of the robot.
-    ShapeError, NotFiniteError
-        If a pose is not (4, 4) finite numbers.
+    Raises `UnknownNameError` if a frame is not part of the robot; `ShapeError` or `NotFiniteError`
+    if a pose is not (4, 4) finite numbers.
     """
     if isinstance(contact, Contact):
         return _placed(model, contact.frame, contact.placement, contact), None
@@ -199,11 +188,8 @@ def resolve(model: TreeModel, contact: Closure) -> tuple[Frame, Frame | None]:
 def check(contact: Closure) -> None:
     """Check kind and gains of a contact.
 
-    Raises
-    ------
-    ConfigurationError
-        If the kind is none of the two, a gain is negative or infinite, or a contact in
-        force has a gain kp and no reference.
+    Raises `ConfigurationError` if the kind is none of the two, a gain is negative or infinite, or
+    a contact in force has a gain kp and no reference.
     """
     check_choice(f'kind of contact {contact.name!r}', contact.kind, get_args(ContactKind))
     for name in ('kp', 'kd'):

@@ -46,10 +46,7 @@ class MeasuredAcceleration:
     def nu_dot(self) -> Array:
         """Return the newest nu_dot (m,).
 
-        Raises
-        ------
-        DroppedInput
-            If there are no two samples of each yet.
+        Raises `DroppedInput` if there are no two samples of each yet.
         """
         rates = [part.rate for part in self._parts if part.rate is not None]
         if len(rates) < len(self._parts):

@@ -15,8 +15,6 @@ class BaseFrames:
 
     Parameters
     ----------
-    model
-        The robot.
     prefix
         Put before the names of links in messages, as robot_state_publisher's frame_prefix.
     """
@@ -28,10 +26,7 @@ class BaseFrames:
     def placement(self, what: str, name: str) -> Array:
         """Return the pose (4, 4) of frame ``name``, with or without the prefix, on the base.
 
-        Raises
-        ------
-        DroppedInput
-            If it is not fixed to the base; says that ``what`` is about it.
+        Raises `DroppedInput` if it is not fixed to the base; says that ``what`` is about it.
         """
         found = self._known.get(name)
         if found is not None:

@@ -21,10 +21,10 @@ _CODES = {'child': CHILD_TWIST, 'world': WORLD_TWIST}
 class BaseInput:
     """Turns odometry about a link that is fixed to the base into samples of the base.
 
+    Raises `ConfigurationError` if ``child_frame`` is not fixed to a floating base.
+
     Parameters
     ----------
-    model
-        The robot.
     settings
         How the odometry is to be read.
 
@@ -32,11 +32,6 @@ class BaseInput:
     ----------
     stamp, world_frame
         header.stamp [ns] and header.frame_id of the odometry taken last.
-
-    Raises
-    ------
-    ConfigurationError
-        If ``child_frame`` is not fixed to a floating base.
     """
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
@@ -52,11 +47,8 @@ class BaseInput:
     def take(self, message: Any) -> BaseSample:
         """Return the base at an odometry message.
 
-        Raises
-        ------
-        DroppedInput
-            If its frame is not fixed to the base, its quaternion not of unit length, a number
-            not finite, or its stamp not after the last one.
+        Raises `DroppedInput` if its frame is not fixed to the base, its quaternion not of unit
+        length, a number not finite, or its stamp not after the last one.
         """
         child = self._child_frame or message.child_frame_id
         placement = self._frames.placement('odometry', child)

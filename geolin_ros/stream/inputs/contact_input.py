@@ -98,17 +98,12 @@ class _Foot:
 class ContactInput:
     """Keeps which contacts hold, and where.
 
+    Raises `UnknownNameError` or `ConfigurationError` if a contact does not fit the robot.
+
     Parameters
     ----------
-    model
-        The robot.
     settings
         Topics and thresholds.
-
-    Raises
-    ------
-    UnknownNameError, ConfigurationError
-        If a contact does not fit the robot.
     """
 
     def __init__(self, model: TreeModel, settings: ContactSettings) -> None:
@@ -128,11 +123,8 @@ class ContactInput:
     def take_states(self, message: Any) -> None:
         """Take a geolin_msgs/ContactStates: these contacts hold until the next one.
 
-        Raises
-        ------
-        DroppedInput
-            If its stamp is not after the last one, or a contact cannot be read or does not fit
-            the robot. The contacts before it stay.
+        Raises `DroppedInput` if its stamp is not after the last one, or a contact cannot be read
+        or does not fit the robot. The contacts before it stay.
         """
         if self._settings.source != 'topic':
             return
@@ -149,10 +141,7 @@ class ContactInput:
     def take_force(self, topic: str, message: Any) -> None:
         """Take a geometry_msgs/WrenchStamped of a foot; of another topic, nothing.
 
-        Raises
-        ------
-        DroppedInput
-            If its stamp is not after the last one, or its force not finite.
+        Raises `DroppedInput` if its stamp is not after the last one, or its force not finite.
         """
         frame = self._frames.get(topic)
         if frame is None or self._settings.source != 'forces':
@@ -180,10 +169,8 @@ class ContactInput:
     def at(self, stamp: int, state: State) -> tuple[Closure, ...]:
         """Return all contacts at a joint state; the same tuple as long as nothing changes.
 
-        Raises
-        ------
-        DroppedInput
-            If no contact states have come yet, or the force of a foot is missing or too old.
+        Raises `DroppedInput` if no contact states have come yet, or the force of a foot is missing
+        or too old.
         """
         contacts = self._contacts
         if self._settings.source == 'topic' and self._stamp is None:

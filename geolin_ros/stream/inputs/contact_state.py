@@ -38,12 +38,9 @@ def write_contact(message: Any, contact: Closure, model: TreeModel) -> None:
 def read_contact(model: TreeModel, message: Any) -> Closure:
     """Return a geolin_msgs/ContactState as a contact of a robot; its wrench is not read.
 
-    Raises
-    ------
-    InputError
-        If its kind is neither a point nor a surface, or a closed loop has a placement.
-    GeolinError
-        If it does not fit the robot, see `geolin_ros.linearization.contacts.Contact`.
+    Raises `InputError` if its kind is neither a point nor a surface, or a closed loop has a
+    placement; `GeolinError` if it does not fit the robot, see
+    `geolin_ros.linearization.contacts.Contact`.
     """
     if message.kind not in KINDS:
         raise InputError(

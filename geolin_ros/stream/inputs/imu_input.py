@@ -52,10 +52,10 @@ class _Newest:
 class ImuInput:
     """Keeps the newest sample of each IMU, and differentiates what the gyros say.
 
+    Raises `UnknownNameError` if a link is not part of the robot.
+
     Parameters
     ----------
-    model
-        The robot.
     topics
         Available inputs.
     max_skew
@@ -66,11 +66,6 @@ class ImuInput:
         Of the frames in messages.
     parameters
         Those that name links and topics, for messages.
-
-    Raises
-    ------
-    UnknownNameError
-        If a link is not part of the robot.
     """
 
     def __init__(
@@ -111,11 +106,8 @@ class ImuInput:
     def take(self, topic: str, message: Any) -> None:
         """Keep a message of a topic.
 
-        Raises
-        ------
-        DroppedInput
-            If its frame is another, it measures only a part, a number is not finite, or the
-            stamp not after the last one. The one kept before stays.
+        Raises `DroppedInput` if its frame is another, it measures only a part, a number is not
+        finite, or the stamp not after the last one. The one kept before stays.
         """
         newest, header = self._newest[topic], message.header
         if header.frame_id not in newest.frames:
@@ -159,10 +151,8 @@ class ImuInput:
     def at(self, stamp: int) -> list[ImuSample]:
         """Return the samples that count at a joint state, in the order of the topics.
 
-        Raises
-        ------
-        DroppedInput
-            If one is missing, too far away, or its angular acceleration not known yet.
+        Raises `DroppedInput` if one is missing, too far away, or its angular acceleration not
+        known yet.
         """
         samples = []
         for topic, newest in self._newest.items():

@@ -15,16 +15,13 @@ from geolin_ros.typing import Array
 class JointInput:
     """Reads joint states in any order of names; the order is looked up once and remembered.
 
+    Raises `UnsupportedJointError` if the robot has a spherical, planar or inner floating joint: a
+    joint state has one position for each velocity.
+
     Parameters
     ----------
     model
         The robot; joints of the message that it does not know are ignored.
-
-    Raises
-    ------
-    UnsupportedJointError
-        If the robot has a spherical, planar or inner floating joint: a joint state has one
-        position for each velocity.
     """
 
     def __init__(self, model: TreeModel) -> None:
@@ -43,12 +40,8 @@ class JointInput:
         """Write the entries of ``message.<field>`` for the model's joints into ``out`` (n,).
 
         Efforts become torques or forces by the model's ``effort_scale`` and ``effort_offset``.
-
-        Raises
-        ------
-        DroppedInput
-            If a joint or the whole field is missing, a joint named twice, a length wrong, or a
-            number not finite.
+        Raises `DroppedInput` if a joint or the whole field is missing, a joint named twice, a
+        length wrong, or a number not finite.
         """
         if message.name != self._names:
             self._look_up(message.name)

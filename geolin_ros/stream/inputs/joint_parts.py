@@ -44,11 +44,8 @@ class JointParts:
     def merge(self, message: Any) -> Any | None:
         """Take a sensor_msgs/JointState; return a whole one, or None while parts are missing.
 
-        Raises
-        ------
-        DroppedInput
-            If an array has a wrong length, the stamp is not after the last one of these joints,
-            or a joint has not come for longer than max_skew.
+        Raises `DroppedInput` if an array has a wrong length, the stamp is not after the last one
+        of these joints, or a joint has not come for longer than max_skew.
         """
         stamp = nanoseconds(message.header.stamp)
         entries = [k for k, name in enumerate(message.name) if name in self._index]

@@ -41,10 +41,7 @@ class Pairing(Protocol):
     def at(self, stamp: int, state: State) -> float:
         """Write H and v at ``stamp`` into ``state``; return its distance to the sample used [s].
 
-        Raises
-        ------
-        DroppedInput
-            If there is no sample, or none within max_skew.
+        Raises `DroppedInput` if there is no sample, or none within max_skew.
         """
 
 

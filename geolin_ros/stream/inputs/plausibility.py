@@ -68,8 +68,6 @@ def findings(
     ----------
     window
         Samples without a gap.
-    model
-        The robot.
     twist_frame
         How the odometry twist was read.
     max_skew

@@ -71,10 +71,7 @@ class StreamSettings:
     def __post_init__(self) -> None:
         """Check what contacts go with.
 
-        Raises
-        ------
-        ConfigurationError
-            If another setting contradicts them.
+        Raises `ConfigurationError` if another setting contradicts them.
         """
         if not self.contacts.are_expected:
             return
@@ -101,10 +98,7 @@ class StreamSettings:
     def check_loops(self) -> None:
         """Check what a robot with closed loops goes with.
 
-        Raises
-        ------
-        ConfigurationError
-            If another setting contradicts them.
+        Raises `ConfigurationError` if another setting contradicts them.
         """
         contradictions = {
             'nu_dot': self.nu_dot != 'predicted',

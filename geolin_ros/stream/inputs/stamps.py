@@ -19,10 +19,7 @@ CLOCK_RESET = 1_000_000_000
 def starts_anew(what: str, stamp: int, last: int | None) -> bool:
     """Whether ``stamp`` is the first one, or of a clock that was set back, as in a replay.
 
-    Raises
-    ------
-    DroppedInput
-        If it is neither, nor after the ``last`` one.
+    Raises `DroppedInput` if it is neither, nor after the ``last`` one.
     """
     if last is None or last - stamp >= CLOCK_RESET:
         return True

@@ -24,8 +24,6 @@ class StateInput:
 
     Parameters
     ----------
-    model
-        The robot.
     settings
         How to read and pair the messages.
 
@@ -90,20 +88,14 @@ class StateInput:
     def merge(self, message: Any) -> Any | None:
         """Return a joint state that is whole, or None while parts of it are missing.
 
-        Raises
-        ------
-        DroppedInput
-            As `JointParts.merge` does.
+        Raises `DroppedInput` as `JointParts.merge` does.
         """
         return self._parts.merge(message) if self._is_in_parts else message
 
     def check_order(self, stamp: int) -> bool:
         """Note the stamp [ns] of a joint state; return whether it is the first of its clock.
 
-        Raises
-        ------
-        DroppedInput
-            If it is not after the last one, without a clock that was set back.
+        Raises `DroppedInput` if it is not after the last one, without a clock that was set back.
         """
         first = starts_anew('joint state', stamp, self._last_stamp)
         self._last_stamp = stamp
@@ -116,10 +108,8 @@ class StateInput:
     def read(self, message: Any, stamp: int, state: State) -> float:
         """Write the state at ``stamp`` [ns] into ``state``; return the age of the odometry [s].
 
-        Raises
-        ------
-        DroppedInput
-            If the joint state (sensor_msgs/JointState) lacks something, or no odometry is near.
+        Raises `DroppedInput` if the joint state (sensor_msgs/JointState) lacks something, or no
+        odometry is near.
         """
         self._joints.read(message, 'position', state.s, Cause.MISSING_JOINT)
         self._joints.read(message, 'velocity', state.r, Cause.MISSING_VELOCITY)

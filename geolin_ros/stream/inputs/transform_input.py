@@ -37,11 +37,10 @@ class TransformInput:
     The chain from world to base is made of the newest transform of each of its frames. A sample
     has the stamp of the one next to the base that is not static, and the angular velocity of the
     newest IMU message. Start at a frame in which the base moves without jumps (odom of REP 105).
+    Raises `ConfigurationError` if the child frame is no link fixed to the base.
 
     Parameters
     ----------
-    model
-        The robot.
     settings
         ``tf_world_frame``, where the chain starts, ``child_frame``, where it ends (the base link
         itself if empty), and how messages are to be read.
@@ -50,11 +49,6 @@ class TransformInput:
     ----------
     stamp, world_frame
         Of the sample made last.
-
-    Raises
-    ------
-    ConfigurationError
-        If the child frame is no link fixed to the base.
     """
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
@@ -77,11 +71,8 @@ class TransformInput:
     def take_imu(self, message: Any) -> None:
         """Keep the angular velocity of a sensor_msgs/Imu.
 
-        Raises
-        ------
-        DroppedInput
-            If its frame is not fixed to the base, it measures no angular velocity
-            (REP 145: first covariance -1), or a number is not finite.
+        Raises `DroppedInput` if its frame is not fixed to the base, it measures no angular
+        velocity (REP 145: first covariance -1), or a number is not finite.
         """
         mount = self._frames.placement('IMU', message.header.frame_id)
         w = message.angular_velocity
@@ -97,11 +88,8 @@ class TransformInput:
     def take(self, message: Any, is_static: bool = False) -> BaseSample | None:
         """Keep the transforms of a tf2_msgs/TFMessage; return a sample if the base has moved.
 
-        Raises
-        ------
-        DroppedInput
-            If a quaternion is not of unit length, a number not finite, there are no two poses
-            yet, or no angular velocity near them.
+        Raises `DroppedInput` if a quaternion is not of unit length, a number not finite, there are
+        no two poses yet, or no angular velocity near them.
         """
         for stamped in message.transforms:
             stamp = None if is_static else nanoseconds(stamped.header.stamp)

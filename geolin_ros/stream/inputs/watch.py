@@ -27,8 +27,6 @@ class Watch:
 
     Parameters
     ----------
-    model
-        The robot.
     predicts
         Whether the accelerations of answers are predicted.
 

@@ -44,12 +44,11 @@ class WrenchInput:
 
     The rule for a joint state: every wrench not further than ``timeout`` from it counts as it is.
     Where one is missing or older, the joint state is dropped; or, if ``missing`` is ``'zero'``, it
-    counts as no force, and the answer says so in its findings.
+    counts as no force, and the answer says so in its findings. Raises `UnknownNameError` if a link
+    is not part of the robot.
 
     Parameters
     ----------
-    model
-        The robot.
     topics
         Available inputs.
     timeout
@@ -58,11 +57,6 @@ class WrenchInput:
         What to do without a wrench.
     frame_prefix
         Of the frames in messages.
-
-    Raises
-    ------
-    UnknownNameError
-        If a link is not part of the robot.
     """
 
     def __init__(
@@ -83,11 +77,8 @@ class WrenchInput:
     def take(self, topic: str, message: Any) -> None:
         """Keep a message of a topic; of one that is not among the topics, nothing.
 
-        Raises
-        ------
-        DroppedInput
-            If a number is not finite, the frame not as the kind says, or the stamp not after the
-            last one. The one kept before stays.
+        Raises `DroppedInput` if a number is not finite, the frame not as the kind says, or the
+        stamp not after the last one. The one kept before stays.
         """
         about = self._topics.get(topic)
         if about is None:
@@ -110,11 +101,8 @@ class WrenchInput:
     def at(self, stamp: int, world_frame: str) -> tuple[list[Wrench], list[str]]:
         """Return the wrenches that count at a joint state, one a topic, and the warnings.
 
-        Raises
-        ------
-        DroppedInput
-            If a wrench is missing or too old and ``missing`` is ``'drop'``, or if one is to be in
-            world axes and in a frame other than ``world_frame``.
+        Raises `DroppedInput` if a wrench is missing or too old and ``missing`` is ``'drop'``, or
+        if one is to be in world axes and in a frame other than ``world_frame``.
         """
         wrenches, findings = [], []
         for topic, about in self._topics.items():

@@ -27,8 +27,6 @@ class ContactWriter:
     ----------
     message
         The writer's from now on.
-    model
-        The robot.
     make_contact
         Returns an empty geolin_msgs/ContactState.
     """

@@ -28,11 +28,8 @@ _SOLVED = {'doubling': 1, 'scipy': 1, 'warm': 2, 'bank': 3}
 def read_measured(message: Any, model: TreeModel) -> Measured:
     """Return what a geolin_msgs/LinearizedDynamics says about a robot that stands.
 
-    Raises
-    ------
-    GeolinError
-        If it is about another model or frames it does not have, or in another form than the one
-        gains are made of.
+    Raises `GeolinError` if it is about another model or frames it does not have, or in another
+    form than the one gains are made of.
     """
     if message.model_hash != model.hash:
         raise InputError(
@@ -64,13 +61,9 @@ def read_measured(message: Any, model: TreeModel) -> Measured:
 def read_reference(message: Any, model: TreeModel, posture: State | None) -> Reference:
     """Return what a geolin_msgs/ReferenceState asks for.
 
-    Joints that it does not name keep the position they have in ``posture``.
-
-    Raises
-    ------
-    InputError
-        If sizes contradict each other, a number is not finite, a joint is not of the robot, or a
-        joint is left out and there is no posture.
+    Joints that it does not name keep the position they have in ``posture``. Raises `InputError` if
+    sizes contradict each other, a number is not finite, a joint is not of the robot, or a joint is
+    left out and there is no posture.
     """
     wanted = read_state(message.state)
     names = list(message.joint_names)
@@ -115,8 +108,6 @@ class GainsWriter:
     ----------
     make_message, make_contact
         Make an empty geolin_msgs/FeedbackGains and ContactState.
-    model
-        The robot.
     """
 
     def __init__(
@@ -154,10 +145,7 @@ class GainsWriter:
 def read_gains(message: Any) -> tuple[State, Array, Array, tuple[str, ...]]:
     """Return operating point, feedforward, K with its complement, and columns of the message.
 
-    Raises
-    ------
-    InputError
-        If sizes contradict each other.
+    Raises `InputError` if sizes contradict each other.
     """
     K = read_matrix(message.k)
     complement = (

@@ -81,8 +81,6 @@ class MarkerWriter:
     ----------
     make_array, make_marker, make_point
         Make an empty visualization_msgs/MarkerArray, Marker and geometry_msgs/Point.
-    model
-        The robot.
     period
         Least time between two arrays [s].
 

@@ -26,13 +26,8 @@ def read_parameter_file(path: str | Path, node: str = NODE) -> dict[str, Any]:
 
     Sections for any node (``/**``) and for nodes named ``node``, in any namespace, count, later
     ones first. Parameters of ROS itself (``use_sim_time``, ``qos_overrides``) are left aside.
-
-    Raises
-    ------
-    ConfigurationError
-        If the file is no ROS parameter file, or a value is not allowed.
-    UnknownNameError
-        If it names a parameter that the node does not have.
+    Raises `ConfigurationError` if the file is no ROS parameter file, or a value is not allowed;
+    `UnknownNameError` if it names a parameter that the node does not have.
     """
     try:
         sections = read_yaml(path)
@@ -54,12 +49,8 @@ def read_parameter_file(path: str | Path, node: str = NODE) -> dict[str, Any]:
 def checked(name: str, value: Any, node: str = NODE) -> Any:
     """Return the value of a parameter of a node in the type of its default.
 
-    Raises
-    ------
-    ConfigurationError
-        If the type or the value is not allowed.
-    UnknownNameError
-        If there is no such parameter.
+    Raises `ConfigurationError` if the type or the value is not allowed; `UnknownNameError` if
+    there is no such parameter.
     """
     rows = {parameter.name: parameter for parameter in table_of(node)}
     if name not in rows:

@@ -451,10 +451,7 @@ def shared_rows() -> tuple[Parameter, ...]:
 def model_options(values: Mapping[str, Any]) -> ReadingOptions:
     """Return the options of the model from parameter values.
 
-    Raises
-    ------
-    ConfigurationError
-        If a locked joint is not written as name=position.
+    Raises `ConfigurationError` if a locked joint is not written as name=position.
     """
     return ReadingOptions(
         base=None if values['base'] == 'auto' else values['base'],
@@ -486,10 +483,7 @@ PAYLOAD_NAMES = 'payload.frame', 'payload.mass'
 def check_payload(given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     """Check that somebody who has ``given`` a payload has named what carries it, now or before.
 
-    Raises
-    ------
-    ConfigurationError
-        If not: it would do nothing.
+    Raises `ConfigurationError` if not: it would do nothing.
     """
     if given.get('payload.mass') and not values['payload.frame']:
         raise ConfigurationError(

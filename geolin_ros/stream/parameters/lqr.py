@@ -155,10 +155,7 @@ LQR_TABLE: tuple[Parameter, ...] = (
 def supports_of(values: Mapping[str, Any]) -> tuple[Support, ...]:
     """Return what the robot stands on.
 
-    Raises
-    ------
-    ConfigurationError
-        If there is nothing.
+    Raises `ConfigurationError` if there is nothing.
     """
     supports = tuple(Support.parse(entry) for entry in entries_of(values['supports']))
     if not supports:
@@ -172,10 +169,8 @@ def supports_of(values: Mapping[str, Any]) -> tuple[Support, ...]:
 def regulator_settings(values: Mapping[str, Any]) -> RegulatorSettings:
     """Return the settings of the regulator from parameter values.
 
-    Raises
-    ------
-    ConfigurationError
-        If the delay is not a whole number of steps, or a weight is not positive.
+    Raises `ConfigurationError` if the delay is not a whole number of steps, or a weight is not
+    positive.
     """
     steps = values['delay'] / values['dt']
     if abs(steps - round(steps)) > 1e-6:

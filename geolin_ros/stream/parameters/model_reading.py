@@ -30,14 +30,9 @@ def read_model(
     """Return the model of a description; what is suspicious about it goes to ``warn``.
 
     A text may have come over the network or from a bag: only a `Path` makes this open a file, and
-    only a path may be one of MJCF. Its gravity is that of ``values``.
-
-    Raises
-    ------
-    ConfigurationError
-        If the base floats by ``values``, and an MJCF file has no free joint.
-    ModelError
-        If it cannot be used, or has more than `MOST_JOINTS` joints that move.
+    only a path may be one of MJCF. Its gravity is that of ``values``. Raises `ConfigurationError`
+    if the base floats by ``values``, and an MJCF file has no free joint; `ModelError` if it cannot
+    be used, or has more than `MOST_JOINTS` joints that move.
     """
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
@@ -92,10 +87,7 @@ def _arguments(values: Mapping[str, Any]) -> AbstractContextManager[None]:
 def from_text(text: str) -> Description:
     """Return what `to_text` kept; opens no file.
 
-    Raises
-    ------
-    ModelError
-        If it cannot be used.
+    Raises `ModelError` if it cannot be used.
     """
     return stored.load(text) if stored.is_stored(text) else _read_text(text)
 

@@ -21,10 +21,7 @@ def write_identification(
 ) -> None:
     """Write the page about what recordings, by their names, determined.
 
-    Raises
-    ------
-    OSError
-        If it cannot be written; one that was there before stays.
+    Raises `OSError` if it cannot be written; one that was there before stays.
     """
     title = f'{found.model.name}: identified from {", ".join(recordings)}'
     write_page(output, 'identify', title, _content(found, recordings))

@@ -89,12 +89,8 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
 def examine(source: Source, watch: Watch = lambda items, total: items) -> Report:
     """Say what a recording tells `identify` of its robot; ready for JSON.
 
-    Other than `inspect` this keeps all joint states in memory.
-
-    Raises
-    ------
-    ConfigurationError
-        As `joint_signals` does.
+    Other than `inspect` this keeps all joint states in memory. Raises `ConfigurationError` as
+    `joint_signals` does.
     """
     try:
         signals = joint_signals(source, watch)
@@ -111,12 +107,8 @@ def examine(source: Source, watch: Watch = lambda items, total: items) -> Report
 def propose_motion(source: Source, path: Path, watch: Watch, rounds: Watch) -> Report:
     """Write a motion for what a recording does not determine; ready for JSON.
 
-    Raises
-    ------
-    RecordingError, ConfigurationError
-        As `joint_signals` and `identification.check` do.
-    UnsolvableError
-        As `identification.propose` does.
+    Raises `RecordingError` or `ConfigurationError` as `joint_signals` and `identification.check`
+    do; `UnsolvableError` as `identification.propose` does.
     """
     import yaml
 

@@ -17,10 +17,7 @@ PAGE = Path(__file__).parent / 'page'
 def write_page(output: str | Path, kind: str, title: str, content: Any) -> None:
     """Write a page of a kind, which has an html file of its sections and a script.
 
-    Raises
-    ------
-    OSError
-        If it cannot be written; one that was there before stays.
+    Raises `OSError` if it cannot be written; one that was there before stays.
     """
     text = json.dumps(content, separators=(',', ':'), allow_nan=False)
     scripts = (PAGE / 'curves.js').read_text() + (PAGE / f'{kind}.js').read_text()

@@ -19,8 +19,6 @@ class Feet:
 
     Parameters
     ----------
-    model
-        The robot.
     source
         Path or text of its URDF or MJCF.
     """

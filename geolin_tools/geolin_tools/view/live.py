@@ -254,10 +254,7 @@ class Live:
 def model_of(message: Any, description: str | Path, overlay: Path | None) -> TreeModel:
     """Return the robot of a geolin_msgs/LinearizedDynamics, read as its publisher reads it.
 
-    Raises
-    ------
-    ConfigurationError
-        If the description has other joints than the message.
+    Raises `ConfigurationError` if the description has other joints than the message.
     """
     g = message.gravity
     options: dict[str, Any] = {

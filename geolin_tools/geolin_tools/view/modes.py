@@ -65,8 +65,6 @@ class ModePanel:
     ----------
     gui
         Of viser.
-    model
-        The robot.
     newest
         Returns what is shown now, or None.
 

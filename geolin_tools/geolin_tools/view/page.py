@@ -39,6 +39,8 @@ FRICTION = 0.8
 class Page:
     """Serves the page of one source until it is closed.
 
+    Raises `ConfigurationError` if the extra is not installed, or the port is taken.
+
     Parameters
     ----------
     source
@@ -47,11 +49,6 @@ class Page:
         Where it listens; 0 is any port, one that is taken an error.
     say
         Called with what is drawn otherwise than described.
-
-    Raises
-    ------
-    ConfigurationError
-        If the extra is not installed, or the port is taken.
     """
 
     def __init__(

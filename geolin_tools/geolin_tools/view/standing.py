@@ -35,7 +35,8 @@ class Standing:
     """Postures that the user chooses; the first support stays where it is on the ground.
 
     The efforts are those of the equilibrium on the supports that are on the ground; of a fixed
-    base those that hold it; in the air none.
+    base those that hold it; in the air none. Raises `InfeasibleError` if it cannot stand on the
+    supports; `UnknownNameError` if a joint or frame is not part of the robot.
 
     Parameters
     ----------
@@ -45,13 +46,6 @@ class Standing:
         What it may stand on; none: it is in the air.
     joints, height
         As of `control.posture.standing_posture`.
-
-    Raises
-    ------
-    InfeasibleError
-        If it cannot stand on the supports.
-    UnknownNameError
-        If a joint or frame is not part of the robot.
     """
 
     def __init__(
