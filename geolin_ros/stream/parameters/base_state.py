@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from geolin_ros.errors import ConfigurationError
@@ -16,21 +17,13 @@ from geolin_ros.stream.parameters.linearizer import (
     NODE_NAMES,
     contact_settings,
 )
-from geolin_ros.stream.parameters.table import Parameter, settings_of
+from geolin_ros.stream.parameters.table import Parameter, deviation_of, row_of, settings_of
 
 CONTACT_NAMES = (
     *('contacts', 'foot_force_topics', 'contact_on_force', 'contact_off_force'),
     'wrench_timeout',
 )
-_DEFAULTS = Deviations()
-
-
-def _deviation(name: str, text: str, unit: str) -> Parameter:
-    default = getattr(_DEFAULTS, name)
-    return Parameter(
-        f'deviation.{name}', default, f'Standard deviation of {text}.', unit, bounds=(1e-9, 1e3)
-    )
-
+_row, _deviation = partial(row_of, BaseSettings), partial(deviation_of, Deviations)
 
 BASE_TABLE: tuple[Parameter, ...] = (
     *(BY_NAME[name] for name in (*NODE_NAMES, *MODEL_NAMES, 'frame_prefix')),
@@ -46,51 +39,45 @@ BASE_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'imu_link', '', 'Link of the IMU, with its axes; fixed to the base. Empty: the base.'
     ),
-    Parameter('world_frame', 'odom', 'Frame of the odometry.'),
+    _row('world_frame', 'Frame of the odometry.'),
     Parameter('start', [0.0, 0.0, 0.0], 'x, y and yaw of the base at the start.', unit='m, rad'),
-    Parameter(
+    _row(
         'max_skew',
-        0.05,
         'Largest time between a joint state and the newest sample of the IMU.',
-        unit='s',
-        bounds=(0.0, 10.0),
+        's',
+        (0.0, 10.0),
     ),
-    Parameter(
+    _row(
         'rate_cutoff',
-        50.0,
         'Cutoff of the filter that finds joint rates from positions where they are missing.',
-        unit='Hz',
-        bounds=(0.1, 1e4),
+        'Hz',
+        (0.1, 1e4),
     ),
-    Parameter(
+    _row(
         'sole',
-        0.05,
         'Distance of the corners of a surface from its middle, along x and along y.',
-        unit='m',
-        bounds=(0.001, 1.0),
+        'm',
+        (0.001, 1.0),
     ),
-    Parameter(
+    _row(
         'foot_radius',
-        0.0,
         'Radius of feet that are balls about their frames and roll; 0: they do not.',
-        unit='m',
-        bounds=(0.0, 1.0),
+        'm',
+        (0.0, 1.0),
     ),
-    Parameter(
+    _row(
         'flat_ground',
-        0.0,
         'Standard deviation of the heights of flat ground where feet land, about that at the '
         'start; 0: it is not flat.',
-        unit='m',
-        bounds=(0.0, 1.0),
+        'm',
+        (0.0, 1.0),
     ),
-    Parameter(
+    _row(
         'gate',
-        16.0,
         'Squared Mahalanobis distance from which on a contact is rejected.',
         bounds=(1.0, 1e9),
     ),
-    Parameter('distrust', 0.1, 'Time for which it is not used then.', unit='s', bounds=(0.0, 1e3)),
+    _row('distrust', 'Time for which it is not used then.', 's', (0.0, 1e3)),
     _deviation('gyro', 'angular velocities, a density', 'rad/s/sqrt(Hz)'),
     _deviation('accelerometer', 'accelerations, a density', 'm/s^2/sqrt(Hz)'),
     _deviation('tilt', 'roll and pitch at the start; 0.2 for a robot that moves then', 'rad'),

@@ -3,6 +3,7 @@
 """The parameters of the linearization node: one table, from which everything else is made."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from geolin_ros.description import Loop, constraint_of, parse_overlay
@@ -12,10 +13,11 @@ from geolin_ros.model.tree import ReadingOptions
 from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
-from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of, settings_of
+from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of, row_of, settings_of
 from geolin_ros.urdf.xacro_file import argument_of
 
 NO_LOOPS = 'none'
+_row = partial(row_of, StreamSettings)
 
 
 def _position(entry: str) -> tuple[str, float]:
@@ -68,7 +70,7 @@ def _foot_force(entry: str) -> FootForce:
     )
 
 
-TABLE: tuple[Parameter, ...] = (
+_DESCRIPTION = (
     Parameter(
         'robot_description',
         '',
@@ -102,6 +104,8 @@ TABLE: tuple[Parameter, ...] = (
         unit='s',
         bounds=(0.1, 3600.0),
     ),
+)
+_MODEL = (
     Parameter(
         'base',
         'auto',
@@ -166,89 +170,75 @@ TABLE: tuple[Parameter, ...] = (
         unit='kg m^2',
     ),
     Parameter('gravity', [0.0, 0.0, -9.81], 'Gravity in world axes.', unit='m/s^2'),
-    Parameter(
+)
+TABLE: tuple[Parameter, ...] = (
+    *_DESCRIPTION,
+    *_MODEL,
+    _row(
         'base_source',
-        'odometry',
         'Where pose and twist of the base come from: topic odom, or transforms and topic imu.',
-        choices=('odometry', 'tf'),
     ),
-    Parameter(
+    _row(
         'frame_prefix',
-        '',
         'Prefix of link names in the frames of messages, as in robot_state_publisher.',
     ),
-    Parameter(
+    _row(
         'odometry.twist_frame',
-        'child',
         'Axes of the odometry twist: those of child_frame_id, or the world axes at its origin.',
-        choices=('child', 'world'),
     ),
-    Parameter(
+    _row(
         'odometry.child_frame',
-        '',
         'Link of the odometry, instead of the child_frame_id of its messages.',
     ),
-    Parameter(
+    _row(
         'odometry.quaternion_tolerance',
-        0.01,
         'Largest deviation of the norm of the quaternion from 1; smaller ones are normalised.',
         bounds=(1e-9, 1.0),
     ),
-    Parameter('tf_world_frame', 'odom', 'World frame of the transforms to the base.'),
-    Parameter(
+    _row('tf_world_frame', 'World frame of the transforms to the base.'),
+    _row(
         'tf_velocity_cutoff',
-        10.0,
         'Cut-off of the low-pass filter of the linear velocity from transforms.',
-        unit='Hz',
-        bounds=(0.01, 10000.0),
+        'Hz',
+        (0.01, 10000.0),
     ),
-    Parameter(
+    _row(
         'pairing',
-        'newest',
         'Odometry of a joint state: the newest, extrapolated by its twist, or interpolated '
         'between two, which waits for the later one.',
-        choices=('newest', 'interpolate'),
     ),
-    Parameter(
+    _row(
         'max_skew',
-        0.05,
         'Largest time between a joint state and its odometry, or its other parts.',
-        unit='s',
-        bounds=(0.0, 10.0),
+        's',
+        (0.0, 10.0),
     ),
-    Parameter(
+    _row(
         'max_wait',
-        0.0,
         'Longest time, by stamps of joint states, that each waits for an odometry not before it. '
         '0: none if pairing is newest, max_skew if it is interpolate.',
-        unit='s',
-        bounds=(0.0, 1e6),
+        's',
+        (0.0, 1e6),
     ),
-    Parameter(
+    _row(
         'joint_states_in_parts',
-        False,
         'Whether each joint state has only some of the joints, to be merged.',
     ),
-    Parameter(
+    _row(
         'torque_source',
-        'effort',
         'Joint efforts: from the joint states, zero, from the topic joint_efforts, or by inverse '
         'dynamics.',
-        choices=('effort', 'zero', 'topic', 'inverse_dynamics'),
     ),
-    Parameter(
+    _row(
         'nu_dot',
-        'predicted',
         'Accelerations to linearize about: by the forward dynamics, by differentiated and '
         'filtered twists and joint rates, or zero.',
-        choices=('predicted', 'measured', 'zero'),
     ),
-    Parameter(
+    _row(
         'nu_dot_cutoff',
-        20.0,
         'Cut-off of the low-pass filter of measured accelerations.',
-        unit='Hz',
-        bounds=(0.01, 10000.0),
+        'Hz',
+        (0.01, 10000.0),
     ),
     Parameter(
         'wrench_topics',
@@ -256,19 +246,16 @@ TABLE: tuple[Parameter, ...] = (
         'External wrenches, each as `topic link kind`; kinds are body, world, world_oriented.',
         entry=_wrench_topic,
     ),
-    Parameter(
+    _row(
         'wrench_timeout',
-        0.1,
         'Largest time between a joint state and the newest wrench of a topic.',
-        unit='s',
-        bounds=(0.0, 3600.0),
+        's',
+        (0.0, 3600.0),
     ),
-    Parameter(
+    _row(
         'missing_wrench',
-        'drop',
         'A joint state without one of the wrenches is dropped, or linearized with zero force and '
         'a finding.',
-        choices=('drop', 'zero'),
     ),
     Parameter(
         'contact_source',
@@ -310,46 +297,22 @@ TABLE: tuple[Parameter, ...] = (
         False,
         'Whether messages contain the basis of the motions that contacts admit.',
     ),
-    Parameter('mass_matrix', False, 'Whether messages contain the mass matrix.'),
-    Parameter(
-        'trigger',
-        'joint_states',
-        'When to linearize: at each joint state, or at timer_rate about the newest one.',
-        choices=('joint_states', 'timer'),
+    _row('mass_matrix', 'Whether messages contain the mass matrix.'),
+    _row(
+        'trigger', 'When to linearize: at each joint state, or at timer_rate about the newest one.'
     ),
-    Parameter('timer_rate', 200.0, 'Rate of the timer trigger.', unit='Hz', bounds=(0.1, 10000.0)),
-    Parameter(
-        'max_rate',
-        0.0,
-        'Joint states at a higher rate are skipped; 0: no limit.',
-        unit='Hz',
-        bounds=(0.0, 10000.0),
+    _row('timer_rate', 'Rate of the timer trigger.', 'Hz', (0.1, 10000.0)),
+    _row(
+        'max_rate', 'Joint states at a higher rate are skipped; 0: no limit.', 'Hz', (0.0, 10000.0)
     ),
-    Parameter(
-        'form',
-        'continuous',
-        'A and B of the differential equation or of a step of dt.',
-        choices=('continuous', 'discrete'),
-    ),
-    Parameter('dt', 0.002, 'Step of the discrete form.', unit='s', bounds=(1e-6, 1.0)),
-    Parameter(
-        'method',
-        'midpoint',
-        'Discretization method.',
-        choices=('midpoint', 'euler', 'zoh', 'rkmk4'),
-    ),
-    Parameter(
+    _row('form', 'A and B of the differential equation or of a step of dt.'),
+    _row('dt', 'Step of the discrete form.', 's', (1e-6, 1.0)),
+    _row('method', 'Discretization method.', choices=('midpoint', 'euler', 'zoh', 'rkmk4')),
+    _row(
         'reference',
-        'moving',
         'Reference of the displacements: the motion through the state, or the fixed state.',
-        choices=('moving', 'frozen'),
     ),
-    Parameter(
-        'representation',
-        'body',
-        'Base twist coordinates of A and B.',
-        choices=('body', 'inertial', 'mixed'),
-    ),
+    _row('representation', 'Base twist coordinates of A and B.'),
     Parameter(
         'marker_rate',
         0.0,
@@ -359,34 +322,29 @@ TABLE: tuple[Parameter, ...] = (
         bounds=(0.0, 100.0),
         live=False,
     ),
-    Parameter(
+    _row(
         'service.rate',
-        100,
         'Maximum rate of requests to linearize; requests beyond it are refused.',
         bounds=(1, 10_000),
     ),
-    Parameter(
+    _row(
         'service.size',
-        16,
         'Maximum number of wrenches and contacts in a request; larger requests are refused.',
         bounds=(0, 10_000),
     ),
-    Parameter(
+    _row(
         'service.budget',
-        0.1,
         'Largest share of the last second for answers; requests beyond it are refused.',
         bounds=(1e-6, 1.0),
     ),
-    Parameter(
+    _row(
         'certificate.every',
-        250,
         'Every N-th linearization is checked against independent equations, and its '
         'posture for singularity; 0: none.',
         bounds=(0, 1_000_000),
     ),
-    Parameter(
+    _row(
         'certificate.budget',
-        0.02,
         'Largest share of the time of one processor for these checks; others are skipped.',
         bounds=(1e-6, 1.0),
     ),
@@ -407,44 +365,17 @@ TABLE: tuple[Parameter, ...] = (
 
 
 BY_NAME = {parameter.name: parameter for parameter in TABLE}
-MODEL_NAMES = (
-    'base',
-    'mimic',
-    'joints',
-    'locked_joints',
-    'actuated_joints',
-    'loops',
-    'overlay_file',
-    'overlay',
-    'coulomb_friction',
-    'payload.frame',
-    'payload.mass',
-    'payload.com',
-    'payload.inertia',
-    'gravity',
-)
-STATE_NAMES = (
-    'odometry.twist_frame',
-    'odometry.child_frame',
-    'odometry.quaternion_tolerance',
-    'frame_prefix',
-    'max_skew',
-    'joint_states_in_parts',
-)
-NODE_NAMES = (
-    'robot_description',
-    'robot_description_file',
-    'xacro_args',
-    'root',
-    'robot_description_node',
-    'description_timeout',
-    'autostart',
+MODEL_NAMES = tuple(parameter.name for parameter in _MODEL)
+NODE_NAMES = (*(parameter.name for parameter in _DESCRIPTION), 'autostart')
+_STATE_NAMES = (
+    *('odometry.twist_frame', 'odometry.child_frame', 'odometry.quaternion_tolerance'),
+    *('frame_prefix', 'max_skew', 'joint_states_in_parts'),
 )
 
 
 def shared_rows() -> tuple[Parameter, ...]:
     """Return the rows that every node has which reads a robot's description and states."""
-    names = {*MODEL_NAMES, *STATE_NAMES, *NODE_NAMES}
+    names = {*MODEL_NAMES, *_STATE_NAMES, *NODE_NAMES}
     return tuple(parameter for parameter in TABLE if parameter.name in names)
 
 

@@ -4,6 +4,7 @@
 
 import dataclasses
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from geolin_ros.control.effort_guard import GuardSettings
@@ -12,8 +13,9 @@ from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights, weights_for
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.stream.parameters.linearizer import shared_rows
-from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of, settings_of
+from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of, row_of, settings_of
 
+_row, _guard = partial(row_of, RegulatorSettings), partial(row_of, GuardSettings)
 _WEIGHTS = {field.name for field in dataclasses.fields(Weights)} - {'single'}
 
 
@@ -38,22 +40,14 @@ LQR_TABLE: tuple[Parameter, ...] = (
         'frame.',
         entry=Support.parse,
     ),
-    Parameter(
-        'friction', 0.5, 'Friction coefficient that equilibria stay below.', bounds=(0.01, 10.0)
-    ),
+    _row('friction', 'Friction coefficient that equilibria stay below.', bounds=(0.01, 10.0)),
     Parameter(
         'weights',
         NO_NAMES,
         'Deviations of equal cost, each as name=deviation; others have defaults for the supports.',
         entry=_weight,
     ),
-    Parameter(
-        'dt',
-        0.002,
-        'Sample time: efforts are constant over it (zero-order hold).',
-        unit='s',
-        bounds=(1e-4, 0.1),
-    ),
+    _row('dt', 'Sample time: efforts are constant over it (zero-order hold).', 's', (1e-4, 0.1)),
     Parameter(
         'delay',
         0.0,
@@ -76,14 +70,13 @@ LQR_TABLE: tuple[Parameter, ...] = (
         bounds=(0.0, 1.0),
     ),
     Parameter('design_rate', 20.0, 'Rate of gain designs.', unit='Hz', bounds=(0.1, 1000.0)),
-    Parameter(
+    _row(
         'calm',
-        0.05,
         'Largest twist, joint rate and displacement of a linearization for the design of gains.',
-        unit='SI',
-        bounds=(0.0, 10.0),
+        'SI',
+        (0.0, 10.0),
     ),
-    Parameter('anchor', True, 'Whether the reference moves with feet that have slid.'),
+    _row('anchor', 'Whether the reference moves with feet that have slid.'),
     Parameter('publish_efforts', False, 'Whether efforts are published; gains always are.'),
     Parameter(
         'input_timeout',
@@ -92,62 +85,49 @@ LQR_TABLE: tuple[Parameter, ...] = (
         unit='s',
         bounds=(0.001, 10.0),
     ),
-    Parameter(
+    _row(
         'gains_timeout',
-        1.0,
         'After this long without a linearization, even if none has ever come, damping replaces '
         'feedback; 0: never. A gain_bank needs none.',
-        unit='s',
-        bounds=(0.0, 3600.0),
+        's',
+        (0.0, 3600.0),
     ),
-    Parameter(
+    _row(
         'contacts_timeout',
-        0.2,
         'After this long without gains for the active contacts, damping replaces feedback.',
-        unit='s',
-        bounds=(0.0, 10.0),
+        's',
+        (0.0, 10.0),
     ),
-    Parameter(
+    _row(
         'reference_timeout',
-        0.1,
         'After this long without a newer one, the velocities of a reference are set to zero.',
-        unit='s',
-        bounds=(0.001, 10.0),
+        's',
+        (0.001, 10.0),
     ),
-    Parameter(
+    _row(
         'trust_position',
-        0.25,
         'Distance of the base from its reference beyond which joints are only damped.',
-        unit='m',
-        bounds=(0.001, 100.0),
+        'm',
+        (0.001, 100.0),
     ),
-    Parameter(
+    _row(
         'trust_rotation',
-        0.7,
         'Angle of the base from its reference beyond which joints are only damped.',
-        unit='rad',
-        bounds=(0.001, 3.2),
+        'rad',
+        (0.001, 3.2),
     ),
-    Parameter(
+    _guard(
         'full_swing_time',
-        0.02,
         'Least time of an effort from one limit to the other.',
-        unit='s',
-        bounds=(1e-4, 10.0),
+        's',
+        (1e-4, 10.0),
     ),
-    Parameter(
-        'ramp_time',
-        0.2,
-        'Time over which feedback takes over from damping.',
-        unit='s',
-        bounds=(1e-4, 60.0),
-    ),
-    Parameter(
+    _guard('ramp_time', 'Time over which feedback takes over from damping.', 's', (1e-4, 60.0)),
+    _guard(
         'damping_time',
-        0.05,
         'Damping reaches the effort limit at a joint rate of 1 over this.',
-        unit='s',
-        bounds=(1e-4, 10.0),
+        's',
+        (1e-4, 10.0),
     ),
 )
 

@@ -23,9 +23,7 @@ MOST_JOINTS = 1000
 
 
 def read_model(
-    description: str | Path | Description,
-    values: Mapping[str, Any],
-    warn: Callable[[str], object],
+    description: str | Path | Description, values: Mapping[str, Any], warn: Callable[[str], object]
 ) -> TreeModel:
     """Return the model of a description; what is suspicious about it goes to ``warn``.
 

@@ -7,7 +7,7 @@ import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from geolin_ros.errors import ConfigurationError, check_choice
 
@@ -83,6 +83,37 @@ class Parameter:
         return ''
 
 
+def row_of(
+    settings: type,
+    name: str,
+    text: str,
+    unit: str = '',
+    bounds: tuple[float, float] | None = None,
+    choices: tuple[str, ...] = (),
+) -> Parameter:
+    """Return the row of a field of a dataclass, whose default and choices it has."""
+    field = next(field for field in fields(settings) if field.name in _fields_of(name))
+    default: Any = field.default
+    return Parameter(name, default, text, unit, choices or get_args(field.type), bounds)
+
+
+def deviation_of(
+    settings: type, name: str, text: str, unit: str, bounds: tuple[float, float] = (1e-9, 1e3)
+) -> Parameter:
+    """Return the row of a field that is a standard deviation."""
+    text = f'Standard deviation of {text}.'
+    return row_of(settings, f'deviation.{name}', text, unit, bounds)
+
+
+def _fields_of(name: str) -> tuple[str, str]:
+    """Return the fields that a parameter may fill.
+
+    Its group is left out, as of ``odometry.twist_frame``, or in front, as of ``service.rate`` in
+    ``service_rate``.
+    """
+    return name.rpartition('.')[2], name.replace('.', '_')
+
+
 def as_markdown(table: Sequence[Parameter]) -> str:
     """Return the table for people."""
     rows = ['| parameter | default | allowed | meaning |', '|---|---|---|---|']
@@ -118,12 +149,7 @@ def entries_of(entries: Sequence[str]) -> list[str]:
 
 
 def settings_of(kind: Callable[..., T], values: Mapping[str, Any], **own: Any) -> T:
-    """Return a dataclass whose fields are the parameters of the same names, but for its ``own``.
-
-    The group of a parameter is left out, as of ``odometry.twist_frame``, or in front, as of
-    ``service.rate`` in ``service_rate``.
-    """
-    given = {name.rpartition('.')[2]: value for name, value in values.items()}
-    given |= {name.replace('.', '_'): value for name, value in values.items()}
+    """Return a dataclass of fields named as the parameters, but for its ``own``."""
+    given = {field: value for name, value in values.items() for field in _fields_of(name)}
     names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     return kind(**({name: given[name] for name in names & set(given)} | own))

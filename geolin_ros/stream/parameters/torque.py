@@ -3,14 +3,25 @@
 """The parameters of the torque estimator: those of the robot, then its own."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.stream.inputs.imu_input import ImuTopic
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.parameters.linearizer import BY_NAME, MODEL_NAMES, NODE_NAMES
-from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of, settings_of
+from geolin_ros.stream.parameters.table import (
+    NO_NAMES,
+    Parameter,
+    deviation_of,
+    entries_of,
+    row_of,
+    settings_of,
+)
 from geolin_ros.stream.torque_stream import TorqueSettings
+
+_row = partial(row_of, TorqueSettings)
+_deviation = partial(deviation_of, TorqueSettings, bounds=(1e-9, 1e9))
 
 
 def _topic_and_link(parameter: str, entry: str) -> tuple[str, str]:
@@ -30,12 +41,6 @@ def _wrench_topic(entry: str) -> WrenchTopic:
     return WrenchTopic(*_topic_and_link('wrench_topics', entry), 'body')
 
 
-def _deviation(name: str, default: float, text: str, unit: str) -> Parameter:
-    return Parameter(
-        f'deviation.{name}', default, f'Standard deviation of {text}.', unit, bounds=(1e-9, 1e9)
-    )
-
-
 TORQUE_TABLE: tuple[Parameter, ...] = (
     *(BY_NAME[name] for name in (*NODE_NAMES, *MODEL_NAMES, 'frame_prefix', 'wrench_timeout')),
     Parameter(
@@ -50,56 +55,42 @@ TORQUE_TABLE: tuple[Parameter, ...] = (
         'Measured wrenches on links, such as those of the ground on feet, each as `topic link`.',
         entry=_wrench_topic,
     ),
-    Parameter(
+    _row(
         'wrench_messages',
-        'plain',
         'Type of these topics: geometry_msgs/WrenchStamped, or geolin_msgs/WrenchWithCovariance.',
-        choices=('plain', 'with_covariance'),
     ),
     Parameter(
         'unknown_wrenches',
         NO_NAMES,
         'Links with an external wrench that no sensor measures, such as a hand in contact.',
     ),
-    Parameter(
-        'max_skew',
-        0.05,
-        'Largest time between a joint state and a sample of an IMU.',
-        unit='s',
-        bounds=(0.0, 10.0),
+    _row(
+        'max_skew', 'Largest time between a joint state and a sample of an IMU.', 's', (0.0, 10.0)
     ),
-    Parameter(
+    _row(
         'acceleration_cutoff',
-        50.0,
         'Cut-off of the low-pass filter of differentiated joint rates and angular velocities.',
-        unit='Hz',
-        bounds=(0.01, 10000.0),
+        'Hz',
+        (0.01, 10000.0),
     ),
-    _deviation('joint_acceleration', 2.0, 'differentiated joint rates', 'rad/s^2 or m/s^2'),
-    Parameter(
+    _deviation('joint_acceleration', 'differentiated joint rates', 'rad/s^2 or m/s^2'),
+    _row(
         'deviation.joint_effort',
-        0.0,
         'Standard deviation of the efforts of the joint states; 0: they are not used.',
-        unit='N m or N',
-        bounds=(0.0, 1e9),
+        'N m or N',
+        (0.0, 1e9),
     ),
-    _deviation(
-        'linear_acceleration',
-        0.1,
-        'accelerometers whose messages have no covariance',
-        'm/s^2',
-    ),
-    _deviation('angular_acceleration', 1.0, 'differentiated angular velocities', 'rad/s^2'),
-    _deviation('force', 2.0, 'measured forces whose messages have no covariance', 'N'),
-    _deviation('moment', 0.2, 'measured moments whose messages have no covariance', 'N m'),
-    _deviation('unknown_force', 200.0, 'forces that no sensor measures, from zero', 'N'),
-    _deviation('unknown_moment', 50.0, 'moments that no sensor measures, from zero', 'N m'),
-    Parameter(
+    _deviation('linear_acceleration', 'accelerometers whose messages have no covariance', 'm/s^2'),
+    _deviation('angular_acceleration', 'differentiated angular velocities', 'rad/s^2'),
+    _deviation('force', 'measured forces whose messages have no covariance', 'N'),
+    _deviation('moment', 'measured moments whose messages have no covariance', 'N m'),
+    _deviation('unknown_force', 'forces that no sensor measures, from zero', 'N'),
+    _deviation('unknown_moment', 'moments that no sensor measures, from zero', 'N m'),
+    _row(
         'covariance_rate',
-        20.0,
         'Rate of estimates with their covariance; 0: none.',
-        unit='Hz',
-        bounds=(0.0, 10000.0),
+        'Hz',
+        (0.0, 10000.0),
     ),
 )
 
