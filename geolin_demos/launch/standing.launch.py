@@ -13,13 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from geolin_demos.balance.robots import (
-    ARMATURE,
-    FEET,
-    overlay,
-    simulator_of,
-    standing_parameters,
-)
+from geolin_demos.balance.robots import ARMATURE, FEET, overlay, simulator_of, standing_parameters
 from geolin_demos.demo.__main__ import RANGE, discovery
 from geolin_demos.sim.feet import text_of
 from launch.actions import (

@@ -42,10 +42,7 @@ class Feedback:
         return (reference or self.gains.state).difference(state)
 
     def efforts(
-        self,
-        state: State,
-        reference: State | None = None,
-        feedforward: ArrayLike | None = None,
+        self, state: State, reference: State | None = None, feedforward: ArrayLike | None = None
     ) -> Array:
         """Return the efforts (n_u,) of the actuated joints, neither clipped nor ramped.
 

@@ -142,14 +142,7 @@ def standing_posture(
     legs = _legs(seed, [*wanted, *lifted], model)
     weights = np.where(legs, _LEG, _JOINT)
     task = _Task(
-        model,
-        supports,
-        wanted,
-        lifted,
-        np.asarray(com),
-        floor + height,
-        seed.s.copy(),
-        weights,
+        model, supports, wanted, lifted, np.asarray(com), floor + height, seed.s.copy(), weights
     )
     if not seeds:
         seeds = [seed if start is not None else _bent(seed, legs, model)]

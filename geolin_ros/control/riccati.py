@@ -287,12 +287,7 @@ def _scipy(problem: _Problem) -> RiccatiSolution:
 
 
 def _accepted(
-    problem: _Problem,
-    P: Array,
-    K: Array,
-    correction: float,
-    method: Method,
-    iterations: int,
+    problem: _Problem, P: Array, K: Array, correction: float, method: Method, iterations: int
 ) -> RiccatiSolution:
     loop = problem.close(K)
     decrease = loop.decrease(P)

@@ -214,13 +214,7 @@ def _steps(model: TreeModel, A: Array, horizon: float) -> int:
 
 
 def _report(
-    about: str,
-    model: TreeModel,
-    state: State,
-    A: Array,
-    B: Array,
-    lift: Array,
-    scaled: Array,
+    about: str, model: TreeModel, state: State, A: Array, B: Array, lift: Array, scaled: Array
 ) -> ModeReport:
     """Return the report of A, B in coordinates y, z = lift y, z over its units = scaled y."""
     _, length, time = _units(model, state)

@@ -282,11 +282,7 @@ class HybridProblem:
     """
 
     def __init__(
-        self,
-        model: TreeModel,
-        acceleration: ArrayLike,
-        tau: ArrayLike,
-        prescribed: ArrayLike,
+        self, model: TreeModel, acceleration: ArrayLike, tau: ArrayLike, prescribed: ArrayLike
     ) -> None:
         n, floating = model.n, model.base == 'floating'
         mask = truth('prescribed', prescribed, model)

@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.arguments import packed_of
-from geolin_ros.dynamics.samples import (
-    Robot,
-    States,
-    Task,
-    rows,
-    state_rows,
-    zeros_together,
-)
+from geolin_ros.dynamics.samples import Robot, States, Task, rows, state_rows, zeros_together
 from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
 from geolin_ros.linearization.about import About
 from geolin_ros.linearization.any_linearizer import AnyLinearizer
@@ -239,11 +232,7 @@ class Batches:
             yield batch
 
     def _task(
-        self,
-        states: States,
-        tau: ArrayLike,
-        wrenches: Sequence[Wrench],
-        threads: int,
+        self, states: States, tau: ArrayLike, wrenches: Sequence[Wrench], threads: int
     ) -> Task:
         """Return what is to be done, checked."""
         data = state_rows(self.model, states)

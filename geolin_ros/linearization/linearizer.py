@@ -320,11 +320,7 @@ class Linearizer:
         return L
 
     def _settle(
-        self,
-        chosen: ContactSet,
-        status: int,
-        about: About,
-        wrenches: Sequence[Wrench] = (),
+        self, chosen: ContactSet, status: int, about: About, wrenches: Sequence[Wrench] = ()
     ) -> Linearization:
         """Return the linearization by rank, if rows are dependent; raise for what else failed."""
         workspace = chosen.workspace

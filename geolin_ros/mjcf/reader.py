@@ -202,12 +202,7 @@ class _Reader:
             links += [Link(joint.child) for joint in ends]
             joints += ends
         description = Description(
-            name,
-            tuple(links),
-            tuple(joints),
-            self._source,
-            tuple(self._findings),
-            tuple(loops),
+            name, tuple(links), tuple(joints), self._source, tuple(self._findings), tuple(loops)
         )
         here = {joint.name for joint in joints}
         locked = {joint: at for joint, at in locked.items() if joint in here}

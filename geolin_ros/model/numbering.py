@@ -13,10 +13,7 @@ import numpy as np
 from geolin_ros.description import Description, Finding, Joint, Link, check_tree, merged
 from geolin_ros.errors import ModelError, ModelWarning, UnsupportedJointError, unknown_name
 from geolin_ros.kernels.packing.types import BASE, Tree
-from geolin_ros.model.inertia_check import (
-    check_joint_inertias,
-    negative_moments,
-)
+from geolin_ros.model.inertia_check import check_joint_inertias, negative_moments
 from geolin_ros.model.joint_kinds import (
     KINDS,
     motion_subspace,
@@ -160,10 +157,7 @@ def _root_link(
 
 
 def _merge_fixed_joints(
-    description: Description,
-    root: str,
-    links: dict[str, Link],
-    children: dict[str, list[Joint]],
+    description: Description, root: str, links: dict[str, Link], children: dict[str, list[Joint]]
 ) -> tuple[list[Body], dict[str, tuple[int, Array]]]:
     """Walk the tree depth first; links behind fixed joints join the body that carries them."""
     bodies: list[Body] = []

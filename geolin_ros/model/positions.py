@@ -12,11 +12,7 @@ from geolin_ros.kernels.packing.types import FLOATING, PLANAR, SPHERICAL
 from geolin_ros.typing import Array, IntArray
 
 # Entries of a twist [linear; angular] that a group joint's rates are.
-AXES = {
-    SPHERICAL: np.array([3, 4, 5]),
-    PLANAR: np.array([0, 1, 5]),
-    FLOATING: np.arange(6),
-}
+AXES = {SPHERICAL: np.array([3, 4, 5]), PLANAR: np.array([0, 1, 5]), FLOATING: np.arange(6)}
 SIZE = {SPHERICAL: 4, PLANAR: 4, FLOATING: 7}
 
 

@@ -276,9 +276,7 @@ class TreeModel:
 
     @classmethod
     def from_urdf(
-        cls,
-        source: str | bytes | Path | Any,
-        **options: Unpack[ReadingOptions],
+        cls, source: str | bytes | Path | Any, **options: Unpack[ReadingOptions]
     ) -> TreeModel:
         """Read a URDF text, path or urdfpy-shaped object; options as in `from_description`.
 

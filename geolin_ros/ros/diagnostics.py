@@ -110,12 +110,7 @@ def _age(now: int, stamp: int) -> str:
 
 
 def _judgement(
-    waits_for: str | None,
-    received: int,
-    answered: int,
-    dropped: int,
-    is_early: bool,
-    answers: str,
+    waits_for: str | None, received: int, answered: int, dropped: int, is_early: bool, answers: str
 ) -> tuple[bytes, str]:
     """Return level and message for one interval; drops are early while there is no model."""
     if waits_for is not None:

@@ -34,9 +34,7 @@ class ParameterServices(ParameterService):
         return response
 
     async def _set_parameters_atomically_callback(
-        self,
-        request: SetParametersAtomically.Request,
-        response: SetParametersAtomically.Response,
+        self, request: SetParametersAtomically.Request, response: SetParametersAtomically.Response
     ) -> SetParametersAtomically.Response:
         given = [Parameter.from_parameter_msg(message) for message in request.parameters]
         response.result = await self._set(given)

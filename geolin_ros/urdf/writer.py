@@ -4,14 +4,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from xml.etree.ElementTree import (
-    Element,
-    ParseError,
-    SubElement,
-    TreeBuilder,
-    indent,
-    tostring,
-)
+from xml.etree.ElementTree import Element, ParseError, SubElement, TreeBuilder, indent, tostring
 
 import numpy as np
 from defusedxml.common import DefusedXmlException

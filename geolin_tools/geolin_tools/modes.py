@@ -59,11 +59,7 @@ def _step(settings: Mapping[str, Any]) -> float:
 
 
 def slow_or_unstable(
-    model: TreeModel,
-    skeleton: Skeleton,
-    state: State,
-    A: Array,
-    settings: Mapping[str, Any],
+    model: TreeModel, skeleton: Skeleton, state: State, A: Array, settings: Mapping[str, Any]
 ) -> list[Mode]:
     """Return the most unstable modes, then the slowest others, one of each conjugate pair.
 

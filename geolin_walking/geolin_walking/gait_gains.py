@@ -36,10 +36,7 @@ class _Cycle(NamedTuple):
 
 
 def gait_gains(
-    model: TreeModel,
-    supports: Sequence[Support],
-    command: Command,
-    posture: State | None = None,
+    model: TreeModel, supports: Sequence[Support], command: Command, posture: State | None = None
 ) -> GaitGains:
     """Return the gains of walking as commanded, from standing on.
 

@@ -8,13 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_demos.balance.motions import (
-    Motion,
-    lift_and_put_down,
-    squat,
-    stand,
-    standing_height,
-)
+from geolin_demos.balance.motions import Motion, lift_and_put_down, squat, stand, standing_height
 from geolin_demos.sim.simulator import Push, Simulator
 from geolin_demos.sim.trial import push_of, random_pushes
 from geolin_ros.control.effort_guard import effort_limits

@@ -261,10 +261,7 @@ class RobotGraph:
             write_stamp(place, stamp)
         write_pose(base.pose.pose, state.H)
         write_twist(base.twist.twist, state.v)
-        for values, field in (
-            (state.s, joints.position),
-            (state.r, joints.velocity),
-        ):
+        for values, field in ((state.s, joints.position), (state.r, joints.velocity)):
             np.frombuffer(field)[:] = values
         np.frombuffer(joints.effort)[self._actuated] = efforts
         self._sent = stamp

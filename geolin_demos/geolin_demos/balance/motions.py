@@ -103,10 +103,7 @@ def swing(knots: int, frequency: float, start: float) -> Timing:
 
 
 def stand(
-    simulator: Simulator,
-    duration: float,
-    lifted: Sequence[str] = (),
-    height: float | None = None,
+    simulator: Simulator, duration: float, lifted: Sequence[str] = (), height: float | None = None
 ) -> Motion:
     """Return standing still, perhaps with some feet in the air from the beginning on."""
     knots = [standing(simulator, height)]

@@ -52,12 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(f'demo of {robot} on ROS_DOMAIN_ID {environment["ROS_DOMAIN_ID"]}', flush=True)
     servers = [
         Child('robot', 'geolin_demos.demo.robot', ['--robot', robot, *given], environment),
-        Child(
-            'linearizer',
-            'geolin_ros.ros.linearizer',
-            as_arguments(parameters),
-            environment,
-        ),
+        Child('linearizer', 'geolin_ros.ros.linearizer', as_arguments(parameters), environment),
     ]
     consumer = Child(
         'consumer',

@@ -54,10 +54,7 @@ def draw(operation: Operation, robot: str, output: Path) -> None:
         for row in range(2):
             _frame_blocks(axes[row][column], k, n, is_input=name == 'B')
     bar = figure.colorbar(
-        ScalarMappable(colours['norm'], colours['cmap']),
-        ax=axes[0][1],
-        shrink=0.82,
-        pad=0.06,
+        ScalarMappable(colours['norm'], colours['cmap']), ax=axes[0][1], shrink=0.82, pad=0.06
     )
     bar.set_label('entries in SI units', color=INK)
     bar.outline.set_visible(False)

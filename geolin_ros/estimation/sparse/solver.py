@@ -7,11 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from geolin_ros.errors import ConfigurationError, UnsolvableError
-from geolin_ros.estimation.sparse.factorization import (
-    CheckedLU,
-    FixedLU,
-    Substitution,
-)
+from geolin_ros.estimation.sparse.factorization import CheckedLU, FixedLU, Substitution
 from geolin_ros.estimation.sparse.minimum_fill import minimum_fill_order
 from geolin_ros.estimation.sparse.ordering import Order, articulated_body_order, peel
 from geolin_ros.estimation.sparse.report import shortened, solvability

@@ -20,12 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.errors import (
-    ConfigurationError,
-    NotFiniteError,
-    ShapeError,
-    unknown_name,
-)
+from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError, unknown_name
 from geolin_ros.estimation.sparse.sensors import FLOATING_BASE, Kind, Sensor, Variable
 from geolin_ros.kernels.packing.types import PRODUCT, make_workspace
 from geolin_ros.kernels.sparse.block_system import assemble

@@ -13,12 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.description import ContactKind, Loop
-from geolin_ros.errors import (
-    ConfigurationError,
-    InputError,
-    check_choice,
-    unknown_name,
-)
+from geolin_ros.errors import ConfigurationError, InputError, check_choice, unknown_name
 from geolin_ros.model.labels import Label
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel

@@ -90,8 +90,7 @@ class WrenchInput:
         value = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z], np.float64)
         if not np.isfinite(value).all():
             raise DroppedInput(
-                Cause.NOT_FINITE,
-                f'wrench on {topic} is {value.tolist()}, expected finite numbers',
+                Cause.NOT_FINITE, f'wrench on {topic} is {value.tolist()}, expected finite numbers'
             )
         frame = message.header.frame_id
         if about.kind == 'body':

@@ -18,9 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_file_arguments(parser)
     parser.add_argument('--json', action='store_true', help='print the findings as JSON')
     parser.add_argument(
-        '--strict',
-        action='store_true',
-        help='exit with status 1 also for warnings',
+        '--strict', action='store_true', help='exit with status 1 also for warnings'
     )
 
 

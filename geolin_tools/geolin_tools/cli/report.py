@@ -34,11 +34,7 @@ def run(options: argparse.Namespace) -> int:
     from geolin_tools.reports.report import write_report
 
     write_report(
-        options.dataset,
-        options.output,
-        options.instants,
-        options.at,
-        Progress(options, ' parts'),
+        options.dataset, options.output, options.instants, options.at, Progress(options, ' parts')
     )
     size = options.output.stat().st_size
     result = {'output': str(options.output), 'bytes': size}

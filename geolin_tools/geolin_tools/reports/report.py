@@ -298,11 +298,7 @@ def _hint(residuals: list[dict[str, Any]], settings: StreamSettings) -> str:
 
 
 def _instant(
-    dataset: xr.Dataset,
-    model: TreeModel,
-    skeleton: Skeleton,
-    k: int,
-    start: int,
+    dataset: xr.Dataset, model: TreeModel, skeleton: Skeleton, k: int, start: int
 ) -> dict[str, Any]:
     at = dataset.isel(time=k)
     state = State(at.H.values, at.s.values, at.v.values, at.r.values, model.positions)
