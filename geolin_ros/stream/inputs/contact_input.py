@@ -20,7 +20,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.contact_state import fields, read_contact
-from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
+from geolin_ros.stream.inputs.stamps import absence, nanoseconds, starts_anew
 from geolin_ros.typing import Array
 
 ContactSource = Literal['parameter', 'topic', 'forces', 'efforts']
@@ -207,19 +207,12 @@ class ContactInput:
         if self._settings.source != 'forces':
             return
         for topic, frame in self._frames.items():
-            measured = self._feet[frame].stamp
-            if measured is None:
-                what = f'no force on {topic} yet'
-            elif abs(stamp - measured) * 1e-9 > self._settings.timeout:
-                what = (
-                    f'the newest force on {topic} is {(stamp - measured) * 1e-9:+.4f} s away from '
-                    f'the joint state, more than {self._settings.timeout:g} s'
+            newest = self._feet[frame].stamp
+            lack = absence(f'force on {topic}', stamp, newest, self._settings.timeout)
+            if lack:
+                raise DroppedInput(
+                    Cause.NO_CONTACTS, f'{lack}; check its publisher, or raise wrench_timeout'
                 )
-            else:
-                continue
-            raise DroppedInput(
-                Cause.NO_CONTACTS, f'{what}; check its publisher, or raise wrench_timeout'
-            )
 
     def _anchor(self, contacts: tuple[Closure, ...], state: State) -> tuple[Closure, ...]:
         """Return contacts with references where they need one; forget those of lifted frames."""

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state of the base at the stamp of a joint state, from samples at other instants."""
 
+from abc import ABC, abstractmethod
 from collections import deque
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,18 +27,31 @@ class BaseSample(NamedTuple):
     v: Array
 
 
-class Pairing(Protocol):
-    """Finds the state of the base at other instants than those of its samples."""
+class Pairing(ABC):
+    """Finds the state of the base at other instants than those of its samples.
+
+    No sample counts that is further away than ``max_skew`` [s].
+    """
+
+    def __init__(self, max_skew: float, history: int = HISTORY) -> None:
+        self._max_skew = max_skew
+        self._samples: deque[BaseSample] = deque(maxlen=history)
 
     def add(self, sample: BaseSample) -> None:
         """Take a sample; one that is older than the last starts anew."""
+        if self._samples and sample.stamp <= self._samples[-1].stamp:
+            self._samples.clear()
+        self._samples.append(sample)
 
     def forget(self) -> None:
         """Start anew."""
+        self._samples.clear()
 
     def is_ready(self, stamp: int) -> bool:
         """Whether no later sample is needed for ``stamp`` [ns]."""
+        return bool(self._samples) and self._samples[-1].stamp >= stamp
 
+    @abstractmethod
     def at(self, stamp: int, state: State) -> float:
         """Write H and v at ``stamp`` into ``state``; return its distance to the sample used [s].
 
@@ -45,30 +59,19 @@ class Pairing(Protocol):
         """
 
 
-class Newest:
+class Newest(Pairing):
     """The newest sample, carried along its twist: H exp(v dt), v.
 
     Where joint states wait (``waits``), that is the newest which is not after ``stamp``.
     """
 
     def __init__(self, max_skew: float, waits: bool = False) -> None:
-        self._max_skew, self._waits = max_skew, waits
-        self._samples: deque[BaseSample] = deque(maxlen=HISTORY if waits else 1)
-        self._step = np.zeros(6)
-
-    def add(self, sample: BaseSample) -> None:
-        """See `Pairing`."""
-        if self._samples and sample.stamp <= self._samples[-1].stamp:
-            self._samples.clear()
-        self._samples.append(sample)
-
-    def forget(self) -> None:
-        """See `Pairing`."""
-        self._samples.clear()
+        super().__init__(max_skew, HISTORY if waits else 1)
+        self._waits, self._step = waits, np.zeros(6)
 
     def is_ready(self, stamp: int) -> bool:
         """See `Pairing`; where nobody waits, what there is has to do."""
-        return not self._waits or (bool(self._samples) and self._samples[-1].stamp >= stamp)
+        return not self._waits or super().is_ready(stamp)
 
     def at(self, stamp: int, state: State) -> float:
         """See `Pairing`."""
@@ -87,29 +90,11 @@ class Newest:
         return dt
 
 
-class Interpolated:
+class Interpolated(Pairing):
     """Between two neighbours 0 and 1: H_0 exp(a log(H_0^-1 H_1)), (1 - a) v_0 + a v_1.
 
     Both neighbours have to be within max_skew. ``at`` returns the distance to the earlier one.
     """
-
-    def __init__(self, max_skew: float) -> None:
-        self._max_skew = max_skew
-        self._samples: deque[BaseSample] = deque(maxlen=HISTORY)
-
-    def add(self, sample: BaseSample) -> None:
-        """See `Pairing`."""
-        if self._samples and sample.stamp <= self._samples[-1].stamp:
-            self._samples.clear()
-        self._samples.append(sample)
-
-    def forget(self) -> None:
-        """See `Pairing`."""
-        self._samples.clear()
-
-    def is_ready(self, stamp: int) -> bool:
-        """See `Pairing`."""
-        return bool(self._samples) and self._samples[-1].stamp >= stamp
 
     def at(self, stamp: int, state: State) -> float:
         """See `Pairing`."""

@@ -30,3 +30,18 @@ def starts_anew(what: str, stamp: int, last: int | None) -> bool:
             'expected a later stamp; check the clock and the order of the publisher',
         )
     return False
+
+
+def absence(what: str, stamp: int, newest: int | None, most: float) -> str:
+    """Return why the newest ``what`` does not count at a joint state; empty if it does.
+
+    Stamps are in ns; ``most`` is the longest distance in time [s].
+    """
+    if newest is None:
+        return f'no {what} yet'
+    distance = (stamp - newest) * 1e-9
+    if abs(distance) <= most:
+        return ''
+    return (
+        f'the newest {what} is {distance:+.4f} s away from the joint state, more than {most:g} s'
+    )

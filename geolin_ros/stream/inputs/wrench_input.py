@@ -12,7 +12,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, WrenchKind
 from geolin_ros.spatial.se3 import inverse, wrench_map
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
+from geolin_ros.stream.inputs.stamps import absence, nanoseconds, starts_anew
 from geolin_ros.typing import Array
 
 MissingWrench = Literal['drop', 'zero']
@@ -107,8 +107,16 @@ class WrenchInput:
         for topic, about in self._topics.items():
             newest = self._newest.get(topic)
             value = np.zeros(6)
-            if newest is None or abs(stamp - newest.stamp) * 1e-9 > self._timeout:
-                findings.append(self._lack(topic, stamp, newest))
+            known = None if newest is None else newest.stamp
+            lack = absence(f'wrench on {topic}', stamp, known, self._timeout)
+            if lack and self._missing == 'drop':
+                raise DroppedInput(
+                    Cause.NO_WRENCH,
+                    f'{lack}; check its publisher, raise wrench_timeout, or set missing_wrench '
+                    'to zero',
+                )
+            if lack or newest is None:
+                findings.append(f'{lack}: taken as zero')
             else:
                 self._check_world_frame(about, newest.frame, world_frame)
                 value = newest.value
@@ -147,19 +155,3 @@ class WrenchInput:
                 f'wrench on {about.topic} has frame_id {frame!r}, expected the world frame '
                 f'{world_frame!r}, because its kind is {about.kind}; correct one of them',
             )
-
-    def _lack(self, topic: str, stamp: int, newest: _Newest | None) -> str:
-        what = f'no wrench on {topic} yet'
-        if newest is not None:
-            distance = (stamp - newest.stamp) * 1e-9
-            what = (
-                f'the newest wrench on {topic} is {distance:+.4f} s away from the joint state, '
-                f'more than {self._timeout:g} s'
-            )
-        if self._missing == 'drop':
-            raise DroppedInput(
-                Cause.NO_WRENCH,
-                f'{what}; check its publisher, raise wrench_timeout, or set missing_wrench '
-                'to zero',
-            )
-        return f'{what}: taken as zero'
