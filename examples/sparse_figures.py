@@ -24,6 +24,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from geolin_papers.nori_2017.articulated import factors
+from geolin_papers.nori_2017.orders import count_operations
 from geolin_ros import Description, Joint, Link, TreeModel
 from geolin_ros.estimation.sparse import (
     ALL_BUT_YAW_MOMENT,
@@ -35,12 +36,7 @@ from geolin_ros.estimation.sparse import (
     forward_dynamics,
     joint_acceleration,
 )
-from geolin_ros.estimation.sparse.factorization import (
-    ThresholdLU,
-    count_operations,
-    fill_in,
-    ordered_rows,
-)
+from geolin_ros.estimation.sparse.factorization import ThresholdLU, fill_in, ordered_rows
 from geolin_ros.estimation.sparse.minimum_fill import minimum_fill_order
 from geolin_ros.estimation.sparse.ordering import Order, articulated_body_order
 

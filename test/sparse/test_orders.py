@@ -10,16 +10,12 @@ from support.close import assert_close, assert_wrong, deviation
 from support.trees import random_model
 
 from geolin_papers.nori_2017.articulated import articulated_inertias, property_two
+from geolin_papers.nori_2017.orders import recursive_order
 from geolin_ros import Description, Joint, Link, TreeModel
 from geolin_ros.estimation.sparse import BlockSystem, DynamicsSolver, sensors
 from geolin_ros.estimation.sparse.factorization import FixedLU, ThresholdLU, fill_in, ordered_rows
 from geolin_ros.estimation.sparse.minimum_fill import minimum_fill_order
-from geolin_ros.estimation.sparse.ordering import (
-    Order,
-    articulated_body_order,
-    peel,
-    recursive_order,
-)
+from geolin_ros.estimation.sparse.ordering import Order, articulated_body_order, peel
 from geolin_ros.kernels.sparse import block_system, sparse_lu
 
 

@@ -12,8 +12,9 @@ import pytest
 from scipy import sparse
 from support.close import assert_close
 
+from geolin_papers.nori_2017.orders import count_operations
 from geolin_ros.estimation.sparse import BlockSystem, DynamicsSolver, forward_dynamics
-from geolin_ros.estimation.sparse.factorization import FixedLU, count_operations
+from geolin_ros.estimation.sparse.factorization import FixedLU
 from geolin_ros.estimation.sparse.minimum_fill import SAFE, sampled_entries
 from geolin_ros.estimation.sparse.ordering import Order
 

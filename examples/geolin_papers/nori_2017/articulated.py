@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geolin_ros.estimation.sparse.ordering import Order, given_order
+from geolin_papers.nori_2017.orders import given_order
+from geolin_ros.estimation.sparse.ordering import Order
 from geolin_ros.estimation.sparse.system import BlockSystem
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array

@@ -42,18 +42,6 @@ class Pattern(NamedTuple):
         return len(self.lower) + sum(map(len, self.lower)) + sum(map(len, self.upper))
 
 
-class OperationCount(NamedTuple):
-    """Floating point operations of one solution."""
-
-    multiplications: int
-    additions: int
-
-    @property
-    def total(self) -> int:
-        """Both."""
-        return self.multiplications + self.additions
-
-
 def places(order: IntArray) -> IntArray:
     """Return the inverse of a permutation."""
     inverse = np.empty_like(order)
@@ -94,42 +82,6 @@ def fill_in(rows: Rows) -> Pattern:
         lower.append(tuple(left))
         upper.append(tuple(sorted(j for j in pattern if j > i)))
     return Pattern(tuple(lower), tuple(upper))
-
-
-def count_operations(system: BlockSystem, order: Order) -> OperationCount:
-    """Count factorization and both substitutions in a fixed order.
-
-    Products and quotients with a factor that is 1 or -1 at every state are free, and so is the
-    first number that is added to an empty place; right sides count as full.
-    """
-    rows = ordered_rows(system, order)
-    unit_entry = np.isin(system.values, (1.0, -1.0)) & (system.source < 0)
-    pattern = fill_in(rows)
-    multiplications = additions = 0
-    upper: list[dict[int, bool]] = []
-    unit_pivot: list[bool] = []
-    for i in range(len(pattern.lower)):
-        unit = {
-            int(rows.column[e]): bool(unit_entry[rows.entry[e]])
-            for e in range(rows.start[i], rows.start[i + 1])
-        }
-        for k in pattern.lower[i]:
-            unit_factor = unit[k] and unit_pivot[k]
-            multiplications += not unit_pivot[k]
-            additions += 1  # forward substitution
-            multiplications += not unit_factor
-            for j, unit_u in upper[k].items():
-                multiplications += not (unit_factor or unit_u)
-                if j in unit:
-                    additions += 1
-                    unit[j] = False
-                else:
-                    unit[j] = unit_factor and unit_u
-        unit_pivot.append(unit[i])
-        upper.append({j: unit[j] for j in pattern.upper[i]})
-        multiplications += sum(not unit_u for unit_u in upper[i].values()) + (not unit[i])
-        additions += len(upper[i])  # back substitution
-    return OperationCount(multiplications, additions)
 
 
 class Substitution:

@@ -55,37 +55,11 @@ def peel(row: IntArray, column: IntArray, rows: int, columns: int) -> Order:
     return Order(pairs[:, 0].copy(), pairs[:, 1].copy())
 
 
-def recursive_order(system: BlockSystem) -> Order:
-    """Return the order of inverse dynamics, in which D is lower triangular [Nori, (10), (11)].
-
-    fx_1, qdd_1, ... fx_N, qdd_N, a_1 ... a_N, f_N, tau_N, ... f_1, tau_1, beside the rows that
-    give them. The sensors must be those of `sensors.inverse_dynamics`.
-    """
-    given, recursion = given_order(system, 18 * system.nb + system.m), order_of_equations(system)
-    return Order(
-        np.concatenate((given.rows, recursion.rows)),
-        np.concatenate((given.columns, recursion.columns)),
-    )
-
-
-def given_order(system: BlockSystem, first: int) -> Order:
-    """Return fx_i and the unknowns of joint i, body by body, beside the rows of their sensors.
-
-    Those unknowns stand from column ``first`` on; the sensors must be all external wrenches, then
-    one for each of these.
-    """
-    nb, rows, columns = system.nb, [], []
-    for i in range(nb):
-        rates, wrench = np.array(system.joint_columns(i), np.int64), 6 * i + np.arange(6)
-        rows += [system.equations + wrench, system.equations + 6 * nb + rates]
-        columns += [12 * nb + wrench, first + rates]
-    return Order(np.concatenate(rows), np.concatenate(columns))
-
-
 def order_of_equations(system: BlockSystem) -> Order:
-    """Return the part of `recursive_order` that the model's equations have.
+    """Return the order of inverse dynamics [Nori, (10), (11)], as far as the model's equations go.
 
-    Row k gives its variable from every fx and qdd and from the variables before; pivots are -1.
+    f_N, tau_N, ... f_1, tau_1 behind all fx, qdd and a, beside the rows that give them. Row k
+    gives its variable from every fx and qdd and from the variables before; pivots are -1.
     """
     nb = system.nb
     rows, columns = [np.arange(6 * nb)], [np.arange(6 * nb)]
