@@ -49,11 +49,6 @@ def references(ready: Ready) -> int:
 class Results:
     """Rooms for one linearization after another, of one robot and its contacts.
 
-    Parameters
-    ----------
-    workspace
-        The robot and its contacts.
-
     Attributes
     ----------
     next

@@ -35,13 +35,7 @@ class Analysis(NamedTuple):
 
 
 class Analyst:
-    """Analyses snapshots beside the stream.
-
-    Parameters
-    ----------
-    model, settings
-        Of the stream that the snapshots are from.
-    """
+    """Analyses snapshots beside the stream."""
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
         self._model, self._discrete = model, settings.form == 'discrete'

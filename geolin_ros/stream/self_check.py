@@ -52,11 +52,6 @@ class SelfCheck:
 
     `due` is for the thread of the stream, `check` for another one.
 
-    Parameters
-    ----------
-    model, settings
-        Of the stream.
-
     Attributes
     ----------
     newest

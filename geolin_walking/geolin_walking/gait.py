@@ -73,11 +73,6 @@ class Swing:
 class Schedule:
     """The swings there are and those to come, while the robot walks.
 
-    Parameters
-    ----------
-    gait
-        What repeats.
-
     Attributes
     ----------
     swings

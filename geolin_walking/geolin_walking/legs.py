@@ -20,11 +20,6 @@ ENOUGH = 5e-5  # [m, rad]
 class Legs:
     """The joints between the base and each foot.
 
-    Parameters
-    ----------
-    model, supports
-        The robot and its feet.
-
     Attributes
     ----------
     joints

@@ -29,13 +29,7 @@ BEGIN = 1_000_000_000
 
 
 class WalkGraph(RobotGraph):
-    """Publishes states, touching feet and commands; receives plans.
-
-    Parameters
-    ----------
-    node, simulator, description
-        See `RobotGraph`.
-    """
+    """Publishes states, touching feet and commands; receives plans."""
 
     def __init__(self, node: Node, simulator: Simulator, description: str) -> None:
         model = simulator.model

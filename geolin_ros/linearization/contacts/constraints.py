@@ -60,11 +60,6 @@ class Constraint:
 
     Raises `UnknownNameError`, `ConfigurationError`, `ShapeError` or `NotFiniteError` if the
     contact does not fit the robot, see `description.resolve` and `description.check`.
-
-    Parameters
-    ----------
-    contact
-        The contact.
     """
 
     def __init__(self, model: TreeModel, contact: Closure) -> None:

@@ -23,11 +23,6 @@ class BaseInput:
 
     Raises `ConfigurationError` if ``child_frame`` is not fixed to a floating base.
 
-    Parameters
-    ----------
-    settings
-        How the odometry is to be read.
-
     Attributes
     ----------
     stamp, world_frame

@@ -99,11 +99,6 @@ class ContactInput:
     """Keeps which contacts hold, and where.
 
     Raises `UnknownNameError` or `ConfigurationError` if a contact does not fit the robot.
-
-    Parameters
-    ----------
-    settings
-        Topics and thresholds.
     """
 
     def __init__(self, model: TreeModel, settings: ContactSettings) -> None:

@@ -22,11 +22,6 @@ if TYPE_CHECKING:  # imported where the base comes from transforms
 class StateInput:
     """Finds the state of the base at each joint state.
 
-    Parameters
-    ----------
-    settings
-        How to read and pair the messages.
-
     Attributes
     ----------
     newest_base
