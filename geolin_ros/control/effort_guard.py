@@ -61,8 +61,6 @@ class EffortGuard:
     ----------
     limits
         Largest effort of each actuated joint (n_u,) [N m or N], finite and positive.
-    settings
-        See `GuardSettings`.
     """
 
     def __init__(self, limits: Array, settings: GuardSettings | None = None) -> None:

@@ -117,8 +117,6 @@ class Regulator:
         The robot, with a floating base.
     supports
         All frames it can stand on; at first it stands on all of them.
-    settings
-        See `RegulatorSettings`.
     bank
         Gains designed offline: they are used, and none are designed. Those of a gait are played:
         the robot stands at its reference until feedback has taken over, then it walks from there.

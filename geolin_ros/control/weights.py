@@ -151,10 +151,6 @@ def cost(
 
     Parameters
     ----------
-    weights
-        What costs how much.
-    model, state
-        The robot and where.
     supports
         What it stands on, in the order of the contacts of ``reduced``.
     wrenches : (rows,)

@@ -52,8 +52,6 @@ def equations_of_motion(
 
     Parameters
     ----------
-    state
-        Where.
     base
         Frame of the base twist in nu: ``'body'`` (the state's own), ``'inertial'``, ``'mixed'``
         or any `MovingFrame`. A fixed base has none.

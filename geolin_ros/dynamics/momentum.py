@@ -60,8 +60,6 @@ def centroidal(model: TreeModel, state: State, base: Expression = 'body') -> Cen
     ----------
     model
         The robot; its inertias must be those of rigid bodies.
-    state
-        Where.
     base
         Frame of the base twist in nu, which A and A_dot multiply; see `Kinematics`.
     """

@@ -36,17 +36,7 @@ _PASSIVE = {
 
 
 class Varied:
-    """What `Robot.varied` takes, with methods that let a scalar move it.
-
-    Parameters
-    ----------
-    model, robot
-        The robot.
-    data
-        Numbers of its state.
-    wrenches
-        On links.
-    """
+    """What `Robot.varied` takes, with methods that let a scalar move it."""
 
     def __init__(
         self, model: TreeModel, robot: Robot, data: Array, wrenches: Sequence[Wrench]

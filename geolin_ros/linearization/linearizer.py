@@ -55,15 +55,7 @@ SETS = 16
 
 
 class ContactSet:
-    """Contacts, with what linearizes under them; compiled when first used.
-
-    Parameters
-    ----------
-    contacts
-        Those in force and the others.
-    workspace
-        The engine with those in force.
-    """
+    """Contacts, with what linearizes under them; compiled when first used."""
 
     def __init__(self, contacts: tuple[Closure, ...], workspace: Workspace) -> None:
         self.contacts, self.workspace = contacts, workspace

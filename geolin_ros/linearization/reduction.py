@@ -251,8 +251,6 @@ def reduce_step(
 
     Parameters
     ----------
-    linearizer
-        The robot and its contacts.
     state, tau, dt, method, wrenches
         As in `Linearizer.discretize`.
     previous

@@ -38,8 +38,6 @@ class Workspace:
 
     Parameters
     ----------
-    constraints
-        Contacts and loops in force.
     length
         See `Linearizer`.
 
@@ -99,8 +97,6 @@ class Workspace:
             Joint efforts [N m or N], read at each call unless wrenches act.
         out
             Of `outputs`.
-        wrenches
-            On links, besides those of contacts.
         contacts
             Other ones than those of the constraints, see `combined`.
         """

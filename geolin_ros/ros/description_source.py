@@ -23,8 +23,6 @@ class DescriptionSource:
 
     Parameters
     ----------
-    node
-        Owns subscriptions, clients and timers.
     values
         Parameter values. The first of these that is given wins: ``robot_description`` (text),
         ``robot_description_file``, ``robot_description_node`` (which is asked until it answers);

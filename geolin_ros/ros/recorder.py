@@ -179,10 +179,6 @@ class _Question:
 
     Parameters
     ----------
-    node
-        Owns the clients.
-    name
-        Of the node that is asked.
     answer
         Called with its name and its parameters.
     """
@@ -247,8 +243,6 @@ def record(
         See `BagWriter`.
     nodes, topics, say
         See `Recorder`.
-    watch
-        Is called again and again.
 
     Returns
     -------

@@ -140,8 +140,6 @@ class RobotNode(LifecycleNode):
 
     Parameters
     ----------
-    name
-        Name of the node.
     table
         Its parameters; the rows of `geolin_ros.stream.parameters.linearizer` that describe the
         model, and 'autostart', have to be among them.

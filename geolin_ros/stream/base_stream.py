@@ -89,8 +89,6 @@ class BaseStream(TopicStream[BaseAnswer]):
     ----------
     model
         A robot with a floating base.
-    settings
-        Available inputs, and their quality.
     counts
         Where to count, to go on with the counts of an earlier stream.
     """

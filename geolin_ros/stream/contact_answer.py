@@ -36,17 +36,7 @@ class ContactAnswer(NamedTuple):
 
 
 class ContactReporter:
-    """Makes the contact part of one answer after another; bases are continuous.
-
-    Parameters
-    ----------
-    linearizer
-        Where the linearizations come from.
-    source
-        See `ContactAnswer`.
-    admissible_basis
-        Whether the basis is asked for.
-    """
+    """Makes the contact part of one answer after another; bases are continuous."""
 
     def __init__(self, linearizer: Linearizer, source: str, admissible_basis: bool) -> None:
         self._linearizer = linearizer

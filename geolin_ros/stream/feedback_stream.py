@@ -41,12 +41,6 @@ class FeedbackStream(StateStream[Command]):
 
     Parameters
     ----------
-    supports, settings
-        Of the regulator.
-    stream_settings
-        How states are read and paired.
-    counts
-        Where to count.
     bank
         Gains designed offline, of postures or of a gait, or None.
     contact_dwell

@@ -151,8 +151,6 @@ class LinearizationStream(StateStream[Answer]):
 
     Parameters
     ----------
-    settings
-        What to do; see `StreamSettings`.
     counts
         Where to count, to go on with the counts of an earlier stream.
     """

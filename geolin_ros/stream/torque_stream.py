@@ -95,8 +95,6 @@ class TorqueStream(TopicStream[TorqueEstimate]):
     ----------
     model
         The robot: single-axis joints; those that mimic others have no torque of their own.
-    settings
-        Available inputs, and their quality.
     counts
         Where to count, to go on with the counts of an earlier stream.
 

@@ -111,8 +111,6 @@ def read_robot(data: bytes, encoding: str | None, found: list[Finding]) -> Any:
 
     Parameters
     ----------
-    data
-        The document.
     encoding
         Overrides the encoding that the document declares.
     found

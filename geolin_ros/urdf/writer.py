@@ -108,13 +108,6 @@ def text_of(description: Description, shapes: Mapping[str, Sequence[Shape]]) -> 
 
     Rotors and springs are left out, which a URDF has no words for, and meshes that are no file.
     Raises `UrdfError` if a joint is of a kind that a URDF has not.
-
-    Parameters
-    ----------
-    description
-        Its links and joints.
-    shapes
-        Of links by name.
     """
     robot = Element('robot', name=description.name)
     for link in description.links:

@@ -49,8 +49,6 @@ def expand(path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
 
     Parameters
     ----------
-    path
-        Of the file.
     arguments
         Values of its ``<xacro:arg>``, before those of `xacro_arguments`; those that are missing
         need a default there.

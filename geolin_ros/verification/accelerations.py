@@ -29,12 +29,8 @@ class PrescribedAccelerations:
 
     Parameters
     ----------
-    bodies
-        The robot.
     contacts
         Constraints on it; those that are not active do not count.
-    wrenches
-        External ones.
     """
 
     def __init__(

@@ -31,8 +31,6 @@ def compare(a: str, b: str, watch: Watch = lambda items, total: items) -> Differ
 
     Parameters
     ----------
-    a, b
-        Paths.
     watch
         Wraps the quantities of datasets as they are read, of which there are ``total``.
 

@@ -26,8 +26,6 @@ def save_picture(report: ModeReport, path: str | Path) -> None:
 
     Parameters
     ----------
-    report
-        What to draw.
     path
         Where; its suffix says which format, such as ``.png`` or ``.svg``.
     """

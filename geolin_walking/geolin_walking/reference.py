@@ -83,10 +83,6 @@ class Planner:
 
     Parameters
     ----------
-    model, supports
-        The robot and its feet.
-    gait
-        How it walks.
     posture
         How it stands: height of the base, feet below it, positions of other joints.
     """
@@ -142,8 +138,6 @@ class Planner:
         ----------
         time
             Now [s].
-        state
-            Measured.
         touching
             Which feet press on the ground.
         command

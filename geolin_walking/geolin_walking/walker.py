@@ -137,8 +137,6 @@ class Walker:
     ----------
     planner
         Makes the reference of the robot.
-    weights
-        What costs how much.
     friction
         Coefficient to plan with.
     about_last_plan
@@ -194,8 +192,6 @@ class Walker:
         ----------
         time
             Now [s].
-        state
-            Measured.
         touching
             Which feet press on the ground.
         command

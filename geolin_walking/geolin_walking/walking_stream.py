@@ -159,8 +159,6 @@ class PlanWriter:
     ----------
     make
         Returns an empty message of geolin_msgs by its name.
-    stream
-        Of the robot.
     """
 
     def __init__(self, make: Callable[[str], Any], stream: WalkingStream) -> None:

@@ -20,10 +20,6 @@ class Child:
     ----------
     name
         For messages, and in front of each line that the process writes; ``prefix`` switches that.
-    module, arguments
-        What to run.
-    environment
-        Added to ours.
     """
 
     def __init__(

@@ -104,8 +104,6 @@ def compile_world(
 
     Parameters
     ----------
-    supports
-        Its feet.
     floor
         What they touch.
     friction

@@ -86,10 +86,6 @@ class BaseFilter:
 
     Parameters
     ----------
-    feet
-        The robot and its points.
-    deviations
-        How good everything is.
     radius
         Of feet that are balls about their points, which roll; 0: sharp [m].
     gate

@@ -39,15 +39,7 @@ def geometry_of(
 
 
 class RowsLeft:
-    """Reads what `rows_at` returns of what the engine, which was last there, has left behind.
-
-    Parameters
-    ----------
-    model, packed
-        The robot.
-    contacts
-        As the engine has them.
-    """
+    """Reads what `rows_at` returns of what the engine, which was last there, has left behind."""
 
     def __init__(
         self, model: TreeModel, packed: layout.Packed, contacts: contact_layout.Contacts

@@ -56,8 +56,6 @@ class ImuInput:
 
     Parameters
     ----------
-    topics
-        Available inputs.
     max_skew
         Longest distance in time to a joint state [s].
     cutoff

@@ -49,8 +49,6 @@ class WrenchInput:
 
     Parameters
     ----------
-    topics
-        Available inputs.
     timeout
         Longest distance in time between a wrench and a joint state [s].
     missing

@@ -40,8 +40,6 @@ class BaseWriter:
     ----------
     messages
         The writer's from now on.
-    model, settings
-        Of the stream.
     make_contact
         Returns an empty geolin_msgs/ContactState.
     """

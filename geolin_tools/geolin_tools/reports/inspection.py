@@ -30,8 +30,6 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
 
     Parameters
     ----------
-    source
-        Bags and robot.
     watch
         Wraps the messages, of which there are ``total``, to show how far the work is.
 

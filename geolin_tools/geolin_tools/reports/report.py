@@ -51,8 +51,6 @@ def write_report(
     ----------
     path
         Dataset of `linearize`.
-    output
-        The html file.
     instants
         How many matrices are shown, evenly over the run,
     at

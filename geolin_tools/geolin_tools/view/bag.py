@@ -34,8 +34,6 @@ class Bag:
 
     Parameters
     ----------
-    source
-        An open bag with its robot.
     watch
         Wraps the messages while they are read, of which there are ``total``.
     """

@@ -48,8 +48,6 @@ class Live:
 
     Parameters
     ----------
-    watcher
-        The subscriptions.
     model, description
         The robot, see `Source`; when the node takes another, that of its description.
     urdf, overlay
@@ -108,8 +106,6 @@ class Live:
 
         Parameters
         ----------
-        watcher
-            The subscriptions.
         urdf
             Description instead of the topic's.
         overlay

@@ -63,8 +63,6 @@ class ModePanel:
 
     Parameters
     ----------
-    gui
-        Of viser.
     newest
         Returns what is shown now, or None.
 

@@ -43,8 +43,6 @@ class Page:
 
     Parameters
     ----------
-    source
-        What is shown.
     host, port
         Where it listens; 0 is any port, one that is taken an error.
     say
