@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Twists and accelerations of the bodies, and their derivatives by the state [Kim 2012].
+"""Twists and accelerations of the bodies, and derivatives of twists by the state [Kim 2012].
 
 Equal to the motion part of [Bos 2022, Tables 4, 6-8]. Joints may have several axes: the terms
 (v_J x) S keep their place then. Mimic joints follow independent ones: s = G y + s0.
@@ -65,93 +65,32 @@ def propagate_motion(tree: Tree, ws: Workspace, x, gravity, nu_dot):
 
 
 @kernel
-def differentiate_motion(tree: Tree, ws: Workspace, x, nu_dot):
-    """Fill ``ws.d``, ``ws.dv``, ``ws.da``; needs `propagate_motion`.
+def differentiate_motion(tree: Tree, ws: Workspace, x):
+    """Fill ``ws.dv``; needs `propagate_motion`.
 
-    base: d = 1 (H);  dv = 1 (v);  da = (a_grav,0 x) (H), the gravity part of a_0        (1)
+    base: dv = 1 (v)                                                                     (1)
     dv_i = ^iX_p dv_p,  own columns: s += (^iX_p v_p) x S,  r += S                       (2)
-    da_i = ^iX_p da_p - v_J x dv_i,  own columns: s += (^iX_p a_p) x S,  r += v_i x S    (3)
-    d_i  = ^iX_p d_p,   own columns: s += S                                              (4)
 
-    Products, whose S depends on s, add more to their own columns.
+    Products, whose S depends on s, add to their own columns: s_c += sum over b < c of
+    (S_b x S_c) r_b, the derivative of S r.
     """
     nb, n = tree.parent.shape[0], tree.armature.shape[0]
-    m = 6 + n
-    k = 2 * m
-    for c in range(k):
+    m, rates = 6 + n, x.shape[0] - n
+    for c in range(2 * m):
         for e in range(6):
-            ws.d[0, c, e] = 0.0
             ws.dv[0, c, e] = 0.0
-            ws.da[0, c, e] = 0.0
     for e in range(6):
-        ws.d[0, e, e] = 1.0
         ws.dv[0, m + e, e] = 1.0
-    # upward fictitious acceleration g: (g; 0) x e for an angular e is (g x e; 0)
-    g0, g1, g2 = ws.upward[0], ws.upward[1], ws.upward[2]
-    ws.da[0, 3, 1], ws.da[0, 3, 2] = g2, -g1
-    ws.da[0, 4, 0], ws.da[0, 4, 2] = -g2, g0
-    ws.da[0, 5, 0], ws.da[0, 5, 1] = g1, -g0
     for i in range(1, nb):
-        p = tree.parent[i]
-        for c in range(k):
-            motion_to_child(ws.R[i], ws.o[i], ws.d[p, c], ws.d[i, c])
+        p, first, end = tree.parent[i], tree.v_start[i], tree.v_start[i] + tree.v_size[i]
+        for c in range(2 * m):
             motion_to_child(ws.R[i], ws.o[i], ws.dv[p, c], ws.dv[i, c])
-            motion_to_child(ws.R[i], ws.o[i], ws.da[p, c], ws.da[i, c])
         moved = ws.moved
         motion_to_child(ws.R[i], ws.o[i], ws.v[p], moved)
-        for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
+        for c in range(first, end):
             add_cross_motion(moved, ws.S[c], 1.0, ws.dv[i, 6 + c])
             for e in range(6):
-                ws.d[i, 6 + c, e] += ws.S[c, e]
                 ws.dv[i, m + 6 + c, e] += ws.S[c, e]
-        if tree.kind[i] == PRODUCT:
-            add_product_twists(tree, ws, i, x)
-        for c in range(k):
-            add_cross_motion(ws.v_joint[i], ws.dv[i, c], -1.0, ws.da[i, c])
-        motion_to_child(ws.R[i], ws.o[i], ws.a[p], moved)
-        for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
-            add_cross_motion(moved, ws.S[c], 1.0, ws.da[i, 6 + c])
-            add_cross_motion(ws.v[i], ws.S[c], 1.0, ws.da[i, m + 6 + c])
-        if tree.kind[i] == PRODUCT:
-            add_product_accelerations(tree, ws, i, x, nu_dot)
-
-
-@kernel
-def add_product_twists(tree: Tree, ws: Workspace, i, x):
-    """dv_i, own columns: s_c += sum over b < c of (S_b x S_c) r_b, the derivative of S r."""
-    first, end = tree.v_start[i], tree.v_start[i] + tree.v_size[i]
-    rates = x.shape[0] - tree.armature.shape[0]
-    for c in range(first, end):
-        for b in range(first, c):
-            add_cross_motion(ws.S[b], ws.S[c], x[rates + b], ws.dv[i, 6 + c])
-
-
-@kernel
-def add_product_accelerations(tree: Tree, ws: Workspace, i, x, nu_dot):
-    """da_i, own columns, of S rdot + v x (S r) + Sdot r [Kim 2012, section 4].
-
-    With W = S_b x S_c, b < c:  s_c += W rdot_b + v x (W r_b),  r_b += W r_c,  r_c += W r_b,
-    s_e += dW/ds_e r_b r_c,  dW/ds_e = (S_b x S_e) x S_c (e > b) + S_b x (S_c x S_e) (e > c)
-    """
-    first, end = tree.v_start[i], tree.v_start[i] + tree.v_size[i]
-    n = tree.armature.shape[0]
-    m, rates = 6 + n, x.shape[0] - n
-    W, turned = ws.moved, ws.rate
-    for b in range(first, end):
-        for c in range(b + 1, end):
-            r_b, r_c = x[rates + b], x[rates + c]
-            W[:] = 0.0
-            add_cross_motion(ws.S[b], ws.S[c], 1.0, W)
-            for e in range(6):
-                ws.da[i, 6 + c, e] += W[e] * nu_dot[6 + b]
-                ws.da[i, m + 6 + b, e] += W[e] * r_c
-                ws.da[i, m + 6 + c, e] += W[e] * r_b
-            add_cross_motion(ws.v[i], W, r_b, ws.da[i, 6 + c])
-            for e in range(b + 1, end):
-                turned[:] = 0.0
-                add_cross_motion(ws.S[b], ws.S[e], 1.0, turned)
-                add_cross_motion(turned, ws.S[c], r_b * r_c, ws.da[i, 6 + e])
-                if e > c:
-                    turned[:] = 0.0
-                    add_cross_motion(ws.S[c], ws.S[e], 1.0, turned)
-                    add_cross_motion(ws.S[b], turned, r_b * r_c, ws.da[i, 6 + e])
+            if tree.kind[i] == PRODUCT:
+                for b in range(first, c):
+                    add_cross_motion(ws.S[b], ws.S[c], x[rates + b], ws.dv[i, 6 + c])

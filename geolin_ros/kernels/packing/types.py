@@ -112,45 +112,24 @@ class Workspace(NamedTuple):
     """(n, 6) motion subspace at the positions, rows as in ``Tree.subspace``."""
     v_joint: Array
     """(nb, 6) S_i r_i."""
-    D: Array
-    """(m,) its share along that velocity, armature included."""
     upward: Array
     """(3,) minus gravity, in base axes."""
     moved: Array
     """(6,) temporary."""
-    rate: Array
-    """(6,) temporary."""
     dv: Array
     """(nb, k, 6) row c: derivative of v by coordinate c of [H; s; v; r]."""
-    da: Array
-    """(nb, k, 6) the same of a."""
-    d: Array
-    """(nb, k, 6) displacement of body i by [H; s], in i; zero by [v; r]."""
     x: Array
     """(22 + n_q + n,) state of the tree, [H by rows (16) | s | v | r]."""
     nu_dot: Array
     """(m,) acceleration of the tree."""
-    M: Array
-    """(m, m) mass matrix."""
-    M_y: Array
-    """(m_y, m_y) mass matrix of the independent coordinates."""
-    chol: Array
-    """(m_y, m_y) its lower Cholesky factor."""
     tau: Array
     """(m,) inverse dynamics [base wrench; joint efforts]."""
-    tau_y: Array
-    """(m_y,) the same on the independent coordinates."""
-    dtau: Array
-    """(m, k) derivative of ``tau``."""
-    dtau_y: Array
-    """(m_y, k_y) the same on the independent coordinates."""
 
 
 def make_workspace(tree: Tree) -> Workspace:
     """Return zeroed scratch for ``tree``."""
     nb, n, n_q = tree.parent.shape[0], tree.armature.shape[0], tree.offset.shape[0]
     m, k = 6 + n, 12 + 2 * n
-    m_y = 7 + int(tree.master.max(initial=-1))
     return Workspace(
         R=np.zeros((nb, 3, 3)),
         o=np.zeros((nb, 3)),
@@ -160,20 +139,10 @@ def make_workspace(tree: Tree) -> Workspace:
         a=np.zeros((nb, 6)),
         S=np.zeros((n, 6)),
         v_joint=np.zeros((nb, 6)),
-        D=np.zeros(m),
         upward=np.zeros(3),
         moved=np.zeros(6),
-        rate=np.zeros(6),
         dv=np.zeros((nb, k, 6)),
-        da=np.zeros((nb, k, 6)),
-        d=np.zeros((nb, k, 6)),
         x=np.zeros(22 + n_q + n),
         nu_dot=np.zeros(m),
-        M=np.zeros((m, m)),
-        M_y=np.zeros((m_y, m_y)),
-        chol=np.zeros((m_y, m_y)),
         tau=np.zeros(m),
-        tau_y=np.zeros(m_y),
-        dtau=np.zeros((m, k)),
-        dtau_y=np.zeros((m_y, 2 * m_y)),
     )

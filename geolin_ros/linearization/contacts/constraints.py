@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows c = J nu_dot + gamma = 0 of contacts and loops, and their derivatives.
+"""Rows c = J nu_dot + gamma = 0 of contacts and loops, and the derivative of J nu.
 
 Frame 1 is the contact frame, frame 2 what it is in contact with; X = ^1X_2, R its rotation. The
 world is a frame 2 at rest. All in axes of frame 1, V = (v; w) body twists of the frames, a the
@@ -45,13 +45,11 @@ class End(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Derivatives of the motion of a frame by z, at the same nu_dot."""
+    """Derivatives of the motion of a frame by z."""
 
     d: Array
     """(6, 2 m) displacement, [J, 0]."""
     dV: Array
-    """(6, 2 m)"""
-    da: Array
     """(6, 2 m)"""
 
 
@@ -85,7 +83,7 @@ class Constraint:
         """Return how the motion of both frames changes with z."""
         one = motion.change(ends[0], self.frames[0], self._X[0])
         if len(self.frames) == 1:
-            return one, Change(*(np.zeros_like(one.d) for _ in range(3)))
+            return one, Change(np.zeros_like(one.d), np.zeros_like(one.d))
         return one, motion.change(ends[1], self.frames[1], self._X[1])
 
     def rows(self, one: End, two: End) -> tuple[Array, Array]:
@@ -101,29 +99,17 @@ class Constraint:
         c += self._kd * (one.V[:3] - R @ two.V[:3]) + self._kp * _distance(one, two)
         return one.J[:3] - R @ two.J[:3], c
 
-    def differentiate(
-        self, one: End, two: End, by_one: Change, by_two: Change
-    ) -> tuple[Array, Array]:
-        """Return the derivatives (rows, 2 m) by z of c at the same nu_dot, and of J nu.
+    def differentiate(self, one: End, two: End, by_one: Change, by_two: Change) -> Array:
+        """Return the derivative (rows, 2 m) by z of J nu.
 
         For constant y: surface d(X y) = ((X y) x) rel, point d(R y) = (R y) x turn.
         """
         X = se3.adjoint(se3.relative(one.H, two.H))
         rel = by_one.d - X @ by_two.d
         if self._surface:
-            e = se3.log(se3.relative(two.H, one.H))
-            W, V = X @ two.V, se3.cross(one.V)
-            dW = X @ by_two.dV + se3.cross(W) @ rel
-            dV = by_one.dV - dW
-            dc = by_one.da - X @ by_two.da - se3.cross(X @ two.a) @ rel
-            dc += V @ dW - se3.cross(W) @ by_one.dV
-            return dc + self._kd * dV + self._kp * (se3.right_jacobian_inverse(e) @ rel), dV
-        R, turn = X[:3, :3], rel[3:]
-        dV = by_one.dV[:3] - R @ by_two.dV[:3] - se3.cross3(R @ two.V[:3]) @ turn
-        dc = _classical_change(one, by_one) - R @ _classical_change(two, by_two)
-        dc -= se3.cross3(R @ _classical(two)) @ turn
-        de = by_one.d[:3] + se3.cross3(_distance(one, two)) @ by_one.d[3:] - R @ by_two.d[:3]
-        return dc + self._kd * dV + self._kp * de, dV
+            return by_one.dV - X @ by_two.dV - se3.cross(X @ two.V) @ rel
+        R = X[:3, :3]
+        return by_one.dV[:3] - R @ by_two.dV[:3] - se3.cross3(R @ two.V[:3]) @ rel[3:]
 
 
 class Motion:
@@ -158,11 +144,8 @@ class Motion:
 
     def change(self, end: End, at: Frame, X: Array) -> Change:
         """Return how the motion of a frame of the robot changes with z."""
-        ws, i = self._ws, at.body
         d = np.hstack((end.J, np.zeros_like(end.J)))
-        da = self._by_z(X @ ws.da[i].T)
-        da[:3] -= se3.cross3(end.H[:3, :3].T @ self._up) @ d[3:]
-        return Change(d, self._by_z(X @ ws.dv[i].T), da)
+        return Change(d, self._by_z(X @ self._ws.dv[at.body].T))
 
     def _by_z(self, columns: Array) -> Array:
         """Return columns of the independent coordinates from those of the tree."""
@@ -174,11 +157,6 @@ class Motion:
 
 def _classical(end: End) -> Array:
     return end.a[:3] + se3.cross3(end.V[3:]) @ end.V[:3]
-
-
-def _classical_change(end: End, by: Change) -> Array:
-    v, w = se3.cross3(end.V[:3]), se3.cross3(end.V[3:])
-    return by.da[:3] + w @ by.dV[:3] - v @ by.dV[3:]
 
 
 def _distance(one: End, two: End) -> Array:

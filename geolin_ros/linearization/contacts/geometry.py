@@ -94,11 +94,11 @@ def rows_at(
     tree, workspace = model.tree, make_workspace(model.tree)
     J, J_dot = np.zeros((2, len(model.body_names), 6 + model.n, 6))
     kinematics(tree, workspace, state.data, model.gravity, J, J_dot)
-    differentiate_motion(tree, workspace, workspace.x, workspace.nu_dot)
+    differentiate_motion(tree, workspace, workspace.x)
     motion = Motion(model, workspace, J)
     rows, changes = [np.zeros((0, model.m))], [np.zeros((0, 2 * model.m))]
     for constraint in constraints:
         ends = constraint.ends(motion)
         rows.append(constraint.rows(*ends)[0])
-        changes.append(constraint.differentiate(*ends, *constraint.changes(motion, ends))[1])
+        changes.append(constraint.differentiate(*ends, *constraint.changes(motion, ends)))
     return np.vstack(rows), np.vstack(changes)
