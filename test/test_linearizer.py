@@ -18,8 +18,6 @@ from support.close import assert_close, blocks, deviation
 from support.dense_reference import DenseReference, adjoint
 from support.finite_difference import (
     ad,
-    derivative,
-    derivative_by_state,
     derivative_by_vector,
     retract,
 )
@@ -28,7 +26,6 @@ from support.states import rotation_about, seen_from, states
 from support.trees import (
     breadth_first,
     descriptions,
-    physical_link,
     random_description,
     random_model,
     random_pose,
@@ -40,10 +37,8 @@ from support.trees import (
 from geolin_ros import (
     Contact,
     Dynamics,
-    Joint,
     Linearization,
     Linearizer,
-    Link,
     State,
     TreeModel,
     Wrench,
@@ -110,25 +105,6 @@ def test_rotation_of_the_world_with_its_gravity__changes_nothing(data, seed):
 
 @pytest.mark.parametrize('base', BASES)
 @given(description=descriptions(damping=0.5), seed=st.integers(0, 2**32 - 1))
-def test_order_of_coordinates__permutes_rows_and_columns(base, description, seed):
-    rng = np.random.default_rng(seed)
-    names = [joint.name for joint in description.joints]
-    order = rng.permutation(len(names))
-    model = TreeModel.from_description(description, base=base, joints=names)
-    other = TreeModel.from_description(description, base=base, joints=[names[i] for i in order])
-    state, tau = model.random_state(rng), moderate_efforts(model, rng)
-    permuted = State(state.H, state.s[order], state.v, state.r[order])
-    L, P = Linearizer(model)(state, tau), Linearizer(other)(permuted, tau[order])
-    base_size, m = model.m - model.n, model.m
-    rates = np.concatenate((np.arange(base_size), base_size + order))
-    entries = np.concatenate((rates, m + rates))
-    assert_close(P.A, L.A[np.ix_(entries, entries)], 1e-10)
-    assert_close(P.B, L.B[np.ix_(entries, order)], 1e-10)
-    assert_close(P.nu_dot, L.nu_dot[rates], 1e-10)
-
-
-@pytest.mark.parametrize('base', BASES)
-@given(description=descriptions(damping=0.5), seed=st.integers(0, 2**32 - 1))
 def test_numbering_of_bodies__changes_nothing(base, description, seed):
     rng = np.random.default_rng(seed)
     model = TreeModel.from_description(description, base=base)
@@ -139,49 +115,6 @@ def test_numbering_of_bodies__changes_nothing(base, description, seed):
         general_linearization(renumbered, state, tau), (L.A, L.B, L.nu_dot), strict=True
     ):
         assert_close(found, expected, 1e-10, scale=max(1.0, np.max(np.abs(expected))))
-
-
-@given(description=descriptions(max_joints=6), seed=st.integers(0, 2**32 - 1))
-def test_a_link_in_two_welded_parts__is_one_link(description, seed):
-    rng = np.random.default_rng(seed)
-    wholes, parts, joints = [], [], list(description.joints)
-    for link in description.links:
-        place, piece = random_pose(rng), physical_link(rng, f'{link.name}_piece')
-        X = adjoint(np.linalg.inv(place))
-        wholes.append(Link(link.name, link.inertia + X.T @ piece.inertia @ X))
-        parts += [link, piece]
-        joints.append(Joint(f'{link.name}_weld', 'fixed', link.name, piece.name, placement=place))
-    whole = TreeModel.from_description(dataclasses.replace(description, links=tuple(wholes)))
-    welded = TreeModel.from_description(
-        dataclasses.replace(description, links=tuple(parts), joints=tuple(joints))
-    )
-    assert welded.joint_names == whole.joint_names
-    state, tau = whole.random_state(rng), moderate_efforts(whole, rng)
-    assert_close(welded.total_mass, whole.total_mass, 1e-12)
-    assert_same(Linearizer(welded)(state, tau), Linearizer(whole)(state, tau), 1e-9)
-
-
-@pytest.mark.parametrize('base', BASES)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_energy__changes_by_the_power_of_efforts_damping_and_wrenches(base, seed):
-    """Along nu_dot of the linearizer; energies are sums over links that share no code with it."""
-    rng = np.random.default_rng(seed)
-    description, model = random_model(rng, 5, base=base, damping=0.5)
-    dense = DenseReference(description, model)
-    state, tau = model.random_state(rng), moderate_efforts(model, rng)
-    wrench = Wrench('link3', rng.normal(size=3), rng.normal(size=3))
-    nu_dot = Linearizer(model)(state, tau, wrenches=[wrench]).nu_dot
-    velocity = np.concatenate((state.v[: model.m - model.n], state.r))
-    f = np.concatenate((velocity, nu_dot))
-
-    def energy(t):
-        at = retract(state, t * f)
-        return dense.kinetic_energy(at) + dense.potential_energy(at)
-
-    damping = dense.damping * state.r
-    on_link = np.concatenate((wrench.force, wrench.moment))
-    power = (tau - damping) @ state.r + on_link @ dense.moving_links(state)['link3'].twist
-    assert_close(derivative(energy, 1e-2), power, 1e-8, scale=max(1.0, abs(power)))
 
 
 # ---- References
@@ -240,65 +173,6 @@ def test_references__differ_in_one_block_and_the_drift_alone(base):
 
 
 # ---- External wrenches
-
-
-def drawn_wrench(rng, kind, link='link3'):
-    point = rng.uniform(-0.5, 0.5, 3) if kind == 'world_oriented' else np.zeros(3)
-    return Wrench(link, 5.0 * rng.normal(size=3), 2.0 * rng.normal(size=3), kind, point)
-
-
-@pytest.mark.parametrize('base', BASES)
-@pytest.mark.parametrize('kind', KINDS)
-def test_wrench__enters_a_as_differences_say(kind, base):
-    rng = np.random.default_rng(43)
-    description, model = random_model(rng, 5, base=base)
-    dense, lin = DenseReference(description, model), Linearizer(model)
-    state, tau = model.random_state(rng), moderate_efforts(model, rng)
-    for link in ('link0', 'link3'):
-        wrench = drawn_wrench(rng, kind, link)
-
-        def nu_dot(at, wrench=wrench):
-            return dense.forward_dynamics(at, tau, [wrench])
-
-        L = lin(state, tau, wrenches=[wrench])
-        assert_close(L.nu_dot, nu_dot(state), 1e-11)
-        assert_close(lin.forward_dynamics(state, tau, wrenches=[wrench]), nu_dot(state), 1e-11)
-        expected = derivative_by_state(nu_dot, state, 2 * model.m)
-        assert_close(L.A[model.m :], expected, 1e-9)
-
-
-@pytest.mark.parametrize('kind', KINDS)
-def test_wrench_on_a_welded_link__acts_where_that_link_is(kind):
-    rng = np.random.default_rng(45)
-    kinds = ('revolute', 'fixed', 'revolute', 'fixed', 'fixed')
-    description = tree_description(rng, (0, 1, 2, 3, 4), kinds)
-    model = TreeModel.from_description(description)
-    dense, lin = DenseReference(description, model), Linearizer(model)
-    state, tau = model.random_state(rng), moderate_efforts(model, rng)
-    wrench = drawn_wrench(rng, kind, 'link5')
-
-    def nu_dot(at):
-        return dense.forward_dynamics(at, tau, [wrench])
-
-    L = lin(state, tau, wrenches=[wrench])
-    assert_close(L.nu_dot, nu_dot(state), 1e-11)
-    assert_close(L.A[model.m :], derivative_by_state(nu_dot, state, 2 * model.m), 1e-9)
-
-
-def test_wrench__gravity_as_a_load_on_every_link_is_gravity():
-    """The weight of each link as a world-oriented wrench at its centre of mass."""
-    rng = np.random.default_rng(47)
-    description, model = random_model(rng, 6)
-    state, tau = model.random_state(rng), moderate_efforts(model, rng)
-    weights = []
-    for link in description.links:
-        M = link.inertia
-        com = np.array([M[5, 1], M[3, 2], M[4, 0]]) / M[0, 0]
-        weights.append(
-            Wrench(link.name, M[0, 0] * model.gravity, kind='world_oriented', point=com)
-        )
-    weightless = Linearizer(model.with_gravity((0.0, 0.0, 0.0)))
-    assert_same(weightless(state, tau, wrenches=weights), Linearizer(model)(state, tau), 1e-10)
 
 
 # ---- Ownership

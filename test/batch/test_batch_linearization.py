@@ -61,22 +61,6 @@ def test_batch__equals_one_by_one(count):
     assert_as_one_by_one(model, states, tau, Linearizer(model).batch(states, tau))
 
 
-@pytest.mark.parametrize('base', ['floating', 'fixed'])
-@pytest.mark.parametrize('reference', ['moving', 'frozen'])
-@pytest.mark.parametrize('joints', [1, 3, 11, 20])
-def test_tree_of_all_single_axis_joints__with_wrenches(joints, reference, base):
-    rng = np.random.default_rng(joints)
-    model = with_passive_joints(random_model(rng, joints, base=base)[1], rng)
-    states, tau = operating_points(model, 5, rng)
-    wrenches = [
-        Wrench(str(rng.choice(model.link_names)), rng.normal(size=3), rng.normal(size=3), kind)
-        for kind in ('body', 'world', 'world_oriented')
-    ]
-    for some in ((), wrenches[:1], wrenches):
-        found = seen_from(Linearizer(model).batch(states, tau, wrenches=some), reference)
-        assert_as_one_by_one(model, states, tau, found, reference, some)
-
-
 @pytest.mark.parametrize('name', ['solo12', 'g1_29dof_rev_1_0', 'talos_full_v2', 'panda'])
 def test_robot__equals_pinocchio(name):
     rng = np.random.default_rng(3)

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linearization with independent contacts and loops: Pinocchio's derivatives, and differences."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -19,8 +17,7 @@ from support.finite_difference import (
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 
-from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
-from geolin_ros.description import Mimic
+from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.errors import (
     ConfigurationError,
     NotFiniteError,
@@ -145,51 +142,6 @@ def test_forward_dynamics__is_that_of_the_linearization_and_of_dense_dynamics():
     assert_close(linearizer.forward_dynamics(case.state, case.tau), nu_dot, 1e-12)
 
 
-def test_mimic_joints__move_with_their_masters_in_contact():
-    path = robots.path('quadruped')
-    description, independent = read_robot(path)
-    joints = tuple(
-        dataclasses.replace(joint, mimic=Mimic(joint.name.replace('FL', 'FR'), -0.7, 0.2))
-        if joint.name.startswith('FL') and joint.kind != 'fixed'
-        else joint
-        for joint in description.joints
-    )
-    model = TreeModel.from_description(dataclasses.replace(description, joints=joints))
-    assert model.n == independent.n - 3
-    T = np.zeros((independent.m, model.m))
-    T[:6, :6], s0 = np.eye(6), np.zeros(independent.n)
-    for row, name in enumerate(independent.joint_names):
-        factor, master = 1.0, name
-        if name.startswith('FL'):
-            factor, master, s0[row] = -0.7, name.replace('FL', 'FR'), 0.2
-        T[6 + row, 6 + model.joint_index(master)] = factor
-    contacts = [Contact('FL_foot', **GAINS, reference=np.eye(4)), Contact('RR_foot')]
-    reference = ConstrainedReference(PinocchioOracle.read_urdf(path, independent), contacts)
-
-    def forward_dynamics(state, tau):
-        G = T[6:, 6:]
-        full = State(state.H, G @ state.s + s0, state.v, G @ state.r)
-        M = T.T @ reference.oracle.mass_matrix(full) @ T
-        free = -T.T @ reference.oracle.inverse_dynamics(full, np.zeros(independent.m))
-        free[6:] += tau
-        J, gamma = reference.rows(full)
-        J = J @ T
-        K = np.block([[M, J.T], [J, np.zeros((6, 6))]])
-        solved = np.linalg.solve(K, np.concatenate((free, -gamma)))
-        return solved[: model.m], -solved[model.m :]
-
-    rng = default_rng(5)
-    state, tau, m = model.random_state(rng), rng.normal(size=model.n), model.m
-    C = Linearizer(model, contacts)(state, tau)
-    nu_dot, lam = forward_dynamics(state, tau)
-    assert_close(C.nu_dot, nu_dot, 1e-10)
-    assert_close(C.wrenches, lam, 1e-10)
-    by_z, by_tau = by_differences(forward_dynamics, state, tau, 2 * m)
-    assert_blocks_close(C.A[m:], by_z[:m], model, 1e-8)
-    assert_close(C.wrench_by_state, by_z[m:], 1e-8)
-    assert_close(np.vstack((C.B[m:], C.wrench_by_tau)), by_tau, 1e-8)
-
-
 def test_contacts__switch_at_run_time():
     case = Case('go2 on four feet')
     linearizer = Linearizer(case.model, case.contacts)
@@ -209,33 +161,6 @@ def test_contacts__switch_at_run_time():
     assert none.wrench_by_state.shape == (0, 2 * case.model.m)
     linearizer.contacts = [Loop(GO2[0], GO2[1], 'point')]
     assert linearizer(case.state, case.tau).contact_rows[0].name == 'FL_foot=FR_foot.fx'
-
-
-def test_external_wrenches__act_besides_contacts():
-    case = Case('go2 on four feet')
-    model, state, tau = case.model, case.state, case.tau
-    push = Wrench('base', (3.0, -4.0, 5.0), (0.3, 0.2, -0.1), 'world_oriented', (0.1, 0.0, 0.05))
-    linearizer = Linearizer(model, case.contacts)
-    C = linearizer(state, tau, wrenches=[push])
-    by_z, _ = by_differences(
-        lambda at, u: constrained_forward_dynamics(model, at, u, case.contacts, [push]),
-        state,
-        tau,
-        2 * model.m,
-    )
-    assert_close(np.vstack((C.A[model.m :], C.wrench_by_state)), by_z, 1e-8)
-    # the push reaches the dense dynamics as J' f
-    placed = ConstrainedReference(case.reference.oracle, [Contact('base', 'surface')])
-    R, (J, _) = state.H[:3, :3], placed.rows(state)
-    force = R.T @ push.force
-    generalized = J.T @ np.concatenate((force, R.T @ push.moment + np.cross(push.point, force)))
-    M = case.reference.oracle.mass_matrix(state)
-    rows, gamma = case.reference.rows(state)
-    K = np.block([[M, rows.T], [rows, np.zeros((12, 12))]])
-    free = generalized - case.reference.oracle.inverse_dynamics(state, np.zeros(model.m))
-    free[6:] += tau
-    expected = np.linalg.solve(K, np.concatenate((free, -gamma)))[: model.m]
-    assert_close(C.nu_dot, expected, 1e-10)
 
 
 def test_frozen_reference__is_that_of_the_linearizer():

@@ -8,36 +8,14 @@ from numpy.random import default_rng
 from support.close import assert_blocks_close, assert_close
 from support.finite_difference import exp
 from support.general import Referee
-from support.passive_joints import passive_model
 from support.robots import example_robot, read_robot
 from support.states import seen_from
-from support.trees import ALL_KINDS, TILTED_GRAVITY, every_kind_description, random_model
 
-from geolin_ros import TreeModel, Wrench
+from geolin_ros import TreeModel
 from geolin_ros.errors import NotFiniteError, ShapeError, SingularInertiaError
 from geolin_ros.kernels.packing import contact_layout
-from geolin_ros.linearization.contacts import Contact, Loop, anchored
-from geolin_ros.linearization.contacts.constraints import Constraint
-from geolin_ros.linearization.contacts.geometry import rows_at
+from geolin_ros.linearization.contacts import Contact, Loop
 from geolin_ros.linearization.linearizer import Linearizer
-
-KINDS = ('body', 'world', 'world_oriented')
-
-
-def random_contacts(rng, model, widths):
-    """Return contacts on drawn links, in drawn frames, references off, gains drawn."""
-    links = rng.choice(model.link_names, len(widths), replace=False)
-    contacts = [
-        Contact(
-            str(link),
-            'surface' if width == 6 else 'point',
-            kp=float(rng.choice([0.0, rng.uniform(1.0, 40.0)])),
-            kd=rng.uniform(0.0, 9.0),
-            placement=exp(rng.normal(size=6)),
-        )
-        for link, width in zip(links, widths, strict=True)
-    ]
-    return anchored(model, model.random_state(rng), contacts)
 
 
 def both(model, contacts):
@@ -64,57 +42,6 @@ def assert_same(fast, general, state, tau, reference='moving', tolerance=1e-10, 
     assert C.rank == expected.rank
     assert_close(C.dropped.smallest_kept, expected.smallest_kept, 1e-8)
     return C, expected
-
-
-@pytest.mark.parametrize(
-    ('count', 'shape', 'base', 'widths'),
-    [
-        (1, 'chain', 'floating', (3,)),
-        (4, 'branched', 'floating', (6,)),
-        (9, 'branched', 'floating', (6,)),
-        (17, 'branched', 'floating', (3, 3, 3)),
-        (24, 'branched', 'floating', (6, 3)),
-        (33, 'branched', 'floating', (6, 6)),
-        (9, 'star', 'floating', (3, 3)),
-        (20, 'chain', 'floating', (6, 6)),
-        (20, 'chain', 'fixed', (3,)),
-        (20, 'chain', 'fixed', (6, 3)),
-        (24, 'branched', 'fixed', (3,)),
-    ],
-)
-def test_random_trees__equal_the_general_algorithm(count, shape, base, widths):
-    rng = default_rng([count, *widths, ord(shape[0])])
-    model = random_model(rng, count, shape, base=base)[1]
-    for _ in range(50):  # some draws ask for more than the joints on the way can give
-        contacts = random_contacts(rng, model, widths)
-        state, tau = model.random_state(rng), rng.normal(size=model.n)
-        fast, general = both(model, contacts)
-        decision = general(state, tau)
-        if decision.rank == sum(widths) and decision.smallest_kept > 1e-6:
-            break
-    else:
-        pytest.fail('no independent contacts drawn')
-    assert_same(fast, general, state, tau, tolerance=1e-9)
-    assert_same(fast, general, state, tau, 'frozen', tolerance=1e-9)
-
-
-@pytest.mark.parametrize('kinds', [*[(kind,) for kind in KINDS], KINDS], ids='+'.join)
-@pytest.mark.parametrize('base', ['floating', 'fixed'])
-def test_springs_dampers_rotors_friction_and_wrenches__count_in_contact(base, kinds):
-    rng = default_rng(3)
-    model = passive_model(base, mimic=False)
-    leaf = model.link_names[-1]
-    contacts = anchored(model, model.random_state(rng), [Contact(leaf, kp=30.0, kd=4.0)])
-    fast, general = both(model, contacts)
-    links = [model.base_link, leaf, *rng.choice(model.link_names, 3)]
-    wrenches = [
-        Wrench(str(link), 5.0 * rng.normal(size=3), rng.normal(size=3), kind, rng.normal(size=3))
-        for link, kind in zip(links, 2 * kinds, strict=False)
-    ]
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    C, _ = assert_same(fast, general, state, tau, wrenches=wrenches)
-    assert np.abs(C.wrenches - fast(state, tau).wrenches).max() > 1e-3, 'the wrenches count'
-    assert_close(fast.forward_dynamics(state, tau, wrenches=wrenches), C.nu_dot, 1e-12)
 
 
 def test_actuated_joints_in_another_order__select_rows_and_inputs():
@@ -219,50 +146,6 @@ def test_rows_that_depend_on_each_other__equal_the_referee(robot, contacts, rank
         assert_close(ours.forward_dynamics(state, tau), expected.nu_dot, 1e-8)
 
 
-@pytest.mark.parametrize('gains', [{}, {'kd': 4.0}, {'kp': 30.0, 'kd': 5.0}])
-@pytest.mark.parametrize('kind', ['point', 'surface'])
-def test_loops__equal_the_referee(kind, gains):
-    model = read_robot(example_robot('solo12'))[1]
-    rng = default_rng(13)
-    links = [str(link) for link in rng.choice(model.link_names, 4, replace=False)]
-    pose = exp(rng.normal(size=6))
-    loops = [
-        Loop(links[0], links[1], kind, **gains, reference=pose),
-        Loop(links[2], model.base_link, 'point', **gains),
-        Contact(links[3], kd=2.0),
-    ]
-    ours, referee = both(model, loops)
-    wrenches = [Wrench(links[1], (1.0, 2.0, -3.0), (0.2, 0.1, 0.3), 'world')]
-    for _ in range(2):
-        state, tau = model.random_state(rng), rng.normal(size=model.n)
-        assert_same(ours, referee, state, tau, tolerance=1e-9, wrenches=wrenches)
-
-
-@pytest.mark.parametrize('base', ['floating', 'fixed'])
-def test_several_axes__equal_the_referee_under_constraints(base):
-    rng = default_rng(14)
-    description = every_kind_description(rng, kinds=ALL_KINDS, damping=0.3)
-    model = TreeModel.from_description(description, base=base, gravity=TILTED_GRAVITY)
-    links = [str(link) for link in rng.choice(model.link_names[3:], 4, replace=False)]
-    held = [
-        Contact(links[0], kp=3.0, kd=2.0),
-        Loop(links[1], links[2], 'point', kd=1.0),
-    ]
-    for contacts in ((), anchored(model, model.random_state(rng), held)):
-        ours, referee = both(model, contacts)
-        state, tau = model.random_state(rng, speed=2.0), rng.normal(size=model.n)
-        wrenches = [Wrench(links[3], (1.0, 2.0, -3.0), (0.2, 0.1, 0.3), kind) for kind in KINDS]
-        C, expected = assert_blocks(ours, referee, state, tau, wrenches)
-        assert_close(C.A[: model.m], expected.A[: model.m], 1e-14)
-
-
-def assert_blocks(ours, referee, state, tau, wrenches):
-    C, expected = ours(state, tau, wrenches=wrenches), referee(state, tau, wrenches=wrenches)
-    for name in ('nu_dot', 'A', 'B', 'wrenches', 'wrench_by_state', 'wrench_by_tau'):
-        assert_close(getattr(C, name), getattr(expected, name), 1e-10, name)
-    return C, expected
-
-
 def test_no_contact_in_force__is_the_free_robot():
     model = read_robot(example_robot('go2'))[1]
     rng = default_rng(6)
@@ -283,35 +166,6 @@ def test_wrong_inputs__are_named_as_without_contacts():
     state.s[2] = np.nan
     with pytest.raises((NotFiniteError, SingularInertiaError)):
         linearizer(state, np.zeros(model.n))
-
-
-@pytest.mark.parametrize('moves', [False, True])
-@pytest.mark.parametrize('robot', ['go2', 'reversed', 'talos_reduced', 'floating', 'fixed'])
-def test_geometry__that_the_engine_left_is_that_of_the_recursions(robot, moves):
-    if robot in ('floating', 'fixed'):
-        model = passive_model(robot, mimic=True)
-    elif robot == 'reversed':
-        names = read_robot(example_robot('go2'))[1].joint_names
-        model = read_robot(example_robot('go2'), joints=names[::-1])[1]
-    else:
-        model = read_robot(example_robot(robot))[1]
-    links = [link for link in model.link_names if model.frame(link).body > 0]
-    contacts = [
-        Contact(links[-1], 'surface', placement=exp(np.arange(6) / 9)),
-        Contact(links[len(links) // 2]),
-    ]
-    rng = default_rng(6)
-    state = model.random_state(rng)
-    if not moves:
-        state = state.at_rest()
-        contacts[1] = Loop(links[len(links) // 2], links[0], 'point')
-    linearizer = Linearizer(model, contacts)
-    C = linearizer(state, rng.normal(size=model.n))
-    found = C.geometry
-    J, change = rows_at(model, [Constraint(model, contact) for contact in contacts], state)
-    assert_close(found.J, J, 1e-12)
-    assert_close(found.velocity_by_state, change, 1e-12)
-    assert np.abs(J).max() > 0.1
 
 
 @pytest.mark.parametrize(

@@ -42,13 +42,6 @@ def test_rooms__of_all_public_names_are_in_the_reference():
         assert list((ROOT / 'geolin_ros').glob(f'{room.rpartition(".")[2]}*')), room
 
 
-def test_first_page__has_the_example_of_readme():
-    def example(path):
-        return re.findall(r'```python\n(.*?)```', path.read_text(encoding='utf-8'), re.DOTALL)
-
-    assert example(DOCS / 'index.md') == example(ROOT / 'README.md')
-
-
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
 def test_what_a_page_names__exists(page):
     """Objects, tests, files and sources."""

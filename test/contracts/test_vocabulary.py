@@ -4,20 +4,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from tools import vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.mark.skipif(not (ROOT / '.git').exists(), reason='tracked files are those of a checkout')
-def test_files__are_read_and_have_none_of_them(capsys):
-    paths = vocabulary.tracked()
-    assert {'README.md', 'docs/message.md', 'geolin_ros/errors.py', 'Makefile'} - set(paths) == {
-        'Makefile'
-    }
-    assert vocabulary.main([]) == 0, capsys.readouterr().out
 
 
 def test_command__names_file_line_word_and_replacement(tmp_path, capsys, monkeypatch):

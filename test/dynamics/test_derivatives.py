@@ -161,20 +161,10 @@ class Case:
 
     def hybrid(self, variation, p, base_prescribed):
         reference, state, nu_dot, tau, wrenches = self.at(variation, p)
-        return dense_hybrid(reference, state, nu_dot, tau, wrenches, self.free(base_prescribed))
+        return reference.hybrid(state, nu_dot, tau, self.free(base_prescribed), wrenches)
 
     def free(self, base_prescribed):
         return np.concatenate((np.full(self.base, not base_prescribed), ~self.prescribed))
-
-
-def dense_hybrid(reference, state, nu_dot, tau, wrenches, free):
-    """Return accelerations and forces (m,) by blocks of the dense mass matrix."""
-    M, h = reference.mass_matrix(state), reference.bias(state, wrenches)
-    tau = np.concatenate((np.zeros(h.size - tau.size), tau))
-    given = np.where(free, 0.0, nu_dot)
-    solved = given.copy()
-    solved[free] = np.linalg.solve(M[np.ix_(free, free)], (tau - h - M @ given)[free])
-    return np.concatenate((solved, np.where(free, tau, M @ solved + h)))
 
 
 @pytest.fixture(scope='module', params=['floating', 'fixed'])
@@ -380,7 +370,7 @@ def test_hybrid_dynamics_derivatives__equal_differences(case, base_prescribed):
     free, m = case.free(base_prescribed), case.model.m
 
     def both(at):
-        return dense_hybrid(case.reference, at, case.nu_dot, case.tau, case.wrenches, free)
+        return case.reference.hybrid(at, case.nu_dot, case.tau, free, case.wrenches)
 
     by_state = derivative_by_state(case.reference, both, case.state, step=5e-3)
     first = 0 if base_prescribed else case.base
@@ -445,40 +435,6 @@ def assert_hybrid_derivatives_are_pinocchios(model, oracle, state, tau):
     dtau = by_state + M @ dnu_dot
     assert_close(found.dnu_dot[:, : 2 * m], dnu_dot, 1e-9)
     assert_close(found.dtau[:, : 2 * m], dtau[base_rows:], 1e-9)
-
-
-def test_derivatives__of_mimic_joints_equal_differences_of_the_package():
-    """A second way to the same: differences of functions that are tested elsewhere."""
-    rng = default_rng(53)
-    description = every_kind_description(rng, damping=0.3)
-    extra = [
-        Joint('master', 'revolute', 'link1', 'a', axis=rng.normal(size=3)),
-        Joint('slave', 'prismatic', 'a', 'b', mimic=Mimic('master', 1.4, 0.1)),
-    ]
-    links = [Link.from_mass(name, 1.0, rng.normal(size=3), np.eye(3)) for name in 'ab']
-    model = TreeModel.from_description(
-        Description('mimic', (*description.links, *links), (*description.joints, *extra))
-    )
-    state = model.random_state(rng)
-    nu_dot, tau = rng.normal(size=model.m), rng.normal(size=model.n)
-    D = np.hstack(inverse_dynamics_derivatives(model, state, nu_dot))
-    expected = [
-        derivative(lambda p, e=e: inverse_dynamics(model, state.retract(p * e), nu_dot))
-        for e in np.eye(2 * model.m)
-    ]
-    assert_close(D, np.array(expected).T, 1e-9)
-    z, m = rng.normal(size=2 * model.m), model.m
-    variation = Variation(
-        pose=z[:6], positions=z[6:m], twist=z[m : m + 6], rates=z[m + 6 :], efforts=tau
-    )
-    assert_close(inverse_dynamics_variation(model, state, nu_dot, variation), D @ z, 1e-12)
-    F = forward_dynamics_derivatives(model, state, tau)
-    expected = np.hstack(F[:4]) @ z + F.dnu_dot_dtau @ tau
-    assert_close(forward_dynamics_variation(model, state, tau, variation), expected, 1e-10)
-    Y = inverse_dynamics_regressor(model, state, nu_dot)
-    passive = inverse_dynamics(model, state, nu_dot) - Y @ inertial_parameters(model)
-    friction = np.concatenate((np.zeros(6), model.tree.damping[model.own_coordinate] * state.r))
-    assert_close(passive, friction, 1e-11, scale=np.abs(Y @ inertial_parameters(model)).max())
 
 
 @pytest.mark.shows('Kim 2012: - the ten parameters of every body')

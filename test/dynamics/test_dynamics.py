@@ -12,7 +12,6 @@ from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 from support.several_axes import SeveralAxesReference
 from support.trees import (
-    ALL_KINDS,
     TILTED_GRAVITY,
     every_kind_description,
     random_description,
@@ -33,7 +32,6 @@ from geolin_ros import (
     mass_matrix,
     mass_matrix_inverse,
 )
-from geolin_ros.description import Mimic
 from geolin_ros.errors import (
     InputError,
     NotFiniteError,
@@ -177,16 +175,6 @@ def test_hybrid_dynamics__with_everything_prescribed__is_inverse_dynamics(case):
     assert np.array_equal(nu_dot, case.nu_dot)
 
 
-def dense_hybrid(case, free, nu_dot, tau):
-    """Solve [M_uu M_uv; M_vu M_vv] [nu_dot_u; nu_dot_v] + h = [tau_u; tau_v] densely."""
-    M = case.dense.mass_matrix(case.state)
-    h = case.dense.bias(case.state, case.wrenches)
-    given = np.where(free, 0.0, nu_dot)
-    nu_dot = given.copy()
-    nu_dot[free] = np.linalg.solve(M[np.ix_(free, free)], (tau - h - M @ given)[free])
-    return nu_dot, np.where(free, tau, M @ nu_dot + h)
-
-
 @pytest.mark.shows('Kim 2012: Eqs. (33)')
 def test_hybrid_dynamics__equals_dense_blocks(case, split):
     prescribed, base_prescribed = split(case.model.n)
@@ -203,8 +191,8 @@ def test_hybrid_dynamics__equals_dense_blocks(case, split):
         case.wrenches,
     )
     free = np.concatenate((np.full(case.base, not base_prescribed), ~prescribed))
-    all_tau = np.concatenate((np.zeros(case.base), case.tau))
-    expected, expected_tau = dense_hybrid(case, free, case.nu_dot, all_tau)
+    solved = case.dense.hybrid(case.state, case.nu_dot, case.tau, free, case.wrenches)
+    expected, expected_tau = np.split(solved, 2)
     scale = np.abs(case.dense.bias(case.state, case.wrenches)).max()
     assert_close(nu_dot, expected, 1e-11)
     assert_close(tau, expected_tau[0 if base_prescribed else case.base :], 1e-12, scale=scale)
@@ -236,74 +224,6 @@ def test_hybrid_dynamics__takes_its_own_results_back(case):
     assert_close(again, nu_dot, 1e-10)
     assert_close(tau_again, tau, 1e-11, scale=scale)
     assert_close(tau[-case.model.n :], case.tau, 1e-11, scale=scale)
-
-
-def test_dynamics__with_rotors_friction_and_springs__equal_the_linearizer(base):
-    rng = default_rng(5)
-    path = example_robot('solo12')
-    description, _ = read_robot(path)
-    values = {'rotor_inertia': 1e-3, 'friction': 0.2, 'stiffness': 3.0, 'damping': 0.1}
-    model = TreeModel.from_description(
-        description, base=base, overlay={'joints': {'*': values}}, coulomb_friction=True
-    )
-    state, tau = model.random_state(rng, speed=2.0), rng.normal(size=model.n)
-    nu_dot = forward_dynamics(model, state, tau)
-    assert_close(nu_dot, Linearizer(model)(state, tau).nu_dot, 1e-11)
-    first = model.m - model.n
-    applied = np.concatenate((np.zeros(first), tau))
-    scale = np.abs(bias_force(model, state)).max()
-    assert_close(inverse_dynamics(model, state, nu_dot), applied, 1e-12, scale=scale)
-    M = mass_matrix(model, state)
-    assert_close(M @ nu_dot + bias_force(model, state), applied, 1e-12, scale=scale)
-    plain = TreeModel.from_description(description, base=base)
-    assert_close(M - mass_matrix(plain, state), np.diag([0.0] * first + [1e-3] * 12), 1e-9)
-
-
-def test_dynamics__of_mimic_joints__are_the_chain_rule(base):
-    rng = default_rng(6)
-    description = random_description(rng, 6, kinds=ALL_KINDS, damping=0.3)
-    names = ('joint7', 'joint8')
-    extra = [
-        Joint(f'joint{i}', 'revolute', 'link2', f'link{i}', axis=rng.normal(size=3))
-        for i in (7, 8)
-    ]
-    links = [Link.from_mass(f'link{i}', 1.0, rng.normal(size=3), np.eye(3)) for i in (7, 8)]
-    extra[1] = dataclasses.replace(extra[1], mimic=Mimic('joint7', -0.7, 0.2))
-    description = Description('mimic', (*description.links, *links), (*description.joints, *extra))
-    coupled = TreeModel.from_description(description, base=base, gravity=TILTED_GRAVITY)
-    alone = TreeModel.from_description(
-        description, base=base, gravity=TILTED_GRAVITY, mimic='independent'
-    )
-    state = coupled.random_state(rng)
-    s = np.zeros(alone.n_s)
-    G = np.zeros((alone.m, coupled.m))
-    first = alone.m - alone.n
-    G[:first, :first] = np.eye(first)
-    for row, name in enumerate(alone.joint_names):
-        master = names[0] if name == names[1] else name
-        factor = -0.7 if name == names[1] else 1.0
-        G[first + row, first + coupled.joint_index(master)] = factor
-    for row, name in enumerate(alone.position_names):
-        master = names[0] if name == names[1] else name
-        value = state.s[coupled.position_names.index(master)]
-        s[row] = -0.7 * value + 0.2 if name == names[1] else value
-    full = alone.state(state.H, s, state.v, G[first:, first:] @ state.r)
-    nu_dot, tau = rng.normal(size=coupled.m), rng.normal(size=coupled.n)
-    expected = G.T @ inverse_dynamics(alone, full, G @ nu_dot)
-    assert_close(inverse_dynamics(coupled, state, nu_dot), expected, 1e-12)
-    M, h = G.T @ mass_matrix(alone, full) @ G, G.T @ bias_force(alone, full)
-    assert_close(mass_matrix(coupled, state), M, 1e-12)
-    assert_close(mass_matrix_inverse(coupled, state), np.linalg.inv(M), 1e-10)
-    applied = np.concatenate((np.zeros(first), tau))
-    assert_close(forward_dynamics(coupled, state, tau), np.linalg.solve(M, applied - h), 1e-10)
-    prescribed = rng.random(coupled.n) < 0.5
-    given = np.concatenate((np.zeros(first), np.where(prescribed, nu_dot[first:], 0.0)))
-    free = np.concatenate((np.full(first, True), ~prescribed))
-    expected = given.copy()
-    expected[free] = np.linalg.solve(M[np.ix_(free, free)], (applied - h - M @ given)[free])
-    found, torque = hybrid_dynamics(coupled, state, nu_dot[first:], tau, prescribed)
-    assert_close(found, expected, 1e-10)
-    assert_close(torque[prescribed], (M @ expected + h)[~free], 1e-10)
 
 
 @pytest.mark.shows('Kim 2012: S_i(q_i)')

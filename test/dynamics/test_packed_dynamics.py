@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support import general
 from support.close import assert_close
-from support.passive_joints import passive_model, with_passive_joints
+from support.passive_joints import passive_model
 from support.robots import example_robot, read_robot
 from support.trees import random_model
 
@@ -38,15 +38,6 @@ def assert_equals_the_general_one(model, rng):
     assert_close(found, inverse_dynamics(model, state, acceleration, nothing), 1e-12)
     found = fast(model).forward_dynamics(model, state, tau)
     assert_close(found, forward_dynamics(model, state, tau, nothing), tolerance)
-
-
-@pytest.mark.parametrize('base', ['floating', 'fixed'])
-@pytest.mark.parametrize('shape', ['chain', 'star', 'branched'])
-@pytest.mark.parametrize('count', [1, 2, 8, 13])
-def test_tree__equals_the_general_one(count, shape, base):
-    rng = np.random.default_rng(count)
-    model = with_passive_joints(random_model(rng, count, shape, base=base)[1], rng)
-    assert_equals_the_general_one(model, rng)
 
 
 @pytest.mark.parametrize('name', ['go2', 'talos_full_v2', 'icub', 'panda'])

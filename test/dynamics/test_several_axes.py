@@ -222,39 +222,6 @@ class TestLinearization:
         A = Linearizer(model)(state, np.zeros(model.n)).A
         assert_close(A[at : at + 3, at : at + 3], -cross, 1e-15)
 
-    def test_frozen_reference__halves_every_group_block(self):
-        _, model, rng = make()
-        state, tau, m = model.random_state(rng), rng.normal(size=model.n), model.m
-        linearizer = Linearizer(model)
-        moving = linearizer(state, tau).copy()
-        frozen = linearizer(state, tau).frozen()
-        assert np.abs(moving.A[6:m, 6:m]).max() > 0.1
-        assert_close(frozen.A[:m, :m], 0.5 * moving.A[:m, :m], 1e-15)
-        assert_close(frozen.A[m:], moving.A[m:], 1e-15)
-        assert_close(frozen.drift, np.concatenate((state.v, state.r, moving.nu_dot)), 1e-15)
-
-    def test_mimic_joints_beside_groups__are_the_chain_rule(self):
-        rng = default_rng(62)
-        description = every_kind_description(rng)
-        extra = (
-            Joint('master', 'revolute', 'link1', 'a', axis=rng.normal(size=3)),
-            Joint('slave', 'prismatic', 'a', 'b', mimic=Mimic('master', 1.4, 0.1)),
-        )
-        links = tuple(Link.from_mass(name, 1.0, rng.normal(size=3), np.eye(3)) for name in 'ab')
-        model = TreeModel.from_description(
-            Description('mimic', description.links + links, description.joints + extra)
-        )
-        state, tau = model.random_state(rng), rng.normal(size=model.n)
-        A, m = Linearizer(model)(state, tau).A, model.m
-
-        def rate(at):
-            return np.concatenate((at.v, at.r, forward_dynamics(model, at, tau)))
-
-        columns = [
-            derivative(lambda p, e=e: rate(state.retract(p * e)), step=5e-3) for e in np.eye(2 * m)
-        ]
-        assert_close(A[m:], np.array(columns).T[m:], 1e-8)
-
 
 class TestSteps:
     @pytest.mark.shows('Kim 2012: - their steps')

@@ -105,18 +105,6 @@ def test_linearization__of_legs_that_share_blocks_or_fill_several(length, kernel
 
 
 @pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
-@pytest.mark.parametrize('kinds', [*[(kind,) for kind in WRENCH_KINDS], 2 * WRENCH_KINDS])
-@pytest.mark.parametrize('base', ['floating', 'fixed'])
-def test_wrenches__equal_the_general_ones(base, kinds, kernel):
-    rng = np.random.default_rng(4)
-    model = with_passive_joints(random_model(rng, 14, base=base)[1], rng)
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    wrenches = wrenches_of(kinds, model, rng)
-    expected = by_general(model, state, tau, wrenches)
-    assert_same(model, by_kernel(kernel, model, state, tau, wrenches), expected, 1e-12)
-
-
-@pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
 @pytest.mark.parametrize(
     'name', ['solo12', 'b1', 'g1_29dof_rev_1_0', 'icub', 'talos_full_v2', 'centauro', 'panda']
 )

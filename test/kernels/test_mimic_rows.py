@@ -72,16 +72,6 @@ def test_mimic_joints__equal_the_referee(count, followers, base):
     assert_as_referee(model, state, tau, WRENCHES)
 
 
-def test_mimic_joints__in_another_order_and_with_few_inputs():
-    rng = np.random.default_rng(2)
-    order = [f'joint{k}' for k in (9, 1, 5, 2, 8, 6)]
-    model = mimicking(
-        rng, 9, {4: 1, 7: 6, 3: 9}, joints=order, actuated_joints=[order[4], order[1]]
-    )
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    assert_as_referee(model, state, tau)
-
-
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
 @pytest.mark.parametrize('name', ['talos_full_v2', 'tiago_pro', 'pr2', 'baxter', 'panda'])
 def test_robot_with_mimic_joints__equals_the_referee(name, base):
@@ -89,19 +79,6 @@ def test_robot_with_mimic_joints__equals_the_referee(name, base):
     model = TreeModel.from_urdf(example_robot(name), base=base)
     state, tau = model.random_state(rng), rng.normal(size=model.n)
     assert_as_referee(model, state, tau)
-
-
-def test_mimic_joints_in_contact__equal_the_general_algorithm():
-    rng = np.random.default_rng(5)
-    model = mimicking(rng, 14, {4: 1, 7: 6, 3: 9, 12: 9})
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    contacts = [Contact('link4', 'surface', kd=3.0), Contact('link11')]
-    found = Linearizer(model, contacts)(state, tau)
-    dense = general.Dense(model, state, tau, (), contacts)
-    for name in ('nu_dot', 'A', 'B', 'wrenches', 'wrench_by_state', 'wrench_by_tau'):
-        assert_close(getattr(found, name), getattr(dense, name), 1e-10, name)
-    assert found.rank == dense.rank
-    assert found.dropped.smallest_kept == pytest.approx(dense.smallest_kept, rel=1e-6)
 
 
 MASSES = (1.0, 1e-3, 1e-6, 1e-9, 1e-11, 1e-12, 0.0)

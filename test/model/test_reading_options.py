@@ -14,7 +14,7 @@ from support.finite_difference import linearization
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
 
-from geolin_ros import Linearizer, State, TreeModel, mass_matrix, robots, urdf
+from geolin_ros import Linearizer, TreeModel, mass_matrix, robots, urdf
 from geolin_ros.cli import main
 from geolin_ros.description import Description, Mimic, apply_overlay, attach_payloads
 from geolin_ros.errors import ConfigurationError, ModelError, ModelWarning, UnknownNameError
@@ -44,13 +44,6 @@ CHAIN = {
 }
 
 
-@pytest.fixture(scope='module')
-def coupled(talos):
-    description, full = talos
-    model = TreeModel.from_description(with_mimics(description, CHAIN))
-    return model, full, PinocchioOracle.read_urdf(example_robot('talos_reduced'), full)
-
-
 def assert_rates_close(ours, theirs, model):
     """Compare the blocks of d nu_dot; those that are exactly zero in ours are noise in theirs."""
     m, scale = model.m, np.abs(theirs[model.m :]).max()
@@ -60,41 +53,8 @@ def assert_rates_close(ours, theirs, model):
         assert_close(block, referee, 1e-8, name, scale if not block.any() else None)
 
 
-def gear(model, full):
-    """Return G and s0 of s = G y + s0."""
-    G, s0 = np.zeros((full.n, model.n)), np.zeros(full.n)
-    for y, name in enumerate(model.joint_names):
-        G[full.joint_index(name), y] = 1.0
-    for name, master, multiplier, offset in model.dependent_joints:
-        G[full.joint_index(name), model.joint_index(master)] = multiplier
-        s0[full.joint_index(name)] = offset
-    return G, s0
-
-
-def test_mimic__is_the_chain_rule_on_pinocchio(coupled):
-    model, full, oracle = coupled
-    assert model.n == full.n - 3
-    G, s0 = gear(model, full)
-    T = np.zeros((full.m, model.m))
-    T[:6, :6], T[6:, 6:] = np.eye(6), G
-
-    def forward_dynamics(state, tau):
-        whole = State(state.H, G @ state.s + s0, state.v, G @ state.r)
-        M = T.T @ oracle.mass_matrix(whole) @ T
-        h = T.T @ oracle.inverse_dynamics(whole, np.zeros(full.m))
-        return np.linalg.solve(M, np.concatenate((np.zeros(6), tau)) - h)
-
-    rng = np.random.default_rng(1)
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    result = Linearizer(model)(state, tau)
-    assert_close(result.nu_dot, forward_dynamics(state, tau), 1e-12, 'nu_dot')
-    A, B = linearization(forward_dynamics, model, state, tau)
-    assert_rates_close(result.A, A, model)
-    assert_close(result.B, B, 1e-8, 'B')
-
-
-def test_mimic__resolves_chains(coupled):
-    model, _, _ = coupled
+def test_mimic__resolves_chains(talos):
+    model = TreeModel.from_description(with_mimics(talos[0], CHAIN))
     rows = {row.name: row for row in model.dependent_joints}
     assert rows['leg_left_5_joint'].master == 'leg_right_4_joint'
     assert rows['leg_left_5_joint'].multiplier == pytest.approx(-0.35)
@@ -180,23 +140,6 @@ def test_actuated_joints__are_the_columns_of_b(talos):
     np.testing.assert_array_equal(part.B, whole.B[:, columns])
     np.testing.assert_array_equal(part.A, whole.A)
     assert [label.name for label in part.inputs] == [f'tau.{name}' for name in chosen]
-
-
-def test_rotor_inertia__equals_armature_of_pinocchio(talos):
-    description, _ = talos
-    overlay = {'joints': {'*': {'rotor_inertia': 2e-5, 'gear_ratio': 50.0}}}
-    model = TreeModel.from_description(description, overlay=overlay)
-    oracle = PinocchioOracle.read_urdf(example_robot('talos_reduced'), model)
-    armature = oracle.pin_model.armature.copy()
-    armature[6:] = 0.05
-    oracle.pin_model.armature = armature
-    rng = np.random.default_rng(5)
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    A, B, nu_dot = oracle.linearization(state, tau)
-    result = Linearizer(model)(state, tau)
-    assert_close(result.nu_dot, nu_dot, 1e-12, 'nu_dot')
-    assert_close(result.B, B, 1e-12, 'B')
-    assert_close(result.A[model.m :], A[model.m :], 1e-11, 'A')
 
 
 def test_effort_limit__takes_the_place_of_the_descriptions():

@@ -7,9 +7,10 @@ import pytest
 from support.close import assert_close, assert_wrong, deviation
 from support.dense_reference import DenseReference
 from support.finite_difference import derivative, derivative_by_state, exp
-from support.passive_joints import PassiveReference, passive_robot
+from support.passive_joints import passive_robot
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
+from support.several_axes import SeveralAxesReference
 from support.trees import random_model
 
 from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
@@ -152,7 +153,7 @@ class Passive:
         self.state = self.model.random_state(rng, speed=2.0)
         self.tau, self.f = rng.normal(size=self.model.n), rng.normal(size=6)
         wrench = Wrench('link3', self.f[:3], self.f[3:])
-        dense = PassiveReference(description, self.model)
+        dense = SeveralAxesReference(description, self.model, friction=True)
         self.nu_dot = dense.forward_dynamics(self.state, self.tau, (wrench,))
         self.at = Kinematics(self.model, self.state)
 

@@ -108,7 +108,7 @@ class ConstrainedReference:
         Js, gammas = [np.zeros((0, oracle.model.m))], [np.zeros(0)]
         for contact in self.contacts:
             ends = [self._motion(joint, placement) for joint, placement in self.ends(contact)]
-            J, gamma = (_surface if contact.kind == 'surface' else _point)(contact, *ends)
+            J, gamma = ROWS[contact.kind](contact, *ends)
             Js.append(J[:, oracle.order])
             gammas.append(gamma)
         return np.vstack(Js), np.concatenate(gammas)
@@ -268,3 +268,6 @@ def _point(contact, one, two):
     e = H1.rotation.T @ (H1.translation - H2.translation)
     gamma = first - R @ second + contact.kd * (V1.linear - R @ V2.linear)
     return J1[:3] - R @ J2[:3], gamma + contact.kp * e
+
+
+ROWS = {'point': _point, 'surface': _surface}

@@ -8,33 +8,7 @@ import numpy as np
 
 from geolin_ros import TreeModel
 from geolin_ros.description import Mimic
-from support.dense_reference import DenseReference
 from support.trees import random_description
-
-
-class PassiveReference(DenseReference):
-    """Textbook dynamics with springs, smoothed friction and rotors."""
-
-    def _mass_matrix(self, moving):
-        M = super()._mass_matrix(moving)
-        for joint, c, ratio, _ in self._moving_joints():
-            c += self.model.m - self.model.n
-            M[c, c] += ratio**2 * joint.gear_ratio**2 * joint.rotor_inertia
-        return M
-
-    def _bias(self, state, moving, wrenches=()):
-        h = super()._bias(state, moving, wrenches)
-        for joint, c, ratio, offset in self._moving_joints():
-            spring = joint.stiffness * (ratio * state.s[c] + offset - joint.rest)
-            friction = joint.friction * np.tanh(ratio * state.r[c] / joint.friction_speed)
-            h[self.model.m - self.model.n + c] += ratio * (spring + friction)
-        return h
-
-    def _moving_joints(self):
-        """Yield joint, c, k, b: its position is k s_c + b."""
-        for joint in (joint for joints in self.children.values() for joint in joints):
-            if joint.kind != 'fixed':
-                yield joint, *self._coordinate(joint.name)
 
 
 def passive_model(base, mimic):

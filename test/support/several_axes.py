@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Dense dynamics and differences for joints with several axes, from nothing but matrices.
+"""Dense dynamics and differences for joints of any kind, from nothing but matrices.
 
 Universal and cylindrical joints are two joints in a row without a link between them; spherical,
-planar and floating ones are poses, displaced by the matrix exponential.
+planar and floating ones are poses, displaced by the matrix exponential. Joints may have rotors,
+dampers, springs and smoothed friction, and mimic each other; contacts hold the robot by the dense
+system of both.
 """
 
 import dataclasses
@@ -11,7 +13,8 @@ import dataclasses
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from geolin_ros import State
+from geolin_ros import Contact, State
+from support.constrained_reference import ROWS, pin
 from support.dense_reference import DenseReference, MovingLink, adjoint, axis_twist
 from support.finite_difference import ad, derivative, exp
 
@@ -19,18 +22,94 @@ IN_A_ROW = {'universal': 'revolute', 'cylindrical': 'prismatic'}
 
 
 class SeveralAxesReference(DenseReference):
-    """Dense dynamics of a description with joints of any kind."""
+    """Dense dynamics of a description with joints of any kind.
 
-    def __init__(self, description, model):
-        self.model = model
+    Parameters
+    ----------
+    description, model
+        See `DenseReference`.
+    friction
+        Whether Coulomb friction counts, smoothed.
+    """
+
+    def __init__(self, description, model, friction=False):
+        self.model, self.friction = model, friction
         self.links = {link.name: link for link in description.links}
         self.joints = {joint.name: joint for joint in description.joints}
+        self.followed = {joint.name: joint.mimic for joint in description.joints if joint.mimic}
         self.children = {name: [] for name in self.links}
         for joint in description.joints:
             self.children[joint.parent].append(joint)
-        self.damping = np.array(
-            [self.joints[name.split('/')[0]].damping for name in model.joint_names]
-        )
+        self.damping = np.zeros(model.n)
+        for joint, c, ratio, _ in self._coordinates():
+            self.damping[c] += ratio**2 * joint.damping
+
+    def _coordinates(self):
+        """Yield joint, c, k, b of each rate k r_c; the position of one axis is k s + b."""
+        for joint in self.joints.values():
+            if joint.name in self.followed:
+                yield joint, *self._coordinate(joint.name)
+            elif joint.kind != 'fixed':
+                for c in entries(self.model.joint_names, joint):
+                    yield joint, c, 1.0, 0.0
+
+    def _mass_matrix(self, moving):
+        M = super()._mass_matrix(moving)
+        for joint, c, ratio, _ in self._coordinates():
+            c += self.model.m - self.model.n
+            M[c, c] += ratio**2 * joint.gear_ratio**2 * joint.rotor_inertia
+        return M
+
+    def _bias(self, state, moving, wrenches=()):
+        h = super()._bias(state, moving, wrenches)
+        for joint, c, ratio, offset in self._coordinates():
+            force = 0.0
+            if joint.stiffness:
+                s = state.s[self.model.position_names.index(self.model.joint_names[c])]
+                force = joint.stiffness * (ratio * s + offset - joint.rest)
+            if joint.friction and self.friction:
+                force += joint.friction * np.tanh(ratio * state.r[c] / joint.friction_speed)
+            h[self.model.m - self.model.n + c] += ratio * force
+        return h
+
+    def hybrid(self, state, nu_dot, tau, free, wrenches=()):
+        """Return accelerations and forces (m,): those of ``free`` (m,) follow from forces."""
+        M, h = self.mass_matrix(state), self.bias(state, wrenches)
+        tau = np.concatenate((np.zeros(h.size - tau.size), tau))
+        solved = np.where(free, 0.0, nu_dot)
+        solved[free] = np.linalg.solve(M[np.ix_(free, free)], (tau - h - M @ solved)[free])
+        return np.concatenate((solved, np.where(free, tau, M @ solved + h)))
+
+    def held(self, state, tau, wrenches, contacts):
+        """Return nu_dot and forces of contacts, whose rows are independent, one behind another."""
+        moving, m = self.moving_links(state), self.model.m
+        M, h = self._mass_matrix(moving), self._bias(state, moving, wrenches)
+        J, gamma = self.rows(moving, contacts)
+        h[m - self.model.n :] -= tau
+        K = np.block([[M, -J.T], [J, np.zeros((len(J), len(J)))]])
+        return -np.linalg.solve(K, np.concatenate((h, gamma)))
+
+    def rows(self, moving, contacts):
+        """Return J and gamma of contacts and loops."""
+        J, gamma = [np.zeros((0, self.model.m))], [np.zeros(0)]
+        for contact in contacts:
+            if isinstance(contact, Contact):
+                ends = (contact.frame, contact.placement), (None, contact.reference)
+            else:
+                ends = (contact.frame_a, None), (contact.frame_b, contact.reference)
+            rows, bias = ROWS[contact.kind](contact, *(self._end(moving, *end) for end in ends))
+            J.append(rows)
+            gamma.append(bias)
+        return np.vstack(J), np.concatenate(gamma)
+
+    def _end(self, moving, link, pose):
+        """Return how a frame of a link, or of the world, moves, as Pinocchio's types."""
+        pose = np.eye(4) if pose is None else np.asarray(pose)
+        if link is None:
+            none = pin.Motion.Zero()
+            return pin.SE3(pose), none, none, np.zeros((6, self.model.m))
+        at, X = moving[link], adjoint(np.linalg.inv(pose))
+        return pin.SE3(at.H @ pose), pin.Motion(X @ at.twist), pin.Motion(X @ at.bias), X @ at.J
 
     def _behind(self, joint, parent, state):
         if joint.kind == 'fixed':
@@ -47,8 +126,10 @@ class SeveralAxesReference(DenseReference):
             S = group_axes(joint)
             step = joint.placement @ group_pose(joint, positions)
             return self._stepped(parent, step, S, rates, state)
-        S = axis_twist(joint)
-        return self._moved(parent, joint.placement, S, positions[0], rates, state)
+        S, (c, ratio, offset) = axis_twist(joint), self._coordinate(joint.name)
+        s = state.s[self.model.position_names.index(self.model.joint_names[c])]
+        step = joint.placement @ exp(S * (ratio * s + offset))
+        return self._stepped(parent, step, ratio * S[:, np.newaxis], np.array([c]), state)
 
     def _moved(self, parent, placement, S, position, rates, state):
         step = placement @ exp(S * position)
@@ -66,7 +147,8 @@ class SeveralAxesReference(DenseReference):
 
 def entries(names, joint):
     """Return where the coordinates of a joint stand among ``names``."""
-    return np.array([k for k, name in enumerate(names) if name.split('/')[0] == joint.name])
+    found = [k for k, name in enumerate(names) if name.split('/')[0] == joint.name]
+    return np.array(found, dtype=int)
 
 
 def split(joint):
@@ -151,10 +233,7 @@ def derivative_by_state(reference, function, state, step=2e-2):
 
 
 def linearization(reference, state, tau, step=2e-2):
-    """Return A of the moving reference by differences of the dense forward dynamics.
-
-    A = D f - ad_f: the bracket of the base and of each joint whose displacements do not commute.
-    """
+    """Return A of the moving reference by differences of dense dynamics: D f - ad_f."""
     model = reference.model
     base = model.m - model.n
 
@@ -162,10 +241,18 @@ def linearization(reference, state, tau, step=2e-2):
         return np.concatenate((at.v[:base], at.r, reference.forward_dynamics(at, tau)))
 
     A = derivative_by_state(reference, velocity, state, step)
+    A[: model.m, : model.m] -= brackets(reference, state)
+    return A
+
+
+def brackets(reference, state):
+    """Return ad_f (m, m): of the base and of each joint whose displacements do not commute."""
+    model = reference.model
+    base, found = model.m - model.n, np.zeros((model.m, model.m))
     if base:
-        A[:6, :6] -= ad(state.v)
+        found[:6, :6] = ad(state.v)
     for joint in reference.joints.values():
         if joint.kind in ('spherical', 'se2', 'floating'):
             S, rates = group_axes(joint), entries(model.joint_names, joint)
-            A[np.ix_(base + rates, base + rates)] -= S.T @ ad(S @ state.r[rates]) @ S
-    return A
+            found[np.ix_(base + rates, base + rates)] = S.T @ ad(S @ state.r[rates]) @ S
+    return found
