@@ -257,10 +257,13 @@ def _solve(task: _Task, state: State) -> State:
         if size < 1e-6 or (size < 1e-3 and size > 0.9 * last):
             break
         last = size
-    last = np.inf
+    # Where all cannot be met, these steps wander by centimetres, as rounding will: keep the best.
+    best, least, last = state, np.inf, np.inf
     for _ in range(_STEPS):
         must, J = task.must(state)
         most = float(np.max(np.abs(np.concatenate(list(must.values())))))
+        if most < least:
+            best, least = state, most
         if most <= ROUNDING or (most <= TOLERANCE and most > 0.5 * last):
             break
         last = most
@@ -271,7 +274,7 @@ def _solve(task: _Task, state: State) -> State:
             0
         ]
         state = _moved(state, np.clip(step, lower, upper), model)
-    return state
+    return best
 
 
 def _at_ease(task: _Task, state: State, floor: float, legs: NDArray[np.bool_]) -> State:
