@@ -63,7 +63,7 @@ def test_posture__stands_level_with_the_centre_of_mass_over_the_feet(name):
 
 
 @pytest.mark.parametrize('moving', ['.*', '.*_(hip_.*|knee|ankle_pitch)_joint'])
-@pytest.mark.parametrize('lean', [0.0, 0.4])
+@pytest.mark.parametrize('lean', [0.0, 0.4, 0.45, 0.7])
 def test_posture__of_legs_with_five_joints_is_met_too(moving, lean):
     """With legs alone the base leans to bring the centre of mass over feet, which come closer."""
     file, sides = example_robot('g1_29dof_rev_1_0'), ('left', 'right')
