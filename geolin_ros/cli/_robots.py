@@ -65,7 +65,23 @@ def add_file_arguments(parser: 'argparse._ActionsContainer') -> None:
     add_xacro_argument(parser)
 
 
-def joint_position(text: str) -> tuple[str, float]:
+def add_contacts_argument(
+    parser: 'argparse._ActionsContainer', about: str, **options: Any
+) -> None:
+    """Declare what a robot stands on, for `read_supports`; the help ends with ``about``."""
+    parser.add_argument(
+        '--contacts', nargs='+', metavar='FRAME', help=f'{CONTACTS_HELP}; {about}', **options
+    )
+
+
+def add_positions_argument(parser: 'argparse._ActionsContainer', name: str, about: str) -> None:
+    """Declare positions of joints."""
+    parser.add_argument(
+        name, nargs='+', default=[], type=_joint_position, metavar='JOINT=POSITION', help=about
+    )
+
+
+def _joint_position(text: str) -> tuple[str, float]:
     """Return name and position of ``joint=position``."""
     name, equals, position = text.partition('=')
     if not equals:

@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 
 from geolin_ros.cli._robots import (
-    CONTACTS_HELP,
+    add_contacts_argument,
+    add_positions_argument,
     add_robot_arguments,
-    joint_position,
     read_model,
     read_supports,
 )
@@ -30,13 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='FILE',
         help='file to write: .yaml or .npz for nodes, .h for a C header',
     )
-    parser.add_argument(
-        '--contacts',
-        nargs='+',
-        action='append',
-        required=True,
-        metavar='FRAME',
-        help=f'{CONTACTS_HELP}; repeat it for each set of contacts',
+    add_contacts_argument(
+        parser, 'repeat it for each set of contacts', action='append', required=True
     )
     parser.add_argument(
         '--heights',
@@ -45,10 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=('TOP', 'BOTTOM'),
         help='heights of the base above the feet [m] (default: one, knees slightly bent)',
     )
-    parser.add_argument(
-        '--posture', nargs='+', default=[], type=joint_position, metavar='JOINT=POSITION',
-        help='desired joint positions [rad or m] (default: zero)',
-    )  # fmt: skip
+    add_positions_argument(
+        parser, '--posture', 'desired joint positions [rad or m] (default: zero)'
+    )
     parser.add_argument(
         '--tolerance',
         type=float,

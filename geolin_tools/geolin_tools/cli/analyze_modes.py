@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 from geolin_ros.cli._robots import (
-    CONTACTS_HELP,
+    add_contacts_argument,
+    add_positions_argument,
     add_robot_arguments,
-    joint_position,
     read_model,
     read_supports,
 )
@@ -22,20 +22,11 @@ from geolin_ros.robots import locate
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_robot_arguments(parser)
-    parser.add_argument(
-        '--contacts',
-        nargs='+',
-        default=[],
-        metavar='FRAME',
-        help=f'{CONTACTS_HELP}; without it the robot is in flight',
-    )
-    parser.add_argument(
+    add_contacts_argument(parser, 'without it the robot is in flight', default=[])
+    add_positions_argument(
+        parser,
         '--posture',
-        nargs='+',
-        default=[],
-        type=joint_position,
-        metavar='JOINT=POSITION',
-        help='desired joint positions [rad or m] (default: zero); in flight exactly these',
+        'desired joint positions [rad or m] (default: zero); in flight exactly these',
     )
     parser.add_argument(
         '--height',

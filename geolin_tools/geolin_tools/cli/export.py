@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from geolin_ros.cli._robots import (
-    CONTACTS_HELP,
+    add_contacts_argument,
+    add_positions_argument,
     add_robot_arguments,
-    joint_position,
     read_model,
     read_supports,
 )
@@ -49,13 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='FUNCTION',
         help=f'beside A, B and nu_dot: some of {", ".join(FUNCTIONS)} (default: all)',
     )
-    parser.add_argument(
-        '--contacts',
-        nargs='+',
-        default=[],
-        metavar='FRAME',
-        help=f'{CONTACTS_HELP}; the active ones are chosen at run time',
-    )
+    add_contacts_argument(parser, 'the active ones are chosen at run time', default=[])
     parser.add_argument(
         '--wrenches',
         nargs='+',
@@ -75,14 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--joints', nargs='+', metavar='JOINT', help='order of the joints; others are locked'
     )
-    parser.add_argument(
-        '--locked',
-        nargs='+',
-        default=[],
-        type=joint_position,
-        metavar='JOINT=POSITION',
-        help='joints that do not move [rad or m]',
-    )
+    add_positions_argument(parser, '--locked', 'joints that do not move [rad or m]')
     parser.add_argument(
         '--actuated', nargs='+', metavar='JOINT', help='the columns of B (default: all joints)'
     )

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from geolin_ros.cli._recordings import Progress, add_bag_options, open_bags
 from geolin_ros.cli._robots import (
-    CONTACTS_HELP,
+    add_contacts_argument,
+    add_positions_argument,
     add_reading_arguments,
-    joint_position,
     read_model,
     read_supports,
 )
@@ -54,21 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='another name for joint_states, odom, robot_description or push',
     )
     robot = parser.add_argument_group('standing still')
-    robot.add_argument(
-        '--contacts',
-        nargs='+',
-        default=[],
-        metavar='FRAME',
-        help=f'{CONTACTS_HELP}; without it the robot is in the air',
-    )
-    robot.add_argument(
-        '--posture',
-        nargs='+',
-        default=[],
-        type=joint_position,
-        metavar='JOINT=POSITION',
-        help='desired joint positions [rad or m]',
-    )
+    add_contacts_argument(robot, 'without it the robot is in the air', default=[])
+    add_positions_argument(robot, '--posture', 'desired joint positions [rad or m]')
     robot.add_argument('--height', type=float, help='height of the base above the feet [m]')
     add_reading_arguments(robot)
     add_bag_options(parser.add_argument_group('of a bag'))
