@@ -137,6 +137,9 @@ class ReducedStep:
 def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> ReducedLinearization:
     """Return the linear system of what the contacts admit.
 
+    Raises `UnsolvableError` if the contacts leave no admissible motion; `ConfigurationError` if
+    the reference of C is frozen while the state moves.
+
     Parameters
     ----------
     C
@@ -144,13 +147,6 @@ def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> Re
     previous
         Of a state shortly before, whose bases are carried on so that they are continuous along a
         motion. Bases start afresh where the contacts changed.
-
-    Raises
-    ------
-    UnsolvableError
-        If the contacts leave no admissible motion.
-    ConfigurationError
-        If the reference of C is frozen while the state moves.
     """
     geometry = C.geometry
     M = geometry.M

@@ -47,6 +47,9 @@ class Estimate(NamedTuple):
 class Estimator:
     """Estimates all dynamic variables of a robot from any sensors, with their covariance.
 
+    Raises `UnsolvableError` if the sensors leave unknowns open, or exact ones repeat one another,
+    at every state.
+
     Parameters
     ----------
     model
@@ -55,11 +58,6 @@ class Estimator:
         Exact and noisy ones; a prior is a sensor whose reading is the prior mean and whose
         covariance is the prior's. The fewer fx and qdd are open, that is without an exact sensor,
         the faster: cubic in their number.
-
-    Raises
-    ------
-    UnsolvableError
-        If the sensors leave unknowns open, or exact ones repeat one another, at every state.
     """
 
     def __init__(self, model: TreeModel, sensors: Sequence[Sensor]) -> None:
@@ -86,12 +84,8 @@ class Estimator:
     def set_covariance(self, name: str, covariance: ArrayLike) -> None:
         """Give the noise of the sensor ``name`` another covariance (k, k) from now on.
 
-        Raises
-        ------
-        UnknownNameError
-            If no noisy sensor has this name.
-        ConfigurationError
-            If the covariance is not symmetric and positive definite.
+        Raises `UnknownNameError` if no noisy sensor has this name; `ConfigurationError` if the
+        covariance is not symmetric and positive definite.
         """
         noisy = {s.name: s for s in self.system.sensors if s.covariance is not None}
         if name not in noisy:
@@ -130,10 +124,7 @@ class Estimator:
     def covariance(self, variables: Sequence[Variable]) -> Array:
         """Return the posterior covariance (k, k) of variables, at the state of the last estimate.
 
-        Raises
-        ------
-        UnknownNameError
-            If the model has no such variable.
+        Raises `UnknownNameError` if the model has no such variable.
         """
         columns = [c for v in variables for c in self.system.columns(v)]
         T_z, free = self._elimination.T[columns, 1:], self._free

@@ -224,12 +224,8 @@ def hybrid_dynamics(
 ) -> tuple[Sensor, ...]:
     """Return the sensors of hybrid dynamics: qdd of the joints ``prescribed``, tau of the others.
 
-    Readings: [fx of each body; wrench or acceleration of the base; one for each joint].
-
-    Raises
-    ------
-    UnknownNameError
-        If a prescribed joint is not part of the model.
+    Readings: [fx of each body; wrench or acceleration of the base; one for each joint]. Raises
+    `UnknownNameError` if a prescribed joint is not part of the model.
     """
     for name in prescribed:
         model.joint_index(name)

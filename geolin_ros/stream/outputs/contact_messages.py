@@ -98,10 +98,7 @@ class ReceivedContacts:
 def read_contact_dynamics(message: Any) -> ReceivedContacts | None:
     """Return what a geolin_msgs/ContactDynamics says, None if no contacts are looked at.
 
-    Raises
-    ------
-    InputError
-        If the source is unknown, or a matrix has not as many entries as it says.
+    Raises `InputError` if the source is unknown, or a matrix has not as many entries as it says.
     """
     if not message.source and not message.contacts:
         return None

@@ -71,12 +71,8 @@ class ReceivedLinearization:
 def read_linearization(message: Any) -> ReceivedLinearization:
     """Return what a geolin_msgs/LinearizedDynamics says; matrices share its memory.
 
-    Raises
-    ------
-    InputError
-        If sizes contradict each other, or an enumeration has an unknown value.
-    UnknownNameError
-        If an actuated joint is none of the joints.
+    Raises `InputError` if sizes contradict each other, or an enumeration has an unknown value;
+    `UnknownNameError` if an actuated joint is none of the joints.
     """
     A, B = read_matrix(message.a), read_matrix(message.b)
     sizes = _sizes(message)
