@@ -36,33 +36,11 @@ if TYPE_CHECKING:
     from geolin_ros.description.overlay import apply_overlay, attach_payloads, parse_overlay
 
 __all__ = [
-    'JOINT_KINDS',
-    'SEVERAL_AXES_KINDS',
-    'SEVERITIES',
-    'SHORTEST_AXIS',
-    'SINGLE_AXIS_KINDS',
-    'ContactKind',
-    'Description',
-    'Finding',
-    'Joint',
-    'Limits',
-    'Link',
-    'Loop',
-    'Mimic',
-    'Refused',
-    'Severity',
-    'apply_overlay',
-    'attach_payloads',
-    'check_tree',
-    'check_values',
-    'constraint_of',
-    'lock_joints',
-    'merged',
-    'parse_overlay',
-    'raise_errors',
-    'stands_on_world',
-    'tree_findings',
-]
+    'JOINT_KINDS', 'SEVERAL_AXES_KINDS', 'SEVERITIES', 'SHORTEST_AXIS', 'SINGLE_AXIS_KINDS',
+    'ContactKind', 'Description', 'Finding', 'Joint', 'Limits', 'Link', 'Loop', 'Mimic', 'Refused',
+    'Severity', 'apply_overlay', 'attach_payloads', 'check_tree', 'check_values', 'constraint_of',
+    'lock_joints', 'merged', 'parse_overlay', 'raise_errors', 'stands_on_world', 'tree_findings',
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

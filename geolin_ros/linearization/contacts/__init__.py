@@ -12,11 +12,6 @@ from geolin_ros.linearization.contacts.description import (
 from geolin_ros.linearization.contacts.redundancy import Redundancy
 
 __all__ = [
-    'Contact',
-    'ContactKind',
-    'Loop',
-    'Redundancy',
-    'activated',
-    'anchored',
+    'Contact', 'ContactKind', 'Loop', 'Redundancy', 'activated', 'anchored',
     'anchored_where_needed',
-]
+]  # fmt: skip
