@@ -55,12 +55,8 @@ class EffortGuard:
 
     All efforts that leave it lie within the limits and differ from the ones before by at most
     ``2 limit elapsed / full_swing_time``, with ``elapsed`` the time since the last call, or, if
-    that is negative or beyond ``longest_gap``, the one before.
-
-    Parameters
-    ----------
-    limits
-        Largest effort of each actuated joint (n_u,) [N m or N], finite and positive.
+    that is negative or beyond ``longest_gap``, the one before. ``limits`` (n_u,) are the largest
+    efforts of the actuated joints [N m or N], finite and positive.
     """
 
     def __init__(self, limits: Array, settings: GuardSettings | None = None) -> None:

@@ -131,16 +131,11 @@ class GainBank:
     def with_gains(self, gains: Gains, tolerance: float = TOLERANCE) -> 'GainBank':
         """Return a bank that has these gains too, made while a robot runs as a rule.
 
-        Start from ``GainBank(model.hash, {})`` or from a bank designed offline. Raises
-        `ConfigurationError` if the gains are of another kind than those of the bank: another
-        sample time, another delay, other columns, or other feet.
-
-        Parameters
-        ----------
-        gains
-            For the bank's robot; for other contacts than those it has, they begin a route.
-        tolerance
-            Relative error of the bank's own gains there up to which it stays as it is.
+        Start from ``GainBank(model.hash, {})`` or from a bank designed offline. Gains for other
+        contacts than those it has begin a route; up to a relative error ``tolerance`` of its own
+        gains there the bank stays as it is. Raises `ConfigurationError` if the gains are of
+        another kind than those of the bank: another sample time, another delay, other columns, or
+        other feet.
         """
         for route in self.routes.values():
             _check_like(gains, route.knots[0])
@@ -294,12 +289,7 @@ def _error(K: Gains, exact: Gains) -> float:
 class SteadyContacts:
     """Hysteresis on contacts: a change counts when it has lasted.
 
-    Parameters
-    ----------
-    contacts
-        To begin with.
-    dwell
-        How long a change has to last [s].
+    It begins with ``contacts``; a change has to last ``dwell`` [s].
     """
 
     def __init__(self, contacts: Sequence[str], dwell: float = 0.02) -> None:

@@ -53,12 +53,8 @@ class Foot(NamedTuple):
 def read_feet(urdf: str | Path, model: TreeModel, texts: Sequence[str | Support]) -> list[Foot]:
     """Return what a robot stands on; of a frame alone by its shapes, other texts as `Support`.
 
-    Parameters
-    ----------
-    urdf
-        Path or text of its URDF or MJCF; from the path of a URDF meshes are found.
-    texts
-        ``frame``, or as `Support.parse`; a `Support` stays what it is.
+    ``urdf`` is path or text of its URDF or MJCF; from the path of a URDF meshes are found. A text
+    is ``frame``, or as of `Support.parse`; a `Support` stays what it is.
 
     Raises
     ------

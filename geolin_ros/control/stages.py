@@ -69,16 +69,10 @@ class Solution:
 class StageProblem:
     """A problem of fixed sizes, solved again and again in memory of its own.
 
-    Write into its arrays, then call `solve`. All are zero at first, bounds infinite. Raises
-    `ConfigurationError` if a number is not possible.
-
-    Parameters
-    ----------
-    N, n_x, n_u
-        Numbers of stages, states, inputs.
-    rows
-        Of what kind each inequality of a stage is, in words, or their number; rows of zeros are
-        none.
+    Write into its arrays, then call `solve`. All are zero at first, bounds infinite. It has N
+    stages, n_x states and n_u inputs. ``rows`` are the kinds of the inequalities of a stage, in
+    words, or their number; rows of zeros are none. Raises `ConfigurationError` if a number is not
+    possible.
 
     Attributes
     ----------

@@ -51,14 +51,9 @@ class Shape:
     def outline(self, urdf: Path | None = None) -> tuple[Array, float]:
         """Return points (k, 3) in the link, and the radius of the ball about each [m].
 
-        The shape is the convex hull of these balls, a mesh lies within it. Raises `UrdfError` if
-        the mesh cannot be found or read; `ConfigurationError` if the extra that reads meshes is
-        not installed.
-
-        Parameters
-        ----------
-        urdf
-            The file from which the names of meshes start.
+        The shape is the convex hull of these balls, a mesh lies within it. Names of meshes start
+        from the file ``urdf``. Raises `UrdfError` if the mesh cannot be found or read;
+        `ConfigurationError` if the extra that reads meshes is not installed.
         """
         radius, points = 0.0, np.zeros((1, 3))
         if self.kind == 'box':

@@ -47,14 +47,9 @@ def equations_of_motion(
 ) -> EquationsOfMotion:
     """Return the terms of the equations of motion at a state.
 
-    Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`; `ConfigurationError` if
-    the representation is unknown.
-
-    Parameters
-    ----------
-    base
-        Frame of the base twist in nu: ``'body'`` (the state's own), ``'inertial'``, ``'mixed'``
-        or any `MovingFrame`. A fixed base has none.
+    ``base`` is the frame of the base twist in nu: ``'body'`` (the state's own), ``'inertial'``,
+    ``'mixed'`` or any `MovingFrame`; a fixed base has none. Raises `ShapeError`, `NotFiniteError`
+    or `InputError` as `Kinematics`; `ConfigurationError` if the representation is unknown.
 
     Returns
     -------

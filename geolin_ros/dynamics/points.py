@@ -28,12 +28,7 @@ class Places(NamedTuple):
 class Points:
     """Frames of a robot, placed at many states at a time.
 
-    Parameters
-    ----------
-    model
-        A robot with a floating base.
-    frames
-        Frames fixed to bodies of it, see `TreeModel.frame`.
+    The robot has a floating base; ``frames`` are fixed to bodies of it, see `TreeModel.frame`.
     """
 
     def __init__(self, model: TreeModel, frames: Sequence[Frame]) -> None:

@@ -242,15 +242,9 @@ def reduce_step(
 ) -> ReducedStep:
     """Step over ``dt`` with constant efforts, and reduce the linearized step.
 
-    Phi_r = P_end' Phi P_start,  Gamma_r = P_end' Gamma, in any gauge. Raises `UnsolvableError` as
-    `reduce`; others as `Linearizer.discretize`.
-
-    Parameters
-    ----------
-    state, tau, dt, method, wrenches
-        As in `Linearizer.discretize`.
-    previous
-        As in `reduce`.
+    Phi_r = P_end' Phi P_start,  Gamma_r = P_end' Gamma, in any gauge. Arguments are as in
+    `Linearizer.discretize`, ``previous`` as in `reduce`. Raises `UnsolvableError` as `reduce`;
+    others as `Linearizer.discretize`.
     """
     start = reduce(linearizer(state, tau, wrenches=wrenches), previous)
     step = linearizer.discretize(state, tau, dt, method=method, wrenches=wrenches)

@@ -25,10 +25,7 @@ _motion = struct.Struct('<3d72x3d').unpack_from  # [gyro; accelerometer], a cova
 class ImuQueue:
     """The samples of a subscription that no executor waits for.
 
-    Parameters
-    ----------
-    subscription
-        Raw, of sensor_msgs/Imu; its callback takes the bytes of a message.
+    The subscription is raw, of sensor_msgs/Imu; its callback takes the bytes of a message.
     """
 
     def __init__(self, subscription: Any) -> None:

@@ -177,10 +177,7 @@ class Recorder(Node):
 class _Question:
     """Asks a node for all of its parameters, until it answers.
 
-    Parameters
-    ----------
-    answer
-        Called with its name and its parameters.
+    ``answer`` is called with its name and its parameters.
     """
 
     def __init__(
@@ -235,14 +232,8 @@ def record(
 ) -> Recorder:
     """Record until a signal comes or the duration [s] from the first message on is over.
 
-    Raises `RecordingError` or `OSError` as from `BagWriter`.
-
-    Parameters
-    ----------
-    path, storage
-        See `BagWriter`.
-    nodes, topics, say
-        See `Recorder`.
+    Arguments are as of `BagWriter` and `Recorder`. Raises `RecordingError` or `OSError` as from
+    `BagWriter`.
 
     Returns
     -------

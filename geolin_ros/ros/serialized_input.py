@@ -193,10 +193,7 @@ VIEWS: dict[Any, Callable[[Head, bytes], Any]] = {
 class InputReader:
     """Reads the messages of one subscription.
 
-    Parameters
-    ----------
-    kind
-        One of `VIEWS`.
+    ``kind`` is one of `VIEWS`.
     """
 
     def __init__(self, kind: Any) -> None:

@@ -45,13 +45,9 @@ def is_xacro(path: str | Path) -> bool:
 def expand(path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
     """Return the URDF text of a xacro file.
 
-    Raises `UrdfError` if xacro is not installed, or cannot expand the file.
-
-    Parameters
-    ----------
-    arguments
-        Values of its ``<xacro:arg>``, before those of `xacro_arguments`; those that are missing
-        need a default there.
+    ``arguments`` are values of its ``<xacro:arg>``, before those of `xacro_arguments`; those that
+    are missing need a default there. Raises `UrdfError` if xacro is not installed, or cannot
+    expand the file.
     """
     try:
         import xacro

@@ -24,13 +24,8 @@ from geolin_ros.verification.bodies import Bodies, Motion, Point
 class PrescribedAccelerations:
     """Solves (1) under wrenches and the contacts that are in force.
 
-    Raises `UnknownNameError`, `ShapeError` or `NotFiniteError` if a contact does not fit the
-    robot.
-
-    Parameters
-    ----------
-    contacts
-        Constraints on it; those that are not active do not count.
+    Contacts that are not active do not count. Raises `UnknownNameError`, `ShapeError` or
+    `NotFiniteError` if a contact does not fit the robot.
     """
 
     def __init__(

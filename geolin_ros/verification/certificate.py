@@ -72,12 +72,8 @@ class Claim(NamedTuple):
 class Certifier:
     """Checks one robot's linearizations; not for several threads at once.
 
-    Parameters
-    ----------
-    form
-        Of all the linearizations that will be checked.
-    rng
-        Where the random directions come from.
+    ``form`` is that of all linearizations that will be checked; random directions come from
+    ``rng``.
     """
 
     def __init__(
@@ -99,16 +95,9 @@ class Certifier:
     def check(self, claim: Claim, rng: np.random.Generator | None = None) -> Certificate:
         """Return how far ``claim`` is from the differences.
 
-        Raises `UnsolvableError` if contacts in force depend on each other at the state:
-        differences leave what they admit; `GeolinError` if the state or a contact does not fit the
-        robot.
-
-        Parameters
-        ----------
-        claim
-            Of the form given.
-        rng
-            Where the random directions come from this time.
+        ``claim`` is of the form given; random directions come from ``rng`` this time. Raises
+        `UnsolvableError` if contacts in force depend on each other at the state: differences leave
+        what they admit; `GeolinError` if the state or a contact does not fit the robot.
         """
         rng = rng or self._rng
         acting = PrescribedAccelerations(self._bodies, claim.contacts, claim.wrenches)

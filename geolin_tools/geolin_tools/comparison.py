@@ -27,12 +27,8 @@ Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 def compare(a: str, b: str, watch: Watch = lambda items, total: items) -> Difference:
     """Compare two datasets, or two descriptions (URDF, xacro).
 
+    ``watch`` wraps the quantities of datasets as they are read, of which there are ``total``.
     Raises `RecordingError` if they are of different kinds, or have nothing in common.
-
-    Parameters
-    ----------
-    watch
-        Wraps the quantities of datasets as they are read, of which there are ``total``.
 
     Returns
     -------

@@ -63,12 +63,8 @@ def slow_or_unstable(
 ) -> list[Mode]:
     """Return the most unstable modes, then the slowest others, one of each conjugate pair.
 
-    Parameters
-    ----------
-    model, skeleton, state
-        The robot about which A (2m, 2m) is.
-    A, settings
-        A and the form, and step if discrete [s], that it has.
+    ``A`` (2m, 2m) is of the robot at the state, in the form, and with the step if discrete [s], of
+    ``settings``.
     """
     columns = [label.name for label in state_labels(model)]
     return [

@@ -79,12 +79,8 @@ class Path(NamedTuple):
 class Planner:
     """Makes the reference of a robot, cycle after cycle.
 
+    ``posture`` is how it stands: height of the base, feet below it, positions of other joints.
     Raises `ConfigurationError` if joints have several axes.
-
-    Parameters
-    ----------
-    posture
-        How it stands: height of the base, feet below it, positions of other joints.
     """
 
     below = 0.015

@@ -155,10 +155,7 @@ class WalkingStream(StateStream[Question]):
 class PlanWriter:
     """Writes plans into messages.
 
-    Parameters
-    ----------
-    make
-        Returns an empty message of geolin_msgs by its name.
+    ``make`` returns an empty message of geolin_msgs by its name.
     """
 
     def __init__(self, make: Callable[[str], Any], stream: WalkingStream) -> None:

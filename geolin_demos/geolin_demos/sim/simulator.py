@@ -182,14 +182,9 @@ class Simulator:
     def advance(self, tau: ArrayLike, duration: float) -> Array:
         """Hold joint efforts for a while; return them as the motors gave them.
 
-        Raises `ShapeError` if tau has another size; `NotFiniteError` if tau holds NaN or inf.
-
-        Parameters
-        ----------
-        tau : (n_u,)
-            Efforts of the actuated joints [N m or N]; beyond the URDF's limits they are cut.
-        duration
-            Rounded to time steps [s].
+        ``tau`` (n_u,) are efforts of the actuated joints [N m or N], cut beyond the URDF's limits;
+        the duration is rounded to time steps [s]. Raises `ShapeError` if tau has another size;
+        `NotFiniteError` if tau holds NaN or inf.
         """
         given = self._apply(tau)
         steps = round(duration / self.mujoco_model.opt.timestep)

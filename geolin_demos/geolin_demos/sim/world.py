@@ -99,15 +99,9 @@ def compile_world(
 ) -> tuple[Any, list[str]]:
     """Return the MuJoCo model, and a sentence for each inertia that had to be repaired.
 
-    Every link of the description is a body, see `body_name`. Raises `ModelError` if the model has
-    a fixed base, or joints that are neither revolute, continuous nor prismatic.
-
-    Parameters
-    ----------
-    floor
-        What they touch.
-    friction
-        Dry friction of joints by name [N m or N].
+    Every link of the description is a body, see `body_name`. ``floor`` is what its feet touch,
+    ``friction`` dry friction of joints by name [N m or N]. Raises `ModelError` if the model has a
+    fixed base, or joints that are neither revolute, continuous nor prismatic.
     """
     _check_kinds(model)
     spec = mujoco.MjSpec()

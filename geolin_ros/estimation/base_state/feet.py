@@ -28,10 +28,7 @@ def placed(model: TreeModel, contact: Contact) -> Frame:
 class Points:
     """Where points on bodies are, and how they move with the velocity of the robot.
 
-    Parameters
-    ----------
-    places
-        Body of each point, and its place there (3,) [m].
+    ``places`` are the body of each point, and its place there (3,) [m].
     """
 
     def __init__(self, model: TreeModel, places: Sequence[tuple[int, Array]]) -> None:

@@ -97,12 +97,8 @@ class Estimator:
     def estimate(self, state: State, readings: Array) -> Estimate:
         """Return the most likely dynamic variables; the arrays are the caller's.
 
-        Parameters
-        ----------
-        state
-            Where, and how fast; taken as exact.
-        readings : (readings,)
-            In the order of the sensors; `stack` of the system makes it of a mapping.
+        The state is taken as exact; ``readings`` (readings,) are in the order of the sensors, as
+        `stack` of the system makes them of a mapping.
 
         Raises
         ------

@@ -15,13 +15,9 @@ from geolin_ros.typing import Array
 class JointInput:
     """Reads joint states in any order of names; the order is looked up once and remembered.
 
-    Raises `UnsupportedJointError` if the robot has a spherical, planar or inner floating joint: a
-    joint state has one position for each velocity.
-
-    Parameters
-    ----------
-    model
-        The robot; joints of the message that it does not know are ignored.
+    Joints of the message that the robot does not have are ignored. Raises `UnsupportedJointError`
+    if the robot has a spherical, planar or inner floating joint: a joint state has one position
+    for each velocity.
     """
 
     def __init__(self, model: TreeModel) -> None:

@@ -36,12 +36,8 @@ class BaseMessages(NamedTuple):
 class BaseWriter:
     """Fills the messages with one answer after another.
 
-    Parameters
-    ----------
-    messages
-        The writer's from now on.
-    make_contact
-        Returns an empty geolin_msgs/ContactState.
+    The messages are the writer's from now on; ``make_contact`` returns an empty
+    geolin_msgs/ContactState.
     """
 
     def __init__(

@@ -104,10 +104,7 @@ def frames_in_force(message: Any) -> tuple[str, ...]:
 class GainsWriter:
     """Fills geolin_msgs/FeedbackGains.
 
-    Parameters
-    ----------
-    make_message, make_contact
-        Make an empty geolin_msgs/FeedbackGains and ContactState.
+    ``make_message`` and ``make_contact`` make an empty geolin_msgs/FeedbackGains and ContactState.
     """
 
     def __init__(

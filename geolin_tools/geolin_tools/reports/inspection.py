@@ -28,10 +28,7 @@ Report = dict[str, Any]
 def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report:
     """Read all inputs of a source once and say what was found, in plain numbers and words.
 
-    Parameters
-    ----------
-    watch
-        Wraps the messages, of which there are ``total``, to show how far the work is.
+    ``watch`` wraps the messages, of which there are ``total``, to show how far the work is.
 
     Returns
     -------

@@ -39,14 +39,9 @@ FRICTION = 0.8
 class Page:
     """Serves the page of one source until it is closed.
 
-    Raises `ConfigurationError` if the extra is not installed, or the port is taken.
-
-    Parameters
-    ----------
-    host, port
-        Where it listens; 0 is any port, one that is taken an error.
-    say
-        Called with what is drawn otherwise than described.
+    It listens at ``host`` and ``port``; 0 is any port, one that is taken an error. ``say`` is
+    called with what is drawn otherwise than described. Raises `ConfigurationError` if the extra is
+    not installed, or the port is taken.
     """
 
     def __init__(

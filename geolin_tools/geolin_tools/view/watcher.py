@@ -38,12 +38,7 @@ PUSH = 'push'
 class Watcher:
     """Subscriptions to a node and to what it subscribes to.
 
-    Parameters
-    ----------
-    node
-        Full name of the linearizer.
-    remaps
-        Names as ``from:=to``.
+    ``node`` is the full name of the linearizer, ``remaps`` are names as ``from:=to``.
 
     Attributes
     ----------
