@@ -108,18 +108,11 @@ class Command(NamedTuple):
 class Regulator:
     """Keeps a robot at a reference on the supports in force.
 
-    Raises `ConfigurationError` if an actuated joint has no effort limit, or there is no support;
-    `UnknownNameError` if the bank has no gains for all supports, or the gait other feet.
-
-    Parameters
-    ----------
-    model
-        The robot, with a floating base.
-    supports
-        All frames it can stand on; at first it stands on all of them.
-    bank
-        Gains designed offline: they are used, and none are designed. Those of a gait are played:
-        the robot stands at its reference until feedback has taken over, then it walks from there.
+    The robot has a floating base; it can stand on ``supports``, at first on all of them. A
+    ``bank`` has gains designed offline: they are used, and none are designed. Those of a gait are
+    played: the robot stands at its reference until feedback has taken over, then it walks from
+    there. Raises `ConfigurationError` if an actuated joint has no effort limit, or there is no
+    support; `UnknownNameError` if the bank has no gains for all supports, or the gait other feet.
 
     Attributes
     ----------

@@ -145,16 +145,9 @@ class StageProblem:
     def solve(self, z0: ArrayLike, rounds: int = 2, newton_steps: int = 5) -> Solution:
         """Solve from the inputs and multipliers of the last solution.
 
-        Raises `ShapeError` if z0 has another size.
-
-        Parameters
-        ----------
-        z0 : (n_x,)
-            The first state.
-        rounds
-            Updates of the multipliers: violations shrink with each.
-        newton_steps
-            The largest number of recursions in a round.
+        ``z0`` (n_x,) is the first state. Violations shrink with each of the ``rounds``, updates of
+        the multipliers, of ``newton_steps`` recursions at most. Raises `ShapeError` if z0 has
+        another size.
 
         Returns
         -------

@@ -44,14 +44,8 @@ class Form:
 class Directional:
     """Products of the A and B of one state, or of its Phi and Gamma.
 
-    Parameters
-    ----------
-    form
-        What A and B are.
-    dynamics
-        What accelerates the robot.
-    state, tau
-        What A and B are about.
+    ``form`` is what A and B are, ``state`` and ``tau`` what they are about, ``dynamics`` what
+    accelerates the robot.
 
     Attributes
     ----------

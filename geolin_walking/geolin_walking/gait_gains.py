@@ -40,14 +40,8 @@ def gait_gains(
 ) -> GaitGains:
     """Return the gains of walking as commanded, from standing on.
 
-    Parameters
-    ----------
-    model, supports
-        The robot, and its feet: four points, or two soles.
-    command
-        Velocity to walk at, which it takes up at once.
-    posture
-        How it stands; by default `standing_posture`.
+    ``supports`` are four points, or two soles. The robot takes up the velocity of ``command`` at
+    once; ``posture`` is how it stands, by default `standing_posture`.
 
     Raises
     ------

@@ -130,14 +130,7 @@ class Planner:
     ) -> Reference:
         """Return the reference from a measured state on.
 
-        Parameters
-        ----------
-        time
-            Now [s].
-        touching
-            Which feet press on the ground.
-        command
-            Where to go.
+        ``time`` is now [s], ``touching`` which feet press on the ground, ``command`` where to go.
         """
         gait = self.gait
         tick = int(np.ceil(time / gait.dt + 0.3 - 1e-9)) - 1
@@ -351,14 +344,8 @@ class Planner:
     def efforts(self, data: Array, stands: Array, at: Places | None = None) -> Array:
         """Return inverse dynamics without acceleration, less the least forces of feet.
 
-        Parameters
-        ----------
-        data : (N, 22 + 2 n)
-            Rows of `State.data`.
-        stands : (N, K)
-            Which feet carry.
-        at
-            Where feet are, if that is known.
+        ``data`` (N, 22 + 2 n) are rows of `State.data`, ``stands`` (N, K) which feet carry, ``at``
+        where feet are, if that is known.
         """
         model, count = self.model, len(data)
         at = self.legs.points(data) if at is None else at

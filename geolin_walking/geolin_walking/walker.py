@@ -186,16 +186,8 @@ class Walker:
     def plan(self, time: float, state: State, touching: Sequence[bool], command: Command) -> Plan:
         """Return the plan from a measured state on; after a fall, joints are damped.
 
-        A robot has fallen if it is tilted or low, or if there is no plan any more.
-
-        Parameters
-        ----------
-        time
-            Now [s].
-        touching
-            Which feet press on the ground.
-        command
-            Where to go.
+        A robot has fallen if it is tilted or low, or if there is no plan any more. ``time`` is now
+        [s], ``touching`` which feet press on the ground, ``command`` where to go.
         """
         self._has_fallen |= has_fallen(self.planner, state)
         found = None

@@ -28,16 +28,9 @@ class Noise:
 class Sensors:
     """Turns true states into measured ones, one call a sample.
 
-    Raises `ConfigurationError` if the delay or a deviation is negative.
-
-    Parameters
-    ----------
-    noise
-        White, Gaussian; poses are disturbed in base axes.
-    delay
-        By how many samples the measurement is late; until then it is the first.
-    seed
-        Of the noise.
+    ``noise`` is white and Gaussian, of ``seed``; poses are disturbed in base axes. The measurement
+    is late by ``delay`` samples; until then it is the first. Raises `ConfigurationError` if the
+    delay or a deviation is negative.
     """
 
     def __init__(self, noise: Noise | None = None, delay: int = 0, seed: int = 0) -> None:
@@ -81,14 +74,7 @@ class Imu:
 class ImuSensor:
     """An IMU on the base, which integrates between two states.
 
-    Parameters
-    ----------
-    gravity : (3,)
-        [m/s^2]
-    imu
-        How good it is.
-    seed
-        Of its noise and biases.
+    ``gravity`` (3,) is in m/s^2, ``imu`` how good it is, ``seed`` of its noise and biases.
     """
 
     def __init__(self, gravity: Array, imu: Imu | None = None, seed: int = 0) -> None:
