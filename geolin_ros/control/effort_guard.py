@@ -16,18 +16,6 @@ from geolin_ros.typing import Array
 class GuardSettings:
     """How efforts are guarded.
 
-    Attributes
-    ----------
-    full_swing_time
-        Time [s] in which an effort may go from one limit to the other, and no less.
-    ramp_time
-        Time [s] over which feedback takes over from damping.
-    damping_time
-        Damping as a fraction of what would stop each joint at full effort: the effort limit is
-        reached at a joint rate of ``1 / damping_time`` [rad/s or m/s].
-    longest_gap
-        Time [s] without a call after which the ramp starts anew.
-
     Notes
     -----
     Times come from stamps, which may jump: a step back, or one longer than ``longest_gap``, says
@@ -35,9 +23,14 @@ class GuardSettings:
     """
 
     full_swing_time: float = 0.02
+    """Time [s] in which an effort may go from one limit to the other, and no less."""
     ramp_time: float = 0.2
+    """Time [s] over which feedback takes over from damping."""
     damping_time: float = 0.05
+    """Damping as a fraction of what would stop each joint at full effort: the effort limit is
+    reached at a joint rate of ``1 / damping_time`` [rad/s or m/s]."""
     longest_gap: float = 0.02
+    """Time [s] without a call after which the ramp starts anew."""
 
 
 @dataclass

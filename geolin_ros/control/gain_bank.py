@@ -37,19 +37,13 @@ MOST_KNOTS = 65
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """Gains along postures on the same contacts.
-
-    Attributes
-    ----------
-    knots
-        In order; of one posture alone it holds everywhere.
-    errors : (knots - 1,)
-        Relative error of the gain halfway between two knots, as found when the bank was built;
-        next to knots that were added later, that at their posture before they were.
-    """
+    """Gains along postures on the same contacts."""
 
     knots: tuple[Gains, ...]
+    """In order; of one posture alone it holds everywhere."""
     errors: Array
+    """(knots - 1,) relative error of the gain halfway between two knots, as found when the bank
+    was built; next to knots that were added later, that at their posture before they were."""
 
     def gains(self, state: State) -> Gains:
         """Return the gains at the point of the route whose joints are nearest to a state's.
@@ -99,18 +93,12 @@ class Route:
 
 @dataclass(frozen=True, eq=False)
 class GainBank:
-    """Routes by what the robot stands on.
-
-    Attributes
-    ----------
-    model_hash
-        Of the robot that the gains are for.
-    routes
-        By the frames of the contacts; their order does not matter.
-    """
+    """Routes by what the robot stands on."""
 
     model_hash: str
+    """Of the robot that the gains are for."""
     routes: dict[frozenset[str], Route]
+    """By the frames of the contacts; their order does not matter."""
 
     def gains(self, contacts: Sequence[str], state: State) -> Gains:
         """Return the gains for contacts (frames) and the joints of a state.
@@ -162,6 +150,10 @@ def build(
 ) -> GainBank:
     """Return a bank of gains along routes.
 
+    Raises `ConfigurationError` if the contacts change along a route, or two routes have the same;
+    `NotStabilizableError` if a posture cannot be regulated; `InfeasibleError` if a posture halfway
+    has no equilibrium, or more of them are needed than is sensible.
+
     Parameters
     ----------
     routes
@@ -173,15 +165,6 @@ def build(
         where it is exceeded. Infinite: none are.
     most_knots
         Largest number of postures of a route.
-
-    Raises
-    ------
-    ConfigurationError
-        If the contacts change along a route, or two routes have the same.
-    NotStabilizableError
-        If a posture cannot be regulated.
-    InfeasibleError
-        If a posture halfway has no equilibrium, or more of them are needed than is sensible.
     """
     found: dict[frozenset[str], Route] = {}
     for points in routes:

@@ -37,25 +37,18 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GaitGains:
-    """Gains at knots one ``dt`` apart: a start from rest, then a period that repeats.
-
-    Attributes
-    ----------
-    model_hash
-        Of the robot that the gains are for.
-    knots
-        Each with the state to be in, which moves, and with the supports in contact from there to
-        the next.
-    first
-        Knots before the period.
-    displacement : (4, 4)
-        Where a period takes the robot: a turn about the vertical and a way along the ground.
-    """
+    """Gains at knots one ``dt`` apart: a start from rest, then a period that repeats."""
 
     model_hash: str
+    """Of the robot that the gains are for."""
     knots: tuple[Gains, ...]
+    """Each with the state to be in, which moves, and with the supports in contact from there to
+    the next."""
     first: int
+    """Knots before the period."""
     displacement: Array
+    """(4, 4) where a period takes the robot: a turn about the vertical and a way along the
+    ground."""
 
     @property
     def period(self) -> float:

@@ -47,46 +47,32 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class RegulatorSettings:
-    """How a robot is regulated.
-
-    Attributes
-    ----------
-    dt, delay
-        Sample time [s], and steps of it from a measurement to its effort.
-    friction
-        Coefficient that equilibria stay below.
-    gains_timeout
-        Time [s] without a linearization, also from the first feedback on, after which gains are
-        not trusted; 0: they always are, as those of a bank are.
-    contacts_timeout
-        Time [s] on contacts that the gains in use are not for after which they are not trusted:
-        long enough to design others, and for feet that a push unloads to come down again.
-    reference_timeout
-        Time [s] without a newer reference after which one that moves is taken to rest.
-    trust_position, trust_rotation
-        Largest displacement of the base from the reference [m, rad] at which gains are used.
-    calm
-        Largest base twist and joint rate [m/s, rad/s] of a linearization that gains are made of.
-    anchor
-        Whether the reference goes along the ground with feet that slip, see `anchoring`.
-    weights
-        What costs how much; by default those that suit the supports.
-    guard
-        Limits and ramps of the efforts.
-    """
+    """How a robot is regulated."""
 
     dt: float = PERIOD
     delay: int = 0
+    """Sample time [s], and steps of it from a measurement to its effort."""
     friction: float = FRICTION
+    """Coefficient that equilibria stay below."""
     gains_timeout: float = 1.0
+    """Time [s] without a linearization, also from the first feedback on, after which gains are not
+    trusted; 0: they always are, as those of a bank are."""
     contacts_timeout: float = 0.2
+    """Time [s] on contacts that the gains in use are not for after which they are not trusted:
+    long enough to design others, and for feet that a push unloads to come down again."""
     reference_timeout: float = 0.1
+    """Time [s] without a newer reference after which one that moves is taken to rest."""
     trust_position: float = 0.25
     trust_rotation: float = 0.7
+    """Largest displacement of the base from the reference [m, rad] at which gains are used."""
     calm: float = 0.05
+    """Largest base twist and joint rate [m/s, rad/s] of a linearization that gains are made of."""
     anchor: bool = True
+    """Whether the reference goes along the ground with feet that slip, see `anchoring`."""
     weights: Weights | None = None
+    """What costs how much; by default those that suit the supports."""
     guard: GuardSettings = field(default_factory=GuardSettings)
+    """Limits and ramps of the efforts."""
 
 
 class Reference(NamedTuple):

@@ -54,42 +54,29 @@ class Bases(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReducedLinearization:
-    """ydot = A y + B du for the displacements z = P y that the contacts admit.
-
-    Attributes
-    ----------
-    A : (k, k)
-        k = 2 (m - rank). Its eigenvalues mean something at equilibria; elsewhere they depend on
-        how P turns.
-    B : (k, n_u)
-    P : (2 m, k)
-        Orthonormal basis of the admissible displacements; at rest blkdiag(N, N).
-    N : (m, k / 2)
-        Orthonormal basis of the admissible velocities, J N = 0.
-    W : (k / 2, m)
-        (N'MN)^-1 N'M: the projection on them along M.
-    M : (m, m)
-        Mass matrix.
-    L : (k, 2 m)
-        Projection of displacements along M, L P = 1; at rest blkdiag(W, W).
-    wrench_by_state : (rows, k)
-        Derivative of the contact forces by y.
-    wrench_by_tau : (rows, n_u)
-        By the efforts of the actuated joints.
-    full
-        The linearization this was made of.
-    """
+    """ydot = A y + B du for the displacements z = P y that the contacts admit."""
 
     A: Array
+    """(k, k) k = 2 (m - rank). Its eigenvalues mean something at equilibria; elsewhere they depend
+    on how P turns."""
     B: Array
+    """(k, n_u)"""
     P: Array
+    """(2 m, k) orthonormal basis of the admissible displacements; at rest blkdiag(N, N)."""
     N: Array
+    """(m, k / 2) orthonormal basis of the admissible velocities, J N = 0."""
     W: Array
+    """(k / 2, m) (N'MN)^-1 N'M: the projection on them along M."""
     M: Array
+    """(m, m) mass matrix."""
     L: Array
+    """(k, 2 m) projection of displacements along M, L P = 1; at rest blkdiag(W, W)."""
     wrench_by_state: Array
+    """(rows, k) derivative of the contact forces by y."""
     wrench_by_tau: Array
+    """(rows, n_u) by the efforts of the actuated joints."""
     full: Linearization
+    """The linearization this was made of."""
 
     def lift(self, y: ArrayLike) -> Array:
         """Return z = P y (2 m,) or (2 m, columns)."""
@@ -115,23 +102,17 @@ class ReducedLinearization:
 
 @dataclass(frozen=True, eq=False)
 class ReducedStep:
-    """y(t + dt) = Phi y(t) + Gamma du, y at t in the basis of ``start``, then in that of ``end``.
-
-    Attributes
-    ----------
-    Phi : (k, k)
-    Gamma : (k, n_u)
-    start, end
-        At both ends of the step.
-    full
-        The step in full coordinates.
-    """
+    """y(t + dt) = Phi y(t) + Gamma du, y at t in the basis of ``start``, then of ``end``."""
 
     Phi: Array
+    """(k, k)"""
     Gamma: Array
+    """(k, n_u)"""
     start: ReducedLinearization
     end: ReducedLinearization
+    """At both ends of the step."""
     full: Discretization
+    """The step in full coordinates."""
 
 
 def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> ReducedLinearization:

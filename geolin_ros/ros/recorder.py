@@ -232,13 +232,8 @@ def record(
 ) -> Recorder:
     """Record until a signal comes or the duration [s] from the first message on is over.
 
-    Arguments are as of `BagWriter` and `Recorder`. Raises `RecordingError` or `OSError` as from
-    `BagWriter`.
-
-    Returns
-    -------
-    Recorder
-        What was recorded; it has left the graph.
+    Arguments are as of `BagWriter` and `Recorder`. The recorder has left the graph then. Raises
+    `RecordingError` or `OSError` as from `BagWriter`.
     """
     with handled_signals() as interrupted, BagWriter(path, storage) as writer:
         init([])

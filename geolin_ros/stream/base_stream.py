@@ -184,12 +184,8 @@ class BaseStream(TopicStream[BaseAnswer]):
     def repeat_imu(self, stamp: int, sample: tuple[float, ...]) -> bool:
         """Take a sample as an Imu message that differs from the last one in nothing else.
 
-        ``stamp`` is in ns, ``sample`` (6,) is [gyro; accelerometer] [rad/s, m/s^2].
-
-        Returns
-        -------
-        bool
-            Whether that was all there is to do; if not, `take` has to look at the message.
+        ``stamp`` is in ns, ``sample`` (6,) is [gyro; accelerometer] [rad/s, m/s^2]. Returns
+        whether that was all there is to do; if not, `take` has to look at the message.
         """
         epoch, last = self._epoch, self._last_imu
         if not self._repeats or epoch is None or last is None:

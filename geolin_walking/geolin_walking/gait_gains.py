@@ -41,16 +41,9 @@ def gait_gains(
     """Return the gains of walking as commanded, from standing on.
 
     ``supports`` are four points, or two soles. The robot takes up the velocity of ``command`` at
-    once; ``posture`` is how it stands, by default `standing_posture`.
-
-    Raises
-    ------
-    ConfigurationError
-        If there is no gait for such feet.
-    InfeasibleError
-        If the robot of the model falls, or stands still, or its plans do not repeat.
-    NotStabilizableError
-        If no gains hold it.
+    once; ``posture`` is how it stands, by default `standing_posture`. Raises `ConfigurationError`
+    if there is no gait for such feet; `InfeasibleError` if the robot of the model falls, or stands
+    still, or its plans do not repeat; `NotStabilizableError` if no gains hold it.
     """
     posture = standing_posture(model, supports) if posture is None else posture
     cycles, first = _walked(model, supports, command, posture)

@@ -55,20 +55,14 @@ class Sensors:
 
 @dataclass(frozen=True)
 class Imu:
-    """An IMU of the cheap kind, calibrated some time ago.
-
-    Attributes
-    ----------
-    gyro, accelerometer
-        Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)].
-    gyro_bias, accelerometer_bias
-        Standard deviations of what they are off all the time [rad/s, m/s^2].
-    """
+    """An IMU of the cheap kind, calibrated some time ago."""
 
     gyro: float = 1e-3
     accelerometer: float = 1e-2
+    """Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)]."""
     gyro_bias: float = 0.01
     accelerometer_bias: float = 0.1
+    """Standard deviations of what they are off all the time [rad/s, m/s^2]."""
 
 
 class ImuSensor:

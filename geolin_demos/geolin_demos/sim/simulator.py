@@ -47,7 +47,10 @@ class Simulator:
     """A robot on a floor.
 
     MuJoCo's free joint holds the velocity of the base origin in world axes and the angular
-    velocity in base axes; the state's v = (u; w) is the body twist in base axes.
+    velocity in base axes; the state's v = (u; w) is the body twist in base axes. Raises
+    `ModelError` if the robot cannot be simulated, see `world.compile_world`; `UnknownNameError` if
+    a foot is no link; `ConfigurationError` if the floor's friction is negative or its time step
+    not positive, or the shapes of a foot do not tell what it is.
 
     Parameters
     ----------
@@ -71,16 +74,6 @@ class Simulator:
         By frame.
     notes
         What was assumed about the feet and repaired of the inertias, a sentence each.
-
-    Raises
-    ------
-    ModelError
-        If the robot cannot be simulated, see `world.compile_world`.
-    UnknownNameError
-        If a foot is no link.
-    ConfigurationError
-        If the floor's friction is negative or its time step not positive, or the shapes of a foot
-        do not tell what it is.
 
     Examples
     --------

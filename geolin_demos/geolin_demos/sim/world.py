@@ -37,24 +37,16 @@ _WORTH_A_NOTE = 1e-10  # [kg m^2]
 
 @dataclass(frozen=True)
 class Floor:
-    """The ground.
-
-    Attributes
-    ----------
-    friction
-        Coefficient.
-    timestep
-        Of the physics [s].
-    slope
-        It rises along x, through the origin [rad].
-    step
-        From `FIRST_STEP` on along x, every other `TREAD` is so much higher [m].
-    """
+    """The ground."""
 
     friction: float = 0.8
+    """Coefficient."""
     timestep: float = 0.001
+    """Of the physics [s]."""
     slope: float = 0.0
+    """It rises along x, through the origin [rad]."""
     step: float = 0.0
+    """From `FIRST_STEP` on along x, every other `TREAD` is so much higher [m]."""
 
 
 class Inertial(NamedTuple):

@@ -107,12 +107,8 @@ class Feet:
     def seen(self, s: Array) -> tuple[Array, Array]:
         """Return what the IMU sees at joint positions (n,), in its axes.
 
-        Returns
-        -------
-        h : (K, 3)
-            The points [m].
-        J : (K, 6, 6 + n)
-            What takes base twist and joint rates to [linear; angular] of the points.
+        They are the points h (K, 3) [m], and J (K, 6, 6 + n), which takes base twist and joint
+        rates to [linear; angular] of the points.
         """
         self._state.s[:] = s
         return self._points.at(self._state)

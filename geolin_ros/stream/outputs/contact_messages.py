@@ -64,31 +64,22 @@ class ContactWriter:
 
 @dataclass(frozen=True, eq=False)
 class ReceivedContacts:
-    """Contacts that a linearization obeys; matrices share the memory of the message.
-
-    Attributes
-    ----------
-    source
-        Where they come from: ``'parameter'``, ``'topic'``, ``'forces'`` or ``'given'``.
-    active
-        Names of those in force, in the order of their rows: the frame, or frame=partner.
-    wrenches : (rows,)
-        On the robot, in axes of the contact frames [N, N m].
-    wrench_by_state : (rows, 2 m)
-    wrench_by_tau : (rows, n_u)
-    rank
-        Of their stacked Jacobian.
-    basis : (2 m, k)
-        P of the motions that they admit; empty if the publisher was not asked for it.
-    """
+    """Contacts that a linearization obeys; matrices share the memory of the message."""
 
     source: str
+    """Where they come from: ``'parameter'``, ``'topic'``, ``'forces'`` or ``'given'``."""
     active: tuple[str, ...]
+    """Names of those in force, in the order of their rows: the frame, or frame=partner."""
     wrenches: Array
+    """(rows,) on the robot, in axes of the contact frames [N, N m]."""
     wrench_by_state: Array
+    """(rows, 2 m)"""
     wrench_by_tau: Array
+    """(rows, n_u)"""
     rank: int
+    """Of their stacked Jacobian."""
     basis: Array
+    """(2 m, k) P of the motions that they admit; empty if the publisher was not asked for it."""
 
 
 def read_contact_dynamics(message: Any) -> ReceivedContacts | None:
