@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 def open_dataset(path: str | Path, chunks: Any = None) -> Dataset:
     """Open a dataset of linearizations; nothing is read before it is used.
 
-    Raises `ConfigurationError` if the packages of the extra are not installed; `RecordingError` if
-    there is no dataset.
-
     Parameters
     ----------
     path
@@ -34,6 +31,13 @@ def open_dataset(path: str | Path, chunks: Any = None) -> Dataset:
         ``v``, ``r`` and ``tau``; ``eigenvalues`` (spectrum, mode) and ``mass_matrix_condition``
         with ``spectrum_time``. Coordinates name rows, columns and inputs, and their units. Of a
         run that was broken off, the finished beginning, with ``attrs['complete']`` false.
+
+    Raises
+    ------
+    ConfigurationError
+        If the packages of the extra are not installed.
+    RecordingError
+        If there is no dataset.
     """
     from geolin_ros.offline import dataset
 

@@ -24,9 +24,15 @@ HEADING = np.array([[0.0, 1.0], [0.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
 def anchored(model: TreeModel, reference: State, state: State, frames: Iterable[str]) -> State:
     """Return the reference, moved along the ground to the feet of a state.
 
-    Least squares over the feet's places seen from above; of a single foot its heading too.
-    ``frames`` are the feet that carry it; without any the reference is not moved. Raises
+    Least squares over the feet's places seen from above; of a single foot its heading too. Raises
     `UnknownNameError` if a foot is no link of the robot.
+
+    Parameters
+    ----------
+    reference, state
+        Where it should be, and where it is.
+    frames
+        The feet that carry it; without any the reference is not moved.
     """
     frames = list(frames)
     if not frames:

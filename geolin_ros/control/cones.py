@@ -72,8 +72,12 @@ class Cones:
     def __call__(self, plan: LinearizedTrajectory, places: Places) -> Rows:
         """Return the rows of all intervals.
 
-        ``plan`` is of a linearizer with these contacts; ``places`` are the contact frames at the
-        nodes, at least those at which intervals begin.
+        Parameters
+        ----------
+        plan
+            Of a linearizer with these contacts.
+        places
+            The contact frames at the nodes, at least those at which intervals begin.
         """
         N, _, n_x = plan.wrench_by_state.shape
         rows_ = len(self.kinds)

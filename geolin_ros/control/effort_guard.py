@@ -16,6 +16,18 @@ from geolin_ros.typing import Array
 class GuardSettings:
     """How efforts are guarded.
 
+    Attributes
+    ----------
+    full_swing_time
+        Time [s] in which an effort may go from one limit to the other, and no less.
+    ramp_time
+        Time [s] over which feedback takes over from damping.
+    damping_time
+        Damping as a fraction of what would stop each joint at full effort: the effort limit is
+        reached at a joint rate of ``1 / damping_time`` [rad/s or m/s].
+    longest_gap
+        Time [s] without a call after which the ramp starts anew.
+
     Notes
     -----
     Times come from stamps, which may jump: a step back, or one longer than ``longest_gap``, says
@@ -23,14 +35,9 @@ class GuardSettings:
     """
 
     full_swing_time: float = 0.02
-    """Time [s] in which an effort may go from one limit to the other, and no less."""
     ramp_time: float = 0.2
-    """Time [s] over which feedback takes over from damping."""
     damping_time: float = 0.05
-    """Damping as a fraction of what would stop each joint at full effort: the effort limit is
-    reached at a joint rate of ``1 / damping_time`` [rad/s or m/s]."""
     longest_gap: float = 0.02
-    """Time [s] without a call after which the ramp starts anew."""
 
 
 @dataclass
@@ -48,8 +55,12 @@ class EffortGuard:
 
     All efforts that leave it lie within the limits and differ from the ones before by at most
     ``2 limit elapsed / full_swing_time``, with ``elapsed`` the time since the last call, or, if
-    that is negative or beyond ``longest_gap``, the one before. ``limits`` (n_u,) are the largest
-    efforts of the actuated joints [N m or N], finite and positive.
+    that is negative or beyond ``longest_gap``, the one before.
+
+    Parameters
+    ----------
+    limits
+        Largest effort of each actuated joint (n_u,) [N m or N], finite and positive.
     """
 
     def __init__(self, limits: Array, settings: GuardSettings | None = None) -> None:

@@ -43,19 +43,28 @@ _LOOP_PRICE = 1e-6  # of the forces in closed loops, against those on supports
 
 @dataclass(frozen=True, eq=False)
 class Statics:
-    """Where the centre of mass is, against where the robot can press on the ground."""
+    """Where the centre of mass is, against where the robot can press on the ground.
+
+    Attributes
+    ----------
+    mass
+        [kg]
+    com : (3,)
+        In the world [m].
+    polygon : (k, 2)
+        Corners of the hull of the points of support, seen from above [m].
+    margin
+        How far the centre of mass is inside of it, negative outside [m]; on level ground no forces
+        hold a robot with a negative one.
+    centre : (2,)
+        Of the polygon [m].
+    """
 
     mass: float
-    """[kg]"""
     com: Array
-    """(3,) in the world [m]."""
     polygon: Array
-    """(k, 2) corners of the hull of the points of support, seen from above [m]."""
     margin: float
-    """How far the centre of mass is inside of it, negative outside [m]; on level ground no forces
-    hold a robot with a negative one."""
     centre: Array
-    """(2,) of the polygon [m]."""
 
     def text(self) -> str:
         """Return a sentence."""
@@ -74,33 +83,47 @@ class Statics:
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """A state at rest with the forces that keep it."""
+    """A state at rest with the forces that keep it.
+
+    Attributes
+    ----------
+    state
+        The posture.
+    supports
+        What it stands on; balls by the point where they touch the ground.
+    stands_on
+        The supports as given: balls are balls.
+    tau : (n,)
+        Joint efforts [N m or N]; zero where a joint has no actuator.
+    wrenches : (rows,)
+        Of all supports in order, on the robot, in axes of and about the origin of the contact
+        frame: force [N] of a point, force and moment [N, N m] of a surface.
+    points, forces : (k, 3)
+        Points of support in the world [m], and the force on the robot at each in world axes [N].
+    residual : (m,)
+        What the equation above lacks [N, N m].
+    effort_use : (n,)
+        Efforts as a share of their limits.
+    friction_use : (k,)
+        Tangential force as a share of what friction bears; 0 where nothing presses.
+    load_share : (number of supports,)
+        Normal force as a share of the weight.
+    statics
+        The centre of mass over the points of support.
+    """
 
     state: State
-    """The posture."""
     supports: tuple[Support, ...]
-    """What it stands on; balls by the point where they touch the ground."""
     stands_on: tuple[Support, ...]
-    """The supports as given: balls are balls."""
     tau: Array
-    """(n,) joint efforts [N m or N]; zero where a joint has no actuator."""
     wrenches: Array
-    """(rows,) of all supports in order, on the robot, in axes of and about the origin of the
-    contact frame: force [N] of a point, force and moment [N, N m] of a surface."""
     points: Array
     forces: Array
-    """(k, 3) each: points of support in the world [m], and the force on the robot at each in world
-    axes [N]."""
     residual: Array
-    """(m,) what the equation above lacks [N, N m]."""
     effort_use: Array
-    """(n,) efforts as a share of their limits."""
     friction_use: Array
-    """(k,) tangential force as a share of what friction bears; 0 where nothing presses."""
     load_share: Array
-    """(number of supports,) normal force as a share of the weight."""
     statics: Statics
-    """The centre of mass over the points of support."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures for JSON."""

@@ -46,8 +46,6 @@ class Feedback:
     ) -> Array:
         """Return the efforts (n_u,) of the actuated joints, neither clipped nor ramped.
 
-        Raises `ShapeError` if a state or the feedforward has another size than the gains are for.
-
         Parameters
         ----------
         state
@@ -57,6 +55,11 @@ class Feedback:
             the gains.
         feedforward : (n_u,)
             Efforts that this takes [N m or N]; by default those of the gains.
+
+        Raises
+        ------
+        ShapeError
+            If a state or the feedforward has another size than the gains are for.
         """
         gains = self.gains
         wanted = gains.feedforward

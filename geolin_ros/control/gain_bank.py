@@ -37,13 +37,19 @@ MOST_KNOTS = 65
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """Gains along postures on the same contacts."""
+    """Gains along postures on the same contacts.
+
+    Attributes
+    ----------
+    knots
+        In order; of one posture alone it holds everywhere.
+    errors : (knots - 1,)
+        Relative error of the gain halfway between two knots, as found when the bank was built;
+        next to knots that were added later, that at their posture before they were.
+    """
 
     knots: tuple[Gains, ...]
-    """In order; of one posture alone it holds everywhere."""
     errors: Array
-    """(knots - 1,) relative error of the gain halfway between two knots, as found when the bank
-    was built; next to knots that were added later, that at their posture before they were."""
 
     def gains(self, state: State) -> Gains:
         """Return the gains at the point of the route whose joints are nearest to a state's.
@@ -93,12 +99,18 @@ class Route:
 
 @dataclass(frozen=True, eq=False)
 class GainBank:
-    """Routes by what the robot stands on."""
+    """Routes by what the robot stands on.
+
+    Attributes
+    ----------
+    model_hash
+        Of the robot that the gains are for.
+    routes
+        By the frames of the contacts; their order does not matter.
+    """
 
     model_hash: str
-    """Of the robot that the gains are for."""
     routes: dict[frozenset[str], Route]
-    """By the frames of the contacts; their order does not matter."""
 
     def gains(self, contacts: Sequence[str], state: State) -> Gains:
         """Return the gains for contacts (frames) and the joints of a state.
@@ -119,11 +131,16 @@ class GainBank:
     def with_gains(self, gains: Gains, tolerance: float = TOLERANCE) -> 'GainBank':
         """Return a bank that has these gains too, made while a robot runs as a rule.
 
-        Start from ``GainBank(model.hash, {})`` or from a bank designed offline. Gains for other
-        contacts than those it has begin a route; up to a relative error ``tolerance`` of its own
-        gains there the bank stays as it is. Raises `ConfigurationError` if the gains are of
-        another kind than those of the bank: another sample time, another delay, other columns, or
-        other feet.
+        Start from ``GainBank(model.hash, {})`` or from a bank designed offline. Raises
+        `ConfigurationError` if the gains are of another kind than those of the bank: another
+        sample time, another delay, other columns, or other feet.
+
+        Parameters
+        ----------
+        gains
+            For the bank's robot; for other contacts than those it has, they begin a route.
+        tolerance
+            Relative error of the bank's own gains there up to which it stays as it is.
         """
         for route in self.routes.values():
             _check_like(gains, route.knots[0])
@@ -150,10 +167,6 @@ def build(
 ) -> GainBank:
     """Return a bank of gains along routes.
 
-    Raises `ConfigurationError` if the contacts change along a route, or two routes have the same;
-    `NotStabilizableError` if a posture cannot be regulated; `InfeasibleError` if a posture halfway
-    has no equilibrium, or more of them are needed than is sensible.
-
     Parameters
     ----------
     routes
@@ -165,6 +178,15 @@ def build(
         where it is exceeded. Infinite: none are.
     most_knots
         Largest number of postures of a route.
+
+    Raises
+    ------
+    ConfigurationError
+        If the contacts change along a route, or two routes have the same.
+    NotStabilizableError
+        If a posture cannot be regulated.
+    InfeasibleError
+        If a posture halfway has no equilibrium, or more of them are needed than is sensible.
     """
     found: dict[frozenset[str], Route] = {}
     for points in routes:
@@ -272,7 +294,12 @@ def _error(K: Gains, exact: Gains) -> float:
 class SteadyContacts:
     """Hysteresis on contacts: a change counts when it has lasted.
 
-    It begins with ``contacts``; a change has to last ``dwell`` [s].
+    Parameters
+    ----------
+    contacts
+        To begin with.
+    dwell
+        How long a change has to last [s].
     """
 
     def __init__(self, contacts: Sequence[str], dwell: float = 0.02) -> None:

@@ -51,8 +51,15 @@ static const struct {{
 def save_header(bank: GainBank, model: TreeModel, path: str | Path) -> None:
     """Write a bank as constants of C; names begin with the stem of the file.
 
-    ``path`` is the file to write, ``NAME.h``. Raises `ConfigurationError` if the stem is no
-    identifier of C; `OSError` if the file cannot be written.
+    Raises `ConfigurationError` if the stem is no identifier of C; `OSError` if the file cannot be
+    written.
+
+    Parameters
+    ----------
+    bank, model
+        Gains, and the robot they are for.
+    path
+        File to write, ``NAME.h``.
     """
     name = Path(path).stem
     if not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII):

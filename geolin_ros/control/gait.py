@@ -37,18 +37,25 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GaitGains:
-    """Gains at knots one ``dt`` apart: a start from rest, then a period that repeats."""
+    """Gains at knots one ``dt`` apart: a start from rest, then a period that repeats.
+
+    Attributes
+    ----------
+    model_hash
+        Of the robot that the gains are for.
+    knots
+        Each with the state to be in, which moves, and with the supports in contact from there to
+        the next.
+    first
+        Knots before the period.
+    displacement : (4, 4)
+        Where a period takes the robot: a turn about the vertical and a way along the ground.
+    """
 
     model_hash: str
-    """Of the robot that the gains are for."""
     knots: tuple[Gains, ...]
-    """Each with the state to be in, which moves, and with the supports in contact from there to
-    the next."""
     first: int
-    """Knots before the period."""
     displacement: Array
-    """(4, 4) where a period takes the robot: a turn about the vertical and a way along the
-    ground."""
 
     @property
     def period(self) -> float:
@@ -63,8 +70,12 @@ class GaitGains:
     def at(self, time: float, place: Array) -> Gains:
         """Return gains and state at a time [s] since the robot stood.
 
-        Before the start it stands. ``place`` (4, 4) leads from the world in which the gait was
-        planned to that of the robot.
+        Parameters
+        ----------
+        time
+            Before the start it stands.
+        place : (4, 4)
+            From the world in which the gait was planned to that of the robot.
         """
         dt = self.knots[0].dt
         passed = int(np.floor(max(time, 0.0) / dt + 1e-9))
@@ -85,8 +96,15 @@ class GaitGains:
 def gains_along(steps: Sequence[Step], first: int) -> tuple[Array, float]:
     """Return K (N, n_u, n_x) of w = -K z, and how much of z is left over a period at most.
 
-    The steps from ``first`` on repeat for ever. Raises `NotStabilizableError` if the recursion
-    does not settle: inputs do not reach a motion that does not decay.
+    Raises `NotStabilizableError` if the recursion does not settle: inputs do not reach a motion
+    that does not decay.
+
+    Parameters
+    ----------
+    steps
+        N of them; those from ``first`` on repeat for ever.
+    first
+        Number of steps before.
     """
     P = steps[first].Q
     for _ in range(MOST_PERIODS):

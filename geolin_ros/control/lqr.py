@@ -48,31 +48,45 @@ POINT_BANDWIDTH, SOLE_BANDWIDTH = 80.0, 60.0
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """State feedback about an operating point."""
+    """State feedback about an operating point.
+
+    Attributes
+    ----------
+    state
+        Operating point, at rest.
+    feedforward : (n_u,)
+        Efforts there of the actuated joints [N m or N].
+    K : (n_u, 2 m)
+        Gains of what the contacts admit; effort over unit of the column.
+    K_complement : (n_u, 2 m)
+        Gains of what they forbid.
+    K_past : (n_u, d n_u)
+        Gains of the last inputs' deviations from the feedforward, the latest first; d = 0 without
+        delay.
+    supports
+        What the robot stands on.
+    columns, rows
+        Names and units of the columns of K and of the efforts.
+    dt
+        Sample time: inputs are constant over it [s]; 0: for continuous time.
+    closed_loop
+        F of x+ = Fx, or xdot = Fx, in the coordinates of the solution; of gains that were made
+        elsewhere its ``margin`` alone.
+    solution
+        Of the Riccati equation, in the coordinates of the reduced system and past inputs.
+    """
 
     state: State
-    """Operating point, at rest."""
     feedforward: Array
-    """(n_u,) efforts there of the actuated joints [N m or N]."""
     K: Array
-    """(n_u, 2 m) gains of what the contacts admit; effort over unit of the column."""
     K_complement: Array
-    """(n_u, 2 m) gains of what they forbid."""
     K_past: Array
-    """(n_u, d n_u) gains of the last inputs' deviations from the feedforward, the latest first;
-    d = 0 without delay."""
     supports: tuple[Support, ...]
-    """What the robot stands on."""
     columns: tuple[Label, ...]
     rows: tuple[Label, ...]
-    """Names and units of the columns of K and of the efforts."""
     dt: float
-    """Sample time: inputs are constant over it [s]; 0: for continuous time."""
     closed_loop: Array | float
-    """F of x+ = Fx, or xdot = Fx, in the coordinates of the solution; of gains that were made
-    elsewhere its ``margin`` alone."""
     solution: RiccatiSolution | None
-    """Of the Riccati equation, in the coordinates of the reduced system and past inputs."""
 
     @cached_property
     def margin(self) -> float:
@@ -97,17 +111,24 @@ class Tuning:
 
     Raises `ConfigurationError` if dt, delay or bandwidth is negative, or there is a delay in
     continuous time.
+
+    Attributes
+    ----------
+    weights
+        What costs how much; by default `weights_for` the supports.
+    dt
+        Sample time: inputs are constant over it [s]; 0 designs for continuous time.
+    delay
+        Steps of ``dt`` from a measurement to the effort it leads to, beyond the zero-order hold.
+    bandwidth
+        Of the impedance of what contacts forbid [rad/s], 0 for none; by default `bandwidth_for`
+        the supports.
     """
 
     weights: Weights | None = None
-    """What costs how much; by default `weights_for` the supports."""
     dt: float = PERIOD
-    """Sample time: inputs are constant over it [s]; 0 designs for continuous time."""
     delay: int = 0
-    """Steps of ``dt`` from a measurement to the effort it leads to, beyond the zero-order hold."""
     bandwidth: float | None = None
-    """Of the impedance of what contacts forbid [rad/s], 0 for none; by default `bandwidth_for` the
-    supports."""
 
     def __post_init__(self) -> None:
         dt, delay, bandwidth = self.dt, self.delay, self.bandwidth or 0.0

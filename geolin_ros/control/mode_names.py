@@ -67,9 +67,6 @@ def words_for(
 ) -> list[str]:
     """Return words that together stand for a space of directions.
 
-    Returns d texts: of known directions within the space, as far as these span it, then mixtures
-    of entries, led by the one that tells it best from the others.
-
     Parameters
     ----------
     directions : (k, d)
@@ -78,6 +75,12 @@ def words_for(
         Directions with words, in the same coordinates.
     names, by_coordinates
         Words of the entries of the state, and the scaled entries by those coordinates (2 m, k).
+
+    Returns
+    -------
+    list
+        d texts: of known directions within the space, as far as these span it, then mixtures of
+        entries, led by the one that tells it best from the others.
     """
     count = directions.shape[1]
     words: list[str] = []

@@ -14,16 +14,23 @@ from geolin_ros.typing import Array
 
 @dataclass(frozen=True)
 class Mode:
-    """An eigenvalue of A, or a conjugate pair of them."""
+    """An eigenvalue of A, or a conjugate pair of them.
+
+    Attributes
+    ----------
+    eigenvalue
+        [1/s], of a pair the one with positive imaginary part.
+    words
+        The positions that move most in it.
+    shape : (2 m,)
+        The eigenvector, as a displacement z of the state; complex, of any size.
+    """
 
     eigenvalue: complex
-    """[1/s], of a pair the one with positive imaginary part."""
     words: str
-    """The positions that move most in it."""
     shape: NDArray[np.complex128] = field(
         default_factory=lambda: np.zeros(0, dtype=np.complex128), compare=False, repr=False
     )
-    """(2 m,) the eigenvector, as a displacement z of the state; complex, of any size."""
 
     @property
     def time_constant(self) -> float:
@@ -88,33 +95,46 @@ class FullPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ModeReport:
-    """Controllability, stabilizability and modes of a robot."""
+    """Controllability, stabilizability and modes of a robot.
+
+    Attributes
+    ----------
+    about
+        What was analysed, in words.
+    states, controllable
+        Numbers of states, and of those that the inputs reach.
+    uncontrollable
+        The others in words; a state each.
+    uncontrollable_eigenvalues : (states - controllable,)
+        Of what the inputs do not reach [1/s]; empty for a reachability over a horizon.
+    stabilizable
+        Whether all of these decay; None for a reachability, which does not say.
+    modes
+        Of all states, the longest time constants first; empty for a reachability.
+    blocks
+        How many directions each step of the staircase added; of a reachability, all at once.
+    smallest_kept, largest_dropped
+        Singular values next to the rank decision.
+    length, time
+        Units of the scaled state [m, s].
+    full
+        The pair (A, B) in all coordinates, of which the contacts hold some; None in flight, where
+        it is the one above.
+    """
 
     about: str
-    """What was analysed, in words."""
     states: int
     controllable: int
-    """Numbers of states, and of those that the inputs reach."""
     uncontrollable: tuple[str, ...]
-    """The others in words; a state each."""
     uncontrollable_eigenvalues: Array
-    """(states - controllable,) of what the inputs do not reach [1/s]; empty for a reachability
-    over a horizon."""
     stabilizable: bool | None
-    """Whether all of these decay; None for a reachability, which does not say."""
     modes: tuple[Mode, ...]
-    """Of all states, the longest time constants first; empty for a reachability."""
     blocks: tuple[int, ...]
-    """How many directions each step of the staircase added; of a reachability, all at once."""
     smallest_kept: float
     largest_dropped: float
-    """Singular values next to the rank decision."""
     length: float
     time: float
-    """Units of the scaled state [m, s]."""
     full: FullPair | None = None
-    """The pair (A, B) in all coordinates, of which the contacts hold some; None in flight, where
-    it is the one above."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""

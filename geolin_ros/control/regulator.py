@@ -47,32 +47,46 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class RegulatorSettings:
-    """How a robot is regulated."""
+    """How a robot is regulated.
+
+    Attributes
+    ----------
+    dt, delay
+        Sample time [s], and steps of it from a measurement to its effort.
+    friction
+        Coefficient that equilibria stay below.
+    gains_timeout
+        Time [s] without a linearization, also from the first feedback on, after which gains are
+        not trusted; 0: they always are, as those of a bank are.
+    contacts_timeout
+        Time [s] on contacts that the gains in use are not for after which they are not trusted:
+        long enough to design others, and for feet that a push unloads to come down again.
+    reference_timeout
+        Time [s] without a newer reference after which one that moves is taken to rest.
+    trust_position, trust_rotation
+        Largest displacement of the base from the reference [m, rad] at which gains are used.
+    calm
+        Largest base twist and joint rate [m/s, rad/s] of a linearization that gains are made of.
+    anchor
+        Whether the reference goes along the ground with feet that slip, see `anchoring`.
+    weights
+        What costs how much; by default those that suit the supports.
+    guard
+        Limits and ramps of the efforts.
+    """
 
     dt: float = PERIOD
     delay: int = 0
-    """Sample time [s], and steps of it from a measurement to its effort."""
     friction: float = FRICTION
-    """Coefficient that equilibria stay below."""
     gains_timeout: float = 1.0
-    """Time [s] without a linearization, also from the first feedback on, after which gains are not
-    trusted; 0: they always are, as those of a bank are."""
     contacts_timeout: float = 0.2
-    """Time [s] on contacts that the gains in use are not for after which they are not trusted:
-    long enough to design others, and for feet that a push unloads to come down again."""
     reference_timeout: float = 0.1
-    """Time [s] without a newer reference after which one that moves is taken to rest."""
     trust_position: float = 0.25
     trust_rotation: float = 0.7
-    """Largest displacement of the base from the reference [m, rad] at which gains are used."""
     calm: float = 0.05
-    """Largest base twist and joint rate [m/s, rad/s] of a linearization that gains are made of."""
     anchor: bool = True
-    """Whether the reference goes along the ground with feet that slip, see `anchoring`."""
     weights: Weights | None = None
-    """What costs how much; by default those that suit the supports."""
     guard: GuardSettings = field(default_factory=GuardSettings)
-    """Limits and ramps of the efforts."""
 
 
 class Reference(NamedTuple):
@@ -94,11 +108,18 @@ class Command(NamedTuple):
 class Regulator:
     """Keeps a robot at a reference on the supports in force.
 
-    The robot has a floating base; it can stand on ``supports``, at first on all of them. A
-    ``bank`` has gains designed offline: they are used, and none are designed. Those of a gait are
-    played: the robot stands at its reference until feedback has taken over, then it walks from
-    there. Raises `ConfigurationError` if an actuated joint has no effort limit, or there is no
-    support; `UnknownNameError` if the bank has no gains for all supports, or the gait other feet.
+    Raises `ConfigurationError` if an actuated joint has no effort limit, or there is no support;
+    `UnknownNameError` if the bank has no gains for all supports, or the gait other feet.
+
+    Parameters
+    ----------
+    model
+        The robot, with a floating base.
+    supports
+        All frames it can stand on; at first it stands on all of them.
+    bank
+        Gains designed offline: they are used, and none are designed. Those of a gait are played:
+        the robot stands at its reference until feedback has taken over, then it walks from there.
 
     Attributes
     ----------

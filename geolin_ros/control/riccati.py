@@ -146,12 +146,6 @@ def solve_dare(
 ) -> RiccatiSolution:
     """Return the gain that minimizes the sum of x'Qx + 2 x'Su + u'Ru over x+ = Ax + Bu.
 
-    Cold, the gain agrees with SciPy's to the latter's rounding. Raises `ShapeError` or
-    `NotFiniteError` if the matrices do not fit together, or hold NaN or inf; `ConfigurationError`
-    if R is not positive definite, or the cost indefinite; `NotStabilizableError` if no stabilizing
-    solution is found: some mode is neither stable nor reached by an input, or, on the border of
-    stability, is not seen by the cost.
-
     Parameters
     ----------
     A : (n, n)
@@ -165,6 +159,21 @@ def solve_dare(
     K0 : (m, n), optional
         Gain of a nearby problem in the same coordinates, to start from; where it turns out not to
         be near the problem is solved cold. Leave it out when contacts have changed.
+
+    Returns
+    -------
+    RiccatiSolution
+        Cold, its gain agrees with SciPy's to the latter's rounding.
+
+    Raises
+    ------
+    ShapeError, NotFiniteError
+        If the matrices do not fit together, or hold NaN or inf.
+    ConfigurationError
+        If R is not positive definite, or the cost indefinite.
+    NotStabilizableError
+        If no stabilizing solution is found: some mode is neither stable nor reached by an input,
+        or, on the border of stability, is not seen by the cost.
 
     References
     ----------

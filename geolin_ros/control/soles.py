@@ -53,11 +53,21 @@ class Foot(NamedTuple):
 def read_feet(urdf: str | Path, model: TreeModel, texts: Sequence[str | Support]) -> list[Foot]:
     """Return what a robot stands on; of a frame alone by its shapes, other texts as `Support`.
 
-    ``urdf`` is path or text of its URDF or MJCF; from the path of a URDF meshes are found. A text
-    is ``frame``, or as of `Support.parse`; a `Support` stays what it is. Raises
-    `ConfigurationError` if a text is not understood, or the shapes do not tell what a frame is;
-    `UnknownNameError` if a frame is no link of the robot; `UrdfError` if the shapes of the URDF
-    are malformed.
+    Parameters
+    ----------
+    urdf
+        Path or text of its URDF or MJCF; from the path of a URDF meshes are found.
+    texts
+        ``frame``, or as `Support.parse`; a `Support` stays what it is.
+
+    Raises
+    ------
+    ConfigurationError
+        If a text is not understood, or the shapes do not tell what a frame is.
+    UnknownNameError
+        If a frame is no link of the robot.
+    UrdfError
+        If the shapes of the URDF are malformed.
     """
     feet: list[Foot] = []
     shapes: Mapping[str, Sequence[Shape]] | None = None

@@ -69,10 +69,16 @@ class Solution:
 class StageProblem:
     """A problem of fixed sizes, solved again and again in memory of its own.
 
-    Write into its arrays, then call `solve`. All are zero at first, bounds infinite. It has N
-    stages, n_x states and n_u inputs. ``rows`` are the kinds of the inequalities of a stage, in
-    words, or their number; rows of zeros are none. Raises `ConfigurationError` if a number is not
-    possible.
+    Write into its arrays, then call `solve`. All are zero at first, bounds infinite. Raises
+    `ConfigurationError` if a number is not possible.
+
+    Parameters
+    ----------
+    N, n_x, n_u
+        Numbers of stages, states, inputs.
+    rows
+        Of what kind each inequality of a stage is, in words, or their number; rows of zeros are
+        none.
 
     Attributes
     ----------
@@ -145,9 +151,16 @@ class StageProblem:
     def solve(self, z0: ArrayLike, rounds: int = 2, newton_steps: int = 5) -> Solution:
         """Solve from the inputs and multipliers of the last solution.
 
-        ``z0`` (n_x,) is the first state. Violations shrink with each of the ``rounds``, updates of
-        the multipliers, of ``newton_steps`` recursions at most. Raises `ShapeError` if z0 has
-        another size.
+        Raises `ShapeError` if z0 has another size.
+
+        Parameters
+        ----------
+        z0 : (n_x,)
+            The first state.
+        rounds
+            Updates of the multipliers: violations shrink with each.
+        newton_steps
+            The largest number of recursions in a round.
 
         Returns
         -------

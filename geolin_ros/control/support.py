@@ -88,8 +88,12 @@ class Support:
     def parse(cls, text: str) -> Support:
         """Return what ``frame``, ``frame:RADIUS`` or ``frame:LENGTHxWIDTH`` stands for [m].
 
-        A point, a ball and a sole; ``@x,y,z`` behind it is where in the frame it is [m]. Raises
-        `ConfigurationError` if the text is none of these, or a size is not positive.
+        A point, a ball and a sole; ``@x,y,z`` behind it is where in the frame it is [m].
+
+        Raises
+        ------
+        ConfigurationError
+            If the text is none of these, or a size is not positive.
         """
         match = _TEXT.match(text.strip())
         if match is None:
@@ -121,7 +125,10 @@ class Support:
     def at(self, model: TreeModel) -> Frame:
         """Return the contact frame.
 
-        Raises `UnknownNameError` if the robot has no such link.
+        Raises
+        ------
+        UnknownNameError
+            If the robot has no such link.
         """
         link = model.frame(self.frame)
         return Frame(link.body, link.placement @ np.asarray(self.placement, dtype=np.float64))

@@ -146,10 +146,17 @@ def cost(
 ) -> Cost:
     """Return the cost in the coordinates of a reduced system about a state at rest.
 
-    ``supports`` are in the order of the contacts of ``reduced``, the system at that state;
-    ``wrenches`` (rows,) are contact forces at rest. Raises `ConfigurationError` if an actuated
-    joint has no effort limit; `UnknownNameError` if a weight names an entry that the robot has
-    not.
+    Raises `ConfigurationError` if an actuated joint has no effort limit; `UnknownNameError` if a
+    weight names an entry that the robot has not.
+
+    Parameters
+    ----------
+    supports
+        What it stands on, in the order of the contacts of ``reduced``.
+    wrenches : (rows,)
+        Contact forces at rest.
+    reduced
+        The system at that state.
     """
     P, m = reduced.P, model.m
     com = state.H[:3, :3] @ reduced.M[:3] / reduced.M[0, 0]  # its Jacobian

@@ -179,7 +179,10 @@ class Loop:
     def parse(cls, text: str) -> Loop:
         """Return the loop of ``frame_a=frame_b kind``, or with gains kp and kd behind.
 
-        Raises `ConfigurationError` if the text is none of these.
+        Raises
+        ------
+        ConfigurationError
+            If the text is none of these.
         """
         found = constraint_of(text)
         match found[0].split('=') if found else ():

@@ -18,10 +18,15 @@ def lock_joints(
 ) -> tuple[Description, dict[str, float]]:
     """Return a description in which some single-axis joints are fixed, and where each is.
 
-    Joints that mimic a locked one are locked with it, chains of mimics too. ``positions`` are
-    those of the joints to lock, by name [rad or m]. Raises `UnknownNameError` if there is no such
-    joint; `ModelError` if a joint is of a kind that cannot be locked, its position is not finite,
-    or a mimic joint is asked to be elsewhere than its locked master puts it.
+    Joints that mimic a locked one are locked with it, chains of mimics too. Raises
+    `UnknownNameError` if there is no such joint; `ModelError` if a joint is of a kind that cannot
+    be locked, its position is not finite, or a mimic joint is asked to be elsewhere than its
+    locked master puts it.
+
+    Parameters
+    ----------
+    positions
+        Position of each joint to lock, by name [rad or m].
     """
     by_name = {joint.name: joint for joint in description.joints}
     where = f'{description.source}: joint'

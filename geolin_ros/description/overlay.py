@@ -76,8 +76,11 @@ def attach_payloads(
 ) -> Description:
     """Return the description with masses attached to links.
 
-    Each has ``frame`` (a link), ``mass`` [kg], and if not zero ``com`` (3) [m] and ``inertia``
-    about it (ixx, iyy, izz, ixy, ixz, iyz) [kg m^2], in link axes.
+    Parameters
+    ----------
+    payloads
+        Each with ``frame`` (a link), ``mass`` [kg], and if not zero ``com`` (3) [m] and
+        ``inertia`` about it (ixx, iyy, izz, ixy, ixz, iyz) [kg m^2], in link axes.
     """
     if not isinstance(payloads, Sequence) or isinstance(payloads, str):
         raise ModelError(f'{where}: payloads is {payloads!r}, expected a list of mappings')

@@ -22,28 +22,43 @@ ROUND = 24
 
 @dataclass(frozen=True)
 class Shape:
-    """A shape of a link."""
+    """A shape of a link.
+
+    Attributes
+    ----------
+    kind
+        ``'box'`` (three edges), ``'sphere'`` (radius), ``'cylinder'``, ``'capsule'`` (radius,
+        length) or ``'mesh'`` (three scales).
+    size
+        As above [m].
+    placement : (4, 4)
+        Pose in the link.
+    is_collision
+        Or else it is visual.
+    file
+        Of a mesh, as the URDF names it.
+    surface
+        Vertices (k, 3) and triangles (j, 3) of a mesh that a reader has read already, unscaled.
+    """
 
     kind: str
-    """``'box'`` (three edges), ``'sphere'`` (radius), ``'cylinder'``, ``'capsule'`` (radius,
-    length) or ``'mesh'`` (three scales)."""
     size: tuple[float, ...]
-    """As above [m]."""
     placement: Array
-    """(4, 4) pose in the link."""
     is_collision: bool
-    """Or else it is visual."""
     file: str = ''
-    """Of a mesh, as the URDF names it."""
     surface: tuple[Array, IntArray] | None = None
-    """Vertices (k, 3) and triangles (j, 3) of a mesh that a reader has read already, unscaled."""
 
     def outline(self, urdf: Path | None = None) -> tuple[Array, float]:
         """Return points (k, 3) in the link, and the radius of the ball about each [m].
 
-        The shape is the convex hull of these balls, a mesh lies within it. Names of meshes start
-        from the file ``urdf``. Raises `UrdfError` if the mesh cannot be found or read;
-        `ConfigurationError` if the extra that reads meshes is not installed.
+        The shape is the convex hull of these balls, a mesh lies within it. Raises `UrdfError` if
+        the mesh cannot be found or read; `ConfigurationError` if the extra that reads meshes is
+        not installed.
+
+        Parameters
+        ----------
+        urdf
+            The file from which the names of meshes start.
         """
         radius, points = 0.0, np.zeros((1, 3))
         if self.kind == 'box':

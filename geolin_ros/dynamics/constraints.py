@@ -48,21 +48,32 @@ TOLERANCE = 1e-8
 class Constraints:
     """Rows A nu = 0, whose derivative is A nu_dot + c = 0.
 
-    Raises `ShapeError` if the sizes do not fit; `NotFiniteError` if a number is NaN or inf;
-    `ConfigurationError` if ``least`` is none of the two.
+    Attributes
+    ----------
+    A : (rows, m)
+        Columns as of nu = [base twist in base axes; joint rates], fixed base: the latter.
+    bias : (rows,)
+        c = dA/dt nu at the state; with feedback on position and velocity errors where wanted.
+    names
+        Of the rows, for messages; ``'row 0'``, ... by default.
+    least
+        What is least where forces are not unique: the norm of lambda, or that of the efforts
+        (of actuated joints, or at prescribed velocities, a prescribed base included).
+
+    Raises
+    ------
+    ShapeError
+        If the sizes do not fit.
+    NotFiniteError
+        If a number is NaN or inf.
+    ConfigurationError
+        If ``least`` is none of the two.
     """
 
     A: Array
-    """(rows, m) columns as of nu = [base twist in base axes; joint rates], fixed base: the
-    latter."""
     bias: Array
-    """(rows,) c = dA/dt nu at the state; with feedback on position and velocity errors where
-    wanted."""
     names: tuple[str, ...] = ()
-    """Of the rows, for messages; ``'row 0'``, ... by default."""
     least: Least = 'constraint force'
-    """What is least where forces are not unique: the norm of lambda, or that of the efforts (of
-    actuated joints, or at prescribed velocities, a prescribed base included)."""
 
     def __post_init__(self) -> None:
         if self.least not in ('constraint force', 'torque'):

@@ -120,8 +120,10 @@ def forward_dynamics_variation(
 ) -> Array:
     """Return the derivative (m,) of `forward_dynamics` by the scalar of a variation.
 
-    Raises `ShapeError`, `NotFiniteError`, `UnknownNameError` or `SingularInertiaError` as
-    `forward_dynamics` and `inverse_dynamics_variation`.
+    Raises
+    ------
+    ShapeError, NotFiniteError, UnknownNameError, SingularInertiaError
+        As `forward_dynamics` and `inverse_dynamics_variation`.
 
     References
     ----------
@@ -145,8 +147,10 @@ def hybrid_dynamics_variation(
 ) -> tuple[Array, Array]:
     """Return the derivatives of both results of `hybrid_dynamics` by the scalar of a variation.
 
-    Raises `ShapeError`, `NotFiniteError`, `InputError`, `UnknownNameError` or
-    `SingularInertiaError` as `hybrid_dynamics` and `inverse_dynamics_variation`.
+    Raises
+    ------
+    ShapeError, NotFiniteError, InputError, UnknownNameError, SingularInertiaError
+        As `hybrid_dynamics` and `inverse_dynamics_variation`.
 
     References
     ----------

@@ -47,10 +47,19 @@ def equations_of_motion(
 ) -> EquationsOfMotion:
     """Return the terms of the equations of motion at a state.
 
-    ``base`` is the frame of the base twist in nu: ``'body'`` (the state's own), ``'inertial'``,
-    ``'mixed'`` or any `MovingFrame`; a fixed base has none. Base rows are wrenches in that frame
-    [N, N m], joint rows efforts [N m or N]. Raises `ShapeError`, `NotFiniteError` or `InputError`
-    as `Kinematics`; `ConfigurationError` if the representation is unknown.
+    Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`; `ConfigurationError` if
+    the representation is unknown.
+
+    Parameters
+    ----------
+    base
+        Frame of the base twist in nu: ``'body'`` (the state's own), ``'inertial'``, ``'mixed'``
+        or any `MovingFrame`. A fixed base has none.
+
+    Returns
+    -------
+    EquationsOfMotion
+        Base rows are wrenches in that frame [N, N m], joint rows efforts [N m or N].
 
     Notes
     -----

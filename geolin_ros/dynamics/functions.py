@@ -37,9 +37,6 @@ def inverse_dynamics(
 ) -> Array:
     """Return the forces that produce an acceleration (RNEA).
 
-    Raises `ShapeError` if an array has not the size of the robot; `NotFiniteError` if an input
-    holds NaN or inf.
-
     Parameters
     ----------
     model
@@ -57,6 +54,13 @@ def inverse_dynamics(
     (m,)
         Wrench on the base in base axes [N, N m], then joint efforts [N m or N]; fixed base: the
         latter alone.
+
+    Raises
+    ------
+    ShapeError
+        If an array has not the size of the robot.
+    NotFiniteError
+        If an input holds NaN or inf.
 
     References
     ----------
@@ -94,9 +98,6 @@ def forward_dynamics(
 ) -> Array:
     """Return the acceleration that joint efforts produce (ABA).
 
-    Raises `ShapeError` or `NotFiniteError` as in `inverse_dynamics`; `SingularInertiaError` if a
-    joint has no inertia to move at this state.
-
     Parameters
     ----------
     model, state, wrenches
@@ -108,6 +109,13 @@ def forward_dynamics(
     -------
     (m,)
         Base twist rate in base axes, then joint accelerations; fixed base: the latter alone.
+
+    Raises
+    ------
+    ShapeError, NotFiniteError
+        As in `inverse_dynamics`.
+    SingularInertiaError
+        If a joint has no inertia to move at this state.
 
     References
     ----------
@@ -173,7 +181,10 @@ def hybrid_dynamics(
 def mass_matrix(model: TreeModel, state: State) -> Array:
     """Return M (m, m) by composite rigid bodies (CRBA), rotors included [kg, kg m, kg m^2].
 
-    Raises `ShapeError` or `NotFiniteError` as in `inverse_dynamics`.
+    Raises
+    ------
+    ShapeError, NotFiniteError
+        As in `inverse_dynamics`.
 
     References
     ----------
@@ -190,8 +201,12 @@ def mass_matrix(model: TreeModel, state: State) -> Array:
 def mass_matrix_inverse(model: TreeModel, state: State) -> Array:
     """Return M^-1 (m, m).
 
-    Raises `ShapeError` or `NotFiniteError` as in `inverse_dynamics`; `SingularInertiaError` if a
-    joint has no inertia to move at this state.
+    Raises
+    ------
+    ShapeError, NotFiniteError
+        As in `inverse_dynamics`.
+    SingularInertiaError
+        If a joint has no inertia to move at this state.
     """
     task = one(model, state, np.zeros(6 + model.n), (), {})
     found: Array = robot_of(model).derivatives(task, all_free(model), by_given(model))[0]

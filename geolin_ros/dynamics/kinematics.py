@@ -113,8 +113,10 @@ class Kinematics:
     def frame(self, frame: str | Frame) -> MovingFrame:
         """Return pose and body twist of a frame.
 
-        Raises `UnknownNameError` if there is no such link; the message lists the nearest names. So
-        do all that follow.
+        Raises
+        ------
+        UnknownNameError
+            If there is no such link; the message lists the nearest names. So do all that follow.
         """
         at = self._fixed_frame(frame)
         X = se3.adjoint(se3.inverse(at.placement))
@@ -188,8 +190,6 @@ class Kinematics:
     ) -> Array:
         """Return d/dt ^D v_{A,E} = J nu_dot + Jdot nu (6,), Eq. (44); gravity is no part of it.
 
-        Raises `ShapeError` if nu_dot has another size.
-
         Parameters
         ----------
         frame
@@ -201,6 +201,11 @@ class Kinematics:
             D; ``'mixed'`` gives the acceleration of E's origin in world axes.
         base
             C.
+
+        Raises
+        ------
+        ShapeError
+            If nu_dot has another size.
         """
         E = self.frame(frame)
         v_dot = self._body_acceleration(frame, nu_dot, base)
@@ -223,10 +228,9 @@ class Kinematics:
     ) -> MovingFrame:
         """Return C[A] of a contact frame C that moves on its link L, as a frame to express in.
 
-        The contact Jacobian (81) of a wrench at C in world axes, and its derivative, are those of
-        the link itself, expressed there: ``jacobian(link, expressed_in=contact_frame(...))``. The
-        twist of C as a frame of its own would hold its sliding too. Raises `ShapeError` if
-        placement or sliding has another shape.
+        The contact Jacobian (81) of a wrench at C in world axes, and its derivative, are those
+        of the link itself, expressed there: ``jacobian(link, expressed_in=contact_frame(...))``.
+        The twist of C as a frame of its own would hold its sliding too.
 
         Parameters
         ----------
@@ -236,6 +240,11 @@ class Kinematics:
             ^L H_C, where the contact is on the link now.
         sliding : (6,), optional
             ^C v_{L,C}, how it moves there, in its own axes [m/s, rad/s]; zero by default.
+
+        Raises
+        ------
+        ShapeError
+            If placement or sliding has another shape.
         """
         at = self.frame(link)
         X = se3.adjoint(se3.inverse(placement))

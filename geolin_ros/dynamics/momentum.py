@@ -53,10 +53,15 @@ class Centroidal(NamedTuple):
 def centroidal(model: TreeModel, state: State, base: Expression = 'body') -> Centroidal:
     """Return the centroidal quantities at a state.
 
-    The inertias of the robot must be those of rigid bodies. ``base`` is the frame of the base
-    twist in nu, which A and A_dot multiply; see `Kinematics`. Raises `ShapeError`,
-    `NotFiniteError` or `InputError` as `Kinematics`; `ConfigurationError` if the representation is
-    unknown.
+    Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`; `ConfigurationError` if
+    the representation is unknown.
+
+    Parameters
+    ----------
+    model
+        The robot; its inertias must be those of rigid bodies.
+    base
+        Frame of the base twist in nu, which A and A_dot multiply; see `Kinematics`.
     """
     at, inertias, mass = Kinematics(model, state), model.tree.inertia, model.total_mass
     com = _first_moment(at) / mass

@@ -28,7 +28,12 @@ class Places(NamedTuple):
 class Points:
     """Frames of a robot, placed at many states at a time.
 
-    The robot has a floating base; ``frames`` are fixed to bodies of it, see `TreeModel.frame`.
+    Parameters
+    ----------
+    model
+        A robot with a floating base.
+    frames
+        Frames fixed to bodies of it, see `TreeModel.frame`.
     """
 
     def __init__(self, model: TreeModel, frames: Sequence[Frame]) -> None:

@@ -28,9 +28,6 @@ def constrained_forward_dynamics(
 ) -> tuple[Array, Array]:
     """Return the accelerations and contact forces that joint efforts produce.
 
-    Raises `ShapeError`, `NotFiniteError` or `SingularInertiaError` as `dynamics.forward_dynamics`;
-    `UnknownNameError` or `ConfigurationError` if a contact does not fit the robot, see `Contact`.
-
     Parameters
     ----------
     model, state, wrenches
@@ -48,6 +45,13 @@ def constrained_forward_dynamics(
         Base twist rate in base axes, then joint accelerations; fixed base: the latter alone.
     wrenches : (rows,)
         On the robot, 3 or 6 a contact, in axes of and about the contact frame [N, N m].
+
+    Raises
+    ------
+    ShapeError, NotFiniteError, SingularInertiaError
+        As `dynamics.forward_dynamics`.
+    UnknownNameError, ConfigurationError
+        If a contact does not fit the robot, see `Contact`.
     """
     found = Linearizer(model, contacts, length=length)(state, tau, wrenches=wrenches)
     return found.nu_dot.copy(), found.wrenches.copy()

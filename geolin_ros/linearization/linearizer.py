@@ -76,9 +76,6 @@ class ContactSet:
 class Linearizer:
     """Linearizes one robot, again and again, in a workspace of its own (one per thread).
 
-    Raises `UnknownNameError`, `ConfigurationError`, `ShapeError` or `NotFiniteError` if a contact
-    does not fit the robot, see `Contact`; the same on assignment.
-
     Parameters
     ----------
     model
@@ -101,6 +98,11 @@ class Linearizer:
         Linearizes about many states: ``linearizer.batch(states, taus)``, see `Batches`.
     along
         Linearizes along a trajectory: ``linearizer.along(states, taus, times)``, see `Along`.
+
+    Raises
+    ------
+    UnknownNameError, ConfigurationError, ShapeError, NotFiniteError
+        If a contact does not fit the robot, see `Contact`; the same on assignment.
 
     Examples
     --------
@@ -151,7 +153,10 @@ class Linearizer:
     def activate(self, names: Iterable[str]) -> None:
         """Put the contacts with these names into force, and no others; the model's loops stay.
 
-        Raises `UnknownNameError` if no contact has one of the names.
+        Raises
+        ------
+        UnknownNameError
+            If no contact has one of the names.
         """
         names = with_own_loops(self.model, self.contacts, names)
         self.contacts = activated(self.contacts, names)
@@ -256,7 +261,10 @@ class Linearizer:
     def run(self) -> Linearization:
         """Linearize about `state` and `tau` as they are, without other wrenches: the fastest call.
 
-        Raises `NotFiniteError` or `SingularInertiaError` as for any linearization.
+        Raises
+        ------
+        NotFiniteError, SingularInertiaError
+            As for any linearization.
 
         Examples
         --------

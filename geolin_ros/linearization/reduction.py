@@ -54,29 +54,42 @@ class Bases(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReducedLinearization:
-    """ydot = A y + B du for the displacements z = P y that the contacts admit."""
+    """ydot = A y + B du for the displacements z = P y that the contacts admit.
+
+    Attributes
+    ----------
+    A : (k, k)
+        k = 2 (m - rank). Its eigenvalues mean something at equilibria; elsewhere they depend on
+        how P turns.
+    B : (k, n_u)
+    P : (2 m, k)
+        Orthonormal basis of the admissible displacements; at rest blkdiag(N, N).
+    N : (m, k / 2)
+        Orthonormal basis of the admissible velocities, J N = 0.
+    W : (k / 2, m)
+        (N'MN)^-1 N'M: the projection on them along M.
+    M : (m, m)
+        Mass matrix.
+    L : (k, 2 m)
+        Projection of displacements along M, L P = 1; at rest blkdiag(W, W).
+    wrench_by_state : (rows, k)
+        Derivative of the contact forces by y.
+    wrench_by_tau : (rows, n_u)
+        By the efforts of the actuated joints.
+    full
+        The linearization this was made of.
+    """
 
     A: Array
-    """(k, k) k = 2 (m - rank). Its eigenvalues mean something at equilibria; elsewhere they depend
-    on how P turns."""
     B: Array
-    """(k, n_u)"""
     P: Array
-    """(2 m, k) orthonormal basis of the admissible displacements; at rest blkdiag(N, N)."""
     N: Array
-    """(m, k / 2) orthonormal basis of the admissible velocities, J N = 0."""
     W: Array
-    """(k / 2, m) (N'MN)^-1 N'M: the projection on them along M."""
     M: Array
-    """(m, m) mass matrix."""
     L: Array
-    """(k, 2 m) projection of displacements along M, L P = 1; at rest blkdiag(W, W)."""
     wrench_by_state: Array
-    """(rows, k) derivative of the contact forces by y."""
     wrench_by_tau: Array
-    """(rows, n_u) by the efforts of the actuated joints."""
     full: Linearization
-    """The linearization this was made of."""
 
     def lift(self, y: ArrayLike) -> Array:
         """Return z = P y (2 m,) or (2 m, columns)."""
@@ -102,24 +115,27 @@ class ReducedLinearization:
 
 @dataclass(frozen=True, eq=False)
 class ReducedStep:
-    """y(t + dt) = Phi y(t) + Gamma du, y at t in the basis of ``start``, then of ``end``."""
+    """y(t + dt) = Phi y(t) + Gamma du, y at t in the basis of ``start``, then in that of ``end``.
+
+    Attributes
+    ----------
+    Phi : (k, k)
+    Gamma : (k, n_u)
+    start, end
+        At both ends of the step.
+    full
+        The step in full coordinates.
+    """
 
     Phi: Array
-    """(k, k)"""
     Gamma: Array
-    """(k, n_u)"""
     start: ReducedLinearization
     end: ReducedLinearization
-    """At both ends of the step."""
     full: Discretization
-    """The step in full coordinates."""
 
 
 def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> ReducedLinearization:
     """Return the linear system of what the contacts admit.
-
-    Raises `UnsolvableError` if the contacts leave no admissible motion; `ConfigurationError` if
-    the reference of C is frozen while the state moves.
 
     Parameters
     ----------
@@ -128,6 +144,13 @@ def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> Re
     previous
         Of a state shortly before, whose bases are carried on so that they are continuous along a
         motion. Bases start afresh where the contacts changed.
+
+    Raises
+    ------
+    UnsolvableError
+        If the contacts leave no admissible motion.
+    ConfigurationError
+        If the reference of C is frozen while the state moves.
     """
     geometry = C.geometry
     M = geometry.M
@@ -223,9 +246,15 @@ def reduce_step(
 ) -> ReducedStep:
     """Step over ``dt`` with constant efforts, and reduce the linearized step.
 
-    Phi_r = P_end' Phi P_start,  Gamma_r = P_end' Gamma, in any gauge. Arguments are as in
-    `Linearizer.discretize`, ``previous`` as in `reduce`. Raises `UnsolvableError` as `reduce`;
-    others as `Linearizer.discretize`.
+    Phi_r = P_end' Phi P_start,  Gamma_r = P_end' Gamma, in any gauge. Raises `UnsolvableError` as
+    `reduce`; others as `Linearizer.discretize`.
+
+    Parameters
+    ----------
+    state, tau, dt, method, wrenches
+        As in `Linearizer.discretize`.
+    previous
+        As in `reduce`.
     """
     start = reduce(linearizer(state, tau, wrenches=wrenches), previous)
     step = linearizer.discretize(state, tau, dt, method=method, wrenches=wrenches)

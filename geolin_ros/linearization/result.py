@@ -144,8 +144,12 @@ class Linearization:
             A' = T A T^-1 + Tdot T^-1,   B' = T B,   drift' = T drift
 
         is that of the moving reference; of the frozen one, both A and A' hold (1/2)(v x) more in
-        block (H, H). See `representation`. Raises `ConfigurationError` if the representation is
-        unknown.
+        block (H, H). See `representation`.
+
+        Raises
+        ------
+        ConfigurationError
+            If the representation is unknown.
         """
         from geolin_ros.linearization.representation import TwistChange, sensitivity, spin_of
 
@@ -172,8 +176,12 @@ class Linearization:
     def discretize(self, dt: float, method: Literal['euler', 'zoh'] = 'zoh') -> Discretization:
         """Return the step over ``dt`` of these A, B and drift, efforts constant.
 
-        Other methods look at the robot elsewhere too, see `Linearizer.discretize`. Raises
-        `ConfigurationError` if dt is not positive, or the method is none of the two.
+        Other methods look at the robot elsewhere too, see `Linearizer.discretize`.
+
+        Raises
+        ------
+        ConfigurationError
+            If dt is not positive, or the method is none of the two.
         """
         from geolin_ros.linearization import discretization as steps
 
@@ -190,7 +198,12 @@ class Linearization:
         """Return A and B as a ``StateSpace`` of python-control, drift left out.
 
         Inputs and states have our names with ``_`` for dots; outputs are the states, then the
-        contact forces. Raises `ConfigurationError` if python-control is not installed.
+        contact forces.
+
+        Raises
+        ------
+        ConfigurationError
+            If python-control is not installed.
         """
         from geolin_ros.linearization.state_space import state_space
 

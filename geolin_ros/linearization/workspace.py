@@ -33,8 +33,13 @@ Run = Callable[[], int]
 class Workspace:
     """What kernels read of one robot and its contacts, and their scratch (one per thread).
 
-    ``length`` is as of `Linearizer`. Raises `ModelError` if a link has an inertia that no rigid
-    body has, or bodies are not numbered depth first.
+    Raises `ModelError` if a link has an inertia that no rigid body has, or bodies are not numbered
+    depth first.
+
+    Parameters
+    ----------
+    length
+        See `Linearizer`.
 
     Attributes
     ----------

@@ -41,16 +41,23 @@ class GroupJoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """Which entries of s (n_s,) and r (n,) belong together."""
+    """Which entries of s (n_s,) and r (n,) belong together.
+
+    Attributes
+    ----------
+    n_s, n
+        Numbers of positions and rates.
+    plain_q, plain_v
+        Positions that are plain numbers, and their rates.
+    groups
+        The joints whose positions are not.
+    """
 
     n_s: int
     n: int
-    """Numbers of positions and rates."""
     plain_q: IntArray
     plain_v: IntArray
-    """Positions that are plain numbers, and their rates."""
     groups: tuple[GroupJoint, ...]
-    """The joints whose positions are not."""
 
     def neutral(self) -> Array:
         """Return s with every joint at its zero."""

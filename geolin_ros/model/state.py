@@ -104,15 +104,17 @@ class State:
     def from_pinocchio(cls, q: ArrayLike, v: ArrayLike) -> State:
         """Return the state of Pinocchio's q and v, joints of one position each in their order.
 
-        Raises `ShapeError` or `NotFiniteError` if the sizes do not fit each other, or a number is
-        NaN or inf.
-
         Parameters
         ----------
         q : (7 + n,) or (n,)
             [x, y, z | quaternion x, y, z, w | joint positions]; fixed base: the latter alone.
         v : (6 + n,) or (n,)
             [body twist, linear; angular | joint rates]; fixed base: the latter alone.
+
+        Raises
+        ------
+        ShapeError, NotFiniteError
+            If the sizes do not fit each other, or a number is NaN or inf.
         """
         place, rates = _array('q', q, None), _array('v', v, None)
         if place.size == rates.size:
@@ -158,15 +160,19 @@ class State:
     def retract(self, z: ArrayLike) -> State:
         """Return the state g exp(z), reached from this one by a step in its own axes.
 
-        Raises `ShapeError` if z has another size, or the state has n_s != n and no ``positions``;
-        `NotFiniteError` if a number is NaN or inf.
-
         Parameters
         ----------
         z : (12 + 2 n,) or (2 n,)
             [H; s; v; r], H as a twist in base axes [m, rad]; or [s; r], which leaves the base
             where it is (fixed base). The part of a spherical, planar or inner floating joint is
             a displacement in the axes of the moved link.
+
+        Raises
+        ------
+        ShapeError
+            If z has another size, or the state has n_s != n and no ``positions``.
+        NotFiniteError
+            If a number is NaN or inf.
         """
         step = _array('z', z, None)
         n = self.r.size
@@ -208,7 +214,12 @@ class State:
         """Return z (12 + 2 n,) with ``self.retract(z)`` equal to ``other``: log(g^-1 g_other).
 
         The rotation takes the short way, at most pi; [s; r] of a fixed base are the entries
-        [6 : 6 + n] and [12 + n :]. Raises `ShapeError` if the states have different sizes.
+        [6 : 6 + n] and [12 + n :].
+
+        Raises
+        ------
+        ShapeError
+            If the states have different sizes.
         """
         if self.data.size != other.data.size or self.s.size != other.s.size:
             raise ShapeError(

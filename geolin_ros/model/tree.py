@@ -280,8 +280,12 @@ class TreeModel:
     ) -> TreeModel:
         """Read a URDF text, path or urdfpy-shaped object; options as in `from_description`.
 
-        Raises `UrdfError` if the text is malformed, unsafe or out of bounds; `ModelError` if the
-        links and joints are no tree, or a joint has no inertia to move.
+        Raises
+        ------
+        UrdfError
+            If the text is malformed, unsafe or out of bounds.
+        ModelError
+            If the links and joints are no tree, or a joint has no inertia to move.
 
         Examples
         --------
@@ -297,11 +301,16 @@ class TreeModel:
     ) -> TreeModel:
         """Read an MJCF path or text by MuJoCo, as `geolin_ros.mjcf.read` says.
 
-        Where several trees of bodies move, ``root`` is the first body of the robot's. Options as
-        in `from_description`; by default gravity is the file's, and the base floats if its body
-        has a free joint. Raises `ConfigurationError` if MuJoCo is not installed, or a floating
-        base is asked for that has no free joint; `ModelError` if MuJoCo cannot read the source, or
-        it holds what cannot be meant here.
+        Where several trees of bodies move, ``root`` is the first body of the robot's.
+        Options as in `from_description`; by default gravity is the file's, and the base floats if
+        its body has a free joint.
+
+        Raises
+        ------
+        ConfigurationError
+            If MuJoCo is not installed, or a floating base is asked for that has no free joint.
+        ModelError
+            If MuJoCo cannot read the source, or it holds what cannot be meant here.
         """
         found = mjcf.read(source, root)
         if options.get('base') == 'floating' and found.base == 'fixed':
@@ -319,8 +328,12 @@ class TreeModel:
     ) -> TreeModel:
         """Read a file of a robot: MJCF if it holds ``<mujoco>``, else URDF or xacro.
 
-        ``root`` as in `from_mjcf`. Raises `ConfigurationError` if a root is given of what is no
-        MJCF; others as of `from_mjcf` and `from_urdf`.
+        ``root`` as in `from_mjcf`.
+
+        Raises
+        ------
+        ConfigurationError
+            If a root is given of what is no MJCF; others as of `from_mjcf` and `from_urdf`.
         """
         if mjcf.is_mjcf(path):
             return cls.from_mjcf(path, root, **options)
@@ -390,7 +403,10 @@ class TreeModel:
     def frame(self, name: str) -> Frame:
         """Return where a link of the description sits.
 
-        Raises `UnknownNameError` if there is no such link; the message lists the nearest names.
+        Raises
+        ------
+        UnknownNameError
+            If there is no such link; the message lists the nearest names.
         """
         try:
             return self.frames[name]
@@ -400,7 +416,10 @@ class TreeModel:
     def joint_index(self, name: str) -> int:
         """Return the position of a joint coordinate in s, r and tau.
 
-        Raises `UnknownNameError` if there is no such joint; the message lists the nearest names.
+        Raises
+        ------
+        UnknownNameError
+            If there is no such joint; the message lists the nearest names.
         """
         try:
             return self.joint_names.index(name)
@@ -410,7 +429,10 @@ class TreeModel:
     def with_gravity(self, gravity: Sequence[float]) -> TreeModel:
         """Return the same robot under another gravity (3,) in world axes [m/s^2].
 
-        Raises `ShapeError` or `NotFiniteError` if it is not three finite numbers.
+        Raises
+        ------
+        ShapeError, NotFiniteError
+            If it is not three finite numbers.
         """
         return dataclasses.replace(self, gravity=_gravity(gravity))
 
@@ -463,15 +485,19 @@ class TreeModel:
     ) -> State:
         """Return a `State` of this robot.
 
-        Raises `ShapeError` or `NotFiniteError` as `State`, and if s or r has not the size of the
-        robot; `UnknownNameError` if a name is none of `position_names`.
-
         Parameters
         ----------
         H, s, v, r
             As of `State`; what is left out is that of `neutral_state`.
         positions
             Of joints by name [rad or m], instead of those in s.
+
+        Raises
+        ------
+        ShapeError, NotFiniteError
+            As `State`, and if s or r has not the size of the robot.
+        UnknownNameError
+            If a name is none of `position_names`.
 
         Examples
         --------

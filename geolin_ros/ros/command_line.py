@@ -15,15 +15,22 @@ from geolin_ros.renamed import OLD_NODE
 
 
 class Program(NamedTuple):
-    """What a node says of itself to somebody who asks for help."""
+    """What a node says of itself to somebody who asks for help.
+
+    Attributes
+    ----------
+    name
+        Of the command and of the node.
+    about
+        What it does, in a sentence.
+    takes, gives
+        Topics and services, as they are without remapping.
+    """
 
     name: str
-    """Of the command and of the node."""
     about: str
-    """What it does, in a sentence."""
     takes: str
     gives: str
-    """Topics and services, as they are without remapping."""
 
 
 def read_arguments(program: Program, arguments: list[str] | None) -> bool:

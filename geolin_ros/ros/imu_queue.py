@@ -25,7 +25,10 @@ _motion = struct.Struct('<3d72x3d').unpack_from  # [gyro; accelerometer], a cova
 class ImuQueue:
     """The samples of a subscription that no executor waits for.
 
-    The subscription is raw, of sensor_msgs/Imu; its callback takes the bytes of a message.
+    Parameters
+    ----------
+    subscription
+        Raw, of sensor_msgs/Imu; its callback takes the bytes of a message.
     """
 
     def __init__(self, subscription: Any) -> None:

@@ -177,7 +177,10 @@ class Recorder(Node):
 class _Question:
     """Asks a node for all of its parameters, until it answers.
 
-    ``answer`` is called with its name and its parameters.
+    Parameters
+    ----------
+    answer
+        Called with its name and its parameters.
     """
 
     def __init__(
@@ -232,8 +235,19 @@ def record(
 ) -> Recorder:
     """Record until a signal comes or the duration [s] from the first message on is over.
 
-    Arguments are as of `BagWriter` and `Recorder`. The recorder has left the graph then. Raises
-    `RecordingError` or `OSError` as from `BagWriter`.
+    Raises `RecordingError` or `OSError` as from `BagWriter`.
+
+    Parameters
+    ----------
+    path, storage
+        See `BagWriter`.
+    nodes, topics, say
+        See `Recorder`.
+
+    Returns
+    -------
+    Recorder
+        What was recorded; it has left the graph.
     """
     with handled_signals() as interrupted, BagWriter(path, storage) as writer:
         init([])

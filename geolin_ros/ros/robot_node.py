@@ -135,9 +135,14 @@ class RobotNode(LifecycleNode):
 
     The executor's thread does the work of each input, and nothing that may compile: a
     `ModelServer` reads descriptions and prepares pipelines in a thread of its own, and one more
-    tries parameters. A node says what it is by the six methods that raise NotImplementedError
-    here. ``table`` has its parameters; the rows of `geolin_ros.stream.parameters.linearizer` that
-    describe the model, and 'autostart', have to be among them.
+    tries parameters. A node says
+    what it is by the six methods that raise NotImplementedError here.
+
+    Parameters
+    ----------
+    table
+        Its parameters; the rows of `geolin_ros.stream.parameters.linearizer` that describe the
+        model, and 'autostart', have to be among them.
 
     Attributes
     ----------

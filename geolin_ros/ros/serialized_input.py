@@ -193,7 +193,10 @@ VIEWS: dict[Any, Callable[[Head, bytes], Any]] = {
 class InputReader:
     """Reads the messages of one subscription.
 
-    ``kind`` is one of `VIEWS`.
+    Parameters
+    ----------
+    kind
+        One of `VIEWS`.
     """
 
     def __init__(self, kind: Any) -> None:

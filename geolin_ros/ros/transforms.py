@@ -33,8 +33,12 @@ class Transforms:
     """Subscriptions to /tf, /tf_static and imu.
 
     Static transforms are sent once for all, maybe before there is a robot that they are about:
-    they are kept, to be repeated to each new one. ``take`` is called with the name of a topic and
-    a message.
+    they are kept, to be repeated to each new one.
+
+    Parameters
+    ----------
+    take
+        Called with the name of a topic and a message.
     """
 
     def __init__(self, take: Callable[..., None]) -> None:

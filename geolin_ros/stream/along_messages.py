@@ -30,9 +30,14 @@ def write_request(
 ) -> None:
     """Write what `Linearizer.along` takes into an empty request.
 
-    ``request`` is a geolin_msgs/srv/LinearizeAlong_Request, ``make_contact`` returns an empty
-    ContactState. ``contacts`` are all there are, ``trajectory`` has states, efforts, times and
-    contacts in force.
+    Parameters
+    ----------
+    request, make_contact
+        A geolin_msgs/srv/LinearizeAlong_Request, and what returns an empty ContactState.
+    model, contacts
+        The robot, and all contacts there are.
+    trajectory
+        States, efforts, times and contacts in force.
     """
     states, efforts, times, in_force = trajectory
     request.model_hash = model.hash

@@ -81,9 +81,16 @@ class BaseStream(TopicStream[BaseAnswer]):
     It starts at rest, upright by the first samples, above ``start`` and with its lowest foot at
     height zero. It starts anew after a clock was set back or the IMU was silent for longer than a
     second. An input that cannot be used is counted and reported to ``on_drop``. Topics:
-    ``joint_states``, ``contact_states``, that of the IMU and those of foot forces. The base has to
-    float. ``counts`` go on from those of an earlier stream. Raises `ConfigurationError` or
-    `UnknownNameError` as `Feet`; or if contacts are of kinds that are no feet.
+    ``joint_states``, ``contact_states``, that of the IMU and those of foot forces. Raises
+    `ConfigurationError` or `UnknownNameError` as `Feet`; or if contacts are of kinds that are no
+    feet.
+
+    Parameters
+    ----------
+    model
+        A robot with a floating base.
+    counts
+        Where to count, to go on with the counts of an earlier stream.
     """
 
     def __init__(
@@ -184,8 +191,17 @@ class BaseStream(TopicStream[BaseAnswer]):
     def repeat_imu(self, stamp: int, sample: tuple[float, ...]) -> bool:
         """Take a sample as an Imu message that differs from the last one in nothing else.
 
-        ``stamp`` is in ns, ``sample`` (6,) is [gyro; accelerometer] [rad/s, m/s^2]. Returns
-        whether that was all there is to do; if not, `take` has to look at the message.
+        Parameters
+        ----------
+        stamp
+            [ns]
+        sample : (6,)
+            [gyro; accelerometer] [rad/s, m/s^2]
+
+        Returns
+        -------
+        bool
+            Whether that was all there is to do; if not, `take` has to look at the message.
         """
         epoch, last = self._epoch, self._last_imu
         if not self._repeats or epoch is None or last is None:

@@ -43,7 +43,13 @@ def compile_line(program: str, out: TextIO | None = None) -> Generator[None, Non
     """Say in a line what is compiled inside, and for how long; nothing if nothing is.
 
     On a terminal the line is rewritten and goes at the end; elsewhere it is printed once.
-    ``program`` opens the line, which goes to ``out``, by default standard error.
+
+    Parameters
+    ----------
+    program
+        Opens the line.
+    out
+        Where it goes; standard error by default.
     """
     line = _Line(program, out or sys.stderr)
     with announced(line.begin):

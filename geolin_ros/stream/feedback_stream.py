@@ -37,9 +37,14 @@ class FeedbackStream(StateStream[Command]):
     """Feeds a `Regulator` with messages; knows no graph.
 
     An input that cannot be used is counted and reported to ``on_drop``. Topics: ``joint_states``,
-    ``odom``, ``linearization``, ``contact_states`` and ``reference``. ``bank`` has gains designed
-    offline, of postures or of a gait, or is None; a change of contacts has to last
-    ``contact_dwell`` [s] before it counts.
+    ``odom``, ``linearization``, ``contact_states`` and ``reference``.
+
+    Parameters
+    ----------
+    bank
+        Gains designed offline, of postures or of a gait, or None.
+    contact_dwell
+        How long a change of contacts has to last before it counts [s].
 
     Attributes
     ----------

@@ -147,8 +147,12 @@ class LinearizationStream(StateStream[Answer]):
     nothing had happened. Topics: ``joint_states``, ``odom``, ``tf``, ``tf_static``, ``imu``,
     ``joint_efforts``, ``contact_states``, those of wrenches and foot forces in the settings, and
     two without a message: at each ``timer`` the newest joint state is answered, where the timer is
-    the trigger; at the ``end`` those that wait are answered or dropped. ``counts`` go on from
-    those of an earlier stream.
+    the trigger; at the ``end`` those that wait are answered or dropped.
+
+    Parameters
+    ----------
+    counts
+        Where to count, to go on with the counts of an earlier stream.
     """
 
     def __init__(

@@ -35,8 +35,12 @@ QUATERNION_TOLERANCE = 1e-3
 class RequestAnswerer:
     """Answers requests with a linearizer of its own, so that the stream is not disturbed.
 
-    Model and settings are used where a request leaves something open; ``make_message`` and
-    ``make_contact`` return an empty geolin_msgs/LinearizedDynamics and ContactState.
+    Parameters
+    ----------
+    model, settings
+        Used where a request leaves something open.
+    make_message, make_contact
+        Return an empty geolin_msgs/LinearizedDynamics and ContactState.
     """
 
     def __init__(

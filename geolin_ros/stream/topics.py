@@ -56,8 +56,12 @@ class TopicStream(Generic[T]):
     def take(self, topic: str, message: Any) -> Iterator[T]:
         """Take a message and yield what it makes known: usually nothing or one answer.
 
-        ``topic`` is the node's name for it; one that the settings do not name is passed over.
-        ``message`` is anything with the fields of its ROS type.
+        Parameters
+        ----------
+        topic
+            The node's name for it; a topic that the settings do not name is passed over.
+        message
+            Anything with the fields of its ROS type.
         """
         reader = self._topics.get(topic)
         if reader is None:

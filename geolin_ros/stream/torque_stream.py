@@ -90,8 +90,13 @@ class TorqueStream(TopicStream[TorqueEstimate]):
 
     An input that cannot be used is counted and reported to ``on_drop``; the next is taken as if
     nothing had happened. Topics: ``joint_states``, those of IMUs and wrenches in the settings.
-    Joints have single axes; those that mimic others have no torque of their own. ``counts`` go on
-    from those of an earlier stream.
+
+    Parameters
+    ----------
+    model
+        The robot: single-axis joints; those that mimic others have no torque of their own.
+    counts
+        Where to count, to go on with the counts of an earlier stream.
 
     Attributes
     ----------

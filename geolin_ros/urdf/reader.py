@@ -64,8 +64,14 @@ def examine(source: str | bytes | Path | object) -> tuple[Description | None, li
 def read_text(text: str, source: str = TEXT_SOURCE) -> Description:
     """Return the links and joints of a robot from URDF text, whoever sent it: opens no file.
 
-    What `read` would take for a path is malformed here; ``source`` opens every error message.
     Raises `UrdfError` as `read` does.
+
+    Parameters
+    ----------
+    text
+        What `read` would take for a path is malformed here.
+    source
+        Opens every error message.
     """
     return _warned(*_collected(lambda found: _read_bytes(*_encoded(text), source, found), source))
 

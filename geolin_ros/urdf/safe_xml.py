@@ -106,10 +106,16 @@ def read_robot(data: bytes, encoding: str | None, found: list[Finding]) -> Any:
 
     Numbers are decimal but not yet bounded, and as many as an attribute has to hold; every other
     attribute is a non-empty printable string; links and joints have their names. An element of one
-    attribute is its value, what is left out is None. ``encoding`` overrides the one that the
-    document declares. What is odd or wrong is appended to ``found``; after an error a harmless
-    value stands for what was malformed, and the element is left out where nothing can. Raises
-    `Refused` if the document holds a DTD, exceeds a bound, or is no URDF at all.
+    attribute is its value, what is left out is None. Raises `Refused` if the document holds a DTD,
+    exceeds a bound, or is no URDF at all.
+
+    Parameters
+    ----------
+    encoding
+        Overrides the encoding that the document declares.
+    found
+        What is odd or wrong is appended. After an error a harmless value stands for what was
+        malformed, and the element is left out where nothing can.
     """
     root = parse(data, encoding, found)
     if root.tag != 'robot':
@@ -123,9 +129,13 @@ def read_robot(data: bytes, encoding: str | None, found: list[Finding]) -> Any:
 def parse(data: bytes, encoding: str | None, found: list[Finding]) -> 'Located':
     """Return the root of a document, prefixes that nobody declared as they are.
 
-    Arguments are as of `read_robot`: what is not well-formed is read as urdfdom does, if that is
-    possible. Raises `Refused` if the document cannot be read, holds a DTD, a macro of xacro, or
-    exceeds a bound.
+    Raises `Refused` if the document cannot be read, holds a DTD, a macro of xacro, or exceeds a
+    bound.
+
+    Parameters
+    ----------
+    data, encoding, found
+        As of `read_robot`: what is not well-formed is read as urdfdom does, if that is possible.
     """
     if len(data) > MAX_BYTES:
         raise Refused(

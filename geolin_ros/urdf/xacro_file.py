@@ -45,9 +45,13 @@ def is_xacro(path: str | Path) -> bool:
 def expand(path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
     """Return the URDF text of a xacro file.
 
-    ``arguments`` are values of its ``<xacro:arg>``, before those of `xacro_arguments`; those that
-    are missing need a default there. Raises `UrdfError` if xacro is not installed, or cannot
-    expand the file.
+    Raises `UrdfError` if xacro is not installed, or cannot expand the file.
+
+    Parameters
+    ----------
+    arguments
+        Values of its ``<xacro:arg>``, before those of `xacro_arguments`; those that are missing
+        need a default there.
     """
     try:
         import xacro

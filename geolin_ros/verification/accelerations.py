@@ -24,8 +24,13 @@ from geolin_ros.verification.bodies import Bodies, Motion, Point
 class PrescribedAccelerations:
     """Solves (1) under wrenches and the contacts that are in force.
 
-    Contacts that are not active do not count. Raises `UnknownNameError`, `ShapeError` or
-    `NotFiniteError` if a contact does not fit the robot.
+    Raises `UnknownNameError`, `ShapeError` or `NotFiniteError` if a contact does not fit the
+    robot.
+
+    Parameters
+    ----------
+    contacts
+        Constraints on it; those that are not active do not count.
     """
 
     def __init__(

@@ -72,8 +72,12 @@ class Claim(NamedTuple):
 class Certifier:
     """Checks one robot's linearizations; not for several threads at once.
 
-    ``form`` is that of all linearizations that will be checked; random directions come from
-    ``rng``.
+    Parameters
+    ----------
+    form
+        Of all the linearizations that will be checked.
+    rng
+        Where the random directions come from.
     """
 
     def __init__(
@@ -95,9 +99,16 @@ class Certifier:
     def check(self, claim: Claim, rng: np.random.Generator | None = None) -> Certificate:
         """Return how far ``claim`` is from the differences.
 
-        ``claim`` is of the form given; random directions come from ``rng`` this time. Raises
-        `UnsolvableError` if contacts in force depend on each other at the state: differences leave
-        what they admit; `GeolinError` if the state or a contact does not fit the robot.
+        Raises `UnsolvableError` if contacts in force depend on each other at the state:
+        differences leave what they admit; `GeolinError` if the state or a contact does not fit the
+        robot.
+
+        Parameters
+        ----------
+        claim
+            Of the form given.
+        rng
+            Where the random directions come from this time.
         """
         rng = rng or self._rng
         acting = PrescribedAccelerations(self._bodies, claim.contacts, claim.wrenches)

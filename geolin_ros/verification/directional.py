@@ -44,8 +44,14 @@ class Form:
 class Directional:
     """Products of the A and B of one state, or of its Phi and Gamma.
 
-    ``form`` is what A and B are, ``state`` and ``tau`` what they are about, ``dynamics`` what
-    accelerates the robot.
+    Parameters
+    ----------
+    form
+        What A and B are.
+    dynamics
+        What accelerates the robot.
+    state, tau
+        What A and B are about.
 
     Attributes
     ----------

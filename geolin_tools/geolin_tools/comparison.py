@@ -27,11 +27,19 @@ Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 def compare(a: str, b: str, watch: Watch = lambda items, total: items) -> Difference:
     """Compare two datasets, or two descriptions (URDF, xacro).
 
-    ``watch`` wraps the quantities of datasets as they are read, of which there are ``total``. The
-    result is ready for JSON: ``kind``, ``differences``, sentences about what cannot be compared by
-    numbers, and ``quantities``: largest ``absolute`` difference, and ``relative`` to the largest
-    entry in ``a``, of each. Raises `RecordingError` if they are of different kinds, or have
-    nothing in common.
+    Raises `RecordingError` if they are of different kinds, or have nothing in common.
+
+    Parameters
+    ----------
+    watch
+        Wraps the quantities of datasets as they are read, of which there are ``total``.
+
+    Returns
+    -------
+    dict
+        Ready for JSON: ``kind``, ``differences``, sentences about what cannot be compared by
+        numbers, and ``quantities``: largest ``absolute`` difference, and ``relative`` to the
+        largest entry in ``a``, of each.
     """
     are_models = [Path(path).suffix in ('.urdf', '.xacro') or is_mjcf(path) for path in (a, b)]
     if all(are_models):

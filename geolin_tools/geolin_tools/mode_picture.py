@@ -24,7 +24,10 @@ _LINES = 40
 def save_picture(report: ModeReport, path: str | Path) -> None:
     """Draw the poles in the complex plane and their time constants, and save that.
 
-    The suffix of ``path`` chooses the format, such as ``.png`` or ``.svg``.
+    Parameters
+    ----------
+    path
+        Where; its suffix says which format, such as ``.png`` or ``.svg``.
     """
     figure = figures.Figure(figsize=(11.0, 5.5), layout='constrained')
     plane, times = figure.subplots(1, 2)

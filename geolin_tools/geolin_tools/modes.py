@@ -63,8 +63,12 @@ def slow_or_unstable(
 ) -> list[Mode]:
     """Return the most unstable modes, then the slowest others, one of each conjugate pair.
 
-    ``A`` (2m, 2m) is of the robot at the state, in the form, and with the step if discrete [s], of
-    ``settings``.
+    Parameters
+    ----------
+    model, skeleton, state
+        The robot about which A (2m, 2m) is.
+    A, settings
+        A and the form, and step if discrete [s], that it has.
     """
     columns = [label.name for label in state_labels(model)]
     return [

@@ -20,20 +20,30 @@ class Phase(IntEnum):
 
 @dataclass(frozen=True)
 class Gait:
-    """Groups of feet that swing one after another."""
+    """Groups of feet that swing one after another.
+
+    Attributes
+    ----------
+    groups
+        Numbers of the feet that swing together, in turn.
+    dt
+        Time step of the plan; feet lift and land at multiples of it [s].
+    half
+        Ticks from the lift of a group to that of the next.
+    swing
+        Ticks in the air; for the others of ``half`` all feet stand.
+    shift
+        Ticks on all feet before the first lift.
+    horizon
+        Intervals of the plan.
+    """
 
     groups: tuple[tuple[int, ...], ...]
-    """Numbers of the feet that swing together, in turn."""
     dt: float
-    """Time step of the plan; feet lift and land at multiples of it [s]."""
     half: int
-    """Ticks from the lift of a group to that of the next."""
     swing: int
-    """Ticks in the air; for the others of ``half`` all feet stand."""
     shift: int
-    """Ticks on all feet before the first lift."""
     horizon: int = 25
-    """Intervals of the plan."""
 
     @property
     def stance(self) -> float:

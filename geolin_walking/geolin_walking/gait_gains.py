@@ -40,10 +40,23 @@ def gait_gains(
 ) -> GaitGains:
     """Return the gains of walking as commanded, from standing on.
 
-    ``supports`` are four points, or two soles. The robot takes up the velocity of ``command`` at
-    once; ``posture`` is how it stands, by default `standing_posture`. Raises `ConfigurationError`
-    if there is no gait for such feet; `InfeasibleError` if the robot of the model falls, or stands
-    still, or its plans do not repeat; `NotStabilizableError` if no gains hold it.
+    Parameters
+    ----------
+    model, supports
+        The robot, and its feet: four points, or two soles.
+    command
+        Velocity to walk at, which it takes up at once.
+    posture
+        How it stands; by default `standing_posture`.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no gait for such feet.
+    InfeasibleError
+        If the robot of the model falls, or stands still, or its plans do not repeat.
+    NotStabilizableError
+        If no gains hold it.
     """
     posture = standing_posture(model, supports) if posture is None else posture
     cycles, first = _walked(model, supports, command, posture)

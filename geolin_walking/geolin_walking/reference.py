@@ -79,8 +79,12 @@ class Path(NamedTuple):
 class Planner:
     """Makes the reference of a robot, cycle after cycle.
 
-    ``posture`` is how it stands: height of the base, feet below it, positions of other joints.
     Raises `ConfigurationError` if joints have several axes.
+
+    Parameters
+    ----------
+    posture
+        How it stands: height of the base, feet below it, positions of other joints.
     """
 
     below = 0.015
@@ -130,7 +134,14 @@ class Planner:
     ) -> Reference:
         """Return the reference from a measured state on.
 
-        ``time`` is now [s], ``touching`` which feet press on the ground, ``command`` where to go.
+        Parameters
+        ----------
+        time
+            Now [s].
+        touching
+            Which feet press on the ground.
+        command
+            Where to go.
         """
         gait = self.gait
         tick = int(np.ceil(time / gait.dt + 0.3 - 1e-9)) - 1
@@ -344,8 +355,14 @@ class Planner:
     def efforts(self, data: Array, stands: Array, at: Places | None = None) -> Array:
         """Return inverse dynamics without acceleration, less the least forces of feet.
 
-        ``data`` (N, 22 + 2 n) are rows of `State.data`, ``stands`` (N, K) which feet carry, ``at``
-        where feet are, if that is known.
+        Parameters
+        ----------
+        data : (N, 22 + 2 n)
+            Rows of `State.data`.
+        stands : (N, K)
+            Which feet carry.
+        at
+            Where feet are, if that is known.
         """
         model, count = self.model, len(data)
         at = self.legs.points(data) if at is None else at

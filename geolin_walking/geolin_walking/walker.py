@@ -83,32 +83,45 @@ class Law(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A plan and its law."""
+    """A plan and its law.
+
+    Attributes
+    ----------
+    phase
+        What the robot does.
+    times : (N + 1,)
+        Of the nodes [s].
+    states : (N + 1, 22 + 2 n)
+        Rows of `State.data`.
+    efforts : (N, n)
+    gains : (n_u, 2 m)
+        K_0 of the first interval.
+    complement : (n_u, 2 m)
+        The impedance of what its contacts forbid.
+    in_force
+        Feet that stand in each interval.
+    wrenches : (N, rows)
+        Forces of all feet at the nodes, in contact axes [N, N m].
+    reference, solution
+        What it should be, and of the quadratic program; None while damping.
+    from_last
+        Whether it is about the last plan, not about the reference.
+    """
 
     phase: Phase
-    """What the robot does."""
     times: Array
-    """(N + 1,) of the nodes [s]."""
     states: Array
-    """(N + 1, 22 + 2 n) rows of `State.data`."""
     efforts: Array
-    """(N, n)"""
     gains: Array
-    """(n_u, 2 m) K_0 of the first interval."""
     complement: Array
-    """(n_u, 2 m) the impedance of what its contacts forbid."""
     in_force: tuple[tuple[str, ...], ...]
-    """Feet that stand in each interval."""
     wrenches: Array
-    """(N, rows) forces of all feet at the nodes, in contact axes [N, N m]."""
     limit: Array
     """(n_u,) of the efforts."""
     model: TreeModel
     reference: Reference | None = None
     solution: Solution | None = None
-    """What it should be, and of the quadratic program; None while damping."""
     from_last: bool = False
-    """Whether it is about the last plan, not about the reference."""
 
     @property
     def law(self) -> Law:
@@ -173,8 +186,16 @@ class Walker:
     def plan(self, time: float, state: State, touching: Sequence[bool], command: Command) -> Plan:
         """Return the plan from a measured state on; after a fall, joints are damped.
 
-        A robot has fallen if it is tilted or low, or if there is no plan any more. ``time`` is now
-        [s], ``touching`` which feet press on the ground, ``command`` where to go.
+        A robot has fallen if it is tilted or low, or if there is no plan any more.
+
+        Parameters
+        ----------
+        time
+            Now [s].
+        touching
+            Which feet press on the ground.
+        command
+            Where to go.
         """
         self._has_fallen |= has_fallen(self.planner, state)
         found = None

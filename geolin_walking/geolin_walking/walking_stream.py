@@ -47,8 +47,16 @@ class WalkingStream(StateStream[Question]):
     """Asks for a plan, at the rate of plans.
 
     Topics: ``joint_states``, ``odom``, ``contact_states`` with the feet that touch the ground, and
-    ``cmd_vel``. ``values`` are of all parameters, ``linearize`` is as of `Walker`; it sets
-    ``stops`` while the robot has to stop, whatever is commanded.
+    ``cmd_vel``.
+
+    Parameters
+    ----------
+    model, values, counts
+        The robot, the values of all parameters, and where to count.
+    linearize
+        See `Walker`.
+    stops
+        Set by ``linearize`` while the robot has to stop, whatever is commanded.
 
     Attributes
     ----------
@@ -147,7 +155,10 @@ class WalkingStream(StateStream[Question]):
 class PlanWriter:
     """Writes plans into messages.
 
-    ``make`` returns an empty message of geolin_msgs by its name.
+    Parameters
+    ----------
+    make
+        Returns an empty message of geolin_msgs by its name.
     """
 
     def __init__(self, make: Callable[[str], Any], stream: WalkingStream) -> None:

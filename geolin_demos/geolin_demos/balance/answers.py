@@ -18,8 +18,16 @@ class Answers:
     """Waits for one answer after another, and counts them.
 
     In lock step until it is there or the time-out is over; against the clock always to the end of
-    the period. ``period`` leads from one state to the next against the clock, where it
-    ``is_realtime``; in lock step an answer has to come within ``timeout`` [s].
+    the period.
+
+    Parameters
+    ----------
+    graph
+        Of the robot.
+    period, timeout
+        From one state to the next against the clock, and for an answer in lock step [s].
+    is_realtime
+        Which of the two.
 
     Attributes
     ----------

@@ -51,31 +51,47 @@ class Case:
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is asked."""
+    """How much is asked.
+
+    Attributes
+    ----------
+    seed
+        Of the order or, if thorough, the choice of directions, and of which foot is lifted.
+    thorough
+        More motions, and ten pushes in random directions where there would be one in each of
+        eight.
+    pushes
+        Largest number of them in a case.
+    cases
+        Names of those that are run; empty: all.
+    height
+        Of the base above the ground where the robot stands [m]; None: one at which all cases are
+        feasible, if there is one.
+    """
 
     seed: int = 0
-    """Of the order or, if thorough, the choice of directions, and of which foot is lifted."""
     thorough: bool = False
-    """More motions, and ten pushes in random directions where there would be one in each of
-    eight."""
     pushes: int = 10
-    """Largest number of them in a case."""
     cases: tuple[str, ...] = ()
-    """Names of those that are run; empty: all."""
     height: float | None = None
-    """Of the base above the ground where the robot stands [m]; None: one at which all cases are
-    feasible, if there is one."""
 
 
 class Cases(NamedTuple):
-    """What a robot can do of a plan."""
+    """What a robot can do of a plan.
+
+    Attributes
+    ----------
+    feasible
+        In order.
+    infeasible
+        Why not, by name.
+    height
+        That of the plan, or the one chosen [m]; None where the usual one serves.
+    """
 
     feasible: list[Case]
-    """In order."""
     infeasible: dict[str, str]
-    """Why not, by name."""
     height: float | None
-    """That of the plan, or the one chosen [m]; None where the usual one serves."""
 
 
 def cases_of(simulator: Simulator, plan: Plan) -> Cases:

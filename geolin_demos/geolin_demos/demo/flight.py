@@ -54,8 +54,12 @@ class Servo(NamedTuple):
 class Flight:
     """Simulates the robot; time starts at zero with the first throw.
 
-    Runge and Kutta's fourth order on the manifold, with the kernels that linearize. Any robot
-    flies; a fixed base stays where it is, and only the joints move.
+    Runge and Kutta's fourth order on the manifold, with the kernels that linearize.
+
+    Parameters
+    ----------
+    model
+        Any robot; a fixed base stays where it is, and only the joints move.
 
     Attributes
     ----------

@@ -16,8 +16,10 @@ from geolin_demos.demo.leash import PATIENCE
 class Child:
     """A Python module run as a process of its own.
 
-    ``name`` is for messages, and in front of each line that the process writes; ``prefix``
-    switches that.
+    Parameters
+    ----------
+    name
+        For messages, and in front of each line that the process writes; ``prefix`` switches that.
     """
 
     def __init__(

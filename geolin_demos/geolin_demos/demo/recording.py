@@ -59,7 +59,12 @@ class Operation:
 class Recording:
     """Collects messages; the measured time starts with the first linearization.
 
-    ``duration`` is the measured time [s], ``now`` the system clock [ns], the one of the stamps.
+    Parameters
+    ----------
+    duration
+        Measured time [s].
+    now
+        System clock [ns], the one of the stamps.
     """
 
     def __init__(self, duration: float, now: Callable[[], int] = time.time_ns) -> None:

@@ -28,9 +28,16 @@ class Noise:
 class Sensors:
     """Turns true states into measured ones, one call a sample.
 
-    ``noise`` is white and Gaussian, of ``seed``; poses are disturbed in base axes. The measurement
-    is late by ``delay`` samples; until then it is the first. Raises `ConfigurationError` if the
-    delay or a deviation is negative.
+    Raises `ConfigurationError` if the delay or a deviation is negative.
+
+    Parameters
+    ----------
+    noise
+        White, Gaussian; poses are disturbed in base axes.
+    delay
+        By how many samples the measurement is late; until then it is the first.
+    seed
+        Of the noise.
     """
 
     def __init__(self, noise: Noise | None = None, delay: int = 0, seed: int = 0) -> None:
@@ -55,20 +62,33 @@ class Sensors:
 
 @dataclass(frozen=True)
 class Imu:
-    """An IMU of the cheap kind, calibrated some time ago."""
+    """An IMU of the cheap kind, calibrated some time ago.
+
+    Attributes
+    ----------
+    gyro, accelerometer
+        Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)].
+    gyro_bias, accelerometer_bias
+        Standard deviations of what they are off all the time [rad/s, m/s^2].
+    """
 
     gyro: float = 1e-3
     accelerometer: float = 1e-2
-    """Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)]."""
     gyro_bias: float = 0.01
     accelerometer_bias: float = 0.1
-    """Standard deviations of what they are off all the time [rad/s, m/s^2]."""
 
 
 class ImuSensor:
     """An IMU on the base, which integrates between two states.
 
-    ``gravity`` (3,) is in m/s^2, ``imu`` how good it is, ``seed`` of its noise and biases.
+    Parameters
+    ----------
+    gravity : (3,)
+        [m/s^2]
+    imu
+        How good it is.
+    seed
+        Of its noise and biases.
     """
 
     def __init__(self, gravity: Array, imu: Imu | None = None, seed: int = 0) -> None:

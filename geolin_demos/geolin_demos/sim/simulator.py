@@ -47,10 +47,7 @@ class Simulator:
     """A robot on a floor.
 
     MuJoCo's free joint holds the velocity of the base origin in world axes and the angular
-    velocity in base axes; the state's v = (u; w) is the body twist in base axes. Raises
-    `ModelError` if the robot cannot be simulated, see `world.compile_world`; `UnknownNameError` if
-    a foot is no link; `ConfigurationError` if the floor's friction is negative or its time step
-    not positive, or the shapes of a foot do not tell what it is.
+    velocity in base axes; the state's v = (u; w) is the body twist in base axes.
 
     Parameters
     ----------
@@ -74,6 +71,16 @@ class Simulator:
         By frame.
     notes
         What was assumed about the feet and repaired of the inertias, a sentence each.
+
+    Raises
+    ------
+    ModelError
+        If the robot cannot be simulated, see `world.compile_world`.
+    UnknownNameError
+        If a foot is no link.
+    ConfigurationError
+        If the floor's friction is negative or its time step not positive, or the shapes of a foot
+        do not tell what it is.
 
     Examples
     --------
@@ -175,9 +182,14 @@ class Simulator:
     def advance(self, tau: ArrayLike, duration: float) -> Array:
         """Hold joint efforts for a while; return them as the motors gave them.
 
-        ``tau`` (n_u,) are efforts of the actuated joints [N m or N], cut beyond the URDF's limits;
-        the duration is rounded to time steps [s]. Raises `ShapeError` if tau has another size;
-        `NotFiniteError` if tau holds NaN or inf.
+        Raises `ShapeError` if tau has another size; `NotFiniteError` if tau holds NaN or inf.
+
+        Parameters
+        ----------
+        tau : (n_u,)
+            Efforts of the actuated joints [N m or N]; beyond the URDF's limits they are cut.
+        duration
+            Rounded to time steps [s].
         """
         given = self._apply(tau)
         steps = round(duration / self.mujoco_model.opt.timestep)

@@ -37,16 +37,24 @@ _WORTH_A_NOTE = 1e-10  # [kg m^2]
 
 @dataclass(frozen=True)
 class Floor:
-    """The ground."""
+    """The ground.
+
+    Attributes
+    ----------
+    friction
+        Coefficient.
+    timestep
+        Of the physics [s].
+    slope
+        It rises along x, through the origin [rad].
+    step
+        From `FIRST_STEP` on along x, every other `TREAD` is so much higher [m].
+    """
 
     friction: float = 0.8
-    """Coefficient."""
     timestep: float = 0.001
-    """Of the physics [s]."""
     slope: float = 0.0
-    """It rises along x, through the origin [rad]."""
     step: float = 0.0
-    """From `FIRST_STEP` on along x, every other `TREAD` is so much higher [m]."""
 
 
 class Inertial(NamedTuple):
@@ -91,9 +99,15 @@ def compile_world(
 ) -> tuple[Any, list[str]]:
     """Return the MuJoCo model, and a sentence for each inertia that had to be repaired.
 
-    Every link of the description is a body, see `body_name`. ``floor`` is what its feet touch,
-    ``friction`` dry friction of joints by name [N m or N]. Raises `ModelError` if the model has a
-    fixed base, or joints that are neither revolute, continuous nor prismatic.
+    Every link of the description is a body, see `body_name`. Raises `ModelError` if the model has
+    a fixed base, or joints that are neither revolute, continuous nor prismatic.
+
+    Parameters
+    ----------
+    floor
+        What they touch.
+    friction
+        Dry friction of joints by name [N m or N].
     """
     _check_kinds(model)
     spec = mujoco.MjSpec()

@@ -28,7 +28,10 @@ def placed(model: TreeModel, contact: Contact) -> Frame:
 class Points:
     """Where points on bodies are, and how they move with the velocity of the robot.
 
-    ``places`` are the body of each point, and its place there (3,) [m].
+    Parameters
+    ----------
+    places
+        Body of each point, and its place there (3,) [m].
     """
 
     def __init__(self, model: TreeModel, places: Sequence[tuple[int, Array]]) -> None:
@@ -107,8 +110,12 @@ class Feet:
     def seen(self, s: Array) -> tuple[Array, Array]:
         """Return what the IMU sees at joint positions (n,), in its axes.
 
-        They are the points h (K, 3) [m], and J (K, 6, 6 + n), which takes base twist and joint
-        rates to [linear; angular] of the points.
+        Returns
+        -------
+        h : (K, 3)
+            The points [m].
+        J : (K, 6, 6 + n)
+            What takes base twist and joint rates to [linear; angular] of the points.
         """
         self._state.s[:] = s
         return self._points.at(self._state)

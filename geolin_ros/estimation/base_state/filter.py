@@ -27,25 +27,35 @@ LOST = 1e9
 
 @dataclass(frozen=True)
 class Deviations:
-    """Standard deviations of what is measured, and of what changes unseen."""
+    """Standard deviations of what is measured, and of what changes unseen.
+
+    Attributes
+    ----------
+    gyro, accelerometer
+        Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)].
+    tilt, velocity
+        Roll and pitch, and velocity, at the start [rad, m/s].
+    gyro_bias, accelerometer_bias
+        At the start [rad/s, m/s^2].
+    gyro_walk, accelerometer_walk
+        Densities of how biases change [rad/s^2/sqrt(Hz), m/s^3/sqrt(Hz)].
+    slip
+        Density of how points on the ground move [m/s/sqrt(Hz)].
+    joint, point
+        Joint positions [rad or m], and points by what the description has wrong [m].
+    """
 
     gyro: float = 0.01
     accelerometer: float = 0.3
-    """Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)]."""
     tilt: float = 0.05
     velocity: float = 0.1
-    """Roll and pitch, and velocity, at the start [rad, m/s]."""
     gyro_bias: float = 0.01
     accelerometer_bias: float = 0.2
-    """At the start [rad/s, m/s^2]."""
     gyro_walk: float = 1e-4
     accelerometer_walk: float = 1e-3
-    """Densities of how biases change [rad/s^2/sqrt(Hz), m/s^3/sqrt(Hz)]."""
     slip: float = 0.1
-    """Density of how points on the ground move [m/s/sqrt(Hz)]."""
     joint: float = 0.005
     point: float = 0.003
-    """Joint positions [rad or m], and points by what the description has wrong [m]."""
 
 
 class BaseEstimate(NamedTuple):

@@ -23,8 +23,12 @@ class FootForces:
     Of the motion M nu_dot + h = [0; tau] + sum J_k' f_k, all but f_k is measured: no base pose is
     needed, as the accelerometer reads accelerations less gravity. The angular acceleration of the
     base counts as none. Least squares over all rows: those of joints say most, those of the base
-    what straight legs do not. ``feet`` are the robot, its IMU and its contacts: a force at a
-    point, a wrench at a surface.
+    what straight legs do not.
+
+    Parameters
+    ----------
+    feet
+        The robot, its IMU and its contacts: a force at a point, a wrench at a surface.
     """
 
     def __init__(self, feet: Feet) -> None:
@@ -48,10 +52,14 @@ class FootForces:
     ) -> dict[str, float]:
         """Return the size of the force on each frame [N].
 
-        ``s``, ``r``, ``r_dot`` and ``tau`` (n,) are joint positions, rates, accelerations and
-        efforts [rad or m, 1/s, 1/s^2, N m or N], ``sample`` (6,) is [gyro; accelerometer] of the
-        IMU, in its axes [rad/s, m/s^2]. Raises `NotFiniteError` if numbers are so large that
-        forces are not finite.
+        Raises `NotFiniteError` if numbers are so large that forces are not finite.
+
+        Parameters
+        ----------
+        s, r, r_dot, tau : (n,)
+            Joint positions, rates, accelerations and efforts [rad or m, 1/s, 1/s^2, N m or N].
+        sample : (6,)
+            [gyro; accelerometer] of the IMU, in its axes [rad/s, m/s^2].
         """
         state, motion, axes, arm = self._state, self._motion, self._H[:3, :3], self._H[:3, 3]
         turning = axes @ sample[:3]

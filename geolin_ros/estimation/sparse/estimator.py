@@ -47,9 +47,6 @@ class Estimate(NamedTuple):
 class Estimator:
     """Estimates all dynamic variables of a robot from any sensors, with their covariance.
 
-    Raises `UnsolvableError` if the sensors leave unknowns open, or exact ones repeat one another,
-    at every state.
-
     Parameters
     ----------
     model
@@ -58,6 +55,11 @@ class Estimator:
         Exact and noisy ones; a prior is a sensor whose reading is the prior mean and whose
         covariance is the prior's. The fewer fx and qdd are open, that is without an exact sensor,
         the faster: cubic in their number.
+
+    Raises
+    ------
+    UnsolvableError
+        If the sensors leave unknowns open, or exact ones repeat one another, at every state.
     """
 
     def __init__(self, model: TreeModel, sensors: Sequence[Sensor]) -> None:
@@ -84,8 +86,12 @@ class Estimator:
     def set_covariance(self, name: str, covariance: ArrayLike) -> None:
         """Give the noise of the sensor ``name`` another covariance (k, k) from now on.
 
-        Raises `UnknownNameError` if no noisy sensor has this name; `ConfigurationError` if the
-        covariance is not symmetric and positive definite.
+        Raises
+        ------
+        UnknownNameError
+            If no noisy sensor has this name.
+        ConfigurationError
+            If the covariance is not symmetric and positive definite.
         """
         noisy = {s.name: s for s in self.system.sensors if s.covariance is not None}
         if name not in noisy:
@@ -97,8 +103,12 @@ class Estimator:
     def estimate(self, state: State, readings: Array) -> Estimate:
         """Return the most likely dynamic variables; the arrays are the caller's.
 
-        The state is taken as exact; ``readings`` (readings,) are in the order of the sensors, as
-        `stack` of the system makes them of a mapping.
+        Parameters
+        ----------
+        state
+            Where, and how fast; taken as exact.
+        readings : (readings,)
+            In the order of the sensors; `stack` of the system makes it of a mapping.
 
         Raises
         ------
@@ -120,7 +130,10 @@ class Estimator:
     def covariance(self, variables: Sequence[Variable]) -> Array:
         """Return the posterior covariance (k, k) of variables, at the state of the last estimate.
 
-        Raises `UnknownNameError` if the model has no such variable.
+        Raises
+        ------
+        UnknownNameError
+            If the model has no such variable.
         """
         columns = [c for v in variables for c in self.system.columns(v)]
         T_z, free = self._elimination.T[columns, 1:], self._free

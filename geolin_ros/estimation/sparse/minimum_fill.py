@@ -67,9 +67,16 @@ def _is_regular(system: BlockSystem) -> bool:
 def elimination_order(system: BlockSystem, values: Array, rank: Rank) -> Order:
     """Return the pivots of an elimination at all sampled states at once, by least rank.
 
-    The system has as many rows as unknowns; ``values`` (nnz, states) are of `sampled_entries`.
-    ``rank`` is that of a safe pivot, from new nonzeros, products, and whether it is 1 or -1.
     Raises `ValueError` if D is structurally singular.
+
+    Parameters
+    ----------
+    system
+        With as many rows as unknowns.
+    values : (nnz, states)
+        Of `sampled_entries`.
+    rank
+        Of a safe pivot, from new nonzeros, products, and whether it is 1 or -1.
     """
     entries: list[dict[int, Array]] = [{} for _ in range(system.size)]
     rows_of: list[set[int]] = [set() for _ in range(system.size)]

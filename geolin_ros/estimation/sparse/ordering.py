@@ -22,8 +22,14 @@ def peel(row: IntArray, column: IntArray, rows: int, columns: int) -> Order:
 
     Takes, again and again, a row with one column left. If the pattern can be permuted into a
     triangle without zeros on its diagonal, all rows are taken, whatever their order was; the
-    result is shorter otherwise [Nori, Problem 1]. Entries stand at ``row``, ``column`` (nnz,),
-    each place once; the matrix has ``rows`` and ``columns``.
+    result is shorter otherwise [Nori, Problem 1].
+
+    Parameters
+    ----------
+    row, column : (nnz,)
+        Where the entries stand, each place once.
+    rows, columns
+        Size of the matrix.
     """
     of_row: list[list[int]] = [[] for _ in range(rows)]
     of_column: list[list[int]] = [[] for _ in range(columns)]

@@ -27,26 +27,37 @@ _SHARE = 1e-6  # of a unit vector of the null space, to be named
 
 @dataclass(frozen=True)
 class Solvability:
-    """What D (rows, unknowns) determines."""
+    """What D (rows, unknowns) determines.
+
+    Attributes
+    ----------
+    rows, unknowns
+        Size of D.
+    structural_rank
+        The highest rank that the pattern allows.
+    structurally_undetermined
+        Unknowns that no numbers on this pattern would determine.
+    ranks
+        Numerical rank at each of the states.
+    smallest
+        The smallest of as many singular values as there are unknowns, relative to the largest
+        one, at each of the states; zero if there are fewer rows.
+    undetermined
+        Unknowns that the readings leave open at some of the states.
+    exact_rows, exact_rank
+        Rows without noise, and their lowest numerical rank; below: some of the readings that
+        count as exact repeat or contradict others.
+    """
 
     rows: int
     unknowns: int
-    """Size of D."""
     structural_rank: int
-    """The highest rank that the pattern allows."""
     structurally_undetermined: tuple[str, ...]
-    """Unknowns that no numbers on this pattern would determine."""
     ranks: tuple[int, ...]
-    """Numerical rank at each of the states."""
     smallest: tuple[float, ...]
-    """The smallest of as many singular values as there are unknowns, relative to the largest one,
-    at each of the states; zero if there are fewer rows."""
     undetermined: tuple[str, ...]
-    """Unknowns that the readings leave open at some of the states."""
     exact_rows: int
     exact_rank: int
-    """Rows without noise, and their lowest numerical rank; below: some of the readings that count
-    as exact repeat or contradict others."""
 
     @property
     def solvable(self) -> bool:

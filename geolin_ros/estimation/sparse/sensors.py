@@ -49,17 +49,25 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sensor:
-    """A measurement y (k,) = sum over ``terms`` + offset + noise."""
+    """A measurement y (k,) = sum over ``terms`` + offset + noise.
+
+    Attributes
+    ----------
+    name
+        What its reading is called.
+    terms
+        Matrix by variable.
+    covariance : (k, k), optional
+        Of the noise; none: the reading is exact.
+    offset
+        Function of the body twists (nb, 6) that gives the part (k,) of the reading that motion
+        causes; none: zero.
+    """
 
     name: str
-    """What its reading is called."""
     terms: tuple[Term, ...]
-    """Matrix by variable."""
     covariance: Array | None = None
-    """(k, k), optional of the noise; none: the reading is exact."""
     offset: Callable[[Array], Array] | None = None
-    """Function of the body twists (nb, 6) that gives the part (k,) of the reading that motion
-    causes; none: zero."""
 
     @property
     def size(self) -> int:
@@ -216,8 +224,12 @@ def hybrid_dynamics(
 ) -> tuple[Sensor, ...]:
     """Return the sensors of hybrid dynamics: qdd of the joints ``prescribed``, tau of the others.
 
-    Readings: [fx of each body; wrench or acceleration of the base; one for each joint]. Raises
-    `UnknownNameError` if a prescribed joint is not part of the model.
+    Readings: [fx of each body; wrench or acceleration of the base; one for each joint].
+
+    Raises
+    ------
+    UnknownNameError
+        If a prescribed joint is not part of the model.
     """
     for name in prescribed:
         model.joint_index(name)

@@ -79,8 +79,12 @@ class DynamicsSolver:
     def solve(self, state: State, readings: Array) -> DynamicVariables:
         """Return all dynamic variables; the arrays are valid until the next call.
 
-        ``readings`` (readings,) are in the order of the sensors; `stack` of the system makes them
-        of a mapping.
+        Parameters
+        ----------
+        state
+            Where, and how fast.
+        readings : (readings,)
+            In the order of the sensors; `stack` of the system makes it of a mapping.
 
         Raises
         ------

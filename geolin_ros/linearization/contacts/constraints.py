@@ -115,9 +115,12 @@ class Constraint:
 class Motion:
     """What kernels left in a workspace, read as the motion of frames of the robot.
 
-    `end` needs what `propagate_motion` fills in the workspace, `change` also
-    `differentiate_motion`; ``J`` (nb, 6 + n, 6) are body Jacobians as
-    `kernels.jacobians.propagate_jacobians` fills them.
+    Parameters
+    ----------
+    workspace
+        `end` needs what `propagate_motion` fills, `change` also `differentiate_motion`.
+    J : (nb, 6 + n, 6)
+        Body Jacobians as `kernels.jacobians.propagate_jacobians` fills them.
     """
 
     def __init__(self, model: TreeModel, workspace: Workspace, J: Array) -> None:

@@ -19,10 +19,6 @@ from geolin_ros.model.tree import TreeModel
 def constraints_of(model: TreeModel, state: State, contacts: Sequence[Closure]) -> Constraints:
     """Return the rows of what holds a robot, and their bias with its feedback.
 
-    Raises `UnknownNameError` or `ConfigurationError` if a contact does not fit the robot, see
-    `Contact`; `ShapeError`, `NotFiniteError` or `InputError` if the state does not fit the robot,
-    see `kinematics.Kinematics`.
-
     Parameters
     ----------
     model, state
@@ -35,6 +31,13 @@ def constraints_of(model: TreeModel, state: State, contacts: Sequence[Closure]) 
     Constraints
         3 or 6 rows a contact, in axes of the contact frame; multipliers are forces [N] and
         torques [N m] there.
+
+    Raises
+    ------
+    UnknownNameError, ConfigurationError
+        If a contact does not fit the robot, see `Contact`.
+    ShapeError, NotFiniteError, InputError
+        If the state does not fit the robot, see `kinematics.Kinematics`.
     """
     check_state(model, state)
     active = [contact for contact in contacts if contact.active]

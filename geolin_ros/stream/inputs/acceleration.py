@@ -13,7 +13,12 @@ from geolin_ros.typing import Array
 class MeasuredAcceleration:
     """Rates of the body twist at odometries and of the joint rates at joint states.
 
-    A fixed base has no rate; ``cutoff`` [Hz] is as of `Differentiator`.
+    Parameters
+    ----------
+    base
+        A fixed one has no rate.
+    cutoff
+        Of the filter [Hz]; see `Differentiator`.
     """
 
     def __init__(self, base: Base, cutoff: float) -> None:

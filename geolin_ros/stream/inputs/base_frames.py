@@ -13,8 +13,10 @@ from geolin_ros.typing import Array
 class BaseFrames:
     """Placements of links that are fixed to the base, looked up once each.
 
-    ``prefix`` stands before the names of links in messages, as robot_state_publisher's
-    frame_prefix.
+    Parameters
+    ----------
+    prefix
+        Put before the names of links in messages, as robot_state_publisher's frame_prefix.
     """
 
     def __init__(self, model: TreeModel, prefix: str = '') -> None:

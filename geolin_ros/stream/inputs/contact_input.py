@@ -36,18 +36,25 @@ class FootForce:
 
 @dataclass(frozen=True)
 class ContactSettings:
-    """Where contacts come from; see the parameter table of the node."""
+    """Where contacts come from; see the parameter table of the node.
+
+    Attributes
+    ----------
+    contacts
+        Frame, kind, kp and kd of each; with ``source`` ``'topic'`` they are not read.
+        With ``'efforts'`` `ContactInput.take_forces` is called with the forces.
+    on_force, off_force
+        A foot holds from the first force on and is lifted from the second one down [N].
+    timeout
+        Longest distance in time between a joint state and the newest force of a foot [s].
+    """
 
     source: ContactSource = 'parameter'
     contacts: tuple[Contact, ...] = ()
-    """Frame, kind, kp and kd of each; with ``source`` ``'topic'`` they are not read. With
-    ``'efforts'`` `ContactInput.take_forces` is called with the forces."""
     foot_forces: tuple[FootForce, ...] = ()
     on_force: float = 20.0
     off_force: float = 10.0
-    """A foot holds from the first force on and is lifted from the second one down [N]."""
     timeout: float = 0.1
-    """Longest distance in time between a joint state and the newest force of a foot [s]."""
     admissible_basis: bool = False
 
     @property

@@ -15,9 +15,13 @@ from geolin_ros.typing import Array
 class JointInput:
     """Reads joint states in any order of names; the order is looked up once and remembered.
 
-    Joints of the message that the robot does not have are ignored. Raises `UnsupportedJointError`
-    if the robot has a spherical, planar or inner floating joint: a joint state has one position
-    for each velocity.
+    Raises `UnsupportedJointError` if the robot has a spherical, planar or inner floating joint: a
+    joint state has one position for each velocity.
+
+    Parameters
+    ----------
+    model
+        The robot; joints of the message that it does not know are ignored.
     """
 
     def __init__(self, model: TreeModel) -> None:

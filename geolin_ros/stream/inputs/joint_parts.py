@@ -18,8 +18,14 @@ class JointParts:
     """Keeps the newest numbers of each joint until all have come anew.
 
     A whole joint state has the stamp of its newest part; positions of older parts are carried
-    there along their velocities. All parts are within ``max_skew`` of it. Joints that the robot
-    does not have are ignored; ``max_skew`` is in s.
+    there along their velocities. All parts are within ``max_skew`` of it.
+
+    Parameters
+    ----------
+    model
+        The robot; joints of the messages that it does not know are ignored.
+    max_skew
+        Longest distance in time between parts [s].
     """
 
     def __init__(self, model: TreeModel, max_skew: float) -> None:

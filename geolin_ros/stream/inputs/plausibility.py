@@ -64,8 +64,14 @@ def findings(
 ) -> list[Finding]:
     """Return the warnings about a window; nothing where there is too little to tell.
 
-    The samples of ``window`` are without a gap; ``twist_frame`` is how the odometry twist was
-    read, ``max_skew`` the longest distance [s] of a joint state from its odometry.
+    Parameters
+    ----------
+    window
+        Samples without a gap.
+    twist_frame
+        How the odometry twist was read.
+    max_skew
+        Longest distance [s] of a joint state from its odometry.
     """
     times = window.times
     if times.size < LEAST_SAMPLES or times[-1] - times[0] < LEAST_TIME:

@@ -37,9 +37,13 @@ class TransformInput:
     The chain from world to base is made of the newest transform of each of its frames. A sample
     has the stamp of the one next to the base that is not static, and the angular velocity of the
     newest IMU message. Start at a frame in which the base moves without jumps (odom of REP 105).
-    The chain starts at ``tf_world_frame`` of the settings and ends at ``child_frame``, or at the
-    base link if that is empty. Raises `ConfigurationError` if the child frame is no link fixed to
-    the base.
+    Raises `ConfigurationError` if the child frame is no link fixed to the base.
+
+    Parameters
+    ----------
+    settings
+        ``tf_world_frame``, where the chain starts, ``child_frame``, where it ends (the base link
+        itself if empty), and how messages are to be read.
 
     Attributes
     ----------

@@ -23,7 +23,12 @@ class Watch:
     """Collects windows while it is open; costs nothing while it is not.
 
     `note` and `note_odometry` stand in the path of the robot's rate: they copy numbers, and judge
-    nothing. ``predicts``: whether the accelerations of answers are predicted.
+    nothing.
+
+    Parameters
+    ----------
+    predicts
+        Whether the accelerations of answers are predicted.
 
     Attributes
     ----------

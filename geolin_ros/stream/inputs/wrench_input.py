@@ -44,9 +44,17 @@ class WrenchInput:
 
     The rule for a joint state: every wrench not further than ``timeout`` from it counts as it is.
     Where one is missing or older, the joint state is dropped; or, if ``missing`` is ``'zero'``, it
-    counts as no force, and the answer says so in its findings. ``timeout`` is in s,
-    ``frame_prefix`` of the frames in messages. Raises `UnknownNameError` if a link is not part of
-    the robot.
+    counts as no force, and the answer says so in its findings. Raises `UnknownNameError` if a link
+    is not part of the robot.
+
+    Parameters
+    ----------
+    timeout
+        Longest distance in time between a wrench and a joint state [s].
+    missing
+        What to do without a wrench.
+    frame_prefix
+        Of the frames in messages.
     """
 
     def __init__(

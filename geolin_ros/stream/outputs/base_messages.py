@@ -36,8 +36,12 @@ class BaseMessages(NamedTuple):
 class BaseWriter:
     """Fills the messages with one answer after another.
 
-    The messages are the writer's from now on; ``make_contact`` returns an empty
-    geolin_msgs/ContactState.
+    Parameters
+    ----------
+    messages
+        The writer's from now on.
+    make_contact
+        Returns an empty geolin_msgs/ContactState.
     """
 
     def __init__(

@@ -23,8 +23,12 @@ SOURCES = {'parameter': 1, 'topic': 2, 'forces': 3, 'given': 4}
 class ContactWriter:
     """Fills one geolin_msgs/ContactDynamics with the contacts of one answer after another.
 
-    The message is the writer's from now on; ``make_contact`` returns an empty
-    geolin_msgs/ContactState.
+    Parameters
+    ----------
+    message
+        The writer's from now on.
+    make_contact
+        Returns an empty geolin_msgs/ContactState.
     """
 
     def __init__(self, message: Any, model: TreeModel, make_contact: Callable[[], Any]) -> None:
@@ -64,28 +68,40 @@ class ContactWriter:
 
 @dataclass(frozen=True, eq=False)
 class ReceivedContacts:
-    """Contacts that a linearization obeys; matrices share the memory of the message."""
+    """Contacts that a linearization obeys; matrices share the memory of the message.
+
+    Attributes
+    ----------
+    source
+        Where they come from: ``'parameter'``, ``'topic'``, ``'forces'`` or ``'given'``.
+    active
+        Names of those in force, in the order of their rows: the frame, or frame=partner.
+    wrenches : (rows,)
+        On the robot, in axes of the contact frames [N, N m].
+    wrench_by_state : (rows, 2 m)
+    wrench_by_tau : (rows, n_u)
+    rank
+        Of their stacked Jacobian.
+    basis : (2 m, k)
+        P of the motions that they admit; empty if the publisher was not asked for it.
+    """
 
     source: str
-    """Where they come from: ``'parameter'``, ``'topic'``, ``'forces'`` or ``'given'``."""
     active: tuple[str, ...]
-    """Names of those in force, in the order of their rows: the frame, or frame=partner."""
     wrenches: Array
-    """(rows,) on the robot, in axes of the contact frames [N, N m]."""
     wrench_by_state: Array
-    """(rows, 2 m)"""
     wrench_by_tau: Array
-    """(rows, n_u)"""
     rank: int
-    """Of their stacked Jacobian."""
     basis: Array
-    """(2 m, k) P of the motions that they admit; empty if the publisher was not asked for it."""
 
 
 def read_contact_dynamics(message: Any) -> ReceivedContacts | None:
     """Return what a geolin_msgs/ContactDynamics says, None if no contacts are looked at.
 
-    Raises `InputError` if the source is unknown, or a matrix has not as many entries as it says.
+    Raises
+    ------
+    InputError
+        If the source is unknown, or a matrix has not as many entries as it says.
     """
     if not message.source and not message.contacts:
         return None

@@ -104,7 +104,10 @@ def frames_in_force(message: Any) -> tuple[str, ...]:
 class GainsWriter:
     """Fills geolin_msgs/FeedbackGains.
 
-    ``make_message`` and ``make_contact`` make an empty geolin_msgs/FeedbackGains and ContactState.
+    Parameters
+    ----------
+    make_message, make_contact
+        Make an empty geolin_msgs/FeedbackGains and ContactState.
     """
 
     def __init__(

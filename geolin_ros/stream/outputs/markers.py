@@ -77,9 +77,12 @@ def _arrows(model: TreeModel, snapshot: Snapshot, shape: Array) -> Array:
 class MarkerWriter:
     """Makes marker arrays; the modes in them are those that were found last.
 
-    ``make_array``, ``make_marker`` and ``make_point`` make an empty
-    visualization_msgs/MarkerArray, Marker and geometry_msgs/Point; ``period`` is the least time
-    between two arrays [s].
+    Parameters
+    ----------
+    make_array, make_marker, make_point
+        Make an empty visualization_msgs/MarkerArray, Marker and geometry_msgs/Point.
+    period
+        Least time between two arrays [s].
 
     Attributes
     ----------

@@ -78,8 +78,14 @@ class StateWriter:
 def empty_linearization(make: Callable[[str], Any], model: TreeModel, wrenches: int = 0) -> Any:
     """Return a LinearizedDynamics that is empty but for the parts that are messages of their own.
 
-    ``make`` returns an empty message of geolin_msgs by its name. The dependent and locked joints
-    of the model are filled in; there will be so many external ``wrenches``.
+    Parameters
+    ----------
+    make
+        Returns an empty message of geolin_msgs by its name.
+    model
+        Whose dependent and locked joints are filled in.
+    wrenches
+        How many external wrenches there will be.
     """
     message = make('LinearizedDynamics')
     message.external_wrenches = [make('ExternalWrench') for _ in range(wrenches)]

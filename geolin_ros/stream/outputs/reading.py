@@ -21,38 +21,48 @@ _METHODS = {'none': 1, **CODES['method']}
 
 @dataclass(frozen=True, eq=False)
 class ReceivedLinearization:
-    """d/dt z, or z(t + dt), = A z + B du + drift about a state; see the message for units."""
+    """d/dt z, or z(t + dt), = A z + B du + drift about a state; see the message for units.
+
+    Attributes
+    ----------
+    stamp
+        Of the joint state that was used [ns].
+    world_frame, base_frame
+        The base pose is that of ``base_frame`` seen from ``world_frame``.
+    state, tau : (n,)
+        Where, and the efforts of all joints there; the base twist is the body twist.
+    A : (2 m, 2 m)
+    B : (2 m, n_u)
+    mass_matrix : (m, m)
+        Of the body twist and the joint rates; empty if the publisher was not asked for it.
+    nu_dot : (m,)
+        Rate of the body twist, then joint accelerations.
+    drift : (2 m,)
+    columns, inputs
+        Names of the entries of z and du: columns of A and of B.
+    method
+        ``'none'`` in the continuous form; ``dt`` is zero and ``next_state`` None then.
+    """
 
     stamp: int
-    """Of the joint state that was used [ns]."""
     world_frame: str
     base_frame: str
-    """The base pose is that of ``base_frame`` seen from ``world_frame``."""
     model_name: str
     model_hash: str
     joint_names: tuple[str, ...]
     gravity: Array
     state: State
     tau: Array
-    """Where, and the efforts (n,) of all joints there; the base twist is the body twist."""
     A: Array
-    """(2 m, 2 m)"""
     B: Array
-    """(2 m, n_u)"""
     mass_matrix: Array
-    """(m, m) of the body twist and the joint rates; empty if the publisher was not asked for
-    it."""
     nu_dot: Array
-    """(m,) rate of the body twist, then joint accelerations."""
     drift: Array
-    """(2 m,)"""
     columns: tuple[str, ...]
     inputs: tuple[str, ...]
-    """Names of the entries of z and du: columns of A and of B."""
     reference: str
     form: str
     method: str
-    """``'none'`` in the continuous form; ``dt`` is zero and ``next_state`` None then."""
     dt: float
     representation: str
     next_state: State | None
@@ -61,8 +71,12 @@ class ReceivedLinearization:
 def read_linearization(message: Any) -> ReceivedLinearization:
     """Return what a geolin_msgs/LinearizedDynamics says; matrices share its memory.
 
-    Raises `InputError` if sizes contradict each other, or an enumeration has an unknown value;
-    `UnknownNameError` if an actuated joint is none of the joints.
+    Raises
+    ------
+    InputError
+        If sizes contradict each other, or an enumeration has an unknown value.
+    UnknownNameError
+        If an actuated joint is none of the joints.
     """
     A, B = read_matrix(message.a), read_matrix(message.b)
     sizes = _sizes(message)

@@ -19,22 +19,31 @@ NO_NAMES = ['']
 
 @dataclass(frozen=True)
 class Parameter:
-    """One row of the table."""
+    """One row of the table.
+
+    Attributes
+    ----------
+    unit
+        Unit of the value, empty where it has none.
+    choices
+        Allowed values of a text.
+    bounds
+        Smallest and largest allowed number.
+    live
+        Whether it may change while the node runs. Not so what names files: whoever reaches
+        ``~/set_parameters`` would have them opened.
+    entry
+        Reads one entry of a list of texts; raises `ConfigurationError` for one it cannot read.
+    """
 
     name: str
     default: Value
     text: str
     unit: str = ''
-    """Unit of the value, empty where it has none."""
     choices: tuple[str, ...] = ()
-    """Allowed values of a text."""
     bounds: tuple[float, float] | None = None
-    """Smallest and largest allowed number."""
     live: bool = True
-    """Whether it may change while the node runs. Not so what names files: whoever reaches
-    ``~/set_parameters`` would have them opened."""
     entry: Callable[[str], object] | None = None
-    """Reads one entry of a list of texts; raises `ConfigurationError` for one it cannot read."""
 
     def check(self, value: Any) -> None:
         """Raise `ConfigurationError` if ``value`` is not allowed."""

@@ -28,9 +28,16 @@ Report = dict[str, Any]
 def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report:
     """Read all inputs of a source once and say what was found, in plain numbers and words.
 
-    ``watch`` wraps the messages, of which there are ``total``, to show how far the work is. It is
-    ready for JSON: span, topics, joints, timing of each input, odometry, what would be linearized,
-    skipped and dropped, and ``problems``, sentences for people.
+    Parameters
+    ----------
+    watch
+        Wraps the messages, of which there are ``total``, to show how far the work is.
+
+    Returns
+    -------
+    dict
+        Ready for JSON: span, topics, joints, timing of each input, odometry, what would be
+        linearized, skipped and dropped, and ``problems``, sentences for people.
     """
     recording, model = source.recording, source.model
     stream = OperatingPoints(model, source.settings)

@@ -29,8 +29,13 @@ RATE = 100.0
 class Bag:
     """The joint states of a bag, paired as by the node and linearized when they are looked at.
 
-    ``watch`` wraps the messages while they are read, of which there are ``total``. Raises
-    `RecordingError` if an input is missing, the bag is damaged, or nothing of it can be used.
+    Raises `RecordingError` if an input is missing, the bag is damaged, or nothing of it can be
+    used.
+
+    Parameters
+    ----------
+    watch
+        Wraps the messages while they are read, of which there are ``total``.
     """
 
     def __init__(self, source: Source, watch: Watch = lambda items, total: items) -> None:

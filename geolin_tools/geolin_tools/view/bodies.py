@@ -47,8 +47,12 @@ def drawn(model: TreeModel, source: str | Path) -> Drawn:
 
     Of each link its visual shapes; if a mesh of them is not found, its collision shapes without
     such meshes. A body that then has nothing is drawn as capsules from its origin to its joints.
-    ``source`` is path or text of its URDF or MJCF; from the path of a URDF meshes are found.
     Raises `UrdfError` if a shape is malformed.
+
+    Parameters
+    ----------
+    source
+        Path or text of its URDF or MJCF; from the path of a URDF meshes are found.
     """
     is_text = isinstance(source, str) and '<' in source
     path = None if is_text else Path(source)

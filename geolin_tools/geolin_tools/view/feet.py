@@ -17,7 +17,10 @@ from geolin_ros.model.tree import TreeModel
 class Feet:
     """Looks up, once a frame, the ball or sole that the shapes of a link make.
 
-    ``source`` is path or text of its URDF or MJCF.
+    Parameters
+    ----------
+    source
+        Path or text of its URDF or MJCF.
     """
 
     def __init__(self, model: TreeModel, source: str | Path) -> None:

@@ -14,23 +14,35 @@ from geolin_ros.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class Instant:
-    """One moment of a robot."""
+    """One moment of a robot.
+
+    Attributes
+    ----------
+    time
+        [s], from when the source says.
+    state
+        Where the robot is.
+    A : (2 m, 2 m)
+    B : (2 m, n_u)
+        Empty where there is no linearization yet.
+    dt
+        Step of the discrete form [s]; 0 if A and B are continuous.
+    forces
+        On the robot.
+    supports
+        What it stands on.
+    paths
+        Places (N + 1, 3) of base and feet in the plan of a robot that walks [m].
+    remark
+        What a reader has to know about it, a sentence.
+    """
 
     time: float
-    """[s], from when the source says."""
     state: State
-    """Where the robot is."""
     A: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    """(2 m, 2 m)"""
     B: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    """(2 m, n_u) empty where there is no linearization yet."""
     dt: float = 0.0
-    """Step of the discrete form [s]; 0 if A and B are continuous."""
     forces: tuple[Force, ...] = ()
-    """On the robot."""
     supports: tuple[Support, ...] = ()
-    """What it stands on."""
     paths: tuple[Array, ...] = ()
-    """Places (N + 1, 3) of base and feet in the plan of a robot that walks [m]."""
     remark: str = ''
-    """What a reader has to know about it, a sentence."""

@@ -46,8 +46,12 @@ PUSH_TIME = 0.1
 class Live:
     """What is newest on the graph.
 
-    ``description`` is as of `Source`; when the node takes another robot, it is that of its
-    description. ``urdf`` and ``overlay`` are as of `wait_for`.
+    Parameters
+    ----------
+    model, description
+        The robot, see `Source`; when the node takes another, that of its description.
+    urdf, overlay
+        As of `wait_for`.
     """
 
     def __init__(

@@ -59,8 +59,12 @@ class ModePanel:
     """A button that analyses the posture of now, and a list of its modes.
 
     The chosen mode swings about the posture of now. When that has moved and rests again, it is
-    analysed anew, and the mode of the most similar shape stays chosen. ``newest`` returns what is
-    shown now, or None.
+    analysed anew, and the mode of the most similar shape stays chosen.
+
+    Parameters
+    ----------
+    newest
+        Returns what is shown now, or None.
 
     Attributes
     ----------

@@ -39,9 +39,14 @@ FRICTION = 0.8
 class Page:
     """Serves the page of one source until it is closed.
 
-    It listens at ``host`` and ``port``; 0 is any port, one that is taken an error. ``say`` is
-    called with what is drawn otherwise than described. Raises `ConfigurationError` if the extra is
-    not installed, or the port is taken.
+    Raises `ConfigurationError` if the extra is not installed, or the port is taken.
+
+    Parameters
+    ----------
+    host, port
+        Where it listens; 0 is any port, one that is taken an error.
+    say
+        Called with what is drawn otherwise than described.
     """
 
     def __init__(

@@ -35,10 +35,17 @@ class Standing:
     """Postures that the user chooses; the first support stays where it is on the ground.
 
     The efforts are those of the equilibrium on the supports that are on the ground; of a fixed
-    base those that hold it; in the air none. Model and description are as of `Source`, joints and
-    height as of `control.posture.standing_posture`; without ``supports`` it is in the air. Raises
-    `InfeasibleError` if it cannot stand on the supports; `UnknownNameError` if a joint or frame is
-    not part of the robot.
+    base those that hold it; in the air none. Raises `InfeasibleError` if it cannot stand on the
+    supports; `UnknownNameError` if a joint or frame is not part of the robot.
+
+    Parameters
+    ----------
+    model, description
+        The robot, see `Source`.
+    supports
+        What it may stand on; none: it is in the air.
+    joints, height
+        As of `control.posture.standing_posture`.
     """
 
     def __init__(

@@ -38,7 +38,12 @@ PUSH = 'push'
 class Watcher:
     """Subscriptions to a node and to what it subscribes to.
 
-    ``node`` is the full name of the linearizer, ``remaps`` are names as ``from:=to``.
+    Parameters
+    ----------
+    node
+        Full name of the linearizer.
+    remaps
+        Names as ``from:=to``.
 
     Attributes
     ----------
