@@ -148,7 +148,9 @@ class StageProblem:
         """Start the next solution from nothing."""
         self.w[:], self._multipliers[:] = 0.0, 0.0
 
-    def solve(self, z0: ArrayLike, rounds: int = 2, newton_steps: int = 5) -> Solution:
+    def solve(
+        self, z0: ArrayLike, rounds: int = 2, newton_steps: int = 5, most: int | None = None
+    ) -> Solution:
         """Solve from the inputs and multipliers of the last solution.
 
         Raises `ShapeError` if z0 has another size.
@@ -161,6 +163,8 @@ class StageProblem:
             Updates of the multipliers: violations shrink with each.
         newton_steps
             The largest number of recursions in a round.
+        most
+            The largest number in all rounds, which bounds the time; None: no other limit.
 
         Returns
         -------
@@ -171,7 +175,8 @@ class StageProblem:
         if first.shape != (sizes.n_x,):
             raise ShapeError(f'z0 has shape {first.shape}, expected ({sizes.n_x},)')
         self._z[0] = first
-        status, steps = kernels.solve(sizes, self._memory, rounds, newton_steps)
+        most = rounds * newton_steps if most is None else most
+        status, steps = kernels.solve(sizes, self._memory, rounds, newton_steps, most)
         g = self._memory.g.reshape(sizes.N, -1)
         of_rows, of_bounds = g[:, : sizes.rows], g[:, sizes.rows :]
         arrays = self._z, self.w, self._K, self._multipliers, of_rows

@@ -103,7 +103,7 @@ class Stepper(Planner):
 
     def _reach(self, times: Array, data: Array, feet: Array, turns: Array) -> Places:
         """Bend the legs, with the base where the centre of mass is on its path."""
-        self.legs.bend(data, feet, turns, self._passed)
+        self.legs.bend(data, feet, turns, self._passed, iterations=1)
         count, n = len(data), self.model.n
         H = data[:, :16].reshape(count, 4, 4)
         M = batch.mass_matrix(self.model, data)

@@ -43,7 +43,9 @@ class Legs:
         self._s = slice(16, 16 + model.n)
         self._last: Array | None = None
 
-    def bend(self, data: Array, p: Array, R: Array, passed: int = 0) -> Places:
+    def bend(
+        self, data: Array, p: Array, R: Array, passed: int = 0, iterations: int = ITERATIONS
+    ) -> Places:
         """Move the legs of states (N, ...) so that feet are at p (N, K, 3), soles along R.
 
         Legs start as they were after the last call, where so many nodes have passed since.
@@ -53,7 +55,7 @@ class Legs:
             for _, _, joints in self._legs:
                 data[:, 16 + joints] = self._last[nodes][:, joints]
         limits = self.model.limits
-        for _ in range(ITERATIONS):
+        for _ in range(iterations):
             at, errors = self.points(data), []
             for size, feet, _ in self._legs:
                 error = p[:, feet] - at.p[:, feet]

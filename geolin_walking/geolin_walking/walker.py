@@ -43,6 +43,8 @@ CONTACT_DAMPING = 40.0
 """Of the contacts in the model: a foot that still moves is at rest soon [1/s]."""
 FORCE_WEIGHT, BOUND_WEIGHT = 300.0, 1000.0
 """Of violated cones, as shares of the weight, and of violated limits, as shares of their mean."""
+RECURSIONS = {'point': 10, 'surface': 5}
+"""Riccati recursions of a cycle at most: many joints take longer, and the next one goes on."""
 BANDWIDTH = 80.0
 """Of the impedance of what contacts forbid [rad/s]."""
 FALLEN, LOW = 0.9, 0.6
@@ -282,7 +284,7 @@ class Walker:
         z0 = np.zeros(2 * model.m)
         if measured is not None:
             z0 = differences(states[:1], measured.data[None])[0]
-        solution = self.problem.solve(z0)
+        solution = self.problem.solve(z0, most=RECURSIONS[self.supports[0].kind])
         if not solution.is_finite or np.abs(solution.z).max() > 1e3:
             self.problem.forget()
             return None

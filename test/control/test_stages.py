@@ -63,6 +63,16 @@ def test_two_rounds__are_near():
     assert max(found.violations.values()) < 0.03
 
 
+def test_most_recursions__are_kept_to_and_the_next_call_goes_on():
+    problem, z0 = random_problem(1)
+    whole = problem.solve(z0, rounds=60, newton_steps=30)
+    problem.forget()
+    steps = [problem.solve(z0, most=3).steps for _ in range(60)]
+    assert whole.steps > 3
+    assert max(steps) == 3
+    np.testing.assert_allclose(problem.solve(z0, most=3).w, whole.w, atol=1e-6)
+
+
 def test_gains__are_the_derivative_of_the_solution():
     problem, z0 = random_problem(2)
     found = problem.solve(z0, rounds=1, newton_steps=30)

@@ -118,7 +118,7 @@ def make_memory(s: Sizes) -> Memory:
 
 
 @lean_kernel
-def solve(s, m, rounds, newton_steps):
+def solve(s, m, rounds, newton_steps, most):
     """Find z, w and gains from the multipliers and inputs w in memory; return status and steps.
 
     Parameters
@@ -128,7 +128,9 @@ def solve(s, m, rounds, newton_steps):
     rounds
         How often multipliers are updated, at least once.
     newton_steps
-        The largest number of them in a round.
+        The largest number of recursions in a round.
+    most
+        The largest number in all rounds.
     """
     steps, status = 0, SOLVED
     mirror(s, m)
@@ -136,7 +138,7 @@ def solve(s, m, rounds, newton_steps):
     evaluate(s, m, m.x, m.g)
     for _ in range(rounds):
         settled = False
-        for _ in range(newton_steps):
+        for _ in range(min(newton_steps, most - steps)):
             steps += 1
             if not recur(s, m):
                 return INDEFINITE, steps
@@ -151,6 +153,8 @@ def solve(s, m, rounds, newton_steps):
                 break
         status = SOLVED if settled else UNSETTLED
         update_multipliers(s, m)
+        if steps == most:
+            break
     if is_infeasible(s, m):
         status = INFEASIBLE
     return status, steps
