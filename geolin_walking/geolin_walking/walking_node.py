@@ -47,7 +47,7 @@ PAUSE = 2.0
 """Before a service that has not answered is asked again [s]."""
 PROGRAM = Program(
     'walking_node',
-    'Makes a legged robot walk, by model predictive control: docs/simulation.md.',
+    'Makes a legged robot walk, by model predictive control: docs/walk.md.',
     f'robot_description, joint_states, odom, contact_states, cmd_vel; by parameter {SERVICE}',
     '~/plan, ~/contact_states',
 )

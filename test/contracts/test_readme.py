@@ -58,11 +58,10 @@ def test_make_targets__exist():
                 'geolin_demos.balance',
                 'geolin_demos.balance.robot',
                 *(f'benchmarks.balance_{name}' for name in ('odometry', 'redesign')),
-                'geolin_demos.walk',
-                'geolin_walking.walking_node',
                 'mpc',
             ],
         ),
+        ('walk.md', ['geolin_demos.walk', 'geolin_walking.walking_node']),
     ],
 )
 def test_options_of_pages__are_those_of_the_programs(page, programs):
