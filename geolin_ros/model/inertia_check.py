@@ -10,6 +10,7 @@ from geolin_ros.description import Description, Finding, Link, raise_errors
 from geolin_ros.errors import SingularInertiaError
 from geolin_ros.kernels.packing.ballast import at_zero, ballast_of_ties
 from geolin_ros.kernels.packing.types import Tree
+from geolin_ros.spatial.se3 import cross3
 from geolin_ros.typing import Array
 
 SMALLEST_SHARE = 1e-12  # of a joint's composite inertia that must be left when the base is free
@@ -101,11 +102,7 @@ def _generic_transform(tree: Tree, i: int) -> Array:
     u, w = np.split(tree.subspace[tree.v_start[i] : tree.v_start[i] + tree.v_size[i]].sum(0), 2)
     amount = 0.3 + 0.1 * (i % 7)
     length = float(np.linalg.norm(w))
-    angle, cross = amount * length, _cross(w / (length or 1.0))
+    angle, cross = amount * length, cross3(w / (length or 1.0))
     E = np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
     R, o = tree.rotation[i] @ E, tree.translation[i] + tree.rotation[i] @ (u * amount)
-    return np.block([[R.T, -R.T @ _cross(o)], [np.zeros((3, 3)), R.T]])
-
-
-def _cross(w: Array) -> Array:
-    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+    return np.block([[R.T, -R.T @ cross3(o)], [np.zeros((3, 3)), R.T]])

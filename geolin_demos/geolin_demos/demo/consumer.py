@@ -14,7 +14,7 @@ import rclpy
 from nav_msgs.msg import Odometry
 from rclpy.executors import Executor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
@@ -25,11 +25,9 @@ from geolin_demos.demo.report import report
 from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics
 from geolin_ros.errors import GeolinError
 from geolin_ros.ros.executor import make_executor
+from geolin_ros.ros.qos import LATCHED
 from geolin_ros.ros.signals import ignore_signals, stop_on_signals
 
-LATCHED = QoSProfile(
-    depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
-)
 RELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 INTERRUPTED = 130
 LAST_ANSWERS = 0.5  # to wait for after the measured time [s]

@@ -13,7 +13,6 @@ from typing import Protocol
 
 import rclpy
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
@@ -21,12 +20,10 @@ from geolin_demos.demo.descriptions import published
 from geolin_ros.errors import ConfigurationError, GeolinError, ModelWarning
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.robots import locate
+from geolin_ros.ros.qos import LATCHED
 from geolin_ros.ros.signals import ignore_signals, stop_on_signals
 
 INTERRUPTED = 130
-LATCHED = QoSProfile(
-    depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
-)
 PERIOD = 2_000_000  # of the samples [ns]
 LATE = 5_000_000  # from here on samples are left out to catch up [ns]
 FALLEN_BEHIND = 100_000_000  # from here on the clock is set anew [ns]
