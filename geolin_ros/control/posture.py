@@ -50,9 +50,7 @@ NEARLY = 1e-3
 """Error up to which soles that nobody has placed need only be level on the ground [m, rad]: on
 legs without an ankle's roll they come closer as the base leans."""
 _MUST, _HEIGHT, _UPRIGHT, _LEG, _JOINT = 1e3, 10.0, 10.0, 0.1, 3.0
-_BEND = (
-    0.1  # of the way to the middle of a leg joint's range: a stretched leg cannot start to bend
-)
+_BEND = 0.1  # of the way to the middle of a joint's range: a stretched leg cannot start to bend
 _LARGEST_STEP = 0.3  # [m, rad]: beyond, a linear step promises too much
 _STEPS = 60
 
