@@ -20,7 +20,7 @@ DEFINITIONS = {
     ROSBAG2: {'srv/Pause.srv': '---\n', 'srv/Resume.srv': '---\n'},
 }
 INSTALLED = {package: find_spec(package) is not None for package in DEFINITIONS}
-FOLDER = Path(sys.prefix) / 'build' / 'of_tests'
+FOLDER = Path(sys.prefix).resolve() / 'build' / 'of_tests'  # libraries know it: no link to it
 
 
 @functools.cache
