@@ -38,10 +38,8 @@ def robot(graph, quadruped, tmp_path_factory):
     """A client of one node that serves all tests of a module; the quadruped, from its file."""
     client = Client(graph, tmp_path_factory.mktemp('node'), quadruped)
     with contextlib.closing(client):
-        client.start(robot_description_file=str(robots.path('quadruped')))
-        client.wait_until_active()
-        client.wait_until_serving()
-        client.shake_hands()
+        client.serve()
+        client.new_drops()
         yield client
 
 

@@ -85,13 +85,8 @@ def numbers(message):
 
 def test_component__publishes_what_the_node_publishes(component, client):
     answers, log = component
-    client.start(
-        robot_description_file=str(robots.path('quadruped')),
-        contacts=[f'{foot} point' for foot in FEET],
-        actuated_joints=list(actuated()),
-    )
-    client.wait_until_active()
-    client.shake_hands()
+    points = [f'{foot} point' for foot in FEET]
+    client.serve(contacts=points, actuated_joints=list(actuated()))
 
     def pair(joints, base):
         """Send until both have answered; return their messages."""

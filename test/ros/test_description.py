@@ -39,10 +39,7 @@ def test_mjcf_file__is_read(new_client, tmp_path):
     file.write_text(BIPED)
     model = TreeModel.from_file(file)
     client = new_client(model)
-    client.start(robot_description_file=str(file))
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.shake_hands()
+    client.serve(robot_description_file=str(file))
     found = read_linearization(client.ask())
     assert found.model_hash == model.hash
     assert deviation(file, model, found.state, found.tau, found.nu_dot) < 1e-9
@@ -81,6 +78,7 @@ def test_topic__is_waited_for_and_followed(client):
 
     client.describe(QUADRUPED.read_text())
     assert_serves(client)
+    client.new_drops()
 
     client.describe(robots.path('humanoid').read_text())
     client.wait_until_serving('humanoid')

@@ -12,10 +12,7 @@ QUADRUPED = str(robots.path('quadruped'))
 
 
 def test_reliable_publishers__are_heard(new_client, quadruped):
-    client = new_client(quadruped, inputs=RELIABLE)
-    client.start(robot_description_file=QUADRUPED)
-    client.wait_until_active()
-    client.shake_hands()
+    new_client(quadruped, inputs=RELIABLE).serve()
 
 
 def test_qos_overrides__are_followed_and_a_mismatch_is_said(client):
@@ -58,12 +55,8 @@ def test_two_robots__do_not_hear_each_other(new_client, quadruped):
     humanoid = TreeModel.from_urdf(robots.path('humanoid'))
     clients = [new_client(model) for model in (quadruped, humanoid)]
     for client in clients:
-        client.start()
         client.describe(robots.path(client.model.name).read_text())
-    for client in clients:
-        client.wait_until_active()
-        client.wait_until_serving()
-        client.shake_hands()
+        client.serve()
     for client in clients:
         assert client.ask().model_hash == client.model.hash
         names = {message.model_name for message in client.linearizations}

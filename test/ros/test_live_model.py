@@ -193,9 +193,17 @@ def test_name_that_the_robot_has_not__is_refused_and_changes_nothing(robot, valu
     assert says in reason
     assert robot.get_parameters(*names) == before
     ask(robot, robot.model)
-    set_and_wait(robot, {'gravity': [0.0, 0.0, -1.0]})  # nothing is in the way of others
-    ask(robot, robot.model.with_gravity((0.0, 0.0, -1.0)))
-    set_and_wait(robot, {'gravity': [0.0, 0.0, -9.81]})
+
+
+def test_refused_values__are_in_the_way_of_no_others(robot):
+    for values in (
+        {'contacts': ['FL_sole point']},
+        {'robot_description': '<robot name="broken">'},
+    ):
+        assert not robot.set_parameters(**values)[0]
+        set_and_wait(robot, {'gravity': [0.0, 0.0, -1.0]})
+        ask(robot, robot.model.with_gravity((0.0, 0.0, -1.0)))
+        set_and_wait(robot, {'gravity': [0.0, 0.0, -9.81]})
     robot.wait_for(lambda: robot.next_diagnostics()[2]['pending'] == 'nothing')
 
 
@@ -269,10 +277,7 @@ def test_node__answers_at_100_hz_while_ten_sets_of_parameters_compile(client, tm
     """
     cold = copy_cache(tmp_path, 'contact_linearization.linearize_*', 'own_results.linearize_*')
     client.environment = client.environment | {'NUMBA_CACHE_DIR': str(cold)}
-    client.start(robot_description_file=str(QUADRUPED))
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.shake_hands()
+    client.serve()
     arrivals, node = [], client.graph.node
     topic = f'{client.node_name}/linearization'
     node.create_subscription(

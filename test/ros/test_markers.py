@@ -7,7 +7,6 @@ import pytest
 from support.close import assert_close
 from support.ros_graph import RELIABLE
 
-from geolin_ros import robots
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.stream.outputs.reading import read_linearization
 
@@ -24,14 +23,7 @@ def test_markers__are_the_contact_forces_and_modes_of_the_linearization(client):
     client.graph.node.create_subscription(
         markers.MarkerArray, f'{client.node_name}/markers', arrays.append, RELIABLE
     )
-    client.start(
-        robot_description_file=str(robots.path('quadruped')),
-        contacts=[f'{foot} point' for foot in FEET],
-        marker_rate=100.0,
-    )
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.shake_hands()
+    client.serve(contacts=[f'{foot} point' for foot in FEET], marker_rate=100.0)
 
     def with_modes():
         client.time += 20_000_000

@@ -157,25 +157,6 @@ class TestService:
             np.reshape(response.linearization.a.data, (36, 36)), expected.A
         )
 
-    def test_unknown_wrench_link__is_refused_with_near_names(self, robot):
-        from geolin_msgs.msg import ExternalWrench
-
-        request, _ = self.request(robot)
-        request.external_wrenches = [ExternalWrench(link='FL_feet', kind=1)]
-        response = robot.linearize(request)
-        assert not response.success
-        assert "link 'FL_feet' is not part of" in response.message
-        assert "'FL_foot'" in response.message
-
-    def test_flood_of_requests__is_refused_and_the_robot_still_served(self, robot):
-        request, _ = self.request(robot)
-        assert robot.set_parameters(service__rate=1)[0]
-        robot.wait_for(lambda: 'within a second' in robot.linearize(request).message)
-        robot.ask()
-        assert not robot.set_parameters(service__rate=0)[0]
-        assert robot.set_parameters(service__rate=100)[0]
-        robot.wait_for(lambda: robot.linearize(request).success)
-
 
 DRONE = """<robot name="drone"><link name="hull"><inertial>
 <origin xyz=".1 0 .05"/><mass value="2"/>

@@ -116,14 +116,8 @@ def standing_bag(graph, tmp_path_factory):
     model = TreeModel.from_urdf(robots.path('quadruped'), overlay=rotors)
     client = Client(graph, tmp_path_factory.mktemp('node'), model)
     with contextlib.closing(client):
-        client.start(
-            robot_description_file=str(robots.path('quadruped')),
-            overlay_file=str(rotors),
-            contacts=['FL_foot point', 'FR_foot point', 'RL_foot point'],
-        )
-        client.wait_until_active()
-        client.wait_until_serving()
-        client.shake_hands()
+        contacts = ['FL_foot point', 'FR_foot point', 'RL_foot point']
+        client.serve(overlay_file=str(rotors), contacts=contacts)
         recorder = start(tmp_path / 'bag', '--node', client.node_name, '--duration', '3')
         try:
             client.wait_for(lambda: client.ask() and recorder.poll() is not None, START)

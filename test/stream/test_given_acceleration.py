@@ -9,14 +9,17 @@ from support.dense_reference import DenseReference
 from support.finite_difference import linearization
 from support.messages import SECOND, joint_state, odometry, random_quaternion, wrench_stamped
 from support.pinocchio_oracle import PinocchioOracle
-from support.taking import take
+from support.taking import dropped, take
 
 from geolin_ros import TreeModel, robots, urdf
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.outputs.messages import LinearizationWriter, SummaryWriter
+from geolin_ros.stream.topics import Counts
 
+messages = pytest.importorskip('geolin_msgs.msg')
 T0 = 50 * SECOND
 MS = 1_000_000
 FEET = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
@@ -58,6 +61,15 @@ def make_stream(model, **settings):
     return LinearizationStream(model, StreamSettings(**settings))
 
 
+def written(stream, answer):
+    """Return the message of an answer, and its base wrench (6,)."""
+    message = messages.LinearizedDynamics()
+    message.external_wrenches = [messages.ExternalWrench() for _ in answer.wrenches]
+    LinearizationWriter(message, stream.model, stream.settings).write(answer)
+    left = message.base_wrench_residual
+    return message, [getattr(part, x) for part in (left.force, left.torque) for x in 'xyz']
+
+
 # ---- Wrenches
 
 
@@ -79,6 +91,10 @@ def test_wrench_topics__enter_a_as_differences_say(quadruped, dense, kind):
     assert_close(answer.A, A, 1e-10)
     assert_close(answer.B, B, 1e-8)
     assert_close(answer.nu_dot, dense.forward_dynamics(state, tau, wrenches), 1e-11)
+    code = {'body': 1, 'world': 2, 'world_oriented': 3}[kind]
+    for found, wrench in zip(written(stream, answer)[0].external_wrenches, wrenches, strict=True):
+        assert (found.link, found.kind) == (wrench.link, code)
+        assert (found.wrench.force.y, found.wrench.torque.x) == (wrench.force[1], wrench.moment[0])
 
 
 def test_missing_wrench__is_a_drop_or_a_finding(quadruped):
@@ -111,19 +127,28 @@ def test_zero__is_the_linearization_at_zero_acceleration(quadruped, oracle):
     assert_close(answer.base_wrench, needed[:6], 1e-12)
     assert np.abs(answer.nu_dot).max() < 1e-9
     np.testing.assert_array_equal(answer.tau, robot.tau)
+    message, left = written(stream, answer)
+    assert message.nu_dot_source == message.NU_DOT_ZERO
+    assert_close(left, needed[:6], 1e-12)
+    summary = SummaryWriter(messages.LinearizationSummary(), quadruped)
+    summary = summary.write(answer, Counts(), 0.0)
+    assert summary.base_force_residual == pytest.approx(np.linalg.norm(needed[:3]))
+    assert summary.base_torque_residual == pytest.approx(np.linalg.norm(needed[3:6]))
 
 
 def test_measured__is_the_linearization_at_the_measured_acceleration(quadruped, oracle):
     stream, robot = make_stream(quadruped, nu_dot='measured'), Robot(quadruped)
-    with pytest.raises(DroppedInput, match='no accelerations yet') as drop:
+    with dropped(Cause.NO_ACCELERATION, 'no accelerations yet'):
         robot.tell(stream)
-    assert drop.value.cause is Cause.NO_ACCELERATION
     for k in range(1, 4):
         answer = robot.tell(stream, T0 + 2 * k * MS)
     nu_dot = np.concatenate((robot.v_dot, robot.r_dot))
     assert_close(answer.nu_dot, nu_dot, 1e-9)
     assert_close(answer.A[18:], about(oracle, quadruped, answer.state, nu_dot), 1e-8)
     assert_close(answer.base_wrench, oracle.inverse_dynamics(answer.state, nu_dot)[:6], 1e-8)
+    message, _ = written(stream, answer)
+    assert message.nu_dot_source == message.NU_DOT_MEASURED
+    assert 'delay of measured accelerations [ms]' in stream.details
 
 
 def test_predicted__leaves_nothing_over(quadruped):
@@ -162,6 +187,8 @@ def test_inverse_dynamics__gives_the_efforts_and_reports_the_base(quadruped, ora
     A, _, nu_dot = oracle.linearization(answer.state, needed[6:])
     assert_close(answer.A, A, 1e-10)
     assert_close(answer.nu_dot, nu_dot, 1e-10)
+    message, _ = written(stream, answer)
+    assert message.effort_source == message.EFFORT_INVERSE_DYNAMICS
 
 
 def test_inverse_dynamics__on_a_fixed_base_holds_the_robot():

@@ -50,6 +50,7 @@ from geolin_msgs.msg import (  # noqa: E402
     LinearizedDynamics,
 )
 from geolin_msgs.srv import Linearize  # noqa: E402
+from geolin_ros import robots  # noqa: E402
 from geolin_ros.ros.linearizer import TOPIC_NAMES  # noqa: E402
 
 OUTPUTS = 'linearization', 'forward_dynamics', 'summary'
@@ -372,6 +373,15 @@ class Client:
         )
         return self.process
 
+    def serve(self, **parameters):
+        """Start a node of the robot, of its bundled file by default; wait until it answers."""
+        if self.description is None and 'robot_description_file' not in parameters:
+            parameters['robot_description_file'] = str(robots.path(self.model.name))
+        self.start(**parameters)
+        self.wait_until_active()
+        self.wait_until_serving()
+        self.shake_hands()
+
     def wait_for(self, condition, timeout=PATIENCE):
         """As `Graph.wait_for`; fails at once if the node ends."""
         return self.graph.wait_for(condition, timeout, self.process)
@@ -413,7 +423,6 @@ class Client:
 
         self.wait_for(all_heard)
         self.ask()
-        self.new_drops()
 
     def wait_until_serving(self, robot=None):
         """Wait until the node serves ``robot`` (by default the client's)."""

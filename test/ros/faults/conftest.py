@@ -77,10 +77,7 @@ def serving(quadruped, tmp_path_factory):
         client = Client(graph, tmp_path_factory.mktemp('node'), quadruped)
         with contextlib.closing(client):
             client.describe(robots.path('quadruped').read_text())
-            client.start()
-            client.wait_until_active()
-            client.wait_until_serving()
-            client.shake_hands()
+            client.serve()
             yield client
 
     return serve
