@@ -21,12 +21,15 @@ from benchmarks.balance_redesign import RedesignedLqr
 from geolin_ros.control.regulator import Mode, Reference, Regulator, RegulatorSettings
 from geolin_ros.dynamics.kinematics import Kinematics
 
-QUADRUPEDS, HUMANOIDS = ('quadruped', 'go2'), ('humanoid', 'g1_29dof_rev_1_0')
 FEET = {
-    **dict.fromkeys(QUADRUPEDS, ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')),
+    **dict.fromkeys(('quadruped', 'go2'), ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')),
     'humanoid': ('left_foot', 'right_foot'),
     'g1_29dof_rev_1_0': ('left_ankle_roll_link', 'right_ankle_roll_link'),
 }
+QUADRUPEDS = 'quadruped', pytest.param('go2', marks=pytest.mark.soak)
+HUMANOIDS = 'humanoid', pytest.param('g1_29dof_rev_1_0', marks=pytest.mark.soak)
+IMPULSES = {4: (0.06, 0.04), 2: (0.025, 0.02)}
+"""Borne on so many feet, and with one of them lifted."""
 
 
 @cache
@@ -46,19 +49,11 @@ def three_pushes(robot, impulse, seed=0):
     return random_pushes(impulse, mass, seed, count=2, start=0.2, every=1.5)
 
 
-@pytest.mark.parametrize('robot', QUADRUPEDS)
-@pytest.mark.parametrize(('lifted', 'impulse'), [([], 0.06), (['FL_foot'], 0.04)])
-def test_quadruped__bears_pushes_on_four_and_three_feet(robot, lifted, impulse):
-    motion = stand(simulator_of(robot), 3.5, lifted)
-    recording = run(robot, motion, pushes=three_pushes(robot, impulse))
-    assert recording.stands
-    assert 0.005 < recording.peak_error() < 0.08
-
-
-@pytest.mark.parametrize('robot', HUMANOIDS)
-@pytest.mark.parametrize(('feet', 'impulse'), [(2, 0.025), (1, 0.02)])
-def test_humanoid__bears_pushes_on_two_soles_and_on_one(robot, feet, impulse):
-    motion = stand(simulator_of(robot), 3.5, FEET[robot][: 2 - feet])
+@pytest.mark.parametrize('lifted', [0, 1])
+@pytest.mark.parametrize('robot', [*QUADRUPEDS, *HUMANOIDS])
+def test_robot__bears_pushes_on_all_feet_and_on_one_less(robot, lifted):
+    motion = stand(simulator_of(robot), 3.5, FEET[robot][:lifted])
+    impulse = IMPULSES[len(FEET[robot])][lifted]
     recording = run(robot, motion, pushes=three_pushes(robot, impulse))
     assert recording.stands
     assert 0.005 < recording.peak_error() < 0.08
@@ -146,8 +141,11 @@ def test_humanoid__shifts_to_one_sole_in_two_seconds_and_back(robot):
 
 @pytest.mark.parametrize(
     ('robot', 'law'),
-    [(robot, ScheduledLqr) for robot in HUMANOIDS]
-    + [('humanoid', partial(RedesignedLqr, every=5))],
+    [
+        ('humanoid', ScheduledLqr),
+        pytest.param('g1_29dof_rev_1_0', ScheduledLqr, marks=pytest.mark.soak),
+        ('humanoid', partial(RedesignedLqr, every=5)),
+    ],
 )
 def test_humanoid__squats_on_gains_of_the_motion_and_of_its_posture(robot, law):
     simulator = simulator_of(robot)

@@ -28,7 +28,7 @@ def test_example__is_short():
     assert len([line for line in body if line.strip()]) <= 35
 
 
-@pytest.mark.parametrize('name', ['go2', 'b1'])
+@pytest.mark.parametrize('name', ['go2', pytest.param('b1', marks=pytest.mark.soak)])
 def test_example__keeps_a_robot_standing_that_is_pushed_three_times(name, tmp_path):
     """Of 15 and 56 kg."""
     rotors = tmp_path / 'rotors.yaml'

@@ -24,33 +24,25 @@ NODES = {
     'state_estimator': {**QUADRUPED, 'contacts': ['FL_foot point']},
     'torque_estimator': {**QUADRUPED, 'imu_topics': ['imu base']},
 }
-ROUNDS = 2
-AS_USERS_DO = 1
 LEAVING = 10.0
 """Deadline [s]; a participant that was never destroyed stays for 20 s."""
 
 
 @pytest.fixture
-def processes(round_number, tmp_path):
-    """Four nodes that serve a robot, each as a process; in the first round as users start it.
-
-    And what was in /dev/shm before them.
-    """
+def processes(tmp_path):
+    """Four nodes that serve a robot, as users start them; what was in /dev/shm before them."""
     others, started = set(os.listdir('/dev/shm')), {}
     for module, parameters in NODES.items():
         folder = tmp_path / module
         folder.mkdir()
         place = f'/exits{os.getpid()}'
-        started[f'{place}/{module}'] = Process(
-            folder, parameters, place, module=module, forked=round_number >= AS_USERS_DO
-        )
+        started[f'{place}/{module}'] = Process(folder, parameters, place, module=module)
     yield started, others
     for process in started.values():
         process.end()
 
 
-@pytest.mark.parametrize('round_number', range(ROUNDS))
-def test_ended_nodes__are_not_listed_and_leave_no_file(graph, processes, round_number):
+def test_ended_nodes__are_not_listed_and_leave_no_file(graph, processes):
     processes, others = processes
     for name, process in processes.items():
         graph.wait_for(lambda p=process: 'serve quadruped' in p.log, START, process)

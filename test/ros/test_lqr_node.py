@@ -11,7 +11,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from lifecycle_msgs.srv import GetState
 from support.kernel_cache import copy_cache
-from support.ros_graph import AGAIN, LATCHED, START
+from support.ros_graph import LATCHED, START
 from support.standing import SUPPORTS
 from support.standing_graph import PERIOD, StandingRobot, Transition
 
@@ -137,27 +137,13 @@ def test_silence__of_the_robot_lets_its_joints_go(robot):
     assert 'release: no state for' in robot.process.log
 
 
-def test_deactivation__damps_and_activation_stands_again(robot):
-    robot.start()
-    robot.begin()
-    robot.live(0.2)
-    robot.transition(Transition.TRANSITION_DEACTIVATE)
-    robot.live(0.02)
-    rates = robot.simulator.state.r
-    limits = np.array(robot.model.limits.effort)
-    robot.wait_for(lambda: robot.is_answered(robot.publish(), AGAIN))
-    stamp = max(robot.commands)
-    expected = -0.05 * limits * rates
-    np.testing.assert_allclose(robot.commands[stamp], expected, atol=0.01 * limits.max())
-    assert 'damping: the node is not active' in robot.process.log
-    robot.check_efforts()
-    robot.transition(Transition.TRANSITION_ACTIVATE)
-    robot.process.stop(signal.SIGTERM)
-
-
 @pytest.mark.parametrize(
     'end',
-    [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, Transition.TRANSITION_ACTIVE_SHUTDOWN],
+    [
+        signal.SIGTERM,
+        Transition.TRANSITION_ACTIVE_SHUTDOWN,
+        *(pytest.param(end, marks=pytest.mark.soak) for end in (signal.SIGINT, signal.SIGHUP)),
+    ],
 )
 def test_end_of_the_node__lets_the_joints_go_as_slowly_as_ever(robot, end):
     """Effort controllers keep the last effort they were sent: it has to be zero."""

@@ -33,10 +33,7 @@ def test_node_that_waits_for_a_description__stops(client, number):
 
 @SIGNALS
 def test_busy_node__stops(client, number):
-    client.start(robot_description_file=str(robots.path('quadruped')))
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.shake_hands()
+    client.serve()
     for _ in range(50):
         client.send(client.make_joint_state(client.tick(1)), client.make_odometry(client.time))
     client.process.stop(number)
@@ -134,8 +131,16 @@ def test_node_that_compiles_what_its_robot_alone_takes__says_so_and_stops(
     assert 'serve quadruped' not in client.process.log
 
 
+LONGER = ('linearizer', 9), ('state_estimator', 5), ('torque_estimator', 5)
+
+
 @pytest.mark.parametrize(
-    ('module', 'moments'), [('linearizer', 5), ('lqr_node', 2), ('torque_estimator', 2)]
+    ('module', 'moments'),
+    [
+        ('linearizer', 3),
+        ('lqr_node', 2),
+        *(pytest.param(*of, marks=pytest.mark.soak) for of in LONGER),
+    ],
 )
 def test_signals_at_any_time__end_the_node_with_status_0(graph, tmp_path, module, moments):
     """From the first line of the program to the end of the interpreter, over and over again."""
@@ -204,10 +209,7 @@ def masked(pid, mask, number=signal.SIGINT):
 
 def test_signals_on_end__do_not_disturb_a_busy_node(client):
     """Joint states come while it ends, and more signals before the interpreter has."""
-    client.start(robot_description_file=str(robots.path('quadruped')))
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.shake_hands()
+    client.serve()
     assert client.graph.listed(client.node_name)
     for number in (signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGINT):
         client.process.process.send_signal(number)

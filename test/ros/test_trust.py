@@ -23,31 +23,15 @@ QUADRUPED = str(robots.path('quadruped'))
 EVERY = 40
 
 
-@pytest.mark.parametrize(
-    'values',
-    [
-        {},
-        {
-            'form': 'discrete',
-            'method': 'zoh',
-            'certificate.every': 100,
-            'certificate.budget': 1.0,
-        },
-    ],
-    ids=['defaults', 'discrete'],
-)
-def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys, values):
+def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys):
     """The entry is off by 1e-3 of its block; message, log, diagnostics and a file tell of it.
 
-    At 500 Hz at most.
+    At 500 Hz at most; test_self_check.py has it of discrete forms too.
     """
     client.module = wrong_node.__file__
-    client.start(robot_description_file=QUADRUPED, **values)
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.shake_hands()
+    client.serve()
 
-    every = values.get('certificate.every', BY_NAME['certificate.every'].default)
+    every = BY_NAME['certificate.every'].default
     due = time.perf_counter()
     deadline = due + START  # for a thread that a busy machine may let wait
     while not (message := client.ask()).trust.failed:
@@ -106,15 +90,8 @@ def test_failed_check_of_a_robot_that_was_described_anew__is_about_that_robot(cl
 
 def test_failed_check_that_cannot_be_kept__is_said_all_the_same(client):
     client.module = wrong_node.__file__
-    client.start(
-        robot_description_file=QUADRUPED,
-        certificate__every=EVERY,
-        certificate__budget=1.0,
-        certificate__folder='/proc/failed_checks',
-    )
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.shake_hands()
+    checks = {'every': EVERY, 'budget': 1.0, 'folder': '/proc/failed_checks'}
+    client.serve(**{f'certificate.{name}': value for name, value in checks.items()})
     client.wait_for(lambda: client.ask().trust.failures >= 2, START)
     said = client.process.log.splitlines()
     line = next(line for line in said if 'A and B are wrong' in line)  # then again after 5 s

@@ -146,7 +146,9 @@ def test_one_wrong_entry__is_reported_within_two_rounds(quadruped, wrong, name):
     assert trust.stamp.sec * SECOND + trust.stamp.nanosec == run.verdict.stamp
 
 
-@pytest.mark.parametrize('method', ['continuous', 'zoh', 'rkmk4'])
+@pytest.mark.parametrize(
+    'method', ['continuous', 'zoh', pytest.param('rkmk4', marks=pytest.mark.soak)]
+)
 def test_one_wrong_entry_of_a_humanoid__is_reported_in_time_by_default(wrong, method):
     """At 500 Hz, with the share of time that checks may take by default."""
     changes = {} if method == 'continuous' else {'form': 'discrete', 'method': method}
