@@ -19,7 +19,7 @@ from support.processes import Program, is_over
 pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
 
-from geolin_demos.demo.__main__ import discovery
+from geolin_demos.demo.__main__ import RANGE, discovery
 
 pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('ros_domain')]
 
@@ -63,6 +63,8 @@ def children_at_work(demo):
     assert any('listening' in line for line in lines), 'no linearization within the time limit'
     children = child_processes(demo.pid)
     assert len(children) == 3
+    for child in children:
+        assert f'{RANGE}=LOCALHOST' in Path(f'/proc/{child}/environ').read_text().split('\0')
     return children
 
 
@@ -93,7 +95,8 @@ def test_demo__passes_and_saves_a_picture(tmp_path):
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGHUP])
-def test_demo__ends_on_ctrl_c_and_leaves_nothing_behind(number, tmp_path):
+def test_demo__ends_on_ctrl_c_and_leaves_nothing_behind(number, tmp_path, monkeypatch):
+    monkeypatch.delenv(RANGE)  # which its processes get nevertheless
     process = start('geolin_demos.demo', '--output', tmp_path / 'picture.png')
     try:
         children = children_at_work(process)
@@ -224,6 +227,17 @@ def test_interrupt__while_modules_are_imported_is_one_line(name, monkeypatch):
     done = subprocess.run(use, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (130, '')
     assert done.stderr == f'{name.rpartition(".")[2]}: SIGINT before it was up\n'
+
+
+@pytest.mark.parametrize(('of_user', 'expected'), [(None, 'LOCALHOST'), ('SUBNET', 'SUBNET')])
+def test_discovery__is_of_this_machine_unless_its_user_says_otherwise(
+    of_user, expected, monkeypatch
+):
+    monkeypatch.delenv(RANGE) if of_user is None else monkeypatch.setenv(RANGE, of_user)
+    assert discovery()[RANGE] == expected
+    for launch in ('demo', 'standing'):
+        text = (ROOT / 'geolin_demos' / 'launch' / f'{launch}.launch.py').read_text()
+        assert 'SetEnvironmentVariable(RANGE, discovery()[RANGE])' in text
 
 
 def test_domain__is_one_that_no_process_of_this_machine_has(monkeypatch):
