@@ -12,6 +12,7 @@ from support.standing import standing_robot, urdf_of
 pytest.importorskip('mujoco')
 pytest.importorskip('rosbags')
 
+from geolin_demos.balance import baseline
 from geolin_demos.balance.laws import ScheduledLqr
 from geolin_demos.balance.motions import lift_and_put_down, stand
 from geolin_demos.sim.feet import OFF, ON
@@ -19,6 +20,7 @@ from geolin_demos.sim.sensors import Imu
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import push_of, simulate
 
+from benchmarks import balance_odometry
 from benchmarks.simulated_odometry import TRUSTED, Odometry
 from geolin_ros.offline.base_run import base_writer
 from geolin_ros.spatial import se3
@@ -141,3 +143,10 @@ def test_exact_imu__leaves_little_to_miss():
     errors = np.abs(watched.errors).max(axis=0)
     assert errors[:6].max() < 1e-2  # ball feet roll while the base sways
     assert errors[6:].max() < 2e-2
+
+
+def test_balance_odometry__compares_a_case_in_one_round(monkeypatch, capsys):
+    monkeypatch.setattr(baseline, 'LARGEST', 0.06)  # no impulse but that of the case
+    assert balance_odometry.main(['--robot=quadruped', '--cases=4 feet', '--pushes=1']) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == '| quadruped | 4 feet | 0.060 | 0.060 | 0.060 | 1.00 |'
