@@ -51,8 +51,15 @@ LONGEST = (
     'view/test_live_page.py',
     'demo/test_demo.py',
     'ros/test_replay.py',
-    'estimation/test_identification.py',
+    'ros/test_live_model.py',
+    'ros/faults/test_commands.py',
     'ros/faults/test_drills.py',
+    'ros/test_lqr_node.py',
+    'walk/test_walk_program.py',
+    'walk/test_walking.py',
+    'balance/test_any_controller.py',
+    'balance/test_in_process.py',
+    'estimation/test_identification.py',
     'contacts/test_fast_contacts.py',
 )
 """Files that take longest, of which one at the end would leave the other workers without work."""
