@@ -112,8 +112,7 @@ def test_another_robot__takes_the_page_and_no_mode_stays_chosen(client, watcher_
     """The node's description is replaced: bodies, panels and modes are those of the new one."""
     humanoid = TreeModel.from_urdf(robots.path('humanoid'))
     client.describe(robots.path('quadruped').read_text())
-    client.start()
-    client.wait_until_serving('quadruped')
+    client.serve()  # both ends of its answers know of each other
     live = live_of(client, watcher_of(client), None)
     page = Page(live, port=free_port())
     try:
