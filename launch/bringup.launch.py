@@ -12,9 +12,8 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import LifecycleNode
 from launch_ros.substitutions import FindPackageShare
 
-from geolin_ros.errors import ConfigurationError
 from geolin_ros.ros.bringup import NODES, chain
-from geolin_ros.ros.launching import check_file, fail_with
+from geolin_ros.ros.launching import check_file, fail_with, is_true
 from launch import LaunchDescription
 
 TOPICS = {
@@ -30,7 +29,7 @@ ARGUMENTS = {
     'imu_link': ('', 'Link of the IMU. Empty: the base.'),
     'frame_prefix': ('', 'Prefix of link names in messages.'),
     'namespace': ('', 'Namespace of nodes and topics.'),
-    'use_sim_time': ('false', 'Whether the nodes go by /clock.'),
+    'use_sim_time': ('', 'Whether the nodes go by /clock. Empty: as the parameters say.'),
     'end_with_parent': ('true', 'Whether the nodes end where this launch is killed.'),
     'publish_efforts': ('false', 'Whether the LQR node sends efforts to the motors.'),
     **dict.fromkeys(NODES, ('true', 'Whether to start it.')),
@@ -67,7 +66,12 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     check_file('parameters', given['parameters'])
     if given['robot_description_file']:
         check_file('robot_description_file', given['robot_description_file'])
-    shared = {'use_sim_time': is_true(given['use_sim_time'])}
+    true = {
+        name: is_true(name, given[name]) for name, (default, _) in ARGUMENTS.items() if default
+    }
+    shared: dict[str, object] = {}
+    if given['use_sim_time']:
+        shared['use_sim_time'] = is_true('use_sim_time', given['use_sim_time'])
     for name in ('robot_description_file', 'frame_prefix'):
         if given[name]:
             shared[name] = given[name]
@@ -76,8 +80,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         {topic: given[topic] for topic in TOPICS},
         shared,
         given['imu_link'],
-        is_true(given['publish_efforts']),
-        [name for name in NODES if is_true(given[name])],
+        true['publish_efforts'],
+        [name for name in NODES if true[name]],
     )
     started: list[LaunchDescriptionEntity] = []
     for wanted in nodes:
@@ -88,15 +92,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             name=wanted.name,
             parameters=[given['parameters'], wanted.parameters],
             remappings=list(wanted.remappings.items()),
-            arguments=['--end-with-parent'] if is_true(given['end_with_parent']) else [],
+            arguments=['--end-with-parent'] if true['end_with_parent'] else [],
             output='screen',
         )
         started += [fail_with(node), node]
     return started
-
-
-def is_true(text: str) -> bool:
-    """Return what an argument says."""
-    if text.lower() not in ('true', 'false'):
-        raise ConfigurationError(f'{text!r} is neither true nor false')
-    return text.lower() == 'true'

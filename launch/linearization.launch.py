@@ -9,7 +9,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import LifecycleNode
 from launch_ros.substitutions import FindPackageShare
 
-from geolin_ros.ros.launching import check_file, fail_with
+from geolin_ros.ros.launching import check_file, fail_with, is_true
 from launch import LaunchDescription
 
 TOPICS = {
@@ -56,7 +56,6 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 'end_with_parent',
                 default_value='true',
-                choices=['true', 'false'],
                 description='Whether the node ends where this launch is killed.',
             ),
             *(
@@ -78,11 +77,11 @@ def start_node(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         parameters.append({'robot_description_file': file})
     use_sim_time = LaunchConfiguration('use_sim_time').perform(context)
     if use_sim_time:
-        parameters.append({'use_sim_time': use_sim_time.lower() == 'true'})
+        parameters.append({'use_sim_time': is_true('use_sim_time', use_sim_time)})
     max_wait = LaunchConfiguration('max_wait').perform(context)
     if max_wait:
         parameters.append({'max_wait': float(max_wait)})
-    with_parent = LaunchConfiguration('end_with_parent').perform(context) == 'true'
+    with_parent = LaunchConfiguration('end_with_parent').perform(context)
     node = LifecycleNode(
         package='geolin_ros',
         executable='linearizer',
@@ -90,7 +89,7 @@ def start_node(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         name=LaunchConfiguration('name'),
         parameters=parameters,
         remappings=[(topic, LaunchConfiguration(topic.strip('/'))) for topic in TOPICS],
-        arguments=['--end-with-parent'] if with_parent else [],
+        arguments=['--end-with-parent'] if is_true('end_with_parent', with_parent) else [],
         output='screen',
     )
     return [fail_with(node), node]

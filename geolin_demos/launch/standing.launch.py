@@ -29,7 +29,7 @@ from launch.event_handlers import OnShutdown
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 
-from geolin_ros.ros.launching import supervise
+from geolin_ros.ros.launching import is_true, supervise
 from launch import LaunchDescription
 
 ARGUMENTS = {
@@ -57,7 +57,7 @@ def start(context):
         cmd=[
             *(sys.executable, '-m', 'geolin_demos.balance.robot'),
             *('--robot', robot, '--feet', feet),
-            *(('--estimated',) if given['state_estimator'] == 'true' else ()),
+            *(('--estimated',) if is_true('state_estimator', given['state_estimator']) else ()),
             *(('--output', output) if output else ()),
         ],
         output='screen',

@@ -69,3 +69,13 @@ def check_file(argument: str, value: str) -> None:
     """
     if not Path(value).is_file():
         raise ConfigurationError(f'{argument}:={value} is not a file, expected the path of one')
+
+
+def is_true(argument: str, value: str) -> bool:
+    """Return what an argument says.
+
+    Raises `ConfigurationError` if it is neither true nor false.
+    """
+    if value.lower() not in ('true', 'false'):
+        raise ConfigurationError(f'{argument}:={value}, expected true or false')
+    return value.lower() == 'true'

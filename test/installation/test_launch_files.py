@@ -175,3 +175,18 @@ def test_launch__ends_with_status_1_where_its_node_cannot_start(installed, tmp_p
     with installed.launch(file, *arguments) as launch:
         launch.wait_for('ended with status 1, see above')
         assert launch.process.wait() == 1, launch.log
+
+
+@pytest.mark.parametrize(
+    ('package', 'file', 'argument'),
+    [
+        ('geolin_ros', 'linearization.launch.py', 'use_sim_time:=yes'),
+        ('geolin_ros', 'bringup.launch.py', 'use_sim_time:=1'),
+        ('geolin_ros', 'bringup.launch.py', 'publish_efforts:=on'),
+        ('geolin_demos', 'standing.launch.py', 'state_estimator:=no'),
+    ],
+)
+def test_argument_that_is_neither_true_nor_false__is_refused(installed, package, file, argument):
+    with installed.launch(package, file, argument) as launch:
+        assert launch.wait() == 1, launch.log
+    assert f'{argument}, expected true or false' in launch.log
