@@ -2,16 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an exported C library computes is what Python computes."""
 
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
 from geolin_tools.export import Build, export
 from support.c_library import Library, build, deviation, needs_tools, same_bytes
-from support.constrained_reference import ConstrainedReference
 from support.light_robots import gripper
-from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot
 from support.trees import every_kind_description
 
@@ -23,10 +18,8 @@ from geolin_ros.control.support import Support
 from geolin_ros.dynamics.functions import forward_dynamics, inverse_dynamics, mass_matrix
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.spatial import se3
 
-NATIVE = Build(['native'], casadi=True)
-EXAMPLE = Path(__file__).parents[2] / 'examples' / 'swing_up.py'
+NATIVE = Build(['native'], casadi=True)  # which builds without a warning
 
 pytestmark = [needs_tools, pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')]
 STATES = 1000 // 5  # a robot
@@ -129,126 +122,6 @@ def test_A_B_nu_dot_and_forces__are_the_same_bytes(both):
                     library.forces(), (L.wrenches, L.wrench_by_state, L.wrench_by_tau), strict=True
                 ):
                     assert same_bytes(found, expected)
-
-
-@pytest.fixture(scope='module')
-def for_casadi(tmp_path_factory):
-    """A library for CasADi of a quadruped on its feet."""
-    pytest.importorskip('casadi')
-    model, contacts, _ = quadruped()
-    folder = tmp_path_factory.mktemp('casadi')
-    name = export(model, folder / 'source', contacts=contacts, build=NATIVE)
-    built = build(folder / 'source', folder / 'build', '-DCMAKE_C_FLAGS=-Wall -Wextra -Werror')
-    return str(built / f'lib{name}_casadi.so'), model, contacts
-
-
-def state_of(model, x):
-    """Return the state of [position; quaternion; s; v; r]."""
-    state = model.neutral_state()
-    state.H[:3, 3] = x[:3]
-    state.H[:3, :3] = se3.rotation_from_quaternion(x[3:7] / np.linalg.norm(x[3:7]))
-    state.data[16:] = x[7:]
-    return state
-
-
-def test_casadi__has_contact_forces_and_their_jacobian(for_casadi):
-    casadi = pytest.importorskip('casadi')
-    library, model, contacts = for_casadi
-    contact_fd = casadi.external('contact_fd', library)
-    rng, sizes = np.random.default_rng(5), (2 * model.n + 13, len(model.actuated), 4)
-    symbols = [casadi.MX.sym(name, size) for name, size in zip('xuf', sizes, strict=True)]
-    both = contact_fd(*symbols)
-    jacobians = [casadi.jacobian(value, symbol) for value in both for symbol in symbols]
-    assert jacobians[2].nnz() == jacobians[5].nnz() == 0
-    function = casadi.Function('all', symbols, [*both, *jacobians])
-    linearization = casadi.external('linearization', library)
-    oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), model)
-    for in_force in ([0, 0, 0, 0], [1, 0, 0, 1], [0, 1, 1, 1], [1, 1, 1, 1]):
-        x, u = (rng.normal(size=size) for size in sizes[:2])
-        state, tau = state_of(model, x), np.zeros(model.n)
-        tau[model.actuated] = u
-        nu_dot, forces, by_x, by_u, _, forces_by_x, forces_by_u, _ = (
-            np.array(value) for value in function(x, u, in_force)
-        )
-        held = [contact for contact, on in zip(contacts, in_force, strict=True) if on]
-        expected = ConstrainedReference(oracle, held).derivatives(state, tau)
-        rows = np.repeat(in_force, 3) == 1
-        assert deviation(nu_dot[:, 0], expected.nu_dot) < 1e-9
-        assert deviation(by_u, expected.nu_dot_by_tau[:, model.actuated]) < 1e-9
-        assert not forces[~rows].any()
-        assert not forces_by_x[~rows].any()
-        # the state moves by z: position by R z, quaternion by q (z, 0) / 2
-        by_z = np.zeros((x.size, 2 * model.m))
-        a, b, c, d = x[3:7]
-        by_z[:3, :3] = state.H[:3, :3]
-        by_z[3:7, 3:6] = 0.5 * np.array([[d, -c, b], [c, d, -a], [-b, a, d], [-a, -b, -c]])
-        by_z[7:, 6:] = np.eye(2 * model.n + 6)
-        assert deviation(by_x @ by_z, expected.nu_dot_by_state) < 1e-9
-        assert np.abs(by_x[:, 3:7] @ x[3:7]).max() < 1e-9 * np.abs(by_x).max()
-        if held:
-            assert deviation(forces[rows, 0], expected.lam) < 1e-9
-            assert deviation(forces_by_x[rows] @ by_z, expected.lam_by_state) < 1e-9
-            assert deviation(forces_by_u[rows], expected.lam_by_tau[:, model.actuated]) < 1e-9
-        L = Linearizer(model)(state, tau)
-        for found, matrix in zip(linearization(x, u), (L.A, L.B), strict=True):
-            assert deviation(np.array(found), matrix) < 1e-12
-
-
-def test_casadi__has_forward_dynamics_and_their_jacobian(for_casadi):
-    casadi = pytest.importorskip('casadi')
-    library, model, _ = for_casadi
-    fd = casadi.external('fd', library)
-    rng, sizes = np.random.default_rng(9), (2 * model.n + 13, len(model.actuated))
-    assert (fd.name_in(), fd.name_out()) == (['x', 'tau'], ['nu_dot'])
-    assert (fd.size1_in(0), fd.size1_in(1), fd.size1_out(0)) == (*sizes, model.m)
-    symbols = casadi.MX.sym('x', sizes[0]), casadi.MX.sym('u', sizes[1])
-    jacobians = [casadi.jacobian(fd(*symbols), symbol) for symbol in symbols]
-    both = casadi.Function('both', symbols, jacobians)
-    oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), model)
-
-    def expected(x, u):
-        tau = np.zeros(model.n)
-        tau[model.actuated] = u
-        return oracle.forward_dynamics(state_of(model, x), tau)
-
-    points = [tuple(rng.normal(size=size) for size in sizes) for _ in range(8)]
-    found = fd.map(8, 'thread', 2)(*(np.column_stack(part) for part in zip(*points, strict=True)))
-    for (x, u), nu_dot in zip(points, np.array(found).T, strict=True):
-        assert deviation(nu_dot, expected(x, u)) < 1e-9
-        for given, J in enumerate(both(x, u)):
-            steps = 1e-5 * np.eye(sizes[given])
-            ends = [
-                [expected(x + h, u) if given == 0 else expected(x, u + h) for h in sign * steps]
-                for sign in (1.0, -1.0)
-            ]
-            differences = (np.array(ends[0]) - np.array(ends[1])).T / 2e-5
-            assert deviation(np.array(J), differences) < 1e-6
-
-
-def test_swing_up__ends_upright_in_pinocchio():
-    pytest.importorskip('casadi')
-    pin = pytest.importorskip('pinocchio')
-    example = runpy.run_path(str(EXAMPLE))
-    states, efforts = example['swing_up']()
-    model = pin.buildModelFromXML(
-        example['PENDULUM']
-        .replace('continuous', 'revolute')
-        .replace('<axis', '<limit lower="-9" upper="9" effort="1" velocity="1"/><axis')
-    )
-    data, x = model.createData(), np.zeros(4)
-    dt = example['DURATION'] / example['STEPS']
-    for u in efforts:
-
-        def rate(x, u=u):
-            return np.concatenate((x[2:], pin.aba(model, data, x[:2], x[2:], np.array([u, 0.0]))))
-
-        k_1 = rate(x)
-        k_2 = rate(x + 0.5 * dt * k_1)
-        k_3 = rate(x + 0.5 * dt * k_2)
-        x = x + dt / 6.0 * (k_1 + 2.0 * k_2 + 2.0 * k_3 + rate(x + dt * k_3))
-    assert np.abs(x - [np.pi, 0.0, 0.0, 0.0]).max() < 1e-4
-    assert np.abs(states[-1] - x).max() < 1e-4
-    assert np.abs(efforts).max() <= example['LIMIT'] + 1e-6
 
 
 def test_dynamics__are_those_of_Python_and_of_each_other(both):

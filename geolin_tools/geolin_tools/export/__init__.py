@@ -33,7 +33,8 @@ class Build(NamedTuple):
     progress: Callable[[Iterable[Target]], Iterable[Target]] = iter
     """Gets the targets and returns them, counted."""
     casadi: bool = False
-    """Whether there is a second library, ``lib<name>_casadi.so``, with functions for CasADi."""
+    """Whether there is a second library, ``lib<name>_casadi.so``, with functions for CasADi; it
+    needs all functions."""
     ros2: bool = False
     """Whether there is a component of ROS 2, ``<name>::Linearizer``, built by colcon."""
 
@@ -79,7 +80,6 @@ def export(
     word = identifier_of(model.name) if name is None else name
     robot = pack_robot(model, contacts, wrenches)
     more = (*['casadi'] * build.casadi, *['ros2'] * build.ros2)
-    write_folder(
-        *(robot, Path(folder), word, chosen, tuple(build.functions), build.progress, more)
-    )
+    functions = FUNCTIONS if build.casadi else tuple(build.functions)
+    write_folder(robot, Path(folder), word, chosen, functions, build.progress, more)
     return word

@@ -21,6 +21,7 @@ from geolin_ros.kernels.se3 import quaternion
 from geolin_ros.linearization.contacts.description import SIZES, Contact
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.tree import TreeModel
+from geolin_tools.export.casadi import casadi_functions
 from geolin_tools.export.kernel_set import FUNCTIONS, kernels_of
 from geolin_tools.export.machine_code import Kernel, object_code
 from geolin_tools.export.robot import Robot
@@ -123,7 +124,7 @@ def write_folder(
         raise ConfigurationError(
             f'{folder} exists, expected a new folder; remove it, or choose another one'
         )
-    kernels = kernels_of(robot, functions)
+    kernels = kernels_of(robot, functions, 'casadi' in more)
     balls = [one for one in robot.contacts if isinstance(one, Support) and one.radius]
     if 'ros2' in more and balls:
         raise ConfigurationError(
@@ -164,7 +165,8 @@ def _sources(
     """Return the texts by their paths."""
     words = {**_words(robot, name, targets), **_levels(name, targets, kernels)}
     blocks = {*functions} if 'ros2' in functions else {*functions, 'cmake'}
-    blocks |= {'contacts'} if robot.contacts else set()
+    blocks |= {'contacts' if robot.contacts else 'air'}
+    blocks |= {'floating'} if robot.model.base == 'floating' else set()
     blocks |= {'wrenches'} if robot.wrenches else set()
     blocks |= {'dynamics'} if {'inverse_dynamics', 'mass_matrix'} & blocks else set()
     files = {}
@@ -210,6 +212,7 @@ def _words(robot: Robot, name: str, targets: Sequence[Target]) -> dict[str, str]
         'effort_scale': _numbers(*(model.effort_scale or [1.0] * model.n), 1.0),
         'effort_offset': _numbers(*(model.effort_offset or [0.0] * model.n), 0.0),
         'contact_states': '\n'.join(_contact_state(model, one) for one in robot.contacts),
+        'casadi_functions': casadi_functions(robot),
         'rows_of_contacts': ', '.join(str(SIZES[one.kind]) for one in robot.contacts),
         'actuated': ', '.join(c_string(joint) for joint in model.actuated_joints),
         'gravity_x': gravity[0],
@@ -285,6 +288,7 @@ def _data(robot: Robot, name: str, kernels: Mapping[str, Kernel]) -> str:
     constants = {
         **_sizes(robot),
         'ROOM': 8 * _room(robot),
+        'GIVEN': robot.given,
         'IS_PLAIN': int(robot.is_plain),
         'IS_TIED': int(robot.is_tied),
         'TREE_JOINTS': int(robot.packed.ints[layout.NB]) - 1,

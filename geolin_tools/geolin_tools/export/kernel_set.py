@@ -5,6 +5,7 @@
 from numba import types
 
 from geolin_ros.errors import ConfigurationError, did_you_mean
+from geolin_ros.kernels import se3
 from geolin_ros.kernels.engine import fast_dynamics
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
 from geolin_ros.kernels.engine.exponential import exponential
@@ -23,12 +24,15 @@ def _flat(kind: types.Type, constant: bool) -> types.Array:
 
 # As the Python side calls them: what it has compiled already is found in the cache.
 _INTS, _FLOATS = _flat(types.int64, True), _flat(types.float64, True)
+_POSE, _SQUARE = (types.Array(types.float64, 2, 'C', readonly=fixed) for fixed in (True, False))
 _LISTS, _MEMORY = _flat(types.int64, False), _flat(types.float64, False)
 _ROBOT, _CONTACTS, _OWN = (_INTS, _FLOATS), (_INTS, _MEMORY), (_INTS, _FLOATS)
 
 
-def kernels_of(robot: Robot, functions: tuple[str, ...] = FUNCTIONS) -> dict[str, Kernel]:
-    """Return the kernels that linearize a robot and do what ``functions`` names.
+def kernels_of(
+    robot: Robot, functions: tuple[str, ...] = FUNCTIONS, casadi: bool = False
+) -> dict[str, Kernel]:
+    """Return the kernels that linearize a robot, do what ``functions`` names, and serve CasADi.
 
     Raises
     ------
@@ -64,4 +68,11 @@ def kernels_of(robot: Robot, functions: tuple[str, ...] = FUNCTIONS) -> dict[str
         found['mass_matrix'] = Kernel(fast_dynamics.mass_matrix, (*_ROBOT, *(_MEMORY,) * 3))
     if 'discretize' in functions:
         found['exponential'] = Kernel(exponential, (_MEMORY, _LISTS, types.int64, types.int64))
+    if robot.model.base == 'floating':
+        if 'discretize' in functions:
+            found['retract'] = Kernel(se3.retract, (_POSE, _MEMORY, _SQUARE))
+        if casadi:
+            found['difference'] = Kernel(se3.difference, (_POSE, _POSE, _SQUARE, _MEMORY))
+            for slope in (se3.adjoint_of_exp, se3.left_jacobian, se3.left_jacobian_inverse):
+                found[slope.__name__] = Kernel(slope, (_MEMORY, types.float64, _SQUARE))
     return found

@@ -31,7 +31,7 @@ RENAMED = {'numba_frexp': 'frexp'}  # of finite numbers they are the same
 
 
 class Kernel(NamedTuple):
-    """A kernel, and the Numba types of its arguments: flat arrays and integers."""
+    """A kernel, and the Numba types of its arguments: flat or square arrays, numbers."""
 
     function: Any
     arguments: tuple[Any, ...]
@@ -46,7 +46,7 @@ class Kernel(NamedTuple):
                 kind = 'int64_t' if argument.dtype == types.int64 else 'double'
                 words.append(f'{constant}{kind} *, int64_t')
             else:
-                words.append('int64_t')
+                words.append('int64_t' if argument == types.int64 else 'double')
         return ', '.join(words)
 
 
@@ -114,24 +114,35 @@ def _wrappers(kernels: Mapping[str, Kernel], target: Target, symbol: str) -> str
     lines = []
     for name, kernel in kernels.items():
         _compiled(kernel)
-        given, taken, passed = [], ['ptr', 'ptr'], ['ptr %result', 'ptr %raised']
+        given, taken, passed, sums = [], ['ptr', 'ptr'], ['ptr %result', 'ptr %raised'], []
         for k, argument in enumerate(kernel.arguments):
             if isinstance(argument, types.Array):
                 given += [f'ptr %data{k}', f'i64 %size{k}']
+                count, axes = f'%size{k}', [f'i64 %size{k}', 'i64 8']
                 # object, owner, entries, bytes of one, data, entries along the axis, stride
-                taken += ['ptr', 'ptr', 'i64', 'i64', 'ptr', 'i64', 'i64']
-                passed += ['ptr null', 'ptr null', f'i64 %size{k}', 'i64 8', f'ptr %data{k}']
-                passed += [f'i64 %size{k}', 'i64 8']
+                taken += ['ptr', 'ptr', 'i64', 'i64', 'ptr', *['i64'] * (2 * argument.ndim)]
+                if argument.ndim == 2:
+                    sums += [
+                        f'  %{what}{k} = mul i64 %size{k}, {by}'
+                        for what, by in (('all', f'%size{k}'), ('row', '8'))
+                    ]
+                    count, axes = (
+                        f'%all{k}',
+                        [f'i64 %size{k}', f'i64 %size{k}', f'i64 %row{k}', 'i64 8'],
+                    )
+                passed += ['ptr null', 'ptr null', f'i64 {count}', 'i64 8', f'ptr %data{k}', *axes]
             else:
-                given.append(f'i64 %value{k}')
-                taken.append('i64')
-                passed.append(f'i64 %value{k}')
+                kind = 'i64' if argument == types.int64 else 'double'
+                given.append(f'{kind} %value{k}')
+                taken.append(kind)
+                passed.append(f'{kind} %value{k}')
         inner = f'@"{_overload(kernel).fndesc.llvm_func_name}"'
         lines += [
             f'declare i32 {inner}({", ".join(taken)})',
             f'define i64 @{symbol}{name}_{target.symbol}({", ".join(given)}) nounwind {{',
             '  %result = alloca i64',
             '  %raised = alloca ptr',
+            *sums,
             f'  call i32 {inner}({", ".join(passed)})',
             '  %status = load i64, ptr %result',
             '  ret i64 %status',

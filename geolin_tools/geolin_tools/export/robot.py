@@ -49,7 +49,9 @@ class Robot(NamedTuple):
     contact_sets: tuple[ContactSet, ...]
     """Contact c is in force where bit c is set."""
     inputs: Array
-    """Efforts and wrenches, all zero."""
+    """Efforts and wrenches, all zero; a floating base's is the last."""
+    given: int
+    """How many of them there are without that one."""
     wrench_maps: Array
     """(wrenches, 6, 6) from [force; moment] to what the kernel reads."""
     work_header: Array
@@ -117,7 +119,7 @@ def pack_robot(
             f'{len(contacts)} contacts are given, expected at most {MOST_CONTACTS}: every set of '
             'them is part of the library'
         )
-    workspace = layout.make_workspace(packed)
+    workspace, floats = layout.make_workspace(packed), model.base == 'floating'
     zero = [Wrench(w.link, kind=w.kind, point=w.point) for w in wrenches]
     step = make_work(2 * model.m, len(model.actuated) + 1)
     return Robot(
@@ -125,12 +127,13 @@ def pack_robot(
         tuple(contacts),
         tuple(wrenches),
         packed,
-        pack_own(packed, model.base == 'floating', model.actuated),
+        pack_own(packed, floats, model.actuated),
         tuple(
             _contact_set(model, packed, [c for k, c in enumerate(contacts) if mask >> k & 1])
             for mask in range(1 << len(contacts))
         ),
-        layout.make_inputs(packed, pack(model, zero)),
+        layout.make_inputs(packed, pack(model, [*zero, *[Wrench(model.base_link)] * floats])),
+        layout.make_inputs(packed, pack(model, zero)).size,
         np.array([_map_of(model, packed, wrench) for wrench in zero]).reshape(-1, 6, 6),
         workspace[: layout.WORK_HEADER],
         workspace.size,

@@ -21,6 +21,7 @@ struct {{name}}_instance {
   double tau[N + 1];
   double *ws, *inputs, *out, *cw, *step;
   int64_t *lists;
+  int64_t given;             /* numbers of inputs that are read */
 };
 
 typedef char memory_is_enough[{{NAME}}_MEMORY >= sizeof(struct {{name}}_instance) + ROOM ? 1 : -1];
@@ -65,6 +66,7 @@ static void use_contacts({{name}}_t *robot, unsigned set) {
   memcpy(robot->inputs, first_inputs, sizeof first_inputs);
   for (int i = 0; i < M; i++) robot->out[i * K + M + i] = 1.0;
   for (int i = 0; i < K; i++) robot->lists[i] = i;
+  robot->given = GIVEN;
   use_contacts(robot, (1u << {{NAME}}_CONTACTS) - 1);
   return robot;
 }
@@ -129,14 +131,14 @@ static int run({{name}}_t *robot, const double *x, const double *tau) {
 #if {{NAME}}_CONTACTS
   if (in_force->rows > 0)
     return own_status(code->linearize_in_contact(ROBOT, in_force->sites, in_force->size, robot->cw, WORK_OF_CONTACTS,
-        robot->x, {{NAME}}_X, robot->inputs, INPUT_SIZE, robot->ws, WORK, robot->out, OUT), x, tau, N);
+        robot->x, {{NAME}}_X, robot->inputs, robot->given, robot->ws, WORK, robot->out, OUT), x, tau, N);
 #endif
-  return own_status(code->linearize(ROBOT, robot->x, {{NAME}}_X, robot->inputs, INPUT_SIZE, robot->ws, WORK,
+  return own_status(code->linearize(ROBOT, robot->x, {{NAME}}_X, robot->inputs, robot->given, robot->ws, WORK,
       robot->out, OUT), x, tau, N);
 #else
   memcpy(robot->tau, tau, N * sizeof *tau);
   return own_status(code->linearize_own(ROBOT, in_force->sites, in_force->size, robot->cw, WORK_OF_CONTACTS, OWN,
-      robot->x, {{NAME}}_X, robot->tau, N, robot->inputs, INPUT_SIZE, robot->ws, WORK, robot->out, OUT), x, tau, N);
+      robot->x, {{NAME}}_X, robot->tau, N, robot->inputs, robot->given, robot->ws, WORK, robot->out, OUT), x, tau, N);
 #endif
 }
 
@@ -272,49 +274,15 @@ int {{name}}_mass_matrix({{name}}_t *robot, const double *x, double *result) {
 
 //: end
 //: discretize
-#if {{NAME}}_FLOATING_BASE
-/* Twist z = (u; w) as a motion: to = H exp(z). With t = |w|: a = sin t / t, b = (1 - cos t) / t^2,
- * c = (t - sin t) / t^3. */
-static void move(const double *H, const double *z, double *to) {
-  const double *u = z, *w = z + 3;
-  double t2 = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], a = 1.0, b = 0.5, c = 1.0 / 6.0;
-  if (t2 < 0.25) {
-    a = b = c = 0.0;
-    for (int k = 8; k >= 0; k--) {
-      double f = 1.0 / tgamma(2 * k + 2), g = 1.0 / tgamma(2 * k + 3), h = 1.0 / tgamma(2 * k + 4);
-      a = f - t2 * a, b = g - t2 * b, c = h - t2 * c;
-    }
-  } else {
-    double t = sqrt(t2), half = sin(0.5 * t);
-    a = sin(t) / t, b = 2.0 * half * half / t2, c = (1.0 - a) / t2;
-  }
-  double E[16] = {0.0};
-  for (int i = 0; i < 3; i++) {
-    int j = (i + 1) % 3, k = (i + 2) % 3;
-    double wu = w[0] * u[0] + w[1] * u[1] + w[2] * u[2];
-    E[4 * i + i] = 1.0 - b * (w[j] * w[j] + w[k] * w[k]);
-    E[4 * i + j] = b * w[i] * w[j] - a * w[k];
-    E[4 * i + k] = b * w[i] * w[k] + a * w[j];
-    E[4 * i + 3] = u[i] + b * (w[j] * u[k] - w[k] * u[j]) + c * (w[i] * wu - t2 * u[i]);
-  }
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 4; j++) {
-      double sum = j == 3 ? H[4 * i + 3] : 0.0;
-      for (int k = 0; k < 3; k++) sum += H[4 * i + k] * E[4 * k + j];
-      to[4 * i + j] = sum;
-    }
-  to[12] = to[13] = to[14] = 0.0, to[15] = 1.0;
-}
-#endif
-
 /* to = x moved by z, K numbers stride apart, times scale. */
-static void retract(const double *x, const double *z, int64_t stride, double scale, double *to) {
+static void retract(const {{name}}_t *robot, const double *x, const double *z, int64_t stride, double scale, double *to) {
   double step[K];
   for (int i = 0; i < K; i++) step[i] = scale * z[i * stride];
 #if {{NAME}}_FLOATING_BASE
-  move(x, step, to);
+  robot->level->retract(x, 4, step, 6, to, 4);
   for (int i = 0; i < 6 + 2 * N; i++) to[16 + i] = x[16 + i] + step[6 + i];
 #else
+  (void)robot;
   memcpy(to, x, {{NAME}}_X * sizeof *x);
   for (int i = 0; i < N; i++) to[16 + i] = x[16 + i] + step[i], to[22 + N + i] = x[22 + N + i] + step[N + i];
 #endif
@@ -358,7 +326,7 @@ static int zoh({{name}}_t *robot, const double *x, double dt, double *Phi, doubl
     if (Phi != NULL) memcpy(Phi + i * K, E + i * STRIDE, K * sizeof *E);
     if (Gamma != NULL) memcpy(Gamma + i * INPUTS, E + i * STRIDE + K, INPUTS * sizeof *E);
   }
-  if (next_x != NULL) retract(x, E + K + INPUTS, STRIDE, 1.0, next_x);
+  if (next_x != NULL) retract(robot, x, E + K + INPUTS, STRIDE, 1.0, next_x);
   return {{NAME}}_OK;
 }
 
@@ -366,7 +334,7 @@ static int midpoint({{name}}_t *robot, const double *x, const double *tau, doubl
     double *next_x) {
   double f[K], middle[{{NAME}}_X];
   rate(x, {{name}}_nu_dot(robot), f);
-  retract(x, f, 1, 0.5 * dt, middle);
+  retract(robot, x, f, 1, 0.5 * dt, middle);
   int status = run(robot, middle, tau);
   if (status != {{NAME}}_OK) return status;
   const double *A = {{name}}_A(robot);
@@ -376,7 +344,7 @@ static int midpoint({{name}}_t *robot, const double *x, const double *tau, doubl
   }
   if (Gamma != NULL) second_order(A, {{name}}_B(robot), INPUTS, dt, Gamma);
   rate(middle, {{name}}_nu_dot(robot), f);
-  if (next_x != NULL) retract(x, f, 1, dt, next_x);
+  if (next_x != NULL) retract(robot, x, f, 1, dt, next_x);
   return {{NAME}}_OK;
 }
 
