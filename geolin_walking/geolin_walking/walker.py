@@ -33,7 +33,7 @@ from geolin_ros.linearization.contacts.description import Contact
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
 from geolin_walking.footsteps import Stepper
 from geolin_walking.gait import Phase, steps, trot
 from geolin_walking.reference import Command, Planner, Reference
@@ -51,13 +51,18 @@ FALLEN, LOW = 0.9, 0.6
 """Tilt [rad] of a robot that has fallen; height, of what it stands at."""
 DAMPING_TIME = 0.05
 """Damping reaches the effort limit at a joint rate of 1 over this [s]."""
+INTERVALS = 5
+"""Of a plan, for which its law holds: 0.1 s on four feet, 0.15 s on two; two plans at least."""
 
 Linearize = Callable[[Array, Array, Array, Sequence[tuple[str, ...]]], LinearizedTrajectory]
 """States, efforts, times and contacts in force to what `Linearizer.along` returns."""
 
 
 class Law(NamedTuple):
-    """tau = u_0 + K log(x_want^-1 g), cut at its limits; x_want moves between two states."""
+    """tau = u_0 + K log(x_want^-1 g), cut at its limits; x_want moves between two states.
+
+    Without a newer law in time, joints are damped.
+    """
 
     times: Array
     """(2,) [s]"""
@@ -69,6 +74,10 @@ class Law(NamedTuple):
     """(n_u, 2 m)"""
     limit: Array
     """(n_u,)"""
+    actuated: IntArray
+    """(n_u,) joints."""
+    until: float
+    """[s]"""
 
     def wanted(self, time: float) -> Array:
         """Return x_want (1, 22 + 2 n) at a time [s]."""
@@ -79,8 +88,16 @@ class Law(NamedTuple):
 
     def __call__(self, time: float, state: State) -> Array:
         """Return the efforts (n_u,) at a time [s]."""
+        if time > self.until:
+            tau = -DAMPING_TIME * self.limit * state.r[self.actuated]
+            return np.asarray(np.clip(tau, -self.limit, self.limit))
         z = differences(self.wanted(time), state.data[None])[0]
         return np.asarray(np.clip(self.efforts + self.gains @ z, -self.limit, self.limit))
+
+
+def valid_until(times: Array) -> float:
+    """Return until when the law of a plan with these nodes holds [s]; without end if damped."""
+    return float(times[INTERVALS]) if len(times) > INTERVALS else np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +145,9 @@ class Plan:
     @property
     def law(self) -> Law:
         """What acts until the next plan."""
-        tau = self.efforts[0][self.model.actuated]
-        return Law(self.times[:2], self.states[:2], tau, self.gains - self.complement, self.limit)
+        actuated, K = self.model.actuated, self.gains - self.complement
+        tau, until = self.efforts[0][actuated], valid_until(self.times)
+        return Law(self.times[:2], self.states[:2], tau, K, self.limit, actuated, until)
 
 
 class Walker:

@@ -28,7 +28,15 @@ from geolin_ros.stream.state_stream import StateStream
 from geolin_ros.stream.topics import Counts
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
-from geolin_walking.walker import Law, Linearize, Plan, Walker, contacts_of, walker_for
+from geolin_walking.walker import (
+    Law,
+    Linearize,
+    Plan,
+    Walker,
+    contacts_of,
+    valid_until,
+    walker_for,
+)
 
 
 class Question(NamedTuple):
@@ -209,5 +217,8 @@ def read_law(message: Any, limit: Any) -> tuple[Phase, Law]:
     ``limit`` (n_u,) are the largest efforts. Raises `InputError` if sizes contradict each other.
     """
     _, feedforward, K, _ = read_gains(message.gains)
-    states = read_matrix(message.states)[:2]
-    return Phase(message.phase), Law(np.array(message.times[:2]), states, feedforward, -K, limit)
+    states, times = read_matrix(message.states)[:2], np.array(message.times)
+    joints = list(message.gains.joint_names)
+    actuated = np.array([joints.index(joint) for joint in message.gains.actuated_joints])
+    law = Law(times[:2], states, feedforward, -K, limit, actuated, valid_until(times))
+    return Phase(message.phase), law

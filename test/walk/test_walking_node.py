@@ -55,6 +55,7 @@ class Stage:
         self.simulator = Simulator(ROBOT, MODEL, FEET)
         self.node = rclpy.create_node('simulator', start_parameter_services=False)
         self.graph = WalkGraph(self.node, self.simulator, published(ROBOT))
+        self.killed = None
         self.client = self.node.create_client(LinearizeAlong, 'linearizer/linearize_along')
 
     def stand(self):
@@ -93,12 +94,12 @@ def stage(ros_domain, request):
     finally:
         for child in children:
             child.interrupt()
-        statuses = [child.finish() for child in children]
+        statuses = {child.pid: child.finish() for child in children}
         if found is not None:
             found.graph.close()
             found.node.destroy_node()
         rclpy.shutdown()
-    assert set(statuses) == {0}
+    assert statuses == {pid: -9 if pid == found.killed else 0 for pid in statuses}
 
 
 def test_robot__walks_on_plans_by_a_service_that_answers_as_the_library(stage):
@@ -170,6 +171,27 @@ def test_robot__walks_on_plans_without_a_linearizer(stage):
         pass
     assert course.fallen is None
     assert np.abs(course.mean_velocity(0.8, 1.6) - [0.4, 0.0, 0.0]).max() < 0.05
+
+
+@pytest.mark.parametrize('stage', [{'dynamics': 'library'}], indirect=True)
+def test_robot__is_damped_when_the_walking_node_dies(stage, monkeypatch):
+    course, ask, powers = Course(), stage.stand(), []
+    steps = walk(stage.simulator, ask, lambda _: Command(0.4), 60.0, course)
+    last = next(step for step in steps if len(course.phases) == 40)
+    assert set(course.phases) == {Phase.WALK}
+    stage.killed = stage.pids['walking_node']
+    os.kill(stage.killed, signal.SIGKILL)
+    monkeypatch.setattr('geolin_demos.walk.graph.PATIENCE', 2.0)
+    for step in steps:
+        state = stage.simulator.state
+        if step.phase is Phase.DAMPING:
+            powers.append(step.law(0.0, state) @ state.r)
+    # its last law holds for 0.1 s; then efforts brake, until the run is over
+    assert last.law.until == pytest.approx(0.1)
+    assert course.phases[40:44] == [Phase.WALK] * 4
+    assert set(course.phases[44:]) == {Phase.DAMPING}
+    assert len(powers) > 40
+    assert max(powers) < 0.0
 
 
 @pytest.mark.parametrize('stage', [{'service_timeout': 1.0}], indirect=True)

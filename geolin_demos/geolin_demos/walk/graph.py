@@ -5,6 +5,7 @@
 import time as clock
 from collections.abc import Callable, Sequence
 
+from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
 from geolin_walking.walking_stream import read_law
 from geometry_msgs.msg import Twist
@@ -36,6 +37,7 @@ class WalkGraph(RobotGraph):
         super().__init__(node, model, description, [], answers='')
         self._limit, self._simulator = effort_limits(model), simulator
         self._plan = WalkingPlan()
+        self._is_late = False
         self._commands = node.create_publisher(Twist, 'cmd_vel', NEWEST)
         node.create_subscription(WalkingPlan, 'walking_node/plan', self._on_plan, NEWEST)
 
@@ -45,7 +47,8 @@ class WalkGraph(RobotGraph):
     def begin(self) -> Callable[[float, State, Sequence[bool], Command], Answer]:
         """Return how to ask along a tour, once the walker stands.
 
-        Raises `InputError` if it does not answer.
+        A plan that does not come is waited for once; then the robot goes on by the last one.
+        Raises `InputError` if the walker does not answer at first.
         """
         state, asked = self._simulator.state, 0
         end = clock.monotonic() + FIRST_PATIENCE
@@ -81,7 +84,17 @@ class WalkGraph(RobotGraph):
     def _ask(
         self, begin: int, time: float, state: State, touching: Sequence[bool], command: Command
     ) -> Answer:
-        if not self._asked(begin + round(1e9 * time), state, command, PATIENCE, touching):
-            raise InputError(f'walking_node has not answered for {PATIENCE:g} s, see what it says')
+        stamp = begin + round(1e9 * time)
+        patience = CYCLE if self._is_late else PATIENCE
+        is_answered = self._asked(stamp, state, command, patience, touching)
+        if not (is_answered or self._is_late):
+            self._node.get_logger().error(
+                f'walking_node has not answered for {PATIENCE:g} s, see what it says; its last '
+                'plan is followed as long as it holds, then joints are damped'
+            )
+        self._is_late = not is_answered
         phase, law = read_law(self._plan, self._limit)
+        age = 1e-9 * (stamp - self.answered)
+        law = law._replace(times=law.times - age, until=law.until - age)
+        phase = Phase.DAMPING if law.until < 0.0 else phase
         return Answer(phase, law, self._plan.gains.compute_time, self._plan)

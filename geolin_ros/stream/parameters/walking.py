@@ -16,7 +16,7 @@ WALKING_TABLE: tuple[Parameter, ...] = (
         'linearizer unless it is remapped.',
         choices=('library', 'service'),
     ),
-    Parameter('plan_rate', 50.0, 'Rate of plans.', unit='Hz', bounds=(1.0, 1000.0)),
+    Parameter('plan_rate', 50.0, 'Rate of plans.', unit='Hz', bounds=(20.0, 1000.0)),
     Parameter(
         'service_timeout',
         0.04,
