@@ -103,7 +103,7 @@ recordings: setup  ## recordings of real robots in GEOLIN_RECORDINGS; writes doc
 	.venv/bin/python tools/evidence.py docs/evidence/robots.md 'Recordings of real robots' \
 	    .venv/bin/python tools/recordings.py
 	.venv/bin/python tools/evidence.py docs/evidence/robots.md 'Predictions of real robots' \
-	    .venv/bin/python tools/predictions.py --picture docs/evidence/predictions.svg
+	    .venv/bin/python tools/predictions.py
 
 fuzz: setup $(CHECKS)  ## readers under bytes of any kind; writes docs/evidence/faults.md (FUZZ_SECONDS=60 each)
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),60)

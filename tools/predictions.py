@@ -4,7 +4,7 @@
 
 Also what it does after changes of its efforts.
 
-GEOLIN_RECORDINGS=FOLDER python tools/predictions.py [--table FILE] [--picture FILE]
+GEOLIN_RECORDINGS=FOLDER python tools/predictions.py [--table FILE]
 """
 
 import argparse
@@ -572,9 +572,7 @@ accelerations, hold a little of the future. Arms and leg (hopper_teststand, its 
 pushed by hands, unmeasured): measured efforts. Walking robots: efforts by inverse dynamics with
 the feet on the ground, so that their rows check A, B and contacts, not masses; contacts by foot
 sensors, on go1_serow two feet or more, its base by the state estimator, above 2 Hz by its
-accelerometer.
-
-![Errors of joint rates over the time of the prediction](predictions.svg)"""
+accelerometer."""
 
 
 LEG = 'hopper_teststand, hops'
@@ -594,17 +592,15 @@ in 30 to 68 % of the moments that joint turns around, in 4 to 13 % of all."""
 
 
 def main():
-    """Print the table, or write it and the picture."""
+    """Print the table, or write it."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('--table', type=Path)
-    parser.add_argument('--picture', type=Path)
     options = parser.parse_args()
     if not FOLDER.is_dir():
         print(f'recordings of real robots are not in {FOLDER}')
         return 1
-    found, rows = [], []
+    rows = []
     for name, part, cells in results():
-        found.append((name, part, cells))
         shown = [
             '' if np.isnan(values).any() else ', '.join(f'{value:.2g}' for value in values)
             for values in cells.T
@@ -620,34 +616,7 @@ def main():
     if options.table:
         first, second = evidence.table(HEAD, rows), evidence.table(RESPONSE_HEAD, responses)
         options.table.write_text('\n'.join((TEXT, '', *first, '', RESPONSE_TEXT, '', *second, '')))
-    if options.picture:
-        draw(found, options.picture)
     return 0
-
-
-def draw(found, path):
-    """Draw the errors over the horizons, a panel a recording and part."""
-    import matplotlib as mpl
-
-    mpl.use('agg')
-    mpl.rcParams['svg.hashsalt'], mpl.rcParams['svg.fonttype'] = 'geolin_ros', 'none'
-    from matplotlib import pyplot as plt
-
-    shown = [row for row in found if row[1] == PARTS[0]]
-    figure, grid = plt.subplots(2, 3, figsize=(9.0, 5.6), layout='constrained')
-    panels = grid.ravel()
-    for axes, (name, _, cells) in zip(panels, shown, strict=True):
-        for label, values in zip(HEAD[2:], cells.T, strict=True):
-            if np.isfinite(values).all():
-                axes.plot(np.multiply(HORIZONS, 1e3), values, 'o-', label=label, markersize=3)
-        axes.set_yscale('log')
-        axes.set_title(name, size=9)
-        axes.set_xlabel('over [ms]')
-    for row in grid:
-        row[0].set_ylabel('error of joint rates [rad/s]')
-    figure.legend(*panels[0].get_legend_handles_labels(), loc='outside lower center', ncols=4)
-    figure.savefig(path, metadata={'Date': None})
-    plt.close(figure)
 
 
 if __name__ == '__main__':
