@@ -8,12 +8,15 @@ import warnings
 
 import numpy as np
 import pytest
-from geolin_tools.identification import Prior, Signals, identify
+from geolin_tools.identification import Prior, Signals, deviations, identify, overlay_of
 from support.bags import START, Messages, Sample, write_bag
+from support.constrained_reference import ConstrainedReference
 from support.mujoco_oracle import bodies_only
+from support.pinocchio_oracle import PinocchioOracle
 
-from geolin_ros import Contact, TreeModel, open_dataset
+from geolin_ros import Contact, TreeModel, open_dataset, urdf
 from geolin_ros.cli import main
+from geolin_ros.description.overlay import apply_overlay
 from geolin_ros.dynamics.derivatives import inertial_parameters
 from geolin_ros.errors import ModelWarning, RecordingError
 from geolin_ros.robots import locate
@@ -182,6 +185,47 @@ def test_what_was_found_meets_equations_of_pinocchio_that_contacts_leave_free(wa
     described, after, least = (np.sqrt(np.mean(np.square(left[name]))) for name in left)
     assert least < 0.3 * described
     assert after < 1.1 * least
+
+
+def test_deviations__are_those_of_random_robots_on_their_feet_by_pinocchio(walk, model, path):
+    """Masses of 100 robots have a hundredth of the covariance; they are held by least squares."""
+    _, found, _ = walk
+    count, still = 10 * len(found.parameters.bodies), np.zeros((6, 12))
+    covariance = np.zeros_like(found.fit.covariance)
+    covariance[:count, :count] = found.fit.covariance[:count, :count]
+    state = model.state(np.eye(4), POSTURE + 0.1, still[:, 0], still[0])
+    known = deviations(found, state, contacts=FEET, covariance=covariance)
+    values = found.joint_values()
+    rotor, damping, friction, speed = (
+        np.array([values[joint, kind][1] for joint in model.joint_names])
+        for kind in ('rotor', 'damping', 'friction', 'friction_speed')
+    )
+
+    def matrices(x):
+        one = dataclasses.replace(found, fit=dataclasses.replace(found.fit, x=x))
+        description = apply_overlay(urdf.read(path), overlay_of(one, urdf.read(path)))
+        oracle = PinocchioOracle.from_description(description, model)
+        oracle.pin_model.armature = oracle._to_pinocchio(np.hstack((np.zeros(6), rotor)))
+        oracle.damping[:] = damping + friction / speed
+        held = ConstrainedReference(oracle, [Contact(foot) for foot in FEET])
+        ways = np.vstack((np.eye(18)[6:], held.rows(state)[0]))
+        tau = np.linalg.lstsq(ways.T, oracle.inverse_dynamics(state, np.zeros(18)))[0][:12]
+        there = held.derivatives(state, tau)
+        return np.hstack((there.nu_dot_by_state, there.nu_dot_by_tau)), there.nu_dot
+
+    here, nu_dot = matrices(found.fit.x)
+    assert np.abs(nu_dot).max() < 1e-6
+    size = np.abs(here).max()
+    assert np.abs(here - np.hstack((known.A, known.B))[18:]).max() < 1e-6 * size
+    rng = np.random.default_rng(0)
+    steps = rng.multivariate_normal(np.zeros(len(covariance)), 0.01 * covariance, 100)
+    samples = np.array([matrices(found.fit.x + step)[0] for step in steps])
+    spread = 10.0 * np.sqrt(np.mean((samples - here) ** 2, axis=0))
+    said = np.hstack((known.A_deviation, known.B_deviation))[18:]
+    large = said > 1e-3 * said.max()
+    assert large.sum() > 200
+    assert np.allclose(spread[large], said[large], rtol=0.35)
+    assert np.median(spread[large] / said[large]) == pytest.approx(1.0, abs=0.1)
 
 
 def test_identify__takes_contacts_by_parameters_and_nothing_where_they_are_missing(

@@ -32,7 +32,7 @@ from geolin_ros.errors import GeolinError, ModelWarning, RecordingError, Unsolva
 from geolin_ros.model.inertia_check import mass_properties
 
 mujoco = pytest.importorskip('mujoco')
-pytest.importorskip('scipy')
+stats = pytest.importorskip('scipy.stats')
 
 ARM = """<robot name="arm"><link name="base"/>
   <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="2"/>
@@ -276,6 +276,25 @@ def test_A_B_and_poles_are_as_far_off_the_truth_as_their_deviations_say(damped):
             of_poles.append((poles - true_poles).real / spread_of_poles.real)
     assert 0.6 < np.sqrt(np.mean(np.square(z))) < 1.3
     assert 0.6 < np.sqrt(np.mean(np.square(of_poles))) < 1.3
+
+
+@pytest.mark.parametrize('beyond', [1.0, 2.0, 3.0])
+def test_numbers_at_a_bound_deviate_as_truncated_normal_ones(arm_truth, beyond):
+    """Efforts of an elbow that drives itself: a free number would be ``beyond`` deviations off."""
+
+    def found(damping):
+        signals = arm_recording(arm_truth, np.random.default_rng(3), seconds=12.0)
+        signals.effort[:, 1] += damping * signals.rate[:, 1]
+        changes = identify(arm(), [signals], prior=Prior(springs=False)).changes()
+        return next(c for c in changes if (c.of, c.name) == ('elbow', 'damping'))
+
+    free = found(0.5)
+    mean, spread = free.after - 0.5, free.deviation
+    held = found(-mean - beyond * spread)
+    assert held.after == 0.0
+    expected = stats.truncnorm(beyond, np.inf, -beyond * spread, spread).std()
+    assert 0.9 * expected < held.deviation < 1.7 * expected  # which adds to its own noise
+    assert held.deviation < 0.9 * spread
 
 
 def test_deviations__are_not_given_of_poles_that_are_repeated(damped):

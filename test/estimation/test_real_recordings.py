@@ -15,8 +15,11 @@ from geolin_tools.identification import (
     find_delay,
     identify,
     overlay_of,
+    prepare,
 )
 from geolin_tools.identification.bodies import is_physical
+from geolin_tools.identification.equations import equations_of, likeness
+from geolin_tools.identification.excitation import _of_units
 from geolin_tools.identification.identification import TRUSTS, Data, fitted
 from scipy.signal import savgol_filter
 from support.environment import ROOT
@@ -115,6 +118,30 @@ def test_choose_prior__is_nearly_the_best_on_another_motion(name):
         for prior in (Prior(t, s) for t in TRUSTS for s in (True, False))
     }
     assert left[chosen] <= 1.1 * min(left.values())
+
+
+def test_units__are_named_by_joint_and_correct_ones_are_not():
+    """Of 20 joints: those whose friction hides what the description says are left out."""
+    named = dict.fromkeys((-1.0, 0.05, 20.0), 0)
+    for name in ('panda_gaz, last third', 'kuka_lwr4, run 2', 'UR10, second half'):
+        arm = arms.ARMS[name]()
+        equations = equations_of(arm.model, [prepare(arm.train, arm.model)])
+
+        def problems(factors, arm=arm, equations=equations):
+            signals = dataclasses.replace(arm.train, effort=arm.train.effort * factors)
+            wrong = dataclasses.replace(equations, measured=equations.measured * factors)
+            return list(_of_units(arm.model, signals, likeness(wrong)))
+
+        assert problems(np.ones(arm.model.n)) == []
+        for factor in named:
+            for c, joint in enumerate(arm.model.joint_names):
+                factors = np.where(np.arange(arm.model.n) == c, factor, 1.0)
+                said = problems(factors)
+                assert all(repr(joint) in sentence for sentence in said)
+                named[factor] += bool(said)
+    assert named[-1.0] >= 19
+    assert named[0.05] >= 16
+    assert named[20.0] >= 16
 
 
 def test_delay__is_none_where_joints_do_not_agree_on_one():

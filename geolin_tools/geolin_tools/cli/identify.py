@@ -12,7 +12,7 @@ from geolin_ros.cli._recordings import (
     add_bag_arguments,
     add_output_arguments,
     open_bags,
-    print_json,
+    show,
 )
 from geolin_ros.errors import ConfigurationError
 
@@ -26,90 +26,62 @@ CERTAIN = 3.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_bag_arguments(parser)
-    parser.add_argument(
-        '-o',
-        '--output',
-        type=Path,
-        default=Path('overlay.yaml'),
-        help='overlay to write, for overlay_file of the nodes (default: %(default)s)',
-    )
-    parser.add_argument(
-        '--urdf-out',
-        type=Path,
-        metavar='FILE',
-        help='write the URDF too, with the masses, damping and friction that were found',
-    )
-    parser.add_argument(
-        '--report',
-        type=Path,
-        metavar='FILE',
-        help='write a page too: efforts over time, what is left, what moved, what is determined',
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    file: dict[str, Any] = {'type': Path, 'metavar': 'FILE'}
+    many: dict[str, Any] = {'action': 'append', 'default': []}
+    overlay = Path('overlay.yaml')
+    add('-o', '--output', type=Path, default=overlay, help='overlay to write (%(default)s)')
+    add('--urdf-out', **file, help='write the URDF too, with masses, damping and friction')
+    add('--report', **file, help='write a page too: efforts over time, what moved, combinations')
+    add(
         '--matrices',
-        type=Path,
-        metavar='FILE',
-        help='write A, B and poles too, at rest in the mean posture, each with its standard '
-        'deviation (npz)',
+        **file,
+        help='write A, B and poles too, at rest in the mean posture, with deviations (npz)',
     )
-    parser.add_argument(
+    add(
         '--aside',
-        action='append',
-        default=[],
+        **many,
         type=Path,
         metavar='BAG',
         help='bag for validation (default: the last quarter of a single bag; of several each, by '
         'a fit of the others)',
     )
-    parser.add_argument(
-        '--cutoff',
-        type=float,
-        metavar='HZ',
-        help='cut-off of the filter (default: from the motion)',
-    )
-    parser.add_argument(
+    add('--cutoff', type=float, metavar='HZ', help='of the filter (default: from the motion)')
+    add(
         '--delay',
         type=_delay,
         default=0.0,
         metavar='SECONDS',
         help='delay of the efforts behind the motion, or auto: that on which joints agree (0)',
     )
-    parser.add_argument(
+    add(
         '--trust',
-        action='append',
-        default=[],
+        **many,
         type=_trust,
         metavar='[LINK=]VALUE',
         help='relative standard deviation of the inertias in the description (default: 0.3; of '
         'several bags 0.1, 0.3 or 1, which leaves least of efforts kept aside, a bag at a time), '
         'or that of one link',
     )
-    parser.add_argument(
+    add(
         '--springs',
         action=argparse.BooleanOptionalAction,
         help='whether joints have springs (default: they do; of several bags as trust)',
     )
-    parser.add_argument(
+    add(
         '--scale',
-        action='append',
-        default=[],
+        **many,
         metavar='JOINT',
-        help='also identify a scale factor of the efforts of this joint, the gain of its drive '
-        'where they are currents; all: of every joint',
+        help='also identify a factor of the efforts of this joint, the gain of its drive where '
+        'they are currents; all: of every joint',
     )
-    parser.add_argument(
-        '--only',
-        action='append',
-        default=[],
-        metavar='LINK|JOINT',
-        help='identify this alone, with others of --only; the rest is as described',
-    )
-    parser.add_argument(
+    add('--only', **many, metavar='LINK|JOINT', help='identify these alone')
+    add(
         '--payload',
         default='',
         metavar='LINK',
-        help='identify the load on this link alone; the robot is as described, best by an '
-        'overlay that was identified without load (-p overlay_file:=FILE)',
+        help='identify the load on this link alone; best over an overlay that was identified '
+        'without load (-p overlay_file:=FILE)',
     )
     add_output_arguments(parser)
 
@@ -185,29 +157,18 @@ def run(options: argparse.Namespace) -> int:
         payload=options.payload,
         rooms=None if is_stored(str(shapes)) else Rooms(rooms_of(model, shapes)),
     )
-    if not options.payload and (trust is None or options.springs is None):
-        prior = choose_prior(
-            model,
-            recordings[: len(bags)],
-            prior,
-            cutoff=options.cutoff,
-            watch=Progress(options, ' bags kept aside'),
-        )
-    if trust is not None:
-        prior = prior._replace(trust=trust)
-    if options.springs is not None:
-        prior = prior._replace(springs=options.springs)
+    given, aside, cutoff = recordings[: len(bags)], recordings[len(bags) :], options.cutoff
+    set_by_hand = {'trust': trust, 'springs': options.springs}
+    if not options.payload and None in set_by_hand.values():
+        watch = Progress(options, ' bags kept aside')
+        prior = choose_prior(model, given, prior, cutoff=cutoff, watch=watch)
+    prior = prior._replace(**{k: v for k, v in set_by_hand.items() if v is not None})
+    watch = Progress(options, ' rounds')
     found = identify(
-        model,
-        recordings[: len(bags)],
-        recordings[len(bags) :],
-        prior=prior,
-        cutoff=options.cutoff,
-        delay=options.delay,
-        watch=Progress(options, ' rounds'),
+        *(model, given, aside), prior=prior, cutoff=cutoff, delay=options.delay, watch=watch
     )
-    file = values['overlay_file'] if options.payload or options.only else ''
-    overlay = overlay_of(found, from_text(description), read_yaml(file) if file else None)
+    earlier = values['overlay_file'] if options.payload or options.only else ''
+    overlay = overlay_of(found, from_text(description), read_yaml(earlier) if earlier else None)
     text = yaml.safe_dump(overlay, sort_keys=False, default_flow_style=None, width=99)
     with whole_file(options.output) as file:
         file.write(text.encode())
@@ -215,44 +176,39 @@ def run(options: argparse.Namespace) -> int:
         with whole_file(options.urdf_out) as file:
             file.write(write(description, overlay).encode())
     if options.report is not None:
-        write_identification(found, [s.name for s in recordings[: len(bags)]], options.report)
+        write_identification(found, [s.name for s in given], options.report)
+    lines = [f'trust {prior.trust:g}, {"springs" if prior.springs else "no springs"}']
+    if len(bags) > 1 and None in set_by_hand.values():
+        lines[0] += ', by what is left of efforts kept aside'
+    if options.delay is None and not found.delay:
+        lines.append(
+            'no delay of efforts was taken out: joints do not agree on one, it leaves no less of '
+            'the efforts kept aside, or there are contacts'
+        )
+    if len(bags) > 1 and not (aside or found.folds):
+        lines.append(
+            'no bag is predicted by a fit of the others: validated on the last quarter of each, '
+            'which is the same motion'
+        )
+    lines += _lines(found)
     if options.matrices is not None:
         posture = found.trained.position.mean(axis=0)
         rest = model.state(np.eye(4), posture, np.zeros(6), np.zeros(model.n))
         known = deviations(found, rest)
         with whole_file(options.matrices) as file:
             np.savez(file, posture=posture, **known._asdict())
-    if options.json:
-        chosen = {'trust': prior.trust, 'springs': prior.springs}
-        print_json(_report(found) | chosen | {'output': str(options.output)})
-    else:
-        is_chosen = len(bags) > 1 and None in (trust, options.springs)
-        print(
-            f'trust {prior.trust:g}, {"springs" if prior.springs else "no springs"}'
-            f'{", by what is left of efforts kept aside" if is_chosen else ""}'
+        lines.append(f'{options.matrices}: A and B at rest in the mean posture; poles [1/s]:')
+        lines += _pole_lines(known)
+    lines.append(
+        f'{options.output}: for overlay_file of the nodes, with coulomb_friction: true for '
+        'friction to act'
+    )
+    if options.urdf_out is not None:
+        lines.append(
+            f'{options.urdf_out}: what a URDF can hold of it; the overlay still goes with it'
         )
-        if options.delay is None and not found.delay:
-            print(
-                'no delay of efforts was taken out: joints do not agree on one, it leaves no less '
-                'of the efforts kept aside, or there are contacts'
-            )
-        if len(bags) > 1 and not (options.aside or found.folds):
-            print(
-                'no bag is predicted by a fit of the others: validated on the last quarter of '
-                'each, which is the same motion'
-            )
-        print('\n'.join(_lines(found)))
-        if options.matrices is not None:
-            print(f'{options.matrices}: A and B at rest in the mean posture; poles [1/s]:')
-            print('\n'.join(_pole_lines(known)))
-        print(
-            f'{options.output}: for overlay_file of the nodes, with coulomb_friction: true for '
-            'friction to act'
-        )
-        if options.urdf_out is not None:
-            print(
-                f'{options.urdf_out}: what a URDF can hold of it; the overlay still goes with it'
-            )
+    chosen = {'trust': prior.trust, 'springs': prior.springs, 'output': str(options.output)}
+    show(options, _report(found) | chosen, '\n'.join(lines))
     return 0
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from geolin_ros.dynamics.functions import inverse_dynamics
 from geolin_ros.dynamics.variation import inertia_of_parameters
-from geolin_ros.linearization.contacts.description import Contact
+from geolin_ros.linearization.contacts.description import Closure, Contact
+from geolin_ros.linearization.contacts.rows import constraints_of
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -68,8 +69,9 @@ def deviations(
     state
         About which A and B are.
     tau : (n,)
-        Efforts that act [N m or N]; by default those that hold the robot at rest, whatever its
-        masses are.
+        Efforts that act [N m or N]; by default the least that, with the least forces of contacts,
+        hold the robot at rest, whatever its masses are (on a floating base without contacts: its
+        joints).
     contacts
         As of `Linearizer`.
     covariance : (p, p)
@@ -84,10 +86,8 @@ def deviations(
 
     def matrices(x: Array) -> tuple[Array, int]:
         model = _robot(found, x)
-        held = tau
-        if held is None:
-            held = inverse_dynamics(model, state, np.zeros(model.m))[model.m - model.n :]
-        L = Linearizer(model, contacts)(state, held)
+        linearizer = Linearizer(model, contacts)
+        L = linearizer(state, _holding(model, state, linearizer.contacts) if tau is None else tau)
         return np.hstack((L.A, L.B)), len(L.A)
 
     x = found.fit.x
@@ -100,6 +100,14 @@ def deviations(
     of_A, of_B = np.split(np.linalg.norm(slopes, axis=0), [count], axis=1)
     poles, of_poles = _poles(A, slopes[:, :, :count])
     return Deviations(A, B, of_A, of_B, poles, of_poles)
+
+
+def _holding(model: TreeModel, state: State, contacts: Sequence[Closure]) -> Array:
+    """Return the efforts (n,) of least squares, with forces of contacts, that hold a robot."""
+    own = np.eye(model.m)[model.m - model.n :]
+    ways = np.vstack((own, constraints_of(model, state, contacts).A))
+    bias = inverse_dynamics(model, state, np.zeros(model.m))
+    return np.asarray(np.linalg.lstsq(ways.T, bias)[0][: model.n])
 
 
 def _robot(found: Identification, x: Array) -> TreeModel:

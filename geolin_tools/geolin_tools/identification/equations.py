@@ -13,6 +13,7 @@ changes.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,8 +48,6 @@ class Equations:
         Of the joints.
     friction : (N, m, n)
         The part of ``described`` that is Coulomb friction of each joint.
-    start : (k,)
-        First sample of each recording.
     motions
         The recordings.
     free
@@ -62,13 +61,22 @@ class Equations:
     rate: Array
     acceleration: Array
     friction: Array
-    start: IntArray
     motions: tuple[Motion, ...]
     free: tuple[Array | None, ...]
+
+    @property
+    def start(self) -> IntArray:
+        """First sample (k,) of each recording."""
+        return np.cumsum([0, *(len(motion.time) for motion in self.motions[:-1])])
 
     def of_rate(self, joint: int, function: Callable[[Array], Array]) -> Array:
         """Return a function (N,) of a joint's rate, see `Motion.of_rate`."""
         return np.concatenate([motion.of_rate(joint, function) for motion in self.motions])
+
+    def direction(self, joint: int) -> Array:
+        """Return where a joint moves (N,), from -1 to 1."""
+        speed = 0.1 * float(np.sqrt(np.mean(self.rate[:, joint] ** 2))) + 1e-9
+        return self.of_rate(joint, lambda rate: np.tanh(rate / speed))
 
     def rows_of(self, joint: int, effort: Callable[[Track], Array]) -> Array:
         """Return what an effort (N,) of a joint, which follows from its motion, adds (N, m)."""
@@ -108,6 +116,8 @@ class Likeness(NamedTuple):
     """(n,) Measured by described effort; NaN where they are not alike."""
     share: Array
     """(n,) Part of the measured effort that is the described one times its factor."""
+    size: Array
+    """(n,) Variation of the measured by that of the described effort."""
     friction: Array
     """(n,) Correlation of what is left with the direction of motion: friction has a positive."""
 
@@ -121,16 +131,16 @@ ALIKE = 0.7
 def likeness(equations: Equations) -> Likeness:
     """Return how the measured efforts of each joint compare with what the description predicts."""
     n = equations.position.shape[1]
-    factor, share, friction = np.full((3, n), np.nan)
+    factor, share, ratio, friction = np.full((4, n), np.nan)
     if any(free is not None for free in equations.free):
-        return Likeness(factor, share, friction)  # rows are of several joints
+        return Likeness(factor, share, ratio, friction)  # rows are of several joints
     measured = equations.measured[:, -n:]
     described = (equations.described - equations.friction.sum(axis=2))[:, -n:]
     for c in np.flatnonzero(np.isfinite(measured).all(axis=0)):
         rate, size = equations.rate[:, c], float(measured[:, c].std())
-        speed = 0.1 * float(np.sqrt(np.mean(rate**2))) + 1e-9
-        way = equations.of_rate(int(c), _direction(speed))
+        way = equations.direction(int(c))
         one, model = np.ones_like(rate), described[:, c]
+        ratio[c] = size / max(float(model.std()), 1e-300)
         inert = equations.acceleration[:, c]
         product, sizes, square = _beside((inert, rate, way, one), measured[:, c], model)
         if sizes > 0.0 and abs(product) > ALIKE * sizes:
@@ -138,11 +148,7 @@ def likeness(equations: Equations) -> Likeness:
             share[c] = abs(factor[c]) * float(model.std()) / size
         product, sizes, _ = _beside((inert, model, one), measured[:, c], way)
         friction[c] = product / sizes if sizes > 0.0 else np.nan
-    return Likeness(factor, share, friction)
-
-
-def _direction(speed: float) -> Callable[[Array], Array]:
-    return lambda rate: np.asarray(np.tanh(rate / speed))
+    return Likeness(factor, share, ratio, friction)
 
 
 def _beside(columns: Sequence[Array], a: Array, b: Array) -> tuple[float, float, float]:
@@ -157,35 +163,17 @@ def _beside(columns: Sequence[Array], a: Array, b: Array) -> tuple[float, float,
 
 def equations_of(model: TreeModel, motions: Sequence[Motion]) -> Equations:
     """Return the equations along motions, one after the other."""
-    *parts, free = zip(*(_along(model, motion) for motion in motions), strict=True)
-    start = np.cumsum([0, *(len(motion.time) for motion in motions[:-1])])
-    joined = [np.concatenate(group) for group in parts]
-    return Equations(
-        measured=joined[0],
-        described=joined[1],
-        regressor=joined[2],
-        position=joined[3],
-        rate=joined[4],
-        acceleration=joined[5],
-        friction=joined[6],
-        start=start,
-        motions=tuple(motions),
-        free=free,
-    )
+    return joined([_along(model, motion) for motion in motions])
 
 
 def joined(parts: Sequence[Equations]) -> Equations:
     """Return equations one after the other."""
-    arrays = ('measured', 'described', 'regressor', 'position', 'rate', 'acceleration', 'friction')
-    before = np.cumsum([0, *(len(part.measured) for part in parts[:-1])])
-    return Equations(
-        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays},
-        start=np.concatenate(
-            [first + part.start for first, part in zip(before, parts, strict=True)]
-        ),
-        motions=tuple(motion for part in parts for motion in part.motions),
-        free=tuple(free for part in parts for free in part.free),
-    )
+    columns: dict[str, Any] = {}
+    for name in vars(parts[0]):
+        values = [getattr(part, name) for part in parts]
+        is_list = isinstance(values[0], tuple)
+        columns[name] = tuple(chain(*values)) if is_list else np.concatenate(values)
+    return Equations(**columns)
 
 
 def states_of(model: TreeModel, motion: Track) -> list[State]:
@@ -204,7 +192,7 @@ def wrenches_at(motion: Track, k: int) -> list[Wrench]:
     ]
 
 
-def _along(model: TreeModel, motion: Motion) -> tuple[Any, ...]:
+def _along(model: TreeModel, motion: Motion) -> Equations:
     """Return the equations along a motion: computed along the sharp one, then filtered."""
     track, grid, six = motion.sharp, motion.sharp_grid, model.m - model.n
     count = len(track.time)
@@ -233,15 +221,10 @@ def _along(model: TreeModel, motion: Motion) -> tuple[Any, ...]:
         described = (free @ described[:, :, np.newaxis])[:, :, 0]
         regressor, friction = free @ regressor, free @ friction
     rows = [grid.smooth(regressor[:, row]) for row in range(model.m)]  # each at a time: memory
-    return (
-        measured,
-        grid.smooth(described),
-        np.stack(rows, axis=1),
-        motion.position,
-        motion.rate,
-        motion.acceleration,
-        grid.smooth(friction),
-        free,
+    return Equations(
+        *(measured, grid.smooth(described), np.stack(rows, axis=1)),
+        *(motion.position, motion.rate, motion.acceleration, grid.smooth(friction)),
+        *((motion,), (free,)),
     )
 
 

@@ -20,6 +20,7 @@ from geolin_tools.identification.equations import (
 from geolin_tools.identification.fit import FIRST_NOISE, row_sizes
 from geolin_tools.identification.parameters import Parameters
 from geolin_tools.identification.signals import (
+    DEGREES,
     STILL,
     Motion,
     Signals,
@@ -39,12 +40,11 @@ AGREED, NEARLY = 2.0, 0.5
 OFF = 2.0
 """Efforts so many times too large or too small are in another unit,"""
 ENOUGH = 0.4
-"""where the description explains so much of them,"""
+"""where the description explains so much of them; smaller ones than it are anyway,"""
 BEYOND = 1.5
 """or so many times the largest that the joint has."""
 BACKWARDS = -0.7
 """Correlation of friction with the motion from which on it drives: the sign is wrong."""
-DEGREES = 180.0 / np.pi
 POOR = 0.3
 """A recording that tells less than this part of what a robot's motion can tell is poor."""
 
@@ -94,13 +94,22 @@ def examine(model: TreeModel, signals: Signals) -> Excitation:
     tells = signals.effort is not None and signals.holds is None
     late = _delay(equations, motion, signals) if tells else np.nan
     alike = likeness(equations)
-    problems = (
-        *_of_sampling(signals, rate, needed),
+    problems = [
         *_of_units(model, signals, alike),
         *_of_motion(model, signals, determined, possible),
-        *_of_delay(late, rate),
-    )
-    return Excitation(rate, needed, determined, possible, condition, late, alike.factor, problems)
+    ]
+    if rate < 0.9 * needed:
+        problems.append(
+            f'{signals.name} has {rate:.4g} samples a second, the motion asks for {needed:.4g}: '
+            'accelerations and friction are smoothed away; record faster, or move more slowly'
+        )
+    if abs(late) > 1.0 / rate:
+        problems.append(
+            f'efforts come {late * 1e3:.1f} ms after the motion they belong to; take that out '
+            'with identify --delay auto'
+        )
+    found = rate, needed, determined, possible, condition, late, alike.factor, tuple(problems)
+    return Excitation(*found)
 
 
 def find_delay(model: TreeModel, signals: Signals, cutoff: float | None = None) -> float:
@@ -134,11 +143,12 @@ def _delay(equations: Equations, motion: Motion, signals: Signals) -> float:
     """Return the delay [s], NaN if none is clearly better than others."""
     step = max(float(np.median(np.diff(signals.time))), FINEST)
     lags = np.arange(-round(LATEST / step), round(LATEST / step) + 1) * step
-    bases = {int(c): _explaining(equations, int(c)) for c in np.flatnonzero(_measured(equations))}
+    n = equations.position.shape[1]
+    known = np.flatnonzero(np.isfinite(equations.measured[:, -n:]).all(axis=0))
+    bases = {int(c): _explaining(equations, int(c)) for c in known}
     if not bases:
         return np.nan
-    six = equations.measured.shape[1] - equations.position.shape[1]
-    size = row_sizes(equations)[six:]
+    size = row_sizes(equations)[-n:]
     of_joints = np.zeros((lags.size, len(bases)))
     for k, lag in enumerate(lags):
         efforts = delayed_efforts(signals, motion, lag)
@@ -165,17 +175,9 @@ def _delay(equations: Equations, motion: Motion, signals: Signals) -> float:
 def _explaining(equations: Equations, c: int) -> Array:
     """Return an orthonormal basis of what can explain the effort of a joint."""
     six = equations.measured.shape[1] - equations.position.shape[1]
-    rate = equations.rate[:, c]
-    speed = 0.1 * float(np.sqrt(np.mean(rate**2))) + 1e-9
-    columns = np.column_stack(
-        (
-            equations.regressor[:, six + c],
-            equations.acceleration[:, c],
-            rate,
-            equations.of_rate(c, lambda r: np.asarray(np.tanh(r / speed))),
-            np.ones(len(rate)),
-        )
-    )
+    rate, way = equations.rate[:, c], equations.direction(c)
+    own = equations.acceleration[:, c], rate, way, np.ones(len(rate))
+    columns = np.column_stack((equations.regressor[:, six + c], *own))
     columns = columns[:, np.abs(columns).max(axis=0) > 0.0]
     U, s, _ = np.linalg.svd(columns / np.linalg.norm(columns, axis=0), full_matrices=False)
     return np.asarray(U[:, s > 1e-6 * s[0]])
@@ -214,20 +216,7 @@ def spreads_of(parameters: Parameters) -> Array:
     return found
 
 
-def _measured(equations: Equations) -> Array:
-    n = equations.position.shape[1]
-    return np.asarray(np.isfinite(equations.measured[:, -n:]).all(axis=0))
-
-
 # ---- sentences
-
-
-def _of_sampling(signals: Signals, rate: float, needed: float) -> Iterator[str]:
-    if rate < 0.9 * needed:
-        yield (
-            f'{signals.name} has {rate:.4g} samples a second, the motion asks for {needed:.4g}: '
-            'accelerations and friction are smoothed away; record faster, or move more slowly'
-        )
 
 
 def _of_units(model: TreeModel, signals: Signals, alike: Likeness) -> Iterator[str]:
@@ -250,8 +239,8 @@ def _of_units(model: TreeModel, signals: Signals, alike: Likeness) -> Iterator[s
         'amperes, or torques of the motor before its gear? convert them to N m, or let identify '
         '--scale {} find the factor'
     )
-    size = np.abs(alike.factor)
-    other = (alike.share > ENOUGH) & ((size > OFF) | (size < 1.0 / OFF))
+    size = np.where(alike.share > ENOUGH, np.abs(alike.factor), alike.size)
+    other = ((alike.share > ENOUGH) & (size > OFF)) | (size < 1.0 / OFF)
     for c in np.flatnonzero(other):
         yield (
             f'efforts of joint {names[c]!r} are {size[c]:.3g} times what the description expects: '
@@ -280,12 +269,4 @@ def _of_motion(
             f'{signals.name} determines {determined} of {possible} combinations of masses, '
             'centres of mass and inertias, expected a third or more; move all joints at once, '
             'farther, at different speeds'
-        )
-
-
-def _of_delay(late: float, rate: float) -> Iterator[str]:
-    if abs(late) > 1.0 / rate:
-        yield (
-            f'efforts come {late * 1e3:.1f} ms after the motion they belong to; take that out '
-            'with identify --delay auto'
         )

@@ -34,6 +34,9 @@ SETTLED = 1e-2
 """Rounds end when no number changes by more, in standard deviations of the prior."""
 INSIDE = 0.02
 """How far from its bounds a number starts."""
+AT_BOUND = 1e-6
+"""Numbers as near to their bound are at it: beyond, likelihood falls as exp(-pull x), whose
+deviation is 1 / pull."""
 STEP = 1.0
 """Most that the logarithm of a friction speed changes in a round."""
 FIRST_NOISE = 0.02
@@ -46,7 +49,7 @@ BLOCKS = 20
 LEAST_NOISE = 1e-6
 """Least standard deviation of residuals, as a part of the effort's."""
 
-Watch = Callable[[Iterable[int], int], Iterable[int]]
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,8 @@ class Fit:
     x : (p,)
         The numbers of `Parameters`.
     information : (p, p)
-        J' J of the equations alone, weighted by what each row is worth; with the identity, the
-        inverse of `covariance`.
+        J' J of the equations and bounds alone, weighted by what each row is worth; with the
+        identity, the inverse of `covariance`.
     """
 
     x: Array
@@ -101,8 +104,11 @@ def fit(
     weight = _weights(residual, noise) / (noise * np.sqrt(lasting))
     weight = np.where(np.isfinite(equations.measured), weight, 0.0)
     worth = weight / np.sqrt(_inflation(features, equations, x, weight * np.nan_to_num(residual)))
-    J = features.jacobian(features.compress(x, worth), x)
-    return Fit(x, J.T @ J)
+    compressed = features.compress(x, worth)
+    J = features.jacobian(compressed, x)
+    pull = J.T @ features.compressed_residual(compressed, x) + x
+    pressed = np.where(x - parameters.lower < AT_BOUND, np.maximum(pull, 0.0), 0.0)
+    return Fit(x, J.T @ J + np.diag(pressed**2))
 
 
 def predict(parameters: Parameters, equations: Equations, x: Array) -> Array:
@@ -235,10 +241,6 @@ class _Features:
             parts.append(J)
         return np.concatenate(parts)
 
-    def speeds(self) -> list[int]:
-        """Return where x has the logarithms of friction speeds."""
-        return list(self._speed_at.values())
-
     def _inertial_change(self, x: Array) -> Array:
         return np.asarray(self._p.inertial(x)[list(self._p.bodies)].ravel() - self._origin)
 
@@ -271,30 +273,25 @@ class _Features:
 def _effort(number: JointNumber, speed: float, rest: float) -> Callable[[Track], Array]:
     """Return the effort (N,) of a unit of a number along a motion."""
     c = number.joint
+
+    def sign(rate: Array) -> Array:
+        return np.asarray(np.tanh(rate / speed))
+
     return {
         'rotor': lambda at: at.acceleration[:, c],
         'damping': lambda at: at.rate[:, c],
         'stiffness': lambda at: at.position[:, c] - rest,
         'offset': lambda at: np.ones(len(at.time)),
-        'friction': lambda at: at.of_rate(c, _sign(speed)),
-        'friction_speed': lambda at: at.of_rate(c, _sign_by_speed(speed)),
+        'friction': lambda at: at.of_rate(c, sign),
+        'friction_speed': lambda at: at.of_rate(c, lambda r: -r / speed * (1.0 - sign(r) ** 2)),
     }[number.kind]
-
-
-def _sign(speed: float) -> Callable[[Array], Array]:
-    return lambda rate: np.asarray(np.tanh(rate / speed))
-
-
-def _sign_by_speed(speed: float) -> Callable[[Array], Array]:
-    """Return the derivative of `_sign` by the logarithm of the speed."""
-    return lambda rate: np.asarray(-rate / speed * (1.0 - np.tanh(rate / speed) ** 2))
 
 
 def _solve(features: _Features, compressed: Any, x: Array) -> Array:
     """Return the numbers that solve a round."""
     p = features._p
     lower, upper = p.lower.copy(), np.full(p.count, np.inf)
-    for at in features.speeds():
+    for at in features._speed_at.values():
         reach = STEP / p.joints[at - NUMBERS * len(p.bodies)].spread
         lower[at], upper[at] = x[at] - reach, x[at] + reach
     # from within: the solver goes nowhere from a bound

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot identified from recordings, tried on data kept aside."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from geolin_ros.typing import Array
 from geolin_tools.identification.bodies import NUMBERS, is_physical, of_mass
 from geolin_tools.identification.equations import Equations, equations_of, joined
 from geolin_tools.identification.excitation import find_delay
-from geolin_tools.identification.fit import Fit, fit, predict
+from geolin_tools.identification.fit import Fit, Watch, fit, predict
 from geolin_tools.identification.parameters import (
     LOGARITHMIC,
     UNITS,
@@ -23,8 +23,6 @@ from geolin_tools.identification.parameters import (
     Prior,
 )
 from geolin_tools.identification.signals import Signals, check, prepare
-
-Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 
 KEPT_ASIDE = 0.25
 WORTH = 0.9
@@ -127,11 +125,7 @@ class Identification:
     @property
     def effort(self) -> Array:
         """Standard deviation (m,) of the efforts kept aside."""
-        measured = self.aside.measured
-        known = np.isfinite(measured).all(axis=0)
-        found = np.full(measured.shape[1], np.nan)
-        found[known] = measured[:, known].std(axis=0)
-        return found
+        return np.asarray(self.aside.measured.std(axis=0))
 
     @property
     def predicted(self) -> Array:
@@ -283,10 +277,9 @@ def identify(
         )
     if not recordings:
         raise RecordingError('no recording was given, expected at least one')
-    for signals in (*recordings, *aside):
-        check(signals, model)
-        _require_inputs(signals, model, prior or Prior())
     train, prior = list(recordings), prior or Prior()
+    for signals in (*recordings, *aside):
+        _require_inputs(signals, model, prior)
     names = ', '.join(signals.name for signals in recordings)
     late = _found_delay(model, train, cutoff) if delay is None else delay
     lates = {0.0, late} if delay is None else {late}
@@ -338,7 +331,6 @@ def choose_prior(
     if len(parts) == 1:
         return start
     for signals in recordings:
-        check(signals, model)
         _require_inputs(signals, model, start)
     priors = [start._replace(trust=t, springs=s) for t in TRUSTS for s in (True, False)]
     left: list[list[Array]] = [[] for _ in priors]
@@ -449,6 +441,7 @@ def _require_forces(model: TreeModel, equations: Equations) -> None:
 
 
 def _require_inputs(signals: Signals, model: TreeModel, prior: Prior) -> None:
+    check(signals, model)
     has_efforts = signals.effort is not None and not np.isnan(signals.effort).all()
     if signals.holds is not None and not (has_efforts or signals.forces):
         raise RecordingError(
@@ -462,7 +455,7 @@ def _require_inputs(signals: Signals, model: TreeModel, prior: Prior) -> None:
             f'{", ".join(prior.scales)}; find it without contacts, and lay its overlay over them'
         )
     if model.base == 'fixed':
-        if signals.effort is None or np.isnan(signals.effort).all(axis=0).all():
+        if not has_efforts:
             raise RecordingError(
                 f'{signals.name} has no efforts, expected those of some joints: without them a '
                 'robot on a fixed base tells nothing about its masses'

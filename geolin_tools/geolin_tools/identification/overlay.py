@@ -47,7 +47,9 @@ def overlay_of(
         The overlay with which the robot was read: what was not identified is as it says.
     """
     model, parameters = found.model, found.parameters
-    links, joints, payloads = _parts_of(earlier)
+    given = earlier or {}
+    links, joints = (dict(given.get(key) or {}) for key in ('links', 'joints'))
+    payloads = list(given.get('payloads') or ())
     if parameters.payload:
         frame = model.frame(parameters.payload)
         (load,) = parameters.own(found.fit.x).values()
@@ -87,13 +89,6 @@ def overlay_of(
         joints[name] = joints.pop(name, {}) | row
     overlay: dict[str, Any] = {'links': links, 'joints': joints}
     return overlay | ({'payloads': payloads} if payloads else {})
-
-
-def _parts_of(overlay: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any], Any]:
-    """Return copies of the links, joints and payloads of an overlay."""
-    given = overlay or {}
-    links, joints = (dict(given.get(key) or {}) for key in ('links', 'joints'))
-    return links, joints, list(given.get('payloads') or ())
 
 
 def _parameters(inertia: Array) -> Array:

@@ -193,10 +193,6 @@ class Parameters:
                 parts.append(J * STIFF)
         return np.concatenate(parts)
 
-    def body_part(self, position: int) -> slice:
-        """Return where the numbers of the ``position``-th identified body are."""
-        return slice(NUMBERS * position, NUMBERS * (position + 1))
-
     def inertial(self, x: Array) -> Array:
         """Return the ten parameters of all bodies (nb, 10)."""
         pi = self.described.copy()
@@ -207,14 +203,14 @@ class Parameters:
     def own(self, x: Array) -> dict[int, Array]:
         """Return the ten parameters (10,) of identified bodies; of a load without what carries."""
         return {
-            i: body.parameters(self._spreads[i] * x[self.body_part(p)])
+            i: body.parameters(self._spreads[i] * x[NUMBERS * p : NUMBERS * (p + 1)])
             for p, (i, body) in enumerate(self.bodies.items())
         }
 
     def inertial_jacobians(self, x: Array) -> Iterator[tuple[int, slice, Array]]:
         """Yield body, its numbers, and the derivative (10, 10) of its parameters by them."""
         for p, (i, body) in enumerate(self.bodies.items()):
-            part = self.body_part(p)
+            part = slice(NUMBERS * p, NUMBERS * (p + 1))
             yield i, part, body.jacobian(self._spreads[i] * x[part]) * self._spreads[i]
 
     def joint_values(self, x: Array) -> dict[tuple[int, str], float]:

@@ -26,6 +26,7 @@ STILL = 0.02
 """A joint that stays within this [rad or m] does not move."""
 CLEAR = 0.9
 """Correlation from which on rates and positions of a joint that hardly moves can be compared."""
+DEGREES = 180.0 / np.pi
 GAP = 0.25
 """A recording must not be silent for longer [s]."""
 MOTION_POWER = 0.99
@@ -88,7 +89,6 @@ class Signals:
         """Return the part from ``begin`` to ``end``, as parts of the length (0 to 1)."""
         first, length = self.time[0], self.time[-1] - self.time[0]
         part = (self.time >= first + begin * length) & (self.time <= first + end * length)
-
         return _rows(self, part)
 
 
@@ -123,10 +123,6 @@ class Track:
     def of_rate(self, joint: int, function: Callable[[Array], Array]) -> Array:
         """Return a function (N,) of a joint's rate."""
         return function(self.rate[:, joint])
-
-    def thinned(self, kept: slice) -> 'Track':
-        """Return some of the samples."""
-        return _rows(self, kept)
 
 
 Rows = TypeVar('Rows', Signals, Track)
@@ -253,10 +249,9 @@ def _check_motion(signals: Signals, model: TreeModel) -> None:
     tells &= ~np.isnan(signals.rate).all(axis=0)
     for c in np.flatnonzero(tells & ~((slope > 0.7) & (slope < 1.4))):
         factor, unit = float(slope[c]), ''
-        if abs(np.log(abs(factor) * 180.0 / np.pi)) < 0.35:
-            unit = ' as if rates were in rad/s and positions in degrees'
-        elif abs(np.log(abs(factor) * np.pi / 180.0)) < 0.35:
-            unit = ' as if rates were in degrees/s and positions in rad'
+        for power, of_rates, of_positions in ((-1, 'rad', 'degrees'), (1, 'degrees', 'rad')):
+            if abs(np.log(abs(factor) / DEGREES**power)) < 0.35:
+                unit = f' as if rates were in {of_rates}/s and positions in {of_positions}'
         raise RecordingError(
             f'{signals.name}: rates of joint {model.joint_names[c]!r} are {factor:.3g} times the '
             f'derivative of its positions, expected 1{unit}; correct their units, order or times'
@@ -272,14 +267,9 @@ def rate_slopes(signals: Signals) -> tuple[Array, Array]:
     assert signals.rate is not None
     time = signals.time
     step = max(1, int(0.1 / float(np.median(np.diff(time)))))
-    travelled = np.concatenate(
-        (
-            np.zeros((1, signals.rate.shape[1])),
-            np.cumsum(
-                0.5 * (signals.rate[1:] + signals.rate[:-1]) * np.diff(time)[:, np.newaxis], axis=0
-            ),
-        )
-    )
+    means = 0.5 * (signals.rate[1:] + signals.rate[:-1])
+    moves = means * np.diff(time)[:, np.newaxis]
+    travelled = np.concatenate((np.zeros((1, moves.shape[1])), np.cumsum(moves, axis=0)))
     by_rate = travelled[step:] - travelled[:-step]
     by_position = signals.position[step:] - signals.position[:-step]
     product = (by_rate * by_position).sum(axis=0)
@@ -383,11 +373,11 @@ def prepare(
     kept = slice(edge * step, (count - edge) * step, every * step)
     if can_be_sharper:
         grid = Grid(_filter(cutoff, step * period), slice(edge, count - edge, every))
-        sharp = fine.thinned(slice(None, None, step))
+        sharp = _rows(fine, slice(None, None, step))
     else:  # filtered already
-        grid, sharp = Grid(None), track.thinned(kept)
+        grid, sharp = Grid(None), _rows(track, kept)
     return Motion(
-        **vars(track.thinned(kept)),
+        **vars(_rows(track, kept)),
         name=signals.name,
         cutoff=cutoff,
         all_rates=all_rates,

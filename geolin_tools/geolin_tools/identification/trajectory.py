@@ -7,7 +7,7 @@ log det(1 + I + I(motion)): I is the information of the recording about inertial
 deviations of the prior (Bayesian D-optimality), so that what it did not determine counts most.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from geolin_ros.optional import optional
 from geolin_ros.typing import Array
 from geolin_tools.identification.equations import equations_of
 from geolin_tools.identification.excitation import information, spreads_of
-from geolin_tools.identification.fit import FIRST_NOISE
+from geolin_tools.identification.fit import FIRST_NOISE, Watch
 from geolin_tools.identification.parameters import Parameters
 from geolin_tools.identification.signals import Signals, prepare
 
@@ -46,8 +46,6 @@ COST = 100.0
 """Of a sample that is beyond a limit by as much again."""
 APART = 0.02
 """Of samples whose noise counts as independent [s]."""
-
-Watch = Callable[[Iterable[int], int], Iterable[int]]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 """A log into a bag."""
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,19 @@ from geolin_ros.offline.message_types import (
     empty_message,
 )
 from geolin_ros.stream.geometry import write_stamp
-from geolin_ros.typing import Array
 from geolin_tools.importers.log_file import Log, Topic
 
 TYPES = {'joint_states': JOINT_STATE, 'imu': IMU, 'odometry': ODOMETRY, 'wrench': WRENCH}
 DESCRIPTION = '/robot_description'
+PLACES = {
+    ('odometry', 'position'): 'pose.pose.position',
+    ('odometry', 'orientation'): 'pose.pose.orientation',
+    ('odometry', 'linear_velocity'): 'twist.twist.linear',
+    ('odometry', 'angular_velocity'): 'twist.twist.angular',
+    ('wrench', 'force'): 'wrench.force',
+    ('wrench', 'moment'): 'wrench.torque',
+}
+"""Where fields are in messages, unless by their own name."""
 
 
 def write_log(
@@ -38,7 +47,7 @@ def write_log(
     RecordingError
         If the bag exists or cannot be written.
     """
-    messages = {name: empty_message(TYPES[topic.kind]) for name, topic in log.topics.items()}
+    messages = {name: _message(topic) for name, topic in log.topics.items()}
     with BagWriter(path, storage) as bag:
         stamps = np.round(log.time * 1e9).astype(np.int64)
         if log.description:
@@ -52,47 +61,29 @@ def write_log(
             for name, topic in log.topics.items():
                 message = messages[name]
                 write_stamp(message.header.stamp, int(stamps[k]))
-                message.header.frame_id = topic.frame
-                _WRITERS[topic.kind](message, topic, k)
+                _write(message, topic, k)
                 bag.write(name, int(stamps[k]), message)
 
 
-def _write_joint_state(message: Any, topic: Topic, k: int) -> None:
-    message.name = list(topic.names)
+def _message(topic: Topic) -> Any:
+    """Return a message with all that is the same in each."""
+    message = empty_message(TYPES[topic.kind])
+    message.header.frame_id = topic.frame
+    if topic.kind == 'joint_states':
+        message.name = list(topic.names)
+    if topic.kind == 'imu':
+        message.orientation_covariance[0] = -1.0  # sensor_msgs/Imu: there is none
+    if topic.kind == 'odometry':
+        message.child_frame_id = topic.child_frame
+    return message
+
+
+def _write(message: Any, topic: Topic, k: int) -> None:
+    """Write row ``k`` of the fields of a topic into its message."""
     for field, values in topic.fields.items():
-        setattr(message, field, values[k])
-
-
-def _write_imu(message: Any, topic: Topic, k: int) -> None:
-    message.orientation_covariance[0] = -1.0  # sensor_msgs/Imu: there is none
-    for field, values in topic.fields.items():
-        _write_xyz(getattr(message, field), values[k])
-
-
-def _write_odometry(message: Any, topic: Topic, k: int) -> None:
-    message.child_frame_id = topic.child_frame
-    twist, fields = message.twist.twist, topic.fields
-    _write_xyz(message.pose.pose.position, fields['position'][k])
-    _write_xyz(message.pose.pose.orientation, fields['orientation'][k])
-    for place, field in ((twist.linear, 'linear_velocity'), (twist.angular, 'angular_velocity')):
-        if field in fields:
-            _write_xyz(place, fields[field][k])
-
-
-def _write_wrench(message: Any, topic: Topic, k: int) -> None:
-    _write_xyz(message.wrench.force, topic.fields['force'][k])
-    if 'moment' in topic.fields:
-        _write_xyz(message.wrench.torque, topic.fields['moment'][k])
-
-
-def _write_xyz(place: Any, values: Array) -> None:
-    for axis, value in zip('xyzw', values.tolist(), strict=False):
-        setattr(place, axis, value)
-
-
-_WRITERS: dict[str, Callable[[Any, Topic, int], None]] = {
-    'joint_states': _write_joint_state,
-    'imu': _write_imu,
-    'odometry': _write_odometry,
-    'wrench': _write_wrench,
-}
+        if topic.kind == 'joint_states':
+            setattr(message, field, values[k])
+            continue
+        place = attrgetter(PLACES.get((topic.kind, field), field))(message)
+        for axis, value in zip('xyzw', values[k].tolist(), strict=False):
+            setattr(place, axis, value)

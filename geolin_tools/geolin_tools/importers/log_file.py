@@ -124,7 +124,9 @@ def read_log(mapping: str | Path, data: str | Path) -> Log:
     files = _Files(where, Path(data), given.get('file'))
     described = _mapping(where, given.get('topics'), None)
     if time.get('common'):
-        files.keep_common(time, [time, *_columns_of(where, described)])
+        of_topics = [_mapping(f'{where}: topic {k}', v, None) for k, v in described.items()]
+        columns = [column for topic in of_topics for column in topic.values()]
+        files.keep_common(time, [time, *(c for c in columns if isinstance(c, Mapping))])
     topics = {
         name: _topic(f'{where}: topic {name}', files, _mapping(where, values, None))
         for name, values in described.items()
@@ -145,16 +147,6 @@ def read_log(mapping: str | Path, data: str | Path) -> Log:
         if topic.kind in _COMPLETED:
             topics[name] = _COMPLETED[topic.kind](f'{where}: topic {name}', topic, stamps)
     return Log(stamps, topics, files.text(given.get('robot_description')))
-
-
-def _columns_of(where: str, topics: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return what says where columns are."""
-    values = [
-        value
-        for name, topic in topics.items()
-        for value in _mapping(f'{where}: topic {name}', topic, None).values()
-    ]
-    return [value for value in values if isinstance(value, Mapping)]
 
 
 def _stamps(where: str, files: '_Files', time: Mapping[str, Any], count: int) -> Array:
@@ -205,15 +197,12 @@ def _with_twist(where: str, topic: Topic, times: Array) -> Topic:
     H = np.tile(np.eye(4), (times.size, 1, 1))
     H[:, :3, :3] = [se3.rotation_from_quaternion(q) for q in fields['orientation']]
     H[:, :3, 3] = fields['position']
-    last = times.size - 1
-    twists = np.empty((times.size, 6))
-    for k in range(times.size):
-        before, after = max(k - 1, 0), min(k + 1, last)
-        step = se3.log(np.linalg.solve(H[before], H[after]))
-        twists[k] = step / (times[after] - times[before])
-    for name, part in zip(names, (twists[:, :3], twists[:, 3:]), strict=True):
-        fields.setdefault(name, np.ascontiguousarray(part))
-    return replace(topic, fields=fields)
+    before, after = (np.arange(times.size) + k for k in (-1, 1))
+    before[0], after[-1] = 0, times.size - 1
+    steps = np.array([se3.log(step) for step in np.linalg.solve(H[before], H[after])])
+    twists = steps / (times[after] - times[before])[:, np.newaxis]
+    parts = dict(zip(names, np.hsplit(twists, 2), strict=True))
+    return replace(topic, fields=parts | fields)
 
 
 def _with_rates(where: str, topic: Topic, times: Array) -> Topic:
@@ -294,11 +283,10 @@ def _in_si(
     return _quaternions(values) if unit == 'rpy' else values
 
 
-def _scale(where: str, column: Mapping[str, Any], values: Array) -> Array | float:
-    """Return the factor of all columns, or one of each."""
+def _scale(where: str, column: Mapping[str, Any], values: Array) -> Array:
+    """Return the factor (k,) of each column."""
     scale = column.get('scale', 1.0)
-    if not isinstance(scale, list):
-        return _number(f'{where}: scale', scale)
+    scale = scale if isinstance(scale, list) else [scale] * values.shape[1]
     if len(scale) != values.shape[1]:
         raise RecordingError(
             f'{where}: scale has {len(scale)} numbers, expected one, or {values.shape[1]}: one '
@@ -432,7 +420,11 @@ def _text(path: Path) -> Mapping[str, Array]:
         first = file.readline().strip()
     comma = next((mark for mark in ',;' if mark in first), None)
     names = [name.strip() for name in first.split(comma)]
-    has_names = not all(_is_number(name) for name in names if name)
+    has_names = False
+    try:
+        list(map(float, filter(None, names)))
+    except ValueError:
+        has_names = True
     options: dict[str, Any] = {'delimiter': comma, 'skiprows': int(has_names), 'ndmin': 2}
     try:
         table = np.loadtxt(path, **options)
@@ -447,14 +439,6 @@ def _text(path: Path) -> Mapping[str, Array]:
 
 def _cell(text: str) -> float:
     return float(text) if text.strip() else np.nan
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _number(where: str, value: Any, least: float = -np.inf) -> float:
