@@ -165,12 +165,12 @@ class _Features:
         and the speeds of friction about which the features are linearized.
         """
         columns = self._columns(self._p.joint_values(x))
-        rows = self._e.measured.shape[1]
-        one = [r for r in range(rows) if r - self._six not in self._scaled]
-        groups: list[tuple[list[int], int | None]] = [(one, None)] if one else []
-        groups += [([self._six + c], c) for c in sorted(self._scaled)]
+        groups: dict[int | None, list[int]] = {}
+        for row in range(self._e.measured.shape[1]):
+            c = row - self._six
+            groups.setdefault(c if c in self._scaled else None, []).append(row)
         found = []
-        for members, scaled in groups:
+        for scaled, members in groups.items():
             gram = np.zeros((self._p.count + 2, self._p.count + 2))
             for row in members:
                 F = self.row_features(row, columns)

@@ -37,6 +37,8 @@ CARRIED, FREE = 0.5, 1e-3
 """Mean force on the base by the weight that has to be given; equations a sample that have to be
 free of forces that are not."""
 _TENSOR = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
+_NAMES = ('mass', 'x', 'y', 'z', *_TENSOR)
+_UNITS = ('kg', *('m',) * 3, *('kg m^2',) * 6)
 
 
 class Change(NamedTuple):
@@ -188,19 +190,14 @@ class Identification:
             slope, first = _quantity_slopes(after), _quantity_slopes(origin[i])
             variance = np.diag(slope @ J @ covariance[part, part] @ J.T @ slope.T)
             prior = np.diag(first @ earlier[i] @ earlier[i].T @ first.T)
-            units = ('kg', *('m',) * 3, *('kg m^2',) * 6)
-            names = ('mass', 'x', 'y', 'z', *_TENSOR)
-            for k, (name, unit) in enumerate(zip(names, units, strict=True)):
-                yield Change(
-                    f'load on {load}' if load else self.model.body_names[i],
-                    name,
-                    unit,
-                    0.0 if load else float(_quantities(before)[k]),
-                    float(_quantities(after)[k]),
-                    float(np.sqrt(variance[k])),
-                    float(np.sqrt(prior[k])),
-                    float(np.clip(1.0 - variance[k] / max(prior[k], 1e-300), 0.0, 1.0)),
-                )
+            of = f'load on {load}' if load else self.model.body_names[i]
+            columns = (
+                *(np.zeros(NUMBERS) if load else _quantities(before), _quantities(after)),
+                *(np.sqrt(variance), np.sqrt(prior)),
+                np.clip(1.0 - variance / np.maximum(prior, 1e-300), 0.0, 1.0),
+            )
+            for name, unit, *numbers in zip(_NAMES, _UNITS, *columns, strict=True):
+                yield Change(of, name, unit, *map(float, numbers))
 
     def _joints(self) -> Iterator[Change]:
         first = NUMBERS * len(self.parameters.bodies)
@@ -475,7 +472,7 @@ def _check(result: Identification, name: str) -> None:
                 f'{name}: link {result.model.body_names[i]!r} came out as a body that cannot '
                 'exist by rounding; lower trust'
             )
-    before, after, effort = result.before, result.after, result.effort
+    before, after = result.before, result.after
     known = np.isfinite(after) & (before > 0.0)
     left = float(np.mean(after[known] / before[known]))
     if left > WORTH and float(np.max(after[known])) > 1e-6:
@@ -485,8 +482,7 @@ def _check(result: Identification, name: str) -> None:
             'good as these data can tell, or they are wrong (units, order of joints, forces that '
             'were not given)'
         )
-    moving = known & (effort > EFFORTLESS)
-    unexplained = float(np.median(after[moving] / effort[moving])) if moving.any() else 0.0
+    unexplained = float(np.median(result.unexplained())) if result.unexplained().size else 0.0
     if unexplained > UNEXPLAINED:
         raise UnsolvableError(
             f'{name}: {unexplained:.0%} of the efforts kept aside stay unexplained in the median '
