@@ -15,6 +15,8 @@ from geolin_ros import TreeModel
 from geolin_ros.errors import NotFiniteError, ShapeError, SingularInertiaError
 from geolin_ros.kernels.packing import contact_layout
 from geolin_ros.linearization.contacts import Contact, Loop
+from geolin_ros.linearization.contacts.constraints import Constraint
+from geolin_ros.linearization.contacts.geometry import rows_at
 from geolin_ros.linearization.linearizer import Linearizer
 
 
@@ -204,3 +206,15 @@ def test_contacts__of_other_content_are_others_and_of_the_same_are_the_same():
     expected = Linearizer(model, [Contact('FL_foot', placement=pose)])(state, tau).A
     assert np.array_equal(linearizer(state, tau).A, expected)
     assert np.abs(expected - A).max() > 1e-3
+
+
+@pytest.mark.parametrize('k', [0, 5, 6, 17])
+def test_geometry__of_one_velocity_alone_is_that_of_a_robot_that_moves(k):
+    model, nu = read_robot(example_robot('go2'))[1], np.eye(18)[k]
+    contact = Contact('FL_foot', placement=exp(np.arange(6) / 9))
+    rest = model.random_state(default_rng(6))
+    state = model.state(rest.H, rest.s, nu[:6], nu[6:])
+    found = Linearizer(model, [contact])(state, np.zeros(model.n)).geometry
+    J, change = rows_at(model, [Constraint(model, contact)], state)
+    assert_close(found.J, J, 1e-12)
+    assert_close(found.velocity_by_state, change, 1e-12)

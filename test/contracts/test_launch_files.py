@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""linearization, bringup and replay launch files by content; test/installation starts them."""
+"""The bringup launch file by content; test/installation starts them all."""
 
 import ast
 import re
@@ -17,42 +17,38 @@ from geolin_ros.stream.parameters.lqr import LQR_TABLE
 yaml = pytest.importorskip('yaml')
 
 ROOT = Path(__file__).resolve().parents[2]
-FILE = ROOT / 'launch' / 'linearization.launch.py'
-TREE = ast.parse(FILE.read_text())
+TREE = ast.parse((ROOT / 'launch' / 'bringup.launch.py').read_text())
 
 
-def constant(name, tree=TREE):
+def constant(name):
     (assigned,) = [
         node.value
-        for node in tree.body
+        for node in TREE.body
         if isinstance(node, ast.Assign) and getattr(node.targets[0], 'id', None) == name
     ]
     return ast.literal_eval(assigned)
 
 
-class TestBringup:
-    TREE = ast.parse((ROOT / 'launch' / 'bringup.launch.py').read_text())
-
-    def test_nodes__take_the_topics_and_values_that_they_share(self):
-        for topic, text in constant('TOPICS', self.TREE).items():
-            assert re.match(r'\w+_msgs/\w+[ ,;]', text), topic
-        nodes = chain('FL_foot:0.02', {'odom': 'given', 'imu': 'imu/data'}, {'use_sim_time': True})
-        scripts = {script.name for script in entry_points(group='console_scripts')}
-        assert {node.name for node in nodes} <= scripts
-        tables = {
-            'state_estimator': BASE_TABLE,
-            'linearizer': TABLE,
-            'lqr_node': LQR_TABLE,
-        }
-        file = yaml.safe_load((ROOT / 'config' / 'bringup.yaml').read_text())
-        for node in nodes:
-            rows = {row.name: row for row in tables[node.name]}
-            own = file[f'/**/{node.name}']['ros__parameters']
-            for name, value in (node.parameters | own).items():
-                if name != 'use_sim_time':
-                    rows[name].check(value)
-            assert node.parameters['use_sim_time'] is True
-            assert node.remappings['imu'] == 'imu/data'
-            assert node.remappings['odom'] == 'state_estimator/odometry'
-        alone = chain('FL_foot', {'odom': 'given'}, {}, nodes=['linearizer'])
-        assert alone[0].remappings == {'odom': 'given'}
+def test_nodes__take_the_topics_and_values_that_they_share():
+    for topic, text in constant('TOPICS').items():
+        assert re.match(r'\w+_msgs/\w+[ ,;]', text), topic
+    nodes = chain('FL_foot:0.02', {'odom': 'given', 'imu': 'imu/data'}, {'use_sim_time': True})
+    scripts = {script.name for script in entry_points(group='console_scripts')}
+    assert {node.name for node in nodes} <= scripts
+    tables = {
+        'state_estimator': BASE_TABLE,
+        'linearizer': TABLE,
+        'lqr_node': LQR_TABLE,
+    }
+    file = yaml.safe_load((ROOT / 'config' / 'bringup.yaml').read_text())
+    for node in nodes:
+        rows = {row.name: row for row in tables[node.name]}
+        own = file[f'/**/{node.name}']['ros__parameters']
+        for name, value in (node.parameters | own).items():
+            if name != 'use_sim_time':
+                rows[name].check(value)
+        assert node.parameters['use_sim_time'] is True
+        assert node.remappings['imu'] == 'imu/data'
+        assert node.remappings['odom'] == 'state_estimator/odometry'
+    alone = chain('FL_foot', {'odom': 'given'}, {}, nodes=['linearizer'])
+    assert alone[0].remappings == {'odom': 'given'}

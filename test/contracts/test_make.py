@@ -31,18 +31,28 @@ case "$*" in *{failing}*) exit 3;; esac
 """
 
 
+def make_checkout(folder, programs):
+    """Copy the Makefile beside programs: {path: text}."""
+    shutil.copy(ROOT / 'Makefile', folder)
+    for path, text in programs.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o755)
+
+
+def make(folder, *targets):
+    """Return what make did, of no environment but the path."""
+    environment = {'PATH': os.environ['PATH']}
+    command = ['make', *targets]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
 @pytest.mark.parametrize('failing', ['faults', 'nothing'])
 def test_soak__runs_faults_then_all_that_must_balance_whatever_fails(failing, tmp_path):
-    shutil.copy(ROOT / 'Makefile', tmp_path)
-    for path, text in (('.venv/bin/python', PYTHON), ('tools/setup.sh', '#!/bin/sh\n')):
-        file = tmp_path / path
-        file.parent.mkdir(parents=True)
-        file.write_text(text.format(failing=failing))
-        file.chmod(0o755)
-    environment = {'PATH': os.environ['PATH']}
-    found = subprocess.run(
-        ['make', 'soak'], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
+    python = PYTHON.format(failing=failing)
+    make_checkout(tmp_path, {'.venv/bin/python': python, 'tools/setup.sh': '#!/bin/sh\n'})
+    found = make(tmp_path, 'soak')
     ran = [line for line in found.stdout.splitlines() if line.startswith('ran ')]
     modules = [re.findall(r'-m ([\w.]+)', line)[0] for line in ran]
     expected = ['pytest', 'pytest', 'geolin_demos.balance', 'mpc']
@@ -82,7 +92,6 @@ def test_table_that_was_begun_elsewhere__gives_both_and_leaves_other_sections(tm
 
 @pytest.mark.parametrize('target', ['fuzz', 'sbom', 'audit'])
 def test_checks__are_installed_beside_the_product_once(target, tmp_path):
-    shutil.copy(ROOT / 'Makefile', tmp_path)
     shutil.copytree(ROOT / 'requirements', tmp_path / 'requirements')
     say = '#!/bin/sh\necho "ran ${0} $*"\n'
     make_environment = (
@@ -90,19 +99,12 @@ def test_checks__are_installed_beside_the_product_once(target, tmp_path):
         'mkdir -p .venv/checks/bin; for name in python cyclonedx-py pip-audit; do\n'
         'cp .venv/say .venv/checks/bin/$name; done\nesac\n'
     )
-    for path, text in (
-        ('.venv/say', say),
-        ('.venv/bin/python', say + make_environment),
-        ('tools/setup.sh', '#!/bin/sh\n'),
-    ):
-        file = tmp_path / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        file.chmod(0o755)
+    programs = {'.venv/say': say, '.venv/bin/python': say + make_environment}
+    make_checkout(tmp_path, programs | {'tools/setup.sh': '#!/bin/sh\n'})
 
     def ran():
-        command = ['make', target]
-        done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+        done = make(tmp_path, target)
+        assert done.returncode == 0, done.stderr
         return [line for line in done.stdout.splitlines() if line.startswith('ran ')]
 
     first, again = ran(), ran()
@@ -185,21 +187,8 @@ def test_sources_of_the_first_compile__exist():
     ],
 )
 def test_targets__set_up_what_they_need(target, level, tmp_path):
-    shutil.copy(ROOT / 'Makefile', tmp_path)
-    for path, text in (
-        ('.venv/bin/python', '#!/bin/sh\n'),
-        ('tools/setup.sh', '#!/bin/sh\necho "set up $*"\n'),
-    ):
-        file = tmp_path / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        file.chmod(0o755)
-    said = subprocess.run(
-        ['make', *target.split()],
-        cwd=tmp_path,
-        env={'PATH': os.environ['PATH']},
-        capture_output=True,
-        text=True,
-    ).stdout
+    say = '#!/bin/sh\necho "set up $*"\n'
+    make_checkout(tmp_path, {'.venv/bin/python': '#!/bin/sh\n', 'tools/setup.sh': say})
+    said = make(tmp_path, *target.split()).stdout
     found = re.findall('^set up(.*)$', said, re.MULTILINE)
     assert ' '.join(part.strip() for part in found) == level

@@ -100,12 +100,14 @@ def test_repeated_calls__give_the_same_bytes_whatever_came_between():
 
 def access_everything():
     """Run by `kernels/test_bounds.py` where every access is checked."""
-    for links in (STANDING['go2'], {'base': 'surface', 'FL_foot': 'point'}):
-        assert_equals_pinocchio('go2', links, GAINS['pulled'], 0, 1e-11)
     model = read_robot(example_robot('go2'))[1]
-    engine = Linearizer(model, [Contact(foot) for foot in STANDING['go2']]).workspace
-    arrays = [*engine._robot(None), model.neutral_state().data, np.zeros(model.n)]
-    arrays += [engine.scratch, engine.spare.out]
+    state, tau = model.random_state(np.random.default_rng(0)), np.ones(model.n)
+    for links in ({'base': 'surface', 'FL_foot': 'point'}, STANDING['go2']):
+        contacts = [Contact(link, kind, **PULLED) for link, kind in links.items()]
+        linearizer = Linearizer(model, contacts)
+        assert np.isfinite(linearizer(state, tau).wrench_by_state).all()
+    engine = linearizer.workspace
+    arrays = [*engine._robot(None), state.data, tau, engine.scratch, engine.spare.out]
     for short in (2, 3, 7):
         cut = [a[: a.size // 2] if k == short else a for k, a in enumerate(arrays)]
         with pytest.raises(IndexError):

@@ -36,7 +36,6 @@ def link(inner):
     return wrap(f'<link name="a"><inertial>{inner}</inertial></link>')
 
 
-MASS = '<mass value="1"/>'
 INERTIA = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
 
 
