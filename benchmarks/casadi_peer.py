@@ -44,12 +44,12 @@ def adams(urdf: str) -> casadi.Function:
     return casadi.Function('adams', [x, tau], [casadi.jacobian(nu_dot, by) for by in (x, tau)])
 
 
-def compiled(function: casadi.Function, folder: str) -> casadi.Function:
+def compiled(function: casadi.Function, folder: str, compiler: str) -> casadi.Function:
     """Return it as generated and compiled C."""
     source = Path(folder, 'adams.c')
     name = function.generate(source.name)
     shutil.move(name, source)
-    subprocess.run(['cc', *FLAGS, str(source), '-o', f'{folder}/adams.so', '-lm'], check=True)
+    subprocess.run([compiler, *FLAGS, str(source), '-o', f'{folder}/adams.so', '-lm'], check=True)
     return casadi.external('adams', f'{folder}/adams.so')
 
 
@@ -77,7 +77,7 @@ def main() -> None:
     parser.add_argument('library', help='lib<name>_casadi.so of geolin export')
     parser.add_argument('--states', type=int, default=64, help='in one call')
     parser.add_argument('--runs', type=int, default=20, help='calls')
-    parser.add_argument('--compile', action='store_true', help='minutes')
+    parser.add_argument('--compile', metavar='CC', help='compiler, which takes minutes')
     options = parser.parse_args()
     ours = casadi.external('jac_fd', options.library)
     rng = np.random.default_rng(1)
@@ -103,7 +103,7 @@ def main() -> None:
     machine = line("adam, CasADi's machine", lambda: adams(options.robot))
     if options.compile:
         with tempfile.TemporaryDirectory() as folder:
-            line('adam, generated C', lambda: compiled(machine, folder))
+            line('adam, generated C', lambda: compiled(machine, folder, options.compile))
 
 
 if __name__ == '__main__':
