@@ -129,19 +129,6 @@ class Flying:
             client.answer_soon(joints)  # neither side runs ahead of the other
             flight.advance(0.002)
 
-    def until(self, words):
-        """Fly until the diagnostics have a warning, which must be one with ``words``."""
-
-        def warned():
-            self.send()
-            level, _, values = self.client.diagnostics[-1]
-            found = [value for key, value in values.items() if key.startswith('warning')]
-            assert level != DiagnosticStatus.OK or not found
-            return found
-
-        (warning,) = self.client.wait_for(warned, START)
-        assert words in warning
-
 
 @pytest.fixture
 def flying(client):
@@ -152,36 +139,26 @@ def flying(client):
     return Flying(client)
 
 
-def test_twist_in_world_axes__is_said_until_the_parameter_says_it_too(flying):
-    flying.world_twist = True
+def test_warnings__arrive_whole_until_what_they_ask_for_is_done(flying):
+    """Longer than what `ros2 topic echo` shows of a text, unless it is asked for all."""
+    flying.world_twist, flying.frozen_joint = True, 4
     words = (
         'the odometry twist is in world axes, not in child axes: set parameter '
         'odometry.twist_frame to world'
     )
-    flying.until(words)
+
+    def warnings():
+        """Return those of the newest diagnostics, if its message has them all and no more."""
+        flying.send()
+        level, message, values = flying.client.diagnostics[-1]
+        found = [value for key, value in values.items() if key.startswith('warning ')]
+        return found if (level, message) == (DiagnosticStatus.WARN, '; '.join(found)) else []
+
+    flying.client.wait_for(lambda: len(found := warnings()) > 1 and words in found, START)
+    assert len(flying.client.diagnostics[-1][1]) > 130
     flying.client.wait_for(lambda: words in flying.client.process.log)
     log = flying.client.process.log
     assert log.count(words) == 1  # and not once a second
     assert '[WARN]' in next(line for line in log.splitlines() if words in line)
-
     assert flying.client.set_parameters(odometry__twist_frame='world')[0]
-
-    def no_warning():
-        flying.send()
-        _, _, values = flying.client.diagnostics[-1]
-        return 'warning 1' not in values
-
-    flying.client.wait_for(no_warning, START)
-
-
-def test_two_warnings__arrive_whole(flying):
-    """Longer than what `ros2 topic echo` shows of a text, unless it is asked for all."""
-    flying.world_twist, flying.frozen_joint = True, 4
-
-    def both():
-        flying.send()
-        _, message, values = flying.client.diagnostics[-1]
-        warnings = [value for key, value in values.items() if key.startswith('warning ')]
-        return len(warnings) > 1 and message == '; '.join(warnings) and message
-
-    assert len(flying.client.wait_for(both, START)) > 130
+    flying.client.wait_for(lambda: (found := warnings()) and words not in found, START)
