@@ -78,7 +78,7 @@ mpc: setup-simulation $(if $(NAMED),setup-robots)  ## a quadruped under model pr
 check: setup  ## what needs no processes and no browser: after each change of a line
 	HYPOTHESIS_PROFILE=check .venv/bin/python -m pytest -q -n 2 -m 'not processes and not soak'
 
-# Half of the time a worker waits for processes: more of them than processors.
+# Workers wait for processes they have started: more of them than processors.
 test: setup  ## the whole test suite
 	.venv/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
