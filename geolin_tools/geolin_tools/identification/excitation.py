@@ -248,7 +248,7 @@ def _of_units(model: TreeModel, signals: Signals, alike: Likeness) -> Iterator[s
         )
     if signals.effort is None:
         return
-    reached = np.nanmax(np.abs(np.nan_to_num(signals.effort)), axis=0)
+    reached = np.abs(np.nan_to_num(signals.effort)).max(axis=0)
     most = model.limits.effort
     for c in np.flatnonzero((most > 0.0) & (reached > BEYOND * most) & ~other):
         yield (

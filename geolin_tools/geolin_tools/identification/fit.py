@@ -87,22 +87,21 @@ def fit(
         If the solver finds none.
     """
     features = _Features(parameters, equations)
-    x = np.zeros(parameters.count)
+    x, known = np.zeros(parameters.count), np.isfinite(equations.measured)
     residual = features.residual(x)
     # first as if the robot could be met exactly: residuals of the description are no noise
     noise = np.maximum(FIRST_NOISE * row_sizes(equations), 1e-12) * np.ones_like(residual)
     lasting = np.ones_like(noise)
     for k in watch(range(ROUNDS), ROUNDS):
         outliers = _weights(residual, noise) if k else 1.0
-        weight = outliers / (noise * np.sqrt(lasting))
-        compressed = features.compress(x, np.where(np.isfinite(equations.measured), weight, 0.0))
+        weight = np.where(known, outliers / (noise * np.sqrt(lasting)), 0.0)
+        compressed = features.compress(x, weight)
         before, x = x, _solve(features, compressed, x)
         residual = features.residual(x)
         noise, lasting = _noise(residual, equations)
         if np.abs(x - before).max(initial=0.0) < SETTLED:
             break
-    weight = _weights(residual, noise) / (noise * np.sqrt(lasting))
-    weight = np.where(np.isfinite(equations.measured), weight, 0.0)
+    weight = np.where(known, _weights(residual, noise) / (noise * np.sqrt(lasting)), 0.0)
     worth = weight / np.sqrt(_inflation(features, equations, x, weight * np.nan_to_num(residual)))
     compressed = features.compress(x, worth)
     J = features.jacobian(compressed, x)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a bag holds of a robot's motion and of the forces on it, as arrays."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from geolin_ros.offline.source import Source
 from geolin_ros.stream.drops import EARLY, Cause, DroppedInput
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.stamps import nanoseconds
-from geolin_ros.stream.linearization_stream import OperatingPoint
 from geolin_ros.stream.operating_points import OperatingPoints
 from geolin_ros.typing import Array
 from geolin_tools.identification import Signals
@@ -83,7 +82,14 @@ def _floating_signals(source: Source, watch: Watch) -> Signals:
             'set it to effort or topic, or to zero if there are none'
         )
     source.require_inputs()
-    points = list(_paired(source, watch))
+
+    def refuse(drop: DroppedInput) -> None:
+        if drop.cause not in EARLY:
+            raise RecordingError(f'{name}: {drop}')
+
+    stream = OperatingPoints(source.model, source.settings)
+    stream.on_drop = refuse
+    points = list(recorded_points(stream, source, watch))
     if not points:
         raise RecordingError(f'{name} has no joint state with odometry near it, expected some')
     states = [point.state for point in points]
@@ -108,19 +114,6 @@ def _floating_signals(source: Source, watch: Watch) -> Signals:
         tuple(contacts.values()),
         np.array([[name in held for name in contacts] for held in holding]) if contacts else None,
     )
-
-
-def _paired(source: Source, watch: Watch) -> Iterator[OperatingPoint]:
-    """Yield the operating points at all joint states, as a node pairs them."""
-    name = source.recording.name
-
-    def refuse(drop: DroppedInput) -> None:
-        if drop.cause not in EARLY:
-            raise RecordingError(f'{name}: {drop}')
-
-    stream = OperatingPoints(source.model, source.settings)
-    stream.on_drop = refuse
-    yield from recorded_points(stream, source, watch)
 
 
 def _sum_on(link: str, model: TreeModel, state: State, wrenches: Sequence[Wrench]) -> Array:

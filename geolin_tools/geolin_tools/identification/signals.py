@@ -224,8 +224,16 @@ def check(signals: Signals, model: TreeModel) -> None:
         ('base twist', signals.twist),
         *((f'force on {frame}', values) for frame, values in signals.forces.items()),
     ):
-        if values is not None:
-            _check_finite(name, what, values, model)
+        if values is None or np.isfinite(values).all():
+            continue
+        wrong = np.argwhere(~np.isfinite(values))[0]
+        of_joint = what in ('position', 'rate', 'effort')
+        joint = f' of joint {model.joint_names[wrong[1]]!r}' if of_joint else ''
+        count = int((~np.isfinite(values)).sum())
+        raise RecordingError(
+            f'{name}: {what}{joint} is {values[tuple(wrong)]} at sample {wrong[0]} ({count} such '
+            'values), expected finite numbers; leave these samples out'
+        )
     if steps.max() > GAP:
         k = int(steps.argmax())
         raise RecordingError(
@@ -281,19 +289,6 @@ def rate_slopes(signals: Signals) -> tuple[Array, Array]:
 def _measured(values: Array | None) -> Array | None:
     """Return values whose columns that are NaN throughout are 0."""
     return None if values is None else np.where(np.isnan(values).all(axis=0), 0.0, values)
-
-
-def _check_finite(name: str, what: str, values: Array, model: TreeModel) -> None:
-    if np.isfinite(values).all():
-        return
-    wrong = np.argwhere(~np.isfinite(values))[0]
-    of_joint = values.ndim == 2 and values.shape[1] == model.n and 'base' not in what
-    joint = f' of joint {model.joint_names[wrong[1]]!r}' if of_joint else ''
-    count = int((~np.isfinite(values)).sum())
-    raise RecordingError(
-        f'{name}: {what}{joint} is {values[tuple(wrong)]} at sample {wrong[0]} ({count} such '
-        'values), expected finite numbers; leave these samples out'
-    )
 
 
 def cutoff_of(signals: Signals) -> float:
