@@ -35,7 +35,8 @@ EFFORTS = np.arange(12.0)
 def table(ros_domain):
     """Return the robot's graph, and what sends an answer to a stamp and waits for its way."""
     rclpy.init()
-    graph = RobotGraph(rclpy.create_node('robot'), MODEL, '<robot/>', ['FL_foot'])
+    robot = rclpy.create_node('robot')
+    graph = RobotGraph(robot, MODEL, '<robot/>', ['FL_foot'])
     context = Context()
     rclpy.init(context=context)
     node = rclpy.create_node('controller', context=context)
@@ -56,6 +57,7 @@ def table(ros_domain):
 
     yield graph, answer
     graph.close()
+    robot.destroy_node()
     executor.shutdown()
     node.destroy_node()
     context.try_shutdown()
