@@ -28,18 +28,11 @@ def test_bag__is_small_and_usable(name, tmp_path):
     assert np.isfinite(open_dataset(tmp_path / 'out.zarr').A.values).all()
 
 
-def test_residual__of_a_standing_robot_is_what_its_feet_do(tmp_path):
-    """The model knows no floor: it falls, the robot does not."""
-    run(FOLDER / 'pushed', tmp_path / 'out.zarr')
-    found = open_dataset(str(tmp_path / 'out.zarr'))
-    before = found.isel(time=slice(10, 40))  # the push is later
-    residual = before.residual.sel(acceleration='dv.z/dt').median()
-    assert float(residual) == pytest.approx(-float(before.nu_dot[:, 2].median()), rel=0.05)
-    assert float(residual) > 0.5
-
-
 def test_residual__vanishes_where_contacts_are_known(tmp_path):
-    """What the simulator did before the push, with its floor, is what the model predicts."""
+    """What the simulator did before the push, with its floor, is what the model predicts.
+
+    Without one it falls, the robot does not.
+    """
     feet = [f'{leg}_foot point' for leg in ('FL', 'FR', 'RL', 'RR')]
     run(FOLDER / 'pushed', tmp_path / 'free.zarr')
     run(FOLDER / 'pushed', tmp_path / 'held.zarr', {'contacts': feet})
@@ -47,6 +40,7 @@ def test_residual__vanishes_where_contacts_are_known(tmp_path):
         abs(open_dataset(str(tmp_path / f'{name}.zarr')).residual[10:40]).median('time').values
         for name in ('free', 'held')
     )
+    assert free[2] > 0.5
     assert free[6:].min() > 50.0
     assert held[:6].max() < 0.01
     assert (held[6:] / free[6:]).max() < 1e-3
