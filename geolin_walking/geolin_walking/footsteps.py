@@ -91,19 +91,17 @@ class Stepper(Planner):
                 self._knot = first.land * dt, self._stance(first)[:2].copy()
         xi, p = self._divergent(times, goals)
         self._p = p
-        places, rates = [c], []
-        for k, step in enumerate(np.diff(times)):
-            rates.append(self._omega * (xi[k] - places[-1]))
-            places.append(xi[k + 1] + np.exp(-self._omega * step) * (places[-1] - xi[k]))
-        rates.append(self._omega * (xi[-1] - places[-1]))
-        xy = np.array(places) - (about_z(path.yaw) @ self._offset)[:, :2]
-        v = np.column_stack((np.array(rates), path.v[:, 2]))
-        self._at[:2], self._com = xy[0], np.array(places)
+        left = np.exp(-self._omega * (times - now))[:, None]  # of what c is off
+        places = xi + left * (c - xi[0])
+        rates = self._omega * (xi - places)
+        xy = places - (about_z(path.yaw) @ self._offset)[:, :2]
+        v = np.column_stack((rates, path.v[:, 2]))
+        self._at[:2], self._com = xy[0], places
         return Path(xy, path.yaw, v), goals
 
     def _reach(self, times: Array, data: Array, feet: Array, turns: Array) -> Places:
         """Bend the legs, with the base where the centre of mass is on its path."""
-        self.legs.bend(data, feet, turns, self._passed, iterations=1)
+        self.legs.approach(data, feet, turns, self._passed)
         count, n = len(data), self.model.n
         H = data[:, :16].reshape(count, 4, 4)
         M = batch.mass_matrix(self.model, data)
@@ -189,12 +187,11 @@ class Stepper(Planner):
         grid = np.concatenate((times, np.arange(times[-1] + dt, end + dt, dt)))
         mid = 0.5 * (grid[1:] + grid[:-1])
         p = np.column_stack([np.interp(mid, at, points[:, e]) for e in (0, 1)])
-        xi = p[-1]
-        found = [xi]
-        for k in range(len(mid) - 1, -1, -1):
-            xi = p[k] + np.exp(-self._omega * (grid[k + 1] - grid[k])) * (xi - p[k])
-            found.append(xi)
-        return np.array(found[::-1])[: len(times)], p[: len(times) - 1]
+        left = np.exp(-self._omega * (grid - grid[0]))[:, None]
+        passed = np.diff(left, axis=0) * p
+        later = np.cumsum(passed[::-1], axis=0)[::-1]
+        xi = (left[-1] * p[-1] - np.vstack((later, np.zeros(2)))) / left
+        return xi[: len(times)], p[: len(times) - 1]
 
     def _loads(self, times: Array, stands: Array) -> Array:
         """Return the shares of the weight, by where the support centre is between the soles."""

@@ -43,38 +43,52 @@ class Legs:
         self._s = slice(16, 16 + model.n)
         self._last: Array | None = None
 
-    def bend(
-        self, data: Array, p: Array, R: Array, passed: int = 0, iterations: int = ITERATIONS
-    ) -> Places:
+    def bend(self, data: Array, p: Array, R: Array, passed: int = 0) -> Places:
         """Move the legs of states (N, ...) so that feet are at p (N, K, 3), soles along R.
 
         Legs start as they were after the last call, where so many nodes have passed since.
         """
-        if self._last is not None:
-            nodes = np.minimum(np.arange(len(data)) + passed, len(data) - 1)
-            for _, _, joints in self._legs:
-                data[:, 16 + joints] = self._last[nodes][:, joints]
+        self._take_up(data, passed)
         limits = self.model.limits
-        for _ in range(iterations):
-            at, errors = self.points(data), []
-            for size, feet, _ in self._legs:
-                error = p[:, feet] - at.p[:, feet]
-                if size == 6:
-                    turned = R[:, feet] @ at.R[:, feet].swapaxes(-1, -2)
-                    axes = 0.5 * (turned - turned.swapaxes(-1, -2))
-                    turn = np.stack((axes[..., 2, 1], axes[..., 0, 2], axes[..., 1, 0]), axis=-1)
-                    error = np.concatenate((error, turn), axis=-1)
-                errors.append(error)
-            if max(float(np.abs(error).max()) for error in errors) < ENOUGH:
+        for _ in range(ITERATIONS):
+            at, error = self._step(data, p, R)
+            if error < ENOUGH:
                 break
-            for (size, feet, joints), error in zip(self._legs, errors, strict=True):
-                step = _reach(_of_legs(at, size, feet, joints), error)
-                data[:, 16 + joints] += np.clip(step, -LARGEST_STEP, LARGEST_STEP)
         else:
             at = self.points(data)
         self._last = data[:, self._s].copy()
         np.clip(data[:, self._s], limits.lower, limits.upper, out=data[:, self._s])
         return at if np.array_equal(self._last, data[:, self._s]) else self.points(data)
+
+    def approach(self, data: Array, p: Array, R: Array, passed: int) -> None:
+        """Move the legs nearly as `bend`, by one step."""
+        self._take_up(data, passed)
+        self._step(data, p, R)
+        self._last = data[:, self._s].copy()
+
+    def _take_up(self, data: Array, passed: int) -> None:
+        if self._last is not None:
+            nodes = np.minimum(np.arange(len(data)) + passed, len(data) - 1)
+            for _, _, joints in self._legs:
+                data[:, 16 + joints] = self._last[nodes][:, joints]
+
+    def _step(self, data: Array, p: Array, R: Array) -> tuple[Places, float]:
+        """Move the legs unless they are near enough; return where feet were, and how far off."""
+        at, errors = self.points(data), []
+        for size, feet, _ in self._legs:
+            error = p[:, feet] - at.p[:, feet]
+            if size == 6:
+                turned = R[:, feet] @ at.R[:, feet].swapaxes(-1, -2)
+                axes = 0.5 * (turned - turned.swapaxes(-1, -2))
+                turn = np.stack((axes[..., 2, 1], axes[..., 0, 2], axes[..., 1, 0]), axis=-1)
+                error = np.concatenate((error, turn), axis=-1)
+            errors.append(error)
+        largest = max(float(np.abs(error).max()) for error in errors)
+        if largest >= ENOUGH:
+            for (size, feet, joints), error in zip(self._legs, errors, strict=True):
+                step = _reach(_of_legs(at, size, feet, joints), error)
+                data[:, 16 + joints] += np.clip(step, -LARGEST_STEP, LARGEST_STEP)
+        return at, largest
 
     def move(self, data: Array, at: Places, v: Array) -> None:
         """Set the rates of the legs so that feet move with v (N, K, 6) in world axes."""

@@ -43,7 +43,7 @@ CONTACT_DAMPING = 40.0
 """Of the contacts in the model: a foot that still moves is at rest soon [1/s]."""
 FORCE_WEIGHT, BOUND_WEIGHT = 300.0, 1000.0
 """Of violated cones, as shares of the weight, and of violated limits, as shares of their mean."""
-RECURSIONS = {'point': 10, 'surface': 5}
+RECURSIONS = {'point': 10, 'surface': 4}
 """Riccati recursions of a cycle at most: many joints take longer, and the next one goes on."""
 BANDWIDTH = 80.0
 """Of the impedance of what contacts forbid [rad/s]."""

@@ -333,8 +333,8 @@ def test_plans__are_those_of_piqp(robot, feet, command, push, duration, every):
         assert max(found.violations.values()) < 0.03
         z, w = by_piqp(own, found.z[0])
         is_pushed = 0.0 <= simulator.time - push[2] < 0.2
-        within = 0.08 if is_pushed else 0.02  # two rounds from the last cycle's multipliers
-        assert np.abs((found.w - w) / limit).max() < within
+        near = 0.02 if found.status == 'solved' else 0.03  # from the last cycle's multipliers
+        assert np.abs((found.w - w) / limit).max() < (0.08 if is_pushed else near)
         exact = StageProblem(*own.B.shape, own.e.shape[1])
         for name in PROBLEM:
             getattr(exact, name)[:] = getattr(own, name)
