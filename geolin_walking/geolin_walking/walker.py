@@ -79,6 +79,10 @@ class Law(NamedTuple):
     until: float
     """[s]"""
 
+    def since(self, time: float) -> 'Law':
+        """Return the same law, its times counted from a time [s]."""
+        return self._replace(times=self.times - time, until=self.until - time)
+
     def wanted(self, time: float) -> Array:
         """Return x_want (1, 22 + 2 n) at a time [s]."""
         begin, end = self.times

@@ -56,9 +56,7 @@ def in_process(walker: Walker) -> Ask:
         begin = clock.process_time()
         plan = walker.plan(time, state, touching, command)
         took, law = clock.process_time() - begin, plan.law
-        return Answer(
-            plan.phase, law._replace(times=law.times - time, until=law.until - time), took, plan
-        )
+        return Answer(plan.phase, law.since(time), took, plan)
 
     return ask
 

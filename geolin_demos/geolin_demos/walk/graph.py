@@ -94,7 +94,6 @@ class WalkGraph(RobotGraph):
             )
         self._is_late = not is_answered
         phase, law = read_law(self._plan, self._limit)
-        age = 1e-9 * (stamp - self.answered)
-        law = law._replace(times=law.times - age, until=law.until - age)
+        law = law.since(1e-9 * (stamp - self.answered))
         phase = Phase.DAMPING if law.until < 0.0 else phase
         return Answer(phase, law, self._plan.gains.compute_time, self._plan)
