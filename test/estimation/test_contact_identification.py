@@ -209,7 +209,8 @@ def test_deviations__are_those_of_random_robots_on_their_feet_by_pinocchio(walk,
         oracle.damping[:] = damping + friction / speed
         held = ConstrainedReference(oracle, [Contact(foot) for foot in FEET])
         ways = np.vstack((np.eye(18)[6:], held.rows(state)[0]))
-        tau = np.linalg.lstsq(ways.T, oracle.inverse_dynamics(state, np.zeros(18)))[0][:12]
+        bias = oracle.inverse_dynamics(state, np.zeros(18))
+        tau = np.linalg.lstsq(ways.T, bias, rcond=None)[0][:12]
         there = held.derivatives(state, tau)
         return np.hstack((there.nu_dot_by_state, there.nu_dot_by_tau)), there.nu_dot
 

@@ -107,7 +107,7 @@ def _holding(model: TreeModel, state: State, contacts: Sequence[Closure]) -> Arr
     own = np.eye(model.m)[model.m - model.n :]
     ways = np.vstack((own, constraints_of(model, state, contacts).A))
     bias = inverse_dynamics(model, state, np.zeros(model.m))
-    return np.asarray(np.linalg.lstsq(ways.T, bias)[0][: model.n])
+    return np.asarray(np.linalg.lstsq(ways.T, bias, rcond=None)[0][: model.n])
 
 
 def _robot(found: Identification, x: Array) -> TreeModel:
