@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import yaml
@@ -15,6 +16,9 @@ from sphinx.directives.code import CodeBlock
 import geolin_ros
 from geolin_ros.stream.parameters import tables
 from geolin_ros.stream.parameters.table import as_markdown
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tools.citations import citing, computed_by
 
 project = 'geolin_ros'
 author = 'geolin_ros contributors'
@@ -127,11 +131,13 @@ def write_papers(folder: Path) -> None:
     docs = folder.parent
     found = json.loads((docs / 'papers.json').read_text())
     for paper, parts in yaml.safe_load((docs / 'papers.yaml').read_text()).items():
+        cited = citing(paper)
         lines = ['| statement | here | limit | found | tests |', '|---|---|---|---|---|']
         for title, where in parts['rows'].items():
             tests, limit, worst = found[paper][title]
             shown = ', '.join(f'`{test}`' for test in tests)
-            lines.append(f'| {title} | {where} | {limit} | {worst} | {shown} |')
+            here = where or ', '.join(f'`{name}`' for name in computed_by(title, cited))
+            lines.append(f'| {title} | {here} | {limit} | {worst} | {shown} |')
         lines += ['', f'Tests ran: {found["of"].lower()}', '', '### Errata', '']
         lines += [
             '| | where | printed | correct | | off by, at least |',

@@ -71,7 +71,7 @@ def required_effort(
 
     References
     ----------
-    [Bos 2022], Eq. (39), Definition 3.1, third remark of Table 4.
+    [Bos 2022, Eq. (39), Definition 3.1, third remark of Table 4].
     """
     if model.base == 'fixed':
         raise ConfigurationError(

@@ -123,6 +123,8 @@ def linearize(
 ) -> tuple[Array, Array]:
     """Return A (k, k) and B (k, n_u) of gdot = g field(g, u)^ about (g, u).
 
+    [Bos 2022, Eqs. (8)-(13)].
+
     Parameters
     ----------
     group

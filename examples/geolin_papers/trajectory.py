@@ -89,6 +89,8 @@ def transition(
 ) -> Transition:
     """Move on from a state under a sequence of efforts, and linearize the motion.
 
+    [Bos 2022, Eq. (11)].
+
     Parameters
     ----------
     linearizer

@@ -30,7 +30,7 @@ def _identity() -> Array:
 
 @dataclass(frozen=True)
 class Link:
-    """A rigid body.
+    """A rigid body [Traversaro 2019, Eqs. (67)-(69)].
 
     Attributes
     ----------
@@ -47,6 +47,8 @@ class Link:
     @classmethod
     def from_mass(cls, name: str, mass: float, com: Array, rotational: Array) -> Link:
         """Return a link of mass [kg], centre of mass [m] and inertia about it [kg m^2].
+
+        [Kim 2012, Eqs. (14)-(20), (22)].
 
         All in link axes.
         """

@@ -46,7 +46,7 @@ TOLERANCE = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """Rows A nu = 0, whose derivative is A nu_dot + c = 0.
+    """Rows A nu = 0, whose derivative is A nu_dot + c = 0 [Kim 2012, Eqs. (54), (55), (59)].
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ def inverse_dynamics(
 
     References
     ----------
-    [Kim 2012], Eqs. (56)-(66); with nothing passive (65), (66), immobile structures included.
+    [Kim 2012, Eqs. (56)-(66)]; with nothing passive (65), (66), immobile structures included.
     """
     floating = model.m - model.n
     active = truth('actuated', actuated, model)
@@ -217,7 +217,7 @@ def forward_dynamics(
 
     References
     ----------
-    [Kim 2012], Eqs. (67)-(69): O(n) and m responses, then O(m^3).
+    [Kim 2012, Eqs. (67)-(69)]: O(n) and m responses, then O(m^3).
     """
     nothing = np.zeros(model.n, dtype=np.bool_)
     return hybrid_dynamics(model, state, np.zeros(model.n), tau, nothing, constraints, wrenches)
@@ -252,7 +252,7 @@ def hybrid_dynamics(
 
     References
     ----------
-    [Kim 2012], Eqs. (70)-(80), and (59)-(64) with u, v for a, p where lambda is not unique.
+    [Kim 2012, Eqs. (70)-(80), (59)-(64)], with u, v for a, p where lambda is not unique.
     """
     problem = HybridProblem(model, acceleration, tau, prescribed)
     free, first = problem.free, 6 + model.n - model.m

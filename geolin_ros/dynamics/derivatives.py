@@ -33,6 +33,8 @@ from geolin_ros.typing import Array, BoolArray
 class Variation:
     """Derivatives of the data of a problem by a scalar p; what is left out does not depend on p.
 
+    [Kim 2012, Eq. (92)].
+
     Attributes
     ----------
     pose : (6,)
@@ -102,7 +104,7 @@ def inverse_dynamics_variation(
 
     References
     ----------
-    [Kim 2012], Table 5.
+    [Kim 2012, Table 5].
     """
     nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
     free = np.zeros(6 + model.n, dtype=np.bool_)
@@ -127,7 +129,7 @@ def forward_dynamics_variation(
 
     References
     ----------
-    [Kim 2012], Table 6.
+    [Kim 2012, Table 6].
     """
     nothing, zeros = np.zeros(model.n, dtype=np.bool_), np.zeros(model.n)
     return hybrid_dynamics_variation(
@@ -154,7 +156,7 @@ def hybrid_dynamics_variation(
 
     References
     ----------
-    [Kim 2012], Table 7.
+    [Kim 2012, Table 7].
     """
     problem = HybridProblem(model, acceleration, tau, prescribed)
     given = problem.nu_dot + problem.tau

@@ -64,7 +64,7 @@ def inverse_dynamics(
 
     References
     ----------
-    [Kim 2012], Table 2; [Featherstone 2008], Table 5.1.
+    [Kim 2012, Table 2]; [Featherstone 2008], Table 5.1.
 
     Examples
     --------
@@ -85,6 +85,8 @@ def inverse_dynamics(
 @about_state
 def bias_force(model: TreeModel, state: State, wrenches: Sequence[Wrench] | None = None) -> Array:
     """Return h (m,), the forces that keep the acceleration zero: `inverse_dynamics` at zero.
+
+    [Kim 2012, Eq. (32)].
 
     Gravity, Coriolis and centrifugal forces, damping, friction and springs, less the external
     wrenches. Arguments, units and errors as in `inverse_dynamics`.
@@ -119,7 +121,7 @@ def forward_dynamics(
 
     References
     ----------
-    [Kim 2012], Table 3; [Featherstone 2008], Table 7.1.
+    [Kim 2012, Table 3]; [Featherstone 2008], Table 7.1.
     """
     robot = robot_of(model)
     if robot.engine is not None and not wrenches:
@@ -170,7 +172,7 @@ def hybrid_dynamics(
 
     References
     ----------
-    [Kim 2012], Table 4: with nothing prescribed forward dynamics, with everything inverse.
+    [Kim 2012, Table 4]: with nothing prescribed forward dynamics, with everything inverse.
     """
     problem = HybridProblem(model, acceleration, tau, prescribed)
     task = one(model, state, problem.nu_dot + problem.tau, wrenches, problem.inputs)
@@ -180,6 +182,8 @@ def hybrid_dynamics(
 @about_state
 def mass_matrix(model: TreeModel, state: State) -> Array:
     """Return M (m, m) by composite rigid bodies (CRBA), rotors included [kg, kg m, kg m^2].
+
+    [Kim 2012, Eq. (32)].
 
     Raises
     ------

@@ -40,6 +40,8 @@ from geolin_ros.typing import Array
 class Kinematics:
     """Everything that moves, at one state; the state is read once, here.
 
+    [Traversaro 2019, Eqs. (70)-(74)].
+
     A frame is named by its link, or is a `Frame` fixed to a body: ``model.frame('foot')`` with
     another placement. Velocities nu (m,) are (base twist; joint rates), m = 6 + n; of a fixed base
     the joint rates alone, m = n, and ``base`` then changes nothing. Mimic joints count with their
@@ -142,7 +144,7 @@ class Kinematics:
         return nu
 
     def base_map(self, base: Expression = 'body') -> Array:
-        """Return Y (m, m), (^B v; r) = Y (^C v; r), Eq. (76)."""
+        """Return Y (m, m), (^B v; r) = Y (^C v; r) [Traversaro 2019, Eqs. (77)-(79)]."""
         B, C = self._base_frames(base)
         Y = np.eye(self.model.m)
         if self.model.base == 'floating':
@@ -150,7 +152,7 @@ class Kinematics:
         return Y
 
     def base_map_rate(self, base: Expression = 'body') -> Array:
-        """Return dY/dt (m, m)."""
+        """Return dY/dt (m, m) [Traversaro 2019, Eqs. (77)-(79)]."""
         B, C = self._base_frames(base)
         Y_dot = np.zeros((self.model.m, self.model.m))
         if self.model.base == 'floating':
@@ -160,7 +162,7 @@ class Kinematics:
     def jacobian(
         self, frame: str | Frame, expressed_in: Expression = 'body', base: Expression = 'body'
     ) -> Array:
-        """Return ^D J_{A,E/C} (6, m), Eq. (75)."""
+        """Return ^D J_{A,E/C} (6, m) [Traversaro 2019, Eqs. (75), (76)]."""
         E = self.frame(frame)
         J, _ = self._body_jacobian(frame)
         return twist_map(E, expression_frame(E, expressed_in)) @ J @ self.base_map(base)
@@ -227,6 +229,8 @@ class Kinematics:
         self, link: str | Frame, placement: ArrayLike, sliding: ArrayLike | None = None
     ) -> MovingFrame:
         """Return C[A] of a contact frame C that moves on its link L, as a frame to express in.
+
+        [Traversaro 2019, Eqs. (81), (82)].
 
         The contact Jacobian (81) of a wrench at C in world axes, and its derivative, are those
         of the link itself, expressed there: ``jacobian(link, expressed_in=contact_frame(...))``.

@@ -103,6 +103,8 @@ def centre_of_mass(model: TreeModel, state: State) -> Mass:
 def kinetic_energy(model: TreeModel, state: State) -> float:
     """Return the sum of v_i' M_i v_i / 2 over the bodies, and of a_c r_c^2 / 2 over rotors [J].
 
+    [Traversaro 2019, Eq. (83)].
+
     Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`.
     """
     tree, v = model.tree, Kinematics(model, state).v
@@ -114,6 +116,8 @@ def kinetic_energy(model: TreeModel, state: State) -> float:
 @about_state
 def potential_energy(model: TreeModel, state: State) -> float:
     """Return -m g'o of the centre of mass o, zero at the world origin, and of joint springs [J].
+
+    [Traversaro 2019, Eq. (83)].
 
     Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`.
     """

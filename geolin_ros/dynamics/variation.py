@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot, its state and wrenches as complex numbers x + i h x', x' the derivative by a scalar.
 
+[Kim 2012, Lemma 3, Corollary 1, Eqs. (81)-(89)].
+
 What a kernel returns of them is f(x) + i h f'(x): exact to rounding, for h is tiny and nothing is
 subtracted [Squire 1998].
 """
@@ -272,7 +274,10 @@ def _cross(w: Any) -> Any:
 
 
 def inertia_of_parameters(parameters: ArrayLike) -> Array:
-    """Return the spatial inertia (6, 6) with ten given parameters."""
+    """Return the spatial inertia (6, 6) with ten given parameters.
+
+    [Kim 2012, Eqs. (14)-(20), (22)].
+    """
     m, hx, hy, hz, xx, xy, yy, xz, yz, zz = np.asarray(parameters, dtype=np.float64)
     h = _cross((hx, hy, hz))
     rotational = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

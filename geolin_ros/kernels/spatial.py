@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spatial vectors [linear; angular] on row views [Traversaro 2019, sections 2-4].
 
+[Kim 2012, Eqs. (1)-(13)].
+
 A pose of frame i in its parent frame p is (R, o): p_x = R i_x + o. Outputs never alias inputs.
 """
 

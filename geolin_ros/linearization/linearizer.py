@@ -76,6 +76,8 @@ class ContactSet:
 class Linearizer:
     """Linearizes one robot, again and again, in a workspace of its own (one per thread).
 
+    [Bos 2022, Propositions 1, 2, Eqs. (1), (2), (11)-(13), (19)-(26), (28)-(31)].
+
     Parameters
     ----------
     model

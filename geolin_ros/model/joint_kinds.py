@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a joint of each kind contributes: names of its positions and rates, motion subspace."""
+"""What a joint of each kind contributes: names of its positions and rates, motion subspace.
+
+[Bos 2022, section 2.2].
+"""
 
 from typing import NamedTuple
 

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From named links and joints to numbered bodies: roots, planar chains, fixed joints, checks."""
+"""From named links and joints to numbered bodies: roots, planar chains, fixed joints, checks.
+
+[Bos 2022, section 2.2].
+"""
 
 import dataclasses
 import warnings
@@ -176,7 +179,10 @@ def _merge_fixed_joints(
 
 
 def moved_inertia(inertia: Array, placement: Array) -> Array:
-    """Return a spatial inertia given in a frame with pose ``placement``, in the outer frame."""
+    """Return a spatial inertia given in a frame with pose ``placement``, in the outer frame.
+
+    [Kim 2012, Eqs. (21), (23), (24)].
+    """
     R, o = placement[:3, :3], placement[:3, 3]
     cross = np.array([[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]])
     to_inner = np.block([[R.T, -R.T @ cross], [np.zeros((3, 3)), R.T]])

@@ -18,6 +18,8 @@ from geolin_ros.typing import Array
 class State:
     """Base pose, joint positions, base twist and joint rates of a robot.
 
+    [Bos 2022, Eqs. (14)-(17)].
+
     Parameters
     ----------
     H : (4, 4) or (7,)
@@ -160,6 +162,8 @@ class State:
     def retract(self, z: ArrayLike) -> State:
         """Return the state g exp(z), reached from this one by a step in its own axes.
 
+        [Bos 2022, Eqs. (14)-(17)].
+
         Parameters
         ----------
         z : (12 + 2 n,) or (2 n,)
@@ -212,6 +216,8 @@ class State:
 
     def difference(self, other: State) -> Array:
         """Return z (12 + 2 n,) with ``self.retract(z)`` equal to ``other``: log(g^-1 g_other).
+
+        [Bos 2022, Eqs. (14)-(17)].
 
         The rotation takes the short way, at most pi; [s; r] of a fixed base are the entries
         [6 : 6 + n] and [12 + n :].

@@ -30,7 +30,10 @@ _STILL.setflags(write=False)
 
 
 class MovingFrame(NamedTuple):
-    """A frame F: pose and twist relative to the world A."""
+    """A frame F: pose and twist relative to the world A.
+
+    [Traversaro 2019, Eqs. (10)-(16), (36)].
+    """
 
     H: Array
     """(4, 4) pose ^A H_F."""
@@ -43,7 +46,10 @@ Expression: TypeAlias = Representation | MovingFrame
 
 
 def mixed(B: MovingFrame) -> MovingFrame:
-    """Return B[A]: the origin of B with the axes of the world; it moves but does not turn."""
+    """Return B[A]: the origin of B with the axes of the world; it moves but does not turn.
+
+    [Traversaro 2019, Eqs. (35), (88)-(91)].
+    """
     H, v = np.eye(4), np.zeros(6)
     H[:3, 3] = B.H[:3, 3]
     v[:3] = B.H[:3, :3] @ B.v[:3]
@@ -64,12 +70,15 @@ def expression_frame(B: MovingFrame, expressed_in: Expression) -> MovingFrame:
 
 
 def twist_map(B: MovingFrame, C: MovingFrame) -> Array:
-    """Return ^C X_B (6, 6): twists in B to twists in C, Eq. (27)."""
+    """Return ^C X_B (6, 6): twists in B to twists in C [Traversaro 2019, Eqs. (27)-(33)]."""
     return np.eye(6) if B is C else se3.adjoint(se3.relative(C.H, B.H))
 
 
 def wrench_map(B: MovingFrame, C: MovingFrame) -> Array:
-    """Return _C X^B = ^B X_C' (6, 6): wrenches in B to wrenches in C, Eq. (59)."""
+    """Return _C X^B = ^B X_C' (6, 6): wrenches in B to wrenches in C.
+
+    [Traversaro 2019, Eqs. (57)-(60), (64)].
+    """
     return twist_map(C, B).T
 
 
@@ -79,22 +88,24 @@ def relative_twist(B: MovingFrame, C: MovingFrame) -> Array:
 
 
 def twist_map_rate(B: MovingFrame, C: MovingFrame) -> Array:
-    """Return d/dt ^C X_B = ^C X_B (^B v_{C,B} x) (6, 6), Eq. (37)."""
+    """Return d/dt ^C X_B = ^C X_B (^B v_{C,B} x) (6, 6) [Traversaro 2019, Eqs. (37), (42)]."""
     return twist_map(B, C) @ se3.cross(relative_twist(B, C))
 
 
 def wrench_map_rate(B: MovingFrame, C: MovingFrame) -> Array:
-    """Return d/dt _C X^B = _C X^B (^B v_{C,B} xb*) (6, 6), Eq. (61)."""
+    """Return d/dt _C X^B = _C X^B (^B v_{C,B} xb*) (6, 6) [Traversaro 2019, Eqs. (61), (66)]."""
     return wrench_map(B, C) @ se3.cross_wrench(relative_twist(B, C))
 
 
 def twist(B: MovingFrame, C: MovingFrame) -> Array:
-    """Return ^C v_{A,B} (6,), Eq. (33)."""
+    """Return ^C v_{A,B} (6,) [Traversaro 2019, Eqs. (17)-(26), (34), (92)-(94)]."""
     return twist_map(B, C) @ B.v
 
 
 def intrinsic_acceleration(B: MovingFrame, v_dot: ArrayLike, C: MovingFrame) -> Array:
     """Return ^C a_{A,B} = ^C X_B ^B vdot_{A,B} (6,), Eq. (47).
+
+    [Traversaro 2019, Eqs. (46)-(55), (85)-(87)].
 
     ``v_dot`` (6,) is the rate of the body twist, d/dt B.v [m/s^2, rad/s^2]; no cross product is
     needed between B and A, Eq. (46).
@@ -104,6 +115,8 @@ def intrinsic_acceleration(B: MovingFrame, v_dot: ArrayLike, C: MovingFrame) -> 
 
 def apparent_acceleration(B: MovingFrame, v_dot: ArrayLike, C: MovingFrame) -> Array:
     """Return d/dt ^C v_{A,B} = ^C X_B (^B v_{C,B} x ^B v_{A,B} + ^B vdot_{A,B}) (6,), Eq. (45).
+
+    [Traversaro 2019, Eqs. (44), (45), (49)-(56)].
 
     Of the mixed frame B[A] it is (d^2/dt^2 ^A o_B; d/dt ^A w_{A,B}), Eq. (52), often called
     classical.

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses and twists: SE(3) with [linear; angular] six-vectors [Traversaro 2019, section 2].
 
+[Kim 2012, Eqs. (1)-(13)].
+
 Arrays in, new arrays out. A pose H (4, 4) of frame B in A takes B coordinates to A coordinates.
 """
 
@@ -45,7 +47,10 @@ def check_pose(H: ArrayLike, what: str = 'H') -> Array:
 
 
 def exp(z: ArrayLike) -> Array:
-    """Return the pose (4, 4) reached by the twist z (6,) [m, rad] within unit time."""
+    """Return the pose (4, 4) reached by the twist z (6,) [m, rad] within unit time.
+
+    [Traversaro 2019, Eqs. (1)-(8)].
+    """
     H = np.empty((4, 4))
     kernels.exp(_twist(z), H)
     return H
@@ -96,7 +101,10 @@ def wrench_map(H: ArrayLike) -> Array:
 
 
 def cross(v: ArrayLike) -> Array:
-    """Return (v x) = ad_v = [[w^, u^], [0, w^]] (6, 6) of a twist v = (u; w)."""
+    """Return (v x) = ad_v = [[w^, u^], [0, w^]] (6, 6) of a twist v = (u; w).
+
+    [Bos 2022, Eqs. (18), (27); Traversaro 2019, Eqs. (38)-(41), (43)].
+    """
     twist, ad = _twist(v), np.zeros((6, 6))
     ad[:3, :3] = ad[3:, 3:] = cross3(twist[3:])
     ad[:3, 3:] = cross3(twist[:3])
@@ -104,18 +112,24 @@ def cross(v: ArrayLike) -> Array:
 
 
 def cross_wrench(v: ArrayLike) -> Array:
-    """Return (v xb*) = -(v x)' = [[w^, 0], [u^, w^]] (6, 6), the twist v acting on wrenches."""
+    """Return (v xb*) = -(v x)' = [[w^, 0], [u^, w^]] (6, 6), the twist v acting on wrenches.
+
+    [Traversaro 2019, Eqs. (62), (63), (65)].
+    """
     return -cross(v).T
 
 
 def cross3(w: ArrayLike) -> Array:
-    """Return w^ (3, 3), w^ y = w x y."""
+    """Return w^ (3, 3), w^ y = w x y [Traversaro 2019, Eqs. (1)-(8)]."""
     x, y, z = np.asarray(w, dtype=np.float64)
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def left_jacobian(z: ArrayLike) -> Array:
-    """Return J (6, 6) of exp(z + dz) = exp(J dz) exp(z), to first order."""
+    """Return J (6, 6) of exp(z + dz) = exp(J dz) exp(z), to first order.
+
+    [Traversaro 2019, Eq. (9)].
+    """
     return _six_by_six(kernels.left_jacobian, z, 1.0)
 
 

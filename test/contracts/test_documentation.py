@@ -10,8 +10,10 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 import geolin_ros
+from tools.citations import citing, computed_by
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / 'docs'
@@ -56,3 +58,10 @@ def test_what_a_page_names__exists(page):
     references = (DOCS / 'algorithms.md').read_text(encoding='utf-8')
     for key in re.findall(r'\[([A-Z]\w+ (?:19|20)\d\d)[,\]]', text.replace('[REP ', '')):
         assert f'\n- [{key}] ' in references, key
+
+
+def test_rows_of_papers__are_cited_by_what_computes_them_or_say_where():
+    for paper, parts in yaml.safe_load((DOCS / 'papers.yaml').read_text(encoding='utf-8')).items():
+        cited = citing(paper)
+        for title, where in parts['rows'].items():
+            assert where or computed_by(title, cited), (paper, title)

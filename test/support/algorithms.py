@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of the papers: row, function, tests, limit, worst deviation found.
 
-docs/papers.yaml has the rows and where each is computed. A test carries
+docs/papers.yaml has the rows. A test carries
 ``@pytest.mark.shows('Bos 2022: Table 5')``: the section, and the beginning of a row that no other
 row of the section shares. What it compares by `support.close` counts for its rows. ``make papers``
 runs all these tests and writes docs/papers.json, of which docs/conf.py makes the tables of
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
     section: str
     title: str
-    cells: tuple[str, ...]
+    cells: tuple[str | None, ...]
 
     @property
     def is_erratum(self) -> bool:

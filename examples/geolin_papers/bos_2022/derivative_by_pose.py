@@ -32,7 +32,7 @@ def derivative_by_pose(tree: Tree, eid: ExtendedInverseDynamics) -> Array:
 
     References
     ----------
-    [Bos 2022], Table 5, Eqs. (62), (68).
+    [Bos 2022, Table 5, Eqs. (62), (68)].
     """
     nb, n = tree.parent.shape[0], tree.armature.shape[0]
     c, M, X = tree.v_start, tree.inertia, eid.X

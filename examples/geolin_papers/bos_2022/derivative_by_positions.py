@@ -34,7 +34,7 @@ def derivative_by_positions(tree: Tree, eid: ExtendedInverseDynamics) -> Array:
 
     References
     ----------
-    [Bos 2022], Table 6, Eq. (63).
+    [Bos 2022, Table 6, Eq. (63)].
     """
     nb, n = tree.parent.shape[0], tree.armature.shape[0]
     c, M, X = tree.v_start, tree.inertia, eid.X

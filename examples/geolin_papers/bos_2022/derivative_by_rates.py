@@ -22,7 +22,7 @@ def derivative_by_rates(tree: Tree, eid: ExtendedInverseDynamics) -> Array:
 
     References
     ----------
-    [Bos 2022], Table 8, Eq. (65).
+    [Bos 2022, Table 8, Eq. (65)].
     """
     nb, n = tree.parent.shape[0], tree.armature.shape[0]
     c, M, X = tree.v_start, tree.inertia, eid.X

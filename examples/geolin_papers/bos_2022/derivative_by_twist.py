@@ -21,7 +21,7 @@ def derivative_by_twist(tree: Tree, eid: ExtendedInverseDynamics) -> Array:
 
     References
     ----------
-    [Bos 2022], Table 7, Eq. (64).
+    [Bos 2022, Table 7, Eq. (64)].
     """
     nb, n = tree.parent.shape[0], tree.armature.shape[0]
     c, M, X = tree.v_start, tree.inertia, eid.X

@@ -94,7 +94,7 @@ def extended_inverse_dynamics(
 
     References
     ----------
-    [Bos 2022], Table 4, Eqs. (39), (54)-(61).
+    [Bos 2022, Table 4, Eqs. (39), (54)-(61)].
     """
     nb, n = tree.parent.shape[0], tree.armature.shape[0]
     c, M = tree.v_start, tree.inertia

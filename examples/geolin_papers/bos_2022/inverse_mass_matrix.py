@@ -29,7 +29,7 @@ def inverse_mass_matrix(tree: Tree, s: Array) -> Array:
 
     References
     ----------
-    [Bos 2022], Table 9, Eq. (81).
+    [Bos 2022, Table 9, Eq. (81)].
     """
     nb, n = tree.parent.shape[0], tree.armature.shape[0]
     X, M_A, F, P = np.zeros((nb, 6, 6)), np.zeros((nb, 6, 6)), *np.zeros((2, nb, 6, 6 + n))

@@ -30,7 +30,7 @@ def linearization(
 
     References
     ----------
-    [Bos 2022], Propositions 1-3.
+    [Bos 2022, Propositions 1-3].
     """
     n = tree.armature.shape[0]
     m = 6 + n

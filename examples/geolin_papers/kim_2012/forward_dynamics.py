@@ -21,7 +21,7 @@ def forward_dynamics(bodies: Sequence[Body]) -> None:
 
     References
     ----------
-    [Kim 2012], Table 3, Eqs. (43)-(50). Line 1, T as a function of q, is given.
+    [Kim 2012, Table 3, Eqs. (43)-(50)]. Line 1, T as a function of q, is given.
     """
     for b in bodies[1:]:
         p = bodies[b.parent]

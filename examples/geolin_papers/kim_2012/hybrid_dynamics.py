@@ -18,7 +18,7 @@ def hybrid_dynamics(bodies: Sequence[Body]) -> None:
 
     References
     ----------
-    [Kim 2012], Table 4, Eqs. (51)-(53). Line 1, T as a function of q, is given.
+    [Kim 2012, Table 4, Eqs. (51)-(53)]. Line 1, T as a function of q, is given.
     """
     for b in bodies[1:]:
         p = bodies[b.parent]

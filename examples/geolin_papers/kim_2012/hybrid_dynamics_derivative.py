@@ -19,7 +19,7 @@ def hybrid_dynamics_derivative(bodies: Sequence[Body]) -> None:
 
     References
     ----------
-    [Kim 2012], Table 7. Line 1, dh, is given.
+    [Kim 2012, Table 7]. Line 1, dh, is given.
     """
     for b in bodies[1:]:
         p = bodies[b.parent]

@@ -13,7 +13,7 @@ def inverse_dynamics(bodies: Sequence[Body]) -> None:
 
     References
     ----------
-    [Kim 2012], Table 2, Eqs. (35)-(42). Line 1, T as a function of q, is given.
+    [Kim 2012, Table 2, Eqs. (35)-(42)]. Line 1, T as a function of q, is given.
     """
     for b in bodies[1:]:
         p = bodies[b.parent]

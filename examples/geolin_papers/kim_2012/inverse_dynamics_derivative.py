@@ -18,7 +18,7 @@ def inverse_dynamics_derivative(bodies: Sequence[Body]) -> None:
 
     References
     ----------
-    [Kim 2012], Table 5, Eqs. (87)-(89). Line 1, dh, is given.
+    [Kim 2012, Table 5, Eqs. (87)-(89)]. Line 1, dh, is given.
     """
     for b in bodies[1:]:
         p = bodies[b.parent]

@@ -25,6 +25,6 @@ def Ad(T: Array) -> Array:
 
 
 def ad(V: Array) -> Array:
-    """Return ad_V (6, 6), Eq. (27); ad*_V is its transpose, Eq. (29)."""
+    """Return ad_V (6, 6) [Kim 2012, Lemmas 1 and 2, Eqs. (25)-(29)]."""
     w, v = bracket(V[:3]), bracket(V[3:])
     return np.block([[w, np.zeros((3, 3))], [v, w]])

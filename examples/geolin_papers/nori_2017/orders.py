@@ -12,7 +12,7 @@ from geolin_ros.estimation.sparse.system import BlockSystem
 
 
 def recursive_order(system: BlockSystem) -> Order:
-    """Return the order of inverse dynamics, in which D is lower triangular [Nori, (10), (11)].
+    """Return the order of inverse dynamics, D lower triangular [Nori, Eqs. (10), (11)].
 
     fx_1, qdd_1, ... fx_N, qdd_N, a_1 ... a_N, f_N, tau_N, ... f_1, tau_1, beside the rows that
     give them. The sensors must be those of `sensors.inverse_dynamics`.

@@ -194,7 +194,10 @@ class ThresholdLU:
 
 
 class CheckedLU:
-    """LU in a fixed order, and with threshold pivoting where its result does not stand a check."""
+    """LU in a fixed order, and with threshold pivoting where its result does not stand a check.
+
+    [Nori, Remark 4].
+    """
 
     name = 'LU in a fill-minimizing order'
 

@@ -28,7 +28,7 @@ Rank = Callable[[int, int, bool], tuple[float, float]]
 
 
 def minimum_fill_order(system: BlockSystem) -> Order:
-    """Return an order for `FixedLU`: some seconds with a thousand unknowns.
+    """Return an order for `FixedLU`: some seconds with a thousand unknowns [Nori, Problem 2].
 
     Raises `ValueError` if D is structurally singular.
     """

@@ -11,7 +11,7 @@ from geolin_ros.typing import IntArray
 
 
 class Order(NamedTuple):
-    """Row ``rows[k]`` and column ``columns[k]`` of D stand at place k."""
+    """Row ``rows[k]`` and column ``columns[k]`` of D stand at place k [Nori, Eq. (1)]."""
 
     rows: IntArray
     columns: IntArray
@@ -56,7 +56,7 @@ def peel(row: IntArray, column: IntArray, rows: int, columns: int) -> Order:
 
 
 def order_of_equations(system: BlockSystem) -> Order:
-    """Return the order of inverse dynamics [Nori, (10), (11)], as far as the model's equations go.
+    """Return the order of inverse dynamics [Nori, Eqs. (10), (11)], of the model's equations.
 
     f_N, tau_N, ... f_1, tau_1 behind all fx, qdd and a, beside the rows that give them. Row k
     gives its variable from every fx and qdd and from the variables before; pivots are -1.

@@ -49,7 +49,7 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sensor:
-    """A measurement y (k,) = sum over ``terms`` + offset + noise.
+    """A measurement y (k,) = sum over ``terms`` + offset + noise [Nori, Eq. (16)].
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ _SAFE_PIVOT = 1e-6  # substitution needs pivots that are no rounding errors, not
 
 
 class DynamicsSolver:
-    """Dynamics of a robot with any set of exact sensors that makes the equations square.
+    """Dynamics of a robot with exact sensors that make the equations square [Nori, Eq. (16)].
 
     The order is found once, here: if D can be permuted into a triangle, by forward substitution
     (inverse dynamics can); if every fx and one of qdd and tau of every joint are given, by our

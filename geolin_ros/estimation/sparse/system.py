@@ -61,6 +61,8 @@ class DynamicVariables(NamedTuple):
 class BlockSystem:
     """D and b of a robot with sensors, on the pattern that holds at every state.
 
+    [Nori, Eqs. (2)-(5), Remarks 1 and 4].
+
     Raises `UnknownNameError` or `ConfigurationError` if a sensor measures what the model does not
     have, or has a wrong shape or covariance.
 

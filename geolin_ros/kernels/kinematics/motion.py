@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Twists and accelerations of the bodies, and derivatives of twists by the state [Kim 2012].
 
+[Kim 2012, Eqs. (30), (31)].
+
 Equal to the motion part of [Bos 2022, Tables 4, 6-8]. Joints may have several axes: the terms
 (v_J x) S keep their place then. Mimic joints follow independent ones: s = G y + s0.
 """

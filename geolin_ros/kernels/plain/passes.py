@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hybrid dynamics of a packed robot, in plain loops, for one sample or for eight.
 
+[Kim 2012, Eqs. (30), (31)].
+
 Each joint has its effort given and moves, or has its acceleration given and is *prescribed*; so
 has the base. Nothing prescribed is forward dynamics, everything is inverse dynamics [Featherstone
 2008, section 9.2], [Kim 2012, section 2.3]. The equations of the passes stand in the docstrings of

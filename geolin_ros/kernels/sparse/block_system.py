@@ -20,6 +20,8 @@ from geolin_ros.kernels.spatial import (
 def assemble(tree: Tree, ws: Workspace, x, gravity, X, slot, source, values, b):
     """Fill X (nb, 6, 6), the entries of D that change, and b of the model's 12 nb + m rows.
 
+    [Nori, Eqs. (2)-(5), Remark 1].
+
     X_i = ^iX_p = [[R', -R' o^], [0, R']];  values[slot] = [X.flat, S.flat][source]   (1)
     b of a_i:    v_i x S_i r_i + Sdot_i r_i (base: -gravity)                          (2)
     b of f_i:    v_i xb* M_i v_i                                                      (3)

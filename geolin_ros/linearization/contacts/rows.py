@@ -19,6 +19,8 @@ from geolin_ros.model.tree import TreeModel
 def constraints_of(model: TreeModel, state: State, contacts: Sequence[Closure]) -> Constraints:
     """Return the rows of what holds a robot, and their bias with its feedback.
 
+    [Kim 2012, Eqs. (54), (55)].
+
     Parameters
     ----------
     model, state
