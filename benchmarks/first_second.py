@@ -40,7 +40,8 @@ print(json.dumps(dict(
 
 def first_result(cache: str) -> dict[str, float]:
     """Return what a new process takes [s]: import, then first A and B, and both."""
-    environment = {**os.environ, 'NUMBA_CACHE_DIR': cache}
+    own = {'NUMBA_CACHE_DIR': cache, 'PYTHONPYCACHEPREFIX': cache, 'PYTHONDONTWRITEBYTECODE': ''}
+    environment = {**os.environ, **own}
     code = FIRST.format(robot=ROBOT)
     done = subprocess.run(
         [sys.executable, '-c', code], env=environment, capture_output=True, text=True, check=True
