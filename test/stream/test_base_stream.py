@@ -208,6 +208,26 @@ def test_silent_imu__is_told_and_starts_anew():
     assert stand(stream, 30, 401) is not None
 
 
+def test_sample_without_its_message__counts_as_the_message():
+    """Where the rest of an Imu message is that of the one before, and its stamp in order."""
+    one, other = stream_of(), stream_of()
+    make, stamp = Messages(one.model), START + 60 * PERIOD
+    assert not one.repeat_imu(START, (0.0, 0.0, 0.0, 0.0, 0.0, 9.81))
+    for stream in (one, other):
+        stand(stream)
+    for k in range(60, 80):
+        stamp, acceleration = START + k * PERIOD, (0.1 * k - 7.0, 0.3, 9.81)
+        sample = (0.0, 0.0, 0.0, *acceleration)
+        assert one.repeat_imu(stamp, sample)
+        take(other, 'imu', imu(make, k, acceleration))
+        a, b = (take(s, 'joint_states', joints(make, s.model, k)).estimate for s in (one, other))
+        assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+    for wrong in (stamp - 1, stamp, stamp + 1_000_000_000):
+        assert not one.repeat_imu(wrong, sample)
+    assert not one.repeat_imu(stamp + 1, (np.nan, *sample[1:]))
+    assert one.repeat_imu(stamp + 999_999_999, sample)
+
+
 def test_imu_in_units_of_gravity__is_refused_at_the_start():
     with pytest.raises(DroppedInput, match='correct the unit'):
         stand(stream_of(), acceleration=(0.0, 0.0, 1.0))

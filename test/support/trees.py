@@ -137,8 +137,11 @@ def with_tree(model, tree):
     return dataclasses.replace(model, tree=tree)
 
 
-def gimbal(base, order):
-    """Return a tool behind three axes with no mass between them, joints in the given order."""
+def gimbal(base, order, line=2):
+    """Return a tool behind three axes with no mass between them, joints in the given order.
+
+    Pan is about the axis x (0), y or z (2) of the base, and so is roll where they are in line.
+    """
 
     def placed(height):
         placement = np.eye(4)
@@ -147,12 +150,14 @@ def gimbal(base, order):
 
     body = Link.from_mass('body', 3.0, np.zeros(3), 0.1 * np.eye(3))
     tool = Link.from_mass('tool', 1.0, np.array([0.1, 0.2, 0.0]), np.diag([0.02, 0.03, 0.04]))
+    first = placed(0.0)
+    first[:3, :3] = np.roll(np.eye(3), line - 2, axis=0)
     joints = [
-        Joint(name, 'revolute', parent, child, placed(0.1), np.array(axis))
-        for name, parent, child, axis in (
-            ('pan', 'body', 'a', (0.0, 0.0, 1.0)),
-            ('tilt', 'a', 'b', (1.0, 0.0, 0.0)),
-            ('roll', 'b', 'tool', (0.0, 0.0, 1.0)),
+        Joint(name, 'revolute', parent, child, place, np.array(axis))
+        for name, parent, child, place, axis in (
+            ('pan', 'body', 'a', first, (0.0, 0.0, 1.0)),
+            ('tilt', 'a', 'b', placed(0.1), (1.0, 0.0, 0.0)),
+            ('roll', 'b', 'tool', placed(0.1), (0.0, 0.0, 1.0)),
         )
     ]
     description = Description('gimbal', (body, Link('a'), Link('b'), tool), tuple(joints))
