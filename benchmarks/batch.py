@@ -22,7 +22,6 @@ from benchmarks.report import Figure, Row, line
 from benchmarks.robots import Pair, paths, read
 from geolin_ros import Linearizer, State
 from geolin_ros.dynamics import batch
-from geolin_ros.estimation import sparse
 from geolin_ros.kernels.packing import layout
 from geolin_ros.typing import Array
 
@@ -212,20 +211,7 @@ def dynamics(pair: Pair, rounds: int) -> list[Row]:
         rows += per_state(
             pair, {f'{what}, {ONE_CALL}': (ours, limit)}, f'loop over pin.{name}', peer, rounds
         )
-    return rows + sparse_factorization(pair, states[0], theirs[0], rounds)
-
-
-def sparse_factorization(
-    pair: Pair, state: State, theirs: tuple[Array, ...], rounds: int
-) -> list[Row]:
-    """Compare the numeric phase of the sparse LU of forward dynamics with ABA, one state."""
-    solver = sparse.DynamicsSolver(pair.model, sparse.forward_dynamics(pair.model))
-    system = solver.system
-    system.update(state, np.zeros(system.rows - system.equations))
-    factor = partial(solver._method.factor, system.values)
-    aba = partial(pin.aba, pair.pin_model, pair.pin_data, *theirs)
-    what = {'sparse LU of forward dynamics, numeric phase': (factor, None)}
-    return per_state(pair, what, 'pin.aba', aba, rounds, 1)
+    return rows
 
 
 def main() -> None:

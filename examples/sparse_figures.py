@@ -24,7 +24,9 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from geolin_papers.nori_2017.articulated import factors
-from geolin_papers.nori_2017.orders import count_operations
+from geolin_papers.nori_2017.factorization import fill_in, ordered_rows
+from geolin_papers.nori_2017.minimum_fill import minimum_fill_order
+from geolin_papers.nori_2017.orders import articulated_body_order, count_operations
 from geolin_ros import Description, Joint, Link, TreeModel
 from geolin_ros.estimation.sparse import (
     ALL_BUT_YAW_MOMENT,
@@ -36,9 +38,8 @@ from geolin_ros.estimation.sparse import (
     forward_dynamics,
     joint_acceleration,
 )
-from geolin_ros.estimation.sparse.factorization import ThresholdLU, fill_in, ordered_rows
-from geolin_ros.estimation.sparse.minimum_fill import minimum_fill_order
-from geolin_ros.estimation.sparse.ordering import Order, articulated_body_order
+from geolin_ros.estimation.sparse.elimination import Order
+from geolin_ros.typing import IntArray
 
 SIZES = (2, 3, 5, 8, 10, 12, 15, 20, 25, 30)
 LOAD_CELL_SIZES = SIZES[2:]
@@ -106,9 +107,7 @@ def load_cells_at_both_ends(model: TreeModel) -> tuple[Sensor, ...]:
 
 def colamd_order(system: BlockSystem) -> Order:
     """Return the order that SuperLU finds at a generic state."""
-    system.update(system.generic_state(), np.zeros(system.rows - system.equations))
-    lu = ThresholdLU(system.row, system.column, system.values, system.size)
-    return Order(lu.rows.astype(np.int64), lu.columns.astype(np.int64))
+    return order_by_superlu(system, np.arange(system.size), 'COLAMD', 0.1)
 
 
 def unpermuted_order(system: BlockSystem) -> Order:
@@ -117,11 +116,18 @@ def unpermuted_order(system: BlockSystem) -> Order:
     for i in range(nb):
         rates, six = np.array(system.joint_columns(i), np.int64), 6 * i + np.arange(6)
         columns += [six, 6 * nb + six, 18 * nb + rates, 12 * nb + six, 18 * nb + m + rates]
-    order = np.concatenate(columns)
+    return order_by_superlu(system, np.concatenate(columns), 'NATURAL', 1.0)
+
+
+def order_by_superlu(
+    system: BlockSystem, columns: IntArray, permutation: str, threshold: float
+) -> Order:
+    """Return the order in which SuperLU eliminates at a generic state, columns as given."""
     system.update(system.generic_state(), np.zeros(system.rows - system.equations))
-    D = system.matrix().tocsc()[:, order]
-    lu = linalg.splu(D, permc_spec='NATURAL', diag_pivot_thresh=1.0, options={'Equil': False})
-    return Order(np.argsort(lu.perm_r).astype(np.int64), order[np.argsort(lu.perm_c)])
+    D = system.matrix().tocsc()[:, columns]
+    options = {'Equil': False, 'SymmetricMode': False}
+    lu = linalg.splu(D, permutation, diag_pivot_thresh=threshold, options=options)
+    return Order(np.argsort(lu.perm_r).astype(np.int64), columns[np.argsort(lu.perm_c)])
 
 
 def cost(system: BlockSystem, order: Order | None) -> Cost:

@@ -10,13 +10,12 @@ from support.close import assert_close, assert_wrong, deviation
 from support.trees import random_model
 
 from geolin_papers.nori_2017.articulated import articulated_inertias, property_two
-from geolin_papers.nori_2017.orders import recursive_order
+from geolin_papers.nori_2017.factorization import FixedLU, fill_in, ordered_rows
+from geolin_papers.nori_2017.minimum_fill import minimum_fill_order
+from geolin_papers.nori_2017.orders import articulated_body_order, peel, recursive_order
 from geolin_ros import Description, Joint, Link, TreeModel
-from geolin_ros.estimation.sparse import BlockSystem, DynamicsSolver, sensors
-from geolin_ros.estimation.sparse.factorization import FixedLU, ThresholdLU, fill_in, ordered_rows
-from geolin_ros.estimation.sparse.minimum_fill import minimum_fill_order
-from geolin_ros.estimation.sparse.ordering import Order, articulated_body_order, peel
-from geolin_ros.kernels.sparse import block_system, sparse_lu
+from geolin_ros.estimation.sparse import BlockSystem, DynamicsSolver, Estimator, sensors
+from geolin_ros.kernels.sparse import block_system, elimination
 
 
 def updated(model, sensor_set, rng, state=None):
@@ -140,15 +139,21 @@ def test_equation_34__as_printed__is_not_triangular():
     assert_close(upper, zero, 1e-12, scale=np.abs(product).max())
 
 
+def articulated(model):
+    """Return forward dynamics in the order of the articulated-body algorithm."""
+    system = BlockSystem(model, sensors.forward_dynamics(model))
+    return system, FixedLU(system, articulated_body_order(system))
+
+
 @pytest.mark.shows('Nori: Eqs. (12 I^a)', 'Nori: N11')
 def test_articulated_body_order__has_the_pivots_of_the_algorithm():
     rng = np.random.default_rng(6)
     _, model = random_model(rng, 9)
-    solver = DynamicsSolver(model, sensors.forward_dynamics(model))
-    system, lu = solver.system, solver._method
-    solver.solve(model.random_state(rng), np.zeros(system.rows - system.equations))
+    system, lu = articulated(model)
+    system.update(model.random_state(rng), np.zeros(system.rows - system.equations))
+    lu.solve()
     M_A = articulated_inertias(system)
-    pivots = dict(zip(lu.order.columns.tolist(), lu.pivot, strict=True))
+    pivots = dict(zip(lu.order.columns.tolist(), lu.upper.diagonal(), strict=True))
     for i in range(1, system.nb):
         for column in (
             *range(6 * i, 6 * i + 6),
@@ -168,19 +173,17 @@ def test_articulated_body_order__has_the_pivots_of_the_algorithm():
 def test_factors__rebuild_the_matrix_with_the_predicted_fill(base):
     rng = np.random.default_rng(7)
     _, model = random_model(rng, 9, base=base)
-    solver = DynamicsSolver(model, sensors.forward_dynamics(model))
-    system, lu = solver.system, solver._method
-    solver.solve(model.random_state(rng), np.zeros(system.rows - system.equations))
-    size = system.size
-    L, U = np.eye(size), np.diag(lu.pivot)
-    L[np.repeat(np.arange(size), [len(row) for row in lu.pattern.lower]), lu._lower_column] = (
-        lu.lower
-    )
-    U[np.repeat(np.arange(size), [len(row) for row in lu.pattern.upper]), lu._upper_column] = (
-        lu.upper
-    )
+    system, lu = articulated(model)
+    system.update(model.random_state(rng), np.zeros(system.rows - system.equations))
+    lu.solve()
+    L, U = lu.lower.toarray(), lu.upper.toarray()
     assert_close(L @ U, ordered(system.matrix(), lu.order), 1e-13)
-    assert np.count_nonzero(L) + np.count_nonzero(U) - size <= lu.pattern.nonzeros
+    predicted = np.zeros((2, system.size, system.size), bool)
+    for places, part in zip(predicted, (lu.pattern.lower, lu.pattern.upper), strict=True):
+        for i, columns in enumerate(part):
+            places[i, [i, *columns]] = True
+    assert not np.any((L != 0.0) & ~predicted[0])
+    assert not np.any((U != 0.0) & ~predicted[1])
 
 
 @pytest.mark.shows('Nori: Section V-D')
@@ -188,14 +191,16 @@ def test_factors__rebuild_the_matrix_with_the_predicted_fill(base):
 def test_articulated_body_order__stays_accurate_near_aligned_positions(scale):
     rng = np.random.default_rng(8)
     model = aligned_chain(10)
-    solver = DynamicsSolver(model, sensors.forward_dynamics(model))
-    assert solver.method.endswith('articulated-body algorithm')
+    system, lu = articulated(model)
     state = model.random_state(rng)
     state.s[:] *= scale
-    readings = rng.normal(size=solver.system.rows - solver.system.equations)
-    found = np.concatenate([part.ravel() for part in solver.solve(state, readings)])
-    expected = np.linalg.solve(solver.system.matrix().toarray(), -solver.system.b)
-    assert_close(found, expected, 1e-11)
+    readings = rng.normal(size=system.rows - system.equations)
+    solver = DynamicsSolver(model, sensors.forward_dynamics(model))
+    by_solver = np.concatenate([part.ravel() for part in solver.solve(state, readings)])
+    system.update(state, readings)
+    expected = np.linalg.solve(system.matrix().toarray(), -system.b)
+    assert_close(lu.solve(), expected, 1e-11)
+    assert_close(by_solver, expected, 1e-11)
 
 
 @pytest.mark.shows('Nori: N7')
@@ -241,10 +246,8 @@ def test_minimum_fill_order__found_once_serves_every_state(scale):
             state = model.random_state(rng)
             state.s[:] *= scale
             system.update(state, rng.normal(size=system.rows - system.equations))
-            found = np.full(system.size, np.nan)
-            assert lu.solve(system.values, system.b, found)
             expected = np.linalg.solve(system.matrix().toarray(), -system.b)
-            assert_close(found, expected, 1e-10)
+            assert_close(lu.solve(), expected, 1e-10)
 
 
 @pytest.mark.shows('Nori: Problem 2')
@@ -254,36 +257,6 @@ def test_minimum_fill_order__of_inverse_dynamics_has_no_fill():
     _, model = random_model(rng, 12)
     system, lu = little_fill(model, sensors.inverse_dynamics(model))
     assert lu.pattern.nonzeros == system.row.size
-
-
-@pytest.mark.shows('Nori: - found once')
-def test_solver__goes_over_to_pivoting_where_the_fixed_order_loses_digits(monkeypatch):
-    rng, pivoted = np.random.default_rng(14), []
-    model = aligned_chain(10)
-    monkeypatch.setattr(
-        'geolin_ros.estimation.sparse.solver.articulated_body_order', lambda system: None
-    )
-    ours = DynamicsSolver(model, sensors.forward_dynamics(model))
-    # good at generic states alone, as that of SuperLU at one of them (erratum N7)
-    monkeypatch.setattr('geolin_ros.estimation.sparse.solver.minimum_fill_order', generic_order)
-    generic = DynamicsSolver(model, sensors.forward_dynamics(model))
-    pivoting = ThresholdLU.solve
-    monkeypatch.setattr(ThresholdLU, 'solve', lambda *a: pivoted.append(1) or pivoting(*a))
-    state = model.random_state(rng)
-    state.s[:] *= 1e-8
-    for solver, goes_over in ((ours, False), (generic, True)):
-        pivoted.clear()
-        readings = rng.normal(size=solver.system.rows - solver.system.equations)
-        found = np.concatenate([part.ravel() for part in solver.solve(state, readings)])
-        expected = np.linalg.solve(solver.system.matrix().toarray(), -solver.system.b)
-        assert_close(found, expected, 1e-10)
-        assert bool(pivoted) == goes_over
-
-
-def generic_order(system):
-    system.update(system.generic_state(), np.zeros(system.rows - system.equations))
-    lu = ThresholdLU(system.row, system.column, system.values, system.size)
-    return Order(lu.rows.astype(np.int64), lu.columns.astype(np.int64))
 
 
 @pytest.mark.shows('Nori: Eq. (1)', 'Nori: Eqs. (10)', 'Nori: Property 2')
@@ -357,12 +330,11 @@ def test_kernels__are_compiled_once():
     for base in ('floating', 'fixed'):
         _, model = random_model(rng, 3, base=base)
         for make in (sensors.inverse_dynamics, sensors.forward_dynamics):
-            solver = DynamicsSolver(model, make(model))
-            readings = np.zeros(solver.system.rows - solver.system.equations)
-            solver.solve(model.neutral_state(), readings)
-    for function in (
-        block_system.assemble, sparse_lu.factor, sparse_lu.solve, sparse_lu.substitute,
-    ):  # fmt: skip
+            for solver in (DynamicsSolver, Estimator):
+                system = solver(model, make(model)).system
+                system.update(model.neutral_state(), np.zeros(system.rows - system.equations))
+    kernels = block_system.assemble, elimination.substitute_columns, elimination.evaluate_rows
+    for function in kernels:
         assert len(function.signatures) == 1
 
 

@@ -3,8 +3,8 @@
 """The articulated-body algorithm as a triangular system [Nori, Property 2 and appendix B].
 
 With errata N1, N2: (W_L D W_R) d' + W_L b = 0, d = W_R d'; in d' the bias wrench
-p_i^A = f_i - M_i^A a_i stands where f_i was. For reading and testing; `DynamicsSolver` gets the
-same from an LU factorization.
+p_i^A = f_i - M_i^A a_i stands where f_i was. For reading and testing; an LU in the
+order `articulated_body_order` gets the same.
 """
 
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geolin_papers.nori_2017.orders import given_order
-from geolin_ros.estimation.sparse.ordering import Order
+from geolin_ros.estimation.sparse.elimination import Order
 from geolin_ros.estimation.sparse.system import BlockSystem
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array

@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The printed order of inverse dynamics, and what a factorization in an order costs [Nori]."""
+"""Orders of rows and columns, and what a factorization in one costs [Nori, sections IV, V]."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.estimation.sparse.factorization import fill_in, ordered_rows
-from geolin_ros.estimation.sparse.ordering import Order, order_of_equations
+from geolin_papers.nori_2017.factorization import fill_in, ordered_rows
+from geolin_ros.estimation.sparse.elimination import Order, order_of_equations
 from geolin_ros.estimation.sparse.system import BlockSystem
+from geolin_ros.typing import IntArray
 
 
 def recursive_order(system: BlockSystem) -> Order:
@@ -36,6 +37,92 @@ def given_order(system: BlockSystem, first: int) -> Order:
         rows += [system.equations + wrench, system.equations + 6 * nb + rates]
         columns += [12 * nb + wrench, first + rates]
     return Order(np.concatenate(rows), np.concatenate(columns))
+
+
+def peel(row: IntArray, column: IntArray, rows: int, columns: int) -> Order:
+    """Order a pattern into a lower triangle as far as possible, in linear time.
+
+    Takes, again and again, a row with one column left. If the pattern can be permuted into a
+    triangle without zeros on its diagonal, all rows are taken, whatever their order was; the
+    result is shorter otherwise [Nori, Problem 1].
+
+    Parameters
+    ----------
+    row, column : (nnz,)
+        Where the entries stand, each place once.
+    rows, columns
+        Size of the matrix.
+    """
+    of_row: list[list[int]] = [[] for _ in range(rows)]
+    of_column: list[list[int]] = [[] for _ in range(columns)]
+    for i, j in zip(row.tolist(), column.tolist(), strict=True):
+        of_row[i].append(j)
+        of_column[j].append(i)
+    left = [len(entries) for entries in of_row]
+    ready = [i for i in range(rows) if left[i] == 1]
+    taken = [False] * columns
+    found: list[tuple[int, int]] = []
+    while ready:
+        i = ready.pop()
+        if left[i] != 1:
+            continue  # another row took its column
+        j = next(j for j in of_row[i] if not taken[j])
+        taken[j] = True
+        found.append((i, j))
+        for other in of_column[j]:
+            left[other] -= 1
+            if left[other] == 1:
+                ready.append(other)
+    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return Order(pairs[:, 0].copy(), pairs[:, 1].copy())
+
+
+def articulated_body_order(system: BlockSystem) -> Order | None:
+    """Return the order in which elimination is the articulated-body algorithm, without pivoting.
+
+    Known variables first, then for each body from the leaves to the base f_i, a_i and what is
+    unknown of its joint, beside the rows f_i, a_i, tau_i. The pivots are -1 and S_i' M_i^A S_i
+    plus rotor inertia, for the base the whole matrix M_0^A; they are positive at every state.
+    None if the sensors are not exact ones of every fx and, for every rate, of qdd or tau, or if
+    joints mimic others.
+    """
+    nb, m = system.nb, system.m
+    if system.model.dependent_joints:
+        return None
+    known = _exactly_known(system)
+    if known is None:
+        return None
+    rows = [np.array(list(known.values()), dtype=np.int64)]
+    columns = [np.array(list(known), dtype=np.int64)]
+    wrenches = set(range(12 * nb, 18 * nb))
+    if not wrenches <= known.keys() or len(known) != 6 * nb + m:
+        return None
+    for i in range(nb - 1, -1, -1):
+        rates = system.joint_columns(i)
+        wrench, motion = 6 * (nb + i) + np.arange(6), 6 * i + np.arange(6)
+        unknown = []
+        for c in rates:
+            pair = [k for k in (18 * nb + c, 18 * nb + m + c) if k not in known]
+            if len(pair) != 1:
+                return None
+            unknown += pair
+        rows += [wrench, motion, 12 * nb + np.array(rates, dtype=np.int64)]
+        columns += [wrench, motion, np.array(unknown, dtype=np.int64)]
+    return Order(np.concatenate(rows), np.concatenate(columns))
+
+
+def _exactly_known(system: BlockSystem) -> dict[int, int] | None:
+    """Return the row that gives each known column; None if a sensor row does something else."""
+    known: dict[int, int] = {}
+    of_sensors = system.row >= system.equations
+    rows, columns = system.row[of_sensors], system.column[of_sensors]
+    if rows.size != system.rows - system.equations or np.unique(columns).size != columns.size:
+        return None
+    if np.unique(rows).size != rows.size or np.any(system.values[of_sensors] != 1.0):
+        return None
+    for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
+        known[j] = i
+    return known
 
 
 class OperationCount(NamedTuple):

@@ -11,14 +11,29 @@ with as many columns as z has entries, one more for the constants. Sensor rows b
 few unknowns z.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from geolin_ros.estimation.sparse.factorization import Rows
-from geolin_ros.estimation.sparse.ordering import order_of_equations
 from geolin_ros.estimation.sparse.report import exact_rows
 from geolin_ros.estimation.sparse.system import BlockSystem
 from geolin_ros.kernels.sparse.elimination import evaluate_rows, substitute_columns
 from geolin_ros.typing import IntArray
+
+
+class Order(NamedTuple):
+    """Row ``rows[k]`` and column ``columns[k]`` of D stand at place k [Nori, Eq. (1)]."""
+
+    rows: IntArray
+    columns: IntArray
+
+
+class Rows(NamedTuple):
+    """Entries of an ordered matrix by rows."""
+
+    start: IntArray
+    column: IntArray
+    entry: IntArray
 
 
 class Elimination:
@@ -32,8 +47,8 @@ class Elimination:
         They have to vanish: of (1; z).
     residuals : (noisy rows, 1 + open)
         What noisy sensors are off by, in the order of the sensors: of (1; z).
-    noisy : (noisy rows,)
-        Their row numbers in the system.
+    constrained, noisy
+        The row numbers in the system of either.
     """
 
     def __init__(self, system: BlockSystem) -> None:
@@ -54,20 +69,19 @@ class Elimination:
         )
         of_sensors = np.arange(system.equations, system.rows)
         taken = np.isin(of_sensors, list(self._given.values()))
-        constrained = of_sensors[exact[of_sensors] & ~taken]
+        self.constrained = of_sensors[exact[of_sensors] & ~taken]
         self.noisy = of_sensors[~exact[of_sensors]]
         self._order = order_of_equations(system)
         self._recursion = _entries(system, self._order.rows, self._order.columns)
         self._constrained, self._read = (
-            _entries(system, rows) for rows in (constrained, self.noisy)
+            _entries(system, rows) for rows in (self.constrained, self.noisy)
         )
-        self._constrained_rows = constrained
         self._known = np.array(list(self._given), dtype=np.int64)
         self._known_rows = np.array(list(self._given.values()), dtype=np.int64)
         columns = 1 + self.open.size
         self.T = np.zeros((system.size, columns))
         self.T[self.open, 1 + np.arange(self.open.size)] = 1.0
-        self.constraints = np.zeros((constrained.size, columns))
+        self.constraints = np.zeros((self.constrained.size, columns))
         self.residuals = np.zeros((self.noisy.size, columns))
 
     def update(self) -> None:
@@ -75,8 +89,24 @@ class Elimination:
         values, b, T = self._system.values, self._system.b, self.T
         T[self._known, 0] = -b[self._known_rows]
         substitute_columns(*self._order, *self._recursion, values, b, T)
-        evaluate_rows(self._constrained_rows, *self._constrained, values, b, T, self.constraints)
+        evaluate_rows(self.constrained, *self._constrained, values, b, T, self.constraints)
         evaluate_rows(self.noisy, *self._read, values, b, T, self.residuals)
+
+
+def order_of_equations(system: BlockSystem) -> Order:
+    """Return the order of inverse dynamics [Nori, Eqs. (10), (11)], of the model's equations.
+
+    f_N, tau_N, ... f_1, tau_1 behind all fx, qdd and a, beside the rows that give them. Row k
+    gives its variable from every fx and qdd and from the variables before; pivots are -1.
+    """
+    nb = system.nb
+    rows, columns = [np.arange(6 * nb)], [np.arange(6 * nb)]
+    for i in range(nb - 1, -1, -1):
+        rates = np.array(system.joint_columns(i), dtype=np.int64)
+        wrench = np.arange(6 * (nb + i), 6 * (nb + i) + 6)
+        rows += [wrench, 12 * nb + rates]
+        columns += [wrench, 18 * nb + rates]
+    return Order(np.concatenate(rows), np.concatenate(columns))
 
 
 def _given(system: BlockSystem, exact: np.ndarray) -> dict[int, int]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from geolin_ros.estimation.sparse.ordering import Order
+from geolin_ros.estimation.sparse.elimination import Order
 from geolin_ros.estimation.sparse.system import BlockSystem
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
