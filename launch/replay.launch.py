@@ -3,8 +3,9 @@
 """Play a bag into the linearization node, by the bag's clock, and record what comes out.
 
 Takes the arguments of linearization.launch.py too. Nothing is lost: see
-`geolin_ros.ros.bag_replay`, which plays, records and counts. All ends with the bag; with status 1
-if something was lost, nothing could be linearized, or a process ends before.
+`geolin_ros.ros.bag_replay`, which plays, records and counts, with `geolin_ros[offline]`. All ends
+with the bag; with status 1 if something was lost, nothing could be linearized, or a process ends
+before.
 """
 
 import sys

@@ -2,65 +2,75 @@
 # SPDX-License-Identifier: Apache-2.0
 """Play a bag into the linearizer and record what it answers, without losing a message.
 
-`ros2 bag record` and `ros2 bag play` do the work. All queues are reliable and deep. The player
-starts paused, goes on once node, recorder and player know of each other, and pauses while the node
-is behind. In the end, what was sent, answered, dropped and recorded is counted.
+Messages go out as they were recorded, with their times on /clock; all queues are reliable and
+deep. Playing begins once the node has found this program and is found by it, and pauses while the
+node is behind. In the end, what was sent, answered, dropped and recorded is counted.
 """
 
 import argparse
-import subprocess
+import importlib
 import sys
-import tempfile
 import time
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import rclpy
-import yaml
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
-from sensor_msgs.msg import JointState
+from rosgraph_msgs.msg import Clock
 
-from geolin_msgs.msg import LinearizationSummary
+from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
 from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.optional import optional
 from geolin_ros.ros.signals import ignore_signals, stop_on_signals
 
+rosbag2 = optional('rosbags.rosbag2', extra='offline')
+
 INTERRUPTED = 130
-PLAYER, RECORDER = 'rosbag2_player', 'rosbag2_recorder'
-OUTPUTS = ('linearization', 'forward_dynamics', 'summary')
+OUTPUTS = {
+    'linearization': LinearizedDynamics,
+    'forward_dynamics': ForwardDynamics,
+    'summary': LinearizationSummary,
+}
 INPUT_DEPTH, OUTPUT_DEPTH = 10_000, 1000
 """Messages that wait at most, of a topic in the bag and of an output."""
 MOST_BEHIND, LESS_BEHIND = 500, 50
-"""The player pauses where the node has so many joint states to answer, and goes on below."""
+"""Playing pauses where the node has so many joint states to answer, and goes on below."""
 STEP = 5.0  # between signs of life [s]
 PATIENCE = 300.0  # a first start compiles [s]
 CALL = 2.0  # then a service is asked again, as another client [s]
 SETTLING = 0.5  # what the node has found finds the node as well, soon [s]
 QUIET = 3  # diagnostics without news: nothing is on its way any more
-WRITING = 60.0  # for the recorder to write the last of it [s]
+TICK = 10_000_000  # between two times on /clock, at least [ns]
 MAX_WAIT = 1e6  # for odometry, by stamps: topics may come one after the other [s]
 FUTILE = 100  # joint states, none of them answered, while a topic is missing
 COUNTED = 'publishers of ', 'subscribers of '  # in the diagnostics
 CAUSE = 'dropped: '  # there too
 RECEIVED, ANSWERED = 'joint states', 'linearizations'
 SKIPPED, MERGED = 'left out by max_rate', 'merged into later ones'
-CLOCK = '/clock'
+CLOCK, DIAGNOSTICS = '/clock', '/diagnostics'
 
 
 @dataclass(frozen=True)
 class Bag:
-    """What the metadata of a bag tells: messages of each topic, and which topics are latched."""
+    """What the metadata of a bag tells: messages of each topic and their types.
+
+    ``latched`` topics are published to those who come late; ``start`` is that of the bag [ns].
+    """
 
     path: Path
     counts: Mapping[str, int]
+    kinds: Mapping[str, str | None] = field(default_factory=dict)
     latched: frozenset[str] = frozenset()
     start: int = 0
 
@@ -73,34 +83,26 @@ class Bag:
         ConfigurationError
             If there are none.
         """
-        file = path / 'metadata.yaml'
         try:
-            known = yaml.safe_load(file.read_text())['rosbag2_bagfile_information']
-            topics = {
-                row['topic_metadata']['name']: (row['message_count'], row['topic_metadata'])
-                for row in known['topics_with_message_count']
-            }
-            start = known['starting_time']['nanoseconds_since_epoch']
-        except OSError:
+            with rosbag2.Reader(path) as reader:
+                topics, start = reader.topics, reader.start_time
+        except (FileNotFoundError, rosbag2.ReaderError) as error:
             raise ConfigurationError(
-                f'{path} has no metadata.yaml, expected the folder of a complete bag '
-                f'(`ros2 bag reindex {path}` makes one)'
+                f'{path} has no metadata.yaml that can be read ({error}), expected the folder of '
+                f'a complete bag (`ros2 bag reindex {path}` makes one)'
             ) from None
-        except (yaml.YAMLError, KeyError, TypeError) as error:
-            raise ConfigurationError(f'{file} is not readable: {error!r}') from None
-        latched = {name for name, (_, about) in topics.items() if _is_latched(name, about)}
-        counts = {name: count for name, (count, _) in topics.items()}
-        return cls(path, counts, frozenset(latched), start)
+        latched = {name for name, about in topics.items() if _is_latched(name, about.connections)}
+        kinds = {name: about.msgtype for name, about in topics.items()}
+        counts = {name: about.msgcount for name, about in topics.items()}
+        return cls(path, counts, kinds, frozenset(latched), start)
 
 
-def _is_latched(name: str, about: Mapping[str, Any]) -> bool:
+def _is_latched(name: str, connections: list[Any]) -> bool:
     """Whether a topic was published to those who come late; of some bags the name has to tell."""
-    profiles = about.get('offered_qos_profiles') or []
-    if isinstance(profiles, str):
-        profiles = yaml.safe_load(profiles)
+    profiles = [profile for of in connections for profile in of.ext.offered_qos_profiles]
     if not profiles:
         return name.endswith(('tf_static', 'robot_description'))
-    return any(profile.get('durability') in (1, 'transient_local') for profile in profiles)
+    return any(profile.durability.name == 'TRANSIENT_LOCAL' for profile in profiles)
 
 
 def check(bag: Path, output: Path, joint_states: str) -> Bag:
@@ -110,16 +112,15 @@ def check(bag: Path, output: Path, joint_states: str) -> Bag:
     ------
     ConfigurationError
         If there is no such bag, or no time or no joint states in it; if the output exists; if
-        there is no `ros2 bag`.
+        the extra that reads bags is not installed.
     """
-    instead = f'`geolin replay {bag} -o {output}`'
     if not bag.exists():
         raise ConfigurationError(f'bag:={bag} does not exist, expected a folder of rosbag2')
     content = Bag.of(bag)
     if content.start == 0:
         raise ConfigurationError(
             f'bag:={bag} starts at time 0, which on /clock means that there is no time yet: '
-            f'recorder and nodes would wait for ever; {instead} needs no clock'
+            f'nodes would wait for ever; `geolin replay {bag} -o {output}` needs no clock'
         )
     if not content.counts.get(joint_states):
         raise ConfigurationError(
@@ -128,16 +129,6 @@ def check(bag: Path, output: Path, joint_states: str) -> Bag:
         )
     if output.exists():
         raise ConfigurationError(f'output:={output} exists, expected a folder that is to be made')
-    try:
-        done = subprocess.run(['ros2', 'bag', 'record', '--help'], capture_output=True)
-        is_there = done.returncode == 0
-    except FileNotFoundError:
-        is_there = False
-    if not is_there:
-        raise ConfigurationError(
-            'there is no `ros2 bag` here: install the package ros-DISTRIBUTION-rosbag2, or let '
-            f'{instead} do the same without it'
-        )
     return content
 
 
@@ -155,16 +146,6 @@ def parameters_of_node(bag: Bag, node: str) -> dict[str, Any]:
     }
 
 
-def _profile(depth: int, durability: str = 'volatile') -> dict[str, object]:
-    """Return qualities of service as `ros2 bag` reads them."""
-    return {
-        'history': 'keep_last',
-        'depth': depth,
-        'reliability': 'reliable',
-        'durability': durability,
-    }
-
-
 @dataclass
 class Report:
     """What the diagnostics of the node said last."""
@@ -176,14 +157,10 @@ class Report:
         return int(self.values.get(key, 0))
 
     @property
-    def ends(self) -> dict[str, int]:
-        """How many others each input and output is connected with."""
-        return {key: int(value) for key, value in self.values.items() if key.startswith(COUNTED)}
-
-    @property
     def inputs(self) -> set[str]:
         """The topics that the node subscribes to."""
-        return {key.removeprefix(COUNTED[0]) for key in self.ends if key.startswith(COUNTED[0])}
+        of = COUNTED[0]
+        return {key.removeprefix(of) for key in self.values if key.startswith(of)}
 
     @property
     def waiting(self) -> int:
@@ -201,8 +178,12 @@ class Report:
         }
 
 
-class Stage:
-    """What can be known of node, recorder and player.
+class _Interrupt(Exception):  # noqa: N818
+    """A signal came."""
+
+
+class Replay:
+    """Plays a bag into a node and records its answers, from the first message to the last.
 
     The graph says who is there. Whom the node has found, and what it has done, it says in its
     diagnostics.
@@ -210,161 +191,115 @@ class Stage:
     Parameters
     ----------
     graph
-        Where to look from.
+        Where to publish and subscribe from.
     name
         Full name of the lifecycle node that the bag is played into.
     joint_states
         The topic that it answers.
-    bag
-        What is played.
+    bag, writer
+        What is played, and where answers go.
+    stop
+        Set by a signal.
+
+    Attributes
+    ----------
+    topics
+        Of the node's answers.
+    sent, recorded
+        How many joint states, and how many messages of each topic.
     """
 
-    def __init__(self, graph: Node, name: str, joint_states: str, bag: Bag) -> None:
+    def __init__(
+        self, graph: Node, name: str, joint_states: str, bag: Bag, writer: Any, stop: Event
+    ) -> None:
         self._graph, self._name, self._bag = graph, name, bag
-        self._is_active = False
+        self._joint_states, self._writer, self._stop = joint_states, writer, stop
+        self._log = graph.get_logger()
+        self._is_active, self._now, self._shown = False, bag.start, 0
+        self._futile: Report | None = None
         self.topics = [f'{name}/{output}' for output in OUTPUTS]
         self.report = Report()
         self.quiet = 0  # diagnostics in a row without another joint state
-        self.sent = self.answered = 0
-        graph.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
-        # of a node that is never spun: taken now and then, messages wake nobody up
-        self._counter = rclpy.create_node('replay_counter', start_parameter_services=False)
-        qos = QoSProfile(depth=INPUT_DEPTH, reliability=ReliabilityPolicy.RELIABLE)
-        self._joint_states, self._answers = (
-            self._counter.create_subscription(kind, topic, lambda _: None, qos)
-            for kind, topic in (
-                (JointState, joint_states),
-                (LinearizationSummary, f'{name}/summary'),
-            )
-        )
+        self.sent, self.recorded = 0, Counter[str]()
+        self._clock = graph.create_publisher(Clock, CLOCK, 10)
+        own = {CLOCK, DIAGNOSTICS, *self.topics}
+        self._publishers = {
+            topic: self._publisher(topic, kind)
+            for topic, kind in bag.kinds.items()
+            if topic not in own and kind is not None
+        }
+        kinds = dict(zip(self.topics, OUTPUTS.values(), strict=True))
+        self._subscriptions = [
+            self._subscription(topic, kind)
+            for topic, kind in {**kinds, DIAGNOSTICS: DiagnosticArray}.items()
+        ]
 
-    def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        for status in message.status:
-            if status.name == self._name:
-                report = Report({item.key: item.value for item in status.values})
-                news = report.count(RECEIVED) - self.report.count(RECEIVED)
-                self.quiet = 0 if news else self.quiet + 1
-                self.report = report
+    def _publisher(self, topic: str, kind: str) -> Any:
+        """Return a publisher, None of a type that is not known here, which nobody can take."""
+        package, _, name = kind.partition('/msg/')
+        try:
+            message_type = getattr(importlib.import_module(f'{package}.msg'), name)
+        except (ImportError, AttributeError):
+            self._log.warning(f'{topic} is left out: type {kind} is not known here')
+            return None
+        latched = topic in self._bag.latched
+        durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
+        profile = QoSProfile(depth=INPUT_DEPTH, durability=durability)
+        return self._graph.create_publisher(message_type, topic, profile)
 
-    def look(self) -> None:
-        """Take what has come."""
-        rclpy.spin_once(self._graph, timeout_sec=0.1)
-        self.sent += _take_all(self._joint_states)
-        self.answered += _take_all(self._answers)
+    def _subscription(self, topic: str, kind: type) -> Any:
+        package = kind.__module__.partition('.')[0]
+        self._writer.add_topic(topic, f'{package}/msg/{kind.__name__}')
+        profile = QoSProfile(depth=OUTPUT_DEPTH)
+        record = partial(self._record, topic)
+        return self._graph.create_subscription(kind, topic, record, profile, raw=True)
+
+    def _record(self, topic: str, data: bytes) -> None:
+        self._writer.write_serialized(topic, self._now, data)
+        self.recorded[topic] += 1
+        if topic == DIAGNOSTICS:
+            for status in deserialize_message(data, DiagnosticArray).status:
+                if status.name == self._name:
+                    self._take_report(Report({item.key: item.value for item in status.values}))
+
+    def _take_report(self, report: Report) -> None:
+        """Note what is new; refuse to go on where all is in vain as a topic is not in the bag.
+
+        Two reports have to say so: a node that stalled may get joint states before odometry.
+        """
+        news = report.count(RECEIVED) - self.report.count(RECEIVED)
+        self.quiet = 0 if news else self.quiet + 1
+        self.report = report
+        if report.count(RECEIVED) >= FUTILE and not report.count(ANSWERED):
+            absent = report.inputs - self._bag.counts.keys()
+            if absent and self._futile is not None:
+                raise GeolinError(_nothing_answered(report, absent))
+            self._futile = report
+
+    def _look(self, pause: float = 0.0) -> None:
+        """Record what has come; raise where a signal did."""
+        if self._stop.is_set():
+            raise _Interrupt
+        if pause > 0.0:
+            time.sleep(pause)
+        for subscription in self._subscriptions:
+            handle = subscription.handle
+            with handle:
+                while (taken := handle.take_message(subscription.msg_type, True)) is not None:
+                    subscription.callback(taken[0])
 
     @property
     def behind(self) -> int:
         """How many joint states were sent that the node has not dealt with yet."""
         others = self.report.count(RECEIVED) - self.report.count(ANSWERED)
-        return self.sent - self.answered - others
-
-    def missing(self) -> str | None:
-        """Return what is not there yet, or None if all is."""
-        if not self._is_active:
-            response = self.ask(GetState, f'{self._name}/get_state')
-            if response is None or response.current_state.id != State.PRIMARY_STATE_ACTIVE:
-                return f'{self._name} to be active'
-            self._is_active = True
-        found = self.report.ends
-        received = self.report.inputs & self._bag.counts.keys()
-        if not received:
-            return f'the diagnostics of {self._name}'
-        if not self._played() >= {CLOCK, *received}:
-            return 'the player'
-        for topic in received:
-            if found[f'{COUNTED[0]}{topic}'] < self._graph.count_publishers(topic):
-                return f'{self._name} to find the player on {topic}'
-        if not self._joint_states.get_publisher_count():
-            return 'the joint states of the player'
-        for topic in self.topics:
-            ends = self._graph.get_subscriptions_info_by_topic(topic)
-            if not any(end.node_name == RECORDER for end in ends):
-                return f'the recorder on {topic}'
-            if found.get(f'{COUNTED[1]}{topic}', 0) < len(ends):
-                return f'{self._name} to find the recorder on {topic}'
-        return None
-
-    def _played(self) -> set[str]:
-        """Return the topics that the player publishes."""
-        if (PLAYER, '/') not in self._graph.get_node_names_and_namespaces():
-            return set()
-        ends = self._graph.get_publisher_names_and_types_by_node(PLAYER, '/')
-        return {topic for topic, _ in ends}
-
-    def ask(self, kind: Any, name: str, **request: Any) -> Any:
-        """Call a service; return its response, or None if none comes in time.
-
-        Each time as another client: a server that learns late of a client never answers it.
-        """
-        client: Any = self._graph.create_client(kind, name)
-        try:
-            deadline = time.monotonic() + CALL
-            while not client.service_is_ready() and time.monotonic() < deadline:
-                self.look()
-            future = (
-                client.call_async(kind.Request(**request)) if client.service_is_ready() else None
-            )
-            while future is not None and not future.done() and time.monotonic() < deadline:
-                self.look()
-            return None if future is None or not future.done() else future.result()
-        finally:
-            self._graph.destroy_client(client)
-
-    def end(self) -> None:
-        """Deactivate the node, which answers what still waits for odometry."""
-        transition = Transition(id=Transition.TRANSITION_DEACTIVATE)
-        self.ask(ChangeState, f'{self._name}/change_state', transition=transition)
-        self.quiet = 0
-
-    def close(self) -> None:
-        """Leave the graph."""
-        self._counter.destroy_node()
-
-
-def _take_all(subscription: Any) -> int:
-    """Take what has come and return how many messages it was."""
-    count, handle = 0, subscription.handle
-    with handle:
-        while handle.take_message(subscription.msg_type, True) is not None:
-            count += 1
-    return count
-
-
-class _Interrupt(Exception):  # noqa: N818
-    """A signal came."""
-
-
-class Replay:
-    """A node, a player and a recorder, from the first message to the last.
-
-    Parameters
-    ----------
-    stage
-        What is known of them.
-    processes
-        Those of ``ros2 bag play`` and ``ros2 bag record``.
-    stop
-        Set by a signal.
-    log
-        Takes sentences.
-    """
-
-    def __init__(
-        self,
-        stage: Stage,
-        processes: Mapping[str, 'subprocess.Popen[bytes]'],
-        stop: Event,
-        log: Any,
-    ) -> None:
-        self._stage, self._processes, self._stop, self._log = stage, processes, stop, log
-        self._futile: Report | None = None
+        return self.sent - self.recorded[self.topics[-1]] - others
 
     def wait_until_ready(self) -> None:
         """Wait until nothing is missing, for a while."""
         begin = said = time.monotonic()
         complete_since = None
         while complete_since is None or time.monotonic() - complete_since < SETTLING:
-            missing, now = self._stage.missing(), time.monotonic()
+            missing, now = self._missing(), time.monotonic()
             if missing is None:
                 complete_since = complete_since or now
             else:
@@ -374,82 +309,107 @@ class Replay:
                 if now - said > STEP:
                     said = now
                     self._log.info(f'{now - begin:.0f} s, waits for {missing}')
-            self._look('play', 'record')
+            self._look(0.1)
 
-    def play(self, bag: Bag) -> None:
-        """Let the player play, no faster than the node follows."""
-        from rosbag2_interfaces.srv import Pause, Resume  # they come with `ros2 bag`
+    def _missing(self) -> str | None:
+        """Return what is not there yet, or None if all is."""
+        graph, report = self._graph, self.report
+        if not self._is_active:
+            response = self._ask(GetState, 'get_state')
+            if response is None or response.current_state.id != State.PRIMARY_STATE_ACTIVE:
+                return f'{self._name} to be active'
+            self._is_active = True
+        received = report.inputs & self._publishers.keys()
+        if not received:
+            return f'the diagnostics of {self._name}'
+        publishers = {topic: self._publishers[topic] for topic in received}
+        for topic, publisher in {**publishers, CLOCK: self._clock}.items():
+            if publisher is not None and not publisher.get_subscription_count():
+                return f'{self._name} on {topic}'
+        for topic in received:
+            if report.count(f'{COUNTED[0]}{topic}') < graph.count_publishers(topic):
+                return f'{self._name} to find what is published on {topic}'
+        for topic, subscription in zip(self.topics, self._subscriptions, strict=False):
+            if not subscription.get_publisher_count():
+                return f'{self._name} on {topic}'
+            if report.count(f'{COUNTED[1]}{topic}') < graph.count_subscribers(topic):
+                return f'{self._name} to find who subscribes to {topic}'
+        return None
 
-        self._log.info('node, recorder and player know of each other: play')
-        self._call(Resume, 'resume')
-        player, stage, is_paused = self._processes['play'], self._stage, False
-        while player.poll() is None:
-            self._look('record')
-            self._check_use(bag)
-            if not is_paused and stage.behind > MOST_BEHIND:
-                self._call(Pause, 'pause')
-                is_paused = True
-            elif is_paused and (stage.behind < LESS_BEHIND or stage.quiet >= QUIET):
-                self._call(Resume, 'resume')
-                is_paused = False
-        if player.returncode != 0:
-            raise GeolinError(f'`ros2 bag play` ended with status {player.returncode}, see above')
+    def _ask(self, kind: Any, verb: str, **request: Any) -> Any:
+        """Call a service of the node; return its response, or None if none comes in time.
 
-    def finish(self, bag: Bag, joint_states: str) -> None:
-        """Wait for the last answers, of which none is to be recorded any more."""
-        stage = self._stage
-        while stage.report.count(RECEIVED) < bag.counts[joint_states] and stage.quiet < QUIET:
-            self._look('record')
-        stage.end()
-        while stage.quiet == 0 or (stage.report.waiting and stage.quiet < QUIET):
-            self._look('record')
-            self._check_use(bag)
-
-    def end_recording(self, output: Path) -> None:
-        """Let the recorder write what it has, until nothing is added, and close the bag."""
-        size, since = -1, time.monotonic()
-        while time.monotonic() - since < 2.0 * SETTLING:
-            written = sum(file.stat().st_size for file in output.glob('*'))
-            if written != size:
-                size, since = written, time.monotonic()
-            self._look('record')
-        recorder = self._processes['record']
-        recorder.send_signal(2)
-        if recorder.wait(WRITING) not in (0, -2, INTERRUPTED):
-            raise GeolinError(
-                f'`ros2 bag record` ended with status {recorder.returncode}, see above'
-            )
-
-    def _check_use(self, bag: Bag) -> None:
-        """Refuse to go on where nothing is answered because a topic is not in the bag.
-
-        Two reports have to say so: a node that stalled may get joint states before odometry.
+        Each time as another client: a server that learns late of a client never answers it.
         """
-        report = self._stage.report
-        if report.count(RECEIVED) >= FUTILE and not report.count(ANSWERED):
-            absent = report.inputs - bag.counts.keys()
-            self._futile = self._futile or report
-            if absent and report is not self._futile:
-                raise GeolinError(_nothing_answered(report, absent))
+        client: Any = self._graph.create_client(kind, f'{self._name}/{verb}')
+        try:
+            deadline = time.monotonic() + CALL
+            while not client.service_is_ready() and time.monotonic() < deadline:
+                self._look(0.01)
+            if not client.service_is_ready():
+                return None
+            future = client.call_async(kind.Request(**request))
+            while not future.done() and time.monotonic() < deadline:
+                rclpy.spin_once(self._graph, timeout_sec=0.1)
+            return future.result() if future.done() else None
+        finally:
+            self._graph.destroy_client(client)
 
-    def _call(self, kind: Any, verb: str) -> None:
-        """Call a service of the player until it answers."""
-        name = f'/{PLAYER}/{verb}'
-        while self._processes['play'].poll() is None and self._stage.ask(kind, name) is None:
-            self._look('record')
-            self._log.warning(f'{name} does not answer, ask again')
+    def play(self, rate: float) -> None:
+        """Publish the messages, no faster than the node follows."""
+        self._log.info('node and replay know of each other: play')
+        begin = time.monotonic()
+        with rosbag2.Reader(self._bag.path) as reader:
+            known = [c for c in reader.connections if self._publishers.get(c.topic) is not None]
+            for connection, stamp, data in reader.messages(known):
+                due = begin + (stamp - self._bag.start) * 1e-9 / rate
+                while (left := due - time.monotonic()) > 0.0:
+                    self._look(min(left, 0.01))
+                begin += self._pause()
+                self._set_clock(stamp)
+                self._publishers[connection.topic].publish(bytes(data))
+                self.sent += connection.topic == self._joint_states
+                self._look()
 
-    def _look(self, *needed: str) -> None:
-        """Take what has come; raise where a signal did, or one of the processes is gone."""
-        self._stage.look()
-        if self._stop.is_set():
-            raise _Interrupt
-        for verb in needed:
-            status = self._processes[verb].poll()
-            if status is not None:
-                raise GeolinError(
-                    f'`ros2 bag {verb}` ended early, with status {status}, see above'
-                )
+    def _pause(self) -> float:
+        """Wait for a node that is behind; return for how long [s]."""
+        if self.behind <= MOST_BEHIND:
+            return 0.0
+        begin = time.monotonic()
+        self._log.info(f'{self._name} is behind: the replay pauses')
+        while self.behind >= LESS_BEHIND and self.quiet < QUIET:
+            self._look(0.01)
+        return time.monotonic() - begin
+
+    def _set_clock(self, stamp: int) -> None:
+        self._now = stamp
+        if stamp - self._shown >= TICK:
+            self._shown, message = stamp, Clock()
+            message.clock.sec, message.clock.nanosec = divmod(stamp, 1_000_000_000)
+            self._clock.publish(message)
+
+    def finish(self) -> None:
+        """Wait for the last answers, of which none is to be recorded any more."""
+        while self.report.count(RECEIVED) < self.sent and self.quiet < QUIET:
+            self._look(0.1)
+        transition = Transition(id=Transition.TRANSITION_DEACTIVATE)  # it answers what waits
+        self._ask(ChangeState, 'change_state', transition=transition)
+        self.quiet = 0
+        while self.quiet == 0 or (self.report.waiting and self.quiet < QUIET):
+            self._look(0.1)
+        count, since = -1, time.monotonic()
+        while time.monotonic() - since < SETTLING:
+            found = sum(self.recorded[topic] for topic in self.topics)
+            if found != count:
+                count, since = found, time.monotonic()
+            self._look(0.05)
+
+    def conclude(self) -> str:
+        """Return in a sentence what became of all messages; raise as `conclude`."""
+        if not self.report.count(ANSWERED):
+            absent = self.report.inputs - self._bag.counts.keys()
+            raise GeolinError(_nothing_answered(self.report, absent))
+        return conclude(self.report, self.sent, self.recorded, self.topics)
 
 
 def _nothing_answered(report: Report, absent: set[str]) -> str:
@@ -463,13 +423,13 @@ def _nothing_answered(report: Report, absent: set[str]) -> str:
     )
 
 
-def conclude(report: Report, sent: int, recorded: Bag, topics: list[str]) -> str:
+def conclude(report: Report, sent: int, recorded: Mapping[str, int], topics: list[str]) -> str:
     """Return in a sentence what became of all messages.
 
     Raises
     ------
     GeolinError
-        With that sentence, if some were lost on the way, or none was answered.
+        With that sentence, if some were lost on the way.
     """
     received, answered = report.count(RECEIVED), report.count(ANSWERED)
     drops = ', '.join(f'{cause} {count}' for cause, count in report.drops.items())
@@ -477,89 +437,34 @@ def conclude(report: Report, sent: int, recorded: Bag, topics: list[str]) -> str
         f'{sent} joint states sent, {answered} answered, '
         f'{report.count(SKIPPED)} {SKIPPED}, {report.count(MERGED)} {MERGED}, '
         f'{sum(report.drops.values())} dropped{drops and f" ({drops})"}; recorded: '
-        + ', '.join(f'{recorded.counts.get(topic, 0)} of {topic}' for topic in topics)
+        + ', '.join(f'{recorded.get(topic, 0)} of {topic}' for topic in topics)
     )
     lost = max(sent - received, 0)
-    missing = sum(max(answered - recorded.counts.get(topic, 0), 0) for topic in topics)
+    missing = sum(max(answered - recorded.get(topic, 0), 0) for topic in topics)
     if lost or missing:
         raise GeolinError(
-            f'{sentence}; lost on the way: {lost} to the node, {missing} to the recorder: the '
-            'machine is too busy; replay with rate:=0.5'
+            f'{sentence}; lost on the way: {lost} to the node, {missing} back: the machine is '
+            'too busy; replay with rate:=0.5'
         )
     return sentence
 
 
-@contextmanager
-def processes(
-    options: argparse.Namespace, bag: Bag, topics: list[str]
-) -> Generator[dict[str, 'subprocess.Popen[bytes]']]:
-    """Start recorder and paused player; both have ended afterwards."""
-    profiles = {
-        'record': {topic: _profile(OUTPUT_DEPTH) for topic in topics},
-        'play': {
-            topic: _profile(INPUT_DEPTH, 'transient_local' if topic in bag.latched else 'volatile')
-            for topic in bag.counts
-        },
-    }
-    words = {
-        'record': [
-            *('--use-sim-time', '--output', options.output, '--max-cache-size', '0'),
-            *('--topics', *topics, '/diagnostics'),
-        ],
-        'play': [
-            *(options.bag, '--clock', '--start-paused', '--disable-keyboard-controls'),
-            *('--rate', options.rate),
-        ],
-    }
-    started = {}
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            for verb in words:
-                file = Path(folder) / f'{verb}.yaml'
-                file.write_text(yaml.safe_dump(profiles[verb]))
-                command = ['ros2', 'bag', verb, *map(str, words[verb])]
-                started[verb] = subprocess.Popen(
-                    [*command, '--qos-profile-overrides-path', str(file)],
-                    stdin=subprocess.DEVNULL,
-                )
-            yield started
-        finally:
-            for process in started.values():
-                _end(process)
-
-
-def _end(process: 'subprocess.Popen[bytes]') -> None:
-    if process.poll() is None:
-        process.send_signal(2)
-        try:
-            process.wait(CALL)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
 def run(options: argparse.Namespace, stop: Event) -> int:
     """Replay a bag; return the exit status."""
+    from geolin_ros.offline.bag_writer import BagWriter  # needs the extra that `check` asks for
+
     bag = check(options.bag, options.output, options.joint_states)
     graph = rclpy.create_node('replay', start_parameter_services=False)
-    stage = Stage(graph, options.node, options.joint_states, bag)
     try:
-        with processes(options, bag, stage.topics) as started:
-            replay = Replay(stage, started, stop, graph.get_logger())
+        with BagWriter(options.output) as writer:
+            replay = Replay(graph, options.node, options.joint_states, bag, writer, stop)
             replay.wait_until_ready()
-            replay.play(bag)
-            replay.finish(bag, options.joint_states)
-            replay.end_recording(options.output)
-        if not stage.report.count(ANSWERED):
-            raise GeolinError(
-                _nothing_answered(stage.report, stage.report.inputs - bag.counts.keys())
-            )
-        sent, recorded = bag.counts[options.joint_states], Bag.of(options.output)
-        graph.get_logger().info(conclude(stage.report, sent, recorded, stage.topics))
+            replay.play(options.rate)
+            replay.finish()
+        graph.get_logger().info(replay.conclude())
     except _Interrupt:
         return INTERRUPTED
     finally:
-        stage.close()
         graph.destroy_node()
     return 0
 
@@ -584,7 +489,7 @@ def main(arguments: list[str] | None = None) -> int:
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
         return run(options, stop)
-    except GeolinError as error:
+    except (GeolinError, OSError) as error:
         sys.stderr.write(f'replay: {error}\n')
         return 1
     finally:

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """replay.launch.py: a bag is answered, and its answers are recorded, from the first on."""
 
-import importlib.util
-import os
 import struct
 import sys
 import time
@@ -15,9 +13,7 @@ if sys.version_info < (3, 11):
     pytest.skip('geolin_ros[offline] needs Python 3.11', allow_module_level=True)
 pytest.importorskip('launch_ros', reason=NOT_HERE)
 pytest.importorskip('ros2launch', reason=NOT_HERE)
-pytest.importorskip('rosbag2_interfaces', reason=NOT_HERE)
 
-from support import ros2_bag
 from support.bags import Messages, flight, quadruped, write_bag
 
 from geolin_ros import robots
@@ -35,15 +31,6 @@ def bag(tmp_path_factory):
     return write_bag(folder, Messages(model).of_samples(samples))
 
 
-@pytest.fixture(scope='module')
-def path(tmp_path_factory):
-    """PATH with a `ros2 bag`: the real one where it is."""
-    folder = tmp_path_factory.mktemp('bin')
-    if importlib.util.find_spec('rosbag2_py') is None:
-        ros2_bag.install(folder)
-    return f'{folder}{os.pathsep}{os.path.dirname(sys.executable)}{os.pathsep}{os.environ["PATH"]}'
-
-
 def words(bag, output, *more):
     file = f'robot_description_file:={robots.path("quadruped")}'
     return 'geolin_ros', 'replay.launch.py', f'bag:={bag}', f'output:={output}', file, *more
@@ -57,21 +44,15 @@ def stamps(folder, topic):
 
 
 @pytest.mark.parametrize(
-    ('late', 'more', 'node'),
-    [
-        ({}, (), '/linearizer'),
-        ({'GEOLIN_TEST_RECORDER': 'late'}, (), '/linearizer'),
-        ({'GEOLIN_TEST_PLAYER': 'late'}, ('name:=geometry', 'rate:=0.5'), '/geometry'),
-    ],
-    ids=['as it comes', 'late recorder', 'late player'],
+    ('more', 'node'),
+    [((), '/linearizer'), (('name:=geometry', 'rate:=0.5'), '/geometry')],
+    ids=['as it comes', 'another name'],
 )
 def test_replay__records_the_answers_from_the_first_joint_state_on(
-    installed, bag, path, late, more, node, tmp_path
+    installed, bag, more, node, tmp_path
 ):
-    if late and importlib.util.find_spec('rosbag2_py') is not None:
-        pytest.skip('launch_ros is here with the real rosbag2, which is not made late')
     output = tmp_path / 'out'
-    with installed.launch(*words(bag, output, *more), PATH=path, **late) as launch:
+    with installed.launch(*words(bag, output, *more)) as launch:
         assert launch.wait() == 0, launch.log
     asked = stamps(bag, '/joint_states')
     assert len(asked) == COUNT
@@ -81,51 +62,31 @@ def test_replay__records_the_answers_from_the_first_joint_state_on(
         assert stamps(output, f'{node}/{topic}') == found, launch.log
 
 
-@pytest.mark.parametrize('role', ['recorder', 'player'])
-def test_process_that_dies__ends_the_launch(installed, bag, path, role, tmp_path):
-    if importlib.util.find_spec('rosbag2_py') is not None:
-        pytest.skip('launch_ros is here with the real rosbag2, which does not die at will')
-    dies = {f'GEOLIN_TEST_{role.upper()}': 'dies'}
-    with installed.launch(*words(bag, tmp_path / 'out'), PATH=path, **dies) as launch:
-        assert launch.wait() == 1, launch.log
-    assert 'no space left on device' in launch.log
-    verb = {'recorder': 'record', 'player': 'play'}[role]
-    assert f'`ros2 bag {verb}` ended' in launch.log
-    assert 'replay-2 ended with status 1, see above' in launch.log
-
-
-def test_node_that_cannot_serve__ends_the_launch(installed, bag, path, tmp_path):
+def test_node_that_cannot_serve__ends_the_launch(installed, bag, tmp_path):
     (tmp_path / 'broken.urdf').write_text('<robot name="x"><link name="a"/>')
     file = f'robot_description_file:={tmp_path}/broken.urdf'
-    with installed.launch(*words(bag, tmp_path / 'out', file), PATH=path) as launch:
+    with installed.launch(*words(bag, tmp_path / 'out', file)) as launch:
         assert launch.wait() == 1, launch.log
     assert 'linearizer-1 ended early, with status 1, see above' in launch.log
 
 
-def test_bag_without_joint_states__is_refused(installed, path, tmp_path):
+def test_bag_without_joint_states__is_refused(installed, tmp_path):
     model, _ = quadruped()
     messages = Messages(model).of_samples(flight(model, 3))
     other = write_bag(tmp_path / 'other', messages, namespace='/elsewhere')
-    with installed.launch(*words(other, tmp_path / 'out'), PATH=path) as launch:
+    with installed.launch(*words(other, tmp_path / 'out')) as launch:
         assert launch.wait() == 1, launch.log
     assert 'no /joint_states, which the node would linearize at' in launch.log
     assert '/elsewhere/joint_states, /elsewhere/odom' in launch.log
 
 
 @pytest.mark.parametrize('what', ['bag', 'output'])
-def test_folder_that_cannot_be__ends_the_launch_at_once(installed, bag, path, what, tmp_path):
+def test_folder_that_cannot_be__ends_the_launch_at_once(installed, bag, what, tmp_path):
     start = time.monotonic()
     places = {'bag': (tmp_path / 'nope', tmp_path / 'out'), 'output': (bag, tmp_path)}[what]
-    with installed.launch(*words(*places), PATH=path) as launch:
+    with installed.launch(*words(*places)) as launch:
         assert launch.wait() == 1, launch.log
     assert time.monotonic() - start < 30.0
     expected = {'bag': f'bag:={tmp_path}/nope does not exist', 'output': f':={tmp_path} exists'}
     assert expected[what] in launch.log
     assert 'process started' not in launch.log
-
-
-def test_without_ros2_bag__geolin_replay_is_named(installed, bag, tmp_path):
-    with installed.launch(*words(bag, tmp_path / 'out'), PATH='/nowhere') as launch:
-        assert launch.wait() == 1, launch.log
-    assert 'there is no `ros2 bag` here' in launch.log
-    assert f'`geolin replay {bag} -o {tmp_path}/out`' in launch.log

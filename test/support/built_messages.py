@@ -14,10 +14,9 @@ from pathlib import Path
 from support.environment import ROOT
 from tools.build_messages import SOURCE, build
 
-TF2, ROSBAG2 = 'tf2_msgs', 'rosbag2_interfaces'
+TF2 = 'tf2_msgs'
 DEFINITIONS = {
     TF2: {'msg/TFMessage.msg': 'geometry_msgs/TransformStamped[] transforms\n'},
-    ROSBAG2: {'srv/Pause.srv': '---\n', 'srv/Resume.srv': '---\n'},
 }
 INSTALLED = {package: find_spec(package) is not None for package in DEFINITIONS}
 FOLDER = Path(sys.prefix).resolve() / 'build' / 'of_tests'  # libraries know it: no link to it
