@@ -27,6 +27,9 @@ RENAMED = {
 """From old to new; a name without dots is of the same module or class."""
 
 MOVED = {
+    'geolin_ros.control.cones': 'geolin_walking.cones',
+    'geolin_ros.control.gain_header': 'geolin_tools.export.gain_header',
+    'geolin_ros.control.linear_feedback': 'geolin_tools.export.linear_feedback',
     'geolin_ros.control.mode_picture': 'geolin_tools.mode_picture',
     'geolin_ros.estimation.identification': 'geolin_tools.identification',
     'geolin_ros.export': 'geolin_tools.export',

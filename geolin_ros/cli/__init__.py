@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     'estimate': 'estimate the base of a walking robot from IMU, joints and contacts in a bag',
-    'gain-bank': 'design gains of a standing robot for heights and contacts, into a file',
     'gains': 'design gains for the contacts and postures in a bag',
     'info': 'print the model of a robot description: joints, bodies, mass, warnings',
     'linearize': 'linearize about all samples of a bag, into a dataset',
@@ -36,8 +35,8 @@ COMMANDS = {
 
 VERBS = 'geolin.verbs'
 OF_TOOLS = (
-    *('analyze-modes', 'compare', 'export', 'identify', 'import', 'inspect', 'lint-urdf'),
-    *('report', 'view'),
+    *('analyze-modes', 'compare', 'export', 'gain-bank', 'identify', 'import', 'inspect'),
+    *('lint-urdf', 'report', 'view'),
 )
 """What the package geolin_tools adds."""
 

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.control.cones import Cones
 from geolin_ros.control.effort_guard import effort_limits
 from geolin_ros.control.stages import Solution, StageProblem
 from geolin_ros.control.support import Support
@@ -34,6 +33,7 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.typing import Array, IntArray
+from geolin_walking.cones import Cones
 from geolin_walking.footsteps import Stepper
 from geolin_walking.gait import Phase, steps, trot
 from geolin_walking.reference import Command, Planner, Reference

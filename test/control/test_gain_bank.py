@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import yaml
+from geolin_tools.export.gain_header import save_header
 from support.c_library import needs_tools, run
 from support.standing import standing_robot
 
@@ -21,7 +22,6 @@ from geolin_ros.cli import main
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.gain_bank import GainBank, SteadyContacts, build, squat
 from geolin_ros.control.gain_file import load_bank, save_bank
-from geolin_ros.control.gain_header import save_header
 from geolin_ros.control.lqr import Tuning, design
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.regulator import Reference, Regulator

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from geolin_tools.export.linear_feedback import write_control
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.standing import standing_robot, urdf_of
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.feedback import Feedback
-from geolin_ros.control.linear_feedback import write_control
 from geolin_ros.control.lqr import Tuning, design
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.errors import ConfigurationError, UnknownNameError

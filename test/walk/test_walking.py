@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from geolin_walking.cones import Cones
 from geolin_walking.gait import Phase, Schedule, trot
 from geolin_walking.legs import Legs
 from geolin_walking.reference import Command
@@ -16,7 +17,6 @@ from geolin_walking.walker import RECURSIONS, walker_for
 from support.stage_problems import by_piqp, cost
 
 from geolin_ros import Linearizer, TreeModel, robots
-from geolin_ros.control.cones import Cones
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.stages import StageProblem
 from geolin_ros.control.support import Support

@@ -14,11 +14,11 @@ from geolin_ros.cli._robots import (
 )
 from geolin_ros.control.gain_bank import TOLERANCE, build, squat
 from geolin_ros.control.gain_file import save_bank
-from geolin_ros.control.gain_header import save_header
 from geolin_ros.control.lqr import PERIOD, Tuning
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.errors import counted
 from geolin_ros.robots import locate
+from geolin_tools.export.gain_header import save_header
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
