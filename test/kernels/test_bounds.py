@@ -11,7 +11,6 @@ TEST = Path(__file__).resolve().parents[1]
 MODULES = (
     'kernels/test_contact_linearization',
     'kernels/test_fast_linearization',
-    'kernels/test_least_squares',
     'batch/test_batch_linearization',
     'contacts/test_complete_qr',
     'control/test_stein',

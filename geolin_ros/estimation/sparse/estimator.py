@@ -3,8 +3,9 @@
 """Maximum a posteriori estimate of all dynamic variables from noisy and redundant sensors.
 
 D d + b = noise of covariance Sigma, zero on exact rows. These are solved exactly, never weighted:
-`Elimination` leaves d = T (1; z), and constraints that z still has to meet give some of its
-entries by the others, y: z = z_0 + Z y. Then, with Sigma = L L' of the noisy rows C (1; z),
+`Elimination` leaves d = T (1; z), and constraints E (1; z) = 0 that z still has to meet leave
+z = z_0 + Z y, the range of Z orthogonal to that of E_z'. With Sigma = L L' of the noisy rows
+C (1; z),
 
     L^-1 C_z Z = Q R,   y = -R^-1 Q' L^-1 C (1; z_0),   Cov(d) = (T_z Z R^-1) (T_z Z R^-1)'     (1)
 
@@ -25,13 +26,15 @@ from geolin_ros.estimation.sparse.elimination import Elimination
 from geolin_ros.estimation.sparse.report import shortened, solvability
 from geolin_ros.estimation.sparse.sensors import Sensor, Variable
 from geolin_ros.estimation.sparse.system import BlockSystem, DynamicVariables, check_covariance
-from geolin_ros.kernels.sparse.least_squares import minimize
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
 
 linalg = optional('scipy.linalg', extra='estimation')
+
+SMALLEST = 1e-11
+"""Of the diagonal of a triangle, over its largest entry, for the system to be determined."""
 
 
 class Estimate(NamedTuple):
@@ -72,13 +75,10 @@ class Estimator:
         for sensor in system.sensors:
             if sensor.covariance is not None:
                 self._weigh(sensor.name, np.asarray(sensor.covariance, dtype=np.float64))
-        constraints, columns = self._elimination.constraints.shape
-        self._E = np.zeros((constraints, columns))
-        self._C = np.zeros((noisy.size, columns))
-        self._one_z = np.ones(columns)
-        self._bound = np.zeros(constraints, dtype=np.int64)
-        self._free = np.zeros(max(columns - 1 - constraints, 0), dtype=np.int64)
-        self._work = np.zeros(columns)
+        self._one_z = np.ones(self._elimination.T.shape[1])
+        self._Z: Array = np.zeros((0, 0))
+        self._R: Array = np.zeros((0, 0))
+        self._chi_squared = 0.0
         system.update(system.generic_state(), np.zeros(system.rows - system.equations))
         if not self._solve():
             self._judge(())
@@ -124,8 +124,7 @@ class Estimator:
         if not self._solve():
             self._judge((state,))
         d = self._elimination.T @ self._one_z
-        rest = self._C[self._free.size :, 0]
-        return Estimate(system.unpack(d), float(rest @ rest), system.rows - system.size)
+        return Estimate(system.unpack(d), self._chi_squared, system.rows - system.size)
 
     def covariance(self, variables: Sequence[Variable]) -> Array:
         """Return the posterior covariance (k, k) of variables, at the state of the last estimate.
@@ -136,10 +135,8 @@ class Estimator:
             If the model has no such variable.
         """
         columns = [c for v in variables for c in self.system.columns(v)]
-        T_z, free = self._elimination.T[columns, 1:], self._free
-        sensitivity = T_z[:, free] - T_z[:, self._bound] @ self._E[:, 1 + free]
-        R = self._C[: free.size, 1 + free]
-        root = linalg.solve_triangular(R, sensitivity.T, trans='T', check_finite=False)
+        sensitivity = self._elimination.T[columns, 1:] @ self._Z
+        root = linalg.solve_triangular(self._R, sensitivity.T, trans='T', check_finite=False)
         covariance: Array = root.T @ root
         return covariance
 
@@ -156,16 +153,30 @@ class Estimator:
 
     def _solve(self) -> bool:
         """Find z at the last state and readings; return whether all is well determined."""
-        elimination, C = self._elimination, self._C
+        elimination, z = self._elimination, self._one_z[1:]
         elimination.update()
-        self._E[:] = elimination.constraints
-        np.multiply(elimination.residuals, self._scale, out=C)
+        E, C = elimination.constraints, elimination.residuals * self._scale
         for place, mixing in self._mixing.values():
             C[place] = mixing @ C[place]
-        z = self._one_z[1:]
-        return len(self._E) <= z.size and bool(
-            minimize(self._E, C, z, self._bound, self._free, self._work)
-        )
+        p, free = len(E), z.size - len(E)
+        if not 0 <= free <= len(C):
+            return False
+        Q, of_E = np.linalg.qr(E[:, 1:].T, mode='complete')
+        if not _is_regular(of_E):
+            return False
+        z_0 = Q[:, :p] @ linalg.solve_triangular(of_E[:p], -E[:, 0], trans='T', check_finite=False)
+        self._Z = Q[:, p:]
+        rows = np.column_stack((C[:, 1:] @ self._Z, C[:, 0] + C[:, 1:] @ z_0))
+        # the largest first: then those of good sensors cost the others no digits [Higham 2002]
+        ordered = rows[np.argsort(-np.abs(rows).max(axis=1))]
+        triangle = np.asarray(np.linalg.qr(ordered, mode='r'))
+        self._R = triangle[:free, :free]
+        if not _is_regular(self._R):
+            return False
+        y = linalg.solve_triangular(self._R, -triangle[:free, free], check_finite=False)
+        z[:] = z_0 + self._Z @ y
+        self._chi_squared = float(np.sum(triangle[free:, free] ** 2))
+        return True
 
     def _judge(self, states: Sequence[State]) -> None:
         """Raise: the rank is deficient, or the covariances are too far apart."""
@@ -186,3 +197,9 @@ class Estimator:
             cause = 'exact sensors repeat one another or the equations'
             cure = 'leave some out, or give them covariances'
         raise UnsolvableError(f'robot {system.model.name!r}: {cause}; {cure}\n{report}')
+
+
+def _is_regular(triangle: Array) -> bool:
+    """Whether no entry of the diagonal is negligible beside another, or NaN."""
+    sizes = np.abs(triangle.diagonal())
+    return not sizes.size or bool(sizes.min() > SMALLEST * sizes.max())
