@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Dense Cholesky factorization and solves on the trailing block of a matrix."""
+"""Dense Cholesky factorization of the trailing block of a matrix."""
 
 import math
 
@@ -26,21 +26,3 @@ def factor(M, first, L_out):
             else:
                 return 1 + i
     return 0
-
-
-@kernel
-def solve_rows(L, first, columns):
-    """columns[first:, :] := (L L')^-1 columns[first:, :], in place."""
-    m, k = L.shape[0], columns.shape[1]
-    for i in range(first, m):
-        for j in range(first, i):
-            for c in range(k):
-                columns[i, c] -= L[i, j] * columns[j, c]
-        for c in range(k):
-            columns[i, c] /= L[i, i]
-    for i in range(m - 1, first - 1, -1):
-        for j in range(i + 1, m):
-            for c in range(k):
-                columns[i, c] -= L[j, i] * columns[j, c]
-        for c in range(k):
-            columns[i, c] /= L[i, i]

@@ -9,9 +9,9 @@ import pytest
 
 from geolin_ros import TreeModel, inverse_dynamics, robots
 from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.dynamics.points import Points
 from geolin_ros.errors import ConfigurationError, NotFiniteError, UnknownNameError
 from geolin_ros.estimation.base_state import BaseFilter, Deviations, Feet, FootForces
-from geolin_ros.estimation.base_state.feet import Points
 from geolin_ros.estimation.base_state.filter import BUFFER
 from geolin_ros.kernels import invariant_filter as kernels
 from geolin_ros.linearization.contacts import Contact
@@ -162,10 +162,11 @@ def test_points__are_and_move_where_kinematics_says():
         state = model.random_state(np.random.default_rng(9), 0.5)
         links = [name for name in model.frames if name != model.base_link]
         frames = [model.frame(link) for link in links]
-        points = Points(model, [(frame.body, frame.placement[:3, 3]) for frame in frames])
+        (places,), (axes,), (jacobians,) = Points(model, frames)([state])
         at = Kinematics(model, state)
-        for link, h, J in zip(links, *points.at(state), strict=True):
+        for link, h, R, J in zip(links, places, axes, jacobians, strict=True):
             assert np.allclose(h, at.pose(link)[:3, 3], atol=1e-13)
+            assert np.allclose(R, at.pose(link)[:3, :3], atol=1e-13)
             assert np.allclose(J, at.jacobian(link, 'mixed'), atol=1e-13)
 
 

@@ -6,51 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from geolin_ros.dynamics.points import Points
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.kernels.kinematics.jacobians import place_points
-from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.linearization.contacts import Contact
-from geolin_ros.model.state import State
+from geolin_ros.linearization.contacts.description import resolve
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.spatial.se3 import inverse
 from geolin_ros.typing import Array
 
 CORNERS = np.array([(x, y, 0.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)])
-
-
-def placed(model: TreeModel, contact: Contact) -> Frame:
-    """Return the frame of a contact, on its body."""
-    link = model.frame(contact.frame)
-    own = np.eye(4) if contact.placement is None else np.asarray(contact.placement)
-    return Frame(link.body, link.placement @ own)
-
-
-class Points:
-    """Where points on bodies are, and how they move with the velocity of the robot.
-
-    Parameters
-    ----------
-    places
-        Body of each point, and its place there (3,) [m].
-    """
-
-    def __init__(self, model: TreeModel, places: Sequence[tuple[int, Array]]) -> None:
-        bodies, own = zip(*places, strict=True)
-        self.bodies, self._own = np.array(bodies), np.array(own)
-        self._tree, self._workspace = model.tree, make_workspace(model.tree)
-        self._m = 6 + model.n
-
-    def at(self, state: State) -> tuple[Array, Array]:
-        """Return places (K, 3) in the world [m] and J (K, 6, 6 + n) to [linear; angular]."""
-        count = self.bodies.size
-        h, J = np.empty((count, 3)), np.empty((count, 6, self._m))
-        place_points(self._tree, self._workspace, state.data, self.bodies, self._own, h, J)
-        return h, J
-
-    @property
-    def axes(self) -> Array:
-        """Axes (K, 3, 3) of the bodies at the state asked for last."""
-        return np.asarray(self._workspace.world_R[self.bodies])
 
 
 class Feet:
@@ -74,6 +38,8 @@ class Feet:
     ----------
     names : (K,)
         Frame of each point.
+    axes : (K, 3, 3)
+        Of the frames of the points, as `seen` last.
     """
 
     def __init__(
@@ -94,16 +60,17 @@ class Feet:
         self.base_H_imu = at.placement
         self.imu_H_base = inverse(at.placement)
         self.names: list[str] = []
-        places, axes = [], []
+        points: list[Frame] = []
         for contact in contacts:
-            at = placed(model, contact)
+            at, _ = resolve(model, contact)
             corners = CORNERS * sole if contact.kind == 'surface' else np.zeros((1, 3))
-            own = model.frame(contact.frame).placement[:3, :3]
             for corner in corners:
                 self.names.append(contact.frame)
-                places.append((at.body, (at.placement @ (*corner, 1.0))[:3]))
-                axes.append(own)
-        self._points, self._axes = Points(model, places), np.array(axes)
+                place = model.frame(contact.frame).placement.copy()
+                place[:3, 3] = (at.placement @ (*corner, 1.0))[:3]
+                points.append(Frame(at.body, place))
+        self._points = Points(model, points)
+        self.axes = np.zeros((len(points), 3, 3))
         self._state = model.neutral_state()
         self._state.H[:] = self.imu_H_base  # a world whose axes are those of the IMU
 
@@ -118,12 +85,8 @@ class Feet:
             What takes base twist and joint rates to [linear; angular] of the points.
         """
         self._state.s[:] = s
-        return self._points.at(self._state)
-
-    @property
-    def axes(self) -> Array:
-        """Axes (K, 3, 3) of the frames of the points, as `seen` last."""
-        return np.asarray(self._points.axes @ self._axes)
+        (h,), (self.axes,), (J,) = self._points(self._state.data[np.newaxis])
+        return h, J
 
     def lowest(self, s: Array, H: Array) -> float:
         """Return the height [m] of the lowest point at joint positions (n,) and a base pose H."""

@@ -5,16 +5,17 @@
 import numpy as np
 
 from geolin_ros.dynamics.functions import Dynamics
+from geolin_ros.dynamics.points import Points
 from geolin_ros.errors import NotFiniteError
-from geolin_ros.estimation.base_state.feet import Feet, Points, placed
-from geolin_ros.kernels.foot_forces import foot_forces
+from geolin_ros.estimation.base_state.feet import Feet
+from geolin_ros.linearization.contacts.description import resolve
 from geolin_ros.spatial.se3 import cross3
 from geolin_ros.typing import Array
 
 BASE = 0.1
 """What rows of the base count beside those of joints: pushes that nobody measures act there."""
 LEAST = 1e-5
-"""Of the largest singular value: forces that change no row by more are taken to be none."""
+"""Of the size of all singular values: forces that change no row by more are taken to be none."""
 
 
 class FootForces:
@@ -23,7 +24,9 @@ class FootForces:
     Of the motion M nu_dot + h = [0; tau] + sum J_k' f_k, all but f_k is measured: no base pose is
     needed, as the accelerometer reads accelerations less gravity. The angular acceleration of the
     base counts as none. Least squares over all rows: those of joints say most, those of the base
-    what straight legs do not.
+    what straight legs do not. With w their weights and A = w J',
+
+        (A' A + LEAST^2 tr(A' A) 1) f = A' w (what is lacking)
 
     Parameters
     ----------
@@ -35,17 +38,13 @@ class FootForces:
         self._model, self._H = feet.model, feet.base_H_imu
         self._dynamics = Dynamics(feet.model)
         self._names = [contact.frame for contact in feet.contacts]
-        frames = [placed(feet.model, contact) for contact in feet.contacts]
-        self._points = Points(
-            feet.model, [(frame.body, frame.placement[:3, 3]) for frame in frames]
-        )
+        self._points = Points(feet.model, [resolve(feet.model, c)[0] for c in feet.contacts])
         kinds = [contact.kind == 'surface' for contact in feet.contacts]
         rows = [(k, row) for k, flat in enumerate(kinds) for row in range(6 if flat else 3)]
         self._of_point, self._rows = np.array(rows).T.copy()
-        m, k = feet.model.m, len(rows)
+        m = feet.model.m
         self._state, self._motion = feet.model.neutral_state(), np.zeros(m)
-        self._scratch = np.zeros((k, m)), np.zeros((k, k)), np.zeros((k, 1))
-        self._sizes = np.zeros(len(kinds))
+        self._weights = np.where(np.arange(m) < 6, BASE, 1.0)
 
     def __call__(
         self, s: Array, r: Array, r_dot: Array, tau: Array, sample: Array
@@ -69,13 +68,17 @@ class FootForces:
         motion[6:] = r_dot
         lacking = self._dynamics.inverse_dynamics(state, motion)
         lacking[6:] -= tau
-        _, J = self._points.at(state)
-        status = foot_forces(
-            *(J, self._of_point, self._rows, lacking, BASE, LEAST, *self._scratch, self._sizes)
-        )
-        if status or not np.isfinite(self._sizes).all():
+        (J,) = self._points(state.data[np.newaxis]).J
+        with np.errstate(all='ignore'):
+            A = self._weights * J[self._of_point, self._rows]
+            G = A @ A.T
+            G.ravel()[:: len(G) + 1] += LEAST**2 * G.trace()
+            f = np.linalg.solve(G, A @ (self._weights * lacking))
+            squares = np.where(self._rows < 3, f * f, 0.0)
+            sizes = np.sqrt(np.bincount(self._of_point, squares)).tolist()
+        if not np.isfinite(sizes).all():
             raise NotFiniteError(
-                f'forces at the feet of robot {self._model.name!r} are {self._sizes.tolist()}, '
-                'expected finite numbers; look for large numbers in IMU and joint states'
+                f'forces at the feet of robot {self._model.name!r} are {sizes}, expected finite '
+                'numbers; look for large numbers in IMU and joint states'
             )
-        return dict(zip(self._names, self._sizes.tolist(), strict=True))
+        return dict(zip(self._names, sizes, strict=True))

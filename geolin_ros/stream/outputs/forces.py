@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.linearization.contacts.description import SIZES, Closure, Contact
-from geolin_ros.model.tree import Frame
+from geolin_ros.linearization.contacts.description import SIZES, Closure, Contact, resolve
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array
 
@@ -38,9 +37,7 @@ def contact_forces(
         force = wrenches[row : row + 3]
         row += SIZES[contact.kind]
         if isinstance(contact, Contact):
-            link = at.model.frame(contact.frame)
-            placement = np.eye(4) if contact.placement is None else np.asarray(contact.placement)
-            H = at.pose(Frame(link.body, link.placement @ placement))
+            H = at.pose(resolve(at.model, contact)[0])
             found.append(Force(H[:3, 3].copy(), H[:3, :3] @ force, True))
     return tuple(found)
 
