@@ -215,8 +215,9 @@ def test_unusable_contacts__are_named():
         Linearizer(model, [Contact('FL_foot', reference=np.eye(3))])
     with pytest.raises(NotFiniteError, match='FL_foot'):
         Linearizer(model, [Contact('FL_foot', placement=np.full((4, 4), np.nan))])
-    with pytest.raises(ConfigurationError, match='length'):
-        Linearizer(model, length=0.0)
+    for length in (0.0, np.inf, np.nan):
+        with pytest.raises(ConfigurationError, match=f'length is {length!r}'):
+            Linearizer(model, length=length)
     linearizer = Linearizer(model, [Contact('FL_foot')])
     with pytest.raises(UnknownNameError, match='FR_foot'):
         linearizer.activate(['FR_foot'])

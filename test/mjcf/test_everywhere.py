@@ -136,6 +136,9 @@ def test_loops_and_root__are_parameters(tmp_path):
     model = read_model(path, values, heard)
     assert [loop.name for loop in model.loops] == ['a@ring=world@ring']
     assert model.hash == TreeModel.from_file(path, root='a').hash
+    urdf = robots.path('quadruped')
+    with pytest.raises(ConfigurationError, match=f"root is 'a', but {urdf} is no MJCF"):
+        read_model(urdf, values, heard)
     again = read_model(from_text(to_text(path, values)), default_values(), lambda said: None)
     assert [loop.name for loop in again.loops] == ['a@ring=world@ring']
     assert read_model(path, values | {'loops': ['none']}, heard).loops == ()

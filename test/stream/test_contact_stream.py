@@ -18,14 +18,17 @@ from support.messages import (
     odometry,
     random_quaternion,
 )
+from support.pinocchio_oracle import PinocchioOracle
 from support.taking import dropped, take
 
-from geolin_ros import TreeModel, robots
+from geolin_ros import TreeModel, Wrench, robots
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.contacts import Contact, Loop
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.reduction import reduce
 from geolin_ros.linearization.representation import TwistChange
+from geolin_ros.spatial import se3
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.given_acceleration import forces_for, with_base_wrench
 from geolin_ros.stream.inputs.contact_input import ContactSettings
@@ -34,6 +37,7 @@ from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.operating_points import OperatingPoints
 from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
+from geolin_ros.stream.outputs.forces import contact_forces, external_forces
 from geolin_ros.stream.outputs.messages import LinearizationWriter, SummaryWriter
 from geolin_ros.stream.topics import Counts
 
@@ -241,6 +245,30 @@ def test_efforts_and_ground_forces__are_those_that_accelerations_need(quadruped,
     J = Linearizer(quadruped, HELD.contacts)(answer.state, answer.efforts).J
     carried = (J[:, :6].T @ answer.contact_wrenches)[:3]  # in axes of the base, which is level
     assert_close(carried, [0.0, 0.0, 9.81 * quadruped.total_mass], 1e-3)
+
+
+def test_forces_where_they_act__are_what_accelerates_the_robot(quadruped):
+    """By Pinocchio; a contact is let go, and a loop listed among them pulls at both its ends."""
+    oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), quadruped)
+    rng, loop = np.random.default_rng(5), Loop('FR_foot', 'RR_calf')
+    state, tau = quadruped.random_state(rng), rng.normal(size=quadruped.n)
+    at, f = Kinematics(quadruped, state), rng.normal(size=(3, 3))
+    arm = at.pose('RL_hip')[:3, 3]
+    wrenches = [
+        Wrench('FL_hip', f[0], kind='body'),
+        Wrench('FR_calf', f[1], kind='world_oriented', point=(0.1, 0.2, 0.3)),
+        Wrench('RL_hip', f[2], np.cross(arm, f[2]), kind='world'),
+    ]
+    sole = Contact('RL_calf', placement=se3.exp(rng.normal(size=6)))
+    lin = Linearizer(quadruped, [Contact('FL_foot'), Contact('RR_foot'), loop, sole])
+    lin.activate(['FL_foot', loop.name, 'RL_calf'])
+    L = lin(state, tau, wrenches=wrenches)
+    forces = [*contact_forces(at, lin.contacts, L.wrenches), *external_forces(at, wrenches)]
+    assert [one.is_contact for one in forces] == [True, True, False, False, False]
+    moments = [np.cross(one.point - state.H[:3, 3], one.force) for one in forces]
+    parts = np.stack((np.sum([one.force for one in forces], axis=0), np.sum(moments, axis=0)))
+    expected = oracle.inverse_dynamics(state, L.nu_dot)[:6]
+    assert_close((parts @ state.H[:3, :3]).ravel(), expected, 1e-9)
 
 
 def test_forces_for__give_back_an_acceleration_that_contacts_allow(quadruped):
