@@ -16,17 +16,15 @@ from geolin_demos.demo.checks import (
     check_linearizations,
 )
 from geolin_demos.demo.flight import Flight
-from geolin_demos.demo.recording import Operation
-from geolin_demos.demo.referee import Coordinates, dense_referee, make_referee
+from geolin_demos.demo.referee import Referee, complex_steps, make_referee
 from support.close import assert_close
 from support.robots import example_robot
+from support.strangers import BIPED
 
 from geolin_ros import Linearizer, TreeModel, robots
-from geolin_ros.model.state import State
+from geolin_ros.errors import ModelError
 
 PERIOD = 2_000_000
-ROOTS = {'panda': 'panda_link0', 'talos_full_v2': 'base_link'}
-GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
 @pytest.fixture(scope='module')
@@ -34,17 +32,31 @@ def model():
     return TreeModel.from_urdf(robots.path('quadruped'))
 
 
-@pytest.fixture(scope='module')
-def coordinates(model):
-    return Coordinates(model.joint_names, model.base_link, model.gravity)
+@dataclasses.dataclass(frozen=True)
+class Received:
+    """What the checks read of a `ReceivedLinearization`."""
+
+    state: object
+    tau: np.ndarray
+    A: np.ndarray
+    B: np.ndarray
+    nu_dot: np.ndarray
+    joint_names: tuple
+    gravity: np.ndarray
+
+
+def received_of(model, state, tau):
+    L = Linearizer(model)(state, tau)
+    return Received(
+        state, tau, L.A.copy(), L.B.copy(), L.nu_dot.copy(), model.joint_names, model.gravity
+    )
 
 
 @pytest.fixture(scope='module')
 def operation(model):
     flight = Flight(model)
     flight.advance(0.4)
-    L = Linearizer(model)(flight.state, flight.tau)
-    return Operation(0, flight.state, flight.tau, L.A.copy(), L.B.copy(), L.nu_dot.copy())
+    return received_of(model, flight.state, flight.tau)
 
 
 @pytest.fixture(scope='module')
@@ -66,21 +78,30 @@ def motion(model):
 
 
 @pytest.fixture(scope='module')
-def referee(coordinates):
+def referee(operation):
     pytest.importorskip('pinocchio')
-    return make_referee(robots.path('quadruped').read_text(), coordinates)
+    found = make_referee(robots.path('quadruped').read_text(), operation)
+    assert found.name.startswith('Pinocchio')
+    return found
 
 
-def test_referees__agree(referee, coordinates, operation):
-    dense = dense_referee(robots.path('quadruped').read_text(), coordinates)
-    expected = dense.forward_dynamics(operation.state, operation.tau)
-    found = referee.forward_dynamics(operation.state, operation.tau)
-    assert np.abs(found - expected).max() <= 1e-11 * np.abs(expected).max()
-    assert referee.name.startswith('Pinocchio')
+@pytest.mark.parametrize(
+    ('robot', 'base'), [('quadruped', 'floating'), ('kinova', 'fixed'), ('kinova', 'floating')]
+)
+def test_referees__agree(robot, base):
+    pytest.importorskip('pinocchio')
+    path = robots.path(robot) if robot in robots.ROBOTS else example_robot(robot)
+    model, rng = TreeModel.from_urdf(path, base=base), np.random.default_rng(5)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    theirs = make_referee(path.read_text(), received_of(model, state, tau))
+    assert theirs.name.startswith('Pinocchio')
+    ours = complex_steps(model)(state, tau)
+    for name, A, B in zip(('A', 'B', 'nu_dot'), ours, theirs.linearize(state, tau), strict=True):
+        assert_close(A, B, 1e-9, name)
 
 
 @pytest.mark.parametrize('robot', ['panda', 'talos_full_v2'])
-def test_dense_referee__moves_mimic_joints_as_pinocchio_with_their_rows_eliminated(robot):
+def test_referee__moves_mimic_joints_as_pinocchio_with_their_rows_eliminated(robot):
     pin = pytest.importorskip('pinocchio')
     path = example_robot(robot)
     theirs = pin.buildModelFromXML(path.read_text(), pin.JointModelFreeFlyer())
@@ -96,37 +117,53 @@ def test_dense_referee__moves_mimic_joints_as_pinocchio_with_their_rows_eliminat
         for joint in ElementTree.parse(path).getroot().iter('joint')
         if joint.find('mimic') is not None
     }
-    names = [name for name in list(theirs.names)[2:] if name not in mimics]
     assert mimics
-    ours = make_referee(path.read_text(), Coordinates(tuple(names), ROOTS[robot], GRAVITY))
-    state = State(
-        np.eye(4), rng.normal(size=len(names)), rng.normal(size=6), rng.normal(size=len(names))
-    )
-    tau = rng.normal(size=len(names))
+    model = TreeModel.from_urdf(path, base='floating')
+    names = list(model.joint_names)
+    assert set(names) == set(list(theirs.names)[2:]) - set(mimics)
+    state, tau = model.random_state(rng), rng.normal(size=model.n)
+    ours = make_referee(path.read_text(), received_of(model, state, tau))
+    assert ours.name == 'Newton and Euler by complex steps'
     G, offset = np.zeros((theirs.nv, 6 + len(names))), np.zeros(theirs.nv)
     G[:6, :6] = np.eye(6)
     for name in list(theirs.names)[2:]:
         row = theirs.joints[theirs.getJointId(name)].idx_v
         master, ratio, start = mimics.get(name, (name, 1.0, 0.0))
         G[row, 6 + names.index(master)], offset[row] = ratio, start
-    q = np.concatenate(([0, 0, 0, 0, 0, 0, 1], (G[:, 6:] @ state.s + offset)[6:]))
+    q = np.concatenate((pin.SE3ToXYZQUAT(pin.SE3(state.H)), (G[:, 6:] @ state.s + offset)[6:]))
     nu = G @ np.concatenate((state.v, state.r))
     M = pin.crba(theirs, data, q)
     M = np.triu(M) + np.triu(M, 1).T
     h = pin.nonLinearEffects(theirs, data, q, nu) + np.array(theirs.damping) * nu
     applied = np.concatenate((np.zeros(6), tau))
     expected = np.linalg.solve(G.T @ M @ G, applied - G.T @ h)
-    assert_close(ours.forward_dynamics(state, tau), expected, 1e-9, 'nu_dot')
+    assert_close(ours.linearize(state, tau)[2], expected, 1e-9, 'nu_dot')
 
 
-def test_linearizations__pass(referee, coordinates, operation):
-    dense = dense_referee(robots.path('quadruped').read_text(), coordinates)
-    for judge in (referee, dense):
+def test_referee__judges_an_mjcf_file(tmp_path):
+    pytest.importorskip('mujoco')
+    file, rng = tmp_path / 'biped.xml', np.random.default_rng(4)
+    file.write_text(BIPED)
+    model = TreeModel.from_mjcf(file)
+    received = received_of(model, model.random_state(rng), rng.normal(size=model.n))
+    verdict = check_linearizations([received], make_referee(file, received))
+    assert verdict.passed, verdict
+    assert max(verdict.details.values()) < 1e-8
+
+
+def test_referee__refuses_linearizations_of_another_robot(operation):
+    other = dataclasses.replace(operation, joint_names=operation.joint_names[::-1])
+    with pytest.raises(ModelError, match="expected those of robot 'quadruped'"):
+        make_referee(robots.path('quadruped').read_text(), other)
+
+
+def test_linearizations__pass(referee, operation, model):
+    for judge in (referee, Referee('complex steps', model, complex_steps(model))):
         verdict = check_linearizations([operation], judge)
         assert verdict.passed, verdict
         assert max(verdict.details.values()) < 1e-8
         assert len(verdict.details) == 16 + 4 + 1
-    assert 'dense matrices' in str(verdict)
+    assert 'against complex steps' in str(verdict)
     assert not check_linearizations([], referee).passed
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from geolin_demos.demo.recording import KEPT, Operation, Recording
+from geolin_demos.demo.recording import KEPT, Recording
 from support.messages import header, joint_state, odometry, stamp
 from support.taking import take
 
@@ -46,20 +46,6 @@ def answer(model, base, joints):
     take(stream, 'odom', base)
     writer = LinearizationWriter(messages.LinearizedDynamics(), model, stream.settings)
     return writer.write(take(stream, 'joint_states', joints))
-
-
-def test_operation__is_what_the_node_was_given(model, state):
-    effort = np.linspace(-1.0, 1.0, model.n)
-    message = answer(model, *inputs(model, state, START, effort))
-    operation = Operation.from_message(message)
-    assert operation.stamp == START
-    assert np.abs(state.difference(operation.state)).max() < 1e-14
-    assert np.array_equal(operation.tau, effort)
-    assert operation.A.shape == (2 * model.m, 2 * model.m)
-    assert operation.B.shape == (2 * model.m, model.n)
-    assert np.any(operation.A)
-    assert np.any(operation.B)
-    assert np.any(operation.nu_dot)
 
 
 class Clock:
@@ -103,8 +89,6 @@ def test_recording__brings_joints_into_the_order_of_the_linearization(model, sta
     assert stamps.tolist() == [START + k * PERIOD for k in range(10)]
     assert nu[4] == pytest.approx(np.concatenate((state.v, state.r)), abs=1e-15)
     assert base_velocity[4] == pytest.approx(state.H[:3, :3] @ state.v[:3], abs=1e-14)
-    assert recording.coordinates.joint_names == model.joint_names
-    assert recording.coordinates.gravity.tolist() == [0.0, 0.0, -9.81]
 
 
 def test_recording__ends_after_its_duration(model, state):

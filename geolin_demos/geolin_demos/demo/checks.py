@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from geolin_demos.demo.differences import linearization
-from geolin_demos.demo.recording import Operation
 from geolin_demos.demo.referee import Referee
+from geolin_ros.stream.outputs.reading import ReceivedLinearization
 from geolin_ros.typing import Array, IntArray
 
 LINEARIZATION_LIMIT = 1e-6  # per block, relative to its largest entry
@@ -37,23 +36,20 @@ class Verdict:
         return f'{"PASS" if self.passed else "FAIL"}  {self.text}'
 
 
-def check_linearizations(operations: Sequence[Operation], referee: Referee) -> Verdict:
-    """Compare A and B with differences on the manifold, block by block, and nu_dot.
+def check_linearizations(received: Sequence[ReceivedLinearization], referee: Referee) -> Verdict:
+    """Compare A and B, block by block, and nu_dot with the referee's.
 
     A block is judged by its largest deviation relative to its own largest entry. Where the
-    differences are zero but for rounding, so must be A or B. ``details`` has the worst of each
-    block.
+    referee's is zero but for rounding, so must be A or B. ``details`` has the worst of each block.
     """
     worst: dict[str, float] = {}
-    m, base = referee.coordinates.m, referee.coordinates.base
-    for operation in operations:
-        state, tau = operation.state, operation.tau
-        A, B = linearization(referee.forward_dynamics, referee.coordinates, state, tau)
-        nu_dot = referee.forward_dynamics(state, tau)
+    m, base = referee.model.m, referee.model.m - referee.model.n
+    for one in received:
+        A, B, nu_dot = referee.linearize(one.state, one.tau)
         found = {
-            **block_deviations(operation.A, A, m, base),
-            **block_deviations(operation.B, B, m, base),
-            'nu_dot': deviation(operation.nu_dot, nu_dot, largest(nu_dot)),
+            **block_deviations(one.A, A, m, base),
+            **block_deviations(one.B, B, m, base),
+            'nu_dot': deviation(one.nu_dot, nu_dot, largest(nu_dot)),
         }
         worst = {name: max(worst.get(name, 0.0), value) for name, value in found.items()}
     if not worst:
@@ -61,7 +57,7 @@ def check_linearizations(operations: Sequence[Operation], referee: Referee) -> V
     name = max(worst, key=lambda block: worst[block])
     return Verdict(
         worst[name] <= LINEARIZATION_LIMIT,
-        f'A and B of {len(operations)} states against differences of {referee.name}: worst '
+        f'A and B of {len(received)} states against {referee.name}: worst '
         f'deviation {worst[name]:.1e} (block {name}), limit {LINEARIZATION_LIMIT:.0e}',
         worst,
     )

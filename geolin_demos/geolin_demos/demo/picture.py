@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geolin_demos.demo.recording import Operation
-from geolin_ros.typing import Array
+from geolin_ros.stream.outputs.reading import ReceivedLinearization
+from geolin_ros.typing import Array, IntArray
 
 INK, GREY, ZERO, FILLED, EIGENVALUE = '#1f2933', '#7b8794', '#eceff2', '#1d4e79', '#b23a2e'
 DECADES = 6  # of the colours, below the largest entry
 
 
-def draw(operation: Operation, robot: str, output: Path) -> None:
+def draw(received: ReceivedLinearization, output: Path) -> None:
     """Save the picture; the suffix of ``output`` chooses the format.
 
     Raises `OSError` if the file cannot be written.
@@ -24,13 +24,15 @@ def draw(operation: Operation, robot: str, output: Path) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
-    A, B = operation.A, operation.B
+    A, B = received.A, received.B
     k, n = B.shape
     figure = Figure(figsize=(15.0, 10.2), layout='constrained', facecolor='white')
     FigureCanvasAgg(figure)
-    tilt = np.degrees(np.arccos(np.clip(operation.state.H[2, 2], -1.0, 1.0)))
+    names, edges = _blocks(received)
+    tilt = np.degrees(np.arccos(np.clip(received.state.H[2, 2], -1.0, 1.0)))
+    way = f' in flight, base tilted by {tilt:.0f}°' if 'H' in names else ''
     figure.suptitle(
-        f'{robot} in flight, base tilted by {tilt:.0f}°: {n} joints, {k} states, {n} inputs',
+        f'{received.model_name}{way}: {n} joints, {k} states, {n} inputs',
         color=INK,
         fontsize=15,
         fontweight='bold',
@@ -52,7 +54,7 @@ def draw(operation: Operation, robot: str, output: Path) -> None:
             f'{name}, {filled / matrix.size:.0%} not zero', color=INK, loc='left'
         )
         for row in range(2):
-            _frame_blocks(axes[row][column], k, n, is_input=name == 'B')
+            _frame_blocks(axes[row][column], names, edges, n if name == 'B' else 0)
     bar = figure.colorbar(
         ScalarMappable(colours['norm'], colours['cmap']), ax=axes[0][1], shrink=0.82, pad=0.06
     )
@@ -60,7 +62,7 @@ def draw(operation: Operation, robot: str, output: Path) -> None:
     bar.outline.set_visible(False)
     bar.ax.minorticks_off()
     _draw_eigenvalues(axes[0][2], np.linalg.eigvals(A))
-    _draw_block_sizes(axes[1][2], A, B, colours)
+    _draw_block_sizes(axes[1][2], names, edges, np.hstack((A, B)), colours)
     figure.savefig(output, dpi=120)
 
 
@@ -79,24 +81,26 @@ def _single_colour(colour: str) -> Any:
     return ListedColormap([colour])
 
 
-def _edges(k: int) -> Array:
-    """Return where H, s, v, r begin, and the end."""
-    m = k // 2
-    return np.array([0, 6, m, m + 6, k])
+def _blocks(received: ReceivedLinearization) -> tuple[str, IntArray]:
+    """Return the letters of H, s, v, r that there are, and where each begins, and the end."""
+    k, m = len(received.A), len(received.nu_dot)
+    base = m - len(received.tau)
+    starts = {'H': 0, 's': base, 'v': m, 'r': m + base}
+    names = 'Hsvr' if base else 'sr'
+    return names, np.array([*(starts[name] for name in names), k])
 
 
-def _frame_blocks(axes: Any, k: int, n: int, is_input: bool) -> None:
+def _frame_blocks(axes: Any, names: str, edges: IntArray, inputs: int) -> None:
     """Draw lines between the blocks and name them; zeros keep the axes' background."""
     axes.set_facecolor(ZERO)
-    edges = _edges(k)
     middles = 0.5 * (edges[1:] + edges[:-1]) - 0.5
-    axes.set_yticks(middles, ['Ḣ', 'ṡ', 'v̇', 'ṙ'], fontsize=13, color=INK)
+    axes.set_yticks(middles, _rates(names), fontsize=13, color=INK)
     axes.hlines(edges[1:-1] - 0.5, -0.5, axes.get_xlim()[1], color=GREY, linewidth=0.8)
-    if is_input:
-        axes.set_xticks([0.5 * n - 0.5], ['τ'], fontsize=13, color=INK)
+    if inputs:
+        axes.set_xticks([0.5 * inputs - 0.5], ['τ'], fontsize=13, color=INK)
     else:
-        axes.set_xticks(middles, ['H', 's', 'v', 'r'], fontsize=13, color=INK)
-        axes.vlines(edges[1:-1] - 0.5, -0.5, k - 0.5, color=GREY, linewidth=0.8)
+        axes.set_xticks(middles, list(names), fontsize=13, color=INK)
+        axes.vlines(edges[1:-1] - 0.5, -0.5, edges[-1] - 0.5, color=GREY, linewidth=0.8)
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_color(GREY)
@@ -131,20 +135,21 @@ def _draw_eigenvalues(axes: Any, eigenvalues: NDArray[Any]) -> None:
         spine.set_color(GREY)
 
 
+def _rates(names: str) -> list[str]:
+    return [f'{name}\u0307' for name in names]
+
+
 def _number(value: float) -> str:
     return f'{value:.0f}' if value >= 100.0 or value == 0.0 else f'{value:.3g}'
 
 
-def _draw_block_sizes(axes: Any, A: Array, B: Array, colours: dict[str, Any]) -> None:
+def _draw_block_sizes(
+    axes: Any, names: str, edges: IntArray, A_B: Array, colours: dict[str, Any]
+) -> None:
     """Draw a table of the largest absolute entry of each block."""
-    edges = _edges(A.shape[0])
-    largest = np.zeros((4, 5))
-    for row in range(4):
-        rows = slice(edges[row], edges[row + 1])
-        for column in range(4):
-            block = A[rows, edges[column] : edges[column + 1]]
-            largest[row, column] = np.abs(block).max(initial=0.0)
-        largest[row, 4] = np.abs(B[rows]).max(initial=0.0)
+    by_rows = np.maximum.reduceat(np.abs(A_B), edges[:-1], axis=0)
+    largest = np.maximum.reduceat(by_rows, edges, axis=1)
+    count = len(names)
     axes.imshow(np.ma.masked_equal(largest, 0.0), **colours)
     axes.set_facecolor(ZERO)
     for (row, column), value in np.ndenumerate(largest):
@@ -158,10 +163,10 @@ def _draw_block_sizes(axes: Any, A: Array, B: Array, colours: dict[str, Any]) ->
             color='white' if dark else INK if value > 0.0 else GREY,
             fontsize=12,
         )
-    axes.set_xticks(range(5), ['H', 's', 'v', 'r', 'τ'], fontsize=13, color=INK)
-    axes.set_yticks(range(4), ['Ḣ', 'ṡ', 'v̇', 'ṙ'], fontsize=13, color=INK)
-    axes.hlines(np.arange(0.5, 3.0), -0.5, 4.5, color='white', linewidth=2.0)
-    axes.vlines(np.arange(0.5, 4.0), -0.5, 3.5, color='white', linewidth=2.0)
+    axes.set_xticks(range(count + 1), [*names, 'τ'], fontsize=13, color=INK)
+    axes.set_yticks(range(count), _rates(names), fontsize=13, color=INK)
+    axes.hlines(np.arange(0.5, count - 1.0), -0.5, count + 0.5, color='white', linewidth=2.0)
+    axes.vlines(np.arange(0.5, count), -0.5, count - 0.5, color='white', linewidth=2.0)
     axes.set_title('Largest entry of each block [SI]', color=INK, loc='left')
     axes.tick_params(length=0)
     for spine in axes.spines.values():

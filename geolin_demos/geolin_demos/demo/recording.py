@@ -7,53 +7,17 @@ Messages are anything with the fields of their ROS type.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from geolin_demos.demo.referee import Coordinates
-from geolin_ros.model.state import State
+from geolin_ros.stream.geometry import read_pose, twist_numbers
 from geolin_ros.stream.inputs.stamps import nanoseconds
-from geolin_ros.stream.message_memory import read_matrix
+from geolin_ros.stream.outputs.reading import ReceivedLinearization, read_linearization
 from geolin_ros.typing import Array, IntArray
 
 KEPT = 24
 """Linearizations that are kept with A and B, spread over the measured time."""
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One linearization message, unpacked."""
-
-    stamp: int
-    state: State
-    tau: Array
-    A: Array
-    B: Array
-    nu_dot: Array
-
-    @classmethod
-    def from_message(cls, message: Any) -> 'Operation':
-        """Unpack a geolin_msgs/LinearizedDynamics in continuous form."""
-        pose, twist = message.state.base_pose, message.state.base_twist
-        H = np.eye(4)
-        H[:3, :3] = rotation(pose.orientation)
-        H[:3, 3] = _vector(pose.position)
-        state = State(
-            H,
-            message.state.joint_positions,
-            np.concatenate((_vector(twist.linear), _vector(twist.angular))),
-            message.state.joint_rates,
-        )
-        return cls(
-            nanoseconds(message.header.stamp),
-            state,
-            np.array(message.joint_efforts),
-            read_matrix(message.a),
-            read_matrix(message.b),
-            np.array(message.nu_dot),
-        )
 
 
 class Recording:
@@ -93,10 +57,9 @@ class Recording:
         """Take a nav_msgs/Odometry."""
         self._count('odom')
         if not self.is_over:
-            twist = message.twist.twist
-            v = np.concatenate((_vector(twist.linear), _vector(twist.angular)))
-            turn = message.pose.pose.orientation
-            self._base[nanoseconds(message.header.stamp)] = v, rotation(turn) @ v[:3]
+            v = np.array(twist_numbers(message.twist.twist))
+            H = read_pose(message.pose.pose)
+            self._base[nanoseconds(message.header.stamp)] = v, H[:3, :3] @ v[:3]
 
     def on_joint_state(self, message: Any) -> None:
         """Take a sensor_msgs/JointState."""
@@ -143,20 +106,21 @@ class Recording:
     # ---- numbers out
 
     @property
-    def coordinates(self) -> Coordinates:
-        """Names and order of the linearizations."""
-        message = self.kept[0]
-        return Coordinates(
-            tuple(message.joint_names),
-            message.base_frame,
-            _vector(message.gravity),
-            6 if message.floating_base else 0,
-        )
+    def is_floating(self) -> bool:
+        """Whether the base moves."""
+        return bool(self.kept[0].floating_base)
 
-    def operations(self, count: int) -> list[Operation]:
-        """Return ``count`` of the kept linearizations, spread out."""
-        chosen = np.unique(np.linspace(0, len(self.kept) - 1, count).round().astype(int))
-        return [Operation.from_message(self.kept[k]) for k in chosen]
+    @property
+    def _m(self) -> int:
+        """Number of velocities."""
+        return len(self.kept[0].nu_dot)
+
+    def linearizations(self) -> list[ReceivedLinearization]:
+        """Return those that were kept.
+
+        Raises `InputError` or `UnknownNameError` if a message contradicts itself.
+        """
+        return [read_linearization(message) for message in self.kept]
 
     @property
     def joint_state_stamps(self) -> IntArray:
@@ -175,16 +139,19 @@ class Recording:
         The third is the base velocity in world axes (N, 3). Joints are in the order of the
         linearizations. Of a fixed base no odometry is expected.
         """
-        m, floats = self.coordinates.m, self.coordinates.base > 0
-        base = self._base if floats else dict.fromkeys(self._rates, (np.zeros(0), np.zeros(3)))
+        base = (
+            self._base
+            if self.is_floating
+            else dict.fromkeys(self._rates, (np.zeros(0), np.zeros(3)))
+        )
         stamps = sorted(base.keys() & self._rates.keys())
-        names = self.coordinates.joint_names if stamps else ()
+        names = self.kept[0].joint_names if stamps else ()
         order = [self.joint_names.index(name) for name in names]
         nu = [np.concatenate((base[t][0], self._rates[t][order])) for t in stamps]
         world = [base[t][1] for t in stamps]
         return (
             np.array(stamps, dtype=np.int64),
-            np.array(nu).reshape(-1, m),
+            np.array(nu).reshape(-1, self._m),
             np.array(world).reshape(-1, 3),
         )
 
@@ -194,23 +161,10 @@ class Recording:
         Left out are those about an odometry of another stamp than the joint state's.
         """
         stamps = self.answered_stamps.tolist()
-        floats = self.coordinates.base > 0
-        exact = [t for t in stamps if self._answers[t][1] == t or not floats]
+        exact = [t for t in stamps if self._answers[t][1] == t or not self.is_floating]
         nu_dot = np.array([self._answers[t][2] for t in exact])
         return (
             np.array(exact, dtype=np.int64),
-            nu_dot.reshape(-1, self.coordinates.m),
+            nu_dot.reshape(-1, self._m),
             len(stamps) - len(exact),
         )
-
-
-def rotation(quaternion: Any) -> Array:
-    """Return R (3, 3) = 1 + 2 w q^ + 2 q^ q^ of a geometry_msgs/Quaternion of unit length."""
-    x, y, z, w = quaternion.x, quaternion.y, quaternion.z, quaternion.w
-    q = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    R: Array = np.eye(3) + 2.0 * w * q + 2.0 * q @ q
-    return R
-
-
-def _vector(message: Any) -> Array:
-    return np.array([message.x, message.y, message.z])

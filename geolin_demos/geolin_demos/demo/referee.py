@@ -1,170 +1,114 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Forward dynamics by code that is not ours, from the description that the node read."""
+"""A, B and accelerations by code that shares nothing with the kernels."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from geolin_demos.demo.dense_dynamics import DenseDynamics
-from geolin_ros import mjcf, urdf
-from geolin_ros.errors import ModelError
+from geolin_ros.errors import ModelError, ModelWarning
 from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.spatial import se3
+from geolin_ros.stream.outputs.reading import ReceivedLinearization
 from geolin_ros.typing import Array
+from geolin_ros.verification.accelerations import PrescribedAccelerations
+from geolin_ros.verification.bodies import Bodies
+from geolin_ros.verification.directional import Directional, Form
 
-ForwardDynamics = Callable[[State, Array], Array]
-
-
-@dataclass(frozen=True)
-class Coordinates:
-    """Names and order that a linearization message is in."""
-
-    joint_names: tuple[str, ...]
-    base_link: str
-    gravity: Array
-    base: int = 6
-    """Velocities of the base, 0 if it is fixed."""
-
-    @property
-    def n(self) -> int:
-        """Number of joint coordinates."""
-        return len(self.joint_names)
-
-    @property
-    def m(self) -> int:
-        """Number of velocities."""
-        return self.base + self.n
+Linearize = Callable[[State, Array], tuple[Array, Array, Array]]
+"""A (2 m, 2 m), B (2 m, n) and nu_dot (m,) about a state and efforts (n,)."""
 
 
 @dataclass(frozen=True)
 class Referee:
-    """A forward dynamics, what it is called, and how many states it can judge in a few seconds."""
+    """A linearization of a model, and what it is called."""
 
     name: str
-    coordinates: Coordinates
-    forward_dynamics: ForwardDynamics
-    states: int
+    model: TreeModel
+    linearize: Linearize
 
 
-def make_referee(description: str | Path, coordinates: Coordinates) -> Referee:
-    """Return who judges a URDF text, or an MJCF file.
+def make_referee(description: str | Path, received: ReceivedLinearization) -> Referee:
+    """Return who judges the linearizations of a URDF text, or an MJCF file.
 
-    A file is MuJoCo's; a text Pinocchio's, where that is installed and reads the robot as we do,
-    else that of dense matrices.
+    Of a text Pinocchio, where that is installed and reads the robot as we do, else derivatives of
+    Newton and Euler's equations by complex steps. Raises `ModelError` if they are of another
+    robot, or the description cannot be used.
     """
-    if isinstance(description, Path):
-        import mujoco
-
-        dynamics = mujoco_dynamics(mujoco, description, coordinates)
-        return Referee(f'MuJoCo {mujoco.__version__}', coordinates, dynamics, 24)
-    try:
-        import pinocchio
-    except ImportError:
-        return dense_referee(description, coordinates)
-    try:
-        root = [pinocchio.JointModelFreeFlyer()] if coordinates.base else []
-        model = pinocchio.buildModelFromXML(description, *root)
-    except ValueError:  # it is stricter about some files
-        return dense_referee(description, coordinates)
-    if sorted(list(model.names)[1 + len(root) :]) != sorted(coordinates.joint_names):
-        return dense_referee(description, coordinates)
-    dynamics = pinocchio_dynamics(pinocchio, model, coordinates)
-    return Referee(f'Pinocchio {pinocchio.__version__}', coordinates, dynamics, 24)
-
-
-def dense_referee(description: str, coordinates: Coordinates) -> Referee:
-    """Return the textbook dynamics in plain NumPy."""
-    dynamics = DenseDynamics(urdf.read_text(description), coordinates)
-    return Referee('dense matrices', coordinates, dynamics.forward_dynamics, 4)
-
-
-def mujoco_dynamics(mj: Any, file: Path, coordinates: Coordinates) -> ForwardDynamics:
-    """Return MuJoCo's mass matrix and forces of its own model, solved in our coordinates.
-
-    Its free joint has the velocity of the base origin in world axes. Constraints and actuators are
-    off; a joint that follows another does so exactly, by the columns of T. Raises `ModelError` if
-    the linearizations are of another robot.
-    """
-    model = mj.MjModel.from_xml_path(str(file))
-    model.opt.gravity[:] = coordinates.gravity
-    model.opt.disableflags = mj.mjtDisableBit.mjDSBL_CONSTRAINT | mj.mjtDisableBit.mjDSBL_ACTUATION
-    data = mj.MjData(model)
-    k = coordinates.base
-    column_of = {name: c for c, name in enumerate(coordinates.joint_names, start=k)}
-    follows = {joint.name: joint.mimic for joint in mjcf.read(file).description.joints}
-    if not set(column_of) <= set(follows):
-        raise ModelError(
-            f'linearizations are of joints {list(column_of)}, expected those of {file}; another '
-            'robot publishes on this ROS_DOMAIN_ID, choose one of your own'
+    read = TreeModel.from_mjcf if isinstance(description, Path) else TreeModel.from_urdf
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)  # the node says the same
+        model = read(
+            description,
+            base='floating' if len(received.nu_dot) > len(received.tau) else 'fixed',
+            gravity=received.gravity.tolist(),
         )
-    free = [j for j in range(model.njnt) if model.jnt_type[j] == mj.mjtJoint.mjJNT_FREE]
-    T, offset, places = np.zeros((model.nv, coordinates.m)), np.zeros(model.nq), []
-    for j in free:
-        T[model.jnt_dofadr[j] : model.jnt_dofadr[j] + 6, :6] = np.eye(6)
-    for j in sorted(set(range(model.njnt)) - set(free)):
-        name, ratio, start = model.joint(j).name or f'joint{j}', 1.0, 0.0
-        while (mimic := follows[name]) is not None:
-            name, ratio, start = (
-                mimic.joint, ratio * mimic.multiplier, start + ratio * mimic.offset
-            )  # fmt: skip
-        T[model.jnt_dofadr[j], column_of[name]] = ratio
-        offset[model.jnt_qposadr[j]] = start
-        places.append((int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])))
-    q_of, v_of = (list(place) for place in zip(*places, strict=True))
-    columns, M_T = T.T.copy(), np.empty((coordinates.m, model.nv))
-
-    def forward_dynamics(state: State, tau: Array) -> Array:
-        R, w = state.H[:3, :3], state.v[3:]
-        nu = np.concatenate((R @ state.v[:3], w, state.r))[6 - k :]
-        data.qpos[:] = offset
-        data.qpos[q_of] += T[v_of, k:] @ state.s
-        for j in free:
-            at = int(model.jnt_qposadr[j])
-            data.qpos[at : at + 3] = state.H[:3, 3]
-            mj.mju_mat2Quat(data.qpos[at + 3 : at + 7], np.ascontiguousarray(R).ravel())
-        data.qvel[:] = T @ nu
-        mj.mj_forward(model, data)
-        for product, column in zip(M_T, columns, strict=True):
-            mj.mj_mulM(model, data, product, column)
-        force = T.T @ (data.qfrc_passive - data.qfrc_bias)
-        force[k:] += tau
-        nu_dot = np.linalg.solve(M_T @ T, force)
-        if k:
-            nu_dot[:3] = R.T @ nu_dot[:3] - np.cross(w, state.v[:3])
-        return nu_dot
-
-    return forward_dynamics
+    if model.joint_names != received.joint_names:
+        raise ModelError(
+            f'linearizations are of joints {list(received.joint_names)}, expected those of robot '
+            f'{model.name!r}, {list(model.joint_names)}; another robot publishes on this '
+            'ROS_DOMAIN_ID, choose one of your own'
+        )
+    theirs = None if isinstance(description, Path) else pinocchio(description, model)
+    return theirs or Referee('Newton and Euler by complex steps', model, complex_steps(model))
 
 
-def pinocchio_dynamics(pin: Any, model: Any, coordinates: Coordinates) -> ForwardDynamics:
-    """Return Pinocchio's articulated-body algorithm in our order of coordinates.
+def complex_steps(model: TreeModel) -> Linearize:
+    """Return the linearization of `geolin_ros.verification`, along unit vectors."""
+    acting, m = PrescribedAccelerations(Bodies(model), ()), model.m
+    directions = np.eye(2 * m + len(model.actuated))
 
-    Its free flyer has pose and body twist as ours. A continuous joint is stored as (cos, sin),
-    and damping does not enter its dynamics: it is added here, as an effort.
+    def linearize(state: State, tau: Array) -> tuple[Array, Array, Array]:
+        products = Directional(Form(), acting, state, tau)
+        A_B = products(directions[: 2 * m], directions[2 * m :])
+        return A_B[:, : 2 * m], A_B[:, 2 * m :], products.f[m:]
+
+    return linearize
+
+
+def pinocchio(text: str, model: TreeModel) -> Referee | None:
+    """Return Pinocchio's derivatives of its articulated-body algorithm, in our order.
+
+    Its free flyer has pose, displacement and body twist as ours. A continuous joint is stored as
+    (cos, sin), and damping does not enter its dynamics: it is added here, as an effort. None if it
+    is not installed, refuses the text, or has other joints.
     """
-    model.gravity.linear = np.array(coordinates.gravity)
-    data = model.createData()
-    joints = [model.joints[model.getJointId(name)] for name in coordinates.joint_names]
-    k = coordinates.base
-    order = np.array([*range(k), *(joint.idx_v for joint in joints)])
-    plain = [(c, joint.idx_q) for c, joint in enumerate(joints) if joint.nq == 1]
-    turning = [(c, joint.idx_q) for c, joint in enumerate(joints) if joint.nq == 2]
-    damping = np.array(model.damping)[order[k:]]
-    q, nu, effort = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
+    m, k = model.m, model.m - model.n
+    try:
+        import pinocchio as pin
 
-    def forward_dynamics(state: State, tau: Array) -> Array:
+        theirs = pin.buildModelFromXML(text, *([pin.JointModelFreeFlyer()] if k else []))
+    except (ImportError, ValueError):  # it is stricter about some files
+        return None
+    if sorted(theirs.names[1 + bool(k) :]) != sorted(model.joint_names) or theirs.nv != m:
+        return None
+    theirs.gravity.linear = np.array(model.gravity)
+    data = theirs.createData()
+    joints = [theirs.joints[theirs.getJointId(name)] for name in model.joint_names]
+    order = np.array([*range(k), *(joint.idx_v for joint in joints)])
+    damping, both = np.array(theirs.damping)[order], np.ix_(order, order)
+
+    def linearize(state: State, tau: Array) -> tuple[Array, Array, Array]:
+        q, own = pin.neutral(theirs), np.concatenate((state.v[:k], state.r))
         if k:
             q[:7] = pin.SE3ToXYZQUAT(pin.SE3(state.H[:3, :3], state.H[:3, 3]))
-        for c, at in plain:
-            q[at] = state.s[c]
-        for c, at in turning:
-            q[at : at + 2] = np.cos(state.s[c]), np.sin(state.s[c])
-        nu[order] = np.concatenate((state.v[:k], state.r))
-        effort[order[k:]] = tau - damping * state.r
-        nu_dot: Array = np.array(pin.aba(model, data, q, nu, effort))[order]
-        return nu_dot
+        for s, joint in zip(state.s, joints, strict=True):
+            turning = joint.nq == 2
+            q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(s), np.sin(s)) if turning else s
+        nu, effort = np.empty(m), np.empty(m)
+        nu[order], effort[order] = own, np.append(np.zeros(k), tau) - damping * own
+        by_q, by_nu, M_inverse = pin.computeABADerivatives(theirs, data, q, nu, effort)
+        M_inverse = (np.triu(M_inverse) + np.triu(M_inverse, 1).T)[both]
+        A, B = np.zeros((2 * m, 2 * m)), np.zeros((2 * m, model.n))
+        A[:m, m:] = np.eye(m)
+        if k:
+            A[:6, :6] = -se3.cross(state.v)
+        A[m:, :m], A[m:, m:] = by_q[both], by_nu[both] - M_inverse * damping
+        B[m:] = M_inverse[:, k:]
+        return A, B, np.array(data.ddq)[order]
 
-    return forward_dynamics
+    return Referee(f'Pinocchio {pin.__version__}', model, linearize)

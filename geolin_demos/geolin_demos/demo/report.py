@@ -26,31 +26,29 @@ def report(
     ``description`` is URDF text, or the path of an MJCF file. Raises `GeolinError` if the
     description or a message cannot be read; `OSError` if the picture cannot be saved.
     """
-    message, coordinates = recording.kept[-1], recording.coordinates
-    m, n = coordinates.m, coordinates.n
+    received = recording.linearizations()
+    last = received[-1]
+    states, n = last.B.shape
     print()
     print(
-        f'robot     {message.model_name}: {n} joints, {2 * m} states; A {2 * m} x {2 * m}, '
-        f'B {2 * m} x {n}, {message_size / 1000:.1f} kB a message'
+        f'robot     {last.model_name}: {len(last.joint_names)} joints, {states} states; '
+        f'A {states} x {states}, B {states} x {n}, {message_size / 1000:.1f} kB a message'
     )
     stamps, answered_stamps = recording.joint_state_stamps, recording.answered_stamps
     due = stamps[stamps >= min(answered_stamps, default=0)]
     print(
         f'rate      {_rate(due):.1f} joint states/s, {_rate(answered_stamps):.1f} linearizations/s'
     )
-    received, published, dropped = recording.node_counts
+    taken, published, dropped = recording.node_counts
     print(
-        f'node      received {received} joint states since its start, answered {published}, '
+        f'node      received {taken} joint states since its start, answered {published}, '
         f'dropped {dropped}'
     )
     print(f'latency   {_percentiles(recording.delays)}  stamp to consumer')
     print(f'          {_percentiles(recording.latencies)}  joint-state callback to published')
-    referee = make_referee(description, coordinates)
-    operations = recording.operations(referee.states)
-    print(f'differences of {referee.name} at {len(operations)} states ...', flush=True)
-    linearizations = check_linearizations(operations, referee)
+    linearizations = check_linearizations(received, make_referee(description, last))
     accelerations = check_accelerations(
-        *recording.motion(), *recording.accelerations(), is_fixed=not coordinates.base
+        *recording.motion(), *recording.accelerations(), is_fixed=not recording.is_floating
     )
     answered = check_answered(stamps, answered_stamps)
     print('worst deviation of each block of A and B')
@@ -58,7 +56,7 @@ def report(
     verdicts = (linearizations, accelerations, answered)
     for verdict in verdicts:
         print(verdict)
-    draw(operations[-1], message.model_name, picture)
+    draw(last, picture)
     print(f'picture   {picture}', flush=True)
     return all(verdict.passed for verdict in verdicts)
 
