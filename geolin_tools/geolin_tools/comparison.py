@@ -3,7 +3,7 @@
 """How far two runs, or two models, are apart."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,13 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.mjcf import is_mjcf
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
+from geolin_ros.offline.points import Watch
 from geolin_ros.typing import Array, IntArray
 
 STRIDE = 512
 STATES = 20
 RUN_VARIABLES = ('H', 's', 'v', 'r', 'tau', 'nu_dot', 'A', 'B', 'drift')
 Difference = dict[str, Any]
-Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 
 
 def compare(a: str, b: str, watch: Watch = lambda items, total: items) -> Difference:

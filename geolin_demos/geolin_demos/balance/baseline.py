@@ -27,10 +27,8 @@ from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import Law, Measure, simulate
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import GeolinError
-from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.processes import end_with_parent
-from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 LARGEST = 0.12
@@ -128,7 +126,7 @@ def _compare(job: Job, with_largest: bool) -> Row:
         lqr_borne=lqr_borne,
         pd_borne=pd_borne,
         times=saved['times'],
-        errors=_distances(saved['states'], saved['references']),
+        errors=saved['errors'],
         pd_times=np.array(pd.times),
         pd_errors=np.linalg.norm(pd.errors()[:, :3], axis=1),
         pushes=[push.start for push in case.pushes],
@@ -171,22 +169,12 @@ def largest_borne(
     return tried * case.step if stands else 0.0
 
 
-def _distances(states: Array, references: Array) -> Array:
-    """Return how far (k,) the base is from its reference [m]."""
-    poses = zip(references[:, :16], states[:, :16], strict=True)
-    twists = [se3.log(se3.relative(a.reshape(4, 4), b.reshape(4, 4))) for a, b in poses]
-    distances: Array = np.linalg.norm(np.array(twists)[:, :3], axis=1)
-    return distances
-
-
 def _figures(simulator: Simulator, states: Array) -> list[Array]:
     """Return stick figures at equal distances in time: segments (k, 2, 3) in the world [m]."""
     model = simulator.model
     figures = []
     for index in np.linspace(0, len(states) - 1, PICTURES).astype(int):
-        data = states[index]
-        state = State(data[:16].reshape(4, 4), data[16 : 16 + model.n], *_rates(data, model.n))
-        at = Kinematics(model, state)
+        at = Kinematics(model, simulator.state.over(states[index]))
         parents = model.tree.parent
         lines = [(at.H[parents[i], :3, 3], at.H[i, :3, 3]) for i in range(1, len(parents))]
         for frame, support in simulator.feet.items():
@@ -195,7 +183,3 @@ def _figures(simulator: Simulator, states: Array) -> list[Array]:
             lines += [(at.H[body, :3, 3], H[:3, :3] @ p + H[:3, 3]) for p in points]
         figures.append(np.array(lines))
     return figures
-
-
-def _rates(data: Array, n: int) -> tuple[Array, Array]:
-    return data[16 + n : 22 + n], data[22 + n :]

@@ -139,7 +139,7 @@ def outcome_of(
 
 
 def save(folder: Path, index: int, case: Case, outcome: Outcome, course: Course) -> None:
-    """Write what reports read: an outcome as JSON; states, references and latencies beside it."""
+    """Write an outcome as JSON; states, references, errors [m] and latencies beside it."""
     recording = course.recording
     (folder / f'{index}.json').write_text(json.dumps(asdict(outcome)))
     np.savez_compressed(
@@ -147,6 +147,7 @@ def save(folder: Path, index: int, case: Case, outcome: Outcome, course: Course)
         times=recording.times[::5],
         states=[state.data for state in recording.states[::5]],
         references=[state.data for state in recording.references[::5]],
+        errors=np.linalg.norm(recording.errors()[::5, :3], axis=1),
         pushes=[(push.start, *push.force) for push in case.pushes],
         latencies=course.answers.latencies,
     )

@@ -214,29 +214,6 @@ class Simulator:
                 force += push.force
         return force
 
-    def nu_dot(self, tau: ArrayLike) -> Array:
-        """Return the acceleration (6 + n,) at the state now, floor and pushes included.
-
-        The first six are the rate of the body twist. `wrenches` are then those of this moment.
-        """
-        self._apply(tau)
-        data, state = self.data, self.state
-        data.xfrc_applied[1, :3] = self._push()
-        mujoco.mj_forward(self.mujoco_model, data)
-        linear = state.H[:3, :3].T @ data.qacc[:3] - np.cross(state.v[3:], state.v[:3])
-        return np.concatenate((linear, data.qacc[3:6], data.qacc[self._v]))
-
-    def mass_matrix(self) -> Array:
-        """Return MuJoCo's M (6 + n, 6 + n) in our coordinates, armature included."""
-        T = np.zeros((self.mujoco_model.nv, self.model.m))
-        T[:6, :6], T[:3, :3] = np.eye(6), self.state.H[:3, :3]
-        T[self._v_of, 6 + self.model.tree.master] = self.model.tree.multiplier
-        M_T = [np.empty(self.mujoco_model.nv) for _ in range(self.model.m)]
-        for product, column in zip(M_T, T.T.copy(), strict=True):
-            mujoco.mj_mulM(self.mujoco_model, self.data, product, column)
-        M: Array = T.T @ np.array(M_T).T
-        return M
-
     def wrenches(self) -> dict[str, Array]:
         """Return for each foot what the floor did to it in the last step.
 

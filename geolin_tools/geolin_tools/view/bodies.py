@@ -18,6 +18,7 @@ from geolin_ros.urdf.shapes import read_shapes
 
 trimesh = optional('trimesh', extra='view')
 creation = optional('trimesh.creation', extra='view')
+geometry = optional('trimesh.geometry', extra='view')
 THIN = 0.08
 """Radius of a capsule, of its length,"""
 THICKEST, THINNEST = 0.04, 0.008
@@ -133,16 +134,9 @@ def _capsules(model: TreeModel, body: int) -> list[_Surface]:
         mesh = creation.capsule(radius=radius, height=length)
         vertices = np.array(mesh.vertices)
         vertices[:, 2] -= vertices[:, 2].mean() - 0.5 * length
-        turn = _turn_to(end / length)
-        found.append((vertices @ turn.T, np.array(mesh.faces, dtype=np.int64)))
+        turn = geometry.align_vectors((0.0, 0.0, 1.0), end)
+        found.append(_moved(turn, vertices, np.array(mesh.faces, dtype=np.int64)))
     if not found:
         ball = creation.icosphere(subdivisions=2, radius=2.0 * THINNEST)
         found.append((np.array(ball.vertices), np.array(ball.faces, dtype=np.int64)))
     return found
-
-
-def _turn_to(z: Array) -> Array:
-    """Return a rotation (3, 3) that takes the z axis to a unit vector."""
-    x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (1.0, 0.0, 0.0), z)
-    x /= np.linalg.norm(x)
-    return np.stack((x, np.cross(z, x), z), axis=1)
