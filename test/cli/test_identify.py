@@ -233,9 +233,14 @@ def look_at(page, profile, data):
 
     with open_browser(profile / 'profile', 'disable-gpu') as browser:
         browser.get(page.as_uri())
-        found = browser.find_elements(By.CSS_SELECTOR, '#efforts path.trace')
-        shown = [path.get_attribute('data-name') for path in found]
-        assert shown == ['measured', 'description', 'identified']
+        shown = browser.execute_script(
+            'return charts.efforts.series.slice(1).map((one, k) => '
+            '[one.label, charts.efforts.data[k + 1]])'
+        )
+        (row,) = data['rows']
+        assert dict(shown) == dict(
+            zip(('measured', 'description', 'identified'), row['values'], strict=True)
+        )
         rows = browser.find_elements(By.CSS_SELECTOR, '#changes tbody tr')
         assert len(rows) == sum(change['moved'] > 3.0 for change in data['changes'])
         browser.find_element(By.ID, 'all').click()

@@ -4,7 +4,7 @@
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.linearize import SPECTRA
+from geolin_ros.offline.points import Watch
 from geolin_ros.stream.analysis import STILL
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import default_values
@@ -25,7 +26,6 @@ from geolin_ros.typing import Array, IntArray
 from geolin_tools.modes import Skeleton, rates, slow_or_unstable
 from geolin_tools.reports.web_page import rounded, write_page
 
-Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 INSTANTS = 6
 POINTS = 400
 """Most points of a curve."""

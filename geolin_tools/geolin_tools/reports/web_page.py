@@ -20,12 +20,13 @@ def write_page(output: str | Path, kind: str, title: str, content: Any) -> None:
     Raises `OSError` if it cannot be written; one that was there before stays.
     """
     text = json.dumps(content, separators=(',', ':'), allow_nan=False)
-    scripts = (PAGE / 'curves.js').read_text() + (PAGE / f'{kind}.js').read_text()
-    page = (PAGE / 'page.html').read_text()
+    files = {file.name: file.read_text() for file in PAGE.iterdir()}
+    page = files['page.html']
     for mark, inside in (
-        ('{main}', (PAGE / f'{kind}.html').read_text()),
-        ('/* style */', (PAGE / 'report.css').read_text()),
-        ('/* script */', scripts),
+        ('{main}', files[f'{kind}.html']),
+        ('/* style */', files['uPlot.min.css'] + files['report.css']),
+        ('/* charts */', f'/* {files["uPlot.LICENSE"]} */' + files['uPlot.iife.min.js']),
+        ('/* script */', files['charts.js'] + files[f'{kind}.js']),
         ('{title}', html.escape(title)),
         ('"content"', text.replace('<', '\\u003c')),  # a name may look like a tag
     ):

@@ -5,25 +5,13 @@
 const KINDS = ['measured', 'description', 'identified'], CERTAIN = 3;
 const percent = (part) => part === null ? '' : `${short(100 * part)} %`;
 
-function fill(table, rows) {
-  table.tBodies[0].replaceChildren();
-  for (const row of rows) {
-    const line = element(table.tBodies[0], 'tr');
-    for (const cell of row) element(line, 'td', {}, cell);
-  }
-}
-
 function showEfforts() {
   const select = $('row'), measured = data.rows.filter((row) => row.values);
   for (const { name } of measured) element(select, 'option', { value: name }, name);
   const draw = () => {
     const { name, values } = measured.find((row) => row.name === select.value);
-    const at = scales($('efforts'), data.time.filter((t) => t !== null), values.flat(), { x: 'time in the data kept aside [s]', y: `${name} [N m or N]` });
-    $('legend').replaceChildren();
-    KINDS.forEach((kind, k) => {
-      element($('efforts'), 'path', { class: 'trace', 'data-name': kind, stroke: hue(k, KINDS.length), d: trace(at, data.time, values[k]) });
-      element($('legend'), 'b', { style: `color:${hue(k, KINDS.length)}` }, kind);
-    });
+    chart('efforts', data.time.map((time, k) => time ?? data.time[k - 1]), KINDS.map((kind, k) => ({ name: kind, values: values[k], stroke: hue(k, KINDS.length) })),
+      { x: 'time in the data kept aside [s]', y: `${name} [N m or N]` });
   };
   select.addEventListener('change', draw);
   draw();
@@ -40,15 +28,13 @@ function showChanges() {
 function showCombinations() {
   const left = data.combinations.map((found) => found.left);
   $('rank').textContent = `${data.rank} of ${left.length} combinations are determined: less than 0.71 of their standard deviation before is left.`;
-  curve($('spectrum'), left.map((_, k) => k + 1), left, { x: 'combination, best known first', y: 'part of the deviation left', logarithmic: true });
+  chart('spectrum', left.map((_, k) => k + 1), [{ values: left }], { x: 'combination, best known first', y: 'part of the deviation left', logarithmic: true });
   fill($('combinations'), data.combinations.map(({ left, shares }, k) => [k + 1, short(left), shares.map(([name, part]) => `${name} ${percent(part)}`).join(', ')]));
 }
 
 $('robot').textContent = data.robot;
 $('summary').textContent = `identified from ${data.recordings.join(', ')}`;
-for (const [value, name] of [[data.samples, 'samples'], [`${short(data.cutoff)} Hz`, 'filter'], [`${short(1000 * data.delay)} ms`, 'delay of efforts taken out'], [`${data.rank} of ${data.combinations.length}`, 'combinations determined']]) {
-  const item = element($('facts'), 'li'); element(item, 'b', {}, value); element(item, 'span', {}, name);
-}
+facts([[data.samples, 'samples'], [`${short(data.cutoff)} Hz`, 'filter'], [`${short(1000 * data.delay)} ms`, 'delay of efforts taken out'], [`${data.rank} of ${data.combinations.length}`, 'combinations determined']]);
 showEfforts();
 fill($('left'), data.rows.filter((row) => row.values).map(({ name, effort, before, after }) => [name, short(effort), short(before), short(after), before ? short(after / before) : '']));
 showChanges();

@@ -2,24 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 'use strict';
 
-const spectrum = data.spectrum, marked = [];
+const spectrum = data.spectrum, timed = [];
+let moment = 0;
 
 function timeCurve(id, values, axes) {
   if (!spectrum.time.length || values.every((value) => value === null)) { $(id).closest('section').hidden = true; return; }
-  const at = curve($(id), spectrum.time, values, { x: 'time [s]', ...axes });
-  marked.push([element($(id), 'line', { class: 'mark', y1: at.box.top, y2: at.box.height - at.box.bottom }), at]);
+  chart(id, spectrum.time, [{ values }], { x: 'time [s]', mark: () => spectrum.time[moment], ...axes });
+  timed.push(charts[id]);
 }
 
 function showTime(k) {
-  const time = spectrum.time[k];
-  for (const [line, at] of marked) { line.setAttribute('x1', at.x(time)); line.setAttribute('x2', at.x(time)); }
-  $('clock-text').textContent = `${short(time)} s, fastest growth ${short(spectrum.largest[k])} 1/s`;
-  const at = scales($('plane'), spectrum.real.flat(), spectrum.imag.flat(), { x: 'growth, real part [1/s]', y: 'imaginary part [rad/s]' });
-  element($('plane'), 'line', { class: 'axis', x1: at.x(0), x2: at.x(0), y1: at.box.top, y2: at.box.height - at.box.bottom });
-  spectrum.real[k].forEach((real, mode) => {
-    if (real === null) return;
-    const dot = element($('plane'), 'circle', { class: real > 1e-3 ? 'dot bad' : 'dot', r: 3.5, cx: at.x(real), cy: at.y(spectrum.imag[k][mode]) });
-    element(dot, 'title', {}, `${short(real)} ${spectrum.imag[k][mode] < 0 ? '-' : '+'} ${short(Math.abs(spectrum.imag[k][mode]))}i 1/s`);
+  moment = k;
+  for (const one of timed) one.redraw(false);
+  $('clock-text').textContent = `${short(spectrum.time[k])} s, fastest growth ${short(spectrum.largest[k])} 1/s`;
+  const found = spectrum.real[k].map((real, mode) => [real, spectrum.imag[k][mode]]).filter(([real]) => real !== null).sort((a, b) => a[0] - b[0]);
+  const dots = (name, stroke, holds) => ({ name, stroke, values: found.map(([real, imag]) => holds(real) ? imag : null) });
+  chart('plane', found.map(([real]) => real), [dots('decays', color('--blue'), (real) => real <= 1e-3), dots('grows', color('--red'), (real) => real > 1e-3)], {
+    x: 'growth, real part [1/s]', y: 'imaginary part [rad/s]', mark: () => 0, series: { paths: () => null, points: { show: true, size: 6, fill: (u, curve) => u.series[curve].stroke(u, curve) } },
   });
 }
 
@@ -153,58 +152,24 @@ function showFigure() {
 // ---- joints, base, contacts
 
 function showTraces(section) {
-  const groups = data.course.groups[section.dataset.group], svg = section.querySelector('svg'), select = section.querySelector('select');
+  const { id } = section.querySelector('.chart'), groups = data.course.groups[section.dataset.group];
   if (!groups) { section.hidden = true; return; }
-  let quantity = Object.keys(groups)[0];
-  const draw = () => {
-    const { unit, names, values } = groups[quantity], only = select.value, shown = names.map((_, k) => k).filter((k) => only === '' || names[k] === only);
-    const at = scales(svg, data.course.time, shown.flatMap((k) => values[k]), { x: 'time [s]', y: `${quantity} [${unit}]` });
-    const legend = section.querySelector('.legend');
-    legend.replaceChildren();
-    for (const k of shown) {
-      const path = element(svg, 'path', { class: 'trace', 'data-name': names[k], stroke: hue(k, names.length), d: trace(at, data.course.time, values[k]) });
-      element(path, 'title', {}, names[k]);
-      element(legend, 'b', { style: `color:${hue(k, names.length)}` }, names[k]);
-    }
+  const draw = (button) => {
+    const quantity = button.dataset.quantity, { unit, names, values } = groups[quantity];
+    for (const other of button.parentNode.children) other.classList.toggle('on', other === button);
+    chart(id, data.course.time, names.map((name, k) => ({ name, values: values[k], stroke: hue(k, names.length) })), { x: 'time [s]', y: `${quantity} [${unit}]` });
   };
-  const offer = () => {
-    const before = select.value;
-    select.replaceChildren();
-    for (const [value, text] of [['', 'all'], ...groups[quantity].names.map((name) => [name, name])]) element(select, 'option', { value }, text);
-    select.value = groups[quantity].names.includes(before) ? before : '';
-  };
-  for (const name of Object.keys(groups)) {
-    const button = element(section.querySelector('.choice'), 'button', { class: name === quantity ? 'on' : '', 'data-quantity': name }, name);
-    button.addEventListener('click', () => {
-      quantity = name;
-      for (const other of button.parentNode.children) other.classList.toggle('on', other === button);
-      offer(); draw();
-    });
-  }
-  select.addEventListener('change', draw);
-  offer(); draw();
+  for (const name of Object.keys(groups)) element(section.querySelector('.choice'), 'button', { 'data-quantity': name }, name).addEventListener('click', (event) => draw(event.target));
+  draw(section.querySelector('button'));
 }
 
 function showContacts() {
-  const { time, contacts } = data.course, section = $('contacts'), svg = section.querySelector('svg');
-  if (!contacts.length) { section.hidden = true; return; }
-  const left = 120, right = 14, row = Math.min(26, 190 / contacts.length), width = svg.clientWidth || 500, span = last(time) - time[0] || 1;
-  const x = (t) => left + (t - time[0]) / span * (width - left - right), bottom = 10 + row * contacts.length;
-  svg.setAttribute('viewBox', `0 0 ${width} 240`);
-  contacts.forEach(({ name, active }, c) => {
-    element(svg, 'text', { class: 'tick', x: left - 6, y: 10 + row * (c + 0.65), 'text-anchor': 'end' }, name);
-    for (let k = 0; k < active.length;) {
-      let end = k;
-      while (end < active.length && active[end] === active[k]) end++;
-      if (active[k]) {
-        const bar = element(svg, 'rect', { class: 'in-contact', 'data-name': name, x: x(time[k]), width: Math.max(1, x(time[Math.min(end, time.length - 1)]) - x(time[k])), y: 10 + row * (c + 0.15), height: row * 0.7 });
-        element(bar, 'title', {}, `${name}: ${short(time[k])} to ${short(time[end - 1])} s`);
-      }
-      k = end;
-    }
+  const { time, contacts } = data.course, row = (k) => contacts.length - k;
+  if (!contacts.length) { $('timeline').closest('section').hidden = true; return; }
+  chart('timeline', time, contacts.map(({ name, active }, k) => ({ name, values: active.map((on) => on ? row(k) : null) })), {
+    x: 'time [s]', range: () => [0, contacts.length + 1], series: { paths: uPlot.paths.stepped({ align: 1 }), width: 12, cap: 'butt' },
+    names: { size: 120, splits: () => contacts.map((_, k) => row(k)), values: () => contacts.map(({ name }) => name) },
   });
-  for (const when of span > 0 ? ticks(time[0], last(time)) : [0]) element(svg, 'text', { class: 'tick', x: x(when), y: bottom + 15, 'text-anchor': 'middle' }, short(when));
-  element(svg, 'text', { class: 'title', x: (left + width - right) / 2, y: bottom + 32, 'text-anchor': 'middle' }, 'time [s]');
 }
 
 function showParameters() {
@@ -220,8 +185,8 @@ function showParameters() {
 function showResidual(k) {
   const shown = data.residuals[k];
   [...$('residuals').children].forEach((bar, i) => bar.classList.toggle('on', i === k));
-  curve($('course'), shown.course.map((_, i) => i / (shown.course.length - 1 || 1) * data.duration), shown.course,
-    { x: 'time [s]', y: `RMS of ${shown.name} [${shown.unit}]`, zero: true });
+  chart('course', shown.course.map((_, i) => i / (shown.course.length - 1 || 1) * data.duration), [{ values: shown.course }],
+    { x: 'time [s]', y: `RMS of ${shown.name} [${shown.unit}]`, range: (_, low, high) => [0, 1.06 * high || 1] });
   $('residual-text').textContent = `${shown.name}: RMS ${short(shown.rms)} ${shown.unit}, predicted accelerations ${short(shown.predicted)} ${shown.unit}`;
 }
 
@@ -241,16 +206,12 @@ function showResiduals() {
 function showFacts() {
   $('robot').textContent = data.robot;
   $('summary').textContent = `${data.bags.join(', ')} · ${data.form}, ${data.reference} reference, ${data.representation} twist · model ${data.hash}${data.complete ? '' : ' · unfinished'}`;
-  for (const [value, name] of [[data.samples, 'samples'], [`${short(data.duration)} s`, 'duration'], [data.joints, 'joints'], [`${short(data.mass)} kg`, 'mass'],
+  facts([[data.samples, 'samples'], [`${short(data.duration)} s`, 'duration'], [data.joints, 'joints'], [`${short(data.mass)} kg`, 'mass'],
     ...(spectrum.time.length && data.still ? [[`${short(spectrum.fastest)} 1/s`, 'fastest growth']] : []),
-    [Object.values(data.drops).reduce((a, b) => a + b, 0), 'inputs dropped']]) {
-    const item = element($('facts'), 'li'); element(item, 'b', {}, value); element(item, 'span', {}, name);
-  }
-  const body = $('drops').tBodies[0], drops = Object.entries(data.drops);
-  if (data.skipped) drops.push(['left out to keep to max_rate', data.skipped]);
-  for (const [cause, count] of drops.length ? drops : [['nothing', 0]]) {
-    const row = element(body, 'tr'); element(row, 'td', {}, count); element(row, 'td', {}, cause);
-  }
+    [Object.values(data.drops).reduce((a, b) => a + b, 0), 'inputs dropped']]);
+  const drops = Object.entries(data.drops).map(([cause, count]) => [count, cause]);
+  if (data.skipped) drops.push([data.skipped, 'left out to keep to max_rate']);
+  fill($('drops'), drops.length ? drops : [[0, 'nothing']]);
 }
 
 showFacts();
