@@ -5,7 +5,6 @@
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -136,23 +135,16 @@ def write_folder(
         files[f'lib/{target.architecture}/{target.symbol}.o'] = object_code(
             kernels, target, f'{name}__'
         )
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f'.{folder.name}-', dir=folder.parent))
+    draft = folder.with_name(f'.{folder.name}.{os.getpid()}')
+    draft.mkdir(parents=True)
     try:
         for path, content in files.items():
             (draft / path).parent.mkdir(parents=True, exist_ok=True)
             (draft / path).write_bytes(content)
-        draft.chmod(0o777 & ~_umask())
         os.rename(draft, folder)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _sources(
