@@ -242,6 +242,23 @@ def test_small_covariances__are_no_reason_to_refuse(oracle, motion):
     assert_close(flat(found.variables), d, 1e-8)
 
 
+@pytest.mark.parametrize('order', [1, -1], ids=['good ones first', 'good ones last'])
+def test_deviations_over_eight_decades__cost_no_digits(oracle, motion, order):
+    model, rng = oracle.model, np.random.default_rng(7)
+    noisy = [sensor for sensor in instruments(model) if sensor.covariance is not None]
+    factors = np.geomspace(1e-4, 1e4, len(noisy))[::order]
+    scaled = {
+        sensor.name: dataclasses.replace(sensor, covariance=factor**2 * sensor.covariance)
+        for sensor, factor in zip(noisy, factors, strict=True)
+    }
+    some = [scaled.get(sensor.name, sensor) for sensor in instruments(model)]
+    estimator = Estimator(model, some)
+    readings = noisy_readings(estimator.system, motion, rng)
+    found = estimator.estimate(motion.state, readings)
+    d, _, _ = eliminate_and_weigh(system_at(model, some, motion.state, readings))
+    assert_close(flat(found.variables), d, 1e-10)
+
+
 def test_covariances_too_far_apart__are_refused(oracle):
     model = oracle.model
     some = [

@@ -167,9 +167,7 @@ class Estimator:
         z_0 = Q[:, :p] @ linalg.solve_triangular(of_E[:p], -E[:, 0], trans='T', check_finite=False)
         self._Z = Q[:, p:]
         rows = np.column_stack((C[:, 1:] @ self._Z, C[:, 0] + C[:, 1:] @ z_0))
-        # the largest first: then those of good sensors cost the others no digits [Higham 2002]
-        ordered = rows[np.argsort(-np.abs(rows).max(axis=1))]
-        triangle = np.asarray(np.linalg.qr(ordered, mode='r'))
+        triangle = np.asarray(np.linalg.qr(rows, mode='r'))
         self._R = triangle[:free, :free]
         if not _is_regular(self._R):
             return False
