@@ -229,6 +229,18 @@ def test_results__stay_as_long_as_they_or_a_part_of_them_are_held(what, feet):
 
 
 @pytest.mark.parametrize('feet', [(), ('FL_foot', 'RR_foot')], ids=['in the air', 'on two feet'])
+def test_results__stay_however_often_they_are_held(feet):
+    lin, tau = Linearizer(QUADRUPED, feet), np.zeros(QUADRUPED.n)
+    for again in (lin.run, lambda: lin(QUADRUPED.neutral_state(), tau)):
+        for count in range(1, 60):
+            held = [again()] * count
+            again()
+            L = again()
+            assert L is not held[0]
+            del L, held
+
+
+@pytest.mark.parametrize('feet', [(), ('FL_foot', 'RR_foot')], ids=['in the air', 'on two feet'])
 def test_memory__is_used_again_when_nobody_holds_it(feet):
     rng = np.random.default_rng(49)
     lin, tau = Linearizer(QUADRUPED, feet), np.zeros(QUADRUPED.n)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages about a robot that stands in; efforts out, and gains as the library designs them."""
 
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -234,6 +235,16 @@ def test_ramp_down__ends_without_efforts_and_takes_its_time():
     assert not efforts[-1].any()
     assert np.all(np.abs(np.diff(efforts[:, 2])) <= 0.02 * LIMITS[2] + 1e-9)
     assert len(efforts) > np.abs(POINT.tau / LIMITS).max() / 0.02
+
+
+def test_silence__takes_the_efforts_away_in_its_own_time():
+    robot = Robot(full_swing_time=0.2)
+    robot.stand()
+    share = np.abs(robot.tell().efforts / LIMITS).max()
+    while (command := robot.stream.release('no state')).efforts.any():
+        assert (command.mode, command.reason) == (Mode.RELEASE, 'no state')
+        time.sleep(PERIOD * 1e-9)
+    assert robot.stream.silence > 0.1 * share  # a swing is twice the limits
 
 
 def test_gains__are_made_of_a_linearization_that_comes():
