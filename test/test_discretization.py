@@ -10,14 +10,13 @@ from support.close import assert_close, deviation
 from support.finite_difference import (
     derivative_by_state,
     derivative_by_vector,
-    linearization,
     retract,
 )
 from support.states import seen_from
 from support.trees import tree_description
 
 from geolin_papers.trajectory import transition
-from geolin_ros import Contact, Linearizer, Loop, TreeModel, Wrench, robots
+from geolin_ros import Contact, Linearizer, Loop, TreeModel, robots
 from geolin_ros.errors import (
     ConfigurationError,
     InputError,
@@ -80,15 +79,6 @@ def case(request):
 @pytest.fixture(scope='module')
 def floating():
     return Case('floating')
-
-
-def assert_rows_close(actual, expected, model, tolerance):
-    """Compare the rows of H, s, v and r apart, relative to the largest entry of each."""
-    base, n = model.m - model.n, model.n
-    ends = np.cumsum([base, n, base, n])
-    parts = zip('Hsvr', np.split(actual, ends[:-1]), np.split(expected, ends[:-1]), strict=True)
-    for name, ours, theirs in parts:
-        assert_close(ours, theirs, tolerance, f'rows of {name}')
 
 
 def assert_order(errors, expected):
@@ -196,60 +186,6 @@ def test_frozen_reference__has_the_orders_of_the_table(floating, method, by_stat
     assert_order(by_quantity[2], of_drift)
 
 
-def test_frozen_reference__with_the_matrix_of_the_moving_one_is_inconsistent(floating):
-    """Block (H, H) of the one-step map: order 2 with -(v x)/2, order 1 with -(v x)."""
-    right, wrong = [], []
-    moving = floating.lin(floating.state, floating.tau).A.copy()
-    for dt in STEPS:
-        end, Phi, _ = floating.flow(dt)
-        drift = floating.state.difference(end)
-        exact = (se3.right_jacobian_inverse(drift[:6]) @ Phi[:6])[:, :6]
-        found = floating.step(dt, 'zoh', reference='frozen').Phi[:6, :6]
-        right.append(deviation(found, exact))
-        wrong.append(
-            deviation(
-                zero_order_hold(moving, np.zeros((moving.shape[0], 1)), dt)[0][:6, :6], exact
-            )
-        )
-    assert_order(right, 2)
-    assert_order(wrong, 1)
-    assert min(wrong) > 10.0 * max(right[-1], 1e-6)
-
-
-def test_rkmk4__is_the_derivative_of_its_own_step(case):
-    dt = 0.02
-    found = case.step(dt)
-
-    def end_by_state(start):
-        end = case.lin.discretize(start, case.tau, dt, method='rkmk4').next_state
-        return case.own(found.next_state.difference(end))
-
-    def end_by_effort(tau):
-        end = case.lin.discretize(case.state, tau, dt, method='rkmk4').next_state
-        return case.own(found.next_state.difference(end))
-
-    expected = derivative_by_state(end_by_state, case.state, case.width)
-    assert_rows_close(found.Phi, expected, case.model, 1e-9)
-    expected = derivative_by_vector(end_by_effort, case.tau)
-    assert_rows_close(found.Gamma, expected, case.model, 1e-9)
-
-
-def test_midpoint__differs_from_the_derivative_of_its_own_step_by_the_third_order(floating):
-    errors = []
-    for dt in STEPS:
-        found = floating.step(dt, 'midpoint')
-
-        def end(start, dt=dt, found=found):
-            reached = floating.lin.discretize(
-                start, floating.tau, dt, method='midpoint'
-            ).next_state
-            return found.next_state.difference(reached)
-
-        exact = derivative_by_state(end, floating.state, floating.width)
-        errors.append(deviation(found.Phi, exact))
-    assert_order(errors, 3)
-
-
 @pytest.mark.parametrize('reference', ['moving', 'frozen'])
 def test_zoh__is_the_exponential_of_the_augmented_matrix(case, reference):
     for dt in (1e-4, 0.01, 0.3):
@@ -266,17 +202,6 @@ def test_zoh__is_the_exponential_of_the_augmented_matrix(case, reference):
         assert_close(found.next_state.data, reached.data, 1e-12)
         if reference == 'frozen':
             assert_close(found.defect, expected[:k, -1], 1e-12)
-
-
-def test_zoh__is_exact_at_an_equilibrium():
-    model = TreeModel.from_urdf(robots.path('quadruped'), gravity=(0.0, 0.0, 0.0))
-    lin, state, tau = Linearizer(model), model.neutral_state(), np.zeros(model.n)
-    found = lin.discretize(state, tau, 0.05, method='zoh')
-    Phi = np.eye(2 * model.m)
-    for _ in range(400):
-        Phi = lin.discretize(state, tau, 1.25e-4, method='rkmk4').Phi @ Phi
-    assert_rows_close(found.Phi, Phi, model, 1e-10)
-    assert_close(found.next_state.data, state.data, 0.0)
 
 
 def kinematic_rows_above(dense, upper, rng):
@@ -349,25 +274,6 @@ def test_defect__of_the_moving_reference_is_zero(case):
         found = case.step(0.01, method)
         assert found.defect.shape == (case.width,)
         assert not np.any(found.defect)
-
-
-def test_discretization__follows_external_wrenches(floating):
-    dt, tau = 0.01, floating.tau
-    wrenches = (
-        Wrench(floating.model.link_names[-1], (0.2, -0.3, 0.5), (0.02, 0.05, -0.03), 'world'),
-        Wrench(floating.model.base_link, (-20.0, 5.0, 9.0), kind='world_oriented'),
-    )
-    found = floating.lin.discretize(floating.state, tau, dt, method='rkmk4', wrenches=wrenches)
-
-    def end(start):
-        after = floating.lin.discretize(start, tau, dt, method='rkmk4', wrenches=wrenches)
-        return found.next_state.difference(after.next_state)
-
-    expected = derivative_by_state(end, floating.state, floating.width)
-    assert_close(found.Phi, expected, 1e-9)
-    near = floating.lin.discretize(floating.state, tau, dt, method='midpoint', wrenches=wrenches)
-    assert deviation(near.Phi, found.Phi) < 1e-2
-    assert deviation(floating.step(dt).Phi, found.Phi) > 5e-2, 'the wrenches matter'
 
 
 def test_gamma__has_the_columns_of_the_actuated_joints(floating):
@@ -459,25 +365,6 @@ def test_discretize__refuses_a_moving_fixed_base():
     state.v[2] = 0.1
     with pytest.raises(InputError, match=r'base twist .* is fixed'):
         Linearizer(model).discretize(state, np.zeros(model.n), 0.01)
-
-
-def test_euler__is_one_plus_dt_times_the_linearization(case):
-    found, L = case.step(0.01, 'euler'), case.lin(case.state, case.tau)
-    assert_close(found.Phi, np.eye(case.width) + 0.01 * L.A, 1e-15)
-    assert_close(found.Gamma, 0.01 * L.B, 1e-15)
-
-
-def test_small_steps__recover_the_linearization(floating):
-    """(Phi - 1) / dt tends to A by differences of dynamics that share no code with ours."""
-    pytest.importorskip('pinocchio')
-    from support.pinocchio_oracle import PinocchioOracle
-
-    oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), floating.model)
-    A, B = linearization(oracle.forward_dynamics, floating.model, floating.state, floating.tau)
-    for method in METHODS:
-        found = floating.step(1e-7, method)
-        assert_close((found.Phi - np.eye(floating.width)) / 1e-7, A, 1e-5)
-        assert_close(found.Gamma / 1e-7, B, 1e-5)
 
 
 def trajectory_of(model, rng, count=6):

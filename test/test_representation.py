@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
-from support.close import assert_blocks_close, assert_close, blocks, deviation
-from support.finite_difference import derivative, derivative_by_vector, exp
+from support.close import assert_blocks_close, assert_close, blocks
+from support.finite_difference import derivative_by_vector
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.states import seen_from
 
@@ -79,27 +79,6 @@ def test_twist__is_pinocchios(case, representation):
 
 
 @pytest.mark.parametrize('representation', REPRESENTATIONS)
-def test_twist__transforms_like_pinocchios_jacobians(case, representation):
-    """The base columns of a Jacobian take body twists: J_LOCAL = 1, J_other = its twist map."""
-    oracle = case.oracle
-    pin.computeJointJacobians(oracle.pin_model, oracle.data, oracle.q(case.state))
-    J = pin.getJointJacobian(oracle.pin_model, oracle.data, 1, PINOCCHIO[representation])
-    Y = twist_from_body(case.state.H, np.eye(6), representation)
-    assert_close(Y, J[:, :6], 1e-14)
-
-
-def test_twist__means_what_its_name_says(case):
-    """By differences of the pose: velocity of the base origin, and of the point at the origin."""
-    H, v = case.state.H, case.state.v
-    rate = derivative(lambda t: H @ exp(t * v))
-    mixed = twist_from_body(H, v, 'mixed')
-    assert_close(mixed[:3], rate[:3, 3], 1e-9)
-    at_world_origin = rate @ np.linalg.inv(H) @ np.array([0.0, 0.0, 0.0, 1.0])
-    assert_close(twist_from_body(H, v, 'inertial')[:3], at_world_origin[:3], 1e-9)
-    assert_close(mixed[3:], H[:3, :3] @ v[3:], 1e-14)
-
-
-@pytest.mark.parametrize('representation', REPRESENTATIONS)
 def test_displacement__is_the_derivative_of_the_change_of_numbers(case, representation):
     def new_numbers(z):
         return displacement(case, case.state, case.state.retract(z), representation)
@@ -152,14 +131,6 @@ def test_linearization__is_the_derivative_of_the_vector_field(case, representati
     assert n == L.B.shape[1]
 
 
-def test_linearization__in_inertial_coordinates_has_no_spin_in_the_pose(case):
-    """Row [0, 0, X(H), 0] of H in place of [-(v x), 0, 1, 0] [Bos 2022, section 3]."""
-    L = case.lin(case.state, case.tau).in_representation('inertial')
-    expected = np.zeros((6, case.width))
-    expected[:, case.v] = se3.adjoint(se3.inverse(case.state.H))
-    assert_close(L.A[:6], expected, 1e-13)
-
-
 @pytest.mark.parametrize('reference', ['moving', 'frozen', 'given'])
 @pytest.mark.parametrize('representation', REPRESENTATIONS)
 def test_discretization__is_the_derivative_of_the_step(case, representation, reference):
@@ -183,21 +154,6 @@ def test_discretization__is_the_derivative_of_the_step(case, representation, ref
     assert_close(found.Gamma, derivative_by_vector(lambda t: end(zero, t), case.tau), 1e-9)
     assert_close(found.defect, end(zero, case.tau), 1e-12, scale=1.0)
     assert_close(found.next_state.data, ahead.data, 0.0)
-
-
-def test_representations__differ(case):
-    L = case.lin(case.state, case.tau).copy()
-    A = {name: L.in_representation(name).A for name in REPRESENTATIONS}
-    assert_close(A['body'], L.A, 0.0)
-    assert deviation(A['inertial'], A['body']) > 1e-3
-    assert deviation(A['mixed'], A['body']) > 1e-3
-    assert deviation(A['mixed'], A['inertial']) > 1e-3
-
-
-def test_representation__at_the_origin_with_aligned_axes_is_the_body_twist():
-    v = np.arange(6.0)
-    for representation in REPRESENTATIONS:
-        assert_close(twist_from_body(np.eye(4), v, representation), v, 0.0)
 
 
 @pytest.mark.parametrize('representation', REPRESENTATIONS)

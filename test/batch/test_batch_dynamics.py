@@ -8,8 +8,6 @@ import weakref
 import numpy as np
 import pytest
 from support.close import assert_close
-from support.dense_reference import DenseReference
-from support.finite_difference import derivative_by_state
 from support.passive_joints import passive_model, with_passive_joints
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
@@ -138,41 +136,6 @@ def test_dynamics_of_a_robot__equal_pinocchio(name):
         A, B, _ = oracle.linearization(state, tau[k])
         assert_close(np.hstack(sample(D, k)[:4]), A[model.m :], limit)
         assert_close(D.dnu_dot_dtau[k], B[model.m :], limit)
-
-
-@pytest.mark.parametrize('base', ['floating', 'fixed'])
-def test_batch__equals_dense_dynamics(base):
-    """By matrices, without recursion, and its differences."""
-    rng = np.random.default_rng(8)
-    description, model = random_model(rng, 7, base=base, damping=0.4)
-    dense = DenseReference(description, model)
-    states, accelerations, tau = drawn(model, 9, rng)
-    first, width = model.m - model.n, 2 * model.m
-    found = {
-        name: getattr(batch, name)(model, states, *given_to(name, accelerations, tau))
-        for name in NAMES
-    }
-    free = np.arange(model.m) >= model.m // 2
-    nu_dot, efforts = batch.hybrid_dynamics(model, states, accelerations, tau, ~free[first:])
-    held = np.concatenate((np.full(first, bool(first)), ~free[first:]))
-    for k in (0, 8):
-        state, M, h = states[k], dense.mass_matrix(states[k]), dense.bias(states[k])
-        assert_close(found['mass_matrix'][k], M, 1e-12)
-        assert_close(found['mass_matrix_inverse'][k], np.linalg.inv(M), 1e-10)
-        assert_close(found['inverse_dynamics'][k], M @ accelerations[k] + h, 1e-12)
-        expected = dense.forward_dynamics(state, tau[k])
-        assert_close(found['forward_dynamics'][k], expected, 1e-10)
-        D = derivative_by_state(
-            lambda at, k=k: dense.inverse_dynamics(at, accelerations[k]), state, width
-        )
-        assert_close(np.hstack(sample(found['inverse_dynamics_derivatives'], k)), D, 1e-9)
-        D = derivative_by_state(lambda at, k=k: dense.forward_dynamics(at, tau[k]), state, width)
-        assert_close(np.hstack(sample(found['forward_dynamics_derivatives'], k)[:4]), D, 1e-8)
-        taubar = np.concatenate((np.zeros(first), tau[k]))
-        moved = np.where(held, accelerations[k], 0.0)
-        moved[~held] = np.linalg.solve(M[np.ix_(~held, ~held)], (taubar - h - M @ moved)[~held])
-        assert_close(nu_dot[k], moved, 1e-10)
-        assert_close(efforts[k][held], (M @ moved + h)[held], 1e-10)
 
 
 @pytest.mark.parametrize('name', NAMES)

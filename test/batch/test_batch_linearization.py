@@ -78,16 +78,6 @@ def test_robot__equals_pinocchio(name):
         assert_close(found.B[k], B, tolerance)
 
 
-def test_rows_and_inputs__are_in_the_order_of_the_model():
-    path = example_robot('go2')
-    names = TreeModel.from_urdf(path).joint_names
-    rng = np.random.default_rng(4)
-    order = [str(name) for name in rng.permutation(names)]
-    model = TreeModel.from_urdf(path, joints=order, actuated_joints=order[3:8])
-    states, tau = operating_points(model, 3, rng)
-    assert_as_one_by_one(model, states, tau, Linearizer(model).batch(states, tau))
-
-
 @pytest.mark.parametrize('kind', ['mimic joints', 'joints with several axes'])
 def test_model_that_lanes_do_not_carry__goes_one_by_one(kind):
     rng = np.random.default_rng(5)

@@ -12,7 +12,6 @@ from support.robots import example_robot, read_robot
 from support.states import seen_from
 
 from geolin_ros import TreeModel
-from geolin_ros.errors import NotFiniteError, ShapeError, SingularInertiaError
 from geolin_ros.kernels.packing import contact_layout
 from geolin_ros.linearization.contacts import Contact, Loop
 from geolin_ros.linearization.contacts.constraints import Constraint
@@ -44,16 +43,6 @@ def assert_same(fast, general, state, tau, reference='moving', tolerance=1e-10, 
     assert C.rank == expected.rank
     assert_close(C.dropped.smallest_kept, expected.smallest_kept, 1e-8)
     return C, expected
-
-
-def test_actuated_joints_in_another_order__select_rows_and_inputs():
-    path = example_robot('go2')
-    names = list(read_robot(path)[1].joint_names)
-    model = read_robot(path, joints=names[::-1], actuated_joints=names[3:9])[1]
-    rng = default_rng(4)
-    fast, general = both(model, [Contact('FL_foot'), Contact('RR_foot', kd=2.0)])
-    C, _ = assert_same(fast, general, model.random_state(rng), rng.normal(size=model.n))
-    assert C.wrench_by_tau.shape == (6, 6)
 
 
 def test_results__know_their_geometry_wherever_the_engine_is():
@@ -146,28 +135,6 @@ def test_rows_that_depend_on_each_other__equal_the_referee(robot, contacts, rank
         assert C.rank == expected.rank == rank
         assert C.dropped.contradiction == pytest.approx(expected.contradiction, abs=1e-6)
         assert_close(ours.forward_dynamics(state, tau), expected.nu_dot, 1e-8)
-
-
-def test_no_contact_in_force__is_the_free_robot():
-    model = read_robot(example_robot('go2'))[1]
-    rng = default_rng(6)
-    fast, general = both(model, [Contact('FL_foot', active=False)])
-    C, _ = assert_same(fast, general, model.random_state(rng), rng.normal(size=model.n))
-    assert C.wrenches.shape == (0,)
-    assert C.rank == 0
-
-
-def test_wrong_inputs__are_named_as_without_contacts():
-    model = read_robot(example_robot('go2'))[1]
-    linearizer = Linearizer(model, [Contact('FL_foot')])
-    state = model.neutral_state()
-    with pytest.raises(ShapeError, match='tau'):
-        linearizer(state, np.zeros(3))
-    with pytest.raises(NotFiniteError, match='tau'):
-        linearizer(state, np.full(model.n, np.nan))
-    state.s[2] = np.nan
-    with pytest.raises((NotFiniteError, SingularInertiaError)):
-        linearizer(state, np.zeros(model.n))
 
 
 @pytest.mark.parametrize(

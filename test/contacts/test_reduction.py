@@ -2,18 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The system that contacts admit: spectra, transfer functions, flows, and feedback on it."""
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.linalg
 import scipy.optimize
 from support.close import assert_close
-from support.robots import example_robot
 
 from geolin_ros import Linearizer, TreeModel, Wrench, bias_force, mass_matrix, robots
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.errors import ConfigurationError, ModelWarning
+from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.contacts import Contact, anchored
 from geolin_ros.linearization.reduction import reduce
 
@@ -154,71 +151,3 @@ def test_contact_forces__through_the_constraint_or_fixed_in_the_world_are_the_sa
     assert_close(stiffness(in_world), R.A[6:, :6], 1e-10)
     left_out = stiffness([])
     assert np.abs(left_out - R.A[6:, :6]).max() > 0.2 * np.abs(R.A[6:, :6]).max()
-
-
-class StandingGo2:
-    """Go2 on four feet with a stiff regulator of its reduced system, 500 Hz."""
-
-    PERIOD = 0.002
-
-    def __init__(self):
-        self.path = example_robot('go2')
-        with warnings.catch_warnings():
-            warnings.simplefilter('ignore', ModelWarning)
-            self.model = model = TreeModel.from_urdf(self.path)
-        self.state, self.tau = standing(model)
-        lowest = min(Kinematics(model, self.state).pose(f)[2, 3] for f in FEET)
-        self.state.H[2, 3] = 0.02 - lowest
-        self.C = Linearizer(model, [Contact(f) for f in FEET])(self.state, self.tau)
-        self.R = R = reduce(self.C)
-        Phi, Gamma = R.discretize(self.PERIOD)
-        sizes = np.repeat((0.03, 0.06, 0.5, 0.3, 0.8, 5.0), (3, 3, 12, 3, 3, 12))
-        Q, cost = R.P.T @ np.diag(sizes**-2) @ R.P, 0.03 * np.diag(model.limits.effort**-2)
-        X = scipy.linalg.solve_discrete_are(Phi, Gamma, Q, cost)
-        self.K = np.linalg.solve(cost + Gamma.T @ X @ Gamma, Gamma.T @ X @ Phi)
-
-    def gain(self, projection):
-        return self.K @ {'along M': self.R.L, 'orthogonal': self.R.P.T}[projection]
-
-
-@pytest.fixture(scope='module')
-def go2():
-    return StandingGo2()
-
-
-@pytest.mark.parametrize(('projection', 'stands'), [('along M', True), ('orthogonal', False)])
-def test_feedback_on_soft_feet__needs_the_projection_along_the_mass_matrix(
-    go2, projection, stands
-):
-    """Feet on springs of 10 kN/m with dampers, where contact rows leave no error at all."""
-    m, R, J = go2.model.m, go2.R, go2.C.J
-    at = Kinematics(go2.model, go2.state)
-    wrenches = [
-        Wrench(foot, at.pose(foot)[:3, :3] @ force, kind='world_oriented')
-        for foot, force in zip(FEET, go2.C.wrenches.reshape(4, 3), strict=True)
-    ]
-    free = Linearizer(go2.model)(go2.state, go2.tau, wrenches=wrenches)
-    augmented = np.zeros((2 * m + 12, 2 * m + 12))
-    augmented[: 2 * m, : 2 * m], augmented[: 2 * m, 2 * m :] = free.A, free.B
-    push = np.linalg.solve(R.M, J.T)
-    augmented[m : 2 * m, :m] -= push @ (1e4 * J)
-    augmented[m : 2 * m, m : 2 * m] -= push @ (1e2 * J)
-    step = scipy.linalg.expm(go2.PERIOD * augmented)
-    Phi, Gamma = step[: 2 * m, : 2 * m], step[: 2 * m, 2 * m :]
-    radius = np.abs(np.linalg.eigvals(Phi - Gamma @ go2.gain(projection))).max()
-    assert (radius < 1.0) == stands, f'spectral radius {radius}'
-
-
-@pytest.mark.parametrize(('projection', 'stands'), [('along M', True), ('orthogonal', False)])
-def test_feedback_in_simulation__stands_by_w_and_falls_by_p_transposed(go2, projection, stands):
-    pytest.importorskip('mujoco')
-    from geolin_demos.sim.simulator import Simulator
-
-    simulator = Simulator(go2.path, go2.model, FEET)
-    simulator.state = go2.state
-    gain, height = go2.gain(projection), []
-    for _ in range(400):
-        z = go2.state.difference(simulator.state)
-        simulator.advance(go2.tau - gain @ z, go2.PERIOD)
-        height.append(simulator.state.H[2, 3] / go2.state.H[2, 3])
-    assert (min(height) > 0.95) == stands, f'lowest {min(height):.3f} of the standing height'

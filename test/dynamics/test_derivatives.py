@@ -343,26 +343,6 @@ def test_derivative__by_the_axis_of_a_joint_that_mimics_another():
     assert_close(found, derivative(lambda p: forward_dynamics(robot(p), state, tau)), 1e-8)
 
 
-def test_inverse_dynamics_derivatives__equal_differences(case):
-    def tau(at):
-        return case.reference.inverse_dynamics(at, case.nu_dot, case.wrenches)
-
-    expected = derivative_by_state(case.reference, tau, case.state)
-    found = inverse_dynamics_derivatives(case.model, case.state, case.nu_dot, case.wrenches)
-    assert_close(np.hstack(found), expected, 1e-9)
-
-
-def test_forward_dynamics_derivatives__equal_differences(case):
-    def nu_dot(at):
-        return case.reference.forward_dynamics(at, case.tau, case.wrenches)
-
-    expected = derivative_by_state(case.reference, nu_dot, case.state, step=5e-3)
-    found = forward_dynamics_derivatives(case.model, case.state, case.tau, case.wrenches)
-    assert_close(np.hstack(found[:4]), expected, 1e-9)
-    Minv = np.linalg.inv(case.reference.mass_matrix(case.state))
-    assert_close(found.dnu_dot_dtau, Minv[:, case.base :], 1e-10)
-
-
 @pytest.mark.shows('Kim 2012: - all columns at once')
 @pytest.mark.parametrize('base_prescribed', [False, True])
 def test_hybrid_dynamics_derivatives__equal_differences(case, base_prescribed):

@@ -98,11 +98,14 @@ def case(request, base):
     return make_case(description, model, oracle, rng)
 
 
-@pytest.fixture(scope='module', params=range(5))
+@pytest.fixture(
+    scope='module', params=[(0.0, False), (0.2, False), (0.8, False), (0.5, True), (1.0, True)]
+)
 def split(request):
     """Which joint coordinates, and whether the base, are prescribed."""
-    rng = default_rng(request.param)
-    return lambda n: (rng.random(n) < (0.2, 0.5, 0.8, 0.5, 0.5)[request.param], request.param > 2)
+    share, base = request.param
+    rng = default_rng(round(10 * share))
+    return lambda n: (rng.random(n) < share, base)
 
 
 @pytest.mark.shows('Kim 2012: Table 2')
@@ -111,18 +114,8 @@ def test_inverse_dynamics__equals_rnea(case):
     assert_close(inverse_dynamics(case.model, case.state, case.nu_dot), expected, 1e-12)
     expected = case.pinocchio.inverse_dynamics(case.state, np.zeros(case.model.m))
     assert_close(bias_force(case.model, case.state), expected, 1e-12)
-
-
-@pytest.mark.shows('Kim 2012: Eq. (32)')
-def test_inverse_dynamics__equals_dense_dynamics_with_wrenches(case):
-    tau = inverse_dynamics(case.model, case.state, case.nu_dot, case.wrenches)
-    expected = case.dense.inverse_dynamics(case.state, case.nu_dot, case.wrenches)
-    assert_close(tau, expected, 1e-12)
-    assert_close(
-        bias_force(case.model, case.state, case.wrenches),
-        case.dense.bias(case.state, case.wrenches),
-        1e-12,
-    )
+    expected = case.dense.bias(case.state, case.wrenches)
+    assert_close(bias_force(case.model, case.state, case.wrenches), expected, 1e-12)
 
 
 @pytest.mark.shows('Kim 2012: Eq. (32)')
@@ -144,38 +137,12 @@ def test_forward_dynamics__equals_aba(case):
     assert_close(forward_dynamics(case.model, case.state, case.tau), expected, 1e-11)
 
 
-def test_forward_dynamics__equals_dense_dynamics_with_wrenches(case):
-    nu_dot = forward_dynamics(case.model, case.state, case.tau, case.wrenches)
-    expected = case.dense.forward_dynamics(case.state, case.tau, case.wrenches)
-    assert_close(nu_dot, expected, 1e-11)
-
-
-@pytest.mark.shows('Kim 2012: - q_v = q')
-def test_hybrid_dynamics__with_nothing_prescribed__is_forward_dynamics(case):
-    n = case.model.n
-    nothing = np.zeros(n, dtype=bool)
-    unread = np.full(n, np.nan)
-    nu_dot, tau = hybrid_dynamics(
-        case.model, case.state, unread, case.tau, nothing, wrenches=case.wrenches
-    )
-    expected = case.dense.forward_dynamics(case.state, case.tau, case.wrenches)
-    assert_close(nu_dot, expected, 1e-12)
-    assert np.array_equal(tau, case.tau)
-
-
-@pytest.mark.shows('Kim 2012: - q_u = q')
-def test_hybrid_dynamics__with_everything_prescribed__is_inverse_dynamics(case):
-    n = case.model.n
-    unread, everything = np.full(n, np.nan), np.ones(n, dtype=bool)
-    nu_dot, tau = hybrid_dynamics(
-        case.model, case.state, case.nu_dot, unread, everything, case.wrenches
-    )
-    expected = case.dense.inverse_dynamics(case.state, case.nu_dot, case.wrenches)
-    assert_close(tau, expected, 1e-12)
-    assert np.array_equal(nu_dot, case.nu_dot)
-
-
-@pytest.mark.shows('Kim 2012: Eqs. (33)')
+@pytest.mark.shows(
+    'Kim 2012: Eqs. (33)',
+    'Kim 2012: Table 1',
+    'Kim 2012: - q_v = q',
+    'Kim 2012: - q_u = q',
+)
 def test_hybrid_dynamics__equals_dense_blocks(case, split):
     prescribed, base_prescribed = split(case.model.n)
     base_prescribed = base_prescribed and case.base > 0
@@ -194,7 +161,7 @@ def test_hybrid_dynamics__equals_dense_blocks(case, split):
     solved = case.dense.hybrid(case.state, case.nu_dot, case.tau, free, case.wrenches)
     expected, expected_tau = np.split(solved, 2)
     scale = np.abs(case.dense.bias(case.state, case.wrenches)).max()
-    assert_close(nu_dot, expected, 1e-11)
+    assert_close(nu_dot, expected, 1e-12)
     assert_close(tau, expected_tau[0 if base_prescribed else case.base :], 1e-12, scale=scale)
 
 
@@ -211,19 +178,6 @@ def test_hybrid_dynamics__completes_the_motion_of_pinocchio(case, split):
     assert_close(found, nu_dot, 1e-10)
     scale = np.abs(bias_force(case.model, case.state)).max()
     assert_close(tau, case.tau, 1e-11, scale=scale)
-
-
-@pytest.mark.shows('Kim 2012: Table 1')
-def test_hybrid_dynamics__takes_its_own_results_back(case):
-    """Given one half of a motion in turn, the other half comes out."""
-    nu_dot = forward_dynamics(case.model, case.state, case.tau)
-    prescribed = np.arange(case.model.n) % 2 == 0
-    found, tau = hybrid_dynamics(case.model, case.state, nu_dot, case.tau, prescribed)
-    again, tau_again = hybrid_dynamics(case.model, case.state, found, tau, ~prescribed)
-    scale = np.abs(bias_force(case.model, case.state)).max()
-    assert_close(again, nu_dot, 1e-10)
-    assert_close(tau_again, tau, 1e-11, scale=scale)
-    assert_close(tau[-case.model.n :], case.tau, 1e-11, scale=scale)
 
 
 @pytest.mark.shows('Kim 2012: S_i(q_i)')

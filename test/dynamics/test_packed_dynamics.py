@@ -6,8 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from support import general
-from support.close import assert_close
 from support.passive_joints import passive_model
 from support.robots import example_robot, read_robot
 from support.trees import random_model
@@ -26,28 +24,6 @@ from geolin_ros.kernels.packing import layout
 
 def fast(model):
     return robot_of(model).engine
-
-
-def assert_equals_the_general_one(model, rng):
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    acceleration, nothing = rng.normal(size=model.m), [Wrench(model.base_link)]
-    M = general.mass_matrix(model, state)
-    tolerance = max(1e-12, 10.0 * np.finfo(float).eps * np.linalg.cond(M))
-    assert_close(fast(model).mass_matrix(model, state), M, 1e-13)
-    found = fast(model).inverse_dynamics(model, state, acceleration)
-    assert_close(found, inverse_dynamics(model, state, acceleration, nothing), 1e-12)
-    found = fast(model).forward_dynamics(model, state, tau)
-    assert_close(found, forward_dynamics(model, state, tau, nothing), tolerance)
-
-
-@pytest.mark.parametrize('name', ['go2', 'talos_full_v2', 'icub', 'panda'])
-def test_robot__equals_the_general_one(name):
-    rng = np.random.default_rng(1)
-    model = read_robot(example_robot(name), base='fixed' if name == 'panda' else 'floating')[1]
-    assert_equals_the_general_one(model, rng)
-    order = [str(joint) for joint in rng.permutation(model.joint_names)]
-    model = read_robot(example_robot(name), base=model.base, joints=order)[1]
-    assert_equals_the_general_one(model, rng)
 
 
 def test_public_functions__take_it_and_leave_their_results_alone():

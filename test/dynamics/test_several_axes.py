@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import default_rng
-from scipy.spatial.transform import Rotation
 from support.close import assert_close
 from support.finite_difference import derivative
 from support.pinocchio_oracle import PinocchioOracle
-from support.several_axes import SeveralAxesReference, linearization, retract
+from support.several_axes import SeveralAxesReference, retract
 from support.trees import ALL_KINDS, TILTED_GRAVITY, every_kind_description, physical_link
 
 from geolin_ros import (
@@ -32,7 +31,6 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ModelError, ShapeError, UnsupportedJointError
 
 pin = pytest.importorskip('pinocchio')
-mujoco = pytest.importorskip('mujoco')
 
 
 def make(base='floating', seed=61, kinds=ALL_KINDS, damping=0.3):
@@ -188,19 +186,6 @@ def velocity(state, base):
 
 class TestLinearization:
     @pytest.mark.shows('Kim 2012: - their A and B')
-    @pytest.mark.shows('Bos 2022: Section 2.2')
-    def test_a__equals_differences_of_dense_dynamics(self, base):
-        description, model, rng = make(base)
-        state, tau = model.random_state(rng), rng.normal(size=model.n)
-        linearizer = Linearizer(model)
-        expected = linearization(SeveralAxesReference(description, model), state, tau, step=5e-3)
-        A = linearizer(state, tau).A
-        m = model.m
-        assert_close(A[m:], expected[m:], 1e-9)
-        assert_close(A[:m, m:], np.eye(m), 0.0)
-        assert_close(A[:m, :m], expected[:m, :m], 1e-9)
-
-    @pytest.mark.shows('Kim 2012: - their A and B')
     def test_a_and_b__equal_compute_aba_derivatives(self, base):
         kinds = [kind for kind in ALL_KINDS if kind != 'universal']  # see test_derivatives.py
         description, model, rng = make(base, kinds=kinds)
@@ -259,91 +244,6 @@ class TestSteps:
             coarse = linearizer.discretize(state, tau, dt, method=method).next_state
             errors.append(np.abs(coarse.difference(fine)).max())
         assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
-
-
-def mjcf(description):
-    """Return MuJoCo's text of a tree on the ground; damping is none, floating joints neither."""
-
-    def numbers(values):
-        return ' '.join(repr(float(value)) for value in values)
-
-    def body(name, pose, joints):
-        link = next(link for link in description.links if link.name == name)
-        M = link.inertia
-        mass, h = M[0, 0], np.array([M[5, 1], M[3, 2], M[4, 0]])
-        c = h / mass
-        central = M[3:, 3:] - mass * (c @ c * np.eye(3) - np.outer(c, c))
-        full = [
-            central[0, 0],
-            central[1, 1],
-            central[2, 2],
-            central[0, 1],
-            central[0, 2],
-            central[1, 2],
-        ]
-        quaternion = Rotation.from_matrix(pose[:3, :3]).as_quat()[[3, 0, 1, 2]]
-        inner = ''.join(
-            body(joint.child, joint.placement, axes(joint))
-            for joint in description.joints
-            if joint.parent == name
-        )
-        return (
-            f'<body name="{name}" pos="{numbers(pose[:3, 3])}" quat="{numbers(quaternion)}">'
-            f'{joints}'
-            f'<inertial pos="{numbers(c)}" mass="{float(mass)!r}" fullinertia="{numbers(full)}"/>'
-            f'{inner}</body>'
-        )
-
-    def axes(joint):
-        x = numbers(joint.axis / np.linalg.norm(joint.axis))
-        y = numbers(joint.second_axis / np.linalg.norm(joint.second_axis))
-        hinge = f'<joint name="{joint.name}/0" type="hinge" axis="{x}"/>'
-        return {
-            'spherical': f'<joint name="{joint.name}/0" type="ball"/>',
-            'universal': hinge + f'<joint name="{joint.name}/1" type="hinge" axis="{y}"/>',
-            'cylindrical': hinge + f'<joint name="{joint.name}/1" type="slide" axis="{x}"/>',
-            'revolute': hinge,
-            'prismatic': f'<joint name="{joint.name}/0" type="slide" axis="{x}"/>',
-        }[joint.kind]
-
-    gravity = numbers(TILTED_GRAVITY)
-    return (
-        f'<mujoco><compiler angle="radian" balanceinertia="false"/><option gravity="{gravity}">'
-        '<flag constraint="disable"/></option>'
-        f'<worldbody>{body("link0", np.eye(4), "")}</worldbody></mujoco>'
-    )
-
-
-@pytest.mark.shows('Kim 2012: S_i(q_i)')
-def test_forward_and_inverse_dynamics__equal_mujoco():
-    """Ball, hinge and slide joints, two of a body in a row; its quaternions are (w, x, y, z)."""
-    kinds = ('spherical', 'universal', 'cylindrical', 'revolute', 'prismatic')
-    description, model, rng = make('fixed', seed=65, kinds=kinds, damping=0.0)
-    theirs = mujoco.MjModel.from_xml_string(mjcf(description))
-    data = mujoco.MjData(theirs)
-    state, tau = model.random_state(rng, speed=2.0), rng.normal(size=model.n)
-    rows = np.zeros(model.n, dtype=int)
-    for joint in description.joints:
-        ours_q = [
-            k for k, name in enumerate(model.position_names) if name.split('/')[0] == joint.name
-        ]
-        ours_v = [
-            k for k, name in enumerate(model.joint_names) if name.split('/')[0] == joint.name
-        ]
-        first = theirs.joint(f'{joint.name}/0')
-        q, v = int(first.qposadr[0]), int(first.dofadr[0])
-        positions = state.s[ours_q]
-        if joint.kind == 'spherical':
-            positions = positions[[3, 0, 1, 2]]
-        data.qpos[q : q + len(positions)] = positions
-        rows[ours_v] = v + np.arange(len(ours_v))
-    data.qvel[rows] = state.r
-    data.qfrc_applied[rows] = tau
-    mujoco.mj_forward(theirs, data)
-    assert_close(forward_dynamics(model, state, tau), data.qacc[rows], 1e-10)
-    data.qacc[rows] = nu_dot = rng.normal(size=model.n)
-    mujoco.mj_inverse(theirs, data)
-    assert_close(inverse_dynamics(model, state, nu_dot), data.qfrc_inverse[rows], 1e-11)
 
 
 class TestReading:

@@ -169,20 +169,6 @@ def test_status__finds_infinite_rates_and_accelerations():
         Linearizer(model)(state, np.zeros(6))
 
 
-@pytest.mark.parametrize('part', ['H', 's', 'v', 'r'])
-@pytest.mark.parametrize('value', [np.nan, np.inf])
-def test_every_number_of_the_state__must_be_finite(value, part):
-    rng = np.random.default_rng(9)
-    model = random_model(rng, 4)[1]
-    linearizer, good = Linearizer(model), model.random_state(rng)
-    for index in range(12 if part == 'H' else getattr(good, part).size):
-        state = good.copy()
-        getattr(state, part).reshape(-1)[index] = value
-        with pytest.raises(NotFiniteError, match=part):
-            linearizer(state, np.zeros(model.n))
-    linearizer(good, np.zeros(model.n))
-
-
 @pytest.mark.parametrize('line', [0, 1, 2])
 @pytest.mark.parametrize('order', [('pan', 'tilt', 'roll'), ('roll', 'pan', 'tilt')])
 @pytest.mark.parametrize('base', ['floating', 'fixed'])

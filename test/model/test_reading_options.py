@@ -6,11 +6,11 @@ import dataclasses
 import re
 from pathlib import Path
 
-import mujoco
 import numpy as np
 import pytest
 from support.close import assert_close, blocks
 from support.finite_difference import linearization
+from support.mujoco_oracle import MujocoOracle
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
 
@@ -130,18 +130,6 @@ def test_joints__choose_and_order_the_coordinates(talos):
     assert held['leg_right_4_joint'] == max(0.0, lower)
 
 
-def test_actuated_joints__are_the_columns_of_b(talos):
-    description, full = talos
-    chosen = ['leg_right_2_joint', 'arm_left_1_joint']
-    model = TreeModel.from_description(description, actuated_joints=chosen)
-    state, tau = full.random_state(np.random.default_rng(4)), np.ones(full.n)
-    part, whole = Linearizer(model)(state, tau), Linearizer(full)(state, tau)
-    columns = [full.joint_index(name) for name in chosen]
-    np.testing.assert_array_equal(part.B, whole.B[:, columns])
-    np.testing.assert_array_equal(part.A, whole.A)
-    assert [label.name for label in part.inputs] == [f'tau.{name}' for name in chosen]
-
-
 def test_effort_limit__takes_the_place_of_the_descriptions():
     path = robots.path('quadruped')
     given, asked = TreeModel.from_urdf(path), {'joints': {'*_calf_joint': {'effort_limit': 2.7}}}
@@ -154,61 +142,17 @@ def test_effort_limit__takes_the_place_of_the_descriptions():
         TreeModel.from_urdf(path, overlay={'joints': {'*': {'effort_limit': 0.0}}})
 
 
-def test_rotor_inertia_and_damping__equal_mujoco(tmp_path):
+def test_rotor_inertia_and_damping__equal_mujoco():
     path = example_robot('solo12')
     overlay = {'joints': {'*': {'rotor_inertia': 1e-5, 'gear_ratio': 9.0, 'damping': 0.3}}}
     model = TreeModel.from_urdf(path, overlay=overlay)
-    simulated = free_mujoco(path)
-    simulated.dof_armature[6:] = 81e-5
-    simulated.dof_damping[6:] = 0.3
+    simulated = MujocoOracle(path, model)
+    simulated.mujoco_model.dof_armature[6:] = 81e-5
+    simulated.mujoco_model.dof_damping[6:] = 0.3
     rng = np.random.default_rng(6)
     state, tau = model.random_state(rng), rng.normal(size=model.n)
-    assert_close(
-        Linearizer(model)(state, tau).nu_dot,
-        mujoco_accelerations(simulated, model, state, tau),
-        1e-9,
-    )
-
-
-def free_mujoco(path):
-    """Compile a URDF without meshes, contacts, limits or friction, on a free joint."""
-    spec = mujoco.MjSpec.from_string(without_geometry(path.read_text()))
-    spec.compiler.fusestatic = False
-    for body in spec.worldbody.bodies:
-        body.add_freejoint()
-    compiled = spec.compile()
-    compiled.opt.disableflags |= (
-        mujoco.mjtDisableBit.mjDSBL_CONTACT
-        | mujoco.mjtDisableBit.mjDSBL_LIMIT
-        | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS
-    )
-    compiled.dof_frictionloss[:] = 0.0
-    return compiled
-
-
-def without_geometry(text):
-    for tag in ('visual', 'collision'):
-        text = re.sub(rf'<{tag}\b.*?</{tag}>', '', text, flags=re.DOTALL)
-    return text
-
-
-def mujoco_accelerations(simulated, model, state, tau):
-    """Return nu_dot of MuJoCo; its free joint has world linear and body angular velocity."""
-    data = mujoco.MjData(simulated)
-    R = state.H[:3, :3]
-    order = [simulated.joint(name).id for name in model.joint_names]
-    data.qpos[:3] = state.H[:3, 3]
-    data.qpos[3:7] = np.roll(pin.Quaternion(R).coeffs(), 1)
-    data.qvel[:6] = np.concatenate((R @ state.v[:3], state.v[3:]))
-    for c, joint in enumerate(order):
-        data.qpos[simulated.jnt_qposadr[joint]] = state.s[c]
-        data.qvel[simulated.jnt_dofadr[joint]] = state.r[c]
-        data.qfrc_applied[simulated.jnt_dofadr[joint]] = tau[c]
-    mujoco.mj_forward(simulated, data)
-    classical = R.T @ data.qacc[:3]
-    linear = classical - np.cross(state.v[3:], state.v[:3])
-    joints = [data.qacc[simulated.jnt_dofadr[joint]] for joint in order]
-    return np.concatenate((linear, data.qacc[3:6], joints))
+    expected = simulated.forward_dynamics(state, tau)
+    assert_close(Linearizer(model)(state, tau).nu_dot, expected, 1e-9)
 
 
 def test_friction_and_spring__equal_differences(talos):

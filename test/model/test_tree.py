@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.close import assert_close
-from support.dense_reference import DenseReference, adjoint
+from support.dense_reference import DenseReference
 from support.pinocchio_oracle import pin
 from support.states import rotation_about
 from support.trees import descriptions, physical_link, random_pose, tree_description
@@ -65,27 +65,6 @@ def test_merged_robot__moves_like_its_links(base, description, seed):
     assert len(model.body_names) == len(moving) + 1
     assert set(model.link_names) == {link.name for link in description.links}
     assert_moves_like(model, description, np.random.default_rng(seed))
-
-
-@given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 8))
-def test_merging__conserves_mass_first_moment_and_inertia(seed, count):
-    """All links welded: one body whose spatial inertia is the sum of the moved ones."""
-    rng = np.random.default_rng(seed)
-    parents = [int(rng.integers(0, i)) for i in range(1, count + 1)]
-    description = tree_description(rng, parents, ['fixed'] * count)
-    model = TreeModel.from_description(description)
-    places = {'link0': np.eye(4)}
-    for joint in description.joints:
-        places[joint.child] = places[joint.parent] @ joint.placement
-    expected = np.zeros((6, 6))
-    for link in description.links:
-        X = adjoint(np.linalg.inv(places[link.name]))
-        expected += X.T @ link.inertia @ X
-        assert_close(model.frame(link.name).placement, places[link.name], 1e-13)
-    assert model.n == 0
-    assert model.tree.inertia.shape == (1, 6, 6)
-    assert_close(model.tree.inertia[0], expected, 1e-12)
-    assert_close(model.total_mass, sum(link.inertia[0, 0] for link in description.links), 1e-13)
 
 
 # ---- Roots

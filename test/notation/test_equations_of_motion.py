@@ -13,7 +13,7 @@ from support.robots import example_robot, read_robot
 from support.several_axes import SeveralAxesReference
 from support.trees import random_model
 
-from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
+from geolin_ros import State, TreeModel, Wrench, robots
 from geolin_ros.dynamics.equations_of_motion import equations_of_motion
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.momentum import kinetic_energy, potential_energy
@@ -129,21 +129,6 @@ def test_erratum_t9__mixed_equations_need_the_turning_of_the_base(robot, figure)
     assert_close(inertial.C @ inertial.nu + inertial.G, h, 1e-12)
 
 
-def test_gravity__is_the_derivative_of_the_potential_energy(case):
-    model = case.model
-    by_state = derivative_by_state(
-        lambda at: np.array([potential_energy(model, at)]), case.state, 2 * model.m
-    )
-    assert_close(equations_of_motion(model, case.state).G, by_state[0, : model.m], 1e-10)
-    assert_close(by_state[0, model.m :], np.zeros(model.m), 0.0)
-
-
-@pytest.mark.parametrize('name', NAMES)
-def test_kinetic_energy__is_half_nu_m_nu(case, name):
-    eom = equations_of_motion(case.model, case.state, name)
-    assert_close(0.5 * eom.nu @ eom.M @ eom.nu, kinetic_energy(case.model, case.state), 1e-13)
-
-
 class Passive:
     """That robot at a random motion under efforts and a wrench on a link."""
 
@@ -193,15 +178,6 @@ def test_power__changes_the_energy(passive):
     assert lost > 0.1
 
 
-def test_coriolis_matrix_of_passive_joints__makes_mdot_minus_2c_skew(passive):
-    model, state = passive.model, passive.state
-    M_dot = derivative(
-        lambda t: equations_of_motion(model, along(model, state, passive.nu_dot, t), 'mixed').M
-    )
-    C = equations_of_motion(model, state, 'mixed').C
-    assert_close(M_dot, C + C.T, 1e-9)
-
-
 @pytest.mark.shows('Traversaro 2019: - G')
 def test_gravity_and_springs__are_the_derivative_of_the_potential_energy(passive):
     model = passive.model
@@ -223,19 +199,6 @@ def test_energies_and_bias__are_those_of_dense_dynamics(base):
     assert_close(eom.C @ eom.nu + eom.G + eom.D, dense.bias(state), 1e-12)
     assert_close(kinetic_energy(model, state), dense.kinetic_energy(state), 1e-13)
     assert_close(potential_energy(model, state), dense.potential_energy(state), 1e-12)
-
-
-def test_free_flight__keeps_the_momentum_in_inertial_coordinates():
-    """Without gravity the base rows of M nu are the momentum about the world origin."""
-    model = TreeModel.from_urdf(robots.path('quadruped'), gravity=(0.0, 0.0, 0.0))
-    state = model.random_state(np.random.default_rng(37))
-    nu_dot = Linearizer(model).forward_dynamics(state, np.linspace(-1.0, 1.0, model.n))
-
-    def momentum(t):
-        eom = equations_of_motion(model, along(model, state, nu_dot, t), 'inertial')
-        return (eom.M @ eom.nu)[:6]
-
-    assert_close(derivative(momentum), np.zeros(6), 1e-9, scale=np.abs(momentum(0.0)).max())
 
 
 def test_unknown_representation__is_named():

@@ -2,20 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses, Jacobians and accelerations of frames: Pinocchio, dense chain rule, differences."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from support.close import assert_close, deviation
-from support.dense_reference import DenseReference, adjoint
+from support.dense_reference import adjoint
 from support.finite_difference import derivative, exp, hat
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
-from support.states import edge_states
-from support.trees import random_description, random_model
 
 from geolin_ros import State, TreeModel, robots
-from geolin_ros.description import Mimic
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import (
     ConfigurationError,
@@ -141,11 +136,6 @@ def test_accelerations__are_pinocchios(case, name):
         assert_close(apparent, expected, 1e-13, link, scale=1.0)
 
 
-def test_mixed_acceleration__is_not_pinocchios_plain_one(case):
-    apparent = case.at.apparent_acceleration(case.links[-1], case.nu_dot, 'mixed')
-    assert deviation(apparent, case.ask('getFrameAcceleration', case.links[-1], 'mixed')) > 0.05
-
-
 @pytest.mark.shows('Traversaro 2019: - bias acceleration Jdot nu')
 @pytest.mark.parametrize('base', EXPRESSIONS)
 @pytest.mark.parametrize('expressed_in', EXPRESSIONS)
@@ -181,22 +171,6 @@ def test_acceleration__follows_the_rate_of_the_numbers_of_the_velocity(case, bas
     for acceleration in (case.at.apparent_acceleration, case.at.intrinsic_acceleration):
         expected = acceleration(link, body, 'mixed')
         assert_close(acceleration(link, nu_dot, 'mixed', base), expected, 1e-9)
-
-
-@pytest.mark.shows('Traversaro 2019: Eqs. (70)-(74)')
-@pytest.mark.parametrize('base', ['floating', 'fixed'])
-def test_every_link__is_where_the_dense_chain_rule_puts_it(base):
-    """Joints revolute, prismatic and helical, in random order; edge states too."""
-    rng = np.random.default_rng(8)
-    description, model = random_model(rng, 8, base=base)
-    dense = DenseReference(description, model)
-    for _, state in edge_states(model, rng):
-        at = Kinematics(model, state)
-        for link, expected in dense.moving_links(state).items():
-            assert_close(at.pose(link), expected.H, 1e-12, link, scale=1.0)
-            assert_close(at.jacobian(link), expected.J, 1e-12, link)
-            assert_close(at.twist(link), expected.twist, 1e-12, link, scale=30.0)
-            assert_close(at.bias_acceleration(link), expected.bias, 1e-12, link, scale=900.0)
 
 
 def test_frame_with_a_placement__is_carried_by_its_body(case):
@@ -294,43 +268,6 @@ def test_contact_frame__is_not_a_frame_of_the_link(rolling):
     assert_close(np.linalg.solve(H, H_dot), hat(in_c + rolling.sliding), 1e-9)
 
 
-def mimic_models(rng, base):
-    """Return a random tree whose joint2 and joint5 follow joint1, and the same without."""
-    description = random_description(rng, 6)
-    mimics = {'joint2': Mimic('joint1', -0.7, 0.2), 'joint5': Mimic('joint1', 1.3, -0.1)}
-    joints = tuple(
-        dataclasses.replace(joint, mimic=mimics.get(joint.name)) for joint in description.joints
-    )
-    coupled = dataclasses.replace(description, joints=joints)
-    model = TreeModel.from_description(coupled, base=base)
-    names = [joint.name for joint in joints]
-    free = TreeModel.from_description(coupled, base=base, mimic='independent', joints=names)
-    G, offset = np.zeros((6, 4)), np.zeros(6)
-    for row, name in enumerate(names):
-        mimic = mimics.get(name, Mimic(name))
-        G[row, model.joint_index(mimic.joint)] = mimic.multiplier
-        offset[row] = mimic.offset
-    return model, free, G, offset
-
-
-@pytest.mark.parametrize('base', ['floating', 'fixed'])
-def test_mimic_joints__move_with_their_master(base):
-    rng = np.random.default_rng(9)
-    model, free, G, offset = mimic_models(rng, base)
-    state = model.random_state(rng, speed=2.0)
-    expanded = State(state.H, G @ state.s + offset, state.v, G @ state.r)
-    at, there = Kinematics(model, state), Kinematics(free, expanded)
-    b = model.m - model.n
-    T = np.zeros((free.m, model.m))
-    T[:b, :b], T[b:, b:] = np.eye(b), G
-    for link in model.link_names:
-        assert_close(at.pose(link), there.pose(link), 1e-13, link, scale=1.0)
-        for name in NAMES:
-            J, J_dot = there.jacobian(link, name, name), there.jacobian_rate(link, name, name)
-            assert_close(at.jacobian(link, name, name), J @ T, 1e-13, link, scale=1.0)
-            assert_close(at.jacobian_rate(link, name, name), J_dot @ T, 1e-12, link, scale=1.0)
-
-
 def test_jacobians__keep_their_digits_far_from_the_origin(quadruped):
     """Body Jacobians do not see where the robot is."""
     far = quadruped.state.copy()
@@ -338,15 +275,6 @@ def test_jacobians__keep_their_digits_far_from_the_origin(quadruped):
     there = Kinematics(quadruped.model, far)
     assert_close(there.J, quadruped.at.J, 0.0)
     assert_close(there.J_dot, quadruped.at.J_dot, 0.0)
-
-
-def test_base_link__of_an_upside_down_robot(quadruped):
-    state, link = quadruped.state.copy(), quadruped.model.base_link
-    state.H[:3, :3] = np.diag([1.0, -1.0, -1.0])
-    at = Kinematics(quadruped.model, state)
-    assert_close(at.twist(link, 'mixed')[:3], state.H[:3, :3] @ state.v[:3], 1e-14)
-    J = at.jacobian(link, 'mixed', 'mixed')
-    assert_close(J, np.eye(6, quadruped.model.m), 1e-14)
 
 
 def test_frames_of_the_base_twist__change_nothing_of_a_fixed_base():

@@ -74,12 +74,6 @@ def test_momentum_inertia_and_centre_of_mass__are_pinocchios(case):
     assert_close(found.inertia, data.Ig.matrix(), 1e-13)
 
 
-def test_locked_inertia__is_block_diagonal(case):
-    inertia = case.found.inertia
-    assert_close(inertia[:3, :3], case.found.mass * np.eye(3), 1e-13)
-    assert_close(inertia[:3, 3:], np.zeros((3, 3)), 1e-13, scale=case.found.mass)
-
-
 @pytest.mark.shows('Traversaro 2019: - average velocity')
 def test_average_velocity__moves_the_centre_of_mass(case):
     found = case.found
@@ -122,14 +116,6 @@ def test_momentum__changes_by_weight_and_wrenches_alone(case):
     expected = np.concatenate((model.total_mass * model.gravity + force, moment))
     expected[3:] += np.cross(state.H[:3, 3] - case.found.com, force)
     assert_close(case.found.A @ nu_dot + case.found.bias, expected, 1e-10)
-
-
-def test_momentum_matrix__is_that_of_the_base_rows_of_the_mass_matrix(case):
-    """A = (^0X_G)' M[:6] needs no sum over the bodies."""
-    G = np.eye(4)
-    G[:3, 3] = case.found.com
-    X = adjoint(np.linalg.solve(case.state.H, G))
-    assert_close(case.found.A, X.T @ case.oracle.mass_matrix(case.state)[:6], 1e-13)
 
 
 @pytest.mark.shows('Traversaro 2019: Eq. (83)')

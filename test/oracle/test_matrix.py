@@ -261,9 +261,19 @@ def test_dynamics__of_any_robot_and_their_derivatives_are_those_of_dense_dynamic
         assert_near(found, forward(state, some), 'forward', 1e-9)
     found = np.concatenate(hybrid_dynamics(model, *hybrid, wrenches))
     assert_near(found, mixed(state), 'hybrid', 1e-9)
+    many = [state], nu_dot[np.newaxis, first:], tau[np.newaxis], prescribed
+    found = np.hstack(batch.hybrid_dynamics(model, *many, wrenches))[0]
+    assert_near(found, mixed(state), 'hybrid of many', 1e-9)
     by_inverse = inverse_dynamics_derivatives(model, state, nu_dot, wrenches)
     by_forward = forward_dynamics_derivatives(model, state, tau, wrenches)
     by_hybrid = hybrid_dynamics_derivatives(model, *hybrid, wrenches)
+    inverse_of_many, forward_of_many = (
+        [part[0] for part in function(model, [state], given[np.newaxis], wrenches)]
+        for function, given in (
+            (batch.inverse_dynamics_derivatives, nu_dot),
+            (batch.forward_dynamics_derivatives, tau),
+        )
+    )
     assert_near(by_forward.dnu_dot_dtau, np.linalg.inv(M)[:, first:], 'forward by tau', 1e-8)
     for z in case.directions():
         pose, s, twist, r = np.split(z, np.cumsum([first, model.n, first]))
@@ -272,11 +282,13 @@ def test_dynamics__of_any_robot_and_their_derivatives_are_those_of_dense_dynamic
             pose=pose if first else still, positions=s, twist=twist if first else still, rates=r
         )
         expected = case.along(inverse, z)
-        assert_near(np.hstack(by_inverse) @ z, expected, 'inverse by state', of=inverse(state))
+        for D in (by_inverse, inverse_of_many):
+            assert_near(np.hstack(D) @ z, expected, 'inverse by state', of=inverse(state))
         found = inverse_dynamics_variation(model, state, nu_dot, variation, wrenches)
         assert_near(found, expected, 'inverse along', of=inverse(state))
         expected = case.along(forward, z)
-        assert_near(np.hstack(by_forward[:4]) @ z, expected, 'forward by state', of=forward(state))
+        for D in (by_forward, forward_of_many):
+            assert_near(np.hstack(D[:4]) @ z, expected, 'forward by state', of=forward(state))
         found = forward_dynamics_variation(model, state, tau, variation, wrenches)
         assert_near(found, expected, 'forward along', of=forward(state))
         expected = case.along(mixed, z)

@@ -5,8 +5,7 @@
 import numpy as np
 import pytest
 from support.close import assert_close, blocks
-from support.dense_reference import DenseReference
-from support.finite_difference import ad, linearization
+from support.finite_difference import ad
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import FOLDER, example_robot, example_robots, read_robot
 from support.states import edge_states
@@ -115,6 +114,7 @@ def test_linearization__equals_pinocchios(path):
         assert_agrees(oracle, lin(state, tau), state, tau)
 
 
+@pytest.mark.shows('Bos 2022: Eqs. (1)')
 @pytest.mark.parametrize('name', ['panda', 'talos_reduced', 'go2'])
 def test_linearization_with_fixed_base__equals_pinocchios(name):
     path = example_robot(name)
@@ -139,23 +139,3 @@ def test_linearization_of_random_trees__equals_pinocchios(shape, base):
             for _, state in edge_states(model, rng):
                 tau = moderate_efforts(rng, oracle, state)
                 assert_agrees(oracle, Linearizer(model)(state, tau), state, tau)
-
-
-@pytest.mark.shows('Bos 2022: Eqs. (1)')
-@pytest.mark.parametrize('base', ['floating', 'fixed'])
-def test_linearization__equals_differences_on_the_manifold(base):
-    """Of a dense forward dynamics that shares no code with the kernels."""
-    rng = np.random.default_rng(9)
-    for count in (1, 4, 7):
-        description, model = random_model(rng, count, base=base, damping=0.5)
-        dense, lin = DenseReference(description, model), Linearizer(model)
-        state, tau = model.random_state(rng), rng.normal(size=count)
-        A, B = linearization(dense.forward_dynamics, model, state, tau)
-        L = lin(state, tau)
-        for ours, theirs in ((L.A, A), (L.B, B)):
-            for (name, own), (_, other) in zip(
-                blocks(ours, model), blocks(theirs, model), strict=True
-            ):
-                assert_close(
-                    own, other, 1e-8, f'block {name}', scale=max(np.abs(other).max(), 1e-3)
-                )

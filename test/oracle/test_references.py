@@ -7,15 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import finite_difference
-from support.close import assert_blocks_close, assert_close, blocks, deviation
+from support.close import assert_blocks_close, assert_close, deviation
 from support.dense_reference import DenseReference
 from support.pinocchio_oracle import PinocchioOracle
-from support.robots import example_robot, read_robot
 from support.trees import TILTED_GRAVITY, descriptions, random_model
 
 from geolin_ros import TreeModel
-
-ROBOTS = ('solo12', 'talos_reduced')
 
 
 def drawn(rng, model):
@@ -41,19 +38,6 @@ def test_dense_reference__equals_pinocchio_on_random_trees(shape, base):
     assert_close(dense.forward_dynamics(state, tau), pinocchio.forward_dynamics(state, tau), 1e-9)
 
 
-@pytest.mark.parametrize('name', ROBOTS)
-def test_dense_reference__equals_pinocchio_on_robots(name, base):
-    rng = np.random.default_rng(8)
-    path = example_robot(name)
-    description, model = read_robot(path, base=base)
-    dense, pinocchio = DenseReference(description, model), PinocchioOracle.read_urdf(path, model)
-    state, _, nu_dot = drawn(rng, model)
-    assert_close(dense.mass_matrix(state), pinocchio.mass_matrix(state), 1e-12)
-    assert_close(
-        dense.inverse_dynamics(state, nu_dot), pinocchio.inverse_dynamics(state, nu_dot), 1e-12
-    )
-
-
 @given(descriptions(max_joints=6, damping=0.3), st.integers(0, 2**32 - 1))
 def test_dense_reference__balances_power(description, seed):
     model = TreeModel.from_description(description, gravity=TILTED_GRAVITY)
@@ -69,21 +53,6 @@ def test_dense_reference__balances_power(description, seed):
     power = tau @ state.r - dense.damping @ state.r**2
     change = finite_difference.derivative(energy, step=1e-2 / scale)
     assert_close(change, power, 1e-10, scale=scale * max(1.0, dense.kinetic_energy(state)))
-
-
-def test_pinocchio_linearization__equals_differences_of_the_dense_reference(base):
-    rng = np.random.default_rng(9)
-    description, model = random_model(rng, 6, base=base, damping=0.3)
-    dense = DenseReference(description, model)
-    state, tau, _ = drawn(rng, model)
-    A, B, nu_dot = PinocchioOracle.from_description(description, model).linearization(state, tau)
-    differences = finite_difference.linearization(dense.forward_dynamics, model, state, tau)
-    assert_close(nu_dot, dense.forward_dynamics(state, tau), 1e-10)
-    for ours, theirs in zip(differences, (A, B), strict=True):
-        for (name, block), (_, other) in zip(
-            blocks(ours, model), blocks(theirs, model), strict=True
-        ):
-            assert_close(block, other, 1e-9, name, scale=max(1.0, np.abs(other).max()))
 
 
 def test_richardson__converges_with_order_six():

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.close import assert_close, deviation
+from support.close import assert_close
 from support.dense_reference import DenseReference
 from support.finite_difference import derivative_by_state, derivative_by_vector
 from support.passive_joints import passive_model
@@ -13,7 +13,6 @@ from support.robots import read_robot
 from support.states import seen_from
 from support.trees import random_model
 
-from geolin_papers import bos_2022
 from geolin_papers.consistency import linearize_motion, required_effort
 from geolin_ros import Linearizer, TreeModel, Wrench, robots
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
@@ -45,22 +44,6 @@ def test_required_effort__is_pinocchios_inverse_dynamics(case):
     assert_close(found.nu_dot, nu_dot, 0.0)
 
 
-@pytest.mark.shows('Bos 2022: Definition 3.1: consistent (a_0, rdot)')
-def test_consistent_base_acceleration__leaves_no_base_wrench(case):
-    found = required_effort(case.model, case.state, case.r_dot)
-    taubar = case.oracle.inverse_dynamics(case.state, found.nu_dot)
-    scale = 9.81 * case.model.total_mass
-    assert_close(found.base_wrench, np.zeros(6), 1e-12, scale=scale)
-    assert_close(taubar[:6], np.zeros(6), 1e-12, scale=scale)
-    assert_close(found.tau, taubar[6:], 1e-12)
-    assert_close(found.nu_dot[6:], case.r_dot, 0.0)
-
-
-def test_consistent_base_acceleration__is_that_of_forward_dynamics(case):
-    found = required_effort(case.model, case.state, case.r_dot)
-    assert_close(case.oracle.forward_dynamics(case.state, found.tau), found.nu_dot, 1e-11)
-
-
 @pytest.mark.parametrize('mimic', [False, True], ids=['free', 'mimic'])
 def test_consistent_motion__of_passive_joints_under_a_wrench(mimic):
     model = passive_model('floating', mimic)
@@ -82,39 +65,6 @@ class Tables:
         description, self.model = random_model(rng, 7)
         self.dense = DenseReference(description, self.model)
         self.at, self.nu_dot = self.model.random_state(rng), rng.normal(size=self.model.m)
-
-    def eid(self, a_0):
-        at, model = self.at, self.model
-        return bos_2022.extended_inverse_dynamics(
-            model.tree, at.H, at.s, at.v, at.r, self.nu_dot[6:], model.gravity, a_0
-        )
-
-
-@pytest.mark.shows('Bos 2022: Definition 3.1: consistent (a_0, rdot)')
-def test_consistent_acceleration__is_the_third_remark_of_table_4():
-    tables = Tables()
-    eid = tables.eid(None)
-    found = required_effort(tables.model, tables.at, tables.nu_dot[6:])
-    assert_close(found.nu_dot[:6], eid.a[0], 1e-11)
-    assert_close(found.tau, eid.tau_bar[6:], 1e-11)
-
-
-@pytest.mark.shows('Bos 2022: - A and B about given accelerations')
-def test_inconsistent_linearization__equals_the_tables_about_the_given_accelerations():
-    """A = -M^-1 [D_1 ... D_4] of Tables 5-8, whatever a_0."""
-    tables = Tables()
-    model, tree, eid = tables.model, tables.model.tree, tables.eid(tables.nu_dot[:6])
-    L = linearize_motion(Linearizer(model), tables.at, tables.nu_dot[6:], tables.nu_dot[:6])
-    assert_close(L.nu_dot, tables.nu_dot, 1e-10)
-    derivatives = (
-        bos_2022.derivative_by_pose,
-        bos_2022.derivative_by_positions,
-        bos_2022.derivative_by_twist,
-        bos_2022.derivative_by_rates,
-    )
-    D = np.hstack([table(tree, eid) for table in derivatives])
-    A = -bos_2022.inverse_mass_matrix(tree, tables.at.s) @ D
-    assert_close(L.A[model.m :], A, 1e-10)
 
 
 @pytest.mark.shows(
@@ -157,23 +107,6 @@ def test_consistent_linearization__is_that_about_its_efforts(case, reference):
     assert_close(L.A, expected.A, 0.0)
     assert_close(L.drift, expected.drift, 0.0)
     assert_close(L.nu_dot[6:], case.r_dot, 1e-11)
-
-
-@pytest.mark.shows('Bos 2022: - A and B about given accelerations')
-def test_inconsistent_linearization__is_that_under_a_constant_base_wrench(case):
-    """By differences of Pinocchio's mass matrix and bias."""
-    oracle, m = case.oracle, case.model.m
-    L = linearize_motion(case.lin, case.state, case.r_dot, case.a_0).copy()
-    taubar = oracle.inverse_dynamics(case.state, np.concatenate((case.a_0, case.r_dot)))
-
-    def acceleration(at):
-        force = taubar - oracle.inverse_dynamics(at, np.zeros(m))
-        return np.linalg.solve(oracle.mass_matrix(at), force)
-
-    expected = derivative_by_state(acceleration, case.state, 2 * m)
-    assert_close(L.A[m:], expected, 1e-9)
-    consistent = linearize_motion(case.lin, case.state, case.r_dot)
-    assert deviation(consistent.A[m:], expected) > 1e-3, 'the base wrench matters'
 
 
 def test_errors__name_the_source(case):

@@ -10,19 +10,16 @@ import pytest
 from numpy.random import default_rng
 from scipy.integrate import solve_ivp
 from scipy.linalg import polar
-from support.close import assert_close, blocks
+from support.close import assert_close
 from support.dense_reference import DenseReference, adjoint
 from support.finite_difference import (
     ad,
     derivative,
-    derivative_by_state,
     difference,
     exp,
     hat,
-    linearization,
     retract,
 )
-from support.general import linearization as general_linearization
 from support.trees import breadth_first, gram_link, random_model, renumber_bodies
 
 from geolin_papers import bos_2022
@@ -54,26 +51,11 @@ class Case:
     def dense(self):
         return DenseReference(self.description, self.model)
 
-    @cached_property
-    def differences(self):
-        """D_1, D_2, D_3, D_4 by differences of the dense dynamics."""
-        columns = derivative_by_state(
-            lambda at: self.dense.inverse_dynamics(at, self.nu_dot), self.state, 2 * self.model.m
-        )
-        n = self.model.n
-        return np.split(columns, [6, 6 + n, 12 + n], axis=1)
-
     def eid(self, state=None, nu_dot=None):
         at = self.state if state is None else state
         nu_dot = self.nu_dot if nu_dot is None else nu_dot
         return bos_2022.extended_inverse_dynamics(
             self.tree, at.H, at.s, at.v, at.r, nu_dot[6:], self.model.gravity, nu_dot[:6]
-        )
-
-    def linearization(self):
-        at = self.state
-        return bos_2022.linearization(
-            self.tree, at.H, at.s, at.v, at.r, self.tau, self.model.gravity
         )
 
 
@@ -98,20 +80,6 @@ def case(request):
     return Case(description, model, tree, state, rng.normal(size=model.m), rng.normal(size=count))
 
 
-@pytest.mark.shows('Bos 2022: Table 4')
-def test_extended_inverse_dynamics__equals_dense_dynamics(case):
-    expected = case.dense.inverse_dynamics(case.state, case.nu_dot)
-    assert_close(case.eid().tau_bar, expected, 1e-12)
-
-
-@pytest.mark.shows('Bos 2022: Eqs. (54)')
-def test_extended_inverse_dynamics__gives_the_base_rows_of_the_mass_matrix(case):
-    eid, M = case.eid(), case.dense.mass_matrix(case.state)
-    assert_close(eid.M_c[0], M[:6, :6], 1e-12, 'M11, Eq. (54)')
-    assert_close(eid.a[0], case.nu_dot[:6], 0.0, 'vdot, Eq. (55)')
-    assert_close(eid.F[0], M[:6, 6:], 1e-12, 'M12, Eq. (56)')
-
-
 @pytest.mark.shows('Bos 2022: Definition 3.1, third remark of Table 4')
 def test_extended_inverse_dynamics__without_a_base_acceleration__leaves_no_base_wrench(case):
     at, nu_dot = case.state, case.nu_dot
@@ -123,23 +91,6 @@ def test_extended_inverse_dynamics__without_a_base_acceleration__leaves_no_base_
     assert_close(case.eid(nu_dot=consistent).tau_bar[6:], eid.tau_bar[6:], 1e-12)
 
 
-@pytest.mark.shows(
-    'Bos 2022: Table 5',
-    'Bos 2022: Table 6',
-    'Bos 2022: Table 7',
-    'Bos 2022: Table 8',
-)
-@pytest.mark.parametrize('column', [0, 1, 2, 3], ids='Hsvr')
-def test_derivatives__equal_differences_of_dense_dynamics(case, column):
-    table = (
-        bos_2022.derivative_by_pose,
-        bos_2022.derivative_by_positions,
-        bos_2022.derivative_by_twist,
-        bos_2022.derivative_by_rates,
-    )[column]
-    assert_close(table(case.tree, case.eid()), case.differences[column], 1e-9)
-
-
 @pytest.mark.shows('Bos 2022: - closed form D_1 = M[:, :6] (a_r,0 x)')
 def test_derivative_by_pose__is_the_mass_matrix_times_gravity_cross(case):
     eid = case.eid()
@@ -149,55 +100,6 @@ def test_derivative_by_pose__is_the_mass_matrix_times_gravity_cross(case):
     assert_close(D1, M[:, :6] @ ad(eid.a_r[0]), 1e-12)
     assert_close((Minv @ D1)[:6], ad(eid.a_r[0]), 1e-10)
     assert np.abs((Minv @ D1)[6:]).max() <= 1e-10 * np.abs(D1).max()
-
-
-@pytest.mark.shows('Bos 2022: Table 9')
-def test_inverse_mass_matrix__times_dense_mass_matrix_is_one(case):
-    M = case.dense.mass_matrix(case.state)
-    Minv = bos_2022.inverse_mass_matrix(case.tree, case.state.s)
-    assert_close(Minv @ M, np.eye(case.model.m), 1e-10)
-    assert_close(Minv, np.linalg.inv(M), 1e-10)
-    assert np.array_equal(Minv[:6, 6:], Minv[6:, :6].T)
-
-
-@pytest.mark.shows(
-    'Bos 2022: Eqs. (11), (12), (22)',
-    'Bos 2022: Proposition 2',
-    'Bos 2022: Proposition 3',
-    'Bos 2022: Eqs. (19)-(21)',
-)
-def test_linearization__equals_the_linearization_in_use(case):
-    A, B, nu_dot = case.linearization()
-    if case.model.packed is None:  # not of rigid bodies: for tables and referee alone
-        *used_A_B, used_nu_dot = general_linearization(case.model, case.state, case.tau)
-    else:
-        ours = Linearizer(case.model)(case.state, case.tau)
-        used_A_B, used_nu_dot = [ours.A, ours.B], ours.nu_dot
-    assert_close(nu_dot, used_nu_dot, 1e-10)
-    for table, used in zip((A, B), used_A_B, strict=True):
-        sizes = {name: np.abs(block).max() for name, block in blocks(used, case.model)}
-        for (name, block), (_, other) in zip(
-            blocks(table, case.model), blocks(used, case.model), strict=True
-        ):
-            # gravity turns the whole robot, no joint: zero up to rounding of its neighbour
-            scale = sizes['vH'] if name == 'rH' else None
-            assert_close(block, other, 1e-9, f'block {name}', scale)
-
-
-@pytest.mark.shows(
-    'Bos 2022: Eqs. (11), (12), (22)',
-    'Bos 2022: Proposition 2',
-    'Bos 2022: Proposition 3',
-    'Bos 2022: Eqs. (19)-(21)',
-)
-def test_linearization__equals_differences_of_dense_dynamics(case):
-    A, B, nu_dot = case.linearization()
-    assert_close(nu_dot, case.dense.forward_dynamics(case.state, case.tau), 1e-10)
-    A_differences, B_differences = linearization(
-        case.dense.forward_dynamics, case.model, case.state, case.tau
-    )
-    assert_close(A, A_differences, 1e-9)
-    assert_close(B, B_differences, 1e-9)
 
 
 @pytest.mark.shows('Bos 2022: Eq. (11) as a statement on flows')

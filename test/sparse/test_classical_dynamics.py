@@ -7,7 +7,6 @@ import dataclasses
 import numpy as np
 import pytest
 from support.close import assert_close
-from support.finite_difference import hat
 from support.newton_euler import classical_sets, moving_bodies, random_motion
 from support.passive_joints import passive_model
 from support.pinocchio_oracle import PinocchioOracle, pin
@@ -18,7 +17,6 @@ from support.trees import TILTED_GRAVITY, every_kind_description, random_descrip
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.description import Mimic
-from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import (
     ConfigurationError,
     NotFiniteError,
@@ -77,18 +75,6 @@ def test_classical_dynamics__equal_pinocchio():
                     )
 
 
-def test_free_fall__has_the_rate_of_gravity_and_no_proper_acceleration():
-    rng = np.random.default_rng(3)
-    model = random_oracle(rng, 'floating').model
-    z = np.concatenate((rng.normal(size=model.m), np.zeros(model.m)))
-    state = model.neutral_state().retract(z)
-    solver = DynamicsSolver(model, sensors.forward_dynamics(model))
-    found = solver.solve(state, np.zeros(solver.system.rows - solver.system.equations))
-    expected = np.concatenate((state.H[:3, :3].T @ model.gravity, np.zeros(model.m - 3)))
-    assert_close(found.nu_dot, expected, 1e-11)
-    assert np.abs(found.a).max() < 1e-11 * np.linalg.norm(model.gravity)
-
-
 @pytest.mark.shows('Nori: - reaction of a fixed base')
 def test_inverse_dynamics__of_a_fixed_base__gives_the_reaction_of_the_ground():
     rng = np.random.default_rng(2)
@@ -102,40 +88,6 @@ def test_inverse_dynamics__of_a_fixed_base__gives_the_reaction_of_the_ground():
     referee = DynamicsSolver(floating.model, sensors.inverse_dynamics(floating.model))
     readings = np.concatenate((motion.theirs.fx.ravel(), np.zeros(6), motion.theirs.nu_dot))
     assert_close(reaction, referee.solve(still, readings).tau[:6], 1e-12)
-
-
-@pytest.mark.shows('Nori: Eqs. (2)-(5)')
-@pytest.mark.parametrize('base', ['floating', 'fixed'])
-def test_solutions__equal_a_dense_solve(base):
-    rng = np.random.default_rng(3)
-    model = random_oracle(rng, base).model
-    for problem, sensor_set, _ in classical_sets(model, rng):
-        solver = DynamicsSolver(model, sensor_set)
-        state = model.random_state(rng)
-        readings = rng.normal(size=solver.system.rows - solver.system.equations)
-        ours = solver.solve(state, readings)
-        D = solver.system.matrix().toarray()
-        dense = solver.system.unpack(np.linalg.solve(D, -solver.system.b))
-        for kind, expected in dense._asdict().items():
-            assert_close(getattr(ours, kind), expected, 1e-10, f'{problem}: {kind}')
-
-
-@pytest.mark.shows('Nori: Eqs. (12)-(15)')
-def test_forward_dynamics__with_rotors_springs_and_friction__equals_the_linearizer():
-    rng = np.random.default_rng(4)
-    overlay = {
-        'joints': {
-            name: {'rotor_inertia': 1e-4, 'gear_ratio': 30.0, 'stiffness': 4.0, 'damping': 0.5}
-            for name in ('left_hip_pitch', 'right_knee')
-        }
-    }
-    model = TreeModel.from_urdf(robots.path('humanoid'), overlay=overlay, coulomb_friction=True)
-    solver, linearizer = DynamicsSolver(model, sensors.forward_dynamics(model)), Linearizer(model)
-    for _ in range(3):
-        state, tau = model.random_state(rng), rng.normal(size=model.n)
-        readings = np.concatenate((np.zeros(6 * len(model.body_names) + 6), tau))
-        nu_dot = solver.solve(state, readings).nu_dot
-        assert_close(nu_dot, linearizer.forward_dynamics(state, tau), 1e-11)
 
 
 @pytest.mark.shows('Nori: Eq. (16)')
@@ -201,33 +153,6 @@ def test_accelerometer__reads_the_proper_acceleration_of_the_point():
         assert_close(read[3:], classical.angular, 1e-12, link)
 
 
-def test_sensors_of_motion__read_differences_of_poses():
-    """Origin and axes of a link along a motion: accelerations are second differences."""
-    oracle, motion = humanoid_in_motion(6)
-    model, state, nu_dot = oracle.model, motion.state, motion.theirs.nu_dot
-    nu, rest = np.concatenate((state.v, state.r)), np.zeros(model.m)
-
-    def pose(link, t):
-        moved = state.retract(np.concatenate((t * nu + 0.5 * t * t * nu_dot, rest)))
-        return Kinematics(model, moved).pose(link)
-
-    def second(link, h=1e-3):
-        once, twice = (
-            (pose(link, k * h) - 2.0 * pose(link, 0.0) + pose(link, -k * h)) / (k * h) ** 2
-            for k in (1, 2)
-        )
-        return (4.0 * once - twice) / 3.0
-
-    for link in ('imu', 'left_sole', 'head'):
-        read = readings_of(model, motion, *sensors_of_motion(model, link))
-        R, H_ddot = pose(link, 0.0)[:3, :3], second(link)
-        turned = R.T @ H_ddot[:3, :3]  # alpha x + w x w x, the latter symmetric
-        assert_close(read[:3], R.T @ (H_ddot[:3, 3] - model.gravity), 1e-7, link)
-        assert_close(
-            hat(np.concatenate((rest[:3], read[3:])))[:3, :3], (turned - turned.T) / 2, 1e-7
-        )
-
-
 def test_wrenches_torques_and_accelerations__are_read_as_pinocchio_has_them():
     oracle, motion = humanoid_in_motion(8)
     model, theirs = oracle.model, motion.theirs
@@ -256,21 +181,6 @@ def test_wrenches_torques_and_accelerations__are_read_as_pinocchio_has_them():
         )
         acceleration = oracle._to_pinocchio(theirs.nu_dot)[entry]
         np.testing.assert_allclose(read[12:], (torque, acceleration), rtol=1e-13)
-
-
-@pytest.mark.shows('Nori: Eq. (16)')
-def test_force_torque__reads_the_wrench_in_the_link():
-    rng = np.random.default_rng(7)
-    model = TreeModel.from_urdf(robots.path('humanoid'))
-    system = BlockSystem(model, [sensors.force_torque(model, 'left_sole')])
-    system.update(model.random_state(rng), np.zeros(6))
-    frame, d = model.frame('left_sole'), np.zeros(system.size)
-    force, moment = rng.normal(size=3), rng.normal(size=3)
-    columns = system.columns(Variable('f', model.body_names[frame.body]))
-    d[columns.start : columns.stop] = np.concatenate((force, moment))
-    R, o = frame.placement[:3, :3], frame.placement[:3, 3]
-    by_hand = np.concatenate((R.T @ force, R.T @ (moment - np.cross(o, force))))
-    assert_close(system.readings(d), by_hand, 1e-14)
 
 
 def test_stack__orders_readings_by_name():

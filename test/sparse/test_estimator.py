@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.close import assert_close, deviation
+from support.close import assert_close
 from support.newton_euler import random_motion
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
@@ -104,20 +104,6 @@ def test_estimate__equals_elimination_and_weighted_least_squares(oracle, motion)
     assert np.abs(residual).max() < 1e-10
 
 
-def test_estimate__solves_the_augmented_system(oracle, motion):
-    """[[Sigma, D], [D', 0]] (rho; d) = (-b; 0), dense; the covariance is a block of -K^-1."""
-    rng = np.random.default_rng(8)
-    estimator = Estimator(oracle.model, instruments(oracle.model))
-    system = estimator.system
-    found = estimator.estimate(motion.state, noisy_readings(system, motion, rng))
-    D = system.matrix().toarray()
-    K = np.block([[covariance_of(system), D], [D.T, np.zeros((system.size, system.size))]])
-    right = np.concatenate((-system.b, np.zeros(system.size)))
-    assert_close(flat(found.variables), np.linalg.solve(K, right)[system.rows :], 1e-9)
-    block = -np.linalg.inv(K)[system.rows :, system.rows :]
-    assert_close(estimator.covariance(everything(system)), block, 1e-8, 'covariance')
-
-
 def test_covariance__may_change_between_estimates(oracle, motion):
     """As that of a message does; correlated and diagonal ones in turn."""
     model, rng = oracle.model, np.random.default_rng(9)
@@ -199,21 +185,6 @@ def test_prior__is_a_sensor_that_reads_its_mean(oracle, motion):
     d, covariance, _ = eliminate_and_weigh(system)
     assert_close(flat(found.variables), d, 1e-9)
     assert_close(estimator.covariance(everything(system)), covariance, 1e-8)
-
-
-def test_normal_equations__lose_what_elimination_keeps(oracle, motion):
-    rng = np.random.default_rng(5)
-    estimator = Estimator(oracle.model, instruments(oracle.model))
-    system = estimator.system
-    found = estimator.estimate(motion.state, noisy_readings(system, motion, rng))
-    d, _, _ = eliminate_and_weigh(system)
-    # exact rows as nearly exact ones, of deviation 1e-8: what normal equations would need
-    D, Sigma = system.matrix().toarray(), covariance_of(system)
-    Sigma[exact_rows(system), exact_rows(system)] = 1e-16
-    weight = np.linalg.inv(Sigma)
-    normal = np.linalg.solve(D.T @ weight @ D, -D.T @ weight @ system.b)
-    assert deviation(normal, d) > 1e-4
-    assert_close(flat(found.variables), d, 1e-10)
 
 
 def test_missing_and_repeated_sensors__are_named(oracle):

@@ -232,19 +232,6 @@ def derivative_by_state(reference, function, state, step=2e-2):
     return np.array(columns).T
 
 
-def linearization(reference, state, tau, step=2e-2):
-    """Return A of the moving reference by differences of dense dynamics: D f - ad_f."""
-    model = reference.model
-    base = model.m - model.n
-
-    def velocity(at):
-        return np.concatenate((at.v[:base], at.r, reference.forward_dynamics(at, tau)))
-
-    A = derivative_by_state(reference, velocity, state, step)
-    A[: model.m, : model.m] -= brackets(reference, state)
-    return A
-
-
 def brackets(reference, state):
     """Return ad_f (m, m): of the base and of each joint whose displacements do not commute."""
     model = reference.model
