@@ -61,15 +61,6 @@ def stored() -> dict[str, dict[str, list[Any]]]:
     return {key: value for key, value in algorithms.read().items() if key != 'of'}
 
 
-def test_named_tests__exist() -> None:
-    written = '\n'.join(path.read_text(encoding='utf-8') for path in ROOT.glob('test/**/*.py'))
-    named = set(found(r'`(test_\w+__\w+)`'))
-    for section in stored().values():
-        named |= {name for tests, *_ in section.values() for name in tests if '__' in name}
-    counts = {name: written.count(f'def {name}(') for name in named}
-    assert {name: count for name, count in counts.items() if count != 1} == {}
-
-
 def test_errata_in_the_code__are_in_the_document() -> None:
     code = '\n'.join(path.read_text(encoding='utf-8') for path in SOURCES)
     cited = set()

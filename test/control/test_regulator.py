@@ -264,17 +264,6 @@ def test_reference_at_rest__never_grows_old():
     assert not held.warning
 
 
-def test_state_that_is_not_finite__is_damped():
-    held, state = regulator()
-    for k in range(10):
-        held.command(k * PERIOD, state)
-    broken = state.copy()
-    broken.s[3] = np.nan
-    command = held.command(10 * PERIOD, broken)
-    assert command.mode is Mode.DAMPING
-    assert np.all(np.isfinite(command.efforts))
-
-
 def test_silence__lets_the_joints_go():
     held, state = regulator()
     for k in range(300):
