@@ -6,8 +6,8 @@ import contextlib
 from math import nan
 
 import rclpy
+from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
-from support.ros_graph import DiagnosticStatus
 
 from geolin_ros import robots
 from geolin_ros.stream.drops import Cause
@@ -31,7 +31,7 @@ def test_bytes_that_are_no_joint_state__are_said_and_dropped(robot):
 
 
 def test_bad_joint_state__is_counted_said_once_and_dropped(robot):
-    """By one cause; test_drills.py counts the others, test/stream reads their sentences."""
+    """By one cause; test_drills.py counts others, test/stream all of them."""
     robot.ask()
     sent = [joint_state(robot, velocity=[0.0] * 11 + [nan]) for _ in range(4)]
     for joints in sent:

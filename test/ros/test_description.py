@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import rclpy
-from support.ros_graph import DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticStatus
 from support.strangers import BIPED, deviation
 
 from geolin_ros import TreeModel, robots

@@ -3,8 +3,9 @@
 """Quality of service, namespaces and remapped names."""
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from support.ros_graph import RELIABLE, DiagnosticStatus
+from support.ros_graph import RELIABLE
 
 from geolin_ros import TreeModel, robots
 

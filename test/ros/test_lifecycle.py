@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
-from support.ros_graph import DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticStatus
 
 from geolin_ros import robots
 

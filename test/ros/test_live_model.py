@@ -9,9 +9,10 @@ import time
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
 from support.close import assert_close
 from support.kernel_cache import copy_cache
-from support.ros_graph import RELIABLE, START, DiagnosticStatus, set_and_wait
+from support.ros_graph import RELIABLE, START, set_and_wait
 
 from geolin_msgs.msg import LinearizedDynamics
 from geolin_ros import Linearizer, TreeModel, robots, urdf

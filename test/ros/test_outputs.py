@@ -4,8 +4,7 @@
 
 import numpy as np
 import pytest
-from support.messages import fill
-from support.ros_graph import DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticStatus
 
 from geolin_msgs.srv import Linearize
 from geolin_ros import Linearizer, State, TreeModel, robots
@@ -128,34 +127,6 @@ def test_ages__are_unknown_until_a_clock_that_is_waited_for_comes(new_client, qu
     assert set(ages.values()) == {unknown}
     assert len(ages) == 2
     client.process.stop()
-
-
-class TestService:
-    def request(self, robot):
-        from support.messages import pose, robot_state, twist
-
-        from geolin_msgs.srv import Linearize
-
-        state = robot_state(12)
-        state.base_pose = pose((1, 2, 3), (1, 0, 0, 0))
-        state.base_twist = twist((0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
-        state.joint_positions = np.linspace(-1, 1, 12)
-        state.joint_rates = np.linspace(2, -2, 12)
-        request = Linearize.Request(joint_efforts=np.linspace(-5, 5, 12).tolist())
-        fill(request.state, state)
-        H = np.diag((1.0, -1.0, -1.0, 1.0))
-        H[:3, 3] = 1, 2, 3
-        return request, State(H, state.joint_positions, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
-                              state.joint_rates)  # fmt: skip
-
-    def test_answer__equals_the_library(self, robot):
-        request, state = self.request(robot)
-        response = robot.linearize(request)
-        assert response.success, response.message
-        expected = Linearizer(robot.model)(state, np.linspace(-5, 5, 12))
-        np.testing.assert_array_equal(
-            np.reshape(response.linearization.a.data, (36, 36)), expected.A
-        )
 
 
 DRONE = """<robot name="drone"><link name="hull"><inertial>

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
 from geolin_demos.demo.flight import Flight
 from support import wrong_node
 from support.messages import SECOND
-from support.ros_graph import START, DiagnosticStatus
+from support.ros_graph import START
 
 from geolin_ros import robots
 from geolin_ros.cli import main

@@ -182,29 +182,17 @@ class TestStream:
         stamps = [answer.stamp for answer in stream.take('odom', self.base(25))]
         assert stamps == [T0 + 20 * MS]
 
-    def test_max_rate__counts_those_that_wait(self, quadruped):
+    @pytest.mark.parametrize('first', ['joint states', 'odometry'])
+    def test_max_rate__counts_those_that_wait_and_those_that_need_not(self, quadruped, first):
         stream = LinearizationStream(
             quadruped, StreamSettings(pairing='interpolate', max_rate=250.0)
         )
+        messages = [('joint_states', self.joints(quadruped, t)) for t in range(1, 10)]
+        messages.insert(0 if first == 'odometry' else 9, ('odom', self.base(10)))
         take(stream, 'odom', self.base(0))
-        for t in range(1, 10):
-            take(stream, 'joint_states', self.joints(quadruped, t))
-        stamps = [answer.stamp for answer in stream.take('odom', self.base(10))]
+        stamps = [answer.stamp for message in messages for answer in stream.take(*message)]
         assert stamps == [T0 + t * MS for t in (1, 5, 9)]
         assert stream.counts.skipped == 6
-
-    def test_max_rate__counts_those_that_do_not_have_to_wait(self, quadruped):
-        stream = LinearizationStream(
-            quadruped, StreamSettings(pairing='interpolate', max_rate=250.0)
-        )
-        for t in (0, 10):
-            take(stream, 'odom', self.base(t))
-        stamps = [
-            answer.stamp
-            for t in range(1, 10)
-            for answer in stream.take('joint_states', self.joints(quadruped, t))
-        ]
-        assert stamps == [T0 + t * MS for t in (1, 5, 9)]
 
     def test_forgetting__starts_anew(self, stream, quadruped):
         take(stream, 'odom', self.base(500))

@@ -17,29 +17,21 @@ PERIOD = 2_000_000
 
 
 class Robot:
-    """A flight as messages, spoilt by what a test sets."""
+    """A flight as messages, whose odometry may be late."""
 
     def __init__(self, model, **settings):
         self.stream = LinearizationStream(model, StreamSettings(**settings))
         self.flight, self.stamp = Flight(model), 10 * SECOND
         self.flight.advance(0.2)
-        self.frozen_joint, self.world_twist, self.delay = None, False, 0
-        self.held = None
+        self.delay = 0
 
     def step(self):
         """Send odometry and joint state; return the answer."""
         model, state = self.stream.model, self.flight.state
-        s, v = state.s.copy(), state.v.copy()
-        if self.frozen_joint is not None:
-            self.held = self.held or s[self.frozen_joint]
-            s[self.frozen_joint] = self.held
-        if self.world_twist:
-            R = state.H[:3, :3]
-            v = np.concatenate((R @ v[:3], R @ v[3:]))
         turn = quaternion_from_rotation(state.H[:3, :3])
         stamp = self.stamp - self.delay
-        take(self.stream, 'odom', odometry(stamp, state.H[:3, 3], turn, v, model.base_link))
-        joints = joint_state(self.stamp, model.joint_names, s, state.r, self.flight.tau)
+        take(self.stream, 'odom', odometry(stamp, state.H[:3, 3], turn, state.v, model.base_link))
+        joints = joint_state(self.stamp, model.joint_names, state.s, state.r, self.flight.tau)
         answer = take(self.stream, 'joint_states', joints)
         self.flight.advance(PERIOD * 1e-9)
         self.stamp += PERIOD

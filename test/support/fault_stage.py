@@ -16,9 +16,6 @@ import numpy as np
 from support.messages import SECOND
 from support.ros_graph import START
 
-BATCH = 8
-"""So many bad messages in a row, then a good one: the queue of the node never overflows."""
-
 
 @dataclass
 class Outcome:
@@ -59,7 +56,6 @@ class Stage:
     def __init__(self, robot, accounts):
         self.robot, self.accounts = robot, accounts
         self._sent = []  # (stamp, names, positions), in order
-        self._unanswered = 0
         self._end = 0.0
         self._recover()
         self._before = self._counts()
@@ -73,15 +69,7 @@ class Stage:
         self.send(joints, self.robot.make_odometry(stamp))
         if answer:
             self.robot.wait_for(lambda: self.robot.answer_to(joints))
-            self._unanswered = 0
         return joints
-
-    def bad(self, joints=None, base=None):
-        """Send what cannot be answered; now and then something good behind it."""
-        self.send(joints, base)
-        self._unanswered += 1
-        if self._unanswered == BATCH:
-            self.good()
 
     def send(self, joints=None, base=None, publisher=None):
         """Publish and note what was sent."""
@@ -109,7 +97,7 @@ class Stage:
         robot = self.robot
         robot.linearizations.clear()
         self._sent.clear()
-        self._unanswered, self._end = 0, 0.0
+        self._end = 0.0
         outcome = drill(self)
         end = self._end or time.monotonic()
         self._recover()

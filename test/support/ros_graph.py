@@ -27,7 +27,7 @@ from support.processes import Program
 rclpy = pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs.msg')
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
@@ -645,10 +645,4 @@ STATE_AFTER = {
     'deactivate': 'inactive',
     'cleanup': 'unconfigured',
     'shutdown': 'finalized',
-}
-LEVELS = {
-    DiagnosticStatus.OK: 'ok',
-    DiagnosticStatus.WARN: 'warn',
-    DiagnosticStatus.ERROR: 'error',
-    DiagnosticStatus.STALE: 'stale',
 }

@@ -135,7 +135,7 @@ class StandingRobot:
     def wait_for(self, condition, timeout=PATIENCE):
         return self.graph.wait_for(condition, timeout, self.process)
 
-    def publish(self, broken=False):
+    def publish(self):
         """Publish the state at a stamp of the simulator's clock; return the stamp."""
         state, stamp = self.simulator.state, 10**12 + round(self.simulator.time * 1e9)
         joints, base = JointState(name=list(self.model.joint_names)), Odometry()
@@ -149,8 +149,6 @@ class StandingRobot:
         put(base.twist.twist.angular, 'xyz', state.v[3:])
         joints.position, joints.velocity = state.s.tolist(), state.r.tolist()
         joints.effort = self.history[-1].tolist()
-        if broken:
-            joints.position[3] = float('nan')
         self.odom.publish(base)
         self.joint_states.publish(joints)
         return stamp

@@ -10,7 +10,6 @@ import contextlib
 import copy
 import os
 import signal
-from functools import partial
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from support.ros_graph import RELIABLE, START, Process
 from support.standing import urdf_of
 from support.standing_graph import PERIOD, StandingRobot, Transition
 
-from geolin_msgs.msg import ContactState, ContactStates, FeedbackGains, LinearizedDynamics
+from geolin_msgs.msg import ContactState, ContactStates, LinearizedDynamics
 from geolin_ros.stream.geometry import write_pose, write_stamp
 
 FULL_SWING = 0.2
@@ -244,84 +243,6 @@ def test_linearizations_that_cannot_be_of_now__are_none(bench, change):
         before = int(bench.values().get('dropped: NaN or inf', 0))
         assert bench.said.startswith('damping')
         assert int(bench.values()['dropped: NaN or inf']) > before
-
-
-def garbage(rng, message):
-    for matrix in (message.a, message.b):
-        matrix.data = rng.normal(0.0, 1e3, len(matrix.data)).tolist()
-
-
-def turned_round(message):
-    message.b.data = (-np.array(message.b.data)).tolist()
-
-
-@pytest.mark.parametrize(
-    'change', [partial(garbage, np.random.default_rng(8)), turned_round], ids=['garbage', 'turned']
-)
-def test_matrices_of_another_world__make_no_gains(bench, change):
-    bench.spoil = spoilt(change)
-    bench.live(0.1)  # what was on its way
-    bench.robot.gains.clear()
-    assert bench.live(0.5) < STANDS
-    sources = {gains.source for gains in bench.robot.gains}
-    assert FeedbackGains.SOURCE_LINEARIZATION not in sources
-
-
-def test_odometry_that_stops__is_followed_by_damping(bench):
-    since, robot = len(bench.robot.process.log), bench.robot
-    limits, moving = np.array(robot.model.limits.effort), robot.posture.copy()
-    moving.r[:] = 1.0
-
-    def publish():
-        odom, robot.odom = robot.odom, Nowhere()
-        try:
-            return bench.publish()
-        finally:
-            robot.odom = odom
-
-    def damped():
-        robot.simulator.state = moving
-        publish()
-        robot.simulator.data.time += PERIOD
-        return np.allclose(robot.given[-1][1], -0.05 * limits)
-
-    bench.live(0.1, publish=publish)
-    assert says(bench, 'damping: no state of the base: the newest odometry is', since)
-    robot.wait_for(damped)
-
-
-class Nowhere:
-    """A publisher of a topic that has stopped."""
-
-    def publish(self, message):
-        """Do nothing."""
-
-
-@pytest.mark.parametrize(
-    ('jump', 'stays'), [(0.1, True), (10.0, False)], ids=['by 0.1 m', 'by 10 m']
-)
-def test_odometry_that_jumps__is_damped_beyond_the_trust_region(bench, jump, stays):
-    since, robot, rng = len(bench.robot.process.log), bench.robot, np.random.default_rng(9)
-    whole = robot.simulator
-
-    def publish():
-        place = whole.data.qpos[:3].copy()
-        whole.data.qpos[:3] += rng.uniform(-jump, jump, 3)
-        try:
-            return bench.publish()
-        finally:
-            whole.data.qpos[:3] = place
-
-    bench.live(0.2, publish=publish)
-    assert says(bench, 'beyond the trust region', since) is not stays
-
-
-def test_stamps_that_jump__give_efforts_no_more_time(bench):
-    robot, since = bench.robot, len(bench.robot.process.log)
-    for jump in (10.0, -10.0, 3600.0, -3600.0):
-        robot.simulator.data.time += jump
-        bench.live(0.02)
-    assert robot.process.log[since:].count('damping: ') >= 1
 
 
 def test_stopped_lqr_node__goes_on_within_limits(bench):

@@ -9,7 +9,7 @@ from support.fault_stage import Footprint
 MOST_GROWTH = 30_000  # kB
 
 
-LOADING = [name for name in DRILLS if 'service' in name or 'feet' in name]
+LOADING = [name for name in DRILLS if 'service' in name]
 """What loads kernels of contacts, which stay."""
 
 
