@@ -92,6 +92,18 @@ def test_stamps_and_frame__are_those_of_the_inputs(quadruped, source):
     assert stream.newest_stamps == {'joint state': T0 + 3 * MS, 'odometry': T0}
 
 
+def test_timer__answers_once_about_the_newest_joint_state(quadruped, source):
+    stream = make_stream(quadruped, trigger='timer')
+    take(stream, 'odom', source.odometry(T0))
+    assert take(stream, 'timer', None) is None
+    messages = [source.joint_state(T0 + k * MS) for k in range(3)]
+    assert all(take(stream, 'joint_states', message) is None for message in messages)
+    answer = take(stream, 'timer', None)
+    np.testing.assert_array_equal(answer.state.s, messages[-1].position)
+    assert take(stream, 'timer', None) is None
+    assert (stream.counts.received, stream.counts.skipped, stream.counts.answered) == (3, 2, 1)
+
+
 def test_fixed_base__needs_no_odometry():
     model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
     stream, source = make_stream(model), Source(model)

@@ -19,8 +19,11 @@ from support.messages import (
 )
 
 from geolin_ros import Linearizer, State, TreeModel, Wrench, robots
+from geolin_ros.errors import GeolinError
+from geolin_ros.linearization.along import ARRAYS
 from geolin_ros.linearization.contacts import Contact, anchored
 from geolin_ros.spatial.se3 import rotation_from_quaternion
+from geolin_ros.stream.along_messages import AlongAnswerer, read_trajectory, write_request
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
 from geolin_ros.stream.outputs.reading import read_linearization
@@ -297,3 +300,35 @@ def test_requests__are_bounded_in_size(quadruped, field, entries, says):
     response = ask(quadruped, request, StreamSettings(service_size=4))
     assert not response.success
     assert says in response.message
+
+
+def test_trajectory__is_that_of_the_library_bit_for_bit(quadruped):
+    service = pytest.importorskip('geolin_msgs.srv').LinearizeAlong
+    contacts, rng = [Contact('FL_foot'), Contact('RR_foot', 'surface')], np.random.default_rng(8)
+    states = np.stack([quadruped.random_state(rng).data for _ in range(4)])
+    efforts, times = rng.normal(size=(3, quadruped.n)), np.array((0.0, 0.01, 0.03, 0.04))
+    in_force = [('FL_foot',), ('FL_foot', 'RR_foot'), ()]
+    make_contact = pytest.importorskip('geolin_msgs.msg').ContactState
+    answer = AlongAnswerer(quadruped)
+    for N in (2, 3, 1):
+        request, part = service.Request(), slice(N + 1)
+        trajectory = states[part], efforts[:N], times[part], in_force[:N]
+        write_request(request, make_contact, quadruped, contacts, trajectory)
+        message = service.Response().trajectory
+        answer(request, message)
+        found = read_trajectory(message, contacts, in_force[:N])
+        expected = Linearizer(quadruped, contacts).along(*trajectory)
+        assert (found.in_force, found.first) == (expected.in_force, expected.first)
+        for name in ARRAYS:
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
+    for change, words in (
+        ({'model_hash': 'another'}, 'request is about model another, expected'),
+        ({'in_force': [True]}, '1 entries in in_force, expected at most 1000 and 1 x 2'),
+        ({'times': [0.0]}, r'times have shape \(1,\)'),
+    ):
+        request = service.Request()
+        write_request(request, make_contact, quadruped, contacts, trajectory)
+        for name, value in change.items():
+            setattr(request, name, value)
+        with pytest.raises(GeolinError, match=words):
+            answer(request, message)

@@ -125,6 +125,10 @@ def test_chain__is_composed_of_static_and_moving_transforms(sensor_robot):
     assert_close(sample.H, slow @ motion.pose(1e-3) @ fixed, 1e-13)
     assert given.take(transforms((T0 + 2 * MS, 'odom', 'other_robot', slow))) is None
     assert given.take(transforms((T0 + 2 * MS, 'map', 'odom', slow))) is None
+    given.forget()  # but the static ones
+    assert given.take(transforms((T0, 'odom', 'footprint', motion.pose(0.0)))) is None
+    with pytest.raises(DroppedInput, match='expected two transforms first'):
+        given.take(transforms((T0, 'map', 'odom', slow)))
 
 
 def test_frame_prefix__is_that_of_the_messages(sensor_robot):
