@@ -28,7 +28,8 @@ settings.register_profile('ci', max_examples=50, deadline=None, derandomize=True
 settings.register_profile('nightly', max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))
 
-EVIDENCE = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
+TEST = Path(__file__).resolve().parent
+EVIDENCE = TEST.parent / 'docs' / 'evidence'
 PROCESSES = [
     'balance',
     'cli',
@@ -117,16 +118,23 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the kernels once, before workers would all do it at the same time."""
     options = session.config.option
     if getattr(options, 'numprocesses', None) and not options.collectonly:
-        tool = Path(__file__).resolve().parents[1] / 'tools' / 'compile_kernels.py'
+        tool = TEST.parent / 'tools' / 'compile_kernels.py'
         subprocess.run([sys.executable, str(tool), '--all'], check=True)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import nothing of what `make check` leaves out by its folder."""
+    if 'not processes' in config.getoption('markexpr') and collection_path.parent == TEST:
+        return True if collection_path.name in PROCESSES else None
+    return None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what starts processes, by its folder or its imports; begin with the longest files."""
-    assert all((Path(__file__).parent / file).exists() for file in LONGEST)
-    items.sort(key=lambda item: _place(item.path.relative_to(Path(__file__).parent).as_posix()))
+    assert all((TEST / file).exists() for file in LONGEST)
+    items.sort(key=lambda item: _place(item.path.relative_to(TEST).as_posix()))
     for item in items:
-        of_folder = item.path.relative_to(Path(__file__).parent).parts[0] in PROCESSES
+        of_folder = item.path.relative_to(TEST).parts[0] in PROCESSES
         if of_folder or hasattr(getattr(item, 'module', None), 'subprocess'):
             item.add_marker(pytest.mark.processes)
 

@@ -542,7 +542,7 @@ def fly(path, true, model, rng, slow):
     start = middle + 0.25 * np.sin(phase).sum(1)
     data.qpos[:3], data.qpos[q] = (0.0, 0.0, 1.0), start
     weight = float(robot.body_mass.sum()) * 9.81
-    rows = []
+    rows, grasp = [], np.tile(np.eye(3), (2, 4))
 
     def rub(robot, data):
         data.qfrc_passive[v] -= 0.1 * data.qvel[v] + 0.3 * np.tanh(data.qvel[v] / 0.2)
@@ -557,29 +557,26 @@ def fly(path, true, model, rng, slow):
         rates = data.qvel[v]
         R = data.xmat[1].reshape(3, 3)
         way = np.array([0.05, 0.05, 0.05, 0.2, 0.2, 0.2]) * np.sin(base_wave * t + base_phase)
-        turn = 0.5 * (np.cross(R[:, 0], [1, 0, 0]) + np.cross(R[:, 1], [0, 1, 0]))
-        turn += 0.5 * np.cross(R[:, 2], [0, 0, 1]) + sway * way[3:]
+        turn = 0.5 * np.cross(R.T, np.eye(3)).sum(axis=0) + sway * way[3:]
         force = (
             1500.0 * (sway * way[:3] + np.array([0.0, 0.0, 1.0]) - data.qpos[:3])
             - 150.0 * data.qvel[:3]
         )
         force[2] += weight
         moment = 60.0 * turn - 6.0 * (R @ data.qvel[3:6])
-        arms = [data.xpos[foot] - data.qpos[:3] for foot in feet]
-        grasp = np.block([[np.eye(3)] * 4, [skew(arm) for arm in arms]])
+        arms = data.xpos[feet] - data.qpos[:3]
+        grasp[3:] = np.cross(arms[:, None], np.eye(3)).reshape(12, 3).T
         pushes = np.linalg.lstsq(grasp, np.hstack((force, moment)), rcond=None)[0].reshape(4, 3)
         data.qfrc_applied[:] = 0.0
         data.qfrc_applied[v] = tau
         data.xfrc_applied[:] = 0.0
-        wrenches = []
-        for foot, push in zip(feet, pushes, strict=True):
-            data.xfrc_applied[foot, :3] = push
-            data.xfrc_applied[foot, 3:] = np.cross(data.xpos[foot] - data.xipos[foot], push)
-            wrenches.append(np.hstack((push, data.xpos[foot])))
+        moments = np.cross(data.xpos[feet] - data.xipos[feet], pushes)
+        data.xfrc_applied[feet] = np.hstack((pushes, moments))
         twist = np.hstack((R.T @ data.qvel[:3], data.qvel[3:6]))
         H = np.eye(4)
         H[:3, :3], H[:3, 3] = R, data.qpos[:3]
-        rows.append((t, data.qpos[q].copy(), rates.copy(), tau, H, twist, np.array(wrenches)))
+        wrenches = np.hstack((pushes, data.xpos[feet]))
+        rows.append((t, data.qpos[q].copy(), rates.copy(), tau, H, twist, wrenches))
         mujoco.mj_step(robot, data)
     mujoco.set_mjcb_passive(None)
     time, s, r, tau, H, twist, wrenches = (np.array(part) for part in zip(*rows, strict=True))
@@ -594,10 +591,6 @@ def fly(path, true, model, rng, slow):
     ]
     forces = {robot.body(foot).name: wrenches[kept, f] for f, foot in enumerate(feet)}
     return Signals('go2', time[kept], *noisy[:3], H[kept], noisy[3], forces)
-
-
-def skew(a):
-    return -np.cross(np.eye(3), a).T
 
 
 @pytest.fixture(scope='module')

@@ -53,14 +53,21 @@ def rows() -> Iterator[Row]:
             yield Row(section, title, tuple(cells))
 
 
+@functools.cache
+def tests() -> list[tuple[str, ast.Module]]:
+    """Return text and syntax tree of all files of tests."""
+    texts = [path.read_text(encoding='utf-8') for path in sorted(ROOT.glob('test/**/test_*.py'))]
+    return [(text, ast.parse(text)) for text in texts]
+
+
+@functools.cache
 def shown() -> dict[str, list[str]]:
     """Return the names of the tests that carry each key."""
     found: dict[str, list[str]] = {}
-    for path in sorted(ROOT.glob('test/**/test_*.py')):
-        text = path.read_text(encoding='utf-8')
+    for text, tree in tests():
         for case, erratum in re.findall(r"^    '(([A-Z]\d+) [^']*)': ", text, re.MULTILINE):
             found.setdefault(erratum, []).append(case)
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(tree):
             for mark in getattr(node, 'decorator_list', ()):
                 if isinstance(mark, ast.Call) and ast.unparse(mark.func) == 'pytest.mark.shows':
                     for key in mark.args:
