@@ -82,6 +82,7 @@ def test_corner_points__move_as_two_surfaces(talos):
         'those of least norm',
     )
     assert len(report.redundant_rows) == 24
+    assert Linearizer(model)(talos.state, talos.tau).dropped.warnings == ()  # without contacts
 
 
 def test_corner_points__have_forces_of_least_norm_and_their_derivatives(talos):
