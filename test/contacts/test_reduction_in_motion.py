@@ -66,6 +66,16 @@ def test_basis__spans_what_position_and_velocity_admit(moving):
         assert_close(derivative(velocity, step=1e-3), np.zeros(12), 1e-8, scale=1.0)
     off_diagonal = np.abs(R.P[m:, :6]).max()
     assert off_diagonal > 1e-2, 'blkdiag(N, N) would not do'
+    weighed = R.P.T @ np.kron(np.eye(2), C.geometry.M)
+    assert_close(weighed @ R.P @ R.L, weighed, 1e-10)  # L leaves what is orthogonal by M
+    y = default_rng(13).normal(size=12)
+
+    def forces(t):
+        return moving.reference.forward_dynamics(moving.state.retract(t * R.lift(y)), moving.tau)[
+            1
+        ]
+
+    assert_close(R.wrench_by_state @ y, derivative(forces, step=2e-3), 1e-7)
 
 
 def test_steps__are_the_derivative_of_the_constrained_flow(moving):
