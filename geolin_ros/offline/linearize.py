@@ -3,26 +3,25 @@
 """Bags into a dataset: one process reads, workers linearize and write.
 
 The messages go through the stream of the node in their order, in one process; the operating
-points that come out are cut into units. Which worker takes a unit, when, and whether it was
-killed before, does not show in the result: a unit is a chunk of each variable, and nobody else's.
+points that come out are cut into slices. Which worker takes a slice, when, and whether it was
+killed before, does not show in the result: a slice is a chunk of each variable, and nobody else's.
 """
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
+import xarray as xr
 import zarr
 
 from geolin_ros.errors import ConfigurationError, RecordingError
-from geolin_ros.model.labels import input_labels, row_labels, state_labels
+from geolin_ros.model.labels import input_labels, rate_label, row_labels, state_labels
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench
 from geolin_ros.offline import store
-from geolin_ros.offline.entries import MATRICES, Layout, find_layout, packed
 from geolin_ros.offline.linearized import contact_names, linearized, spectra
 from geolin_ros.offline.points import (
     Neighbours,
@@ -34,7 +33,7 @@ from geolin_ros.offline.points import (
     tabulate,
 )
 from geolin_ros.offline.source import Source
-from geolin_ros.offline.workers import open_workers, run
+from geolin_ros.offline.workers import run
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import OperatingPoint
@@ -44,16 +43,10 @@ from geolin_ros.stream.warm_up_commands import warm_up_commands
 from geolin_ros.typing import IntArray
 
 FINGERPRINT = 'run'
-PROBES = 4
-SPECTRA = 256
+SPECTRA = 1024
 """Spectra in a chunk."""
-PAYING = 5e7
-"""Varying numbers of A, some 4 s of work, from which processes pay for the 2 s of their start."""
-README = (
-    'A of sample k, without geolin_ros.open_dataset: A = A_constant.copy(); '
-    'A.flat[A_entries] = A_varying[k]; B alike. columns, rows and inputs name the '
-    'entries: [name, unit]. A sample with valid[k] false has none.'
-)
+PAYING = 1e8
+"""Numbers of A, some 4 s of work, from which processes pay for the 2 s of their start."""
 FUNCTIONS = {'time': linearized, 'spectrum': spectra}
 """From points to variables, by the dimension that these have."""
 
@@ -93,7 +86,7 @@ def linearize(
 ) -> Result:
     """Write the linearizations about the samples of a source into a zarr group.
 
-    Run again after it was broken off, it goes on where it was: units that are finished are not
+    Run again after it was broken off, it goes on where it was: slices that are finished are not
     computed again.
 
     Parameters
@@ -105,9 +98,10 @@ def linearize(
     sampling
         Which samples; by default all, see `Sampling`.
     chunk
-        Samples in a unit; chosen by default.
+        Samples in a slice; chosen by default.
     workers, scheduler
-        See `open_workers`. Without either, what is not worth other processes is done here.
+        See `geolin_ros.offline.workers.run`. Without either, what is not worth other processes is
+        done here.
     watch
         See `Watch`.
 
@@ -135,8 +129,7 @@ def linearize(
             warm_up_contacts()
         if workers is None and dataset.numbers / sampling.every < PAYING:
             workers = 1
-        with open_workers(workers, scheduler) as found:
-            computed = sum(run(found, compute, dataset.units(watch)))
+        computed = sum(run(compute, dataset.slices(watch), workers, scheduler))
         dataset.finish()
     return dataset.result(computed)
 
@@ -147,22 +140,21 @@ def compute(
     begin: int,
     model: TreeModel,
     settings: StreamSettings,
-    layout: Layout,
     points: Points,
 ) -> int:
     """Compute and write the rows from ``begin`` on; return how many samples that are."""
-    computed = FUNCTIONS[dimension](model, settings, points)
-    rows = store.write(path, packed(computed, layout), begin)
-    return rows if dimension == 'time' else 0
+    rows = FUNCTIONS[dimension](model, settings, points)
+    store.write(path, rows, dimension, begin)
+    return rows.sizes.get('time', 0)
 
 
 class _Dataset:
-    """One dataset from its first unit to the last.
+    """One dataset from its first slice to the last.
 
     Attributes
     ----------
     numbers
-        How many numbers of A there are at most that vary.
+        How many numbers of A there are at most.
     """
 
     def __init__(self, source: Source, path: str, sampling: Sampling, chunk: int | None) -> None:
@@ -172,11 +164,14 @@ class _Dataset:
         self._has_spectrum = (
             chooser(rate=sampling.eig_rate) if sampling.eig_rate else lambda stamp: False
         )
-        probes = tabulate(self._model, list(enumerate(_probes(self._model, self._settings))))
-        found = {name: f(self._model, self._settings, probes) for name, f in FUNCTIONS.items()}
-        self._layout = find_layout(self._model, self._settings, found['time'])
-        self._like = {name: packed(data, self._layout) for name, data in found.items()}
-        row = max(entries.varying.size for entries in self._layout.values())
+        rest = OperatingPoint(
+            0, 0, self._model.neutral_state(), *np.zeros((2, self._model.n)), (), ()
+        )
+        points = tabulate(self._model, [(0, Neighbours(rest, rest, rest))])
+        self._like = {
+            name: f(self._model, self._settings, points) for name, f in FUNCTIONS.items()
+        }
+        row = self._like['time'].A.size
         self._lengths = {'time': chunk or store.chunk_length(8 * row), 'spectrum': SPECTRA}
         recording = source.recording
         self._most = recording.counts[recording.topic('joint_states')]
@@ -186,31 +181,32 @@ class _Dataset:
         self._skipped = 0
         self._failure: RecordingError | None = None
         self._group = self._open(self._fingerprint(sampling))
+        self._done = self._written(self._group)
         self.is_complete = bool(self._group.attrs['complete'])
 
-    # ---- units
+    # ---- slices
 
-    def units(self, watch: Watch) -> Iterator[tuple[Any, ...]]:
+    def slices(self, watch: Watch) -> Iterator[tuple[Any, ...]]:
         """Yield the work that is left, as it comes out of the bags."""
-        units: dict[str, list[tuple[int, Neighbours]]] = {name: [] for name in FUNCTIONS}
+        slices: dict[str, list[tuple[int, Neighbours]]] = {name: [] for name in FUNCTIONS}
         for row in self._rows(watch):
-            units['time'].append(row)
+            slices['time'].append(row)
             if self._has_spectrum(row[1].here.stamp):
-                units['spectrum'].append(row)
-            for dimension, rows in units.items():
+                slices['spectrum'].append(row)
+            for dimension, rows in slices.items():
                 if len(rows) == self._lengths[dimension]:
-                    yield from self._unit(dimension, rows)
-        for dimension, rows in units.items():
-            yield from self._unit(dimension, rows)
+                    yield from self._slice(dimension, rows)
+        for dimension, rows in slices.items():
+            yield from self._slice(dimension, rows)
 
-    def _unit(
+    def _slice(
         self, dimension: str, rows: list[tuple[int, Neighbours]]
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield a unit of rows unless it is written already; forget them."""
+        """Yield the work on a slice of rows unless it is written already; forget them."""
         begin, length = self._counts[dimension], self._lengths[dimension]
         if rows and self._done[dimension][begin // length] != len(rows):
             points = tabulate(self._model, rows)
-            yield dimension, self._path, begin, self._model, self._settings, self._layout, points
+            yield dimension, self._path, begin, self._model, self._settings, points
         self._counts[dimension] += len(rows)
         rows.clear()
 
@@ -238,63 +234,32 @@ class _Dataset:
     # ---- the group
 
     def _open(self, fingerprint: str) -> zarr.Group:
-        path = self._path
-        if not store.exists(path):
-            return self._create(fingerprint)
-        group = store.open_group(path, 'r+')
-        found = group.attrs.get(FINGERPRINT)
-        self._done = self._written(group)
-        is_begun = group.attrs.get('complete') or any(done.any() for done in self._done.values())
-        is_ours = found is not None or not (group.attrs or any(group))
-        if is_ours and not is_begun:
-            return self._create(fingerprint)  # what another run left is nothing, whatever it was
-        if found != fingerprint:
-            raise RecordingError(
-                f'{path} holds {"the dataset of another run" if found else "something else"}, '
-                'expected nothing, or a run of the same bags, robot and options to go on with; '
-                'choose another path or remove it'
+        if store.exists(self._path):
+            group = store.open_group(self._path, 'r+')
+            found = group.attrs.get(FINGERPRINT)
+            is_begun = group.attrs.get('complete') or any(
+                done.any() for done in self._written(group).values()
             )
-        return group
+            is_foreign = found is None and (group.attrs or any(group))
+            if is_begun or is_foreign:
+                if found != fingerprint:
+                    raise RecordingError(
+                        f'{self._path} holds '
+                        f'{"the dataset of another run" if found else "something else"}, expected '
+                        'nothing, or a run of the same bags, robot and options to go on with; '
+                        'choose another path or remove it'
+                    )
+                return group
+        names = _names(self._source).assign_attrs({FINGERPRINT: fingerprint})
+        return store.create(self._path, names, self._like, self._lengths, self._most)
 
     def _written(self, group: zarr.Group) -> dict[str, IntArray]:
-        """Return how many rows of each unit are there."""
+        """Return how many rows of each slice are there."""
         return {
-            name: store.written(store.array(group, store.TIMES[name])[:], self._lengths[name])
-            for name in FUNCTIONS
-            if store.TIMES[name] in group
+            dimension: store.written(store.array(group, time)[:], self._lengths[dimension])
+            for dimension, time in store.TIMES.items()
+            if time in group
         }
-
-    def _create(self, fingerprint: str) -> zarr.Group:
-        source, model, settings = self._source, self._model, self._settings
-        group = store.open_group(self._path, 'w')
-        group.attrs.update({FINGERPRINT: fingerprint, 'complete': False})
-        for name, like in self._like.items():
-            store.create(group, like, name, self._most, self._lengths[name])
-        for name, entries in self._layout.items():
-            dimensions = MATRICES[name]
-            store.write_table(group, f'{name}_constant', entries.constant, *dimensions)
-            store.write_table(group, f'{name}_entries', entries.varying, f'{name}_entry')
-        group.attrs.update(
-            {
-                'README': README,
-                'format': store.FORMAT,
-                'robot': model.name,
-                'model_hash': model.hash,
-                'base': model.base,
-                'description': source.description,
-                'parameters': dict(source.values),
-                'settings': asdict(settings),
-                'bags': [file.name for file in source.recording.paths],
-                'joints': list(model.joint_names),
-                'positions': list(model.position_names),
-                'contacts': list(contact_names(model, settings)),
-                'columns': [list(label) for label in state_labels(model)],
-                'rows': [list(label) for label in row_labels(model, settings.form)],
-                'inputs': [list(label) for label in input_labels(model)],
-            }
-        )
-        self._done = self._written(group)
-        return group
 
     def finish(self) -> None:
         """Cut the arrays to what there is, say that it is all, and raise what went wrong."""
@@ -308,8 +273,7 @@ class _Dataset:
             )
         valid = np.asarray(store.array(self._group, 'valid')[: self._counts['time']])
         self._drops[Cause.SINGULAR.value] += int((~valid).sum())
-        for name, like in self._like.items():
-            store.shorten(self._group, like, self._counts[name])
+        store.shorten(self._group, self._counts)
         self._group.attrs.update(
             {
                 'complete': True,
@@ -347,22 +311,39 @@ class _Dataset:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _probes(model: TreeModel, settings: StreamSettings) -> Iterator[Neighbours]:
-    """Yield random operating points, always the same ones, without contacts."""
-    rng = np.random.default_rng(0)
-    links = [(topic.link, topic.kind) for topic in settings.wrench_topics]
-    if settings.nu_dot != 'predicted' and model.base == 'floating':
-        links.append((model.base_link, 'body'))
-    for _ in range(PROBES):
-        z = rng.uniform(-0.7, 0.7, 12 + 2 * model.n)
-        if model.base == 'fixed':
-            z[:6] = z[6 + model.n : 12 + model.n] = 0.0
-        tau = rng.uniform(-1.0, 1.0, model.n)
-        loads = rng.uniform(-1.0, 1.0, (len(links), 6))
-        wrenches = tuple(
-            Wrench(link, load[:3], load[3:], kind)
-            for (link, kind), load in zip(links, loads, strict=True)
-        )
-        state = model.neutral_state().retract(z)
-        point = OperatingPoint(0, 0, state, tau, tau, wrenches, ())
-        yield Neighbours(point, point, point)
+def _names(source: Source) -> xr.Dataset:
+    """Return the names and units of all dimensions, and what is known of a run that begins."""
+    model, settings, state = source.model, source.settings, state_labels(source.model)
+    labels = {
+        'row': row_labels(model, settings.form),
+        'col': state,
+        'input': input_labels(model),
+        'acceleration': [rate_label(label) for label in state[len(state) // 2 :]],
+    }
+    names: dict[str, Sequence[str]] = {
+        **{dimension: [label.name for label in of] for dimension, of in labels.items()},
+        **{f'{dimension}_unit': [label.unit for label in of] for dimension, of in labels.items()},
+        'joint': model.joint_names,
+        'position': model.position_names,
+        'twist': ('x', 'y', 'z', 'wx', 'wy', 'wz'),
+        'contact': contact_names(model, settings),
+    }
+    attributes = {
+        'complete': False,
+        'format': store.FORMAT,
+        'robot': model.name,
+        'model_hash': model.hash,
+        'base': model.base,
+        'description': source.description,
+        'parameters': dict(source.values),
+        'settings': asdict(settings),
+        'bags': [file.name for file in source.recording.paths],
+    }
+    return xr.Dataset(
+        coords={
+            name: (name.removesuffix('_unit'), np.array(of, dtype=object))
+            for name, of in names.items()
+            if len(of)
+        },
+        attrs=attributes,
+    )

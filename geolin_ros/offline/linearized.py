@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From a slice of a bag, its operating points as arrays, to variables: what a worker computes."""
+"""From a slice of a bag, its operating points as arrays, to a Dataset: what a worker computes."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from geolin_ros.dynamics import batch
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
@@ -13,16 +14,11 @@ from geolin_ros.linearization.contacts.description import SIZES, Closure
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.points import Points
-from geolin_ros.offline.store import Column
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import OperatingPoint, linearize
 from geolin_ros.typing import Array
 
-NANOSECONDS: Mapping[str, Any] = {
-    'units': 'nanoseconds since 1970-01-01',
-    'calendar': 'proleptic_gregorian',
-    'dtype': 'int64',
-}
+STAMP = 'datetime64[ns]'
 
 
 def contact_names(model: TreeModel, settings: StreamSettings) -> tuple[str, ...]:
@@ -32,7 +28,7 @@ def contact_names(model: TreeModel, settings: StreamSettings) -> tuple[str, ...]
     return tuple(contact.name for contact in settings.contacts.contacts)
 
 
-def linearized(model: TreeModel, settings: StreamSettings, points: Points) -> dict[str, Column]:
+def linearized(model: TreeModel, settings: StreamSettings, points: Points) -> xr.Dataset:
     """Return the linearizations about points, bytes as those of the node, with what was measured.
 
     Parameters
@@ -44,9 +40,9 @@ def linearized(model: TreeModel, settings: StreamSettings, points: Points) -> di
 
     Returns
     -------
-    dict
-        Variables of `geolin_ros.open_dataset`, times last. NaN, and not ``valid``, where the
-        robot has none; ``contact_load`` is the size of the force of each contact [N], NaN where
+    xarray.Dataset
+        Of `geolin_ros.open_dataset`, without names. NaN, and not ``valid``, where the robot has
+        no linearization; ``contact_load`` is the size of the force of each contact [N], NaN where
         it is not in force, or in discrete form.
     """
     count, k, n_s, n = len(points.stamp), 2 * model.m, model.n_s, model.n
@@ -71,32 +67,33 @@ def linearized(model: TreeModel, settings: StreamSettings, points: Points) -> di
         A[t], B[t], nu_dot[t], drift[t] = answer.A, answer.B, answer.nu_dot, answer.drift
         if answer.contact_wrenches is not None:
             _weigh(contacts, answer.contact_wrenches, names, loads[t])
-    columns = {
-        'odometry_time': Column(points.odometry_stamp, (), NANOSECONDS),
-        'H': Column(states[:, :16].reshape(-1, 4, 4), ('pose_row', 'pose_col'), {'units': '1, m'}),
-        's': Column(states[:, 16 : 16 + n_s], ('position',)),
-        'v': Column(states[:, 16 + n_s : 22 + n_s], ('twist',)),
-        'r': Column(states[:, 22 + n_s : 22 + n_s + n], ('joint',)),
-        'tau': Column(points.tau, ('joint',)),
-        'A': Column(A, ('row', 'col')),
-        'B': Column(B, ('row', 'input')),
-        'drift': Column(drift, ('row',)),
-        'nu_dot': Column(nu_dot, ('acceleration',)),
-        'residual': Column(points.measured - nu_dot, ('acceleration',)),
-        'valid': Column(~np.isnan(nu_dot[:, 0])),
+    variables: dict[str, tuple[Any, ...]] = {
+        'time': ((), points.stamp.view(STAMP)),
+        'odometry_time': ((), points.odometry_stamp.view(STAMP)),
+        'H': (('pose_row', 'pose_col'), states[:, :16].reshape(-1, 4, 4), {'units': '1, m'}),
+        's': (('position',), states[:, 16 : 16 + n_s]),
+        'v': (('twist',), states[:, 16 + n_s : 22 + n_s]),
+        'r': (('joint',), states[:, 22 + n_s : 22 + n_s + n]),
+        'tau': (('joint',), points.tau),
+        'A': (('row', 'col'), A),
+        'B': (('row', 'input'), B),
+        'drift': (('row',), drift),
+        'nu_dot': (('acceleration',), nu_dot),
+        'residual': (('acceleration',), points.measured - nu_dot),
+        'valid': ((), ~np.isnan(nu_dot[:, 0])),
     }
     if names:
-        columns['contact_active'] = Column(active, ('contact',))
-        columns['contact_load'] = Column(loads, ('contact',), {'units': 'N'})
-    return {**columns, 'time': Column(points.stamp, (), NANOSECONDS)}
+        variables['contact_active'] = (('contact',), active)
+        variables['contact_load'] = (('contact',), loads, {'units': 'N'})
+    return _dataset('time', variables)
 
 
-def spectra(model: TreeModel, settings: StreamSettings, points: Points) -> dict[str, Column]:
+def spectra(model: TreeModel, settings: StreamSettings, points: Points) -> xr.Dataset:
     """Return eigenvalues of A, by falling real part, and conditioning of M about points.
 
     Arguments as of `linearized`.
     """
-    A = linearized(model, settings, points)['A'].values
+    A = linearized(model, settings, points).A.values
     eigenvalues = np.full(A.shape[:2], np.nan, dtype=np.complex128)
     good = ~np.isnan(A).any(axis=(1, 2))
     if good.any():
@@ -105,12 +102,20 @@ def spectra(model: TreeModel, settings: StreamSettings, points: Points) -> dict[
         eigenvalues[good] = np.take_along_axis(found, order, axis=-1)
     condition = np.linalg.cond(batch.mass_matrix(model, points.state))
     units = {'units': '1' if settings.form == 'discrete' else '1/s'}
-    return {
-        'spectrum_row': Column(points.row, (), {'units': 'sample of time'}),
-        'eigenvalues': Column(eigenvalues, ('mode',), units),
-        'mass_matrix_condition': Column(condition, (), {'units': '1'}),
-        'spectrum_time': Column(points.stamp, (), NANOSECONDS),
+    variables: dict[str, tuple[Any, ...]] = {
+        'spectrum_time': ((), points.stamp.view(STAMP)),
+        'spectrum_row': ((), points.row, {'units': 'sample of time'}),
+        'eigenvalues': (('mode',), eigenvalues, units),
+        'mass_matrix_condition': ((), condition, {'units': '1'}),
     }
+    return _dataset('spectrum', variables)
+
+
+def _dataset(dimension: str, variables: Mapping[str, tuple[Any, ...]]) -> xr.Dataset:
+    """Return variables that have one row for each sample, and the dimensions that follow."""
+    return xr.Dataset(
+        {name: ((dimension, *inner), *rest) for name, (inner, *rest) in variables.items()}
+    )
 
 
 def _weigh(

@@ -1,38 +1,33 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Zarr groups in folders and stores of fsspec, written a chunk of rows at a time."""
+"""Zarr groups in folders and stores of fsspec, written by xarray, a chunk of rows at a time."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import xarray as xr
 import zarr
-from numpy.typing import ArrayLike
 from zarr.codecs import BloscCodec, BytesCodec, TransposeCodec
 
 from geolin_ros.errors import GeolinError, RecordingError
 
-FORMAT = 'geolin_ros dataset 2'
-CODECS = frozenset(('blosc', 'bytes', 'transpose', 'zstd'))
+FORMAT = 'geolin_ros dataset 3'
+CODECS = frozenset(('blosc', 'bytes', 'transpose', 'vlen-utf8', 'zstd'))
 """Of arrays that are read. Others, of objects above all, might run what is stored."""
 NEVER = np.iinfo(np.int64).min
-"""Time of rows that are not there yet."""
+"""Time of rows that are not there yet, which xarray reads as NaT."""
 TIMES = {'time': 'time', 'spectrum': 'spectrum_time'}
 """What has the times of the rows of each dimension."""
+STAMPS: dict[str, Any] = {
+    'units': 'nanoseconds since 1970-01-01',
+    'calendar': 'proleptic_gregorian',
+}
 PLAIN: dict[str, Any] = {'consolidated': False, 'zarr_format': 3}
-CHUNK_BYTES = 1 << 23
+CHUNK_BYTES = 1 << 24
 """Chunks of the largest array are about this long, before compression."""
-
-
-class Column(NamedTuple):
-    """A variable with a row for each sample."""
-
-    values: Any
-    dimensions: tuple[str, ...] = ()
-    """Of one row."""
-    attributes: Mapping[str, Any] = {}
 
 
 def chunk_length(row_bytes: int) -> int:
@@ -98,13 +93,6 @@ def _options(path: str) -> dict[str, Any] | None:
     return {'auto_mkdir': True} if path.startswith('file://') else None
 
 
-def array(group: zarr.Group, name: str) -> 'zarr.Array[Any]':
-    """Return an array of a group."""
-    found = group[name]
-    assert isinstance(found, zarr.Array)
-    return found
-
-
 def exists(path: str) -> bool:
     """Whether there is anything that `open_group` opens; errors as there.
 
@@ -122,50 +110,59 @@ def exists(path: str) -> bool:
     return True
 
 
-def write_table(group: zarr.Group, name: str, values: ArrayLike, *dimensions: str) -> None:
-    """Write a small array at once."""
-    group.create_array(name, data=np.asarray(values), dimension_names=dimensions)
+def array(group: zarr.Group, name: str) -> 'zarr.Array[Any]':
+    """Return an array of a group."""
+    found = group[name]
+    assert isinstance(found, zarr.Array)
+    return found
 
 
 def create(
-    group: zarr.Group, like: Mapping[str, Column], dimension: str, count: int, chunk: int
-) -> None:
-    """Make room for ``count`` rows of variables like some, ``chunk`` of them in a file.
+    path: str,
+    names: xr.Dataset,
+    like: Mapping[str, xr.Dataset],
+    lengths: Mapping[str, int],
+    rows: int,
+) -> zarr.Group:
+    """Write names and attributes, and make room for ``rows`` rows of variables like some.
 
-    Inside a chunk the samples of an entry stand side by side: they are alike, which is what
-    compression lives on.
+    ``lengths`` of them are in a chunk, by their dimension. Inside a chunk the samples of an entry
+    stand side by side: they are alike, which is what compression lives on.
     """
-    for name, column in like.items():
-        shape = column.values.shape[1:]
-        is_integer = column.values.dtype == np.int64
-        group.create_array(
-            name,
-            shape=(count, *shape),
-            chunks=(chunk, *shape),
-            dtype=column.values.dtype,
-            filters=[TransposeCodec(order=(*range(1, 1 + len(shape)), 0))] if shape else None,
-            serializer=BytesCodec(),
-            compressors=[BloscCodec(cname='lz4', clevel=5, shuffle='shuffle')],
-            fill_value=NEVER if is_integer else column.values.dtype.type(0),
-            dimension_names=(dimension, *column.dimensions),
-            attributes=dict(column.attributes),
-        )
+    names.to_zarr(path, mode='w', storage_options=_options(path), **PLAIN)
+    group = open_group(path, 'r+')
+    for dimension, dataset in like.items():
+        for name, variable in dataset.variables.items():
+            inner = variable.shape[1:]
+            is_time = variable.dtype.kind == 'M'
+            group.create_array(
+                str(name),
+                shape=(rows, *inner),
+                chunks=(lengths[dimension], *inner),
+                dtype=np.int64 if is_time else variable.dtype,
+                filters=[TransposeCodec(order=(*range(1, 1 + len(inner)), 0))] if inner else None,
+                serializer=BytesCodec(),
+                compressors=[BloscCodec(cname='lz4', clevel=5, shuffle='shuffle')],
+                fill_value=NEVER if is_time else variable.dtype.type(0),
+                dimension_names=[str(of) for of in variable.dims],
+                attributes=STAMPS if is_time else variable.attrs,
+            )
+    return group
 
 
-def write(path: str, columns: Mapping[str, Column], begin: int) -> int:
-    """Write rows from ``begin`` on, the last variable last; return how many.
-
-    Those are the times: where there is one, all of its row is there, see `written`.
-    """
-    group, rows = open_group(path, 'r+'), 0
+def write(path: str, rows: xr.Dataset, dimension: str, begin: int) -> None:
+    """Write rows from ``begin`` on, their times last: see `written`."""
+    time, end = TIMES[dimension], begin + rows.sizes[dimension]
+    options: dict[str, Any] = {'zarr_format': 3, 'storage_options': _options(path)}
     with reached(path):
-        for name, column in columns.items():
-            rows = len(column.values)
-            array(group, name)[begin : begin + rows] = column.values
-    return rows
+        data = rows.drop_vars(time)
+        data.to_zarr(path, region={dimension: slice(begin, end)}, consolidated=False, **options)
+        # xarray writes no index into a region
+        times = zarr.open_array(path, path=time, mode='r+', **options)
+        times[begin:end] = rows[time].values.astype(np.int64)
 
 
-def written(times: ArrayLike, chunk: int | None = None) -> Any:
+def written(times: Any, chunk: int | None = None) -> Any:
     """Return how many rows are there without a gap, or in each chunk, by their times [ns]."""
     there = np.asarray(times) != NEVER
     if chunk is None:
@@ -173,8 +170,10 @@ def written(times: ArrayLike, chunk: int | None = None) -> Any:
     return np.add.reduceat(there, np.arange(0, there.size, chunk), dtype=np.int64)
 
 
-def shorten(group: zarr.Group, names: Iterable[str], rows: int) -> None:
-    """Cut variables to the rows that there are."""
-    for name in names:
-        found = array(group, name)
-        found.resize((rows, *found.shape[1:]))
+def shorten(group: zarr.Group, rows: Mapping[str, int]) -> None:
+    """Cut variables to the rows that there are, by their dimension."""
+    for _, found in group.arrays():
+        metadata: Any = found.metadata
+        dimension, *_ = metadata.dimension_names
+        if dimension in rows:
+            found.resize((rows[dimension], *found.shape[1:]))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import starmap
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -24,15 +25,6 @@ PATIENCE = 10.0
 """Until a scheduler answers [s]."""
 
 
-class _Here(Executor):
-    """Does the work at once, in this process."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'Future[Any]':
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
 class _Pool(ProcessPoolExecutor):
     """Processes that Ctrl-C does not reach: this one ends them."""
 
@@ -45,16 +37,20 @@ class _Pool(ProcessPoolExecutor):
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-@contextmanager
-def open_workers(
-    workers: int | None = None, scheduler: str | None = None
-) -> Iterator[tuple[Executor, int]]:
-    """Open an executor and say how many workers it has.
+def run(
+    work: Callable[..., Any],
+    jobs: Iterable[tuple[Any, ...]],
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> Iterator[Any]:
+    """Yield ``work(*job)`` of all jobs in the order in which they are ready, few at a time.
 
     Parameters
     ----------
+    work, jobs
+        What is done, and its arguments, which can be pickled.
     workers
-        Processes on this machine, by default one a core.
+        Processes on this machine, by default one a core; with one the work is done here.
     scheduler
         Address of a Dask scheduler to be used instead.
 
@@ -62,17 +58,34 @@ def open_workers(
     ------
     ConfigurationError
         If ``workers`` is not positive, or the scheduler does not answer or has no workers.
+    RecordingError
+        If a process is killed.
     """
-    if scheduler is not None:
-        with _cluster(scheduler) as found:
-            yield found
-        return
     count = workers if workers is not None else len(os.sched_getaffinity(0))
     if count < 1:
         raise ConfigurationError(f'workers is {count}, expected at least 1')
-    if count == 1:
-        yield _Here(), 1
+    if count == 1 and scheduler is None:
+        yield from starmap(work, jobs)
         return
+    with _pool(count) if scheduler is None else _cluster(scheduler) as (executor, count):
+        running: set[Future[Any]] = set()
+        for job in jobs:
+            running.add(executor.submit(work, *job))
+            if len(running) >= IN_FLIGHT * count:
+                yield from _ready(running)
+        while running:
+            yield from _ready(running)
+
+
+def _ready(running: set['Future[Any]']) -> list[Any]:
+    """Take what is ready out of what runs, at least one; return the results."""
+    done = wait(running, return_when=FIRST_COMPLETED).done
+    running -= done
+    return [future.result() for future in done]
+
+
+@contextmanager
+def _pool(count: int) -> Iterator[tuple[Executor, int]]:
     context = multiprocessing.get_context('spawn')  # zarr's threads do not survive a fork
     with _Pool(count, mp_context=context, initializer=_begin) as pool:
         try:
@@ -123,21 +136,3 @@ def _cluster(address: str) -> Iterator[tuple[Executor, int]]:
         if count == 0:
             raise ConfigurationError(f'the Dask scheduler at {address!r} has no workers')
         yield client.get_executor(pure=False), count
-
-
-def run(
-    workers: tuple[Executor, int], work: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
-) -> Iterator[Any]:
-    """Yield ``work(*job)`` of all jobs in the order in which they are ready, few at a time."""
-    executor, count = workers
-    running: set[Future[Any]] = set()
-    for job in jobs:
-        running.add(executor.submit(work, *job))
-        if len(running) >= IN_FLIGHT * count:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
-    while running:
-        done, running = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
-            yield future.result()

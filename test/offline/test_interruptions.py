@@ -64,7 +64,7 @@ def until_the_middle(jobs):
             time.sleep(0.01)
         yield job
 
-linearize.run = lambda workers, work, jobs: run(workers, work, until_the_middle(jobs))
+linearize.run = lambda work, jobs, *where: run(work, until_the_middle(jobs), *where)
 {PROGRAM}
 """
 """The same, which goes no further than to the middle while there is a file: see `hold`."""

@@ -105,16 +105,16 @@ def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, A
         'duration': rounded((time[-1] - start) * 1e-9),
         'complete': attributes['complete'],
         'hash': attributes['model_hash'],
-        'joints': len(attributes['joints']),
+        'joints': dataset.sizes['joint'],
         'mass': rounded(model.total_mass),
         'form': attributes['settings']['form'],
         'reference': attributes['settings']['reference'],
         'representation': attributes['settings']['representation'],
         'drops': attributes.get('drops', {}),
         'skipped': attributes.get('left_out_by_max_rate', 0),
-        'columns': attributes['columns'],
-        'rows': attributes['rows'],
-        'inputs': attributes['inputs'],
+        'columns': _labels(dataset, 'col'),
+        'rows': _labels(dataset, 'row'),
+        'inputs': _labels(dataset, 'input'),
         'spectrum': _spectrum(dataset, start),
         'still': _is_still(dataset),
         'course': _course(dataset, model, start),
@@ -124,6 +124,11 @@ def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, A
         'edges': skeleton.edges,
         'instants': [_instant(dataset, model, skeleton, int(k), start) for k in chosen],
     }
+
+
+def _labels(dataset: xr.Dataset, of: str) -> list[list[str]]:
+    """Return name and unit of each row, column or input."""
+    return np.stack((dataset[of].values, dataset[f'{of}_unit'].values), axis=1).tolist()
 
 
 def _traced(dataset: xr.Dataset) -> xr.Dataset:
@@ -146,7 +151,7 @@ def _course(dataset: xr.Dataset, model: TreeModel, start: int) -> dict[str, Any]
     """Return the course of joints, base and contacts: groups of curves, each with names."""
     found = _traced(dataset)
     time = found.time.values.astype('int64')
-    joints = list(dataset.attrs['joints'])
+    joints = dataset.joint.values.tolist()
 
     def curves(unit: str, names: Sequence[str], values: Array) -> dict[str, Any]:
         return {
@@ -157,7 +162,7 @@ def _course(dataset: xr.Dataset, model: TreeModel, start: int) -> dict[str, Any]
 
     groups: dict[str, dict[str, Any]] = {
         'joints': {
-            'position': curves('rad or m', dataset.attrs['positions'], found.s.values),
+            'position': curves('rad or m', dataset.position.values.tolist(), found.s.values),
             'rate': curves('rad/s or m/s', joints, found.r.values),
             'effort': curves('N m or N', joints, found.tau.values),
         }
