@@ -164,9 +164,8 @@ class _Dataset:
         self._has_spectrum = (
             chooser(rate=sampling.eig_rate) if sampling.eig_rate else lambda stamp: False
         )
-        rest = OperatingPoint(
-            0, 0, self._model.neutral_state(), *np.zeros((2, self._model.n)), (), ()
-        )
+        still = np.zeros(self._model.n)
+        rest = OperatingPoint(0, 0, self._model.neutral_state(), still, still, (), ())
         points = tabulate(self._model, [(0, Neighbours(rest, rest, rest))])
         self._like = {
             name: f(self._model, self._settings, points) for name, f in FUNCTIONS.items()

@@ -128,7 +128,8 @@ def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, A
 
 def _labels(dataset: xr.Dataset, of: str) -> list[list[str]]:
     """Return name and unit of each row, column or input."""
-    return np.stack((dataset[of].values, dataset[f'{of}_unit'].values), axis=1).tolist()
+    names, units = dataset[of].values, dataset[f'{of}_unit'].values
+    return [[str(name), str(unit)] for name, unit in zip(names, units, strict=True)]
 
 
 def _traced(dataset: xr.Dataset) -> xr.Dataset:
