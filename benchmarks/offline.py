@@ -114,7 +114,7 @@ def stages(bag: Path) -> dict[str, float]:
         'read and decode': reading,
         'pair, check, tabulate': paired - reading,
         'linearize': computed,
-        'select, compress, write': without - paired - computed,
+        'compress, write': without - paired - computed,
         'eigenvalues at 50 Hz': spectra,
         'all': without + spectra,
     }
@@ -123,7 +123,7 @@ def stages(bag: Path) -> dict[str, float]:
 
 def over_necessary(taken: dict[str, float]) -> float:
     """Return how much more all takes than reading, linearizing and writing."""
-    necessary = 'read and decode', 'linearize', 'select, compress, write'
+    necessary = 'read and decode', 'linearize', 'compress, write'
     return taken['all'] / sum(taken[name] for name in necessary)
 
 

@@ -31,10 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--eig-rate', type=float, default=50.0, metavar='HZ', help='rate of eigenvalues (50)'
     )
     parser.add_argument(
-        '--workers',
-        type=int,
-        metavar='N',
-        help='processes on this machine (one per core; one for a short recording)',
+        '--workers', type=int, metavar='N', help='processes on this machine (one per core)'
     )
     parser.add_argument('--scheduler', metavar='ADDRESS', help='run on a Dask cluster')
     parser.add_argument('--chunk', type=int, metavar='N', help='samples in a chunk')

@@ -45,8 +45,6 @@ from geolin_ros.typing import IntArray
 FINGERPRINT = 'run'
 SPECTRA = 1024
 """Spectra in a chunk."""
-PAYING = 1e8
-"""Numbers of A, some 4 s of work, from which processes pay for the 2 s of their start."""
 FUNCTIONS = {'time': linearized, 'spectrum': spectra}
 """From points to variables, by the dimension that these have."""
 
@@ -100,8 +98,7 @@ def linearize(
     chunk
         Samples in a slice; chosen by default.
     workers, scheduler
-        See `geolin_ros.offline.workers.run`. Without either, what is not worth other processes is
-        done here.
+        See `geolin_ros.offline.workers.run`.
     watch
         See `Watch`.
 
@@ -127,8 +124,6 @@ def linearize(
         warm_up_commands()  # here, where it is announced: workers find it in the cache
         if source.settings.contacts.are_expected or source.model.loops:
             warm_up_contacts()
-        if workers is None and dataset.numbers / sampling.every < PAYING:
-            workers = 1
         computed = sum(run(compute, dataset.slices(watch), workers, scheduler))
         dataset.finish()
     return dataset.result(computed)
@@ -149,13 +144,7 @@ def compute(
 
 
 class _Dataset:
-    """One dataset from its first slice to the last.
-
-    Attributes
-    ----------
-    numbers
-        How many numbers of A there are at most.
-    """
+    """One dataset from its first slice to the last."""
 
     def __init__(self, source: Source, path: str, sampling: Sampling, chunk: int | None) -> None:
         self._source, self._path = source, path
@@ -170,11 +159,10 @@ class _Dataset:
         self._like = {
             name: f(self._model, self._settings, points) for name, f in FUNCTIONS.items()
         }
-        row = self._like['time'].A.size
-        self._lengths = {'time': chunk or store.chunk_length(8 * row), 'spectrum': SPECTRA}
+        length = chunk or store.chunk_length(self._like['time'].A.nbytes)
+        self._lengths = {'time': length, 'spectrum': SPECTRA}
         recording = source.recording
         self._most = recording.counts[recording.topic('joint_states')]
-        self.numbers = self._most * row
         self._counts = dict.fromkeys(FUNCTIONS, 0)
         self._drops: Counter[str] = Counter()
         self._skipped = 0

@@ -11,7 +11,6 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import starmap
-from multiprocessing import resource_tracker
 from typing import Any
 
 from geolin_ros.errors import ConfigurationError, RecordingError
@@ -29,7 +28,6 @@ class _Pool(ProcessPoolExecutor):
     """Processes that Ctrl-C does not reach: this one ends them."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'Future[Any]':
-        resource_tracker.ensure_running()  # here, since it lets signals through when it starts
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # processes inherit it
         try:
             return super().submit(fn, *args, **kwargs)
@@ -86,7 +84,8 @@ def _ready(running: set['Future[Any]']) -> list[Any]:
 
 @contextmanager
 def _pool(count: int) -> Iterator[tuple[Executor, int]]:
-    context = multiprocessing.get_context('spawn')  # zarr's threads do not survive a fork
+    # with all that is imported and compiled here; zarr and fsspec make their threads anew
+    context = multiprocessing.get_context('fork')
     with _Pool(count, mp_context=context, initializer=_begin) as pool:
         try:
             yield pool, count
@@ -103,13 +102,10 @@ def _pool(count: int) -> Iterator[tuple[Executor, int]]:
 
 
 def _begin() -> None:
-    """End with the parent, and let locks of this worker be without a name.
-
-    Nobody would unlink them where a worker is ended. Compressors make such locks; nothing here
-    starts a process.
-    """
+    """End with the parent, and by a signal at once: handlers are those of the parent."""
     end_with_parent()
-    multiprocessing.set_start_method('fork', force=True)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _end_processes() -> None:

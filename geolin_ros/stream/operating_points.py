@@ -19,13 +19,10 @@ class OperatingPoints(LinearizationStream):
 
     @property
     def newest(self) -> OperatingPoint:
-        """The last answer, on its own memory."""
-        point = self._newest_point
-        return point._replace(
-            state=point.state.copy(),
-            tau=point.tau.copy(),
-            efforts=point.efforts.copy(),
-            wrenches=tuple(point.wrenches),
-            external=tuple(point.external),
-            base_wrench=point.base_wrench.copy(),
+        """Where to linearize, and under what, at the last answer; on its own memory."""
+        stamp, odometry_stamp, state, tau, efforts, wrenches, contacts, *_ = self._newest_point
+        own = tau.copy()
+        efforts = own if efforts is tau else efforts.copy()
+        return OperatingPoint(
+            *(stamp, odometry_stamp, state.copy(), own, efforts, tuple(wrenches), contacts)
         )

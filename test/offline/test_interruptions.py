@@ -232,12 +232,8 @@ def test_worker_that_is_ended_at_work__leaves_nothing(long_bag, expected, tmp_pa
 
 
 def children(pid):
-    """Return the workers below a process, but not the tracker of its resources."""
-    found = []
-    for child in psutil.Process(pid).children():
-        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
-            if any('spawn_main' in word for word in child.cmdline()):
-                found.append(child)
+    """Return the workers below a process."""
+    found = psutil.Process(pid).children()
     assert found
     return found
 
