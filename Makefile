@@ -76,7 +76,8 @@ mpc: setup-simulation $(if $(NAMED),setup-robots)  ## a quadruped under model pr
 	    $(if $(FEET),--feet $(FEET)) $(if $(REALTIME),--realtime)
 
 check: setup  ## what needs no processes and no browser: after each change of a line
-	HYPOTHESIS_PROFILE=check .venv/bin/python -m pytest -q -n 2 -m 'not processes and not soak'
+	HYPOTHESIS_PROFILE=check .venv/bin/python -m pytest -q -n 2 --dist loadfile \
+	    --no-loadscope-reorder -m 'not processes and not long and not soak'
 
 # Workers wait for processes they have started: more of them than processors.
 test: setup  ## the whole test suite

@@ -40,6 +40,7 @@ PROCESSES = [
     'offline',
     'ros',
     'view',
+    'walk',
 ]
 """Folders whose tests run nodes, browsers, compilers and programs."""
 LONGEST = (
@@ -61,6 +62,12 @@ LONGEST = (
     'balance/test_any_controller.py',
     'balance/test_in_process.py',
     'estimation/test_identification.py',
+    'estimation/test_contact_identification.py',
+    'fuzz/test_crashes.py',
+    'kernels/test_contact_linearization.py',
+    'kernels/test_fast_linearization.py',
+    'oracle/test_matrix.py',
+    'urdf/test_urdfdom.py',
     'contacts/test_fast_contacts.py',
 )
 """Files that take longest, of which one at the end would leave the other workers without work."""

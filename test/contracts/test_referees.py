@@ -81,6 +81,7 @@ ELSEWHERE = {
         'bit for bit: test_dynamics__are_those_of_the_functions'
     ),
 }
+text_of = functools.cache(ast.unparse)
 SHARED = (
     'placed',
     'workspace',
@@ -114,6 +115,7 @@ def public_functions() -> list[str]:
     return list(found.values())
 
 
+@functools.cache
 def definitions(path: Path) -> dict[str, ast.AST]:
     """Return what a module's names stand for: functions, assignments and imports."""
     found: dict[str, ast.AST] = {}
@@ -142,10 +144,21 @@ def reached(test: str, path: Path) -> list[ast.AST]:
         if name in seen or name not in known:
             continue
         seen[name] = known[name]
-        for node in ast.walk(known[name]):
-            name = getattr(node, 'id', None) or getattr(node, 'arg', None)
-            wanted += [name] if isinstance(name, str) else []
+        wanted += names(known[name])
     return list(seen.values())
+
+
+@functools.cache
+def names(node: ast.AST) -> list[str]:
+    """Return what a definition uses."""
+    used = (getattr(n, 'id', None) or getattr(n, 'arg', None) for n in ast.walk(node))
+    return [name for name in used if isinstance(name, str)]
+
+
+@functools.cache
+def attributes(node: ast.AST) -> set[str]:
+    """Return the attributes that a definition looks at."""
+    return {inner.attr for inner in ast.walk(node) if hasattr(inner, 'attr')}
 
 
 def called(nodes: list[ast.AST]) -> set[int]:
@@ -156,7 +169,7 @@ def called(nodes: list[ast.AST]) -> set[int]:
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith('geolin_')
         for alias in node.names
     ]
-    used = {inner.attr for node in nodes for inner in ast.walk(node) if hasattr(inner, 'attr')}
+    used = set().union(*map(attributes, nodes))
     owners = [each for each in imported if inspect.ismodule(each) or each is Kinematics]
     return {id(value) for value in imported} | {
         id(getattr(owner, name)) for owner in owners for name in used & set(dir(owner))
@@ -170,7 +183,7 @@ def referees() -> dict[int, set[str]]:
     for path in TESTS.glob('**/test_*.py'):
         for test in definitions(path):
             nodes = reached(test, path) if test.startswith(('test_', 'Test')) else []
-            text = '\n'.join(map(ast.unparse, nodes))
+            text = '\n'.join(map(text_of, nodes))
             asked = {referee for referee, use in IMPORTED.items() if re.search(use, text)}
             for function in called(nodes) if asked else ():
                 found.setdefault(function, set()).update(asked)

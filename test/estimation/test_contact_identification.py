@@ -24,6 +24,7 @@ from geolin_ros.robots import locate
 mujoco = pytest.importorskip('mujoco')
 pytest.importorskip('scipy')
 
+pytestmark = pytest.mark.long
 LEGS = ('FL', 'FR', 'RL', 'RR')
 FEET = tuple(f'{leg}_foot' for leg in LEGS)
 POSTURE = np.tile([0.0, 0.8, -1.6], 4)

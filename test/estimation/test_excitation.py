@@ -101,6 +101,7 @@ def test_identify__takes_out_no_delay_that_leaves_more_unexplained(monkeypatch):
     assert identify(arm(), [motion()], delay=None).delay == 0.0
 
 
+@pytest.mark.long
 def test_choose_prior__is_nearly_the_best_on_a_motion_that_it_never_saw():
     train, tried = [motion(), motion(waves=(1.7, 4.2, 9.0))], motion(waves=(2.6, 6.0, 7.5))
     chosen = choose_prior(arm(), train)

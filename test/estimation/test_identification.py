@@ -227,6 +227,7 @@ def known(found, s, r, tau):
     return np.hstack((d.A, d.B)), spread, d.poles[order], d.poles_deviation[order]
 
 
+@pytest.mark.long
 def test_deviations_of_A_B_and_poles_are_those_of_random_parameters(damped):
     """Of 1000 robots whose physical parameters have the covariance that was found."""
     signals = arm_recording(damped, np.random.default_rng(3), seconds=12.0)
@@ -601,6 +602,7 @@ def identified(quadruped):
     return found
 
 
+@pytest.mark.long
 def test_a_quadruped_with_a_payload_is_found_within_three_standard_deviations(
     quadruped, identified
 ):
@@ -634,6 +636,7 @@ def test_a_quadruped_with_a_payload_is_found_within_three_standard_deviations(
     assert abs(base.after - true[0, 0]) < 3.0 * base.deviation
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ('coulomb', 'rates'),
     [

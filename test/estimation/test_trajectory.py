@@ -13,6 +13,7 @@ from geolin_ros.errors import UnsolvableError
 mujoco = pytest.importorskip('mujoco')
 pytest.importorskip('scipy')
 
+pytestmark = pytest.mark.long
 LINK = """<link name="{name}"><inertial><origin xyz="{com}"/><mass value="{mass}"/>
   <inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
 JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>
