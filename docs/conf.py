@@ -17,8 +17,8 @@ import geolin_ros
 from geolin_ros.stream.parameters import tables
 from geolin_ros.stream.parameters.table import as_markdown
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from tools.citations import citing, computed_by
+sys.path.insert(0, str(Path(__file__).parents[1] / 'tools'))
+from citations import citing, computed_by
 
 project = 'geolin_ros'
 author = 'geolin_ros contributors'
