@@ -17,7 +17,7 @@ import geolin_ros
 from geolin_ros.stream.parameters import tables
 from geolin_ros.stream.parameters.table import as_markdown
 
-sys.path.insert(0, str(Path(__file__).parents[1] / 'tools'))
+sys.path.insert(0, str(Path(__file__).parent))
 from citations import citing, computed_by
 
 project = 'geolin_ros'

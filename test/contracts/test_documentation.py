@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import geolin_ros
-from tools.citations import citing, computed_by
+from docs.citations import citing, computed_by
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / 'docs'
