@@ -117,12 +117,13 @@ def spin(
     """
     executor = make_executor()
     executor.add_node(node)
-    if first is not None:
-        executor.create_task(first)
+    task = None if first is None else executor.create_task(first)
     try:
         while rclpy.ok() and not is_over():
             executor.spin_until_future_complete(Future(), timeout_sec=0.2)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
+        if task is not None and not task.done():
+            task.cancel()  # a coroutine that was never begun would end with a warning
         executor.shutdown()

@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The executor for distributions whose events executor awaits no service."""
+"""Spinning, and the executor for distributions whose events executor awaits no service."""
 
 import contextlib
+import gc
 import time
+import warnings
 
 import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from std_msgs.msg import String
 
-from geolin_ros.ros.executor import OrderOfArrival
+from geolin_ros.ros.executor import OrderOfArrival, make_executor, spin
 
 SENT = list('abbbaaba')
 
@@ -40,3 +42,22 @@ def test_messages_that_wait__are_taken_as_they_came(ros_domain, kind, expected):
         while len(received) < len(SENT):
             executor.spin_once(timeout_sec=1.0)
     assert received == expected
+
+
+@pytest.mark.parametrize('make', [make_executor, OrderOfArrival])
+def test_a_start_that_a_signal_forestalls__ends_without_a_word(ros_domain, make, monkeypatch):
+    async def start():
+        raise AssertionError('begun')
+
+    monkeypatch.setattr('geolin_ros.ros.executor.make_executor', make)
+    rclpy.init(args=[], domain_id=ros_domain)
+    try:
+        node = rclpy.create_node('brief')
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter('always')
+            spin(node, lambda: True, start)
+            gc.collect()
+        node.destroy_node()
+    finally:
+        rclpy.shutdown()
+    assert not said
