@@ -266,16 +266,21 @@ def flooded_service(stage):
         stage.rest(0.5)
         return len(robot.linearizations) - before
 
-    alone, flooded = answered_at_500_hz(asks=False), answered_at_500_hz(asks=True)
-    said = Counter(
-        'answered'
-        if future.result().success
-        else re.search(r'raise parameter (service\.\w+)', future.result().message)[1]
-        for future in futures
-        if future.done()  # the queue of a service holds ten: some never come
-    )
-    robot.forget_requests(futures)
-    assert 0 < said['answered'] < 100, said
+    said = Counter()
+    for _ in range(5):  # on a busy machine few requests reach the node, too few to be refused
+        alone, flooded = answered_at_500_hz(asks=False), answered_at_500_hz(asks=True)
+        said = Counter(
+            'answered'
+            if future.result().success
+            else re.search(r'raise parameter (service\.\w+)', future.result().message)[1]
+            for future in futures
+            if future.done()  # the queue of a service holds ten: some never come
+        )
+        robot.forget_requests(futures)
+        futures.clear()
+        assert 0 < said['answered'] < 100, said
+        if said['service.budget']:
+            break
     assert said['service.budget'] > 0, said
     assert flooded > 0.4 * alone, f'{flooded} answered, {alone} alone; requests: {said}'
     return Outcome(lost=None, follows=(Cause.SKEW,))
