@@ -278,7 +278,7 @@ def flooded_service(stage):
         )
         robot.forget_requests(futures)
         futures.clear()
-        assert 0 < said['answered'] < 100, said
+        assert said['answered'] > 0, said
         if said['service.budget']:
             break
     assert said['service.budget'] > 0, said
