@@ -3,8 +3,8 @@
 """Which docstrings cite equations and tables of a paper: [Bos 2022, Table 5, Eqs. (62), (68)]."""
 
 import ast
+import functools
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,29 +31,32 @@ def references(text: str) -> set[str]:
     return found
 
 
-def docstrings(path: Path) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the name of a module, of its classes and functions, and the docstring of each."""
-    root = next(root for root in SOURCES if path.is_relative_to(root))
-    parts = path.relative_to(root.parent).with_suffix('').parts
-    name = parts[:-1] if parts[-1] == '__init__' else parts
-    inside = [(name, ast.parse(path.read_text(encoding='utf-8')))]
-    for owner, node in inside:
-        yield owner, ' '.join((ast.get_docstring(node) or '').split())
-        inside += [
-            ((*owner, child.name), child)
-            for child in node.body
-            if isinstance(child, ast.ClassDef | ast.FunctionDef)
-        ]
+@functools.cache
+def docstrings() -> dict[tuple[str, ...], str]:
+    """Return the docstrings of all modules, classes and functions, by their names."""
+    found = {}
+    for root in SOURCES:
+        for path in sorted(root.rglob('*.py')):
+            parts = path.relative_to(root.parent).with_suffix('').parts
+            name = parts[:-1] if parts[-1] == '__init__' else parts
+            inside = [(name, ast.parse(path.read_text(encoding='utf-8')))]
+            for owner, node in inside:
+                found[owner] = ' '.join((ast.get_docstring(node) or '').split())
+                inside += [
+                    ((*owner, child.name), child)
+                    for child in node.body
+                    if isinstance(child, ast.ClassDef | ast.FunctionDef)
+                ]
+    return found
 
 
 def citing(paper: str) -> dict[tuple[str, ...], set[str]]:
     """Return what of a paper each object cites, by its name."""
     found: dict[tuple[str, ...], set[str]] = {}
-    for path in (path for root in SOURCES for path in sorted(root.rglob('*.py'))):
-        for name, text in docstrings(path):
-            cited = re.findall(rf'[\[;] ?{paper}, ([^\];]+)', text)
-            if refers := set().union(*map(references, cited)):
-                found[name] = refers
+    for name, text in docstrings().items():
+        cited = re.findall(rf'[\[;] ?{paper}, ([^\];]+)', text)
+        if refers := set().union(*map(references, cited)):
+            found[name] = refers
     return found
 
 
@@ -61,5 +64,5 @@ def computed_by(statement: str, cited: dict[tuple[str, ...], set[str]]) -> list[
     """Return the names of what cites a statement, no module beside its parts."""
     refers = references(statement)
     names = [name for name, own in cited.items() if own & refers]
-    modules = {name[:k] for name in names for k in range(len(name)) if name[k - 1].islower()}
+    modules = {name[:k] for name in names for k in range(1, len(name)) if name[k - 1].islower()}
     return ['.'.join(name) for name in names if name not in modules]
