@@ -39,7 +39,7 @@ IMPORTED = {
     'Pinocchio': r'pinocchio',
     'MuJoCo': r'mujoco',
     'iDynTree': r'idyntree',
-    'dense': r'dense_reference|constrained_reference|several_axes|kim_tables',
+    'dense': r'dense_reference|constrained_reference|kim_tables',
     'differences': r'finite_difference|derivative_by_vector',
     'SciPy': r'scipy',
     'by hand': r'by_hand|system\.derivatives|eliminate_and_weigh|pencil',

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 from support.close import assert_close
+from support.dense_reference import DenseReference, retract
 from support.finite_difference import derivative, exp
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
-from support.several_axes import SeveralAxesReference, derivative_by_state, retract
-from support.trees import ALL_KINDS, TILTED_GRAVITY, every_kind_description
+from support.trees import TILTED_GRAVITY, every_kind_description
 
 from geolin_ros import (
     Description,
@@ -24,7 +24,6 @@ from geolin_ros import (
     forward_dynamics,
     forward_dynamics_derivatives,
     forward_dynamics_variation,
-    hybrid_dynamics_derivatives,
     hybrid_dynamics_variation,
     inertial_parameters,
     inverse_dynamics,
@@ -55,7 +54,7 @@ class Case:
             joints=list(rng.permutation(joints)),
         )
         model, n = self.model, self.model.n
-        self.reference = SeveralAxesReference(self.description, model)
+        self.reference = DenseReference(self.description, model)
         self.state = model.random_state(rng, speed=1.0)
         self.nu_dot, self.tau = rng.normal(size=model.m), rng.normal(size=n)
         self.wrenches = [
@@ -140,7 +139,7 @@ class Case:
                 for joint in joints
             )
         model = self.model.with_gravity(self.model.gravity + part('gravity', 3))
-        reference = SeveralAxesReference(Description('moved', links, joints), model)
+        reference = DenseReference(Description('moved', links, joints), model)
         z = (part('pose', 6), part('positions', n), part('twist', 6), part('rates', n))
         state = retract(reference, self.state, np.concatenate(z))
         rows = part('wrenches', (3, 6))
@@ -172,24 +171,15 @@ def case(request):
     return Case(request.param, 51)
 
 
-@pytest.mark.shows('Kim 2012: Table 5')
-def test_inverse_dynamics_variation__equals_differences_with_everything_moving(case):
-    variation = case.everything()
+@pytest.mark.shows('Kim 2012: Table 5', 'Kim 2012: Table 6')
+def test_variations__equal_differences_with_everything_moving(case):
+    variation, at = case.everything(), (case.model, case.state)
     expected = derivative(lambda p: case.inverse(variation, p))
-    dtau = inverse_dynamics_variation(
-        case.model, case.state, case.nu_dot, variation, case.wrenches
-    )
-    assert_close(dtau, expected, 1e-9)
-
-
-@pytest.mark.shows('Kim 2012: Table 6')
-def test_forward_dynamics_variation__equals_differences_with_everything_moving(case):
-    variation = case.everything()
+    found = inverse_dynamics_variation(*at, case.nu_dot, variation, case.wrenches)
+    assert_close(found, expected, 1e-9)
     expected = derivative(lambda p: case.forward(variation, p), step=5e-3)
-    dnu_dot = forward_dynamics_variation(
-        case.model, case.state, case.tau, variation, case.wrenches
-    )
-    assert_close(dnu_dot, expected, 1e-9)
+    found = forward_dynamics_variation(*at, case.tau, variation, case.wrenches)
+    assert_close(found, expected, 1e-9)
 
 
 @pytest.mark.shows('Kim 2012: Table 7')
@@ -197,21 +187,14 @@ def test_forward_dynamics_variation__equals_differences_with_everything_moving(c
 def test_hybrid_dynamics_variation__equals_differences_with_everything_moving(
     case, base_prescribed
 ):
-    base_prescribed = base_prescribed and case.base > 0
-    variation = case.everything()
-    m, first = case.model.m, 0 if base_prescribed else case.base
+    variation, m = case.everything(), case.model.m
+    first = 0 if base_prescribed else case.base
     expected = derivative(lambda p: case.hybrid(variation, p, base_prescribed), step=5e-3)
-    dnu_dot, dtau = hybrid_dynamics_variation(
-        case.model,
-        case.state,
-        case.nu_dot[first:],
-        case.tau,
-        case.prescribed,
-        variation,
-        case.wrenches,
+    found = hybrid_dynamics_variation(
+        *(case.model, case.state, case.nu_dot[first:], case.tau, case.prescribed),
+        *(variation, case.wrenches),
     )
-    assert_close(dnu_dot, expected[:m], 1e-9)
-    assert_close(dtau, expected[m + first :], 1e-9)
+    assert_close(np.concatenate(found), np.delete(expected, np.s_[m : m + first]), 1e-9)
 
 
 ONE_AT_A_TIME = (
@@ -299,25 +282,6 @@ def test_derivative__by_each_passive_parameter_equals_differences_of_rebuilt_rob
 
 
 @pytest.mark.shows('Kim 2012: - dS/dp')
-def test_derivative__by_the_pitch_of_a_helical_joint_is_that_by_hand():
-    """By hand: tau = (I + m |c x a|^2 + m h^2) s'' + m h g."""
-    description = Description(
-        'screw',
-        (
-            Link.from_mass('a', 1.0, np.zeros(3), np.eye(3)),
-            Link.from_mass('b', 2.0, [0.1, 0.2, 0.3], 0.1 * np.eye(3)),
-        ),
-        (Joint('j', 'helical', 'a', 'b', axis=np.array([0.0, 0.0, 2.0]), pitch=0.2),),
-    )
-    model = TreeModel.from_description(description, base='fixed')
-    state = model.state(np.eye(4), [0.7], np.zeros(6), [1.3])
-    found = inverse_dynamics_variation(
-        model, state, [0.9], Variation(subspaces={'j': [0, 0, 1.0, 0, 0, 0]})
-    )
-    assert_close(found, [2 * 2.0 * 0.2 * 0.9 + 2.0 * 9.81], 1e-12)
-
-
-@pytest.mark.shows('Kim 2012: - dS/dp')
 def test_derivative__by_the_axis_of_a_joint_that_mimics_another():
     rng, turn = default_rng(56), np.array([0.0, 0.0, 0.0, 0.3, -0.2, 0.5])
     z = np.array([0.0, 0.0, 1.0])
@@ -344,77 +308,21 @@ def test_derivative__by_the_axis_of_a_joint_that_mimics_another():
 
 
 @pytest.mark.shows('Kim 2012: - all columns at once')
-@pytest.mark.parametrize('base_prescribed', [False, True])
-def test_hybrid_dynamics_derivatives__equal_differences(case, base_prescribed):
-    base_prescribed = base_prescribed and case.base > 0
-    free, m = case.free(base_prescribed), case.model.m
-
-    def both(at):
-        return case.reference.hybrid(at, case.nu_dot, case.tau, free, case.wrenches)
-
-    by_state = derivative_by_state(case.reference, both, case.state, step=5e-3)
-    first = 0 if base_prescribed else case.base
-    found = hybrid_dynamics_derivatives(
-        case.model, case.state, case.nu_dot[first:], case.tau, case.prescribed, case.wrenches
-    )
-    assert_close(found.dnu_dot[:, : 2 * m], by_state[:m], 1e-9)
-    assert_close(found.dtau[:, : 2 * m], by_state[m + first :], 1e-9)
-    M = case.reference.mass_matrix(case.state)
-    u, v = ~free, free
-    by_given = np.zeros((2 * m, m))
-    inverse = np.linalg.inv(M[np.ix_(v, v)])
-    by_given[np.ix_(np.flatnonzero(v), v)] = inverse
-    by_given[np.ix_(np.flatnonzero(v), u)] = -inverse @ M[np.ix_(v, u)]
-    by_given[np.flatnonzero(u), np.flatnonzero(u)] = 1.0
-    by_given[m + np.flatnonzero(v), np.flatnonzero(v)] = 1.0
-    by_given[m + np.flatnonzero(u)] = M[u] @ by_given[:m]
-    assert_close(found.dnu_dot[:, 2 * m :], by_given[:m], 1e-10)
-    assert_close(found.dtau[:, 2 * m :], by_given[m + first :], 1e-10)
-
-
-@pytest.mark.shows('Kim 2012: - all columns at once')
-@pytest.mark.parametrize('robot', ['solo12', 'talos_reduced', 'every kind'])
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
-def test_derivatives__equal_pinocchio(robot, base):
-    """Pinocchio 4.1 has no dS/dq of composite joints: universal ones have other referees."""
-    rng = default_rng(52)
-    if robot == 'every kind':
-        kinds = [kind for kind in ALL_KINDS if kind != 'universal']
-        description = every_kind_description(rng, kinds=kinds, damping=0.3)
-        model = TreeModel.from_description(description, base=base, gravity=TILTED_GRAVITY)
-        oracle = PinocchioOracle.from_description(description, model)
-    else:
-        path = example_robot(robot)
-        _, model = read_robot(path, base=base)
-        oracle = PinocchioOracle.read_urdf(path, model)
-    state = model.random_state(rng)
-    nu_dot, tau = rng.normal(size=model.m), rng.normal(size=model.n)
-    by_q, by_v = oracle.inverse_dynamics_derivatives(state, nu_dot)
+@pytest.mark.parametrize('name', ['solo12', 'talos_reduced'])
+def test_derivatives_of_robots__are_pinocchios(name, base):
+    path, rng = example_robot(name), default_rng(52)
+    _, model = read_robot(path, base=base)
+    oracle, state, m = PinocchioOracle.read_urdf(path, model), model.random_state(rng), model.m
+    nu_dot, tau = rng.normal(size=m), rng.normal(size=model.n)
+    expected = oracle.inverse_dynamics_derivatives(state, nu_dot)
     found = inverse_dynamics_derivatives(model, state, nu_dot)
-    assert_close(np.hstack(found), np.hstack((by_q, by_v)), 1e-11)
+    assert_close(np.hstack(found), np.hstack(expected), 1e-11)
     A, B, _ = oracle.linearization(state, tau)
     found = forward_dynamics_derivatives(model, state, tau)
-    m, base_rows = model.m, model.m - model.n
     assert_close(np.hstack(found[:4]), A[m:], 1e-9)
     assert_close(found.dnu_dot_dtau, B[m:], 1e-10)
-    assert found.dnu_dot_dH.shape == (m, base_rows)
-    assert_hybrid_derivatives_are_pinocchios(model, oracle, state, tau)
-
-
-def assert_hybrid_derivatives_are_pinocchios(model, oracle, state, tau):
-    """Of M nu_dot + h = tau about Pinocchio's motion, every other joint prescribed."""
-    m, base_rows = model.m, model.m - model.n
-    nu_dot = oracle.forward_dynamics(state, tau)
-    by_state = np.hstack(oracle.inverse_dynamics_derivatives(state, nu_dot))
-    prescribed = np.arange(model.n) % 2 == 0
-    found = hybrid_dynamics_derivatives(model, state, nu_dot[base_rows:], tau, prescribed)
-    u = np.concatenate((np.full(base_rows, True), ~prescribed))
-    M = oracle.mass_matrix(state)
-    dnu_dot = np.zeros_like(by_state)
-    dnu_dot[u] = -np.linalg.solve(M[np.ix_(u, u)], by_state[u])
-    dtau = by_state + M @ dnu_dot
-    assert_close(found.dnu_dot[:, : 2 * m], dnu_dot, 1e-9)
-    assert_close(found.dtau[:, : 2 * m], dtau[base_rows:], 1e-9)
+    assert found.dnu_dot_dH.shape == (m, m - model.n)
 
 
 @pytest.mark.shows('Kim 2012: - the ten parameters of every body')
@@ -482,36 +390,32 @@ def test_inertial_parameters__rebuild_the_inertias(case):
     assert_close(of_one, parameters, 1e-15)
 
 
-def test_errors__name_the_part_of_the_variation():
+WRONG = {
+    'size of a part': ({'pose': np.zeros(3)}, ShapeError, 'pose'),
+    'unknown joint': ({'placements': {'joint33': np.zeros(6)}}, UnknownNameError, 'joint33'),
+    'unknown link': ({'inertias': {'lnk1': np.zeros(10)}}, UnknownNameError, 'lnk1'),
+    'size of an inertia': ({'inertias': {'link1': np.zeros((3, 3))}}, ShapeError, 'link1'),
+    'wrenches that are none': ({'wrenches': np.zeros((1, 6))}, ShapeError, 'wrenches'),
+    'size of a placement': ({'placements': {'joint3': np.zeros(3)}}, ShapeError, 'joint3'),
+    'size of a subspace': ({'subspaces': {'revolute': np.zeros(3)}}, ShapeError, 'subspace'),
+    'subspace of a ball': ({'subspaces': {'spherical': np.zeros((3, 6))}}, InputError, 'subspace'),
+    'spring of a ball': ({'passive': {'spherical': {'stiffness': 1}}}, InputError, 'stiffness'),
+    'no parameter': ({'passive': {'revolute': {'stifness': 1}}}, UnknownNameError, 'stifness'),
+    'NaN': ({'gravity': [np.nan, 0.0, 0.0]}, NotFiniteError, 'variation'),
+}
+
+
+@pytest.mark.parametrize(('parts', 'error', 'what'), WRONG.values(), ids=WRONG)
+def test_wrong_part_of_a_variation__is_named(parts, error, what):
     case = Case('floating', 55)
-    arguments = (case.model, case.state, case.nu_dot)
-    with pytest.raises(ShapeError, match=r'variation of pose has shape \(3,\), expected \(6,\)'):
-        inverse_dynamics_variation(*arguments, Variation(pose=np.zeros(3)))
-    with pytest.raises(UnknownNameError, match="joint 'joint33'"):
-        inverse_dynamics_variation(*arguments, Variation(placements={'joint33': np.zeros(6)}))
-    with pytest.raises(UnknownNameError, match="link 'lnk1'"):
-        inverse_dynamics_variation(*arguments, Variation(inertias={'lnk1': np.zeros(10)}))
-    with pytest.raises(ShapeError, match=r"inertia of link 'link1' has shape \(3, 3\)"):
-        inverse_dynamics_variation(*arguments, Variation(inertias={'link1': np.zeros((3, 3))}))
-    with pytest.raises(
-        ShapeError, match=r'variation of wrenches has shape \(1, 6\), expected \(0'
+    of_kind = {joint.kind: joint.name for joint in case.description.joints}
+    ((part, value),) = parts.items()
+    if isinstance(value, dict):
+        value = {of_kind.get(name, name): change for name, change in value.items()}
+    at, variation = (case.model, case.state), Variation(**{part: value})
+    for function, given in (
+        (inverse_dynamics_variation, case.nu_dot),
+        (forward_dynamics_variation, case.tau),
     ):
-        inverse_dynamics_variation(*arguments, Variation(wrenches=np.zeros((1, 6))))
-    with pytest.raises(ShapeError, match=r"placement of joint 'joint3' has shape \(3,\)"):
-        inverse_dynamics_variation(*arguments, Variation(placements={'joint3': np.zeros(3)}))
-    single = next(j.name for j in case.description.joints if j.kind == 'revolute')
-    with pytest.raises(ShapeError, match=f'subspace of joint {single!r} has shape'):
-        inverse_dynamics_variation(*arguments, Variation(subspaces={single: np.zeros(3)}))
-    ball = next(j.name for j in case.description.joints if j.kind == 'spherical')
-    with pytest.raises(InputError, match=f'subspace of joint {ball!r}'):
-        inverse_dynamics_variation(*arguments, Variation(subspaces={ball: np.zeros((3, 6))}))
-    with pytest.raises(InputError, match=f'stiffness of joint {ball!r}'):
-        inverse_dynamics_variation(*arguments, Variation(passive={ball: {'stiffness': 1.0}}))
-    with pytest.raises(UnknownNameError, match="passive parameter 'stifness'"):
-        inverse_dynamics_variation(*arguments, Variation(passive={single: {'stifness': 1.0}}))
-    with pytest.raises(NotFiniteError, match='variation'):
-        inverse_dynamics_variation(*arguments, Variation(rates=np.full(case.model.n, np.nan)))
-    with pytest.raises(NotFiniteError, match='variation'):
-        forward_dynamics_variation(
-            case.model, case.state, case.tau, Variation(gravity=[np.inf, 0.0, 0.0])
-        )
+        with pytest.raises(error, match=what):
+            function(*at, given, variation)

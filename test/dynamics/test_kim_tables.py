@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of [Kim 2012] beside the engine, and what is misprinted in them."""
 
+import copy
 import dataclasses
 import inspect
 import sys
@@ -10,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 from support.close import assert_close, assert_wrong
+from support.dense_reference import DenseReference
 from support.finite_difference import cross, derivative, exp, hat
 from support.kim_tables import SWAP, KimProblem
-from support.several_axes import SeveralAxesReference
 from support.trees import TILTED_GRAVITY, every_kind_description
 
 from geolin_papers import kim_2012
@@ -42,7 +43,7 @@ class Motion:
         rng = default_rng(seed)
         description = every_kind_description(rng)
         model = TreeModel.from_description(description, base=base, gravity=TILTED_GRAVITY)
-        self.model, self.reference = model, SeveralAxesReference(description, model)
+        self.model, self.reference = model, DenseReference(description, model)
         self.state = model.random_state(rng, speed=2.0)
         self.nu_dot, self.tau = rng.normal(size=model.m), rng.normal(size=model.n)
         links = model.body_names[1:]
@@ -63,13 +64,19 @@ class Motion:
             gravity=rng.normal(size=3),
         )
         # whole joints are prescribed; which is drawn
-        self.joints = [joint.name for joint in description.joints]
-        drawn = dict(zip(self.joints, rng.random(len(self.joints)) < 0.5, strict=True))
-        self.prescribed = np.array([drawn[name.split('/')[0]] for name in model.joint_names])
-        self.free = np.concatenate((np.full(model.m - model.n, True), ~self.prescribed))
-        self.given = Variation(
-            **{**vars(self.variation), 'acceleration': self.variation.acceleration * ~self.free}
-        )
+        drawn = {joint.name: rng.random() < 0.5 for joint in description.joints}
+        self._prescribe(np.array([drawn[name.split('/')[0]] for name in model.joint_names]))
+
+    def _prescribe(self, prescribed):
+        self.prescribed = prescribed
+        self.free = np.concatenate((np.full(self.model.m - self.model.n, True), ~prescribed))
+
+    def with_prescribed(self, which):
+        """Return the same motion with none, some or all joints prescribed."""
+        other = copy.copy(self)
+        if which != 'some':
+            other._prescribe(np.full(self.model.n, which == 'all'))
+        return other
 
     def problem(self, variation=None):
         tau = np.concatenate((np.zeros(self.model.m - self.model.n), self.tau))
@@ -92,86 +99,61 @@ def run(table, problem, derivative_table=None):
     return problem
 
 
-@pytest.mark.shows('Kim 2012: Table 2')
-def test_inverse_dynamics__equals_table_2(motion):
-    expected = run(kim_2012.inverse_dynamics, motion.problem()).collect('tau')
-    tau = inverse_dynamics(motion.model, motion.state, motion.nu_dot, motion.wrenches)
-    assert_close(tau, expected, 1e-12)
-
-
-@pytest.mark.shows('Kim 2012: Table 3')
-def test_forward_dynamics__equals_table_3(motion):
-    expected = run(kim_2012.forward_dynamics, motion.problem()).collect('q_ddot')
-    nu_dot = forward_dynamics(motion.model, motion.state, motion.tau, motion.wrenches)
-    assert_close(nu_dot, expected, 1e-11)
-
-
-@pytest.mark.shows('Kim 2012: Table 4')
-def test_hybrid_dynamics__equals_table_4(motion):
-    problem = motion.problem()
-    problem.prescribe(motion.free)
-    run(kim_2012.hybrid_dynamics, problem)
-    model = motion.model
-    joint_acceleration = motion.nu_dot[model.m - model.n :]
-    nu_dot, tau = hybrid_dynamics(
-        model,
-        motion.state,
-        joint_acceleration,
-        motion.tau,
-        motion.prescribed,
-        wrenches=motion.wrenches,
-    )
-    assert_close(nu_dot, problem.collect('q_ddot'), 1e-11)
-    assert_close(tau, problem.collect('tau')[model.m - model.n :], 1e-11)
-
-
-@pytest.mark.shows('Kim 2012: Table 5')
-def test_inverse_dynamics_variation__equals_table_5(motion):
-    problem = run(
-        kim_2012.inverse_dynamics,
-        motion.problem(motion.variation),
-        kim_2012.inverse_dynamics_derivative,
-    )
-    dtau = inverse_dynamics_variation(
-        motion.model, motion.state, motion.nu_dot, motion.variation, motion.wrenches
-    )
+@pytest.mark.shows('Kim 2012: Table 2', 'Kim 2012: Table 5')
+def test_inverse_dynamics_and_its_variation__equal_tables_2_and_5(motion):
+    problem = motion.problem(motion.variation)
+    run(kim_2012.inverse_dynamics, problem, kim_2012.inverse_dynamics_derivative)
+    at, wrenches = (motion.model, motion.state, motion.nu_dot), motion.wrenches
+    assert_close(inverse_dynamics(*at, wrenches), problem.collect('tau'), 1e-12)
+    dtau = inverse_dynamics_variation(*at, motion.variation, wrenches)
     assert_close(dtau, problem.collect('dtau'), 1e-12)
 
 
-@pytest.mark.shows('Kim 2012: Table 6')
-def test_forward_dynamics_variation__equals_table_6(motion):
-    problem = run(
-        kim_2012.forward_dynamics,
-        motion.problem(motion.variation),
-        kim_2012.forward_dynamics_derivative,
-    )
-    dnu_dot = forward_dynamics_variation(
-        motion.model, motion.state, motion.tau, motion.variation, motion.wrenches
-    )
-    assert_close(dnu_dot, problem.collect('dq_ddot'), 1e-10)
+@pytest.mark.shows('Kim 2012: Table 3', 'Kim 2012: Table 6')
+def test_forward_dynamics_and_its_variation__equal_tables_3_and_6(motion):
+    problem = motion.problem(motion.variation)
+    run(kim_2012.forward_dynamics, problem, kim_2012.forward_dynamics_derivative)
+    at, wrenches = (motion.model, motion.state, motion.tau), motion.wrenches
+    assert_close(forward_dynamics(*at, wrenches), problem.collect('q_ddot'), 1e-11)
+    dnu_dot = forward_dynamics_variation(*at, motion.variation, wrenches)
+    assert_close(dnu_dot, problem.collect('dq_ddot'), 1e-11)
 
 
 def d_hybrid(motion, variation):
-    model = motion.model
-    return hybrid_dynamics_variation(
-        model,
-        motion.state,
-        motion.nu_dot[model.m - model.n :],
-        motion.tau,
-        motion.prescribed,
-        variation,
-        wrenches=motion.wrenches,
-    )
+    joints = motion.nu_dot[-motion.model.n :]
+    at = motion.model, motion.state, joints, motion.tau, motion.prescribed
+    return hybrid_dynamics_variation(*at, variation, wrenches=motion.wrenches)
 
 
-@pytest.mark.shows('Kim 2012: Table 7')
-def test_hybrid_dynamics_variation__equals_table_7(motion):
+@pytest.mark.shows(
+    'Kim 2012: Table 1',
+    'Kim 2012: Eqs. (33)',
+    'Kim 2012: Table 4',
+    'Kim 2012: Table 7',
+    'Kim 2012: - q_v = q',
+    'Kim 2012: - q_u = q',
+)
+@pytest.mark.parametrize('which', ['none', 'some', 'all'])
+def test_hybrid_dynamics_and_its_variation__equal_tables_4_and_7(motion, which):
+    """And dense blocks; nothing is asked of what is not prescribed."""
+    motion = motion.with_prescribed(which)
+    model, n = motion.model, motion.model.n
     problem = motion.problem(motion.variation)
     problem.prescribe(motion.free)
     run(kim_2012.hybrid_dynamics, problem, kim_2012.hybrid_dynamics_derivative)
+    given = np.where(motion.prescribed, motion.nu_dot[-n:], np.nan)
+    efforts = np.where(motion.prescribed, np.nan, motion.tau)
+    at = model, motion.state, given, efforts, motion.prescribed
+    nu_dot, tau = hybrid_dynamics(*at, wrenches=motion.wrenches)
+    assert_close(nu_dot, problem.collect('q_ddot'), 1e-12)
+    assert_close(tau, problem.collect('tau')[-n:], 1e-12)
+    free = motion.nu_dot, motion.tau, motion.free, motion.wrenches
+    dense = np.split(motion.reference.hybrid(motion.state, *free), 2)
+    assert_close(nu_dot, dense[0], 1e-12)
+    assert_close(tau, dense[1][-n:], 1e-12)
     dnu_dot, dtau = d_hybrid(motion, motion.variation)
-    assert_close(dnu_dot, problem.collect('dq_ddot'), 1e-10)
-    assert_close(dtau, problem.collect('dtau')[motion.model.m - motion.model.n :], 1e-10)
+    assert_close(dnu_dot, problem.collect('dq_ddot'), 1e-12)
+    assert_close(dtau, problem.collect('dtau')[-n:], 1e-12)
 
 
 # what the paper prints

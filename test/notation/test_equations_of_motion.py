@@ -10,7 +10,6 @@ from support.finite_difference import derivative, derivative_by_state, exp
 from support.passive_joints import passive_robot
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
-from support.several_axes import SeveralAxesReference
 from support.trees import random_model
 
 from geolin_ros import State, TreeModel, Wrench, robots
@@ -138,7 +137,7 @@ class Passive:
         self.state = self.model.random_state(rng, speed=2.0)
         self.tau, self.f = rng.normal(size=self.model.n), rng.normal(size=6)
         wrench = Wrench('link3', self.f[:3], self.f[3:])
-        dense = SeveralAxesReference(description, self.model, friction=True)
+        dense = DenseReference(description, self.model, friction=True)
         self.nu_dot = dense.forward_dynamics(self.state, self.tau, (wrench,))
         self.at = Kinematics(self.model, self.state)
 

@@ -3,7 +3,8 @@
 """Any robot, however it is held, against dense dynamics that share no code, and differences.
 
 Drawn: tree, base, order of coordinates, inputs, kinds of joints, welds, rotors, dampers, springs,
-friction, mimics of mimics, wrenches of all kinds on any links, contacts and loops with gains.
+friction, mimics of mimics, wrenches of all kinds on any links, contacts and loops with gains, and
+which accelerations are prescribed. The dense dynamics are Pinocchio's, see `test_references.py`.
 """
 
 import dataclasses
@@ -14,8 +15,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.close import assert_close
+from support.dense_reference import DenseReference, brackets, retract
 from support.finite_difference import derivative, exp
-from support.several_axes import SeveralAxesReference, brackets, retract
 from support.states import seen_from
 from support.trees import ALL_KINDS, KINDS, TILTED_GRAVITY, random_description
 
@@ -26,6 +27,7 @@ from geolin_ros import (
     TreeModel,
     Variation,
     Wrench,
+    bias_force,
     forward_dynamics,
     forward_dynamics_derivatives,
     forward_dynamics_variation,
@@ -36,6 +38,7 @@ from geolin_ros import (
     inverse_dynamics_derivatives,
     inverse_dynamics_variation,
     mass_matrix,
+    mass_matrix_inverse,
 )
 from geolin_ros.description import Mimic
 from geolin_ros.dynamics import batch
@@ -89,7 +92,7 @@ class Case:
         )
         inputs = rng.permutation(model.joint_names)[: rng.integers(model.n) + 1]
         self.model = dataclasses.replace(model, actuated_joints=tuple(map(str, inputs)))
-        self.reference = SeveralAxesReference(description, self.model, friction=True)
+        self.reference = DenseReference(description, self.model, friction=True)
         self.state = self.model.random_state(rng)
         self.tau, self.nu_dot = rng.normal(size=model.n), rng.normal(size=model.m)
         self.base, self.rng = model.m - model.n, rng
@@ -238,12 +241,15 @@ def test_dynamics__of_any_robot_and_their_derivatives_are_those_of_dense_dynamic
         case.reference,
     )
     first, m, wrenches = case.base, model.m, case.wrenches
-    M = dense.mass_matrix(state)
+    M, M_inverse = dense.mass_matrix(state), mass_matrix_inverse(model, state)
     assert_near(mass_matrix(model, state), M, 'M', 1e-11)
-    assert_near(batch.mass_matrix_inverse(model, [state])[0] @ M, np.eye(m), 'its inverse', 1e-8)
-    prescribed = case.rng.random(model.n) < 0.5
-    free = np.concatenate((np.full(first, True), ~prescribed))
-    hybrid = state, nu_dot[first:], tau, prescribed
+    assert_near(M_inverse @ M, np.eye(m), 'its inverse', 1e-8)
+    assert_near(batch.mass_matrix_inverse(model, [state])[0], M_inverse, 'that of many', 1e-8)
+    prescribed = case.rng.random(model.n) < case.rng.choice((0.0, 0.5, 1.0))
+    start = case.rng.choice((0, first))  # 0: the base is prescribed too
+    free = np.concatenate((np.full(first, start > 0), ~prescribed))
+    given, efforts = np.where(free, np.nan, nu_dot)[start:], np.where(prescribed, np.nan, tau)
+    hybrid = state, given, efforts, prescribed
 
     def inverse(at, wrenches=wrenches):
         return dense.inverse_dynamics(at, nu_dot, wrenches)
@@ -251,30 +257,38 @@ def test_dynamics__of_any_robot_and_their_derivatives_are_those_of_dense_dynamic
     def forward(at, wrenches=wrenches):
         return dense.forward_dynamics(at, tau, wrenches)
 
-    def mixed(at):
-        return np.delete(dense.hybrid(at, nu_dot, tau, free, wrenches), np.s_[m : m + first])
+    def mixed(at, more=None):  # of what is given
+        more = 0.0 * nu_dot if more is None else more
+        rates, forces = nu_dot + more * ~free, tau + more[first:] * ~prescribed
+        both = dense.hybrid(at, rates, forces, free, wrenches)
+        return np.delete(both, np.s_[m : m + start])
 
     for some in ((), wrenches):
         found = inverse_dynamics(model, state, nu_dot, some)
         assert_near(found, inverse(state, some), 'inverse', 1e-11)
         found = forward_dynamics(model, state, tau, some)
         assert_near(found, forward(state, some), 'forward', 1e-9)
+        assert_near(bias_force(model, state, some), dense.bias(state, some), 'h', 1e-11)
     found = np.concatenate(hybrid_dynamics(model, *hybrid, wrenches))
     assert_near(found, mixed(state), 'hybrid', 1e-9)
-    many = [state], nu_dot[np.newaxis, first:], tau[np.newaxis], prescribed
+    many = [state], given[np.newaxis], efforts[np.newaxis], prescribed
     found = np.hstack(batch.hybrid_dynamics(model, *many, wrenches))[0]
     assert_near(found, mixed(state), 'hybrid of many', 1e-9)
     by_inverse = inverse_dynamics_derivatives(model, state, nu_dot, wrenches)
     by_forward = forward_dynamics_derivatives(model, state, tau, wrenches)
     by_hybrid = hybrid_dynamics_derivatives(model, *hybrid, wrenches)
     inverse_of_many, forward_of_many = (
-        [part[0] for part in function(model, [state], given[np.newaxis], wrenches)]
-        for function, given in (
+        [part[0] for part in function(model, [state], values[np.newaxis], wrenches)]
+        for function, values in (
             (batch.inverse_dynamics_derivatives, nu_dot),
             (batch.forward_dynamics_derivatives, tau),
         )
     )
     assert_near(by_forward.dnu_dot_dtau, np.linalg.inv(M)[:, first:], 'forward by tau', 1e-8)
+    more = case.rng.normal(size=m)
+    more[:start] = 0.0  # a base that is free has no force
+    found = np.vstack((by_hybrid.dnu_dot, by_hybrid.dtau))[:, 2 * m :] @ more
+    assert_near(found, mixed(state, more) - mixed(state), 'hybrid by what is given', 1e-8)
     for z in case.directions():
         pose, s, twist, r = np.split(z, np.cumsum([first, model.n, first]))
         still = np.zeros(6)

@@ -7,11 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 from support.close import assert_close
+from support.dense_reference import DenseReference
 from support.newton_euler import classical_sets, moving_bodies, random_motion
 from support.passive_joints import passive_model
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
-from support.several_axes import SeveralAxesReference
 from support.states import edge_states
 from support.trees import TILTED_GRAVITY, every_kind_description, random_description
 
@@ -295,7 +295,7 @@ def test_joints_with_several_axes__equal_pinocchio_and_dense_dynamics(base):
     description = every_kind_description(rng, damping=0.3)
     model = TreeModel.from_description(description, base=base, gravity=TILTED_GRAVITY)
     oracle = PinocchioOracle.from_description(description, model)
-    dense = SeveralAxesReference(description, model)
+    dense = DenseReference(description, model)
     bodies = np.zeros(6 * len(model.body_names))
     some = [name for k, name in enumerate(model.joint_names) if k % 3]
     inverse, forward, hybrid = (

@@ -10,9 +10,16 @@ import numpy as np
 
 from geolin_papers.kim_2012 import Body, ground
 from geolin_papers.kim_2012.lie_group import Ad, ad, inverse
-from support.dense_reference import axis_twist, in_link
+from support.dense_reference import (
+    IN_A_ROW,
+    axis_twist,
+    entries,
+    group_axes,
+    group_pose,
+    in_link,
+    split,
+)
 from support.finite_difference import exp
-from support.several_axes import IN_A_ROW, entries, group_axes, group_pose, split
 
 SWAP = np.block([[np.zeros((3, 3)), np.eye(3)], [np.eye(3), np.zeros((3, 3))]])
 
@@ -23,7 +30,7 @@ class KimProblem:
     Parameters
     ----------
     reference
-        A `SeveralAxesReference`; its damping is no part of the paper.
+        A `DenseReference`; its damping is no part of the paper.
     state, nu_dot, tau, wrenches
         As in the package; tau (m,) with the base wrench.
     """
