@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation site: each page in its table of contents, each public name on a page.
+"""README and the documentation site: what their pages name is there, and their code runs.
 
 `make docs` builds it and takes warnings as errors; what it would miss is looked for here.
 """
@@ -11,15 +11,81 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support.messages import linearized_dynamics
 
 import geolin_ros
 from docs.citations import citing, computed_by
+from geolin_ros import TreeModel, robots
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.outputs.messages import LinearizationWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / 'docs'
+README = ROOT / 'README.md'
 INDEX = (DOCS / 'index.md').read_text(encoding='utf-8')
-PAGES = [ROOT / 'CONTRIBUTING.md', *sorted(DOCS.rglob('*.md')), DOCS / 'papers.yaml']
+WRITTEN = [README, ROOT / 'CONTRIBUTING.md', *sorted(DOCS.rglob('*.md'))]
+PAGES = [*WRITTEN[1:], DOCS / 'papers.yaml']
 TREES = re.findall(r'```\{toctree\}\n((?:.|\n)*?)```', INDEX)
+NOTEBOOKS = [path for path in WRITTEN if path.read_text().startswith('---\njupytext:')]
+
+
+def blocks(page, language):
+    """Return the blocks of code of a page."""
+    fence = rf'^```{language}\n(.*?)^```'
+    return re.findall(fence, page.read_text(encoding='utf-8'), re.DOTALL | re.MULTILINE)
+
+
+def run(page, language='python', **names):
+    """Run the blocks of a page one after another; return what they define."""
+    for code in blocks(page, language):
+        exec(compile(code, page.name, 'exec'), names)
+    return names
+
+
+def test_readme__is_short_and_its_example_runs(capsys):
+    assert len(README.read_text().split()) <= 1200
+    (example,) = blocks(README, 'python')
+    assert len(example.splitlines()) <= 8
+    run(README)
+    assert capsys.readouterr().out.startswith('(36, 36) (36, 12) [')
+
+
+def test_python_of_pages__holds_together(capsys):
+    names = run(DOCS / 'contacts.md')
+    C, R = names['C'], names['R']  # C on four feet, R on three
+    assert (C.rank, C.wrenches.shape, R.full.rank) == (12, (12,), 9)
+    assert (R.A.shape, R.P.shape, R.W.shape) == ((18, 18), (36, 18), (9, 18))
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    writer = LinearizationWriter(linearized_dynamics(), model, StreamSettings())
+    names = run(DOCS / 'message.md', message=writer.message)
+    assert names['A'].shape == (36, 36)
+    assert (names['columns'][0], names['inputs'][0]) == ('H.x', 'tau.FL_hip_joint')
+    names = run(DOCS / 'control.md')
+    assert names['tau'] == pytest.approx(names['gains'].feedforward)
+    printed = capsys.readouterr().out
+    assert '12 of 12 states controllable, stabilizable' in printed
+    assert 'inside the support polygon' in printed
+
+
+@pytest.mark.parametrize('page', NOTEBOOKS, ids=lambda page: page.stem)
+def test_notebook__runs_and_shows_something(page, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    cell = r'\{code-cell\} python'
+    assert len(blocks(page, cell)) >= 3
+    run(page, cell, __name__=page.stem)
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize('page', WRITTEN, ids=lambda page: page.name)
+def test_links_and_targets_of_make__lead_somewhere(page):
+    makefile, text = (ROOT / 'Makefile').read_text(), page.read_text()
+    for target in re.findall(r'\]\(([^)#]+)[^)]*\)', text):
+        assert '://' in target or (page.parent / target).exists(), target
+    commands = r'(?:^    |`)make ([a-z-]+)((?: [A-Z]+=\S+)*)'
+    for name, values in re.findall(commands, text, re.MULTILINE):
+        assert f'\n{name}:' in makefile, f'make {name}'
+        for variable in re.findall(r'([A-Z]+)=', values):
+            assert f'$({variable}' in makefile, f'{variable}='
 
 
 def test_pages__are_listed_once():
