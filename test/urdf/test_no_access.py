@@ -28,6 +28,7 @@ TEXTS = [
     f'<?xml-stylesheet href="file:///etc/passwd"?>{ROBOT.format(LINK)}',
     f'<!DOCTYPE robot SYSTEM "http://127.0.0.1/robot.dtd">{ROBOT.format(LINK)}',
     '<!DOCTYPE robot [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="&x;"/>',
+    f'<!DOCTYPE r [<!ENTITY % x SYSTEM "http://127.0.0.1:9/x.dtd"> %x;]>{ROBOT.format(LINK)}',
     str(robots.path('quadruped')),
     '/etc/robot.urdf.xacro',
 ]
