@@ -16,10 +16,9 @@ from support.messages import (
     linearization_summary,
     linearized_dynamics,
     odometry,
-    random_quaternion,
 )
 from support.pinocchio_oracle import PinocchioOracle
-from support.taking import dropped, take
+from support.taking import Source, dropped, take
 
 from geolin_ros import TreeModel, Wrench, robots
 from geolin_ros.dynamics.kinematics import Kinematics
@@ -46,13 +45,9 @@ FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 HELD = ContactSettings(contacts=tuple(Contact(foot) for foot in FEET))
 
 
-def feed(stream, stamp, seed=0):
-    """Return the answer at a random state; the robot stands still if ``seed`` is None."""
-    model, rng = stream.model, np.random.default_rng(seed)
-    place, turn, v = rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)
-    s, r, tau = rng.uniform(-1.0, 1.0, (3, model.n))
-    take(stream, 'odom', odometry(stamp, place, turn, v))
-    return take(stream, 'joint_states', joint_state(stamp, model.joint_names, s, r, tau))
+def feed(stream, stamp):
+    """Return the answer at a random state, always the same."""
+    return Source(stream.model).feed(stream, stamp)
 
 
 def states(stamp, *contacts):

@@ -5,9 +5,9 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.messages import SECOND, joint_state, odometry, random_quaternion
+from support.messages import SECOND
 from support.states import seen_from
-from support.taking import dropped, take
+from support.taking import Source, dropped, take
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.stream.drops import Cause, DroppedInput
@@ -16,21 +16,6 @@ from geolin_ros.stream.linearization_stream import LinearizationStream
 
 T0 = 50 * SECOND
 MS = 1_000_000
-
-
-class Source:
-    """Messages of a robot in random motion."""
-
-    def __init__(self, model, seed=0):
-        self.model, self.rng = model, np.random.default_rng(seed)
-
-    def odometry(self, stamp, **options):
-        place, turn = self.rng.normal(size=3), random_quaternion(self.rng)
-        return odometry(stamp, place, turn, self.rng.normal(size=6), **options)
-
-    def joint_state(self, stamp):
-        s, r, tau = self.rng.uniform(-1.0, 1.0, (3, self.model.n))
-        return joint_state(stamp, self.model.joint_names, s, r, tau)
 
 
 @pytest.fixture

@@ -8,14 +8,11 @@ from support.close import assert_close
 from support.messages import (
     SECOND,
     forward_dynamics,
-    joint_state,
     linearization_summary,
     linearized_dynamics,
-    odometry,
-    random_quaternion,
 )
 from support.pinocchio_oracle import PinocchioOracle
-from support.taking import take
+from support.taking import Source
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.errors import InputError, UnknownNameError
@@ -57,16 +54,8 @@ KINDS = {
 
 def answer_of(model, settings, seed=0):
     """Return a stream and its answer about a random state."""
-    rng = np.random.default_rng(seed)
     stream = LinearizationStream(model, settings)
-    if model.base == 'floating':
-        take(
-            stream,
-            'odom',
-            odometry(T0 - 5, rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)),
-        )
-    s, r, tau = rng.uniform(-1.0, 1.0, (3, model.n))
-    return stream, take(stream, 'joint_states', joint_state(T0, model.joint_names, s, r, tau))
+    return stream, Source(model, seed).feed(stream, T0, early=5)
 
 
 @pytest.fixture(params=KINDS)

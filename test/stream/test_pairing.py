@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from support.close import assert_close
 from support.finite_difference import exp
-from support.messages import SECOND, joint_state, odometry, random_quaternion
-from support.taking import dropped, take
+from support.messages import SECOND
+from support.taking import Source, dropped, take
 
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.pairing import BaseSample, Interpolated
@@ -89,15 +89,10 @@ class TestStream:
         return LinearizationStream(quadruped, StreamSettings(pairing='interpolate', max_skew=0.05))
 
     def joints(self, model, milliseconds):
-        rng = np.random.default_rng(milliseconds)
-        numbers = rng.uniform(-1.0, 1.0, (3, model.n))
-        return joint_state(T0 + milliseconds * MS, model.joint_names, *numbers)
+        return Source(model, milliseconds).joint_state(T0 + milliseconds * MS)
 
     def base(self, milliseconds):
-        rng = np.random.default_rng(milliseconds)
-        return odometry(
-            T0 + milliseconds * MS, rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)
-        )
+        return Source(None, milliseconds).odometry(T0 + milliseconds * MS)
 
     def test_answers__come_with_the_later_odometry_in_order(self, stream, quadruped):
         take(stream, 'odom', self.base(0))

@@ -1,14 +1,10 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
-from pathlib import Path
-
 import pytest
 
 from geolin_ros.errors import ConfigurationError, UnknownNameError
-from geolin_ros.stream.parameters.file import default_values, read_parameter_file
-
-ROOT = Path(__file__).resolve().parents[2]
+from geolin_ros.stream.parameters.file import read_parameter_file
 
 
 @pytest.fixture
@@ -18,10 +14,6 @@ def read(tmp_path):
         return read_parameter_file(tmp_path / 'parameters.yaml')
 
     return read_text
-
-
-def test_file_of_the_package__holds_the_defaults():
-    assert read_parameter_file(ROOT / 'config' / 'linearizer.yaml') == default_values()
 
 
 def test_sections__of_any_node_and_of_this_one_count_later_ones_first(read):

@@ -73,123 +73,115 @@ def test_noise__of_good_sensors_raises_no_warning(flight, model):
     assert warned(flight._replace(poses=poses, twists=twists), model) == []
 
 
-def test_twist_in_world_axes__names_the_setting_that_reads_it(flight, model):
-    said = messages_of(flight, flight.poses, in_axes(flight, 'nij,nj->ni'))
-    assert warned(flight._replace(odometry=said), model) == [
-        'the odometry twist is in world axes, not in child axes: set parameter '
-        'odometry.twist_frame to world'
-    ]
-    assert warned(flight._replace(odometry=said), model, 'world') == []
+def twisted(window, twists, poses=None):
+    """Return a window whose odometry has other twists, and other poses if given."""
+    poses = window.poses if poses is None else poses
+    return window._replace(odometry=messages_of(window, poses, twists))
 
 
-def test_twist_in_child_axes_read_as_world__names_it_too(flight, model):
+def in_world_axes(window, model):
+    return twisted(window, in_axes(window, 'nij,nj->ni'))
+
+
+def in_mixed_axes(window, model):
+    """Some estimators give the velocity in world axes and the rate of a gyroscope."""
+    return twisted(window, np.hstack((in_axes(window, 'nij,nj->ni')[:, :3], window.twists[:, 3:])))
+
+
+def in_degrees(window, model):
+    return twisted(window, window.twists * np.repeat((1.0, 180.0 / np.pi), 3))
+
+
+def frozen_pose(window, model):
+    still = np.broadcast_to(window.poses[0], window.poses.shape)
+    return twisted(window, window.twists, still)
+
+
+def held_up(window, model):
+    return window._replace(
+        poses=np.broadcast_to(np.eye(4), window.poses.shape),
+        twists=np.zeros_like(window.twists),
+        accelerations=np.zeros_like(window.accelerations) + np.eye(18)[2] * -9.81,
+    )
+
+
+def frozen_joint(window, model):
+    positions = window.positions.copy()
+    positions[:, 3] = positions[0, 3]
+    return window._replace(positions=positions)
+
+
+def frozen_joints(window, model):
+    still = np.broadcast_to(window.positions[0], window.positions.shape)
+    return window._replace(positions=still, rates=np.zeros_like(window.rates))
+
+
+def knee_beyond(window, model):
+    """Not by the largest value: the limits of a knee are both on one side."""
+    lower, upper = model.limits.lower[2], model.limits.upper[2]
+    assert lower < upper < 0.0
+    positions = window.positions.copy()
+    positions[:, 2] = np.where(np.arange(SAMPLES) % 2, 0.9 * lower, 0.5 * upper)
+    return window._replace(positions=positions)
+
+
+def beyond(part, value):
+    def spoil(window, model):
+        values = getattr(window, part).copy()
+        values[100, 3] = value
+        return window._replace(**{part: values})
+
+    return spoil
+
+
+def late(window, model):
+    return window._replace(ages=np.full(SAMPLES, 0.03))
+
+
+SPOILT = {
+    'world axes': (in_world_axes, 'in world axes, not in child axes: set', 'twist_frame to world'),
+    'mixed axes': (in_mixed_axes, 'in world axes where it is linear and in child axes where it'),
+    'degrees': (in_degrees, 'the angular odometry twist agrees', 'no', 'check units, frames'),
+    'frozen pose': (frozen_pose, f'the odometry pose stays the same in {SAMPLES} messages'),
+    'held up': (held_up, '9.8 m/s^2 and does so at 0 m/s^2', 'give contacts or foot forces'),
+    'frozen joint': (frozen_joint, "joint 'FR_hip_joint' stays at"),
+    'frozen joints': (frozen_joints, 'their publisher is frozen'),
+    'knee': (knee_beyond, "joint 'FL_calf_joint' has position", 'outside'),
+    'position': (beyond('positions', 10.0), "joint 'FR_hip_joint' has position 10"),
+    'rate': (beyond('rates', 1e3), "joint 'FR_hip_joint' has rate 1000/s"),
+    'effort': (beyond('efforts', -1e3), "joint 'FR_hip_joint' has effort -1000"),
+    'late': (late, '+30.0 ms away from their odometry'),
+}
+SPOIL_MORE = 'held up', 'frozen joints', 'knee', 'position', 'rate', 'effort'
+"""What is inconsistent in other ways too."""
+
+
+@pytest.mark.parametrize('what', SPOILT)
+def test_spoilt_flight__raises_the_warning_about_it(flight, model, what):
+    spoil, *fragments = SPOILT[what]
+    said = warned(spoil(flight, model), model)
+    (sentence,) = [sentence for sentence in said if fragments[0] in sentence]
+    assert all(fragment in sentence for fragment in fragments)
+    assert len(said) == 1 or what in SPOIL_MORE, said
+
+
+def test_settings__that_allow_it_raise_no_warning(flight, model):
+    assert warned(in_world_axes(flight, model), model, 'world') == []
+    assert warned(late(flight, model), model, max_skew=0.1) == []
     (sentence,) = warned(flight, model, 'world')
     assert 'in child axes, not in world axes' in sentence
 
 
-def test_twist_of_mixed_axes__is_said(flight, model):
-    """Some estimators give the velocity in world axes and the rate of a gyroscope."""
-    twists = flight.twists.copy()
-    twists[:, :3] = in_axes(flight, 'nij,nj->ni')[:, :3]
-    said = messages_of(flight, flight.poses, twists)
-    (sentence,) = warned(flight._replace(odometry=said), model)
-    assert 'in world axes where it is linear and in child axes where it is angular' in sentence
-
-
-def test_twist_in_other_units__is_said(flight, model):
-    twists = flight.twists.copy()
-    twists[:, 3:] *= 180.0 / np.pi
-    said = messages_of(flight, flight.poses, twists)
-    (sentence,) = warned(flight._replace(odometry=said), model)
-    assert sentence.startswith(
-        'the angular odometry twist agrees with the motion of the pose in no'
-    )
-    assert 'check units, frames and delays' in sentence
-
-
 def test_noise_as_large_as_the_slowest_motion__is_not_judged(flight, model):
     """That of a twist is less than moves at all, and all that moves."""
-    slow, rng = flight.poses.copy(), np.random.default_rng(2)
-    slow[:] = np.eye(4)
+    slow, rng = np.tile(np.eye(4), (SAMPLES, 1, 1)), np.random.default_rng(2)
     slow[:, 0, 3] = 0.06 * flight.times
     twists = np.zeros((SAMPLES, 6))
     twists[:, 0] = 0.02
     twists[:, 3:] = 0.01 * rng.standard_normal((SAMPLES, 3))
-    said = messages_of(flight, slow, twists)
-    assert not any('agrees' in s for s in warned(flight._replace(odometry=said), model))
+    assert not any('agrees' in s for s in warned(twisted(flight, twists, slow), model))
     twists[:, 0] = 0.0
-    said = messages_of(flight, slow, twists)
-    assert any('linear odometry' in s for s in warned(flight._replace(odometry=said), model))
-
-
-def test_frozen_odometry__is_said(flight, model):
-    still = np.broadcast_to(flight.poses[0], flight.poses.shape)
-    said = messages_of(flight, still, flight.twists)
-    (sentence,) = warned(flight._replace(odometry=said), model)
-    assert f'the odometry pose stays the same in {SAMPLES} messages' in sentence
-
-
-def test_robot_that_is_held_up__is_said_to_lack_contacts(flight, model):
-    still = flight._replace(
-        poses=np.broadcast_to(np.eye(4), flight.poses.shape),
-        twists=np.zeros_like(flight.twists),
-        accelerations=np.zeros_like(flight.accelerations) + np.eye(18)[2] * -9.81,
-    )
-    (sentence,) = [s for s in warned(still, model) if 'accelerate' in s]
-    assert '9.8 m/s^2 and does so at 0 m/s^2' in sentence
-    assert 'give contacts or foot forces' in sentence
-
-
-def test_frozen_joint__is_named(flight, model):
-    positions = flight.positions.copy()
-    positions[:, 4] = positions[0, 4]
-    (sentence,) = warned(flight._replace(positions=positions), model)
-    assert sentence.startswith(f'joint {model.joint_names[4]!r} stays at')
-
-
-def test_frozen_joint_states__are_said(flight, model):
-    frozen = flight._replace(
-        positions=np.broadcast_to(flight.positions[0], flight.positions.shape),
-        rates=np.zeros_like(flight.rates),
-    )
-    assert any('their publisher is frozen' in sentence for sentence in warned(frozen, model))
-
-
-def test_value_beyond_its_limit__is_the_one_said(flight, model):
-    """Not the largest: the limits of a knee are both on one side."""
-    joint = model.joint_names.index('FL_calf_joint')
-    lower, upper = model.limits.lower[joint], model.limits.upper[joint]
-    assert lower < upper < 0.0
-    positions = flight.positions.copy()
-    positions[:, joint] = np.where(np.arange(SAMPLES) % 2, 0.9 * lower, 0.5 * upper)
-    (sentence,) = [
-        warning
-        for warning in warned(flight._replace(positions=positions), model)
-        if 'limits' in warning
-    ]
-    assert f'has position {0.5 * upper:.4g}, outside {lower:.4g} to {upper:.4g}' in sentence
-
-
-@pytest.mark.parametrize(
-    ('part', 'value', 'text'),
-    [
-        ('positions', 10.0, 'position 10'),
-        ('rates', 1e3, 'rate 1000/s'),
-        ('efforts', -1e3, 'effort -1000'),
-    ],
-)
-def test_joint_beyond_limits__is_named(flight, model, part, value, text):
-    values = getattr(flight, part).copy()
-    values[100, 3] = value
-    found = warned(flight._replace(**{part: values}), model)
-    assert any(s.startswith(f'joint {model.joint_names[3]!r} has {text}') for s in found)
-
-
-def test_lasting_skew__is_said(flight, model):
-    late = flight._replace(ages=np.full(SAMPLES, 0.03))
-    (sentence,) = warned(late, model, max_skew=0.05)
-    assert '+30.0 ms away from their odometry' in sentence
-    assert warned(late, model, max_skew=0.1) == []
+    assert any('linear odometry' in s for s in warned(twisted(flight, twists, slow), model))
 
 
 def test_short_window__is_not_judged(flight, model):

@@ -152,62 +152,54 @@ def test_external_wrenches__count_by_their_kind(quadruped, code, kind):
     assert response.linearization.external_wrenches == request.external_wrenches
 
 
-def spoilt(model, what):
-    request, _, _ = random_request(model)
-    names = list(model.joint_names)
-    match what:
-        case 'positions':
-            request.state.joint_positions = np.zeros(3)
-        case 'efforts':
-            request.joint_efforts = np.zeros(13)
-        case 'unknown joint':
-            request.joint_names = ['FL_hip', *names[1:]]
-        case 'joint twice':
-            request.joint_names = [names[1], *names[1:]]
-        case 'joint missing':
-            request.joint_names = names[1:]
-        case 'quaternion':
-            request.state.base_pose = pose(np.zeros(3), np.zeros(4))
-        case 'nan':
-            request.state.joint_rates[2] = np.nan
-        case 'nan effort':
-            request.joint_efforts[2] = np.nan
-        case 'enumeration':
-            request.form = 7
-        case 'link':
-            request.external_wrenches = [external_wrench(1, 'FL_feet')]
-        case 'kind':
-            request.external_wrenches = [external_wrench(0)]
-        case 'step':
-            request.form, request.dt = 2, -0.1
-        case 'gravity':
-            request.override_gravity, request.gravity = True, vector((0, 0, np.nan))
-        case 'contacts':
-            request.contacts = [contact_state('FL_foot', 3)]
-    return request
+NAMES = TreeModel.from_urdf(robots.path('quadruped')).joint_names
 
 
-@pytest.mark.parametrize(
-    ('what', 'message'),
-    [
-        ('positions', '3 entries in state.joint_positions, expected 12'),
-        ('efforts', '13 entries in joint_efforts, expected 12'),
-        ('unknown joint', "joint 'FL_hip' is not part of .*did you mean 'FL_hip_joint'"),
-        ('joint twice', '12 joints, expected each of the 12 once'),
-        ('joint missing', '11 joints, expected each of the 12 once'),
-        ('quaternion', 'orientation of length 0, expected 1'),
-        ('nan', r'r\[2\] is nan, expected a finite number'),
-        ('nan effort', 'tau of .*NaN or inf'),
-        ('enumeration', r'form = 7, expected 0 or one of \[1, 2\]'),
-        ('link', "link 'FL_feet' is not part of .*did you mean .*'FL_foot'"),
-        ('kind', r"link 'FL_foot' has kind 0, expected one of \[1, 2, 3\]"),
-        ('step', 'dt is -0.1, expected a positive'),
-        ('gravity', 'gravity is .*nan.*expected finite'),
-        ('contacts', 'kind 3, expected one of'),
-    ],
-)
-def test_bad_request__is_answered_with_what_is_wrong(quadruped, what, message):
-    response = ask(quadruped, spoilt(quadruped, what))
+SPOILT = {
+    'positions': (
+        lambda request: setattr(request.state, 'joint_positions', np.zeros(3)),
+        '3 entries in state.joint_positions, expected 12',
+    ),
+    'efforts': ({'joint_efforts': np.zeros(13)}, '13 entries in joint_efforts, expected 12'),
+    'unknown joint': (
+        {'joint_names': ['FL_hip', *NAMES[1:]]},
+        "joint 'FL_hip' is not part of .*did you mean 'FL_hip_joint'",
+    ),
+    'joint twice': ({'joint_names': [NAMES[1], *NAMES[1:]]}, '12 joints, expected each of the 12'),
+    'joint missing': ({'joint_names': NAMES[1:]}, '11 joints, expected each of the 12 once'),
+    'quaternion': (
+        lambda request: setattr(request.state, 'base_pose', pose(np.zeros(3), np.zeros(4))),
+        'orientation of length 0, expected 1',
+    ),
+    'nan': (
+        lambda request: request.state.joint_rates.put(2, np.nan),
+        r'r\[2\] is nan, expected a finite number',
+    ),
+    'nan effort': ({'joint_efforts': np.full(12, np.nan)}, 'tau of .*NaN or inf'),
+    'enumeration': ({'form': 7}, r'form = 7, expected 0 or one of \[1, 2\]'),
+    'link': (
+        {'external_wrenches': [external_wrench(1, 'FL_feet')]},
+        "link 'FL_feet' is not part of .*did you mean .*'FL_foot'",
+    ),
+    'kind': (
+        {'external_wrenches': [external_wrench(0)]},
+        r"link 'FL_foot' has kind 0, expected one of \[1, 2, 3\]",
+    ),
+    'step': ({'form': 2, 'dt': -0.1}, 'dt is -0.1, expected a positive'),
+    'gravity': (
+        {'override_gravity': True, 'gravity': vector((0, 0, np.nan))},
+        'gravity is .*nan.*expected finite',
+    ),
+    'contacts': ({'contacts': [contact_state('FL_foot', 3)]}, 'kind 3, expected one of'),
+}
+
+
+@pytest.mark.parametrize('what', SPOILT)
+def test_bad_request__is_answered_with_what_is_wrong(quadruped, what):
+    spoil, message = SPOILT[what]
+    request, _, _ = random_request(quadruped)
+    vars(request).update(spoil) if isinstance(spoil, dict) else spoil(request)
+    response = ask(quadruped, request)
     assert response.success is False
     assert response.linearization is None
     assert re.search(message, response.message), response.message

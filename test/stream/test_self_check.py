@@ -9,17 +9,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.messages import (
-    SECOND,
-    joint_state,
-    linearized_dynamics,
-    odometry,
-    random_quaternion,
-    stamp,
-    wrench_stamped,
-)
+from support.messages import SECOND, linearized_dynamics, stamp, wrench_stamped
 from support.robots import example_robot, read_robot
-from support.taking import take
+from support.taking import Source, take
 from support.trees import gimbal
 from support.wrong_node import RIGHT, WrongLinearize
 
@@ -55,20 +47,17 @@ class Run:
         message = linearized_dynamics()
         message.trust = SimpleNamespace(stamp=stamp(0), checked=False, checks=0)
         self.writer = LinearizationWriter(message, model, self.stream.settings)
-        self.time, self.rng = T0, np.random.default_rng(0)
+        self.time, self.source = T0, Source(model)
         self.sample = self.verdict = None
 
     def step(self, posture=None):
         """Feed one joint state, at random positions if there is no posture; return its answer."""
         self.time += 2 * MS
-        model, rng = self.stream.model, self.rng
-        place, turn, v = rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)
-        s, r, tau = rng.uniform(-1.0, 1.0, (3, model.n))
-        s = s if posture is None else posture
-        take(self.stream, 'odom', odometry(self.time, place, turn, v, model.base_link))
-        answer = take(
-            self.stream, 'joint_states', joint_state(self.time, model.joint_names, s, r, tau)
-        )
+        base = self.source.odometry(self.time, child_frame_id=self.stream.model.base_link)
+        joints = self.source.joint_state(self.time)
+        joints.position[:] = joints.position if posture is None else posture
+        take(self.stream, 'odom', base)
+        answer = take(self.stream, 'joint_states', joints)
         sample = self.check.due(answer)
         if sample is not None:
             self.sample, self.verdict = sample, self.check.check(sample)
@@ -225,22 +214,32 @@ def test_warm_up__asks_for_no_answer():
     assert stream.self_check.impossible == 0
 
 
-def failed_check_of(quadruped, folder, **settings):
-    """Return a run with a failed check, and the file of it."""
-    run = Run(quadruped, **settings)
-    while run.verdict is None or not run.verdict.certificate.failed:
-        run.step()
-    values = default_values()
-    assert not values['robot_description_file']
-    found = quadruped, run.sample, run.verdict.certificate
-    return run, save_failed_check(folder, robots.path('quadruped'), values, *found)
+@pytest.fixture(scope='module')
+def failed(quadruped):
+    """Runs with a failed check, by the names of their settings."""
+    with pytest.MonkeyPatch.context() as patch:
+        runs = {}
+        for name in ('continuous', 'contacts'):
+            patch.setattr(linearization_stream, 'linearize', WrongLinearize())
+            runs[name] = run = Run(quadruped, **SETTINGS[name])
+            while run.verdict is None or not run.verdict.certificate.failed:
+                run.step()
+        return runs
+
+
+def save(run, folder, model, text):
+    """Keep the failed check of a run, of a model and its description; return the file."""
+    return save_failed_check(
+        folder, text, default_values(), model, run.sample, run.verdict.certificate
+    )
 
 
 @pytest.mark.parametrize('name', ['continuous', 'contacts'])
 def test_failed_check__is_saved_and_repeated_to_the_last_bit(
-    quadruped, wrong, tmp_path, capsys, name
+    quadruped, failed, tmp_path, capsys, name
 ):
-    run, path = failed_check_of(quadruped, tmp_path / 'failed', **SETTINGS[name])
+    run = failed[name]
+    path = save(run, tmp_path / 'failed', quadruped, robots.path('quadruped'))
     again = load_failed_check(path)
     claim, loaded = run.sample.claim, again.sample.claim
     for part in ('tau', 'A', 'B', 'nu_dot'):
@@ -258,39 +257,36 @@ def test_failed_check__is_saved_and_repeated_to_the_last_bit(
 
 
 @pytest.mark.parametrize('name', ['a/b', '../../x', '/etc/x', 'n' * 300, 'Robot № 1', '..'])
-def test_failed_check_of_a_robot_of_any_name__is_kept_in_its_folder(
-    quadruped, wrong, tmp_path, name
-):
-    run, _ = failed_check_of(quadruped, tmp_path)
+def test_failed_check_of_a_robot_of_any_name__is_kept_in_its_folder(failed, tmp_path, name):
     text = robots.path('quadruped').read_text().replace('"quadruped"', f'"{name}"')
     model = TreeModel.from_urdf(text)
     assert model.name == name
     folder = tmp_path / 'deep' / 'folder'
-    found = model, run.sample, run.verdict.certificate
-    path = save_failed_check(folder, text, default_values(), *found)
+    path = save(failed['continuous'], folder, model, text)
     assert list(folder.iterdir()) == [path]
     assert re.fullmatch(r'failed-check-[A-Za-z0-9._-]{0,60}-\d+\.json', path.name)
     assert load_failed_check(path).model.name == name
 
 
-def test_report__holds_the_state(quadruped, wrong, tmp_path):
-    run, _ = failed_check_of(quadruped, tmp_path)
+def test_report__holds_the_state(failed):
+    run = failed['continuous']
     words = failed_check_report(run.sample, run.verdict)
     assert f'off in v by s, expected at most {run.verdict.certificate.limit:.3e}' in words
     assert f's = {run.sample.claim.state.s.tolist()}' in words
 
 
-def test_other_files__are_refused(quadruped, wrong, tmp_path):
-    _, path = failed_check_of(quadruped, tmp_path)
+def test_other_files__are_refused(quadruped, failed, tmp_path):
+    path = save(failed['continuous'], tmp_path, quadruped, robots.path('quadruped'))
     content = json.loads(path.read_text())
-    for wrong_content, says in (
-        ({'format': 'other'}, "format 'other', expected 'geolin failed check 1'"),
-        ({k: v for k, v in content.items() if k != 'tau'}, "no file of a failed check.*'tau'"),
-        (content | {'model_hash': 'other'}, 'hash other, but its description gives'),
+    for text, says in (
+        (json.dumps({'format': 'other'}), "format 'other', expected 'geolin failed check 1'"),
+        (
+            json.dumps({key: content[key] for key in content if key != 'tau'}),
+            "no file of a failed check.*'tau'",
+        ),
+        (json.dumps(content | {'model_hash': 'other'}), 'hash other, but its description gives'),
+        ('{', 'no file of a failed check'),
     ):
-        path.write_text(json.dumps(wrong_content))
+        path.write_text(text)
         with pytest.raises(InputError, match=says):
             load_failed_check(path)
-    path.write_text('{')
-    with pytest.raises(InputError, match='no file of a failed check'):
-        load_failed_check(path)

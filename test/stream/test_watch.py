@@ -17,20 +17,22 @@ PERIOD = 2_000_000
 
 
 class Robot:
-    """A flight as messages, whose odometry may be late."""
+    """A flight as messages."""
 
     def __init__(self, model, **settings):
         self.stream = LinearizationStream(model, StreamSettings(**settings))
         self.flight, self.stamp = Flight(model), 10 * SECOND
         self.flight.advance(0.2)
-        self.delay = 0
 
     def step(self):
         """Send odometry and joint state; return the answer."""
         model, state = self.stream.model, self.flight.state
         turn = quaternion_from_rotation(state.H[:3, :3])
-        stamp = self.stamp - self.delay
-        take(self.stream, 'odom', odometry(stamp, state.H[:3, 3], turn, state.v, model.base_link))
+        take(
+            self.stream,
+            'odom',
+            odometry(self.stamp, state.H[:3, 3], turn, state.v, model.base_link),
+        )
         joints = joint_state(self.stamp, model.joint_names, state.s, state.r, self.flight.tau)
         answer = take(self.stream, 'joint_states', joints)
         self.flight.advance(PERIOD * 1e-9)
@@ -97,12 +99,6 @@ def test_right_inputs__raise_no_warning(quadruped):
 def test_given_accelerations__are_not_compared(quadruped):
     assert Robot(quadruped, nu_dot='zero').window().accelerations.shape[1] == 0
     assert Robot(quadruped, nu_dot='zero').warnings() == []
-
-
-def test_late_odometry__is_said(quadruped):
-    robot = Robot(quadruped)
-    robot.delay = 40_000_000
-    assert any('+40.0 ms away from their odometry' in s for s in robot.warnings())
 
 
 def test_wrong_gravity__is_said(quadruped):
