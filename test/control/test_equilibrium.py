@@ -10,7 +10,7 @@ import scipy.optimize
 from support.close import assert_close
 from support.constrained_reference import ConstrainedReference
 from support.pinocchio_oracle import PinocchioOracle, pin
-from support.standing import SUPPORTS, standing_robot, urdf_of
+from support.standing import SUPPORTS, stance, standing_robot, urdf_of
 
 from geolin_ros import Linearizer, TreeModel
 from geolin_ros.control.equilibrium import equilibrium, statics
@@ -19,24 +19,6 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError
 from geolin_ros.model.tree import JointLimits
-
-
-def stance(name, feet=None):
-    """Return model, supports and state of a robot on all of its feet, or on the first ``feet``."""
-    model, supports = standing_robot(name)
-    state = standing_posture(model, supports)
-    if feet is None:
-        return model, supports, state
-    lifted = {
-        s.frame: Kinematics(model, state).pose(s.frame)[:3, 3] + [0.0, 0.0, 0.05]
-        for s in supports[feet:]
-    }
-    return (
-        model,
-        supports[:feet],
-        standing_posture(model, supports[:feet], start=state, feet=lifted),
-    )
-
 
 CASES = [(name, None) for name in SUPPORTS] + [('go2', 3), ('quadruped', 3), ('humanoid', 1)]
 

@@ -3,35 +3,19 @@
 """The law on a nonlinear robot: MuJoCo's, on a floor, with the URDF's effort limits."""
 
 import dataclasses
-from functools import cache
 
 import numpy as np
 import pytest
-from support.standing import ARMATURE, SUPPORTS, standing_robot, urdf_of
+from support.standing import SUPPORTS, held, standing_robot, urdf_of
 
 from geolin_ros import Linearizer
-from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.feedback import Feedback
 from geolin_ros.control.lqr import PERIOD, Tuning, design, regulate
-from geolin_ros.control.posture import standing_posture
-from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ShapeError
 from geolin_ros.linearization.reduction import reduce
 
 pytest.importorskip('mujoco')
 from geolin_demos.sim.simulator import Push, Simulator
-
-
-@cache
-def stance(name, feet=None, armature=ARMATURE):
-    """Return model and equilibrium on all feet, or the first ``feet`` with the others lifted."""
-    model, supports = standing_robot(name, armature)
-    state = standing_posture(model, supports)
-    at = Kinematics(model, state)
-    lifted = {s.frame: at.pose(s.frame)[:3, 3] + [0, 0, 0.05] for s in supports[feet:] if feet}
-    if lifted:
-        state = standing_posture(model, supports[:feet], start=state, feet=lifted)
-    return model, equilibrium(model, state, supports[:feet])
 
 
 def simulator(name, model, state, pushes=()):
@@ -68,7 +52,7 @@ CASES = [(name, None) for name in SUPPORTS] + [
 
 @pytest.mark.parametrize(('name', 'feet'), CASES)
 def test_robot__stands_and_bears_a_push(name, feet):
-    model, point = stance(name, feet)
+    model, point = held(name, feet)
     impulse = (0.02 if name in ('go2', 'quadruped') else 0.01) * 9.81 * model.total_mass
     push = Push(0.3, (0.0, impulse / 0.1, 0.0))
     worst = hold(name, model, design(model, point), 1.2, [push])
@@ -77,7 +61,7 @@ def test_robot__stands_and_bears_a_push(name, feet):
 
 def test_projection__along_the_mass_matrix_stands_and_the_orthogonal_one_falls():
     """K_r W against K_r P'; rotors, which the URDF leaves out, would hide the difference."""
-    model, point = stance('go2', armature=0.0)
+    model, point = held('go2', armature=0.0)
     gains = design(model, point)
     linearizer = Linearizer(model, [s.contact for s in point.supports])
     reduced = reduce(linearizer(point.state, point.tau))
@@ -101,7 +85,7 @@ def without_contact_forces(model, point, reduced):
 @pytest.mark.parametrize(('name', 'falls'), [('humanoid', False), ('g1_29dof_rev_1_0', True)])
 def test_contact_forces__left_out_of_A_make_a_standing_humanoid_unstable(name, falls):
     """In the simulator the bundled humanoid ends up leaning, by 5 cm, and g1 falls."""
-    model, point = stance(name)
+    model, point = held(name)
     linearizer = Linearizer(model, [s.contact for s in point.supports])
     reduced = reduce(linearizer(point.state, point.tau))
     with_forces = regulate(model, point, reduced)
@@ -119,7 +103,7 @@ def test_contact_forces__left_out_of_A_make_a_standing_humanoid_unstable(name, f
 
 
 def test_complement__brings_back_a_robot_that_loses_its_feet():
-    model, point = stance('go2')
+    model, point = held('go2')
     push = Push(0.2, (0.0, 0.08 * 9.81 * model.total_mass / 0.1, 0.0))
     gains = design(model, point)
     assert np.max(hold('go2', model, gains, 2.0, [push])) < 0.25
@@ -128,13 +112,13 @@ def test_complement__brings_back_a_robot_that_loses_its_feet():
 
 
 def test_delay__falls_if_ignored_and_stands_if_designed_for():
-    model, point = stance('go2', armature=0.0)
+    model, point = held('go2', armature=0.0)
     assert np.max(hold('go2', model, design(model, point), 2.0, delay=3)) == np.inf
     assert np.max(hold('go2', model, design(model, point, Tuning(delay=3)), 2.0, delay=3)) < 0.02
 
 
 def test_law__is_feedforward_less_gains_times_displacement():
-    model, point = stance('quadruped')
+    model, point = held('quadruped')
     gains = design(model, point)
     law = Feedback(gains)
     z = 0.1 * np.random.default_rng(0).normal(size=2 * model.m)
@@ -150,7 +134,7 @@ def test_law__is_feedforward_less_gains_times_displacement():
 
 
 def test_law__with_delay_remembers_the_last_inputs_only():
-    model, point = stance('quadruped')
+    model, point = held('quadruped')
     gains = design(model, point, Tuning(delay=2))
     law = Feedback(gains)
     u = gains.feedforward

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from geolin_tools.export.gain_header import save_header
 from support.c_library import needs_tools, run
-from support.standing import standing_robot
+from support.standing import stance, standing_robot
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.cli import main
@@ -36,8 +36,7 @@ FEET = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
 @cache
 def squatting(name):
     """Return model, supports, state on top, and a bank along a squat within 1 %."""
-    model, supports = standing_robot(name)
-    top = standing_posture(model, supports)
+    model, supports, top = stance(name)
     height = top.H[2, 3]
     points = squat(model, supports, [height, height - DEPTH[name]], top)
     return model, supports, top, build(model, [points], tolerance=0.01)

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 import scipy.linalg
-from support.standing import SUPPORTS, standing_robot
+from support.standing import SUPPORTS, held, standing_robot
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import PERIOD, Tuning, design, lqr, plant_of, regulate
@@ -25,12 +25,7 @@ from geolin_ros.model.tree import JointLimits
 @cache
 def stand(name, feet=None):
     """Return model, equilibrium and reduced system of a robot on its first ``feet``, or all."""
-    model, supports = standing_robot(name)
-    state = standing_posture(model, supports)
-    if feet:
-        supports = supports[:feet]
-        state = standing_posture(model, supports, start=state)
-    point = equilibrium(model, state, supports)
+    model, point = held(name, feet)
     linearizer = Linearizer(model, [s.contact for s in point.supports])
     return model, point, reduce(linearizer(point.state, point.tau).copy())
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot
-from support.standing import SUPPORTS, standing_robot, urdf_of
+from support.standing import SUPPORTS, stance, standing_robot, urdf_of
 from support.states import rotation_about
 
 from geolin_ros import TreeModel
@@ -45,8 +45,7 @@ def check_limits(model, state):
 
 @pytest.mark.parametrize('name', SUPPORTS)
 def test_posture__stands_level_with_the_centre_of_mass_over_the_feet(name):
-    model, supports = standing_robot(name)
-    state = standing_posture(model, supports)
+    model, supports, state = stance(name)
     poses, com = poses_by_pinocchio(name, model, supports, state)
     corners = []
     for support in supports:
@@ -91,8 +90,7 @@ def test_posture__of_legs_with_five_joints_is_met_too(moving, lean):
 @pytest.mark.parametrize('of', ['efforts', 'joint limits'])
 def test_height__leaves_a_reserve(of):
     """Knees that would be at a tenth of their reserve at the usual height stand higher."""
-    model, supports = standing_robot('quadruped')
-    usual = standing_posture(model, supports)
+    model, supports, usual = stance('quadruped')
     calves = [c for c, name in enumerate(model.joint_names) if 'calf' in name]
     effort, lower = model.limits.effort.copy(), model.limits.lower.copy()
     if of == 'efforts':
@@ -138,8 +136,7 @@ def test_posture__leaves_legs_on_points_room_to_extend(name, foot, leg):
 
 @pytest.mark.parametrize('name', SUPPORTS)
 def test_posture__with_one_foot_less_lifts_it(name):
-    model, supports = standing_robot(name)
-    state = standing_posture(model, supports)
+    model, supports, state = stance(name)
     foot = supports[-1].frame
     before = Kinematics(model, state)
     up = before.pose(foot)[:3, 3] + [0.0, 0.0, 0.05]
@@ -157,8 +154,7 @@ def test_posture__with_one_foot_less_lifts_it(name):
 
 @pytest.mark.parametrize('name', ['go2', 'humanoid'])
 def test_posture__takes_height_footholds_and_centre_of_mass(name):
-    model, supports = standing_robot(name)
-    first = standing_posture(model, supports)
+    model, supports, first = stance(name)
     at = Kinematics(model, first)
     turn = rotation_about([0, 0, 1], 2.0)
     turn[:3, 3] = 1.0, -2.0, 0.3

@@ -3,11 +3,10 @@
 """The regulator on MuJoCo's robot: it stands on gains that it makes, and lets go when it must."""
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
-from support.standing import ARMATURE, standing_robot, urdf_of
+from support.standing import stance, standing_robot, urdf_of
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.gain_bank import build, squat
@@ -26,14 +25,8 @@ from geolin_demos.sim.simulator import Push, Simulator
 PERIOD = 0.002
 
 
-@cache
-def standing(name='quadruped'):
-    model, supports = standing_robot(name, ARMATURE)
-    return model, supports, standing_posture(model, supports)
-
-
 def regulator(name='quadruped', **settings):
-    model, supports, state = standing(name)
+    model, supports, state = stance(name)
     made = Regulator(model, supports, RegulatorSettings(**settings))
     made.follow(Reference(state))
     assert made.redesign()
@@ -67,7 +60,7 @@ def turned(outside, model, supports):
 
 
 def test_robot__stands_from_the_first_state_on_and_bears_a_push():
-    model, _, state = standing()
+    model, _, state = stance('quadruped')
     held, _ = regulator()
     push = Push(0.6, (0.0, 0.03 * 9.81 * model.total_mass / 0.1, 0.0))
     robot = Simulator(urdf_of('quadruped'), model, standing_robot('quadruped')[1])
@@ -85,7 +78,7 @@ def test_robot__stands_from_the_first_state_on_and_bears_a_push():
 
 
 def test_gains__are_made_of_a_linearization_that_is_calm_and_near():
-    model, supports, state = standing()
+    model, supports, state = stance('quadruped')
     held, _ = regulator()
     own = held.gains.K
     assert not held.redesign()  # nothing is new
@@ -114,7 +107,7 @@ def test_gains__are_made_of_a_linearization_that_is_calm_and_near():
 
 
 def test_supports__are_changed_with_gains_of_their_own():
-    model, supports, state = standing()
+    model, supports, state = stance('quadruped')
     at = Kinematics(model, state)
     lifted = {supports[3].frame: at.pose(supports[3].frame)[:3, 3] + [0.0, 0.0, 0.05]}
     on_three = standing_posture(model, supports[:3], start=state, feet=lifted)
@@ -158,7 +151,7 @@ def commands(held, state, first, last):
     [(2, 'no area'), (0, '0 supports')],  # two in front, and none
 )
 def test_contacts_without_gains__are_damped_until_they_are_left(feet, why):
-    _, supports, _ = standing()
+    _, supports, _ = stance('quadruped')
     held, state = regulator(anchor=True)
     all_feet = held.standing_on
     commands(held, state, 0, 200)
@@ -189,7 +182,7 @@ def test_contacts_that_flicker__do_not_add_up():
 @pytest.mark.parametrize('scale', [-1.0, 1e3, np.nan])
 def test_linearization_of_another_world__is_refused_and_the_gains_stay(scale):
     held, state = regulator()
-    model, supports, _ = standing()
+    model, supports, _ = stance('quadruped')
     before = held.gains
     held.take(measured(model, supports, state, scale=scale))
     with pytest.raises(InputError, match=r'B of the linearization is .* look at the'):
@@ -275,7 +268,7 @@ def test_silence__lets_the_joints_go():
 
 
 def test_bank__gives_gains_at_once_and_for_no_other_contacts():
-    model, supports, state = standing()
+    model, supports, state = stance('quadruped')
     height = float(state.H[2, 3])
     points = squat(model, supports, [height, height - 0.03], state)
     bank = build(model, [points], tolerance=np.inf)
@@ -299,6 +292,6 @@ def test_bank__gives_gains_at_once_and_for_no_other_contacts():
 
 
 def test_no_supports__are_refused():
-    model, _, _ = standing()
+    model, _, _ = stance('quadruped')
     with pytest.raises(ConfigurationError, match='has no supports'):
         Regulator(model, [])

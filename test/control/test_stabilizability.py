@@ -11,7 +11,7 @@ import pytest
 import scipy.linalg
 from matplotlib.figure import Figure
 from support.robots import example_robot, read_robot
-from support.standing import standing_robot
+from support.standing import stance, standing_robot
 
 from geolin_ros import Description, Linearizer, Link, TreeModel, robots
 from geolin_ros.cli import main
@@ -124,8 +124,7 @@ def test_horizon__longer_than_steps_can_be_is_refused_by_the_joint():
     ('name', 'feet', 'states'), [('quadruped', 4, 12), ('quadruped', 3, 18), ('humanoid', 2, 44)]
 )
 def test_standing_robot__is_unstable_and_controllable(name, feet, states):
-    model, supports = standing_robot(name)
-    state = standing_posture(model, supports)
+    model, supports, state = stance(name)
     if feet < len(supports):
         state = standing_posture(model, supports[:feet], start=state)
     report = analyze_modes(model, state, supports[:feet])
@@ -170,8 +169,7 @@ def test_hidden_entry__is_named_by_itself_or_as_a_mixture():
 
 @pytest.mark.parametrize('what', ['moves', 'accelerates'])
 def test_no_equilibrium__is_refused_in_words(what):
-    model, supports = standing_robot('quadruped')
-    state = standing_posture(model, supports)
+    model, supports, state = stance('quadruped')
     tau = equilibrium(model, state, supports).tau
     if what == 'moves':
         state.r[2] = 0.1
@@ -214,8 +212,7 @@ def test_mode__says_how_fast_and_how_damped():
 
 def test_modes__are_those_of_a_pendulum_on_its_head():
     """A robot that holds its joints stiff tips like one body: sqrt(m g h / I) about its edge."""
-    model, supports = standing_robot('humanoid')
-    state = standing_posture(model, supports)
+    model, supports, state = stance('humanoid')
     report = analyze_modes(model, state, supports)
     slow = [m.eigenvalue.real for m in report.modes if m.eigenvalue.real > 1.0 and not m.frequency]
     height = equilibrium(model, state, supports).statics.com[2]
@@ -225,8 +222,7 @@ def test_modes__are_those_of_a_pendulum_on_its_head():
 
 def test_full_pair__decays_by_baumgarte_terms_and_not_without():
     """Counted by the poles of A alone: what the inputs reach, they can place elsewhere."""
-    model, supports = standing_robot('quadruped')
-    state = standing_posture(model, supports)
+    model, supports, state = stance('quadruped')
     point = equilibrium(model, state, supports)
     held = [dataclasses.replace(s.contact, kd=20.0, kp=100.0) for s in point.supports]
     report, poles = {}, {}

@@ -6,7 +6,10 @@ import warnings
 from functools import cache
 
 from geolin_ros import TreeModel, robots
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
+from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ModelWarning
 from support.robots import example_robot
 
@@ -35,3 +38,28 @@ def standing_robot(name, armature=ARMATURE):
         overlay = {'joints': {'*': {'rotor_inertia': armature, 'gear_ratio': 1.0}}}
         model = TreeModel.from_urdf(urdf_of(name), overlay=overlay)
     return model, tuple(Support.parse(text) for text in SUPPORTS[name])
+
+
+@cache
+def _stance(name, feet, armature):
+    model, supports = standing_robot(name, armature)
+    state = standing_posture(model, supports)
+    if feet is None:
+        return model, supports, state
+    at = Kinematics(model, state)
+    lifted = {s.frame: at.pose(s.frame)[:3, 3] + [0.0, 0.0, 0.05] for s in supports[feet:]}
+    state = standing_posture(model, supports[:feet], start=state, feet=lifted)
+    return model, supports[:feet], state
+
+
+def stance(name, feet=None, armature=ARMATURE):
+    """Return model, supports and posture, on the first ``feet`` with the others 5 cm up."""
+    model, supports, state = _stance(name, feet, armature)
+    return model, supports, state.copy()
+
+
+@cache
+def held(name, feet=None, armature=ARMATURE):
+    """Return model and equilibrium of a stance."""
+    model, supports, state = _stance(name, feet, armature)
+    return model, equilibrium(model, state.copy(), supports)
