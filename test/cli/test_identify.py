@@ -3,6 +3,7 @@
 """``geolin identify`` on bags of an arm, and of a body that floats."""
 
 import contextlib
+import functools
 import json
 import re
 
@@ -59,6 +60,14 @@ def write(path, names=('shoulder',), amplitude=1.0, late=0.0, second=0.0, rates=
     return str(path)
 
 
+@pytest.fixture(scope='module')
+def recorded(tmp_path_factory):
+    """A function from what is changed to a bag, which is written once."""
+    return functools.cache(
+        lambda **changed: write(tmp_path_factory.mktemp('bag') / 'a', **changed)
+    )
+
+
 ARM_OF_MUJOCO = """<mujoco model="arm"><worldbody><body name="lower">
   <joint name="shoulder" axis="0 1 0"/>
   <inertial pos="0 0 0.2" mass="2" diaginertia="0.03 0.03 0.004"/></body></worldbody></mujoco>"""
@@ -80,10 +89,10 @@ def urdf(tmp_path):
 
 
 @pytest.mark.parametrize('kind', ['urdf', 'mjcf'])
-def test_identify__writes_an_overlay_that_a_model_reads(kind, tmp_path, request, capsys):
+def test_identify__writes_an_overlay_that_a_model_reads(recorded, kind, tmp_path, request, capsys):
     urdf = request.getfixturevalue(kind)
     output = tmp_path / 'overlay.yaml'
-    bag = write(tmp_path / 'bag')
+    bag = recorded()
     assert main(['identify', bag, '--urdf', urdf, '-o', str(output), '--quiet']) == 0
     assert 'quantities moved' in capsys.readouterr().out
     model = TreeModel.from_file(urdf, base='fixed', overlay=output)
@@ -92,9 +101,9 @@ def test_identify__writes_an_overlay_that_a_model_reads(kind, tmp_path, request,
     assert abs(moment) < 0.02
 
 
-def test_identify__writes_A_and_B_and_how_well_they_are_known(tmp_path, urdf, capsys):
+def test_identify__writes_A_and_B_and_how_well_they_are_known(recorded, tmp_path, urdf, capsys):
     output, file = tmp_path / 'overlay.yaml', tmp_path / 'matrices.npz'
-    arguments = [write(tmp_path / 'bag', second=9.0), '--urdf', urdf, '-o', str(output)]
+    arguments = [recorded(second=9.0), '--urdf', urdf, '-o', str(output)]
     assert main(['identify', *arguments, '--quiet', '--matrices', str(file)]) == 0
     lines = capsys.readouterr().out.splitlines()
     at = lines.index(f'{file}: A and B at rest in the mean posture; poles [1/s]:')
@@ -112,8 +121,8 @@ def test_identify__writes_A_and_B_and_how_well_they_are_known(tmp_path, urdf, ca
     assert np.allclose(found['A'], same.A, rtol=1e-6, atol=1e-9)
 
 
-def test_identify__differentiates_positions_where_rates_are_nan(tmp_path, urdf):
-    output, bag = tmp_path / 'overlay.yaml', write(tmp_path / 'bag', rates=np.nan)
+def test_identify__differentiates_positions_where_rates_are_nan(recorded, tmp_path, urdf):
+    output, bag = tmp_path / 'overlay.yaml', recorded(rates=np.nan)
     assert main(['identify', bag, '--urdf', urdf, '-o', str(output), '--quiet']) == 0
     model = TreeModel.from_file(urdf, base='fixed', overlay=output)
     assert abs(model.tree.inertia[1, 4, 0] - 0.6) < 0.02, 'm c_z of 3 kg at 0.2 m'
@@ -126,10 +135,10 @@ def test_identify__differentiates_positions_where_rates_are_nan(tmp_path, urdf):
         (['--only', 'lower', '--trust', 'lower=0.5', '--trust', '0.2'], 'lower'),
     ],
 )
-def test_identify__finds_a_load_or_a_link_alone(tmp_path, urdf, capsys, options, of):
+def test_identify__finds_a_load_or_a_link_alone(recorded, tmp_path, urdf, capsys, options, of):
     output, earlier = tmp_path / 'overlay.yaml', tmp_path / 'earlier.yaml'
     earlier.write_text('joints: {shoulder: {damping: 0.01, effort_offset: 0.001}}')
-    arguments = [write(tmp_path / 'bag'), '--urdf', urdf, '-o', str(output), '--quiet', '--json']
+    arguments = [recorded(), '--urdf', urdf, '-o', str(output), '--quiet', '--json']
     laid = ['-p', f'overlay_file:={earlier}']
     assert main(['identify', *arguments, *laid, *options]) == 0
     changes = json.loads(capsys.readouterr().out)['changes']
@@ -139,8 +148,8 @@ def test_identify__finds_a_load_or_a_link_alone(tmp_path, urdf, capsys, options,
     assert model.tree.damping[0] == pytest.approx(0.01)
 
 
-def test_identify__refuses_options_that_make_no_sense(tmp_path, urdf, capsys):
-    arguments = [write(tmp_path / 'bag'), '--urdf', urdf, '--quiet']
+def test_identify__refuses_options_that_make_no_sense(recorded, tmp_path, urdf, capsys):
+    arguments = [recorded(), '--urdf', urdf, '--quiet']
     for option, value, says in (
         ('--trust', 'lower=0', '--trust of lower is 0'),
         ('--payload', 'hand', "link 'hand' is not part"),
@@ -154,9 +163,11 @@ def test_identify__refuses_options_that_make_no_sense(tmp_path, urdf, capsys):
     ('change', 'says'),
     [({'names': ('knee',)}, "no joint 'shoulder'"), ({'amplitude': 0.0}, 'no joint moves')],
 )
-def test_identify__writes_nothing_from_bad_recordings(tmp_path, urdf, capsys, change, says):
+def test_identify__writes_nothing_from_bad_recordings(
+    recorded, tmp_path, urdf, capsys, change, says
+):
     output = tmp_path / 'overlay.yaml'
-    bag = write(tmp_path / 'bag', **change)
+    bag = recorded(**change)
     assert main(['identify', bag, '--urdf', urdf, '-o', str(output), '--quiet']) == 1
     assert says in capsys.readouterr().err
     assert not output.exists()
@@ -169,10 +180,10 @@ COMMENTED = ARM.format(mass=2.0).replace(
 )
 
 
-def test_identify__writes_a_urdf_that_is_the_robot_of_the_overlay(tmp_path, capsys):
+def test_identify__writes_a_urdf_that_is_the_robot_of_the_overlay(recorded, tmp_path, capsys):
     urdf, output, written = (tmp_path / name for name in ('arm.urdf', 'overlay.yaml', 'new.urdf'))
     urdf.write_text(COMMENTED)
-    arguments = [write(tmp_path / 'bag'), '--urdf', str(urdf), '-o', str(output), '--quiet']
+    arguments = [recorded(), '--urdf', str(urdf), '-o', str(output), '--quiet']
     assert main(['identify', *arguments, '--urdf-out', str(written)]) == 0
     assert str(written) in capsys.readouterr().out
     text = written.read_text()
@@ -190,26 +201,26 @@ def test_identify__writes_a_urdf_that_is_the_robot_of_the_overlay(tmp_path, caps
         assert np.array_equal(getattr(alone.tree, name), getattr(truth.tree, name))
 
 
-def test_identify__names_links_that_no_shape_bounds(tmp_path, capsys):
+def test_identify__names_links_that_no_shape_bounds(recorded, tmp_path, capsys):
     urdf = tmp_path / 'arm.urdf'
     urdf.write_text(COMMENTED)
-    arguments = [write(tmp_path / 'bag'), '--urdf', str(urdf), '-o', str(tmp_path / 'overlay')]
+    arguments = [recorded(), '--urdf', str(urdf), '-o', str(tmp_path / 'overlay')]
     assert main(['identify', *arguments, '--quiet']) == 0
     said = capsys.readouterr().out
     assert said.count('nothing bounds where the mass of lower is') == 1
     assert not re.search(r'e-1\d', said), 'rounding at a bound'
 
 
-def test_identify__writes_no_urdf_of_an_mjcf_file(mjcf, tmp_path, capsys):
-    arguments = [write(tmp_path / 'bag'), '--urdf', mjcf, '-o', str(tmp_path / 'overlay.yaml')]
+def test_identify__writes_no_urdf_of_an_mjcf_file(recorded, mjcf, tmp_path, capsys):
+    arguments = [recorded(), '--urdf', mjcf, '-o', str(tmp_path / 'overlay.yaml')]
     assert main(['identify', *arguments, '--quiet', '--urdf-out', str(tmp_path / 'new')]) == 1
     assert 'the robot is of an MJCF file' in capsys.readouterr().err
     assert not (tmp_path / 'overlay.yaml').exists()
 
 
-def test_identify__writes_a_page_that_says_what_was_found(tmp_path, urdf, capsys):
+def test_identify__writes_a_page_that_says_what_was_found(recorded, tmp_path, urdf, capsys):
     output, page = tmp_path / 'overlay.yaml', tmp_path / 'page.html'
-    arguments = [write(tmp_path / 'bag'), '--urdf', urdf, '-o', str(output), '--quiet', '--json']
+    arguments = [recorded(), '--urdf', urdf, '-o', str(output), '--quiet', '--json']
     assert main(['identify', *arguments, '--report', str(page)]) == 0
     printed = json.loads(capsys.readouterr().out)
     data = json.loads(re.search(r'application/json">(.*?)</script>', page.read_text(), re.S)[1])
@@ -249,8 +260,8 @@ def look_at(page, profile, data):
         assert not errors(browser)
 
 
-def test_identify__takes_out_a_delay_that_is_to_be_found(tmp_path, urdf, capsys):
-    bag = write(tmp_path / 'bag', late=0.02, second=9.0)
+def test_identify__takes_out_a_delay_that_is_to_be_found(recorded, tmp_path, urdf, capsys):
+    bag = recorded(late=0.02, second=9.0)
     arguments = [bag, '--urdf', urdf, '-o', str(tmp_path / 'overlay.yaml'), '--quiet', '--json']
     assert main(['identify', *arguments, '--delay', 'auto']) == 0
     assert abs(json.loads(capsys.readouterr().out)['delay'] - 0.02) < 2e-3
@@ -258,13 +269,13 @@ def test_identify__takes_out_a_delay_that_is_to_be_found(tmp_path, urdf, capsys)
     said = capsys.readouterr().out
     assert '--delay auto' in said
     assert 'combinations of masses, ' in said
-    plain = write(tmp_path / 'plain')  # of one frequency
+    plain = recorded()  # of one frequency
     assert main(['identify', plain, *arguments[1:-1], '--delay', 'auto']) == 0
     assert 'no delay of efforts was taken out' in capsys.readouterr().out
 
 
-def test_inspect__writes_a_motion_that_a_controller_plays(tmp_path, urdf, capsys):
-    bag, file = write(tmp_path / 'bag'), tmp_path / 'motion.yaml'
+def test_inspect__writes_a_motion_that_a_controller_plays(recorded, tmp_path, urdf, capsys):
+    bag, file = recorded(), tmp_path / 'motion.yaml'
     arguments = ['inspect', bag, '--urdf', urdf, '-p', 'base:=fixed', '--propose', str(file)]
     assert main(arguments) == 1
     assert 'expected it with --for-identify' in capsys.readouterr().err
@@ -351,13 +362,20 @@ def write_floating(path, apart=None):
 FLOATING = ['-p', 'base:=floating', '-p', 'torque_source:=zero']
 
 
+@pytest.fixture(scope='module')
+def floating(tmp_path_factory):
+    """A bag of the box, which no test changes."""
+    return write_floating(tmp_path_factory.mktemp('floating') / 'bag')
+
+
 @pytest.mark.parametrize('apart', [None, 'odometry'])
-def test_identify__finds_a_floating_base_without_any_effort(tmp_path, capsys, apart):
+def test_identify__finds_a_floating_base_without_any_effort(floating, tmp_path, capsys, apart):
     urdf, output = tmp_path / 'box.urdf', tmp_path / 'overlay.yaml'
     urdf.write_text(BOX.format(mass=5.0))
-    bags = [tmp_path / 'bag', *([tmp_path / apart] if apart else [])]
-    write_floating(*bags)
-    arguments = [*map(str, bags), '--urdf', str(urdf), '-o', str(output)]
+    bags = [floating]
+    if apart:
+        bags = [write_floating(tmp_path / 'bag', tmp_path / apart), str(tmp_path / apart)]
+    arguments = [*bags, '--urdf', str(urdf), '-o', str(output)]
     heard = ['-p', "wrench_topics:=['w body body']"]
     assert main(['identify', *arguments, *FLOATING, *heard, '--json', '--quiet']) == 0
     changes = json.loads(capsys.readouterr().out)['changes']
@@ -376,10 +394,10 @@ def test_identify__finds_a_floating_base_without_any_effort(tmp_path, capsys, ap
         (['-p', 'base:=floating', '-p', 'torque_source:=inverse_dynamics'], 'measured'),
     ],
 )
-def test_identify__says_what_a_floating_base_lacks(tmp_path, capsys, parameters, says):
+def test_identify__says_what_a_floating_base_lacks(floating, tmp_path, capsys, parameters, says):
     urdf, output = tmp_path / 'box.urdf', tmp_path / 'overlay.yaml'
     urdf.write_text(BOX.format(mass=5.0))
-    arguments = [write_floating(tmp_path / 'bag'), '--urdf', str(urdf), '-o', str(output)]
+    arguments = [floating, '--urdf', str(urdf), '-o', str(output)]
     assert main(['identify', *arguments, *parameters, '--quiet']) == 1
     assert says in capsys.readouterr().err
     assert not output.exists()

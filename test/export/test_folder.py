@@ -192,15 +192,8 @@ def test_message__is_filled_in_Cpp_as_Python_reads_it(installed, tmp_path):
     from geolin_msgs.msg import LinearizedDynamics
     from geolin_ros.stream.outputs.reading import read_linearization
 
-    run(
-        'cmake',
-        '-S',
-        PROGRAMS.parent / 'message',
-        '-B',
-        tmp_path,
-        '-Wno-dev',
-        env=with_prefix(installed),
-    )
+    source = PROGRAMS.parent / 'message'
+    run('cmake', '-S', source, '-B', tmp_path, '-Wno-dev', env=with_prefix(installed))
     run('cmake', '--build', tmp_path, env=with_prefix(installed))
     model, rng = TreeModel.from_urdf(robots.path('quadruped')), np.random.default_rng(8)
     linearizer = Linearizer(model, [Contact(f'{leg}_foot') for leg in LEGS])

@@ -94,18 +94,8 @@ def test_recording__gives_the_same_by_urdf_and_mjcf(quadruped, tmp_path, capsys)
     runs = {}
     for name, urdf in (('urdf', 'quadruped'), ('mjcf', quadruped)):
         runs[name] = tmp_path / f'{name}.zarr'
-        arguments = [
-            'linearize',
-            BAG,
-            '-o',
-            runs[name],
-            '--urdf',
-            urdf,
-            '--every',
-            20,
-            '--workers',
-            1,
-        ]
+        arguments = *('linearize', BAG, '-o', runs[name], '--urdf', urdf), '--every', 20
+        arguments += '--workers', 1
         assert main([str(word) for word in arguments]) == 0, capsys.readouterr().err
     capsys.readouterr()
     assert main(['compare', str(runs['urdf']), str(runs['mjcf']), '--json']) in (0, 1)

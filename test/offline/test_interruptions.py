@@ -152,9 +152,7 @@ def test_killed_worker__ends_the_run_with_an_explanation(long_bag, expected, hol
 
 
 @pytest.mark.usefixtures('hold')
-@pytest.mark.parametrize(
-    ('number', 'status'), [(signal.SIGKILL, -9), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
-)
+@pytest.mark.parametrize(('number', 'status'), [(signal.SIGKILL, -9), (signal.SIGHUP, 129)])
 def test_run_that_is_killed__takes_its_workers_along(number, status, long_bag, expected, tmp_path):
     path = tmp_path / 'out.zarr'
     with start(long_bag, path, '--workers', '2', program=HELD) as process:
@@ -171,13 +169,11 @@ def test_run_that_is_killed__takes_its_workers_along(number, status, long_bag, e
 
 
 @pytest.mark.usefixtures('hold')
-@pytest.mark.parametrize('seconds', [0.0, 1.0])
-def test_interrupted_run__says_that_it_goes_on(seconds, long_bag, expected, tmp_path):
+def test_interrupted_run__says_that_it_goes_on(long_bag, expected, tmp_path):
     """Ctrl-C goes to all processes of a terminal, also to those that are just coming up."""
     path, how = tmp_path / 'out.zarr', {'program': HELD, 'start_new_session': True}
     with start(long_bag, path, '--workers', '2', **how) as process:
         wait_for(path.exists, process)
-        time.sleep(seconds)
         for _ in range(3):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGINT)
@@ -243,7 +239,7 @@ def test_cluster_that_loses_a_worker__gives_the_same_dataset(long_bag, expected,
 
     path = tmp_path / 'out.zarr'
     with LocalCluster(
-        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=':0', silence_logs=50
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=':0', silence_logs=50
     ) as cluster:
         victim = cluster.workers[1].process.process.pid
         how = {'program': HELD, 'start_new_session': True}
