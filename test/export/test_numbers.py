@@ -67,7 +67,25 @@ def light_gripper():
     return model, [Contact('wrist', 'surface')], ()
 
 
-@pytest.fixture(scope='module', params=(quadruped, humanoid, solo, talos, panda, light_gripper))
+def several_axes(*kinds):
+    """Return a robot with joints of some kinds, in an order of its own."""
+    rng = np.random.default_rng(5)
+    description = every_kind_description(rng, kinds=kinds, damping=0.3)
+    order = list(rng.permutation([joint.name for joint in description.joints]))
+    return TreeModel.from_description(description, joints=order)
+
+
+def two_axes():
+    """Joints with two axes."""
+    model = several_axes('universal', 'cylindrical', 'revolute')
+    assert model.n > len(model.body_names) - 1
+    return model, [Contact(model.link_names[-1])], ()
+
+
+ROBOTS = quadruped, humanoid, solo, talos, panda, light_gripper, two_axes
+
+
+@pytest.fixture(scope='module', params=ROBOTS)
 def both(request, tmp_path_factory):
     """A library for this very processor, the model, contacts and wrenches."""
     model, contacts, wrenches = request.param()
@@ -253,49 +271,6 @@ def test_balls__are_held_where_they_touch_the_ground(tmp_path, capsys):
                 found[name] = library.A.copy()
     assert deviation(found['small'], found['sharp']) > 1e-3
     assert deviation(found['large'], found['small']) > 1e-2
-
-
-def several_axes(*kinds):
-    """Return a robot with joints of some kinds, in an order of its own."""
-    rng = np.random.default_rng(5)
-    description = every_kind_description(rng, kinds=kinds, damping=0.3)
-    order = list(rng.permutation([joint.name for joint in description.joints]))
-    return TreeModel.from_description(description, joints=order)
-
-
-def test_joints_with_two_axes__are_as_in_Python(tmp_path):
-    model = several_axes('universal', 'cylindrical', 'revolute')
-    assert model.n > len(model.body_names) - 1
-    contact = Contact(model.link_names[-1])
-    export(model, tmp_path / 'source', name='two', contacts=[contact], build=NATIVE)
-    library = Library(build(tmp_path / 'source', tmp_path / 'build') / 'libtwo.so', 'two', model)
-    rng, linearizers = np.random.default_rng(6), [Linearizer(model), Linearizer(model, [contact])]
-    m = model.m
-    nu_dot, forces, bias, M, arrived = (
-        *np.empty((3, m)),
-        np.empty((m, m)),
-        np.empty(22 + 2 * model.n),
-    )
-    for chosen in (0, 1, 0, 1, 0):
-        assert library('set_contacts', library.robot, chosen) == 0
-        state, tau = given(model, rng)
-        assert library.linearize(state, tau) == 0
-        L = linearizers[chosen](state, tau)
-        assert same_bytes(library.A, L.A)
-        assert same_bytes(library.B, L.B)
-        assert same_bytes(library.nu_dot, L.nu_dot)
-        step = library.robot, state.data, tau, 2e-3, 2, None, None, arrived
-        assert library('discretize', *step) == 0
-        expected = linearizers[chosen].discretize(state, tau, 2e-3, method='midpoint')
-        assert deviation(arrived, expected.next_state.data) < 1e-12
-    assert library('forward_dynamics', library.robot, state.data, tau, nu_dot) == 0
-    assert deviation(nu_dot, library.nu_dot) < 1e-12
-    for accelerations, result in ((nu_dot, forces), (np.zeros(m), bias)):
-        assert library('inverse_dynamics', library.robot, state.data, accelerations, result) == 0
-    assert deviation(forces[6:], tau) < 1e-10
-    assert np.abs(forces[:6]).max() < 1e-10
-    assert library('mass_matrix', library.robot, state.data, M) == 0
-    assert deviation(bias + M @ nu_dot, forces) < 1e-10
 
 
 @pytest.mark.parametrize('kind', ['spherical', 'floating'])

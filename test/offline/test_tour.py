@@ -6,14 +6,14 @@ import re
 import shlex
 from pathlib import Path
 
-from geolin_ros.cli import all_commands, main
+from support.bags import Messages, write_bag
+
+from geolin_ros.cli import main
 
 TOUR = Path(__file__).resolve().parents[2] / 'docs' / 'offline.md'
 
 
 def test_tour__can_be_walked(robot, samples, tmp_path, monkeypatch, capsys):
-    from support.bags import Messages, write_bag
-
     monkeypatch.chdir(tmp_path)
     write_bag(tmp_path / 'bag', Messages(robot[0]).of_samples(samples[:60]), robot[1])
     text = TOUR.read_text()
@@ -30,10 +30,3 @@ def test_tour__can_be_walked(robot, samples, tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     exec(compile(python, TOUR.name, 'exec'), {})
     assert "('time', 'row', 'col')" in capsys.readouterr().out
-
-
-def test_verbs_of_the_tour__exist():
-    table = TOUR.read_text().partition('| command | result |')[2].partition('\n\n')[0]
-    verbs = re.findall(r'^\| `([a-z-]+)` \|', table, re.MULTILINE)
-    assert len(verbs) == 9
-    assert set(verbs) <= set(all_commands())
