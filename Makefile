@@ -11,6 +11,7 @@ ROBOTS ?=
 CASES ?=
 BAG ?=
 NODE ?=
+SPHINXOPTS ?=
 comma = ,
 # Set by the Python of an environment for itself; .venv's has to do its own.
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
@@ -129,7 +130,7 @@ lint: setup  ## style, types, layers and words
 	.venv/bin/python tools/vocabulary.py
 
 docs: setup-documentation  ## the documentation site into build/docs; warnings are errors
-	.venv/bin/python -m sphinx -j auto -W --keep-going docs build/docs
+	.venv/bin/python -m sphinx -j auto -W --keep-going $(SPHINXOPTS) docs build/docs
 
 docs-live: setup-documentation  ## the same, served on this machine and built again at each change
 	.venv/bin/sphinx-autobuild docs build/docs --ignore '*/docs/api/*' --watch geolin_ros --watch geolin_tools

@@ -81,7 +81,7 @@ def end(process):
 
 def test_demo__passes_and_saves_a_picture(tmp_path):
     picture = tmp_path / 'picture.png'
-    status, output = run('geolin_demos.demo', '--duration', 4, '--output', picture)
+    status, output = run('geolin_demos.demo', '--duration', 2, '--output', picture)
     share = float(re.search(r'joint states answered: .*, ([\d.]+)%, limit 95%', output)[1])
     # where other tests want the processor, answers are late and samples left out
     lost = int(share < 95.0) + output.count('is the machine too busy?')

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('ros_domain')]
 @pytest.mark.shows('Nori: - live')
 def test_estimator__finds_torques_and_a_push():
     done = subprocess.run(
-        [sys.executable, '-m', 'torque_check', '--duration', '4'],
+        [sys.executable, '-m', 'torque_check', '--duration', '3.6'],
         env={
             **os.environ,
             'PYTHONUNBUFFERED': '1',

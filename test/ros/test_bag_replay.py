@@ -107,6 +107,7 @@ def test_node_that_stalls__is_waited_for_and_answers_every_joint_state(replay):
     assert [counts[f'{NODE}/{output}'] for output in OUTPUTS] == [COUNT] * 3, run.log
 
 
+@pytest.mark.soak
 def test_busy_machine__has_every_joint_state_answered_and_recorded(replay):
     run = replay()
     burners = [Program([sys.executable, '-c', 'while True: pass']) for _ in range(2)]

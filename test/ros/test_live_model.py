@@ -321,29 +321,6 @@ def test_node__answers_at_100_hz_while_ten_sets_of_parameters_compile(client, tm
     assert max(sets) < max(LONGEST_SET, BUSY * max(quiet_sets))
 
 
-def test_services__are_answered_while_all_kernels_compile(client, tmp_path):
-    client.environment = client.environment | {'NUMBA_CACHE_DIR': str(tmp_path / 'empty')}
-    client.start(robot_description_file=str(QUADRUPED))
-    client.wait_for(lambda: 'compiles kernels for this machine' in client.process.log)
-    client.state()  # the clients have met the node
-    client.get_parameters('max_skew')
-    client.set_parameters(max_skew=0.03)
-    took = []
-    for k in range(20):
-        for call in (
-            client.state,
-            lambda: client.get_parameters('max_skew'),
-            lambda k=k: client.set_parameters(max_skew=0.04 + 0.001 * k) == (True, ''),
-        ):
-            begin = time.monotonic()
-            assert call()
-            took.append(time.monotonic() - begin)
-            time.sleep(0.05)
-    assert 'kernels are ready' not in client.process.log
-    sys.stdout.write(f'slowest service {max(took):.3f} s\n')
-    assert max(took) < LONGEST_SET
-
-
 def test_joint_states__are_no_error_while_the_kernels_of_their_robot_compile(client, tmp_path):
     cold = copy_cache(tmp_path, 'contact_linearization.linearize_*', 'own_results.linearize_*')
     client.environment = client.environment | {'NUMBA_CACHE_DIR': str(cold)}

@@ -13,7 +13,7 @@ from lifecycle_msgs.srv import GetState
 from support.kernel_cache import copy_cache
 from support.ros_graph import LATCHED, START
 from support.standing import SUPPORTS
-from support.standing_graph import PERIOD, StandingRobot, Transition
+from support.standing_graph import PERIOD, SLOWLY, StandingRobot, Transition
 
 from geolin_msgs.msg import ContactState, ContactStates, FeedbackGains
 from geolin_ros.control.lqr import design
@@ -116,7 +116,7 @@ def test_efforts__are_published_only_if_they_are_asked_for(robot):
         robot.simulator.data.time += PERIOD
         return robot.diagnostics and robot.diagnostics[-1].message == 'feedback'
 
-    robot.wait_for(is_fed_back, START)
+    robot.wait_for(is_fed_back, START, SLOWLY)
     robot.wait_for(lambda: robot.gains)
     assert not robot.commands
     assert not robot.efforts

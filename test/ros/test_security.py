@@ -3,9 +3,6 @@
 """Policies are what nodes are on the graph, and nodes do not start without the keys they need."""
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
 import pytest
@@ -67,7 +64,7 @@ NEEDED = {
 def test_policy__allows_what_the_node_does_and_no_more(graph, tmp_path, node):
     values = {'use_sim_time': True} | NEEDED.get(node, {})
     module = MODULES.get(node, node)
-    process = Process(tmp_path, values, NAMESPACE, module=module, forked=module == node)
+    process = Process(tmp_path, values, NAMESPACE, module=module, forked=node not in MODULES)
     policy = allowed(node)
     heard = f'{NAMESPACE}/joint_states'  # of an active node; lqr_node needs a robot first
     description = graph.node.create_publisher(String, f'{NAMESPACE}/robot_description', LATCHED)
@@ -94,9 +91,10 @@ SECURED = {'ROS_SECURITY_ENABLE': 'true', 'ROS_SECURITY_STRATEGY': 'Enforce'}
         *((node, 'of another node') for node in ALL),
     ],
 )
-def test_node_that_must_be_secure__does_not_start_without_its_keys(tmp_path, node, keystore):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith('ROS_SECURITY')}
-    environment |= SECURED | {'ROS_LOG_DIR': str(tmp_path)}
+def test_node_that_must_be_secure__does_not_start_without_its_keys(
+    graph, tmp_path, node, keystore
+):
+    environment = {k: None for k in os.environ if k.startswith('ROS_SECURITY')} | SECURED
     says = 'ROS_SECURITY_KEYSTORE: none, expected a folder'
     if keystore != 'none':
         folder = tmp_path / 'keystore'
@@ -104,21 +102,13 @@ def test_node_that_must_be_secure__does_not_start_without_its_keys(tmp_path, nod
         says = f'ROS_SECURITY_KEYSTORE: {folder}'
     if keystore == 'of another node':
         (folder / 'enclaves' / 'geolin' / 'other').mkdir(parents=True)
-    ended = subprocess.run(
-        [
-            *(sys.executable, '-m', MODULES.get(node, f'geolin_ros.ros.{node}')),
-            *('--ros-args', '--enclave', f'/geolin/{node}'),
-        ],
-        env=environment,
-        cwd=Path(ROOT),
-        capture_output=True,
-        text=True,
-        timeout=START,
-        check=False,
-    )
-    assert ended.returncode == 1
-    last = ended.stderr.strip().splitlines()[-1]
+    process = Process(
+        tmp_path, arguments=('--enclave', f'/geolin/{node}'), module=MODULES.get(node, node),
+        environment=environment, forked=node not in MODULES,
+    )  # fmt: skip
+    assert process.wait(START) == 1, process.log
+    last = process.log.strip().splitlines()[-1]
     assert 'ROS_SECURITY_STRATEGY=Enforce' in last
     assert says in last
     assert 'docs/security.md' in last
-    assert 'Traceback' not in ended.stderr
+    assert 'Traceback' not in process.log

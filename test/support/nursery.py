@@ -30,6 +30,9 @@ READ_LATE = {
     'ROS_AUTOMATIC_DISCOVERY_RANGE',
     'ROS_DOMAIN_ID',
     'ROS_LOG_DIR',
+    'ROS_SECURITY_ENABLE',
+    'ROS_SECURITY_KEYSTORE',
+    'ROS_SECURITY_STRATEGY',
 }
 """Variables that no import of a node reads: all others must be those of the nursery."""
 

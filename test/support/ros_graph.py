@@ -241,12 +241,13 @@ class Graph:
         self.executor.add_node(self.node)
         nursery()  # before tests change the environment
 
-    def wait_for(self, condition, timeout=PATIENCE, process=None):
+    def wait_for(self, condition, timeout=PATIENCE, process=None, every=0.0):
         """Spin until ``condition()`` is true and return its value.
 
         A condition that spins itself, by another time limit, would starve subscriptions: rclpy
         then begins anew with the first that has a message. Time in which this process itself had
-        to rest does not count.
+        to rest does not count. One that sends is looked at ``every`` so many seconds, or it would
+        send as fast as answers come.
         """
         begin, left = time.monotonic(), timeout
         while not (value := condition()):
@@ -255,6 +256,8 @@ class Graph:
             log = '' if process is None else f':\n{process.log}'
             assert left > 0.0, f'{condition.__qualname__}: not within {timeout} s{log}'
             self.executor.spin_once(timeout_sec=0.02)
+            while (rest := begin + every - time.monotonic()) > 0.0:
+                self.executor.spin_once(timeout_sec=rest)
             begin, before = time.monotonic(), begin
             left -= min(begin - before, AT_ONCE)
         return value

@@ -33,6 +33,8 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.spatial.se3 import quaternion_from_rotation
 
 PERIOD = 0.002
+SLOWLY = 0.005
+"""From state to state of a robot that is held still, by the clock [s]."""
 _namespaces = itertools.count(1)
 
 
@@ -132,8 +134,8 @@ class StandingRobot:
             environment=self.graph.environment, forked=True,
         )  # fmt: skip
 
-    def wait_for(self, condition, timeout=PATIENCE):
-        return self.graph.wait_for(condition, timeout, self.process)
+    def wait_for(self, condition, timeout=PATIENCE, every=0.0):
+        return self.graph.wait_for(condition, timeout, self.process, every)
 
     def publish(self):
         """Publish the state at a stamp of the simulator's clock; return the stamp."""
@@ -163,7 +165,7 @@ class StandingRobot:
                 list(self.commands.values())[-1], self.point.tau, atol=0.5
             )
 
-        self.wait_for(ramped, START)
+        self.wait_for(ramped, START, SLOWLY)
         self.history = [list(self.commands.values())[-1]]
 
     def live(self, duration, patience=0.5, publish=None):

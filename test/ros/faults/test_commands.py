@@ -16,7 +16,7 @@ import pytest
 from std_msgs.msg import String
 from support.ros_graph import RELIABLE, START, Process
 from support.standing import urdf_of
-from support.standing_graph import PERIOD, StandingRobot, Transition
+from support.standing_graph import PERIOD, SLOWLY, StandingRobot, Transition
 
 from geolin_msgs.msg import ContactState, ContactStates, LinearizedDynamics
 from geolin_ros.stream.geometry import write_pose, write_stamp
@@ -113,7 +113,7 @@ class Bench:
             robot.simulator.state = robot.posture
             passed = self.passed
             robot.wait_for(
-                lambda passed=passed: self._is_led() and self.passed > passed + 3, START
+                lambda passed=passed: self._is_led() and self.passed > passed + 3, START, SLOWLY
             )
             robot.history = [robot.given[-1][1]]
             if self.live(0.1) < STANDS:
@@ -333,7 +333,7 @@ def test_killed_lqr_node__leaves_the_last_efforts_and_goes_on_from_them(own_benc
     robot.simulator.state, count = robot.posture, len(robot.given)
     assert np.abs(robot.history[-1]).max() > 1.0
     own_bench.start_regulator()
-    robot.wait_for(lambda: own_bench.publish() and len(robot.given) > count, START)
+    robot.wait_for(lambda: own_bench.publish() and len(robot.given) > count, START, SLOWLY)
     np.testing.assert_allclose(robot.given[count][1], robot.history[-1], atol=1e-12)
     own_bench.stand()
     assert own_bench.live(0.2) < STANDS

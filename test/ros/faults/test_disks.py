@@ -4,27 +4,25 @@
 
 import contextlib
 import os
-import shutil
 import subprocess
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from support.fault_stage import Account
+from support.kernel_cache import copy_cache
 from support.ros_graph import Client, Process
 
 from geolin_ros import robots
 from geolin_ros.kernels import _jit
-from geolin_ros.stream.warm_up import warm_up
 
 OWN_MOUNTS = ('unshare', '--user', '--map-root-user', '--mount', 'sh', '-ec')
-MOUNT = 'mount -t tmpfs -o size=2g tmpfs "$DISK"; '
+MOUNT = 'mount -t tmpfs -o size=500m tmpfs "$DISK"; '
 FILL = 'cp -a "$SEED/." "$DISK/geolin_ros"; cat /dev/zero > "$DISK/rest" 2> /dev/null || true; '
 FULL = MOUNT + 'mkdir -m 700 "$DISK/geolin_ros"; ' + FILL + 'exec "$@"'
 READ_ONLY = MOUNT + 'mount -o remount,ro "$DISK"; exec "$@"'
-SMALL = 'odometry', 'place_base'
-"""Module and name of a kernel that is not in the cache of the full disk."""
+SMALL = 'odometry.place_base-*'
+"""A kernel that is not in the cache of the full disk."""
 
 
 @pytest.fixture(scope='module', autouse=True)
@@ -32,21 +30,6 @@ def _own_mounts():
     run = subprocess.run([*OWN_MOUNTS, 'true'], capture_output=True, check=False)
     if run.returncode:
         pytest.skip(f'no mounts of our own here: {run.stderr.decode()}')
-
-
-@pytest.fixture
-def seed(tmp_path):
-    """The compiled kernels of this version but for a small one."""
-    warm_up()
-    folder = tmp_path / 'seed'
-    for name in {_jit._fingerprint(file) for file in Path(_jit.__file__).parent.rglob('*.py')}:
-        if (_jit.CACHE_FOLDER / name).is_dir():
-            shutil.copytree(_jit.CACHE_FOLDER / name, folder / name)
-    left_out = list(folder.rglob(f'{SMALL[0]}.{SMALL[1]}-*'))
-    assert left_out
-    for file in left_out:
-        file.unlink()
-    return folder
 
 
 def answers(graph, model, folder, wrapper, environment, accounts, fault):
@@ -74,8 +57,9 @@ def answers(graph, model, folder, wrapper, environment, accounts, fault):
 
 
 def test_full_disk_for_the_cache__is_said_and_the_node_answers(
-    graph, quadruped, tmp_path, seed, accounts
+    graph, quadruped, tmp_path, accounts
 ):
+    seed = copy_cache(tmp_path, SMALL) / 'geolin_ros'
     environment = {'SEED': str(seed), 'XDG_CACHE_HOME': str(tmp_path / 'disk')}
     log = answers(
         graph, quadruped, tmp_path, (*OWN_MOUNTS, FULL, 'sh'), environment, accounts,
