@@ -62,13 +62,6 @@ def test_commands_of_the_tools__are_named_where_these_are_missing(capsys, monkey
     assert main(['info', QUADRUPED]) == 0
 
 
-def test_info__prints_the_summary(capsys):
-    assert main(['info', QUADRUPED]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("quadruped: floating base 'base', 12 joint coordinates")
-    assert lines.index('links by body:') == 13
-
-
 @pytest.mark.parametrize(
     ('arguments', 'said'),
     [
@@ -134,9 +127,11 @@ def test_parameters__are_printed_in_both_formats(capsys):
     assert '| `max_skew` | `0.05` s |' in capsys.readouterr().out
 
 
-def test_info__lists_links_and_the_feet_that_shapes_make(capsys):
-    assert main(['info', 'quadruped']) == 0
+def test_info__prints_the_summary_links_and_the_feet_that_shapes_make(capsys):
+    assert main(['info', QUADRUPED]) == 0
     said = capsys.readouterr().out
+    assert said.startswith("quadruped: floating base 'base', 12 joint coordinates")
+    assert said.splitlines().index('links by body:') == 13
     assert '    3 FL_calf: FL_calf, FL_foot\n' in said
     feet = said.partition('feet that shapes')[2].splitlines()[1:]
     assert [line.split()[0] for line in sorted(feet)] == [

@@ -108,24 +108,18 @@ def test_core__is_small():
     assert 200.0 < size - more < 259.6
 
 
-@pytest.mark.parametrize(
-    'arguments',
-    [
-        ['info', 'humanoid'],
-        ['lint-urdf', 'quadruped'],
-        ['parameters'],
-        ['parameters', 'lqr_node'],
-        ['parameters', 'state_estimator'],
-        ['parameters', 'torque_estimator'],
-        ['--help'],
-    ],
-    ids=' '.join,
-)
-def test_commands_of_the_core__run_without_any_extra(arguments, others):
-    use = f'from geolin_ros.cli import main; sys.exit(main({arguments!r}))'
+def test_commands_of_the_core__run_without_any_extra(others):
+    nodes = '', 'lqr_node', 'state_estimator', 'torque_estimator'
+    commands = ['info', 'humanoid'], ['lint-urdf', 'quadruped']
+    commands += tuple(['parameters', *node.split()] for node in nodes)
+    use = (
+        'from geolin_ros.cli import main\n'
+        f'for command in {commands!r}: assert main(command) == 0\n'
+        "main(['--help'])"
+    )
     done = run(use, missing=others)
     assert done.returncode == 0, done.stderr
-    assert done.stdout
+    assert 'usage: geolin' in done.stdout
 
 
 @pytest.mark.parametrize(

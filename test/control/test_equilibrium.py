@@ -12,7 +12,7 @@ from support.constrained_reference import ConstrainedReference
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.standing import SUPPORTS, stance, standing_robot, urdf_of
 
-from geolin_ros import Linearizer, TreeModel
+from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.control.equilibrium import equilibrium, statics
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
@@ -48,7 +48,8 @@ def test_equilibrium__leaves_no_force_by_pinocchio(name, feet):
     assert np.max(np.abs(held.residual)) < 1e-12 * weight
     assert held.forces.sum(axis=0) == pytest.approx([0.0, 0.0, weight], abs=1e-8 * weight)
     assert held.load_share.sum() == pytest.approx(1.0)
-    assert 0.0 < np.max(held.effort_use) < 1.0
+    most = 0.4 if feet is None and name in robots.ROBOTS else 1.0
+    assert 0.0 < np.max(held.effort_use) < most
     assert np.max(held.friction_use) <= 1.0 + 1e-9
     assert np.min(held.forces[:, 2]) > -1e-9 * weight
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever bytes come: an answer or a `GeolinError`, soon, and in little memory."""
 
+import functools
 import resource
 import struct
 import time
@@ -38,13 +39,18 @@ def timed(target, data):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MOST_MEMORY
 
 
-@pytest.fixture(scope='module', params=TARGETS)
-def target(request):
-    """A target, with all that it imports and compiles once."""
-    found = TARGETS[request.param]
+@functools.cache
+def warm(name):
+    """Return a target, with all that it imports and compiles once."""
+    found = TARGETS[name]
     for seed in found.seeds():
         found(seed)
     return found
+
+
+@pytest.fixture(scope='module', params=TARGETS)
+def target(request):
+    return warm(request.param)
 
 
 def test_seeds__get_through(target):
@@ -56,10 +62,7 @@ def test_seeds__get_through(target):
 
 @pytest.mark.parametrize('file', CRASHES, ids=lambda file: f'{file.parent.name}-{file.name[:14]}')
 def test_what_has_once_been_found__is_survived(file):
-    target = TARGETS[file.parent.name]
-    for seed in target.seeds():
-        target(seed)
-    timed(target, file.read_bytes())
+    timed(warm(file.parent.name), file.read_bytes())
 
 
 @given(data=st.binary(max_size=3000))

@@ -56,39 +56,44 @@ def test_clean_bag__has_no_problem(report, messages, samples):
     assert found['odometry']['frames'] == [{'frame_id': 'world', 'child_frame_id': 'base'}]
 
 
-def test_twist_in_world_axes__is_seen(report, robot, samples):
-    messages = Messages(robot[0], world_twist=True)
-    found = report(messages.of_samples(samples))
-    assert found['odometry']['twist_frame'] == 'world'
-    assert found['problems'] == [
-        'the odometry twist is in world axes, not in child axes: set parameter '
-        'odometry.twist_frame to world'
-    ]
+def twice_as_fast(k, state):
+    state.v[:] *= 2.0
 
 
-def test_twist_that_is_no_rate_of_the_pose__is_a_problem(report, messages, samples):
-    def wrong(sample):
-        state = sample.state.copy()
-        state.v[:] *= 2.0
-        return Sample(sample.stamp, state, sample.tau)
-
-    found = report(messages.of_samples(map(wrong, samples)))
-    assert found['odometry']['twist_frame'] is None
-    assert (
-        'agrees with the motion of the pose in no axes: 50% off in child axes'
-        in found['problems'][0]
-    )
+def set_anew(k, state):
+    state.H[0, 3] += 1.0 if k >= 100 else 0.0
 
 
-def test_pose_that_is_set_anew__is_counted(report, messages, samples):
-    def jump(k, sample):
-        state = sample.state.copy()
-        state.H[0, 3] += 1.0 if k >= 100 else 0.0
-        return Sample(sample.stamp, state, sample.tau)
+def in_world_axes(k, state):
+    R = state.H[:3, :3]
+    state.v[:] = np.concatenate((R @ state.v[:3], R @ state.v[3:]))
 
-    found = report(messages.of_samples(jump(k, sample) for k, sample in enumerate(samples)))
-    assert found['odometry']['pose_jumps'] == 1
-    assert found['odometry']['twist_frame'] == 'child'
+
+@pytest.mark.parametrize(
+    ('spoil', 'axes', 'jumps', 'problem'),
+    [
+        (
+            in_world_axes,
+            'world',
+            0,
+            'is in world axes, not in child axes: set parameter odometry.',
+        ),
+        (
+            twice_as_fast,
+            None,
+            0,
+            'agrees with the motion of the pose in no axes: 50% off in child',
+        ),
+        (set_anew, 'child', 1, ''),
+    ],
+)
+def test_odometry_that_is_wrong__is_seen(report, messages, samples, spoil, axes, jumps, problem):
+    spoilt = [sample._replace(state=sample.state.copy()) for sample in samples]
+    for k, sample in enumerate(spoilt):
+        spoil(k, sample.state)
+    found = report(messages.of_samples(spoilt))
+    assert (found['odometry']['twist_frame'], found['odometry']['pose_jumps']) == (axes, jumps)
+    assert problem in ' '.join(found['problems'])
 
 
 @pytest.mark.parametrize(

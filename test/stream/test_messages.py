@@ -193,39 +193,28 @@ def test_summary__holds_sizes_and_counts(kinds, quadruped):
     assert (message.spectral_radius, message.mass_matrix_condition) == (5.0, 6.0)
 
 
-class TestBrokenMessages:
-    @pytest.fixture
-    def message(self, quadruped):
-        _, answer = answer_of(quadruped, StreamSettings())
-        return LinearizationWriter(linearized_dynamics(), quadruped, StreamSettings()).write(
-            answer
-        )
+def without_last_joint(message):
+    message.joint_names = message.actuated_joints = message.joint_names[:-1]
 
-    def test_short_matrix__is_refused(self, message):
-        message.b.rows = 35
-        with pytest.raises(InputError, match='432 entries, expected 35 x 12'):
-            read_linearization(message)
 
-    def test_sizes_that_do_not_belong_to_the_joints__are_refused(self, message):
-        message.joint_names = message.joint_names[:-1]
-        message.actuated_joints = message.joint_names
-        with pytest.raises(InputError, match=r'shapes \(\(36, 36\).*expected \(\(34, 34\)'):
-            read_linearization(message)
+BROKEN = {
+    'b.rows': (lambda m: setattr(m.b, 'rows', 35), InputError, '432 entries, expected 35 x 12'),
+    'joints': (without_last_joint, InputError, r'shapes \(\(36, 36\).*expected \(\(34, 34\)'),
+    'representation': ({'representation': 0}, InputError, 'representation = 0, expected one of'),
+    'actuated': ({'actuated_joints': ['FL_hip']}, UnknownNameError, "'FL_hip' .*'FL_hip_joint'"),
+    'sizes': ({'joint_rate_sizes': [1, 1]}, InputError, '2 joint_rate_sizes, expected none or'),
+}
 
-    def test_unknown_enumeration__is_refused_with_its_field(self, message):
-        message.representation = 0
-        with pytest.raises(InputError, match='representation = 0, expected one of'):
-            read_linearization(message)
 
-    def test_actuated_joint_without_a_row__is_refused(self, message):
-        message.actuated_joints = ['FL_hip', *message.actuated_joints[1:]]
-        with pytest.raises(UnknownNameError, match=r"'FL_hip' .*'FL_hip_joint'"):
-            read_linearization(message)
-
-    def test_joint_rate_sizes__must_be_one_for_each_joint(self, message):
-        message.joint_rate_sizes = [1, 1]
-        with pytest.raises(InputError, match='2 joint_rate_sizes, expected none or one'):
-            read_linearization(message)
+@pytest.mark.parametrize('what', BROKEN)
+def test_broken_message__is_refused_with_what_is_wrong(quadruped, what):
+    break_it, error, words = BROKEN[what]
+    _, answer = answer_of(quadruped, StreamSettings())
+    writer = LinearizationWriter(linearized_dynamics(), quadruped, StreamSettings())
+    message = writer.write(answer)
+    vars(message).update(break_it) if isinstance(break_it, dict) else break_it(message)
+    with pytest.raises(error, match=words):
+        read_linearization(message)
 
 
 def test_joint_with_several_rates__takes_as_many_rows():

@@ -71,10 +71,10 @@ def flight(model, count, rate=500):
 class Messages:
     """Makes the messages of a robot in the types of one ROS."""
 
-    def __init__(self, model, store=None, world_twist=False):
+    def __init__(self, model, store=None):
         self.store = store or known_types()
         self._types = self.store.types
-        self._model, self._world_twist, self._count = model, world_twist, 0
+        self._model, self._count = model, 0
 
     def make(self, kind, **values):
         """Return a message of a type of the store."""
@@ -103,8 +103,6 @@ class Messages:
     def odometry(self, sample, child_frame_id=None, quaternion=None):
         """Return a nav_msgs/Odometry about the base link."""
         H, v = sample.state.H, sample.state.v
-        if self._world_twist:
-            v = np.concatenate((H[:3, :3] @ v[:3], H[:3, :3] @ v[3:]))
         turn = se3.quaternion_from_rotation(H[:3, :3]) if quaternion is None else quaternion
         vector = 'geometry_msgs/msg/Vector3'
         pose = self.make(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The bundled robots are plausible machines that others load and that can stand."""
+"""The bundled robots are plausible machines; that they stand is in test/control."""
 
 import importlib.util
 from pathlib import Path
@@ -20,10 +20,6 @@ MASS = {'quadruped': 15.0, 'humanoid': 42.2}
 FEET = {
     'quadruped': ['FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'],
     'humanoid': ['left_sole', 'right_sole'],
-}
-STANDING = {
-    'quadruped': {'thigh_joint': 0.8, 'calf_joint': -1.6},
-    'humanoid': {'hip_pitch': -0.35, 'knee': 0.7, 'ankle_pitch': -0.35, 'elbow': -0.4},
 }
 MIRROR = np.diag([1.0, -1.0, 1.0])
 TWIST_MIRROR = np.diag([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])  # axial vectors turn the other way
@@ -145,81 +141,3 @@ def _samples(visual, rng, count=40_000):
     elif rpy[1]:  # z to x
         points = points[:, [2, 1, 0]] * [1, 1, -1]
     return points + at, volume
-
-
-class TestStanding:
-    def test_standing__needs_at_most_40_percent_of_the_effort(self, name):
-        pin = pytest.importorskip('pinocchio')
-        model, data, q = self.posture(pin, name)
-        feet = [data.oMf[model.getFrameId(foot)] for foot in FEET[name]]
-        heights = [foot.translation[2] for foot in feet]
-        assert_allclose(heights, heights[0], rtol=0, atol=1e-12)
-        if name == 'humanoid':
-            for foot in feet:
-                assert_allclose(foot.rotation, np.eye(3), rtol=0, atol=1e-12)
-        com = pin.centerOfMass(model, data, q)
-        assert 0.25 < com[2] - heights[0] < 0.9
-        efforts, wrenches = self.static_efforts(pin, model, data, q, FEET[name], name)
-        for wrench in wrenches:
-            assert wrench[2] > 0.0
-            if name == 'humanoid':  # the centre of pressure lies on the sole
-                assert abs(wrench[4] / wrench[2]) < 0.176 / 2
-                assert abs(wrench[3] / wrench[2]) < 0.06 / 2
-        limit = np.array(model.effortLimit)[6:]
-        assert (np.abs(efforts) <= 0.4 * limit).all()
-        assert np.abs(efforts).max() > 0.5  # it carries something
-
-    def test_joint_springs_within_the_limits__keep_it_up_in_mujoco(self, name):
-        mujoco = pytest.importorskip('mujoco')
-        spec = mujoco.MjSpec.from_file(str(robots.path(name)))
-        spec.option.timestep = 1e-3
-        spec.worldbody.bodies[0].add_freejoint()
-        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 0.1])
-        model = spec.compile()
-        data = mujoco.MjData(model)
-        for i in range(1, model.njnt):
-            for key, value in STANDING[name].items():
-                if model.joint(i).name.endswith(key):
-                    data.qpos[model.jnt_qposadr[i]] = value
-        data.qpos[2] = 5.0
-        mujoco.mj_forward(model, data)
-        assert data.ncon == 0  # no part touches another
-        feet = [data.body(foot).xpos[2] for foot in FEET[name]]
-        radius = 0.02 if name == 'quadruped' else 0.0
-        data.qpos[2] = start = 5.0 - min(feet) + radius
-        goal, limit = data.qpos[7:].copy(), model.jnt_actfrcrange[1:]
-        stiffness = 6.0 * limit[:, 1]
-        while data.time < 1.0:
-            spring = stiffness * (goal - data.qpos[7:] - data.qvel[6:] / 30.0)
-            data.qfrc_applied[6:] = np.clip(spring, limit[:, 0], limit[:, 1])
-            mujoco.mj_step(model, data)
-        assert data.ncon == {'quadruped': 4, 'humanoid': 8}[name]
-        assert data.qpos[2] == pytest.approx(start, abs=0.02)
-        assert data.qpos[3] > 0.999
-
-    def posture(self, pin, name):
-        model = pin.buildModelFromUrdf(str(robots.path(name)), pin.JointModelFreeFlyer())
-        data, q = model.createData(), pin.neutral(model)
-        for i in range(2, model.njoints):
-            for key, value in STANDING[name].items():
-                if model.names[i].endswith(key):
-                    q[model.joints[i].idx_q] = value
-        lower, upper = model.lowerPositionLimit[7:], model.upperPositionLimit[7:]
-        assert ((lower <= q[7:]) & (q[7:] <= upper)).all()
-        pin.computeJointJacobians(model, data, q)
-        pin.updateFramePlacements(model, data)
-        return model, data, q
-
-    def static_efforts(self, pin, model, data, q, feet, name):
-        """Return joint efforts and foot wrenches of least norm that hold the robot."""
-        rows = 3 if name == 'quadruped' else 6
-        jacobians = [
-            pin.getFrameJacobian(model, data, model.getFrameId(foot), pin.LOCAL_WORLD_ALIGNED)
-            for foot in feet
-        ]
-        J = np.vstack([jacobian[:rows] for jacobian in jacobians])
-        gravity = pin.computeGeneralizedGravity(model, data, q)
-        forces = np.linalg.lstsq(J.T[:6], gravity[:6], rcond=None)[0]
-        left = gravity - J.T @ forces
-        assert_allclose(left[:6], 0.0, atol=1e-10)
-        return left[6:], forces.reshape(len(feet), rows)
