@@ -20,26 +20,25 @@ pytest.importorskip('build')
 
 @pytest.fixture(scope='module')
 def releases(tmp_path_factory):
-    """Two builds of the commit, hours and umasks apart."""
+    """A build of the commit; and of the library alone, seconds and umasks apart."""
     if not (ROOT / '.git').exists():
         pytest.skip('releases are built from a git checkout')
     folders = []
-    for umask in ('022', '077'):
+    for umask, packages in (('022', 'dist.PACKAGES'), ('077', '(".",)')):
         folder = tmp_path_factory.mktemp('dist')
-        command = f'umask {umask}; exec {sys.executable} {ROOT}/tools/dist.py {folder}'
-        subprocess.run(['sh', '-c', command], check=True, capture_output=True)
+        code = f'from tools import dist; dist.PACKAGES = {packages}; dist.main()'
+        command = f"umask {umask}; exec {sys.executable} -c '{code}' {folder}"
+        subprocess.run(['sh', '-c', command], check=True, capture_output=True, cwd=ROOT)
         folders.append(folder)
     return folders
 
 
 def test_release__is_the_same_bytes_again(releases):
     first, second = ({f.name: f.read_bytes() for f in folder.iterdir()} for folder in releases)
-    assert sorted(first) == sorted(second)
     packages = [name.partition('-')[0] for name in sorted(first)][::2]
     assert packages == ['geolin_demos', 'geolin_ros', 'geolin_tools']
     assert [Path(name).suffix for name in sorted(first)] == ['.whl', '.gz'] * 3
-    for name, content in first.items():
-        assert content == second[name], name
+    assert second == {name: first[name] for name in first if name.startswith('geolin_ros')}
 
 
 def test_wheel__holds_the_library_alone(releases):

@@ -33,11 +33,11 @@ def quadruped():
 
 
 def humanoid():
-    """A sole that is pulled back to where it stood, and a hand."""
+    """Two soles, one of which is pulled back to where it stood, and a hand."""
     model = TreeModel.from_urdf(robots.path('humanoid'))
-    links = [link for link in model.link_names if 'foot' in link or 'sole' in link]
     anchor = {'kp': 30.0, 'kd': 9.0, 'reference': np.eye(4)}
-    return model, [Contact(links[0], 'surface', **anchor), Contact(links[-1])], ()
+    soles = Contact('left_sole', 'surface', **anchor), Contact('right_sole', 'surface')
+    return model, [*soles, Contact('left_hand')], ()
 
 
 def solo():
@@ -46,12 +46,6 @@ def solo():
     link = model.body_names[3]
     kinds = 'body', 'world', 'world_oriented'
     return model, [], [Wrench(link, kind=kind, point=(0.0, 0.1, -0.2)) for kind in kinds]
-
-
-def talos():
-    """Two soles."""
-    model = TreeModel.from_urdf(example_robot('talos_reduced'))
-    return model, [Contact(f'leg_{side}_6_link', 'surface') for side in ('left', 'right')], ()
 
 
 def panda():
@@ -82,7 +76,7 @@ def two_axes():
     return model, [Contact(model.link_names[-1])], ()
 
 
-ROBOTS = quadruped, humanoid, solo, talos, panda, light_gripper, two_axes
+ROBOTS = quadruped, humanoid, solo, panda, light_gripper, two_axes
 
 
 @pytest.fixture(scope='module', params=ROBOTS)

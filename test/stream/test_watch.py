@@ -17,22 +17,20 @@ PERIOD = 2_000_000
 
 
 class Robot:
-    """A flight as messages."""
+    """A flight as messages, whose odometry may be late."""
 
     def __init__(self, model, **settings):
         self.stream = LinearizationStream(model, StreamSettings(**settings))
         self.flight, self.stamp = Flight(model), 10 * SECOND
         self.flight.advance(0.2)
+        self.delay = 0
 
     def step(self):
         """Send odometry and joint state; return the answer."""
         model, state = self.stream.model, self.flight.state
         turn = quaternion_from_rotation(state.H[:3, :3])
-        take(
-            self.stream,
-            'odom',
-            odometry(self.stamp, state.H[:3, 3], turn, state.v, model.base_link),
-        )
+        stamp = self.stamp - self.delay
+        take(self.stream, 'odom', odometry(stamp, state.H[:3, 3], turn, state.v, model.base_link))
         joints = joint_state(self.stamp, model.joint_names, state.s, state.r, self.flight.tau)
         answer = take(self.stream, 'joint_states', joints)
         self.flight.advance(PERIOD * 1e-9)
@@ -56,6 +54,7 @@ class Robot:
 
 def test_window__holds_what_was_answered(quadruped):
     robot = Robot(quadruped)
+    robot.delay = 1_000_000
     robot.step()  # not asked for yet
     robot.stream.watch.open()
     answer = robot.step()
@@ -71,6 +70,7 @@ def test_window__holds_what_was_answered(quadruped):
     np.testing.assert_array_equal(window.efforts[0], first[1])
     np.testing.assert_array_equal(window.accelerations[0], first[2])
     np.testing.assert_array_equal(window.rates[-1], answer.state.r)
+    np.testing.assert_allclose(window.ages, 1e-3)
     assert robot.stream.watch.take() is None
     robot.step()
     assert robot.stream.watch.take() is None
