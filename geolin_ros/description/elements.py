@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from geolin_ros.description.findings import Finding
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.renamed import with_old_names
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 ContactKind = Literal['point', 'surface']
@@ -52,14 +53,8 @@ class Link:
 
         All in link axes.
         """
-        cx, cy, cz = (float(value) for value in com)
-        skew = np.array([[0.0, -cz, cy], [cz, 0.0, -cx], [-cy, cx, 0.0]])
-        inertia = np.zeros((6, 6))
-        inertia[:3, :3] = mass * np.eye(3)
-        inertia[:3, 3:] = -mass * skew
-        inertia[3:, :3] = mass * skew
-        inertia[3:, 3:] = np.asarray(rotational) - mass * skew @ skew
-        return cls(name, inertia)
+        c, m = se3.cross3(com), mass
+        return cls(name, np.block([[m * np.eye(3), -m * c], [m * c, rotational - m * c @ c]]))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from geolin_ros.description.elements import SINGLE_AXIS_KINDS, Description, Joint, Mimic
 from geolin_ros.errors import ModelError, unknown_name
-from geolin_ros.typing import Array
+from geolin_ros.spatial import se3
 
 
 def lock_joints(
@@ -75,19 +75,9 @@ def _with_followers(description: Description, positions: dict[str, float]) -> di
 
 def _fixed(joint: Joint, position: float) -> Joint:
     """Return ``joint`` as a fixed one at ``position``."""
-    motion = np.eye(4)
     axis = np.asarray(joint.axis, dtype=np.float64)
     axis = axis / np.linalg.norm(axis)
-    if joint.kind == 'prismatic':
-        motion[:3, 3] = position * axis
-    else:
-        motion[:3, :3] = _rotation(axis, position)
-        motion[:3, 3] = joint.pitch * position * axis if joint.kind == 'helical' else 0.0
+    pitch = joint.pitch if joint.kind == 'helical' else 0.0
+    along, about = (1.0, 0.0) if joint.kind == 'prismatic' else (pitch, 1.0)
+    motion = se3.exp(position * np.concatenate((along * axis, about * axis)))
     return dataclasses.replace(joint, kind='fixed', placement=joint.placement @ motion, mimic=None)
-
-
-def _rotation(axis: Array, angle: float) -> Array:
-    x, y, z = axis
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    turned: Array = np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
-    return turned

@@ -20,7 +20,7 @@ from geolin_ros.dynamics.about_state import about_state
 from geolin_ros.dynamics.arguments import failure, state_data, vector, with_base
 from geolin_ros.dynamics.functions import HybridProblem, all_free
 from geolin_ros.dynamics.samples import Task, one, robot_of
-from geolin_ros.dynamics.variation import STEP, Varied
+from geolin_ros.dynamics.variation import STEP, Varied, parameters_of_inertias
 from geolin_ros.errors import NotFiniteError
 from geolin_ros.kernels.status import NOT_FINITE
 from geolin_ros.model.state import State
@@ -286,13 +286,7 @@ def inverse_dynamics_regressor(model: TreeModel, state: State, acceleration: Arr
 
 def inertial_parameters(model: TreeModel) -> Array:
     """Return the ten parameters of every body (10 nb,), see `inverse_dynamics_regressor`."""
-    M = model.tree.inertia
-    rows = (
-        M[:, 0, 0],  # m
-        *(M[:, 5, 1], M[:, 3, 2], M[:, 4, 0]),  # m c
-        *(M[:, 3, 3], M[:, 3, 4], M[:, 4, 4], M[:, 3, 5], M[:, 4, 5], M[:, 5, 5]),
-    )
-    return np.array(rows).T.ravel()
+    return parameters_of_inertias(model.tree.inertia).ravel()
 
 
 def of_inverse_dynamics(model: TreeModel, task: Task) -> InverseDynamicsDerivatives:

@@ -27,6 +27,8 @@ from geolin_ros.model.wrenches import Wrench, pack
 from geolin_ros.typing import Array
 
 STEP = 1e-60
+# of a spatial inertia: m, m c, then Ixx, Ixy, Iyy, Ixz, Iyz, Izz
+_PARAMETERS = ((0, 0), (5, 1), (3, 2), (4, 0), (3, 3), (3, 4), (4, 4), (3, 5), (4, 5), (5, 5))
 _PASSIVE = {
     'armature': at.ARMATURE,
     'damping': at.DAMPING,
@@ -282,3 +284,9 @@ def inertia_of_parameters(parameters: ArrayLike) -> Array:
     h = _cross((hx, hy, hz))
     rotational = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return np.block([[m * np.eye(3), -h], [h, rotational]])
+
+
+def parameters_of_inertias(inertias: Array) -> Array:
+    """Return the ten parameters (..., 10) of spatial inertias (..., 6, 6)."""
+    rows, columns = zip(*_PARAMETERS, strict=True)
+    return inertias[..., rows, columns]

@@ -6,31 +6,34 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from geolin_ros.description import Description, Finding, Link, raise_errors
+from geolin_ros.description import Description, Finding, raise_errors
 from geolin_ros.errors import SingularInertiaError
 from geolin_ros.kernels.packing.ballast import at_zero, ballast_of_ties
 from geolin_ros.kernels.packing.types import Tree
-from geolin_ros.spatial.se3 import cross3
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 SMALLEST_SHARE = 1e-12  # of a joint's composite inertia that must be left when the base is free
 ROUNDING = 1e-9  # of the largest moment: what a URDF's digits leave of a zero
 
 
-def mass_properties(link: Link) -> tuple[float, Array, Array]:
-    """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2]."""
-    mass = float(link.inertia[0, 0])
+def mass_properties(inertia: Array) -> tuple[float, Array, Array]:
+    """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2].
+
+    Of a spatial inertia (6, 6), see `Link`.
+    """
+    mass = float(inertia[0, 0])
     if mass == 0.0:
-        return 0.0, np.zeros(3), link.inertia[3:, 3:]
-    cross = link.inertia[3:, :3] / mass
+        return 0.0, np.zeros(3), inertia[3:, 3:]
+    cross = inertia[3:, :3] / mass
     com = np.array([cross[2, 1], cross[0, 2], cross[1, 0]])
-    return mass, com, link.inertia[3:, 3:] + mass * cross @ cross
+    return mass, com, inertia[3:, 3:] + mass * cross @ cross
 
 
-def principal_moments(link: Link) -> Array:
+def principal_moments(inertia: Array) -> Array:
     """Return the moments (3,) about the centre of mass, ascending; rounding of zero is zero."""
-    mass, com, inertia = mass_properties(link)
-    moments = np.linalg.eigvalsh(inertia)
+    mass, com, rotational = mass_properties(inertia)
+    moments = np.linalg.eigvalsh(rotational)
     rounding = ROUNDING * (float(np.abs(moments).max()) + mass * float(com @ com))
     return np.where(np.abs(moments) <= rounding, 0.0, moments)
 
@@ -38,7 +41,7 @@ def principal_moments(link: Link) -> Array:
 def negative_moments(description: Description) -> Iterator[Finding]:
     """Yield a finding for each link with a negative principal moment; thin bodies have none."""
     for link in description.links:
-        lowest = float(principal_moments(link)[0])
+        lowest = float(principal_moments(link.inertia)[0])
         if lowest < 0.0:
             yield Finding(
                 'warning',
@@ -99,10 +102,7 @@ def _without_inertia(tree: Tree, names: list[str]) -> Iterator[Finding]:
 
 def _generic_transform(tree: Tree, i: int) -> Array:
     """Return ^iX_p with joint i moved by an arbitrary amount, so that no axes align by chance."""
-    u, w = np.split(tree.subspace[tree.v_start[i] : tree.v_start[i] + tree.v_size[i]].sum(0), 2)
-    amount = 0.3 + 0.1 * (i % 7)
-    length = float(np.linalg.norm(w))
-    angle, cross = amount * length, cross3(w / (length or 1.0))
-    E = np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
-    R, o = tree.rotation[i] @ E, tree.translation[i] + tree.rotation[i] @ (u * amount)
-    return np.block([[R.T, -R.T @ cross3(o)], [np.zeros((3, 3)), R.T]])
+    twist = tree.subspace[tree.v_start[i] : tree.v_start[i] + tree.v_size[i]].sum(axis=0)
+    H = np.eye(4)
+    H[:3, :3], H[:3, 3] = tree.rotation[i], tree.translation[i]
+    return se3.adjoint(se3.inverse(H @ se3.exp((0.3 + 0.1 * (i % 7)) * twist)))

@@ -9,30 +9,11 @@ from weakref import WeakKeyDictionary
 
 from geolin_ros.model.tree import TreeModel
 
-_POSE = (('x', 'm'), ('y', 'm'), ('z', 'm'), ('rx', 'rad'), ('ry', 'rad'), ('rz', 'rad'))
-_TWIST = (
-    ('x', 'm/s'),
-    ('y', 'm/s'),
-    ('z', 'm/s'),
-    ('wx', 'rad/s'),
-    ('wy', 'rad/s'),
-    ('wz', 'rad/s'),
-)
-
-_WORDS = {
-    'H.x': 'base position x',
-    'H.y': 'base position y',
-    'H.z': 'base position z',
-    'H.rx': 'base roll',
-    'H.ry': 'base pitch',
-    'H.rz': 'base yaw',
-    'v.x': 'base velocity x',
-    'v.y': 'base velocity y',
-    'v.z': 'base velocity z',
-    'v.wx': 'base roll rate',
-    'v.wy': 'base pitch rate',
-    'v.wz': 'base yaw rate',
-}
+_UNITS = ('m', 'm', 'm', 'rad', 'rad', 'rad')
+_WORDS = {f'H.{axis}': f'base position {axis}' for axis in 'xyz'}
+_WORDS |= {'H.rx': 'base roll', 'H.ry': 'base pitch', 'H.rz': 'base yaw'}
+_WORDS |= {f'v.{axis}': f'base velocity {axis}' for axis in 'xyz'}
+_WORDS |= {'v.wx': 'base roll rate', 'v.wy': 'base pitch rate', 'v.wz': 'base yaw rate'}
 
 
 class Label(NamedTuple):
@@ -72,8 +53,9 @@ def state_labels(model: TreeModel) -> tuple[Label, ...]:
     rates = tuple(Label(f'r.{name}', f'{unit}/s') for name, unit in joints)
     if model.base == 'fixed':
         return positions + rates
-    pose = tuple(Label(f'H.{axis}', unit) for axis, unit in _POSE)
-    twist = tuple(Label(f'v.{axis}', unit) for axis, unit in _TWIST)
+    names = tuple(_WORDS)
+    pose = tuple(map(Label, names[:6], _UNITS))
+    twist = tuple(map(Label, names[6:], (f'{unit}/s' for unit in _UNITS)))
     return pose + positions + twist + rates
 
 

@@ -26,6 +26,7 @@ from geolin_ros.model.joint_kinds import (
     unit_axis,
 )
 from geolin_ros.model.mimics import DependentJoint, resolve_mimics
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
 
 
@@ -183,9 +184,7 @@ def moved_inertia(inertia: Array, placement: Array) -> Array:
 
     [Kim 2012, Eqs. (21), (23), (24)].
     """
-    R, o = placement[:3, :3], placement[:3, 3]
-    cross = np.array([[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]])
-    to_inner = np.block([[R.T, -R.T @ cross], [np.zeros((3, 3)), R.T]])
+    to_inner = se3.adjoint(se3.inverse(placement))
     moved: Array = to_inner.T @ inertia @ to_inner
     return moved
 

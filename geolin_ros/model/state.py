@@ -185,25 +185,17 @@ class State:
                 f'z has {step.size} entries, expected {12 + 2 * n}, [H; s; v; r], or {2 * n}, '
                 '[s; r]'
             )
-        moved = self.copy()
+        moved, layout = self.copy(), self._layout()
         if step.size == 2 * n:
-            self._retract_positions(step[:n], moved)
-            moved.r += step[n:]
-            return moved
-        se3.retract(self.H, step[:6], moved.H)
-        if self.s.size == n and self.positions is None:
-            moved.data[16:] += step[6:]
-            return moved
-        self._retract_positions(step[6 : 6 + n], moved)
-        moved.data[16 + self.s.size :] += step[6 + n :]
-        return moved
-
-    def _retract_positions(self, z: Array, moved: State) -> None:
-        layout = self._layout()
-        if layout is None:
-            moved.s += z
+            step = np.concatenate((np.zeros(6), step[:n], np.zeros(6), step[n:]))
         else:
-            moved.s[:] = layout.retract(self.s, z)
+            se3.retract(self.H, step[:6], moved.H)
+        if layout is None:
+            moved.data[16:] += step[6:]
+        else:
+            moved.s[:] = layout.retract(self.s, step[6 : 6 + n])
+            moved.data[16 + self.s.size :] += step[6 + n :]
+        return moved
 
     def _layout(self) -> Positions | None:
         """Return which positions and rates belong together, or None where they are pairs."""

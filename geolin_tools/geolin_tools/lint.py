@@ -175,7 +175,7 @@ def _links(
     made_up = dict(_placeholders(description))
     for link in description.links:
         where = f'link {link.name!r}'
-        mass, com, _ = mass_properties(link)
+        mass, com, _ = mass_properties(link.inertia)
         if not link.inertia.any():
             if link.name in moved:
                 yield Finding(
@@ -204,7 +204,7 @@ def _placeholders(description: Description) -> Iterator[tuple[str, str]]:
     """Yield links, and inertias, whose tensors nobody has measured: all the same."""
     alike: dict[float, list[str]] = defaultdict(list)
     for link in description.links:
-        mass, com, inertia = mass_properties(link)
+        mass, com, inertia = mass_properties(link.inertia)
         scale = 1e-9 * (float(np.abs(inertia).max()) + mass * float(com @ com))
         if not inertia.any() or np.abs(inertia).max() <= scale:
             continue
@@ -226,8 +226,8 @@ def _is_ball(mass: float, moment: float) -> bool:
 
 def _moments(link: Link, where: str, size: float | None) -> Iterator[Finding]:
     """Compare the principal moments with those of any body, and of one of this mass and size."""
-    mass, com, _ = mass_properties(link)
-    low, middle, high = (float(moment) for moment in principal_moments(link))
+    mass, com, _ = mass_properties(link.inertia)
+    low, middle, high = (float(moment) for moment in principal_moments(link.inertia))
     rounding = 1e-9 * (high + mass * float(com @ com))
     again = 'copy the inertia tensor about the centre of mass again'
     if low < 0.0:
@@ -263,7 +263,7 @@ def _moments(link: Link, where: str, size: float | None) -> Iterator[Finding]:
 
 def _in_box(link: Link, where: str, box: Box, moments_too: bool) -> Iterator[Finding]:
     """Compare mass and inertia with those that fit into the link's own shapes."""
-    mass, com, inertia = mass_properties(link)
+    mass, com, inertia = mass_properties(link.inertia)
     extent = box.upper - box.lower
     shown = ' x '.join(f'{side:.3g}' for side in extent)
     if np.any(com > box.upper + 0.5 * extent + 0.01) or np.any(

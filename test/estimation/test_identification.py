@@ -473,7 +473,7 @@ def quadruped():
     description = urdf.read(path)
     links = []
     for link in description.links:
-        mass, com, tensor = mass_properties(link)
+        mass, com, tensor = mass_properties(link.inertia)
         if mass > 0.0:
             factor = 1.0 + 0.2 * rng.choice((-1.0, 1.0))
             extra = PAYLOAD if link.name == 'base' else 0.0
@@ -522,7 +522,7 @@ def fly(path, true, model, rng, slow):
     robot = spec.compile()
     robot.dof_damping[:] = robot.dof_frictionloss[:] = 0.0
     for link in true.links:
-        mass, com, tensor = mass_properties(link)
+        mass, com, tensor = mass_properties(link.inertia)
         if mass > 0.0:
             body = robot.body(link.name).id
             moments, axes = np.linalg.eigh(tensor)

@@ -29,6 +29,8 @@ FRICTION = 0.2
 """For postures on the way: little, else a foot that carries little would press sideways."""
 SHIFT_KNOTS = 6
 """Postures on the way of the centre of mass to other supports."""
+SQUAT_KNOTS = 9
+"""Postures of a squat."""
 SETTLE = 2.0
 """How long a motion goes on after its last knot [s]."""
 Timing = Callable[[float], tuple[float, float]]
@@ -150,18 +152,17 @@ def squat(
     depth: float,
     frequency: float,
     duration: float,
-    knots: int = 9,
     height: float | None = None,
 ) -> Motion:
     """Return squats of ``depth`` [m] from a height at a frequency [Hz], from 1 s on."""
     top = standing(simulator, height)
-    heights = top.state.H[2, 3] - np.linspace(0.0, depth, knots)[1:]
+    heights = top.state.H[2, 3] - np.linspace(0.0, depth, SQUAT_KNOTS)[1:]
     postures = [top]
     for height in heights:
         start = postures[-1].state
         posture = standing_posture(simulator.model, top.supports, height=height, start=start)
         postures.append(equilibrium(simulator.model, posture, top.supports))
-    return Motion(tuple(postures), swing(knots, frequency, 1.0), duration)
+    return Motion(tuple(postures), swing(len(postures), frequency, 1.0), duration)
 
 
 def standing_height(simulator: Simulator) -> float:

@@ -20,11 +20,9 @@ def draw(rows: list[Row], output: Path) -> None:
 
     Raises `OSError` if the file cannot be written.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(16.0, 0.6 + 2.3 * len(rows)), layout='constrained', facecolor='white')
-    FigureCanvasAgg(figure)
     grid = figure.add_gridspec(len(rows), 2, width_ratios=(1.0, 2.2))
     for index, row in enumerate(rows):
         axes = figure.add_subplot(grid[index, 0])

@@ -34,7 +34,7 @@ from geolin_demos.balance.graph import STAMPED_COMMANDS, RobotGraph
 from geolin_demos.balance.motions import Moment
 from geolin_demos.balance.robots import add_robot_arguments, plan_of, simulator_of
 from geolin_demos.balance.run import PATIENCE, Course, Run
-from geolin_demos.sim.sensors import Noise, Sensors
+from geolin_demos.sim.sensors import Sensors
 from geolin_demos.sim.trial import PERIOD
 from geolin_msgs.msg import FeedbackGains
 from geolin_ros.errors import ConfigurationError, GeolinError
@@ -166,7 +166,6 @@ def run_cases(options: argparse.Namespace) -> bool:
         cases = cases[:1]  # a robot that is put elsewhere has no odometry
     if not options.period > 0.0:
         raise ConfigurationError(f'--period is {options.period:g} s, expected more than 0')
-    noise = Noise(velocity=options.noise, angular_velocity=2.0 * options.noise)
     with handled_signals() as asked_to_stop:
         node = rclpy.create_node('simulator', start_parameter_services=False)
         is_ours = options.answers is None
@@ -180,7 +179,7 @@ def run_cases(options: argparse.Namespace) -> bool:
         run = Run(
             simulator,
             graph,
-            Sensors(noise, options.delay, options.seed),
+            Sensors(options.noise, options.delay, options.seed),
             period=options.period,
             is_realtime=options.realtime,
             patience=options.patience,

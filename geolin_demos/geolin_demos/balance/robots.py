@@ -141,14 +141,12 @@ def node_parameters(
     }
 
 
-def standing_parameters(
-    simulator: Simulator, robot: str, overlay_file: Path, realtime: bool = False
-) -> dict[str, Any]:
+def standing_parameters(simulator: Simulator, robot: str, overlay_file: Path) -> dict[str, Any]:
     """Return the content of a parameter file for bringup.launch.py: `node_parameters`, and more.
 
     The state estimator tells by joint efforts which feet stand; the others follow it.
     """
-    values = node_parameters(simulator, robot, overlay_file, realtime)
+    values = node_parameters(simulator, robot, overlay_file, realtime=False)
     model = simulator.model
     load = model.total_mass * STANDARD_GRAVITY[2] / -len(simulator.feet)
     values['state_estimator'] = {

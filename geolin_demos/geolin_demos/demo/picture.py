@@ -20,14 +20,12 @@ def draw(received: ReceivedLinearization, output: Path) -> None:
 
     Raises `OSError` if the file cannot be written.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
     A, B = received.A, received.B
     k, n = B.shape
     figure = Figure(figsize=(15.0, 10.2), layout='constrained', facecolor='white')
-    FigureCanvasAgg(figure)
     names, edges = _blocks(received)
     tilt = np.degrees(np.arccos(np.clip(received.state.H[2, 2], -1.0, 1.0)))
     way = f' in flight, base tilted by {tilt:.0f}°' if 'H' in names else ''

@@ -3,7 +3,6 @@
 """What a robot did that should have followed a reference: whether it fell, how far it was off."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,27 +13,18 @@ from geolin_ros.typing import Array
 
 SETTLED = 0.1
 """A push is over when the base is this near to where it comes to rest, of the largest distance."""
+HEIGHT, TILT = 0.15, 0.6
+"""By which the base of a robot that stands may be off at any time: of the reference's height, and
+[rad]. Sliding feet, and a lifted foot put down, count as standing."""
+SPEED = 0.1
+"""By how much the velocity of the base may be off at the end [m/s]."""
 
 
-@dataclass(frozen=True)
-class Envelope:
-    """What counts as standing: base height [share of the reference's], tilt [rad].
-
-    Both may be exceeded at no time. Sliding feet, and a lifted foot put down, count as standing.
-    ``speed`` [m/s] is by how much the velocity of the base may be off at the end.
-    """
-
-    height: float = 0.15
-    tilt: float = 0.6
-    speed: float = 0.1
-
-    def holds(self, state: State, reference: State) -> bool:
-        """Return whether a state is near enough to where it should be."""
-        height = reference.H[2, 3]
-        cosine = float(state.H[:3, 2] @ reference.H[:3, 2])
-        return bool(
-            abs(state.H[2, 3] - height) <= self.height * height and cosine >= np.cos(self.tilt)
-        )
+def stands(state: State, reference: State) -> bool:
+    """Return whether the base is near enough to where it should be."""
+    height = reference.H[2, 3]
+    cosine = float(state.H[:3, 2] @ reference.H[:3, 2])
+    return bool(abs(state.H[2, 3] - height) <= HEIGHT * height and cosine >= np.cos(TILT))
 
 
 class Recording:
@@ -47,11 +37,10 @@ class Recording:
     states, references : list of State
         Where the robot was, and where it should have been.
     fallen
-        When it left the envelope [s], or None.
+        When it stood no longer [s], or None.
     """
 
-    def __init__(self, envelope: Envelope | None = None) -> None:
-        self._envelope = envelope or Envelope()
+    def __init__(self) -> None:
         self.times: list[float] = []
         self.states: list[State] = []
         self.references: list[State] = []
@@ -63,7 +52,7 @@ class Recording:
         self.times.append(time)
         self.states.append(state)
         self.references.append(reference)
-        if self.fallen is None and not self._envelope.holds(state, reference):
+        if self.fallen is None and not stands(state, reference):
             self.fallen = time
         return self.fallen is None
 
@@ -73,7 +62,7 @@ class Recording:
         if self.fallen is not None or not self.states:
             return False
         lag = self.states[-1].v[:3] - self.references[-1].v[:3]
-        return bool(np.linalg.norm(lag) <= self._envelope.speed)
+        return bool(np.linalg.norm(lag) <= SPEED)
 
     def errors(self) -> Array:
         """Return log(H_reference^-1 H) (k, 6) of the base, in axes of the reference [m, rad]."""

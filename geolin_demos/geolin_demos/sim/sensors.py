@@ -3,7 +3,7 @@
 """Sensors that are late and not exact."""
 
 from collections import deque
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,51 +13,38 @@ from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 
-@dataclass(frozen=True)
-class Noise:
-    """Standard deviations of each number: [m, rad, rad or m] and their rates."""
-
-    position: float = 0.0
-    orientation: float = 0.0
-    joints: float = 0.0
-    velocity: float = 0.0
-    angular_velocity: float = 0.0
-    joint_rates: float = 0.0
-
-
 class Sensors:
     """Turns true states into measured ones, one call a sample.
 
-    Raises `ConfigurationError` if the delay or a deviation is negative.
+    Raises `ConfigurationError` if the delay or the noise is negative.
 
     Parameters
     ----------
     noise
-        White, Gaussian; poses are disturbed in base axes.
+        Standard deviation of the base velocity [m/s], and half that of its angular velocity
+        [rad/s]: white, Gaussian.
     delay
         By how many samples the measurement is late; until then it is the first.
     seed
         Of the noise.
     """
 
-    def __init__(self, noise: Noise | None = None, delay: int = 0, seed: int = 0) -> None:
-        deviations = astuple(noise or Noise())
-        if delay < 0 or any(not deviation >= 0.0 for deviation in deviations):
+    def __init__(self, noise: float = 0.0, delay: int = 0, seed: int = 0) -> None:
+        if delay < 0 or not noise >= 0.0:
             raise ConfigurationError(
-                f'sensors with {noise} and a delay of {delay} samples, expected 0 or more of each'
+                f'sensors have noise {noise} m/s and a delay of {delay} samples, expected 0 or '
+                'more of each'
             )
-        self._deviations = deviations
+        self._deviations = noise * np.repeat((1.0, 2.0), 3)
         self._past: deque[State] = deque(maxlen=delay + 1)
         self._rng = np.random.default_rng(seed)
 
     def __call__(self, state: State) -> State:
         """Return what is measured now."""
         self._past.append(state)
-        n = state.r.size
-        scale = np.repeat(self._deviations, (3, 3, n, 3, 3, n))
-        if not scale.any():
-            return self._past[0]
-        return self._past[0].retract(scale * self._rng.standard_normal(scale.size))
+        measured = self._past[0].copy()
+        measured.v += self._deviations * self._rng.standard_normal(6)
+        return measured
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from geolin_demos.sim.recording import Envelope, Recording
+from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.simulator import Push, Simulator
 from geolin_ros.model.state import State
 from geolin_ros.typing import Array
@@ -31,7 +31,6 @@ def simulate(
     *,
     period: float = PERIOD,
     sensors: Measure | None = None,
-    envelope: Envelope | None = None,
 ) -> Recording:
     """Start on the reference and run a control law until the time is over or the robot falls.
 
@@ -47,10 +46,8 @@ def simulate(
         For which efforts are constant [s].
     sensors
         What the law sees of the state; by default all of it.
-    envelope
-        What counts as standing.
     """
-    recording = Recording(envelope)
+    recording = Recording()
     simulator.reset(reference(0.0))
     for _ in range(round(duration / period)):
         time, state = simulator.time, simulator.state

@@ -20,6 +20,7 @@ from geolin_demos.sim.feet import balls
 from geolin_ros.control.support import Support
 from geolin_ros.errors import ModelError
 from geolin_ros.kernels.packing.types import SINGLE_AXIS
+from geolin_ros.model.inertia_check import mass_properties
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
@@ -77,10 +78,7 @@ def inertial_of(inertia: Array) -> Inertial:
     The second moments of mass p = (sum of the moments) / 2 - moments of a rigid body are not
     negative; those that are become zero.
     """
-    mass = float(inertia[0, 0])
-    skew = inertia[3:, :3] / mass if mass > 0.0 else np.zeros((3, 3))
-    centre = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
-    rotational = inertia[3:, 3:] + mass * skew @ skew
+    mass, centre, rotational = mass_properties(inertia)
     moments, R = np.linalg.eigh(0.5 * (rotational + rotational.T))
     if np.linalg.det(R) < 0.0:
         R[:, 0] = -R[:, 0]

@@ -16,7 +16,7 @@ import numpy as np
 from geolin_ros.control.lqr import Gains
 from geolin_ros.errors import ConfigurationError, unknown_name
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.spatial import se3
+from geolin_ros.stream.geometry import write_pose, write_twist
 from geolin_ros.typing import Array, IntArray
 
 
@@ -54,12 +54,8 @@ def write_control(
     _write_matrix(message.feedback_gain, K, new_dimension)
     _write_matrix(message.feedforward, gains.feedforward[order][:, None], new_dimension)
     start, state = message.initial_state, gains.state
-    _write_pose(start.base_pose, state.H)
-    for part, values in (
-        (start.base_twist.linear, state.v[:3]),
-        (start.base_twist.angular, state.v[3:]),
-    ):
-        part.x, part.y, part.z = values.tolist()
+    write_pose(start.base_pose, state.H)
+    write_twist(start.base_twist, state.v)
     start.joint_state.name = names
     start.joint_state.position = state.s[order].tolist()
     start.joint_state.velocity = state.r[order].tolist()
@@ -97,14 +93,3 @@ def _write_matrix(message: Any, matrix: Array, new_dimension: Any) -> None:
     columns.label, columns.size, columns.stride = 'cols', matrix.shape[1], matrix.shape[1]
     message.layout.dim, message.layout.data_offset = [rows, columns], 0
     message.data = matrix.ravel().tolist()
-
-
-def _write_pose(message: Any, H: Array) -> None:
-    message.position.x, message.position.y, message.position.z = H[:3, 3].tolist()
-    q = se3.quaternion_from_rotation(H[:3, :3]).tolist()
-    (
-        message.orientation.x,
-        message.orientation.y,
-        message.orientation.z,
-        message.orientation.w,
-    ) = q

@@ -122,6 +122,7 @@ def pack_robot(
     workspace, floats = layout.make_workspace(packed), model.base == 'floating'
     zero = [Wrench(w.link, kind=w.kind, point=w.point) for w in wrenches]
     step = make_work(2 * model.m, len(model.actuated) + 1)
+    inputs = layout.make_inputs(packed, pack(model, [*zero, *[Wrench(model.base_link)] * floats]))
     return Robot(
         model,
         tuple(contacts),
@@ -132,8 +133,8 @@ def pack_robot(
             _contact_set(model, packed, [c for k, c in enumerate(contacts) if mask >> k & 1])
             for mask in range(1 << len(contacts))
         ),
-        layout.make_inputs(packed, pack(model, [*zero, *[Wrench(model.base_link)] * floats])),
-        layout.make_inputs(packed, pack(model, zero)).size,
+        inputs,
+        inputs.size - layout.WRENCH_RECORD * floats,
         np.array([_map_of(model, packed, wrench) for wrench in zero]).reshape(-1, 6, 6),
         workspace[: layout.WORK_HEADER],
         workspace.size,

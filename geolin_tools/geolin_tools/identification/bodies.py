@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geolin_ros.dynamics.variation import inertia_of_parameters
+from geolin_ros.model.inertia_check import mass_properties
 from geolin_ros.typing import Array
 
 NUMBERS = 10  # of a body
@@ -105,11 +107,7 @@ def is_physical(parameters: Array) -> bool:
 
 def of_mass(parameters: Array) -> tuple[float, Array, Array]:
     """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2]."""
-    J = pseudo_inertia(parameters)
-    mass = float(J[3, 3])
-    com = J[:3, 3] / mass
-    second = J[:3, :3] - mass * np.outer(com, com)
-    return mass, com, float(np.trace(second)) * np.eye(3) - second
+    return mass_properties(inertia_of_parameters(parameters))
 
 
 def _triangle(numbers: Array) -> Array:

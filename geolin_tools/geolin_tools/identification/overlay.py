@@ -9,6 +9,7 @@ import numpy as np
 
 from geolin_ros.description import Description
 from geolin_ros.description.overlay import apply_overlay
+from geolin_ros.dynamics.variation import parameters_of_inertias
 from geolin_ros.typing import Array
 from geolin_tools.identification.bodies import (
     inertial_parameters_of,
@@ -58,7 +59,7 @@ def overlay_of(
         payloads = [*payloads, {'frame': parameters.payload, **_entry(load)}]
         return {'links': links, 'joints': joints, 'payloads': payloads}
     description = apply_overlay(description, {'links': links, 'joints': joints})
-    described = {link.name: _parameters(link.inertia) for link in description.links}
+    described = {link.name: parameters_of_inertias(link.inertia) for link in description.links}
     bodies = {name: frame.body for name, frame in model.frames.items()}
     payloads = [row for row in payloads if bodies[row['frame']] not in parameters.bodies]
     for i in parameters.bodies:
@@ -89,12 +90,6 @@ def overlay_of(
         joints[name] = joints.pop(name, {}) | row
     overlay: dict[str, Any] = {'links': links, 'joints': joints}
     return overlay | ({'payloads': payloads} if payloads else {})
-
-
-def _parameters(inertia: Array) -> Array:
-    M = inertia
-    tensor = (M[3, 3], M[3, 4], M[4, 4], M[3, 5], M[4, 5], M[5, 5])
-    return np.array([M[0, 0], M[5, 1], M[3, 2], M[4, 0], *tensor])
 
 
 def _entry(parameters: Array) -> dict[str, Any]:
